@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * The contract between a congestion controller and its host.
+ *
+ * A host is the simulator (native build) or the kernel (eBPF build). A controller file holds
+ * the algorithm and nothing else; whatever differs between hosts stays in this header.
+ *
+ * Rules for a controller: integers only; no division by a value that may be 0; loops only over
+ * FOR_EACH_SUBFLOW or with a constant bound; it writes its own subflow and nothing else.
+ *
+ * A controller of one subflow sees
+ *   - its own subflow, live            (struct subflow)
+ *   - the ACK being processed          (struct ack)
+ *   - the connection's subflows        (FOR_EACH_SUBFLOW: the own one first, then snapshots)
+ */
+#ifndef TRESSE_CONTROLLER_H
+#define TRESSE_CONTROLLER_H
+
+#include <stdint.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+#include "fix.h"
+
+/* Raised whenever the layout or the meaning of anything below changes. */
+#define TRESSE_CONTROLLER_ABI 1
+
+/* Linux gives 13 words of private state; the kernel's wrapper needs 4 of them. */
+#define PRIVATE_WORDS 9
+
+#define MAX_SUBFLOWS 64
+
+/* "No threshold yet": the subflow has not left its first slow start. Linux's value. */
+#define INFINITE_SSTHRESH 0x7fffffff
+
+/* The sender's states, with Linux's names and numbers (TCP_CA_*). */
+enum state { OPEN, DISORDER, CWR, RECOVERY, LOSS };
+
+/*
+ * Why the window must shrink. MARK: an ECN echo without loss. LOSS_EVENT: a loss, also before a
+ * timeout. LOCAL: a drop in the host's own queueing discipline.
+ */
+enum cause { MARK, LOSS_EVENT, LOCAL };
+
+/* One subflow, as its own controller sees it. */
+struct subflow {
+	u32 cwnd;      /* congestion window, packets; raised by `grow` only */
+	u32 ssthresh;  /* slow-start threshold, packets; the host sets it */
+	u32 srtt;      /* smoothed RTT, 1/8 us; 0 = unknown, else below 2^23 */
+	u32 min_rtt;   /* smallest RTT sample, 1/8 us; 0 = unknown */
+	u32 in_flight; /* packets in flight */
+	u8 state;      /* enum state */
+	u8 cwnd_limited; /* 1: the window, not the application, was the limit */
+	u8 index;      /* host's: place in the connection */
+	u8 count;      /* host's: subflows of the connection */
+	u64 word;      /* published: siblings see it as peer.word */
+	u64 private_words[PRIVATE_WORDS];
+	const u64 *parameters; /* host's: several schemes live in one process */
+};
+
+/* What one ACK brings. */
+struct ack {
+	u32 delivered; /* packets newly delivered: cumulatively ACKed or SACKed for the first time */
+	u32 marked;    /* how many CE marks it echoes */
+	u32 rtt;       /* RTT sample, 1/8 us; 0 = none */
+	u32 new_round; /* in `ack`: this is the first ACK of a new round (window of data);
+	                  in `grow`: a round has begun since the last `grow` */
+};
+
+/* One subflow of the connection as a snapshot: 1 <= cwnd < 2^17, 1 <= srtt < 2^23. */
+struct peer {
+	u32 cwnd;
+	u32 srtt;
+	u64 word;
+};
+
+/* A parameter: a whole number with a unit, a default and a range. */
+struct parameter {
+	const char *name;
+	u64 initial, min, max;
+	const char *unit, *meaning;
+};
+
+/* Signals that a controller needs. */
+#define SIGNAL_LOSS 1     /* losses and timeouts: every host has them */
+#define SIGNAL_ECN 2      /* at least one mark in a window is told */
+#define SIGNAL_CE_EXACT 4 /* every CE mark is counted */
+
+struct controller {
+	u32 abi;
+	u32 signals;
+	u32 coupled;      /* 1: the increase looks at the siblings */
+	u32 min_cwnd;     /* the window never falls below it, packets (a timeout sets 1) */
+	u32 parameter_count;
+	const char *name, *title, *source;
+	const struct parameter *parameters;
+
+	/* Once, before anything else. May set private state. */
+	void (*init)(struct subflow *s);
+	/*
+	 * Every ACK that delivers something, in every state, before the host reacts to it.
+	 * Updates private state and the word; does not touch the window.
+	 */
+	void (*ack)(struct subflow *s, const struct ack *a);
+	/*
+	 * An ACK for which the host lets the window rise: not in CWR or Recovery, and only when
+	 * the window was the limit. The only hook that raises cwnd. In Loss the host calls it too,
+	 * with cwnd below ssthresh: the slow start after a timeout (Linux, RFC 5681).
+	 */
+	void (*grow)(struct subflow *s, const struct ack *a);
+	/*
+	 * Once a window: returns the window after the cut. The host reduces to it, at once or by
+	 * PRR, and sets ssthresh to it.
+	 */
+	u32 (*congestion)(struct subflow *s, enum cause cause);
+	/* After `congestion(LOSS_EVENT)`, when it was a timeout. Resets private state. */
+	void (*timeout)(struct subflow *s);
+};
+
+/*
+ * Parameters are declared once, before the hooks:
+ *
+ *   #define PARAMETERS(P) P(beta, 4, 2, 64, "", "a mark cuts cwnd by cwnd / beta")
+ *   DECLARE_PARAMETERS
+ *
+ * and read as PARAMETER(s, beta).
+ */
+#define PARAMETER_INDEX(name, initial, min, max, unit, meaning) parameter_##name,
+#define PARAMETER_ENTRY(name, initial, min, max, unit, meaning) \
+	{ #name, initial, min, max, unit, meaning },
+#define DECLARE_PARAMETERS                                                     \
+	enum { PARAMETERS(PARAMETER_INDEX) parameter_count };                  \
+	static const struct parameter parameter_table[] = { PARAMETERS(PARAMETER_ENTRY) };
+#define PARAMETER(s, name) ((s)->parameters[parameter_##name])
+#define WITH_PARAMETERS .parameters = parameter_table, .parameter_count = parameter_count
+
+/* The private state as the controller's own struct; too large a struct does not compile. */
+#define DECLARE_STATE(type)                                                    \
+	_Static_assert(sizeof(type) <= 8 * PRIVATE_WORDS, "private state too large"); \
+	static inline type *state_of(struct subflow *s) { return (type *)s->private_words; }
+
+/* The declaration from which every host, list and page is fed. */
+#define CONTROLLER(id, ...)                                                    \
+	const struct controller tresse_##id = {                                \
+		.abi = TRESSE_CONTROLLER_ABI, .name = #id, __VA_ARGS__         \
+	}
+
+/* ---- Native back end: the subflows of a connection lie side by side. ---- */
+
+static inline u32 peer_at(const struct subflow *s, u32 i, struct peer *p)
+{
+	/* i = 0 is the own subflow, then the others in their order. */
+	const struct subflow *q = s - s->index + (i == 0 ? s->index : i <= s->index ? i - 1 : i);
+
+	if (!q->srtt || !q->cwnd)
+		return 0; /* no RTT sample yet: carries nothing that a sibling could use */
+	p->cwnd = q->cwnd;
+	p->srtt = q->srtt;
+	p->word = q->word;
+	return 1;
+}
+
+#define FOR_EACH_SUBFLOW(p, s)                                                 \
+	struct peer p;                                                         \
+	for (u32 p##_i = 0; p##_i < (s)->count; p##_i++)                       \
+		if (peer_at(s, p##_i, &p))
+
+/* ---- Arithmetic that nearly every controller shares. ---- */
+
+static inline u32 max_u32(u32 a, u32 b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * Slow start (RFC 5681 §3.1, counting packets): one packet more for each packet delivered, up to
+ * ssthresh. Returns the packets that are left for congestion avoidance.
+ */
+static inline u32 slow_start(struct subflow *s, u32 delivered)
+{
+	u32 room = s->cwnd < s->ssthresh ? s->ssthresh - s->cwnd : 0;
+	u32 used = delivered < room ? delivered : room;
+
+	s->cwnd += used;
+	return delivered - used;
+}
+
+/*
+ * Congestion avoidance: each of the `delivered` packets is worth `increase` packets of window
+ * (Q48, at most one). The fraction stays in *credit.
+ */
+static inline void raise_window(struct subflow *s, u64 *credit, u32 delivered, u64 increase)
+{
+	/* 2^14 packets in one ACK are enough, and keep the product below 2^62. */
+	u64 n = delivered < (1u << 14) ? delivered : 1u << 14;
+
+	*credit += n * increase;
+	s->cwnd += (u32)(*credit >> 48);
+	*credit &= (1ULL << 48) - 1;
+}
+
+/* One packet of window for each window of packets: 1 / cwnd, in Q48. */
+static inline u64 reno_increase(const struct subflow *s)
+{
+	return (1ULL << 48) / s->cwnd;
+}
+
+/* Half the window, not below 2 packets (RFC 5681 eq. (4), on cwnd as Linux does). */
+static inline u32 half_window(const struct subflow *s)
+{
+	return max_u32(s->cwnd / 2, 2);
+}
+
+#endif

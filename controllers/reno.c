@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * Reno: the increase and the cut of standard TCP.
+ *
+ * Source: RFC 5681 §3.1; catalogue S1.
+ *
+ *   congestion avoidance   w += 1/w for each packet delivered
+ *   loss or mark           w  = w/2
+ *
+ * The window is halved from cwnd, as Linux does, where RFC 5681 eq. (4) halves the data in flight.
+ * Which losses are seen, and how they are repaired, is the host's affair: NewReno and SACK are
+ * variants of its recovery, not of this file.
+ *
+ * With several subflows each is a TCP of its own: the uncoupled reference (catalogue S25).
+ */
+#include "controller.h"
+
+struct reno {
+	u64 credit; /* fraction of a packet still to add, Q48 */
+};
+DECLARE_STATE(struct reno)
+
+static void reno_grow(struct subflow *s, const struct ack *a)
+{
+	u32 left = slow_start(s, a->delivered);
+
+	if (left)
+		raise_window(s, &state_of(s)->credit, left, reno_increase(s));
+}
+
+static u32 reno_congestion(struct subflow *s, enum cause cause)
+{
+	state_of(s)->credit = 0;
+	return half_window(s);
+}
+
+CONTROLLER(reno,
+	.title = "Reno: one packet more a round, half the window on congestion",
+	.source = "RFC 5681 §3.1",
+	.signals = SIGNAL_LOSS,
+	.min_cwnd = 2,
+	.grow = reno_grow,
+	.congestion = reno_congestion);

@@ -1,0 +1,55 @@
+//! Compiles every file of `controllers/` natively and writes the list of what they declare.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+// Shared with the loader of users' files: how a declaration is found in a source text.
+include!("src/declared.rs");
+
+#[expect(clippy::disallowed_methods, reason = "cargo speaks to build scripts through the environment")]
+fn out_dir() -> PathBuf {
+    PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"))
+}
+
+fn main() {
+    let dir = Path::new("../../controllers").canonicalize().expect("controllers/ lies beside crates/");
+    println!("cargo::rerun-if-changed={}", dir.display());
+
+    let mut sources: Vec<PathBuf> = fs::read_dir(&dir)
+        .expect("controllers/ can be read")
+        .map(|entry| entry.expect("controllers/ can be read").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "c"))
+        .collect();
+    sources.sort();
+
+    let mut registry = String::from("pub(crate) static BUILT_IN: &[BuiltIn] = &[\n");
+    let mut externs = String::new();
+    for path in &sources {
+        let text = fs::read_to_string(path).expect("a controller's file is UTF-8");
+        for name in declared_controllers(&text) {
+            writeln!(externs, "    static tresse_{name}: RawController;").expect("writing to a string");
+            writeln!(
+                registry,
+                "    BuiltIn {{ raw: unsafe {{ &tresse_{name} }}, text: include_str!({path:?}) }},"
+            )
+            .expect("writing to a string");
+        }
+    }
+    registry.push_str("];\n");
+    for header in ["controller.h", "fix.h"] {
+        let name = header.replace('.', "_").to_uppercase();
+        writeln!(registry, "pub(crate) static {name}: &str = include_str!({:?});", dir.join(header))
+            .expect("writing to a string");
+    }
+    fs::write(out_dir().join("registry.rs"), format!("unsafe extern \"C\" {{\n{externs}}}\n{registry}"))
+        .expect("OUT_DIR can be written");
+
+    cc::Build::new()
+        .files(&sources)
+        .std("c11")
+        .flag("-Wno-unused-parameter")
+        .warnings_into_errors(true)
+        .opt_level(2)
+        .compile("tresse_controllers");
+}

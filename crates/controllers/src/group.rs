@@ -1,0 +1,170 @@
+//! The controllers of one connection.
+
+use std::ops::{Index, IndexMut};
+use std::sync::Arc;
+
+use crate::raw::{Ack, Cause, Subflow};
+use crate::{Controller, MAX_SUBFLOWS, ParameterError};
+
+/// A controller with values for its parameters.
+#[derive(Debug)]
+pub struct Scheme {
+    controller: Controller,
+    values: Box<[u64]>,
+}
+
+impl Scheme {
+    /// `controller` with its defaults, and `settings` in their place.
+    ///
+    /// # Errors
+    /// A parameter that the controller does not have, or a value outside its range.
+    pub fn new<'a>(
+        controller: Controller,
+        settings: impl IntoIterator<Item = (&'a str, u64)>,
+    ) -> Result<Self, ParameterError> {
+        let declared = controller.parameters();
+        let mut values: Box<[u64]> = declared.iter().map(|p| p.default).collect();
+        for (name, value) in settings {
+            let Some(i) = declared.iter().position(|p| p.name == name) else {
+                let known: Vec<_> = declared.iter().map(|p| p.name).collect();
+                return Err(ParameterError::Unknown {
+                    controller: controller.name().to_owned(),
+                    name: name.to_owned(),
+                    known: if known.is_empty() { "none".to_owned() } else { known.join(", ") },
+                });
+            };
+            let p = &declared[i];
+            if !(p.min..=p.max).contains(&value) {
+                return Err(ParameterError::Range {
+                    controller: controller.name().to_owned(),
+                    name: p.name,
+                    value,
+                    min: p.min,
+                    max: p.max,
+                });
+            }
+            values[i] = value;
+        }
+        Ok(Self { controller, values })
+    }
+
+    /// The controller.
+    pub fn controller(&self) -> Controller {
+        self.controller
+    }
+
+    /// The parameters' values, in the order of their declaration.
+    pub fn values(&self) -> &[u64] {
+        &self.values
+    }
+}
+
+/// The controllers of one connection: one for each subflow, siblings of each other.
+///
+/// Indexing gives a subflow as its controller sees it. The host sets everything in it that is not
+/// the controller's own, and calls the hooks when `controller.h` says so.
+#[derive(Debug)]
+pub struct Group {
+    subflows: Box<[Subflow]>,
+    /// Holds the parameters to which the subflows point.
+    scheme: Arc<Scheme>,
+}
+
+// SAFETY: the pointers in the subflows lead to constant values that `scheme` keeps alive.
+unsafe impl Send for Group {}
+
+impl Group {
+    /// `count` subflows, each with `initial_window` packets.
+    ///
+    /// # Panics
+    /// If `count` is 0 or above [`MAX_SUBFLOWS`].
+    pub fn new(scheme: Arc<Scheme>, count: usize, initial_window: u32) -> Self {
+        assert!((1..=MAX_SUBFLOWS).contains(&count), "1 to {MAX_SUBFLOWS} subflows, not {count}");
+        let parameters = scheme.values.as_ptr();
+        let subflows =
+            (0..count).map(|i| Subflow::new(i as u8, count as u8, initial_window, parameters)).collect();
+        let mut group = Self { subflows, scheme };
+        if let Some(init) = group.scheme.controller.raw.init {
+            for i in 0..count {
+                // SAFETY: see `Group::pointer`.
+                unsafe { init(group.pointer(i)) };
+            }
+        }
+        group
+    }
+
+    /// The number of subflows.
+    pub fn len(&self) -> usize {
+        self.subflows.len()
+    }
+
+    /// Never: a connection has at least one subflow.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// The scheme that governs them.
+    pub fn scheme(&self) -> &Arc<Scheme> {
+        &self.scheme
+    }
+
+    /// The `ack` hook: subflow `i` got an ACK that delivers something.
+    #[inline]
+    pub fn ack(&mut self, i: usize, ack: &Ack) {
+        if let Some(hook) = self.scheme.controller.raw.ack {
+            // SAFETY: see `Group::pointer`; `ack` outlives the call.
+            unsafe { hook(self.pointer(i), ack) };
+        }
+    }
+
+    /// The `grow` hook: the window of subflow `i` may rise.
+    #[inline]
+    pub fn grow(&mut self, i: usize, ack: &Ack) {
+        if let Some(hook) = self.scheme.controller.raw.grow {
+            // SAFETY: see `Group::pointer`; `ack` outlives the call.
+            unsafe { hook(self.pointer(i), ack) };
+        }
+    }
+
+    /// The `congestion` hook: the window of subflow `i` after the cut, packets.
+    pub fn congestion(&mut self, i: usize, cause: Cause) -> u32 {
+        match self.scheme.controller.raw.congestion {
+            // SAFETY: see `Group::pointer`.
+            Some(hook) => unsafe { hook(self.pointer(i), cause) },
+            None => self.subflows[i].cwnd,
+        }
+    }
+
+    /// The `timeout` hook of subflow `i`.
+    pub fn timeout(&mut self, i: usize) {
+        if let Some(hook) = self.scheme.controller.raw.timeout {
+            // SAFETY: see `Group::pointer`.
+            unsafe { hook(self.pointer(i)) };
+        }
+    }
+
+    /// Subflow `i`, with leave to look at its siblings: `controller.h` finds them from `index`
+    /// and `count`, which are private and match the slice, so a hook stays inside of it.
+    #[inline]
+    fn pointer(&mut self, i: usize) -> *mut Subflow {
+        assert!(i < self.subflows.len());
+        // SAFETY: `i` is in bounds.
+        unsafe { self.subflows.as_mut_ptr().add(i) }
+    }
+}
+
+impl Index<usize> for Group {
+    type Output = Subflow;
+
+    #[inline]
+    fn index(&self, i: usize) -> &Subflow {
+        &self.subflows[i]
+    }
+}
+
+impl IndexMut<usize> for Group {
+    #[inline]
+    fn index_mut(&mut self, i: usize) -> &mut Subflow {
+        &mut self.subflows[i]
+    }
+}

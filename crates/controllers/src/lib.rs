@@ -1,0 +1,31 @@
+//! Congestion controllers: the C files of `controllers/`, compiled natively, behind a safe face.
+//!
+//! A [`Controller`] is a declaration (name, source, signals, parameters) with its hooks. A
+//! [`Scheme`] is a controller with values for its parameters. A [`Group`] is the controllers of one
+//! connection, one for each subflow, that see each other as siblings.
+//!
+//! The contract, hook by hook, is `controllers/controller.h`.
+
+mod declared;
+mod group;
+mod load;
+mod raw;
+mod registry;
+pub mod trace;
+
+pub use group::{Group, Scheme};
+pub use load::{LoadError, load};
+pub use raw::{Ack, Cause, State, Subflow};
+pub use registry::{Controller, Parameter, ParameterError, Signal, all, built_in, find};
+
+/// The slow-start threshold of a subflow that has not left its first slow start, packets.
+pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+
+/// The most subflows that one connection may have.
+pub const MAX_SUBFLOWS: usize = 64;
+
+/// The host keeps cwnd below this, packets, so that no controller's arithmetic can overflow.
+pub const CWND_LIMIT: u32 = 1 << 17;
+
+/// The host keeps srtt below this, 1/8 us (1.05 s).
+pub const SRTT_LIMIT: u32 = 1 << 23;

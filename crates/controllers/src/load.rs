@@ -1,0 +1,121 @@
+//! A user's own controller: compiled with the system's C compiler and loaded into the process.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, io};
+
+use crate::Controller;
+use crate::declared::declared_controllers;
+use crate::raw::{ABI, RawController};
+use crate::registry;
+use crate::registry::generated::{CONTROLLER_H, FIX_H};
+
+/// Why a controller's file could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file could not be read.
+    #[error("{}: {error}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The file declares no controller.
+    #[error(
+        "{}: no controller is declared\n\nhint: a line must begin with `CONTROLLER(name, …)`, as in controllers/reno.c",
+        path.display()
+    )]
+    NoDeclaration {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is a controller of that name already.
+    #[error("{}: there is a controller `{name}` already; choose another name", path.display())]
+    Taken {
+        /// The file.
+        path: PathBuf,
+        /// The name.
+        name: String,
+    },
+    /// The compiler refused it, and said why.
+    #[error("{}: it does not compile\n{message}", path.display())]
+    Compile {
+        /// The file.
+        path: PathBuf,
+        /// The compiler's words, with the file's own lines.
+        message: String,
+    },
+    /// No C compiler, or no room for its output.
+    #[error("{what}: {error}")]
+    Machine {
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// It compiled but could not be loaded.
+    #[error("{}: {message}", path.display())]
+    Library {
+        /// The file.
+        path: PathBuf,
+        /// What the loader said.
+        message: String,
+    },
+}
+
+/// Compiles `path` with the system's `cc` and loads what it declares; [`crate::find`]
+/// knows it from then on. The code stays loaded until the process ends.
+///
+/// # Errors
+/// If the file cannot be read, declares no controller, or does not compile.
+pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
+    let text = fs::read_to_string(path).map_err(|error| LoadError::Read { path: path.to_owned(), error })?;
+    let names = declared_controllers(&text);
+    if names.is_empty() {
+        return Err(LoadError::NoDeclaration { path: path.to_owned() });
+    }
+    if let Some(name) = names.iter().find(|name| registry::find(name).is_some()) {
+        return Err(LoadError::Taken { path: path.to_owned(), name: name.clone() });
+    }
+    let machine = |what| move |error| LoadError::Machine { what, error };
+    let dir = tempfile::tempdir().map_err(machine("a temporary folder"))?;
+    fs::write(dir.path().join("controller.h"), CONTROLLER_H).map_err(machine("a temporary file"))?;
+    fs::write(dir.path().join("fix.h"), FIX_H).map_err(machine("a temporary file"))?;
+    let library = dir.path().join("controller.so");
+    let output = Command::new("cc")
+        .args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"])
+        .args(["-shared", "-fPIC", "-I"])
+        .arg(dir.path())
+        .arg(path)
+        .arg("-o")
+        .arg(&library)
+        .output()
+        .map_err(machine("the C compiler `cc`"))?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+        return Err(LoadError::Compile { path: path.to_owned(), message });
+    }
+    let failed =
+        |error: libloading::Error| LoadError::Library { path: path.to_owned(), message: error.to_string() };
+    // SAFETY: the library holds controllers only; it has no constructors.
+    let library = unsafe { libloading::Library::new(&library) }.map_err(failed)?;
+    // Controllers are `'static`: the library must never be unloaded.
+    let library: &'static libloading::Library = Box::leak(Box::new(library));
+    let text: &'static str = Box::leak(text.into_boxed_str());
+    let controllers: Vec<Controller> = names
+        .iter()
+        .map(|name| {
+            // SAFETY: `CONTROLLER(name, …)` defines `tresse_name` with this type.
+            let raw: &'static RawController = unsafe {
+                *library
+                    .get::<&'static RawController>(format!("tresse_{name}\0").as_bytes())
+                    .map_err(failed)?
+            };
+            assert_eq!(raw.abi, ABI, "the headers that it was compiled with are this program's own");
+            Ok(Controller::new(raw, text))
+        })
+        .collect::<Result<_, LoadError>>()?;
+    registry::register(&controllers);
+    Ok(controllers)
+}

@@ -1,0 +1,142 @@
+//! The layout of `controllers/controller.h`, seen from Rust.
+
+use std::ffi::c_char;
+
+/// `TRESSE_CONTROLLER_ABI`: raised whenever the layout or the meaning of the contract changes.
+pub(crate) const ABI: u32 = 1;
+
+/// `PRIVATE_WORDS`.
+const PRIVATE_WORDS: usize = 9;
+
+/// One subflow, as its controller sees it; `struct subflow`.
+#[repr(C)]
+#[derive(Debug, Clone)]
+pub struct Subflow {
+    /// Congestion window, packets.
+    pub cwnd: u32,
+    /// Slow-start threshold, packets.
+    pub ssthresh: u32,
+    /// Smoothed RTT, 1/8 us; 0 = unknown.
+    pub srtt: u32,
+    /// Smallest RTT sample, 1/8 us; 0 = unknown.
+    pub min_rtt: u32,
+    /// Packets in flight.
+    pub in_flight: u32,
+    /// The sender's state.
+    pub state: State,
+    /// 1 if the window, not the application, was the limit.
+    pub cwnd_limited: u8,
+    index: u8,
+    count: u8,
+    /// What the subflow publishes to its siblings; its meaning is the controller's own.
+    pub word: u64,
+    private: [u64; PRIVATE_WORDS],
+    parameters: *const u64,
+}
+
+impl Subflow {
+    pub(crate) fn new(index: u8, count: u8, cwnd: u32, parameters: *const u64) -> Self {
+        Self {
+            cwnd,
+            ssthresh: crate::INFINITE_SSTHRESH,
+            srtt: 0,
+            min_rtt: 0,
+            in_flight: 0,
+            state: State::Open,
+            cwnd_limited: 1,
+            index,
+            count,
+            word: 0,
+            private: [0; PRIVATE_WORDS],
+            parameters,
+        }
+    }
+}
+
+/// The sender's states, with Linux's names and numbers (`TCP_CA_*`).
+#[repr(u8)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// Nothing unusual.
+    Open,
+    /// Duplicate ACKs or SACKs were seen, no loss is declared yet.
+    Disorder,
+    /// The window is being reduced after an ECN mark or a local drop.
+    Cwr,
+    /// Fast recovery after a loss.
+    Recovery,
+    /// After a retransmission timeout.
+    Loss,
+}
+
+impl State {
+    /// The name that `--json` uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Disorder => "disorder",
+            Self::Cwr => "cwr",
+            Self::Recovery => "recovery",
+            Self::Loss => "loss",
+        }
+    }
+}
+
+/// What one ACK brings; `struct ack`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ack {
+    /// Packets newly delivered.
+    pub delivered: u32,
+    /// CE marks that the ACK echoes.
+    pub marked: u32,
+    /// RTT sample, 1/8 us; 0 = none.
+    pub rtt: u32,
+    /// 1 if this is the first ACK of a new round; for `grow`: if a round began since the last `grow`.
+    pub new_round: u32,
+}
+
+/// Why the window must shrink; `enum cause`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// An ECN echo without loss.
+    Mark,
+    /// A loss, also before a timeout.
+    Loss,
+    /// A drop in the host's own queueing discipline.
+    Local,
+}
+
+#[repr(C)]
+pub(crate) struct RawParameter {
+    pub name: *const c_char,
+    pub initial: u64,
+    pub min: u64,
+    pub max: u64,
+    pub unit: *const c_char,
+    pub meaning: *const c_char,
+}
+
+#[repr(C)]
+pub(crate) struct RawController {
+    pub abi: u32,
+    pub signals: u32,
+    pub coupled: u32,
+    pub min_cwnd: u32,
+    pub parameter_count: u32,
+    pub name: *const c_char,
+    pub title: *const c_char,
+    pub source: *const c_char,
+    pub parameters: *const RawParameter,
+    pub init: Option<unsafe extern "C" fn(*mut Subflow)>,
+    pub ack: Option<unsafe extern "C" fn(*mut Subflow, *const Ack)>,
+    pub grow: Option<unsafe extern "C" fn(*mut Subflow, *const Ack)>,
+    pub congestion: Option<unsafe extern "C" fn(*mut Subflow, Cause) -> u32>,
+    pub timeout: Option<unsafe extern "C" fn(*mut Subflow)>,
+}
+
+// SAFETY: a declaration is constant data and functions without state of their own.
+unsafe impl Sync for RawController {}
+// SAFETY: as above.
+unsafe impl Send for RawController {}

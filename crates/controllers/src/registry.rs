@@ -1,0 +1,209 @@
+//! What controllers there are, and what each declares of itself.
+
+use std::ffi::{CStr, c_char};
+use std::sync::RwLock;
+
+use crate::raw::{RawController, RawParameter};
+
+pub(crate) struct BuiltIn {
+    raw: &'static RawController,
+    text: &'static str,
+}
+
+pub(crate) mod generated {
+    use super::{BuiltIn, RawController};
+    include!(concat!(env!("OUT_DIR"), "/registry.rs"));
+}
+
+/// A controller: its declaration and its hooks.
+#[derive(Clone, Copy)]
+pub struct Controller {
+    pub(crate) raw: &'static RawController,
+    text: &'static str,
+}
+
+/// A signal that a controller needs from its host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// Losses and timeouts.
+    Loss,
+    /// At least one mark in a window is told.
+    Ecn,
+    /// Every CE mark is counted.
+    CeExact,
+}
+
+impl Signal {
+    const ALL: [(u32, Self); 3] = [(1, Self::Loss), (2, Self::Ecn), (4, Self::CeExact)];
+
+    /// The name that `--json` uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Loss => "loss",
+            Self::Ecn => "ecn",
+            Self::CeExact => "ce_exact",
+        }
+    }
+}
+
+/// A parameter of a controller: a whole number with a default and a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name in files and on the command line.
+    pub name: &'static str,
+    /// The value it has unless it is set.
+    pub default: u64,
+    /// The smallest value.
+    pub min: u64,
+    /// The largest value.
+    pub max: u64,
+    /// The unit; empty for a pure number.
+    pub unit: &'static str,
+    /// What it does, in one sentence.
+    pub meaning: &'static str,
+}
+
+/// Why a value for a parameter was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParameterError {
+    /// The controller has no such parameter.
+    #[error("{controller} has no parameter `{name}` (it has: {known})")]
+    Unknown {
+        /// The controller.
+        controller: String,
+        /// The name that was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// The value lies outside the parameter's range.
+    #[error("{name} = {value} is outside {min}..={max} ({controller})")]
+    Range {
+        /// The controller.
+        controller: String,
+        /// The parameter.
+        name: &'static str,
+        /// The value that was asked for.
+        value: u64,
+        /// The smallest value.
+        min: u64,
+        /// The largest value.
+        max: u64,
+    },
+}
+
+impl Controller {
+    pub(crate) fn new(raw: &'static RawController, text: &'static str) -> Self {
+        Self { raw, text }
+    }
+
+    /// The name, as in `CONTROLLER(name, …)`.
+    pub fn name(&self) -> &'static str {
+        string(self.raw.name)
+    }
+
+    /// One line on what it does.
+    pub fn title(&self) -> &'static str {
+        string(self.raw.title)
+    }
+
+    /// Paper and equation.
+    pub fn source(&self) -> &'static str {
+        string(self.raw.source)
+    }
+
+    /// Whether its increase looks at the siblings.
+    pub fn coupled(&self) -> bool {
+        self.raw.coupled != 0
+    }
+
+    /// The window's floor, packets; a timeout sets 1 below it.
+    pub fn min_cwnd(&self) -> u32 {
+        self.raw.min_cwnd
+    }
+
+    /// The signals that it needs.
+    pub fn signals(&self) -> Vec<Signal> {
+        Signal::ALL.iter().filter(|(bit, _)| self.raw.signals & bit != 0).map(|&(_, s)| s).collect()
+    }
+
+    /// Whether its packets must be ECN-capable.
+    pub fn needs_ecn(&self) -> bool {
+        self.signals().contains(&Signal::Ecn)
+    }
+
+    /// Whether it needs every CE mark counted, not just one a window.
+    pub fn needs_exact_ce(&self) -> bool {
+        self.signals().contains(&Signal::CeExact)
+    }
+
+    /// Its parameters, in the order of their declaration.
+    pub fn parameters(&self) -> Vec<Parameter> {
+        raw_parameters(self.raw)
+            .iter()
+            .map(|p| Parameter {
+                name: string(p.name),
+                default: p.initial,
+                min: p.min,
+                max: p.max,
+                unit: string(p.unit),
+                meaning: string(p.meaning),
+            })
+            .collect()
+    }
+
+    /// Its source text.
+    pub fn text(&self) -> &'static str {
+        self.text
+    }
+}
+
+impl std::fmt::Debug for Controller {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Controller").field(&self.name()).finish()
+    }
+}
+
+/// The controllers that are built in, by name.
+pub fn built_in() -> Vec<Controller> {
+    let mut all: Vec<_> = generated::BUILT_IN.iter().map(|b| Controller::new(b.raw, b.text)).collect();
+    all.sort_by_key(Controller::name);
+    all
+}
+
+/// The users' controllers that this process has loaded.
+static LOADED: RwLock<Vec<Controller>> = RwLock::new(Vec::new());
+
+pub(crate) fn register(controllers: &[Controller]) {
+    LOADED.write().expect("no holder of the lock panics").extend_from_slice(controllers);
+}
+
+/// The built-in controllers and those that were loaded, by name.
+pub fn all() -> Vec<Controller> {
+    let mut all = built_in();
+    all.extend_from_slice(&LOADED.read().expect("no holder of the lock panics"));
+    all.sort_by_key(Controller::name);
+    all
+}
+
+/// The controller of that name, built in or loaded.
+pub fn find(name: &str) -> Option<Controller> {
+    all().into_iter().find(|c| c.name() == name)
+}
+
+fn raw_parameters(raw: &'static RawController) -> &'static [RawParameter] {
+    if raw.parameter_count == 0 {
+        return &[];
+    }
+    // SAFETY: `WITH_PARAMETERS` sets the pointer and the count from one static table.
+    unsafe { std::slice::from_raw_parts(raw.parameters, raw.parameter_count as usize) }
+}
+
+/// A string of a declaration; one that was left out is empty.
+fn string(p: *const c_char) -> &'static str {
+    if p.is_null() {
+        return "";
+    }
+    // SAFETY: declarations hold string literals, which are NUL-terminated and live for ever.
+    unsafe { CStr::from_ptr(p) }.to_str().unwrap_or("(not UTF-8)")
+}
