@@ -1,0 +1,262 @@
+//! The k-ary fat tree (Al-Fares et al., SIGCOMM 2008) with two-level routing.
+//!
+//! k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 core switches, k^3/4 hosts. The core
+//! switch c hangs on the aggregation switch c / (k/2) of every pod.
+//!
+//! Two-Level Routing chooses the way up by the suffix of the destination's address: one digit at
+//! the edge switch, one at the aggregation switch. So an address of a host stands for one core
+//! switch, and a host with (k/2)^2 addresses can be reached over each of them. Subflow i of a
+//! connection uses address i of both ends: data and ACKs pass the same core switch.
+
+use crate::port::{NonEct, PortConfig, Threshold};
+use crate::units::{BitsPerSecond, Time};
+
+/// A layer of links; a port belongs to the layer of its link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// Between hosts and edge switches: the rack.
+    Rack,
+    /// Between edge and aggregation switches.
+    Aggregation,
+    /// Between aggregation and core switches.
+    Core,
+}
+
+impl Layer {
+    /// The layers, from the hosts up.
+    pub const ALL: [Self; 3] = [Self::Rack, Self::Aggregation, Self::Core];
+
+    /// The name in files and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rack => "rack",
+            Self::Aggregation => "aggregation",
+            Self::Core => "core",
+        }
+    }
+}
+
+/// How far apart two hosts are (XMP §5.2.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Locality {
+    /// Under one edge switch.
+    InnerRack,
+    /// In one pod, under different edge switches.
+    InterRack,
+    /// In different pods.
+    InterPod,
+}
+
+impl Locality {
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InnerRack => "inner-rack",
+            Self::InterRack => "inter-rack",
+            Self::InterPod => "inter-pod",
+        }
+    }
+}
+
+/// What the paths of one connection must not share (catalogue 0.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spread {
+    /// No core switch; two of them may hang on one aggregation switch.
+    Core,
+    /// No aggregation switch either.
+    Aggregation,
+}
+
+/// The links of a layer, both directions alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FatTreeConfig {
+    /// Ports a switch; even.
+    pub k: u32,
+    /// Rates by layer, rack first.
+    pub rate: [BitsPerSecond; 3],
+    /// One-way delays by layer.
+    pub delay: [Time; 3],
+    /// Queue sizes by layer.
+    pub limit: [Threshold; 3],
+    /// Marking thresholds by layer.
+    pub mark: [Threshold; 3],
+    /// The queue in a host's NIC: size and marking threshold.
+    pub host: (Threshold, Threshold),
+    /// What a packet that cannot be marked meets above the threshold.
+    pub non_ect: NonEct,
+}
+
+/// Why a fat tree cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("k = {k}: a fat tree needs an even number of ports a switch, from 2 to 128")]
+pub struct FatTreeError {
+    /// What was asked for.
+    pub k: u32,
+}
+
+/// A fat tree: which port leads where.
+#[derive(Debug, Clone)]
+pub struct FatTree {
+    config: FatTreeConfig,
+    half: u32,
+}
+
+/// The ports of a fat tree are numbered group by group; within a group, by switch and then by link.
+enum Group {
+    HostUp,
+    EdgeDown,
+    EdgeUp,
+    AggregationDown,
+    AggregationUp,
+    CoreDown,
+}
+
+impl FatTree {
+    /// A fat tree.
+    ///
+    /// # Errors
+    /// If k is odd, 0 or above 128.
+    pub fn new(config: FatTreeConfig) -> Result<Self, FatTreeError> {
+        let k = config.k;
+        if k == 0 || k % 2 != 0 || k > 128 {
+            return Err(FatTreeError { k });
+        }
+        Ok(Self { config, half: k / 2 })
+    }
+
+    /// The number of hosts, k^3/4.
+    pub fn hosts(&self) -> u32 {
+        self.config.k * self.half * self.half
+    }
+
+    /// The number of switches, 5 k^2/4.
+    pub fn switches(&self) -> u32 {
+        5 * self.half * self.half
+    }
+
+    /// The longest route, ports.
+    pub fn longest_route(&self) -> usize {
+        6
+    }
+
+    /// How many ways there are from `from` to `to`: the core switches between pods, the
+    /// aggregation switches within a pod, one in a rack.
+    pub fn paths(&self, from: u32, to: u32) -> u32 {
+        match self.locality(from, to) {
+            Locality::InnerRack => 1,
+            Locality::InterRack => self.half,
+            Locality::InterPod => self.half * self.half,
+        }
+    }
+
+    /// How many addresses of a host a connection can use at once.
+    pub fn addresses(&self, spread: Spread) -> u32 {
+        match spread {
+            Spread::Core => self.half * self.half,
+            Spread::Aggregation => self.half,
+        }
+    }
+
+    /// How far apart two hosts are.
+    pub fn locality(&self, from: u32, to: u32) -> Locality {
+        if self.edge(from) == self.edge(to) {
+            Locality::InnerRack
+        } else if self.pod(from) == self.pod(to) {
+            Locality::InterRack
+        } else {
+            Locality::InterPod
+        }
+    }
+
+    /// `count` addresses for the subflows of one connection, as `spread` asks; `draw(n)` gives a
+    /// random number below n. An address is the number of a core switch.
+    pub fn draw_addresses(&self, count: u32, spread: Spread, mut draw: impl FnMut(u32) -> u32) -> Vec<u32> {
+        // The first `count` places of a random permutation (Fisher and Yates).
+        let mut pool: Vec<u32> = (0..self.addresses(spread)).collect();
+        for i in 0..count.min(pool.len() as u32) {
+            let j = i + draw(pool.len() as u32 - i);
+            pool.swap(i as usize, j as usize);
+        }
+        pool.truncate(count as usize);
+        if spread == Spread::Aggregation {
+            for address in &mut pool {
+                *address = *address * self.half + draw(self.half);
+            }
+        }
+        pool
+    }
+
+    /// The route from `from` to the address of `to` that stands for core switch `core`.
+    pub fn route(&self, from: u32, to: u32, core: u32) -> Vec<u32> {
+        let half = self.half;
+        let (up, down) = (core / half, core % half); // digit at the edge, digit at the aggregation
+        let (edge_from, edge_to) = (self.edge(from), self.edge(to));
+        let (pod_from, pod_to) = (self.pod(from), self.pod(to));
+        let host_up = self.port(Group::HostUp, from);
+        let edge_down = self.port(Group::EdgeDown, to);
+        let edge_up = || self.port(Group::EdgeUp, edge_from * half + up);
+        // An aggregation switch's port down to edge e of its pod.
+        let aggregation_down =
+            || self.port(Group::AggregationDown, (pod_to * half + up) * half + edge_to % half);
+        match self.locality(from, to) {
+            Locality::InnerRack => vec![host_up, edge_down],
+            Locality::InterRack => vec![host_up, edge_up(), aggregation_down(), edge_down],
+            Locality::InterPod => vec![
+                host_up,
+                edge_up(),
+                self.port(Group::AggregationUp, (pod_from * half + up) * half + down),
+                self.port(Group::CoreDown, core * self.config.k + pod_to),
+                aggregation_down(),
+                edge_down,
+            ],
+        }
+    }
+
+    /// The RTT of an empty path: propagation both ways, and the transmission of a packet of `data`
+    /// bytes there and of `ack` bytes back at every hop.
+    pub fn base_rtt(&self, from: u32, to: u32, data: u32, ack: u32) -> Time {
+        let ports = self.ports();
+        let route = self.route(from, to, 0);
+        route
+            .iter()
+            .map(|&p| {
+                let port = &ports[p as usize];
+                2 * port.delay + u64::from(data + ack) * 8_000_000_000_000 / port.rate
+            })
+            .sum()
+    }
+
+    /// The layer of a port.
+    pub fn layer(&self, port: u32) -> Layer {
+        match port / self.hosts() {
+            0 | 1 => Layer::Rack,
+            2 | 3 => Layer::Aggregation,
+            _ => Layer::Core,
+        }
+    }
+
+    /// Every port, by number.
+    pub fn ports(&self) -> Vec<PortConfig> {
+        let c = &self.config;
+        (0..6 * self.hosts())
+            .map(|p| {
+                let layer = self.layer(p) as usize;
+                let (limit, mark) = if p < self.hosts() { c.host } else { (c.limit[layer], c.mark[layer]) };
+                PortConfig { rate: c.rate[layer], delay: c.delay[layer], limit, mark, non_ect: c.non_ect }
+            })
+            .collect()
+    }
+
+    fn edge(&self, host: u32) -> u32 {
+        host / self.half
+    }
+
+    fn pod(&self, host: u32) -> u32 {
+        host / (self.half * self.half)
+    }
+
+    /// Every group has as many ports as there are hosts.
+    fn port(&self, group: Group, i: u32) -> u32 {
+        group as u32 * self.hosts() + i
+    }
+}

@@ -1,0 +1,29 @@
+//! A data-centre fabric at packet level: time, events, packets, ports, routes and topologies.
+//!
+//! It knows no TCP and no clock: [`Fabric::send`] puts a packet on its route, [`Fabric::advance`]
+//! moves simulated time until a packet arrives, or is dropped, or until the caller's own next event.
+//! A packet carries the caller's payload `P` untouched.
+//!
+//! One event a packet-hop (design rule 5): a FIFO port of fixed rate knows at once when an arriving
+//! packet will leave, so only its arrival at the next node is an event.
+
+mod fabric;
+mod fat_tree;
+mod packet;
+mod port;
+mod prefetch;
+mod queue;
+mod sort;
+mod timers;
+mod units;
+
+pub use fabric::{Arrival, Fabric, RouteId};
+pub use fat_tree::{FatTree, FatTreeConfig, FatTreeError, Layer, Locality, Spread};
+pub use packet::{Ecn, Packet};
+pub use port::{NonEct, Port, PortConfig, PortCounters, Threshold};
+pub use queue::{Event, EventQueue};
+pub use timers::Timers;
+pub use units::{
+    BitsPerSecond, Entity, MICROSECOND, MILLISECOND, NANOSECOND, NEVER, SECOND, SOURCE_ENTITIES,
+    TIMER_ENTITIES, Time, seconds,
+};

@@ -1,0 +1,74 @@
+//! Packets, kept in a slab.
+
+/// The ECN field of the IP header (RFC 3168 §5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not ECN-capable: a queue can only drop it.
+    NotEct,
+    /// ECN-capable.
+    Ect,
+    /// Congestion experienced: a queue marked it.
+    Ce,
+}
+
+/// A packet on its way: one cache line, with a payload of up to 48 bytes.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Packet<P> {
+    /// Where in the table of routes the next port stands.
+    pub(crate) cursor: u32,
+    /// Size on the wire, bytes.
+    pub bytes: u32,
+    /// The ECN field.
+    pub ecn: Ecn,
+    /// The caller's own.
+    pub payload: P,
+}
+
+/// A slab of packets: ids are reused, the last one freed first, so that the cache stays warm.
+#[derive(Debug)]
+pub(crate) struct Packets<P> {
+    slots: Vec<Packet<P>>,
+    free: Vec<u32>,
+}
+
+impl<P: Copy> Packets<P> {
+    pub fn new() -> Self {
+        Self { slots: Vec::new(), free: Vec::new() }
+    }
+
+    #[inline]
+    pub fn insert(&mut self, packet: Packet<P>) -> u32 {
+        match self.free.pop() {
+            Some(id) => {
+                self.slots[id as usize] = packet;
+                id
+            }
+            None => {
+                self.slots.push(packet);
+                u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 packets at a time")
+            }
+        }
+    }
+
+    #[inline]
+    pub fn remove(&mut self, id: u32) -> Packet<P> {
+        self.free.push(id);
+        self.slots[id as usize]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, id: u32) -> &mut Packet<P> {
+        &mut self.slots[id as usize]
+    }
+
+    #[inline]
+    pub fn get(&self, id: u32) -> &Packet<P> {
+        &self.slots[id as usize]
+    }
+
+    /// How many packets there are now.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}

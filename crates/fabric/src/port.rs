@@ -1,0 +1,247 @@
+//! An output port: the queue in front of one direction of a link.
+//!
+//! First in, first out, at a fixed rate; so on arrival the port already knows its backlog and when
+//! the packet will leave (design rule 5). It decides drop, mark and departure at once.
+//!
+//! The queue is what waits: the packet that is being transmitted, and the arriving one, are not in
+//! it. That is what a switch's (and ns-3's) queue holds when a packet arrives.
+
+use crate::packet::Ecn;
+use crate::prefetch::prefetch;
+use crate::units::{BitsPerSecond, SECOND, Time};
+
+/// A queue length, in packets or in bytes. In bytes, the part of a packet that is not yet on the
+/// wire counts too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Threshold(u32);
+
+impl Threshold {
+    const BYTES: u32 = 1 << 31;
+
+    /// Never reached.
+    pub const UNLIMITED: Self = Self(Self::BYTES - 1);
+
+    /// A number of packets; beyond 2^31 it is unlimited.
+    pub fn packets(n: u64) -> Self {
+        Self(n.min(u64::from(Self::UNLIMITED.0)) as u32)
+    }
+
+    /// A number of bytes; beyond 2^31 it is unlimited.
+    pub fn bytes(n: u64) -> Self {
+        if n >= u64::from(Self::BYTES) { Self::UNLIMITED } else { Self(n as u32 | Self::BYTES) }
+    }
+
+    #[inline]
+    fn is_bytes(self) -> bool {
+        self.0 & Self::BYTES != 0
+    }
+
+    #[inline]
+    fn value(self) -> u64 {
+        u64::from(self.0 & !Self::BYTES)
+    }
+}
+
+/// What happens to a packet that is not ECN-capable when the queue is longer than K.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NonEct {
+    /// It queues, until the queue is full.
+    Queue,
+    /// It is dropped, as RED does with min = max = K.
+    Drop,
+}
+
+/// What a port is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PortConfig {
+    /// Bit/s.
+    pub rate: BitsPerSecond,
+    /// Propagation delay to the far end.
+    pub delay: Time,
+    /// An arriving packet is dropped if the queue is at least this long.
+    pub limit: Threshold,
+    /// An arriving packet is marked if the queue is longer than this (XMP §2.1: "larger than K").
+    pub mark: Threshold,
+    /// What a packet that cannot be marked meets there.
+    pub non_ect: NonEct,
+}
+
+impl PortConfig {
+    /// How long a packet is under way at the most, from arrival to the far end; a guess where the
+    /// queue has no limit.
+    pub(crate) fn longest_stay(&self) -> Time {
+        let packets = match self.limit {
+            Threshold::UNLIMITED => 64,
+            limit if limit.is_bytes() => limit.value() / 1500,
+            limit => limit.value(),
+        };
+        self.delay + (packets.min(1024) + 2) * (1500 * 8 * SECOND / self.rate)
+    }
+}
+
+/// What a port has counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PortCounters {
+    /// Bytes that were let in.
+    pub bytes: u64,
+    /// Packets that were dropped.
+    pub drops: u64,
+    /// Packets that were marked here.
+    pub marks: u64,
+}
+
+/// An output port. What every hop touches comes first and fills one cache line.
+///
+/// It remembers the departure times of the packets that it let in last. Departures are in order, so
+/// "more than n packets have not left" is one look at the n-th last departure, and nothing ever has
+/// to be taken out of the memory: what is too old is overwritten.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Port {
+    /// When the last packet that was let in will have left.
+    busy_until: Time,
+    delay: Time,
+    /// Picoseconds a byte, with 16 fractional bits.
+    byte_time: u64,
+    /// Departure times, a ring; its size is a power of two.
+    departures: Box<[Time]>,
+    /// The place of the next departure.
+    tail: u32,
+    /// As long as the `watch`-th last packet has left, the queue is neither full nor above K.
+    watch: u32,
+    bytes: u64,
+    // Second cache line: touched by marks and drops only.
+    drops: u64,
+    marks: u64,
+    config: PortConfig,
+}
+
+const BYTE_TIME_BITS: u32 = 16;
+
+impl Port {
+    /// An empty port.
+    ///
+    /// # Panics
+    /// If the rate is 0.
+    pub fn new(config: PortConfig) -> Self {
+        assert!(config.rate > 0, "a port needs a rate");
+        let byte_time = (u128::from(8 * SECOND) << BYTE_TIME_BITS) / u128::from(config.rate);
+        // A queue of n packets, one more in transmission: the (n + 1)-th last has not left.
+        let first = |t: Threshold, more: u64| if t.is_bytes() { 1 } else { t.value() + more };
+        let watch = first(config.limit, 1).min(first(config.mark, 2)).min(16) as u32;
+        Self {
+            busy_until: 0,
+            delay: config.delay,
+            byte_time: u64::try_from(byte_time).expect("a rate of at least 1 bit/s"),
+            departures: vec![0; 16].into_boxed_slice(),
+            tail: 0,
+            watch,
+            bytes: 0,
+            drops: 0,
+            marks: 0,
+            config,
+        }
+    }
+
+    /// A packet arrives at `now`: when it will be at the far end, or `None` if it is dropped. May
+    /// set `ecn` to CE. `now` must not lie before an earlier call's.
+    #[inline]
+    pub fn admit(&mut self, now: Time, bytes: u32, ecn: &mut Ecn) -> Option<Time> {
+        if self.departure(self.watch) > now && !self.examine(now, ecn) {
+            return None;
+        }
+        let departure = self.busy_until.max(now) + self.transmission(bytes);
+        self.busy_until = departure;
+        let mask = self.departures.len() - 1;
+        self.departures[self.tail as usize & mask] = departure;
+        self.tail = self.tail.wrapping_add(1);
+        self.bytes += u64::from(bytes);
+        Some(departure + self.delay)
+    }
+
+    /// How long `bytes` take on the wire.
+    #[inline]
+    pub fn transmission(&self, bytes: u32) -> Time {
+        (u64::from(bytes) * self.byte_time) >> BYTE_TIME_BITS
+    }
+
+    /// Fetches the part of the ring that the next packet will touch.
+    #[inline]
+    pub(crate) fn prefetch_ring(&self) {
+        prefetch(&self.departures[self.tail as usize & (self.departures.len() - 1)]);
+    }
+
+    /// Packets that wait at `now`; the one in transmission does not.
+    pub fn waiting(&self, now: Time) -> u64 {
+        let present = (1..=self.departures.len() as u32).take_while(|&n| self.departure(n) > now);
+        (present.count() as u64).saturating_sub(1)
+    }
+
+    /// What has been counted so far.
+    pub fn counters(&self) -> PortCounters {
+        PortCounters { bytes: self.bytes, drops: self.drops, marks: self.marks }
+    }
+
+    /// What it was made of.
+    pub fn config(&self) -> PortConfig {
+        self.config
+    }
+
+    /// The n-th last departure, for n up to the ring's size.
+    #[inline]
+    fn departure(&self, n: u32) -> Time {
+        self.departures[self.tail.wrapping_sub(n) as usize & (self.departures.len() - 1)]
+    }
+
+    /// The queue may be full, above K, or longer than the ring: drops or marks, false if dropped.
+    fn examine(&mut self, now: Time, ecn: &mut Ecn) -> bool {
+        if self.reaches(self.config.limit, 0, now) {
+            self.drops += 1;
+            return false;
+        }
+        if self.reaches(self.config.mark, 1, now) {
+            match *ecn {
+                Ecn::Ect => {
+                    self.marks += 1;
+                    *ecn = Ecn::Ce;
+                }
+                Ecn::NotEct if self.config.non_ect == NonEct::Drop => {
+                    self.drops += 1;
+                    return false;
+                }
+                Ecn::NotEct | Ecn::Ce => {}
+            }
+        }
+        if self.departure(self.departures.len() as u32) > now {
+            self.grow();
+        }
+        true
+    }
+
+    /// Whether the queue is at least `threshold` and `more` long.
+    fn reaches(&self, threshold: Threshold, more: u64, now: Time) -> bool {
+        if threshold == Threshold::UNLIMITED {
+            return false;
+        }
+        let needed = threshold.value() + more;
+        if threshold.is_bytes() {
+            let backlog = ((self.busy_until - now) << BYTE_TIME_BITS) / self.byte_time;
+            return backlog >= needed;
+        }
+        // A ring that is too short has room for every packet that has not left.
+        let n = needed + 1;
+        n <= self.departures.len() as u64 && self.departure(n as u32) > now
+    }
+
+    /// Doubles the ring: its oldest departure has not left yet.
+    #[cold]
+    fn grow(&mut self) {
+        let size = self.departures.len() as u32;
+        let mut ring = vec![0; 2 * size as usize].into_boxed_slice();
+        for n in 1..=size {
+            ring[(size - n) as usize] = self.departure(n);
+        }
+        self.departures = ring;
+        self.tail = size;
+    }
+}

@@ -1,0 +1,295 @@
+//! The event queue: a calendar of what happens soon, and a heap of what happens late.
+//!
+//! Events come out in the order of (time, entity), which the model alone decides (design rule 4).
+//!
+//! The calendar is a ring of buckets, each a short span of time. A bucket is a chain of chunks, each
+//! a cache line with up to seven events by value; chunks are reused, the last one freed first. A bit
+//! for each bucket finds the next one that is not empty. A bucket is sorted when its time comes; the
+//! events after the next one are then known, so that the caller can prefetch what they will touch.
+//!
+//! An event in a bucket is one word: 16 bits of time from the bucket's start, 24 bits of entity, 24
+//! bits of id; so the order of words is the order of events.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::prefetch::prefetch;
+use crate::sort::sort_words;
+use crate::units::{Entity, Time};
+
+/// Something that happens at `time`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Event {
+    /// When.
+    pub time: Time,
+    /// Who causes it, below 2^24; at one time an entity has at most one event.
+    pub entity: Entity,
+    /// The caller's own, below 2^24: the packet.
+    pub id: u32,
+}
+
+/// Entities and ids must lie below.
+pub(crate) const NAMES: u32 = 1 << NAME_BITS;
+const NAME_BITS: u32 = 24;
+/// The widest bucket, as a power of two of picoseconds.
+const OFFSET_BITS: u32 = 16;
+
+/// The events of a bucket in one cache line.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+struct Chunk {
+    events: [u64; CHUNK],
+    length: u32,
+    /// The next chunk of the bucket; all chunks but the first are full.
+    next: u32,
+}
+
+const CHUNK: usize = 7;
+
+/// Chunk 0 ends every chain. It is always full, so that adding to an empty bucket is no special case.
+const END: u32 = 0;
+const END_CHUNK: Chunk = Chunk { events: [0; CHUNK], length: CHUNK as u32, next: END };
+
+/// The event queue; see the module's head.
+#[derive(Debug)]
+pub struct EventQueue {
+    /// A bucket spans 2^shift ps.
+    shift: u32,
+    /// The first chunk of each bucket; their number is a power of two.
+    heads: Vec<u32>,
+    /// A bit for each bucket: it is not empty.
+    occupied: Vec<u64>,
+    chunks: Vec<Chunk>,
+    free_chunks: Vec<u32>,
+    /// The number of the bucket that is open (not its place in the ring).
+    cursor: u64,
+    /// When the open bucket begins.
+    start: Time,
+    /// The open bucket's words, sorted; those before `next` are done.
+    open: Vec<u64>,
+    next: usize,
+    /// Events in buckets.
+    filed: usize,
+    /// Events that the ring does not reach yet.
+    far: BinaryHeap<Reverse<Event>>,
+    /// The bucket of the first of them.
+    far_bucket: u64,
+}
+
+/// The ring's size at most: 1 MiB of heads.
+const MAX_BUCKETS: u64 = 1 << 18;
+
+impl EventQueue {
+    /// A queue for about `events_per_second`, most of them no more than `horizon` ahead. Both only
+    /// tune its speed.
+    pub fn new(events_per_second: f64, horizon: Time) -> Self {
+        // A few events a bucket; the ring reaches the horizon unless that takes too much cache.
+        let width = EVENTS_A_BUCKET * 1e12 / events_per_second.max(1.0);
+        let mut shift = (width.max(1.0).log2().round() as u32).clamp(4, OFFSET_BITS);
+        while (horizon >> shift) >= MAX_BUCKETS && shift < OFFSET_BITS {
+            shift += 1;
+        }
+        let buckets = ((horizon >> shift) + 1).next_power_of_two().clamp(1024, MAX_BUCKETS) as usize;
+        Self {
+            shift,
+            heads: vec![END; buckets],
+            occupied: vec![0; buckets / 64],
+            chunks: vec![END_CHUNK],
+            free_chunks: Vec::new(),
+            cursor: 0,
+            start: 0,
+            open: Vec::new(),
+            next: 0,
+            filed: 0,
+            far: BinaryHeap::new(),
+            far_bucket: u64::MAX,
+        }
+    }
+
+    /// Adds an event. No event of the same entity may be there at the same time.
+    #[inline]
+    pub fn push(&mut self, event: Event) {
+        let bucket = event.time >> self.shift;
+        if bucket <= self.cursor {
+            self.push_open(event);
+        } else if bucket - self.cursor < self.heads.len() as u64 {
+            self.file(event, bucket);
+        } else {
+            self.far_bucket = self.far_bucket.min(bucket);
+            self.far.push(Reverse(event));
+        }
+    }
+
+    /// The next event, if it comes before `limit`.
+    #[inline]
+    pub fn pop_before(&mut self, limit: (Time, Entity)) -> Option<Event> {
+        loop {
+            if let Some(&word) = self.open.get(self.next) {
+                let event = self.event(word);
+                if (event.time, event.entity) >= limit {
+                    return None;
+                }
+                self.next += 1;
+                return Some(event);
+            }
+            if !self.open_next(limit.0) {
+                return None;
+            }
+        }
+    }
+
+    /// The id of the event that comes `ahead` events after the next one, if it is known yet.
+    #[inline]
+    pub fn upcoming(&self, ahead: usize) -> Option<u32> {
+        self.open.get(self.next + ahead).map(|&word| word as u32 & (NAMES - 1))
+    }
+
+    /// How many events there are.
+    pub fn len(&self) -> usize {
+        self.open.len() - self.next + self.filed + self.far.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    #[inline]
+    fn file(&mut self, event: Event, bucket: u64) {
+        let slot = bucket as usize & (self.heads.len() - 1);
+        let word = self.word(event, bucket << self.shift);
+        let head = self.heads[slot];
+        self.filed += 1;
+        let chunk = &mut self.chunks[head as usize];
+        if let Some(place) = chunk.events.get_mut(chunk.length as usize) {
+            *place = word;
+            chunk.length += 1;
+            return;
+        }
+        self.occupied[slot / 64] |= 1 << (slot % 64);
+        let mut chunk = Chunk { events: [0; CHUNK], length: 1, next: head };
+        chunk.events[0] = word;
+        self.heads[slot] = match self.free_chunks.pop() {
+            Some(i) => {
+                self.chunks[i as usize] = chunk;
+                i
+            }
+            None => {
+                self.chunks.push(chunk);
+                self.chunks.len() as u32 - 1
+            }
+        };
+    }
+
+    #[inline]
+    fn word(&self, event: Event, start: Time) -> u64 {
+        debug_assert!(event.entity < NAMES && event.id < NAMES, "{event:?}: names have 24 bits");
+        (event.time - start) << (2 * NAME_BITS) | u64::from(event.entity) << NAME_BITS | u64::from(event.id)
+    }
+
+    #[inline]
+    fn event(&self, word: u64) -> Event {
+        Event {
+            time: self.start + (word >> (2 * NAME_BITS)),
+            entity: (word >> NAME_BITS) as u32 & (NAMES - 1),
+            id: word as u32 & (NAMES - 1),
+        }
+    }
+
+    /// Into the open bucket. Nothing comes before it: it began before the caller's own next event.
+    #[cold]
+    fn push_open(&mut self, event: Event) {
+        debug_assert!(event.time >= self.start, "{event:?} lies in the past");
+        let word = self.word(event, self.start);
+        let at = self.next + self.open[self.next..].partition_point(|&e| e < word);
+        self.open.insert(at, word);
+    }
+
+    /// Opens the next bucket that is not empty, unless it begins after `limit`.
+    fn open_next(&mut self, limit: Time) -> bool {
+        let Some(bucket) = self.next_bucket(limit) else { return false };
+        if bucket << self.shift > limit {
+            return false;
+        }
+        self.cursor = bucket;
+        self.start = bucket << self.shift;
+        self.open.clear();
+        self.next = 0;
+        let slot = bucket as usize & (self.heads.len() - 1);
+        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        let mut i = std::mem::replace(&mut self.heads[slot], END);
+        while i != END {
+            let chunk = &self.chunks[i as usize];
+            self.open.extend_from_slice(&chunk.events[..chunk.length as usize]);
+            self.free_chunks.push(i);
+            i = chunk.next;
+        }
+        self.filed -= self.open.len();
+        sort_words(&mut self.open);
+        debug_assert!(
+            self.open.windows(2).all(|w| w[0] >> NAME_BITS != w[1] >> NAME_BITS),
+            "two events of one entity at one time"
+        );
+        if self.filed > 0 {
+            let following = self.heads[self.scan() as usize & (self.heads.len() - 1)];
+            prefetch(&self.chunks[following as usize]);
+        }
+        true
+    }
+
+    /// The first bucket after the open one that holds an event, after far events that have come
+    /// within reach were filed.
+    #[inline]
+    fn next_bucket(&mut self, limit: Time) -> Option<u64> {
+        if self.filed == 0 {
+            // Turning the ring too early would send everything pushed meanwhile to `open`.
+            if self.far_bucket > limit >> self.shift {
+                return None;
+            }
+            self.reach(self.far_bucket);
+        }
+        let bucket = self.scan();
+        // Far events lie beyond the ring as it was when they were pushed, and it has turned since.
+        if self.far_bucket <= bucket {
+            self.reach(bucket);
+            return Some(self.scan());
+        }
+        Some(bucket)
+    }
+
+    /// Files the far events that the ring reaches now, those up to `bucket` at least.
+    #[cold]
+    fn reach(&mut self, bucket: u64) {
+        if self.filed == 0 {
+            // Nothing is filed: the ring may turn to just before the first far event.
+            self.cursor = self.cursor.max(bucket - 1);
+        }
+        while let Some(&Reverse(event)) = self.far.peek() {
+            let bucket = event.time >> self.shift;
+            if bucket - self.cursor >= self.heads.len() as u64 {
+                break;
+            }
+            self.far.pop();
+            self.file(event, bucket);
+        }
+        self.far_bucket = self.far.peek().map_or(u64::MAX, |Reverse(e)| e.time >> self.shift);
+    }
+
+    /// The first bucket after the open one that holds an event; there is one.
+    #[inline]
+    fn scan(&self) -> u64 {
+        let slots = self.heads.len();
+        let start = (self.cursor + 1) as usize & (slots - 1);
+        let mut word = start / 64;
+        let mut bits = self.occupied[word] & (!0 << (start % 64));
+        while bits == 0 {
+            word = (word + 1) & (self.occupied.len() - 1);
+            bits = self.occupied[word];
+        }
+        let slot = word * 64 + bits.trailing_zeros() as usize;
+        self.cursor + 1 + (slot.wrapping_sub(start) & (slots - 1)) as u64
+    }
+}
+
+/// How many events a bucket is meant to hold when every port is busy.
+const EVENTS_A_BUCKET: f64 = 4.0;
