@@ -1,0 +1,86 @@
+//! What an experiment may choose about its transport.
+
+use crate::Time;
+
+/// How losses are repaired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recovery {
+    /// RFC 5681 §3.2: the first ACK of new data ends a recovery, so a second loss in the window
+    /// needs three duplicate ACKs of its own, or a timeout.
+    Reno,
+    /// RFC 6582, as Linux does it without SACK: duplicate ACKs stand for segments that arrived; a
+    /// partial ACK retransmits the next hole and restarts the timer ("slow but steady").
+    NewReno,
+    /// RFC 6675's loss rule on SACK blocks, paced by PRR (RFC 6937), as Linux does it.
+    Sack,
+}
+
+impl Recovery {
+    /// Whether ACKs carry SACK blocks.
+    #[inline]
+    pub fn uses_sack(self) -> bool {
+        self == Self::Sack
+    }
+}
+
+/// How the window goes down to what the controller asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reduction {
+    /// At once (XMP Algorithm 1, ns-3). SACK recovery is paced by PRR even so: otherwise one ACK
+    /// could release a burst that loses its own retransmissions.
+    Immediate,
+    /// Over a round, by proportional rate reduction (RFC 6937), as Linux does it.
+    Prr,
+}
+
+/// How the receiver tells the sender of CE marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Echo {
+    /// ECE on every ACK until the sender says CWR (RFC 3168 §6.1.3).
+    Rfc3168,
+    /// ECE says whether the packets of this ACK were marked; a change is ACKed at once (RFC 8257 §3.2).
+    Dctcp,
+    /// ECE and CWR together count up to three marks an ACK; what is left over waits (XMP §2.1).
+    TwoBit,
+}
+
+/// When the receiver sends an ACK (catalogue 0.2). A gap, a change of CE and the last segment of a
+/// message are ACKed at once in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DelayedAck {
+    /// An ACK for this many packets.
+    pub every: u32,
+    /// Or after this long.
+    pub timer: Time,
+    /// The first segments of a subflow that are ACKed one by one (Linux's quick-ACK).
+    pub quick: u32,
+}
+
+/// The transport of one scheme.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Config {
+    /// Payload of a full segment, bytes.
+    pub mss: u32,
+    /// Headers of a data packet, bytes.
+    pub header: u32,
+    /// Size of an ACK, bytes.
+    pub ack: u32,
+    /// Initial window, packets.
+    pub initial_window: u32,
+    /// The smallest retransmission timeout.
+    pub rto_min: Time,
+    /// The timeout before there is an RTT sample.
+    pub rto_initial: Time,
+    /// The largest timeout, also after back-off.
+    pub rto_max: Time,
+    /// Loss recovery.
+    pub recovery: Recovery,
+    /// Window reduction.
+    pub reduction: Reduction,
+    /// Whether data packets are ECN-capable.
+    pub ecn: bool,
+    /// The echo of CE marks.
+    pub echo: Echo,
+    /// When ACKs are sent.
+    pub delayed_ack: DelayedAck,
+}

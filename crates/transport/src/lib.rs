@@ -1,0 +1,31 @@
+//! Sans-IO endpoints of a multipath transport: subflow sender and receiver, loss recovery,
+//! connection, scheduler.
+//!
+//! No clock, no network, no random source. A [`Sender`] is told of ACKs and timeouts and is then
+//! asked what to transmit until it has nothing more; a [`Receiver`] is told of data and returns the
+//! ACKs. Sequence numbers count segments, windows count packets, time is picoseconds.
+//!
+//! The sender's states are Linux's (Open, Disorder, CWR, Recovery, Loss), so that what a controller
+//! sees here is what it will see in the kernel.
+
+mod config;
+mod ranges;
+mod reassembly;
+mod receiver;
+mod rtt;
+mod scoreboard;
+mod sender;
+mod subflow;
+mod wire;
+
+pub use config::{Config, DelayedAck, Echo, Recovery, Reduction};
+pub use receiver::{Acks, Receiver};
+pub use sender::{Sender, Transmit};
+pub use subflow::Counters;
+pub use wire::{Block, Wire};
+
+/// Simulated time, picoseconds.
+pub type Time = u64;
+
+/// Later than everything.
+pub const NEVER: Time = Time::MAX;

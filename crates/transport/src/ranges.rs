@@ -1,0 +1,61 @@
+//! The segments that arrived out of order on one subflow.
+
+use crate::Block;
+
+/// Disjoint ranges in ascending order, and which of them grew last.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ranges {
+    blocks: Vec<Block>,
+    newest: u32,
+}
+
+impl Ranges {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// Adds a segment; false if it was there.
+    pub fn insert(&mut self, seq: u32) -> bool {
+        let at = self.blocks.partition_point(|b| b.end < seq);
+        self.newest = seq;
+        match self.blocks.get_mut(at) {
+            Some(b) if b.start <= seq && seq < b.end => return false,
+            Some(b) if b.end == seq => {
+                b.end += 1;
+                if at + 1 < self.blocks.len() && self.blocks[at + 1].start == seq + 1 {
+                    self.blocks[at].end = self.blocks[at + 1].end;
+                    self.blocks.remove(at + 1);
+                }
+            }
+            Some(b) if b.start == seq + 1 => b.start = seq,
+            _ => self.blocks.insert(at, Block { start: seq, end: seq + 1 }),
+        }
+        true
+    }
+
+    /// Takes out the range that begins at `seq`: the segment after it, or `seq` itself.
+    pub fn take_from(&mut self, seq: u32) -> u32 {
+        match self.blocks.first() {
+            Some(&b) if b.start == seq => {
+                self.blocks.remove(0);
+                b.end
+            }
+            _ => seq,
+        }
+    }
+
+    /// Up to three blocks for an ACK: the one that grew last, then the others from the highest
+    /// down (RFC 2018 §4).
+    pub fn blocks(&self) -> ([Block; 3], u8) {
+        let mut out = [Block::default(); 3];
+        let mut n = 0;
+        let newest = self.blocks.iter().find(|b| b.start <= self.newest && self.newest < b.end);
+        let others = self.blocks.iter().rev().filter(|b| Some(*b) != newest);
+        for b in newest.into_iter().chain(others).take(3) {
+            out[n] = *b;
+            n += 1;
+        }
+        (out, n as u8)
+    }
+}

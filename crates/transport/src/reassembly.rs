@@ -1,0 +1,73 @@
+//! Puts the data of all subflows back in order.
+
+/// Which data sequence numbers have arrived: all below `next`, and a bit for each above. The bits
+/// take as much room as the data is out of order, not as much as was carried.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reassembly {
+    next: u32,
+    /// A ring; its size is 0 or a power of two. Segment s is bit s % 64 of word s / 64.
+    bits: Box<[u64]>,
+    waiting: u32,
+}
+
+impl Reassembly {
+    /// The first segment that is still missing: everything before it was delivered, in order.
+    #[inline]
+    pub fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// A segment has arrived; false if it had arrived before.
+    #[inline]
+    pub fn insert(&mut self, dsn: u32) -> bool {
+        if dsn < self.next {
+            return false;
+        }
+        if dsn == self.next && self.waiting == 0 {
+            self.next += 1;
+            return true;
+        }
+        while (dsn / 64 - self.next / 64) as usize >= self.bits.len() {
+            self.grow();
+        }
+        let (word, bit) = self.place(dsn);
+        if self.bits[word] & bit != 0 {
+            return false;
+        }
+        self.bits[word] |= bit;
+        self.waiting += 1;
+        if dsn == self.next {
+            self.deliver();
+        }
+        true
+    }
+
+    /// Moves past everything that is there.
+    fn deliver(&mut self) {
+        while self.waiting > 0 {
+            let (word, bit) = self.place(self.next);
+            if self.bits[word] & bit == 0 {
+                return;
+            }
+            self.bits[word] &= !bit;
+            self.next += 1;
+            self.waiting -= 1;
+        }
+    }
+
+    #[inline]
+    fn place(&self, dsn: u32) -> (usize, u64) {
+        ((dsn / 64) as usize & (self.bits.len() - 1), 1 << (dsn % 64))
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let old = std::mem::take(&mut self.bits);
+        self.bits = vec![0; (2 * old.len()).max(8)].into_boxed_slice();
+        let first = self.next / 64;
+        for i in 0..old.len() as u32 {
+            let word = (first + i) as usize;
+            self.bits[word & (self.bits.len() - 1)] = old[word & (old.len() - 1)];
+        }
+    }
+}

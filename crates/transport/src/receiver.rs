@@ -1,0 +1,182 @@
+//! The receiving half of a connection: reassembly, delayed ACKs, the echo of CE marks.
+
+use crate::ranges::Ranges;
+use crate::reassembly::Reassembly;
+use crate::sender::segments;
+use crate::{Config, Echo, NEVER, Time, Wire};
+
+/// The ACKs that a packet calls for, in this order: up to two.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Acks(pub [Option<Wire>; 2]);
+
+/// The receiving half of a connection.
+#[derive(Debug)]
+pub struct Receiver {
+    config: Config,
+    data: Reassembly,
+    segments: u32,
+    duplicates: u64,
+    subflows: Box<[Subflow]>,
+}
+
+#[derive(Debug, Clone)]
+struct Subflow {
+    /// The next segment in order.
+    next: u32,
+    /// Packets that no ACK covers yet.
+    pending: u32,
+    /// The timestamp of the first of them.
+    stamp: Time,
+    /// Segments that are still ACKed one by one.
+    quick: u32,
+    /// CE marks that no ACK has told of yet (XMP's cnt_ce).
+    marks: u32,
+    /// DCTCP: the last packet was marked. RFC 3168: ECE is on until CWR.
+    ece: bool,
+    deadline: Time,
+    out_of_order: Ranges,
+}
+
+impl Receiver {
+    /// The other end of a [`crate::Sender`] with the same arguments.
+    pub fn new(config: Config, subflows: usize, bytes: u64) -> Self {
+        let subflow = Subflow {
+            next: 0,
+            pending: 0,
+            stamp: 0,
+            quick: config.delayed_ack.quick,
+            marks: 0,
+            ece: false,
+            deadline: NEVER,
+            out_of_order: Ranges::default(),
+        };
+        Self {
+            config,
+            data: Reassembly::default(),
+            segments: segments(bytes, config.mss),
+            duplicates: 0,
+            subflows: vec![subflow; subflows].into_boxed_slice(),
+        }
+    }
+
+    /// A data packet has arrived on `subflow`, marked CE or not.
+    #[inline]
+    pub fn handle_data(&mut self, now: Time, subflow: usize, wire: &Wire, ce: bool) -> Acks {
+        let mut acks = Acks::default();
+        let s = &mut self.subflows[subflow];
+        let changed = match self.config.echo {
+            Echo::Dctcp => {
+                let changed = ce != s.ece;
+                if changed && s.pending > 0 {
+                    // RFC 8257 §3.2: the packets before the change get an ACK of their own.
+                    acks.0[0] = Some(s.ack(wire.subflow, &self.config));
+                }
+                s.ece = ce;
+                changed
+            }
+            Echo::TwoBit => {
+                let changed = ce != (s.marks > 0) && s.pending > 0;
+                s.marks += u32::from(ce);
+                changed
+            }
+            Echo::Rfc3168 => {
+                s.ece = ce || (s.ece && wire.flags & Wire::CWR == 0);
+                false
+            }
+        };
+        let in_order = s.accept(wire, &mut self.data, &mut self.duplicates);
+        s.pending += 1;
+        if s.pending == 1 {
+            s.stamp = wire.stamp;
+        }
+        let rule = &self.config.delayed_ack;
+        let now_due =
+            s.pending >= rule.every || !in_order || changed || s.quick > 0 || wire.flags & Wire::LAST != 0;
+        s.quick = s.quick.saturating_sub(1);
+        if now_due {
+            acks.0[1] = Some(s.ack(wire.subflow, &self.config));
+        } else if s.pending == 1 {
+            s.deadline = now + rule.timer;
+        }
+        acks
+    }
+
+    /// The deadline of `subflow` has passed: the delayed ACK, if there still is one to send.
+    /// `name` is what the host calls the subflow.
+    pub fn handle_timeout(&mut self, subflow: usize, name: u32) -> Option<Wire> {
+        let s = &mut self.subflows[subflow];
+        (s.pending > 0).then(|| s.ack(name, &self.config))
+    }
+
+    /// When the delayed ACK of `subflow` is due; `NEVER` if none is pending.
+    #[inline]
+    pub fn deadline(&self, subflow: usize) -> Time {
+        self.subflows[subflow].deadline
+    }
+
+    /// Whether the whole message has arrived.
+    #[inline]
+    pub fn complete(&self) -> bool {
+        self.data.next() == self.segments
+    }
+
+    /// Segments that were delivered to the application, in order.
+    pub fn delivered(&self) -> u32 {
+        self.data.next()
+    }
+
+    /// Segments that arrived more than once.
+    pub fn duplicates(&self) -> u64 {
+        self.duplicates
+    }
+}
+
+impl Subflow {
+    /// Takes a segment in: whether it came in order, with nothing waiting behind it.
+    #[inline]
+    fn accept(&mut self, wire: &Wire, data: &mut Reassembly, duplicates: &mut u64) -> bool {
+        if wire.seq == self.next {
+            data.insert(wire.dsn);
+            if self.out_of_order.is_empty() {
+                self.next += 1;
+                return true;
+            }
+            self.next = self.out_of_order.take_from(wire.seq + 1);
+            return false; // it fills a gap: RFC 5681 §4.2
+        }
+        if wire.seq > self.next && self.out_of_order.insert(wire.seq) {
+            data.insert(wire.dsn);
+        } else {
+            *duplicates += 1;
+        }
+        false
+    }
+
+    /// An ACK for all that has arrived.
+    #[inline]
+    fn ack(&mut self, name: u32, config: &Config) -> Wire {
+        let ce = match config.echo {
+            Echo::TwoBit => self.marks.min(3),
+            Echo::Dctcp | Echo::Rfc3168 => u32::from(self.ece),
+        };
+        // At the change of CE, DCTCP's marks are told by `ece`; only XMP counts them down.
+        self.marks -= if config.echo == Echo::TwoBit { ce } else { 0 };
+        let (blocks, block_count) = if config.recovery.uses_sack() && !self.out_of_order.is_empty() {
+            self.out_of_order.blocks()
+        } else {
+            Default::default()
+        };
+        self.pending = 0;
+        self.deadline = NEVER;
+        Wire {
+            subflow: name,
+            seq: self.next,
+            dsn: 0,
+            flags: Wire::ACK,
+            ce: ce as u8,
+            block_count,
+            stamp: self.stamp,
+            blocks,
+        }
+    }
+}

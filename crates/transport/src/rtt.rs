@@ -1,0 +1,77 @@
+//! RTT estimation and the retransmission timeout (RFC 6298).
+
+use crate::{Config, Time};
+
+/// Smoothed RTT, its variation, and the timeout that follows.
+#[derive(Debug, Clone)]
+pub(crate) struct RttEstimator {
+    srtt: Time,
+    variation: Time,
+    smallest: Time,
+    backoff: u32,
+}
+
+impl RttEstimator {
+    pub fn new() -> Self {
+        Self { srtt: 0, variation: 0, smallest: Time::MAX, backoff: 0 }
+    }
+
+    /// RFC 6298 §2: gains of 1/8 and 1/4.
+    #[inline]
+    pub fn sample(&mut self, rtt: Time) {
+        self.smallest = self.smallest.min(rtt);
+        if self.srtt == 0 {
+            self.srtt = rtt;
+            self.variation = rtt / 2;
+        } else {
+            self.variation = self.variation - self.variation / 4 + self.srtt.abs_diff(rtt) / 4;
+            self.srtt = self.srtt - self.srtt / 8 + rtt / 8;
+        }
+    }
+
+    /// The smoothed RTT in 1/8 us, 0 if there is no sample.
+    #[inline]
+    pub fn srtt_eighths(&self) -> u32 {
+        eighths(self.srtt)
+    }
+
+    /// The smallest sample in 1/8 us, 0 if there is none.
+    #[inline]
+    pub fn min_eighths(&self) -> u32 {
+        if self.smallest == Time::MAX { 0 } else { eighths(self.smallest) }
+    }
+
+    /// The timeout, backed off.
+    #[inline]
+    pub fn rto(&self, config: &Config) -> Time {
+        let rto = if self.srtt == 0 {
+            config.rto_initial
+        } else {
+            (self.srtt + 4 * self.variation).max(config.rto_min)
+        };
+        rto.saturating_mul(1 << self.backoff.min(16)).min(config.rto_max)
+    }
+
+    /// RFC 6298 §5.5.
+    pub fn back_off(&mut self) {
+        self.backoff += 1;
+    }
+
+    #[inline]
+    pub fn reset_backoff(&mut self) {
+        self.backoff = 0;
+    }
+
+    pub fn backed_off(&self) -> bool {
+        self.backoff > 0
+    }
+}
+
+/// Picoseconds to 1/8 us, within what a controller's arithmetic can take; a sample is never 0.
+#[inline]
+pub(crate) fn eighths(t: Time) -> u32 {
+    if t == 0 {
+        return 0;
+    }
+    (t / 125_000).clamp(1, u64::from(tresse_controllers::SRTT_LIMIT - 1)) as u32
+}

@@ -1,0 +1,48 @@
+//! What a packet carries for the transport.
+
+use crate::Time;
+
+/// Segments `start..end` that arrived out of order (RFC 2018).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Block {
+    /// The first one.
+    pub start: u32,
+    /// One after the last.
+    pub end: u32,
+}
+
+/// The transport header of a data packet or an ACK, as a packet carries it: 48 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wire {
+    /// Whose packet it is; the host's own name for the subflow.
+    pub subflow: u32,
+    /// Data: the segment's sequence number. ACK: the next segment that is expected.
+    pub seq: u32,
+    /// Data: the data sequence number, segments.
+    pub dsn: u32,
+    /// Data: [`Wire::LAST`], [`Wire::CWR`]. ACK: [`Wire::ACK`].
+    pub flags: u8,
+    /// ACK: the echoed CE marks; 1 for a plain ECE.
+    pub ce: u8,
+    /// ACK: how many of `blocks` are used.
+    pub block_count: u8,
+    /// Data: when it was sent. ACK: the timestamp of the first packet that it covers (RFC 7323).
+    pub stamp: Time,
+    /// ACK: SACK blocks, the newest first.
+    pub blocks: [Block; 3],
+}
+
+impl Wire {
+    /// It is an ACK.
+    pub const ACK: u8 = 1;
+    /// Data: the last segment of a message.
+    pub const LAST: u8 = 2;
+    /// Data: the window was reduced (RFC 3168 §6.1.2).
+    pub const CWR: u8 = 4;
+
+    /// Whether it is an ACK.
+    #[inline]
+    pub fn is_ack(&self) -> bool {
+        self.flags & Self::ACK != 0
+    }
+}
