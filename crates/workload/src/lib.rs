@@ -1,0 +1,10 @@
+//! Who sends how much to whom, and when.
+//!
+//! Patterns are pure: a pattern and a seed give the same transfers on every machine. Each draws
+//! from random streams named by what they are for ([`Stream`]), so that adding one shifts no other's.
+
+mod pattern;
+mod random;
+
+pub use pattern::{Permutation, Size, Transfer};
+pub use random::Stream;

@@ -1,0 +1,67 @@
+//! Traffic patterns.
+
+use crate::random::Stream;
+
+/// One transfer: `bytes` from one host to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transfer {
+    /// The sending host.
+    pub from: u32,
+    /// The receiving host.
+    pub to: u32,
+    /// The message.
+    pub bytes: u64,
+}
+
+/// How large a transfer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    /// Always this many bytes.
+    Fixed(u64),
+    /// Uniform between two sizes, both included.
+    Uniform(u64, u64),
+}
+
+impl Size {
+    fn draw(self, stream: &mut Stream) -> u64 {
+        match self {
+            Self::Fixed(bytes) => bytes,
+            Self::Uniform(min, max) => min + stream.below(max - min + 1),
+        }
+    }
+}
+
+/// XMP §5.2.1: every host sends to one other host chosen at random, each host receives one flow;
+/// when all have finished, a new permutation starts.
+#[derive(Debug, Clone)]
+pub struct Permutation {
+    /// How many hosts there are; at least 2.
+    pub hosts: u32,
+    /// The sizes of the flows.
+    pub size: Size,
+    /// The run's seed.
+    pub seed: u64,
+}
+
+impl Permutation {
+    /// The transfers of one round, by sending host.
+    pub fn round(&self, round: u32) -> Vec<Transfer> {
+        let mut stream = Stream::new(self.seed, "permutation", u64::from(round));
+        let mut to: Vec<u32> = (0..self.hosts).collect();
+        // A shuffle in which no host keeps itself: every such permutation is equally likely.
+        loop {
+            stream.shuffle(&mut to);
+            if to.iter().zip(0..).all(|(&to, from)| to != from) {
+                break;
+            }
+        }
+        to.into_iter()
+            .zip(0..)
+            .map(|(to, from)| {
+                let identity = u64::from(round) << 32 | u64::from(from);
+                let bytes = self.size.draw(&mut Stream::new(self.seed, "flow size", identity));
+                Transfer { from, to, bytes }
+            })
+            .collect()
+    }
+}
