@@ -1,0 +1,59 @@
+//! The ceiling of the simulator's speed: the same fabric, routes and packets with a constant window
+//! and nothing else.
+//!
+//! Every data packet crosses its route; every second one comes back as an ACK, and an ACK sends two
+//! data packets. What the whole simulator does beyond this is transport.
+
+use tresse_fabric::{Arrival, Ecn, Entity, Fabric, PortConfig, RouteId, Time};
+
+/// One constant-window source: its route there and back, and its window in packets.
+#[derive(Debug, Clone)]
+pub struct ConstantWindow {
+    /// Ports to the destination.
+    pub there: Vec<u32>,
+    /// Ports back.
+    pub back: Vec<u32>,
+    /// Packets that it keeps under way, an even number.
+    pub window: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Bare {
+    source: u32,
+    ack: bool,
+}
+
+/// Runs the sources for `duration` and returns the packet-hops.
+pub fn run(
+    ports: &[PortConfig],
+    longest_route: usize,
+    sources: &[ConstantWindow],
+    bytes: (u32, u32),
+    duration: Time,
+) -> u64 {
+    let mut fabric: Fabric<Bare> = Fabric::new(ports, longest_route);
+    let routes: Vec<(RouteId, RouteId)> =
+        sources.iter().map(|s| (fabric.add_route(&s.there), fabric.add_route(&s.back))).collect();
+    let mut received = vec![0u32; sources.len()];
+    for (i, s) in sources.iter().enumerate() {
+        for _ in 0..s.window {
+            fabric.send(routes[i].0, bytes.0, Ecn::Ect, Bare { source: i as u32, ack: false });
+        }
+    }
+    while let Some(arrival) = fabric.advance((duration, Entity::MAX)) {
+        let Arrival::Delivered(packet) = arrival else { continue };
+        let Bare { source, ack } = packet.payload;
+        let (there, back) = routes[source as usize];
+        if ack {
+            for _ in 0..2 {
+                fabric.send(there, bytes.0, Ecn::Ect, Bare { source, ack: false });
+            }
+        } else {
+            received[source as usize] += 1;
+            if received[source as usize] % 2 == 0 {
+                fabric.send(back, bytes.1, Ecn::NotEct, Bare { source, ack: true });
+            }
+        }
+    }
+    fabric.hops()
+}

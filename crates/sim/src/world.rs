@@ -1,0 +1,386 @@
+//! The event loop: packets and timers, in the order of (time, entity).
+
+use std::sync::Arc;
+
+use tresse_controllers::{MAX_SUBFLOWS, Scheme};
+use tresse_fabric::{
+    Arrival, Ecn, Entity, Fabric, NEVER, Packet, PortConfig, RouteId, TIMER_ENTITIES, Time, Timers,
+};
+use tresse_transport::{Config, Counters, Receiver, Sender, Transmit, Wire};
+
+/// The way of one subflow: the ports there and back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Path {
+    /// From the sender to the receiver.
+    pub there: Vec<u32>,
+    /// From the receiver to the sender.
+    pub back: Vec<u32>,
+}
+
+/// A connection to be started: one message, as many subflows as paths.
+#[derive(Debug, Clone)]
+pub struct FlowSpec {
+    /// The caller's own name for it.
+    pub id: u64,
+    /// The transport.
+    pub config: Config,
+    /// The controllers.
+    pub scheme: Arc<Scheme>,
+    /// The message, bytes.
+    pub bytes: u64,
+    /// A path for each subflow.
+    pub paths: Vec<Path>,
+}
+
+/// A connection whose message has arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlowRecord {
+    /// The caller's own name for it.
+    pub id: u64,
+    /// The message, bytes.
+    pub bytes: u64,
+    /// When it was started.
+    pub start: Time,
+    /// When the last byte arrived.
+    pub end: Time,
+    /// What its subflows counted, summed.
+    pub counters: Counters,
+}
+
+impl FlowRecord {
+    /// Its mean rate over its whole life, bit/s (XMP §5.2.2).
+    pub fn goodput(&self) -> u64 {
+        let bits = u128::from(self.bytes) * 8 * u128::from(tresse_fabric::SECOND);
+        (bits / u128::from((self.end - self.start).max(1))) as u64
+    }
+}
+
+/// Where the packets have gone; `sent = delivered + dropped + in flight`, always.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Packets {
+    /// Handed to the first port of their route.
+    pub sent: u64,
+    /// Arrived at the other end.
+    pub delivered: u64,
+    /// Dropped by a port.
+    pub dropped: u64,
+}
+
+/// Why [`World::advance`] returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// A connection has finished.
+    Finished(FlowRecord),
+    /// The budget is used up.
+    Budget,
+    /// The time asked for is reached, or nothing will ever happen again.
+    Reached,
+}
+
+/// Subflow `i` of the connection in slot `s` is called `s << SUBFLOW_BITS | i`.
+const SUBFLOW_BITS: u32 = MAX_SUBFLOWS.ilog2();
+
+/// Each subflow has two timers: retransmission and delayed ACK.
+const RETRANSMISSION: u32 = 0;
+const DELAYED_ACK: u32 = 1;
+
+/// A fabric with connections on it.
+#[derive(Debug)]
+pub struct World {
+    fabric: Fabric<Wire>,
+    timers: Timers,
+    flows: Vec<Flow>,
+    /// Slots of `flows` that may be used again.
+    free: Vec<u32>,
+    live: usize,
+    packets: Packets,
+    delivered_bytes: u64,
+}
+
+#[derive(Debug)]
+struct Flow {
+    id: u64,
+    bytes: u64,
+    start: Time,
+    sender: Sender,
+    receiver: Receiver,
+    ways: Box<[Way]>,
+    /// Packets in the fabric; the slot is free when there are none and the message has arrived.
+    in_fabric: u32,
+    done: bool,
+}
+
+/// A subflow's routes, and when its timers are set to fire: no later than their deadlines.
+#[derive(Debug)]
+struct Way {
+    there: RouteId,
+    back: RouteId,
+    armed: [Time; 2],
+}
+
+impl World {
+    /// A fabric without connections.
+    pub fn new(ports: &[PortConfig], longest_route: usize) -> Self {
+        Self {
+            fabric: Fabric::new(ports, longest_route),
+            timers: Timers::new(TIMER_ENTITIES),
+            flows: Vec::new(),
+            free: Vec::new(),
+            live: 0,
+            packets: Packets::default(),
+            delivered_bytes: 0,
+        }
+    }
+
+    /// Starts a connection now; it returns from [`World::advance`] under its id.
+    pub fn start(&mut self, spec: FlowSpec) {
+        let count = spec.paths.len();
+        let ways = spec
+            .paths
+            .iter()
+            .map(|p| Way {
+                there: self.fabric.add_route(&p.there),
+                back: self.fabric.add_route(&p.back),
+                armed: [NEVER; 2],
+            })
+            .collect();
+        let flow = Flow {
+            id: spec.id,
+            bytes: spec.bytes,
+            start: self.now(),
+            sender: Sender::new(spec.config, spec.scheme, count, spec.bytes),
+            receiver: Receiver::new(spec.config, count, spec.bytes),
+            ways,
+            in_fabric: 0,
+            done: false,
+        };
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.flows[slot as usize] = flow;
+                slot
+            }
+            None => {
+                self.flows.push(flow);
+                self.flows.len() as u32 - 1
+            }
+        };
+        self.live += 1;
+        self.transmit(slot);
+        for i in 0..count as u32 {
+            self.arm(slot, i, RETRANSMISSION);
+        }
+    }
+
+    /// Turns time until a connection finishes, `until` is reached, or `budget` packets have
+    /// arrived.
+    pub fn advance(&mut self, until: Time, budget: u64) -> Step {
+        for _ in 0..budget {
+            let timer = self.timers.next();
+            let limit = timer.min((until, Entity::MAX));
+            match self.fabric.advance(limit) {
+                Some(Arrival::Delivered(packet)) => {
+                    if let Some(record) = self.handle_packet(&packet) {
+                        return Step::Finished(record);
+                    }
+                }
+                Some(Arrival::Dropped(packet)) => {
+                    self.packets.dropped += 1;
+                    self.leave_fabric(packet.payload.subflow >> SUBFLOW_BITS);
+                }
+                None if timer == limit && timer.0 != NEVER => {
+                    self.fabric.set_now(timer.0);
+                    self.handle_timer();
+                }
+                None => {
+                    if until != NEVER {
+                        self.fabric.set_now(until);
+                    }
+                    return Step::Reached;
+                }
+            }
+        }
+        Step::Budget
+    }
+
+    /// Simulated time.
+    #[inline]
+    pub fn now(&self) -> Time {
+        self.fabric.now()
+    }
+
+    /// Where the packets have gone.
+    pub fn packets(&self) -> Packets {
+        self.packets
+    }
+
+    /// Payload that has arrived, bytes, duplicates included.
+    pub fn delivered_bytes(&self) -> u64 {
+        self.delivered_bytes
+    }
+
+    /// The fabric, for measurements.
+    pub fn fabric(&self) -> &Fabric<Wire> {
+        &self.fabric
+    }
+
+    /// Connections that have not finished.
+    pub fn live(&self) -> usize {
+        self.live
+    }
+
+    /// The sender of a connection that has not finished, by its id; for measurements.
+    pub fn sender(&self, id: u64) -> Option<&Sender> {
+        self.flows.iter().find(|f| f.id == id && !f.done).map(|f| &f.sender)
+    }
+
+    /// Segments of a connection that were delivered in order, by its id; for measurements.
+    pub fn delivered_segments(&self, id: u64) -> Option<u32> {
+        self.flows.iter().find(|f| f.id == id && !f.done).map(|f| f.receiver.delivered())
+    }
+
+    #[inline]
+    fn handle_packet(&mut self, packet: &Packet<Wire>) -> Option<FlowRecord> {
+        self.packets.delivered += 1;
+        let wire = &packet.payload;
+        let (slot, i) = (wire.subflow >> SUBFLOW_BITS, wire.subflow & (MAX_SUBFLOWS as u32 - 1));
+        let now = self.fabric.now();
+        let flow = &mut self.flows[slot as usize];
+        if flow.done {
+            self.leave_fabric(slot);
+            return None;
+        }
+        flow.in_fabric -= 1;
+        if wire.is_ack() {
+            flow.sender.handle_ack(now, i as usize, wire);
+            self.transmit(slot);
+            self.arm(slot, i, RETRANSMISSION);
+            return None;
+        }
+        self.delivered_bytes += u64::from(packet.bytes - flow.sender.config().header);
+        let acks = flow.receiver.handle_data(now, i as usize, wire, packet.ecn == Ecn::Ce);
+        if flow.receiver.complete() {
+            return Some(self.finish(slot));
+        }
+        for ack in acks.0.into_iter().flatten() {
+            self.send_ack(slot, i, ack);
+        }
+        self.arm(slot, i, DELAYED_ACK);
+        None
+    }
+
+    fn handle_timer(&mut self) {
+        let Some(timer) = self.timers.pop() else { return };
+        let (name, kind) = (timer / 2, timer % 2);
+        let (slot, i) = (name >> SUBFLOW_BITS, name & (MAX_SUBFLOWS as u32 - 1));
+        let now = self.fabric.now();
+        let flow = &mut self.flows[slot as usize];
+        flow.ways[i as usize].armed[kind as usize] = NEVER;
+        if kind == RETRANSMISSION {
+            if flow.sender.deadline(i as usize) <= now {
+                flow.sender.handle_timeout(now, i as usize);
+                self.transmit(slot);
+            }
+        } else if flow.receiver.deadline(i as usize) <= now
+            && let Some(ack) = flow.receiver.handle_timeout(i as usize, name)
+        {
+            self.send_ack(slot, i, ack);
+        }
+        self.arm(slot, i, kind);
+    }
+
+    /// Sends what the connection has to send.
+    #[inline]
+    fn transmit(&mut self, slot: u32) {
+        let now = self.fabric.now();
+        let flow = &mut self.flows[slot as usize];
+        let config = *flow.sender.config();
+        let ecn = if config.ecn { Ecn::Ect } else { Ecn::NotEct };
+        while let Some(Transmit { subflow, seq, dsn, payload, flags }) = flow.sender.poll_transmit(now) {
+            let wire = Wire {
+                subflow: slot << SUBFLOW_BITS | subflow as u32,
+                seq,
+                dsn,
+                flags,
+                ce: 0,
+                block_count: 0,
+                stamp: now,
+                blocks: Default::default(),
+            };
+            self.packets.sent += 1;
+            if self.fabric.send(flow.ways[subflow].there, payload + config.header, ecn, wire) {
+                flow.in_fabric += 1;
+            } else {
+                self.packets.dropped += 1;
+            }
+        }
+    }
+
+    #[inline]
+    fn send_ack(&mut self, slot: u32, i: u32, ack: Wire) {
+        let flow = &mut self.flows[slot as usize];
+        self.packets.sent += 1;
+        let bytes = flow.sender.config().ack;
+        if self.fabric.send(flow.ways[i as usize].back, bytes, Ecn::NotEct, ack) {
+            flow.in_fabric += 1;
+        } else {
+            self.packets.dropped += 1;
+        }
+    }
+
+    /// Sees that a timer fires no later than its deadline. One that was put off is left where it
+    /// is and set again when it fires; one that was brought forward is moved.
+    #[inline]
+    fn arm(&mut self, slot: u32, i: u32, kind: u32) {
+        let flow = &mut self.flows[slot as usize];
+        let deadline = match kind {
+            RETRANSMISSION => flow.sender.deadline(i as usize),
+            _ => flow.receiver.deadline(i as usize),
+        };
+        let armed = &mut flow.ways[i as usize].armed[kind as usize];
+        if deadline < *armed {
+            *armed = deadline;
+            self.timers.set((slot << SUBFLOW_BITS | i) * 2 + kind, deadline);
+        }
+    }
+
+    fn finish(&mut self, slot: u32) -> FlowRecord {
+        let end = self.now();
+        self.live -= 1;
+        let flow = &mut self.flows[slot as usize];
+        flow.done = true;
+        let mut total = Counters::default();
+        for i in 0..flow.ways.len() {
+            let c = flow.sender.counters(i);
+            total.sent += c.sent;
+            total.retransmissions += c.retransmissions;
+            total.timeouts += c.timeouts;
+            total.recoveries += c.recoveries;
+            total.mark_cuts += c.mark_cuts;
+            total.marks += c.marks;
+            for kind in [RETRANSMISSION, DELAYED_ACK] {
+                self.timers.set((slot << SUBFLOW_BITS | i as u32) * 2 + kind, NEVER);
+            }
+        }
+        let record = FlowRecord { id: flow.id, bytes: flow.bytes, start: flow.start, end, counters: total };
+        self.release_if_empty(slot);
+        record
+    }
+
+    /// A packet of the connection in `slot` is no longer in the fabric.
+    fn leave_fabric(&mut self, slot: u32) {
+        self.flows[slot as usize].in_fabric -= 1;
+        self.release_if_empty(slot);
+    }
+
+    /// Frees the slot of a connection that has finished and has no packet on its routes.
+    fn release_if_empty(&mut self, slot: u32) {
+        let flow = &self.flows[slot as usize];
+        if flow.done && flow.in_fabric == 0 {
+            for way in &flow.ways {
+                self.fabric.remove_route(way.there);
+                self.fabric.remove_route(way.back);
+            }
+            self.free.push(slot);
+        }
+    }
+}
