@@ -1,0 +1,128 @@
+//! `tresse controller trace`.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tresse_controllers::trace::{Script, Step, play};
+use tresse_controllers::{self as controllers, Controller, Scheme};
+
+use crate::{Failure, print_json};
+
+/// Work with one controller
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    Trace(TraceArgs),
+}
+
+/// Play a script of ACKs, marks and losses and print the window after each
+///
+/// A script has one event a line:
+///
+///   subflows N                                        first, if there is more than one
+///   ack PKTS [marked=PKTS] [rtt=20us] [subflow=0]
+///   loss [subflow=0]
+///   timeout [subflow=0]
+///   # a comment
+///
+/// A round is a window of ACKed packets. The output has one line an event: its name (`mark` for an
+/// ACK whose mark cut the window), subflow, cwnd, ssthresh (`-` before there is one), state.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct TraceArgs {
+    /// A built-in controller (`tresse list controllers`), or a C file
+    controller: String,
+    /// The script, `-` for stdin
+    #[arg(long, value_name = "FILE")]
+    script: PathBuf,
+    /// Set a parameter of the controller
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    parameters: Vec<String>,
+    /// The initial window of every subflow, packets
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..(1 << 17)))]
+    initial_window: u32,
+    /// Print one JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Trace(args) => trace(&args),
+    }
+}
+
+fn trace(args: &TraceArgs) -> Result<(), Failure> {
+    let scheme = Scheme::new(controller(&args.controller)?, settings(&args.parameters)?)
+        .map_err(|e| Failure::Input(e.to_string()))?;
+    let name = args.script.display();
+    let text = read(&args.script).map_err(|e| Failure::Input(format!("{name}: cannot be read: {e}")))?;
+    let script = Script::parse(&text).map_err(|e| {
+        Failure::Input(format!("{name}:{}: {}\n  |\n  | {}", e.line, e.message, e.text))
+    })?;
+    let steps = play(Arc::new(scheme), &script, args.initial_window);
+    if args.json {
+        return print_json(&steps.iter().map(json).collect::<Vec<_>>());
+    }
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    for s in &steps {
+        let ssthresh = ssthresh(s).map_or_else(|| "-".to_owned(), |v| v.to_string());
+        writeln!(out, "{} {} {} {ssthresh} {}", s.event, s.subflow, s.cwnd, s.state.name())?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// A built-in controller's name, or a file that declares one.
+fn controller(name: &str) -> Result<Controller, Failure> {
+    if let Some(c) = controllers::find(name) {
+        return Ok(c);
+    }
+    if !name.ends_with(".c") {
+        let known: Vec<_> = controllers::built_in().iter().map(Controller::name).collect();
+        return Err(Failure::Input(format!(
+            "there is no controller `{name}`{} (there are: {}, or a C file)",
+            tresse_lab::did_you_mean(name, known.iter().copied()),
+            known.join(", ")
+        )));
+    }
+    match controllers::load(Path::new(name))?.as_slice() {
+        [c] => Ok(*c),
+        several => {
+            let names: Vec<_> = several.iter().map(Controller::name).collect();
+            Err(Failure::Input(format!("{name} declares {}: a trace plays one", names.join(" and "))))
+        }
+    }
+}
+
+fn settings(texts: &[String]) -> Result<Vec<(&str, u64)>, Failure> {
+    texts
+        .iter()
+        .map(|text| {
+            text.split_once('=').and_then(|(k, v)| Some((k.trim(), v.trim().parse().ok()?))).ok_or_else(|| {
+                Failure::Input(format!("--param {text}: expected NAME=VALUE with a whole number"))
+            })
+        })
+        .collect()
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    if path == Path::new("-") {
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text)?;
+        return Ok(text);
+    }
+    fs::read_to_string(path)
+}
+
+fn ssthresh(step: &Step) -> Option<u32> {
+    (step.ssthresh != controllers::INFINITE_SSTHRESH).then_some(step.ssthresh)
+}
+
+fn json(step: &Step) -> serde_json::Value {
+    serde_json::json!({
+        "event": step.event, "subflow": step.subflow, "cwnd": step.cwnd, "ssthresh": ssthresh(step),
+        "state": step.state.name(),
+    })
+}

@@ -1,0 +1,103 @@
+//! `tresse list` and `tresse explain`.
+
+use std::io::{self, Write};
+
+use clap::ValueEnum;
+use tresse_lab::parts::{self, Kind};
+
+use crate::table::Table;
+use crate::{Failure, print_json};
+
+/// List the parts that an experiment can use
+#[derive(Debug, clap::Args)]
+pub struct ListArgs {
+    /// What to list
+    #[arg(value_enum)]
+    kind: KindArg,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Explain one part at length
+///
+/// NAME is a controller, a mechanism, an experiment, or a topic.
+#[derive(Debug, clap::Args)]
+pub struct ExplainArgs {
+    /// What to explain; without it, all names
+    name: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum KindArg {
+    Controllers,
+    PathManagers,
+    Schedulers,
+    LoadBalancers,
+    Topologies,
+    Workloads,
+    Distributions,
+    Experiments,
+}
+
+impl KindArg {
+    fn kind(self) -> Kind {
+        match self {
+            Self::Controllers => Kind::Controllers,
+            Self::PathManagers => Kind::PathManagers,
+            Self::Schedulers => Kind::Schedulers,
+            Self::LoadBalancers => Kind::LoadBalancers,
+            Self::Topologies => Kind::Topologies,
+            Self::Workloads => Kind::Workloads,
+            Self::Distributions => Kind::Distributions,
+            Self::Experiments => Kind::Experiments,
+        }
+    }
+}
+
+pub fn list(args: &ListArgs) -> Result<(), Failure> {
+    let kind = args.kind.kind();
+    if args.json {
+        let name = args.kind.to_possible_value().expect("no kind is skipped").get_name().replace('-', "_");
+        let mut object = serde_json::Map::from_iter([("schema".to_owned(), "tresse/list/1".into())]);
+        let entries = if kind == Kind::Controllers {
+            serde_json::to_value(parts::controllers())
+        } else {
+            serde_json::to_value(parts::list(kind))
+        };
+        object.insert(name, entries.expect("entries are plain data"));
+        return print_json(&object);
+    }
+    let mut table = Table::new(&["name", "what it is", "source"]);
+    for e in parts::list(kind) {
+        table.row(vec![e.name, e.title, e.source]);
+    }
+    write!(io::stdout(), "{table}")?;
+    Ok(())
+}
+
+pub fn explain(args: &ExplainArgs) -> Result<(), Failure> {
+    let Some(name) = &args.name else {
+        let names = parts::names();
+        if args.json {
+            return print_json(&serde_json::json!({ "schema": "tresse/explain/1", "names": names }));
+        }
+        writeln!(io::stdout(), "{}", names.join("\n"))?;
+        return Ok(());
+    };
+    let Some(text) = parts::explain(name) else {
+        let names = parts::names();
+        let hint = tresse_lab::did_you_mean(name, names.iter().map(String::as_str));
+        return Err(Failure::Input(format!(
+            "nothing is called `{name}`{hint}\n\nhint: `tresse explain` lists every name"
+        )));
+    };
+    if args.json {
+        return print_json(&serde_json::json!({ "schema": "tresse/explain/1", "name": name, "text": text }));
+    }
+    write!(io::stdout(), "{text}")?;
+    Ok(())
+}

@@ -1,0 +1,176 @@
+//! `tresse run`: every case of an experiment, as a table or as JSON.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use clap::ValueEnum;
+use tresse_lab::{CaseResult, Options, Profile, Report, Status, Watch};
+
+use crate::progress::{self, Mode};
+use crate::table::Table;
+use crate::{Failure, print_json};
+
+/// Run every case of an experiment and show its table
+///
+/// EXPERIMENT is a built-in name (`tresse list experiments`) or a TOML file. The published numbers
+/// stand beside ours where there are any. Everything that was measured goes to a folder, by default
+/// `runs/NAME-N`; `tresse explain results` says what is in it.
+///
+/// Examples:
+///   tresse run xmp/table1
+///   tresse run xmp/table1 --only scheme=xmp,dctcp --replications 3
+///   tresse run xmp/table1 --set fabric.mark=20pkt --set schemes.xmp.parameters.beta=6
+///   tresse run xmp/table1 --profile full
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// A built-in name such as `xmp/table1`, or a TOML file
+    experiment: String,
+    /// The size of the experiment: `full` is the paper's own, `quick` says what it cut
+    #[arg(long, value_enum, default_value = "quick")]
+    profile: ProfileArg,
+    /// Keep only the cases with these values of an axis: scheme, subflows, pattern
+    #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
+    only: Vec<String>,
+    /// Set a value of the experiment, such as fabric.k=16 or transport.rto_min=10ms
+    #[arg(long, value_name = "PATH=VALUE")]
+    set: Vec<String>,
+    /// Compile and load a controller of your own; its name can then be set as a scheme's controller
+    #[arg(long, value_name = "FILE.c")]
+    controller: Vec<PathBuf>,
+    /// The seed of the first replication
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How many seeds to run: SEED, SEED+1, …
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    replications: u32,
+    /// How many cases run at a time [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    parallel: Option<u16>,
+    /// The folder for the results; must be new or empty [default: runs/NAME-N]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON object instead of the table
+    #[arg(long)]
+    json: bool,
+    /// How to show progress on stderr
+    #[arg(long, value_enum, default_value = "auto")]
+    progress: Mode,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ProfileArg {
+    Quick,
+    Full,
+}
+
+pub fn run(args: Args) -> Result<(), Failure> {
+    for file in &args.controller {
+        for controller in tresse_controllers::load(file)? {
+            eprintln!("loaded controller {} from {}", controller.name(), file.display());
+        }
+    }
+    let profile = match args.profile {
+        ProfileArg::Quick => Profile::Quick,
+        ProfileArg::Full => Profile::Full,
+    };
+    let loaded = tresse_lab::load(tresse_lab::find(&args.experiment)?, profile, &args.set)?;
+    let plan = tresse_lab::resolve(&loaded, &args.only)?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let options = Options {
+        profile,
+        seed: args.seed,
+        replications: args.replications,
+        parallel: args.parallel.map_or(cores, usize::from),
+        out: args.out.unwrap_or_else(|| tresse_lab::default_out(&args.experiment)),
+    };
+    for (path, full, quick) in &loaded.cuts {
+        eprintln!("quick profile: {path} = {quick} (full: {full})");
+    }
+
+    let watch = Arc::new(Watch::new(&plan, &options));
+    let handler = Arc::clone(&watch);
+    ctrlc::set_handler(move || {
+        // The second time, the user does not want to wait for the files.
+        if handler.stop.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    })
+    .map_err(|e| Failure::Machine(format!("the interrupt signal: {e}")))?;
+
+    let display = progress::start(&watch, args.progress);
+    let report = tresse_lab::run(&loaded, &plan, &options, &watch);
+    display.finish();
+    let report = report?;
+    if args.json {
+        print_json(&report)?;
+    } else {
+        show(&report, &loaded.experiment.published.source)?;
+    }
+    if report.status == Status::Complete {
+        return Ok(());
+    }
+    eprintln!("partial: interrupted before every flow had finished; what was measured is in {}", report.out);
+    Err(Failure::Interrupted)
+}
+
+fn show(report: &Report, source: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let flows: f64 = report.cases.iter().map(|c| c.metrics["flows"]).sum();
+    writeln!(
+        out,
+        "{} · {} profile · seed {} · {flows} flows · {:.0} million packet-hops in {:.1} s\n",
+        report.experiment,
+        report.profile,
+        report.seed,
+        report.packet_hops as f64 / 1e6,
+        report.wall_s
+    )?;
+    let mut table = Table::new(&[
+        "scheme", "subflows", "pattern", "goodput Mbit/s", "±95 %", "published", "ratio", "p10", "p90",
+        "timeouts", "resent", "flows",
+    ]);
+    for case in &report.cases {
+        table.row(row(case));
+    }
+    write!(out, "{table}")?;
+    if report.cases.iter().any(|c| !c.published.is_empty()) {
+        writeln!(out, "\npublished: {source}")?;
+    }
+    if let Some(case) = report.cases.iter().find(|c| !c.ci95.is_empty()) {
+        writeln!(out, "±95 %: half the confidence interval of the mean, over {}", case.ci95_over)?;
+    }
+    if !report.claims.is_empty() {
+        writeln!(out)?;
+        for claim in &report.claims {
+            let verdict = if claim.holds { "holds        " } else { "does not hold" };
+            writeln!(out, "{verdict}  {:.2}  {}", claim.value, claim.text)?;
+        }
+    }
+    writeln!(out, "\nresults: {}  digest: {}", report.out, report.digest)
+}
+
+fn row(case: &CaseResult) -> Vec<String> {
+    let text = |key: &str| case.case[key].to_string().trim_matches('"').to_owned();
+    let mbps = |v: Option<&f64>| v.map_or_else(|| "-".to_owned(), |v| format!("{:.1}", v / 1e6));
+    let mean = case.metrics.get("goodput_mean_bps");
+    let published = case.published.get("goodput_mean_bps");
+    let ratio = mean.zip(published).map_or_else(|| "-".to_owned(), |(m, p)| format!("{:.2}", m / p));
+    let count = |key: &str| format!("{:.0}", case.metrics[key]);
+    vec![
+        text("scheme"),
+        text("subflows"),
+        text("pattern"),
+        mbps(mean),
+        mbps(case.ci95.get("goodput_mean_bps")),
+        mbps(published),
+        ratio,
+        mbps(case.metrics.get("goodput_p10_bps")),
+        mbps(case.metrics.get("goodput_p90_bps")),
+        count("timeouts"),
+        count("retransmissions_pkts"),
+        count("flows"),
+    ]
+}

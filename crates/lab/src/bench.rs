@@ -1,0 +1,165 @@
+//! The simulator's speed beside its ceiling, in one run.
+
+use std::fs;
+use std::sync::Arc;
+
+use serde::Serialize;
+use tresse_fabric::{FatTree, Time, seconds};
+use tresse_sim::ceiling::{self, ConstantWindow};
+use tresse_sim::{FlowSpec, Path, World};
+use tresse_workload::{Permutation, Size, Stream};
+
+use crate::error::LabError;
+use crate::load::{Profile, find, load};
+use crate::resolve::{Case, Plan, resolve};
+use crate::run::clock;
+
+/// One benchmark.
+#[derive(Debug, Clone, Serialize)]
+pub struct BenchCase {
+    /// Topology, scheme and pattern.
+    pub name: String,
+    /// Hosts of the fabric.
+    pub hosts: u32,
+    /// Simulated time of one repetition.
+    pub simulated_s: f64,
+    /// Packet-hops of one repetition.
+    pub packet_hops: u64,
+    /// Wall time, the median of the repetitions.
+    pub wall_s: f64,
+    /// The speed of the whole simulator.
+    pub packet_hops_per_s: f64,
+    /// The speed of the bare skeleton: same fabric, routes and packets, a constant window, no transport.
+    pub ceiling_packet_hops_per_s: f64,
+    /// The first over the second.
+    pub ratio_to_ceiling: f64,
+    /// The most memory that the process held while the simulator ran.
+    pub peak_rss_bytes: u64,
+}
+
+/// What `tresse bench --json` prints.
+#[derive(Debug, Clone, Serialize)]
+pub struct Bench {
+    /// `tresse/bench/1`.
+    pub schema: &'static str,
+    /// Always one: the simulator of one case runs on one thread.
+    pub threads: u32,
+    /// How often each was repeated.
+    pub repetitions: u32,
+    /// The cases.
+    pub cases: Vec<BenchCase>,
+}
+
+/// The benchmarks: ports a switch, simulated time.
+const CASES: [(u32, Time); 2] =
+    [(8, 200 * tresse_fabric::MILLISECOND), (16, 30 * tresse_fabric::MILLISECOND)];
+
+/// Runs XMP with two subflows under Permutation on fat trees of 128 and 1024 hosts.
+///
+/// # Errors
+/// None that a user could cause: the experiment is built in.
+pub fn run(repetitions: u32) -> Result<Bench, LabError> {
+    let cases = CASES.iter().map(|&(k, duration)| case(k, duration, repetitions)).collect::<Result<_, _>>()?;
+    Ok(Bench { schema: "tresse/bench/1", threads: 1, repetitions, cases })
+}
+
+fn case(k: u32, duration: Time, repetitions: u32) -> Result<BenchCase, LabError> {
+    let loaded = load(find("xmp/table1")?, Profile::Full, &[format!("fabric.k={k}")])?;
+    let only = ["scheme=xmp", "subflows=2", "pattern=permutation"].map(str::to_owned);
+    let plan = resolve(&loaded, &only)?;
+    let case = &plan.cases[0];
+    let flows = flows(&plan, case);
+    let (mut walls, mut ceilings, mut hops) = (Vec::new(), Vec::new(), 0);
+    let mut peak = 0;
+    for _ in 0..repetitions.max(1) {
+        ceilings.push(ceiling_speed(&plan.fabric, &flows, duration));
+        reset_peak_rss();
+        let start = clock();
+        let mut world = World::new(&plan.fabric.ports(), plan.fabric.longest_route());
+        for flow in &flows {
+            world.start(flow.clone());
+        }
+        world.advance(duration, u64::MAX);
+        walls.push(start.elapsed().as_secs_f64());
+        hops = world.fabric().hops();
+        peak = peak.max(peak_rss());
+    }
+    let wall_s = median(&mut walls);
+    let speed = hops as f64 / wall_s;
+    let ceiling = median(&mut ceilings);
+    Ok(BenchCase {
+        name: format!("fat-tree-k{k}-xmp2-permutation"),
+        hosts: plan.fabric.hosts(),
+        simulated_s: seconds(duration),
+        packet_hops: hops,
+        wall_s,
+        packet_hops_per_s: speed,
+        ceiling_packet_hops_per_s: ceiling,
+        ratio_to_ceiling: speed / ceiling,
+        peak_rss_bytes: peak,
+    })
+}
+
+/// One round of the pattern.
+fn flows(plan: &Plan, case: &Case) -> Vec<FlowSpec> {
+    let pattern = Permutation { hosts: plan.fabric.hosts(), size: Size::Fixed(1 << 32), seed: 1 };
+    let transfers = pattern.round(0);
+    transfers
+        .into_iter()
+        .map(|t| {
+            let mut stream = Stream::new(1, "addresses", t.from.into());
+            let draw = |n: u32| stream.below(n.into()) as u32;
+            let addresses = plan.fabric.draw_addresses(case.subflows, plan.spread, draw);
+            FlowSpec {
+                id: t.from.into(),
+                config: case.transport,
+                scheme: Arc::clone(&case.controllers),
+                bytes: t.bytes,
+                paths: addresses
+                    .into_iter()
+                    .map(|a| Path {
+                        there: plan.fabric.route(t.from, t.to, a),
+                        back: plan.fabric.route(t.to, t.from, a),
+                    })
+                    .collect(),
+            }
+        })
+        .collect()
+}
+
+/// The same routes with a constant window of the size that XMP's has in the middle of the run.
+fn ceiling_speed(fabric: &FatTree, flows: &[FlowSpec], duration: Time) -> f64 {
+    const WINDOW: u32 = 16;
+    let sources: Vec<ConstantWindow> = flows
+        .iter()
+        .flat_map(|f| &f.paths)
+        .map(|p| ConstantWindow { there: p.there.clone(), back: p.back.clone(), window: WINDOW })
+        .collect();
+    let start = clock();
+    let hops = ceiling::run(&fabric.ports(), fabric.longest_route(), &sources, (1500, 40), duration);
+    hops as f64 / start.elapsed().as_secs_f64()
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Sets the kernel's high-water mark of this process back to what it holds now.
+fn reset_peak_rss() {
+    // SAFETY: gives free memory back to the system; has no other effect.
+    #[cfg(target_os = "linux")]
+    unsafe {
+        libc::malloc_trim(0);
+    }
+    // Where it cannot be written, the mark of the whole process is told, which is no less.
+    let _ = fs::write("/proc/self/clear_refs", "5");
+}
+
+/// The high-water mark, bytes; 0 where the system does not tell.
+fn peak_rss() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+    let kib: Option<u64> = line.and_then(|l| l.split_whitespace().next()).and_then(|n| n.parse().ok());
+    kib.unwrap_or(0) * 1024
+}

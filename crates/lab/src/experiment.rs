@@ -1,0 +1,368 @@
+//! What an experiment file says: fabric, transport, schemes, workloads, what to measure, what was
+//! published.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Bytes, Duration, Packets, Queue, Rate};
+
+/// One experiment: a fabric, a transport, and the axes scheme, subflows and pattern.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// What it shows, in one line.
+    pub title: String,
+    /// Where it comes from: paper and place.
+    #[serde(default)]
+    pub source: String,
+    /// What a reader should know before running it.
+    #[serde(default)]
+    pub about: String,
+    /// The network.
+    pub fabric: Fabric,
+    /// What all schemes have in common.
+    pub transport: Transport,
+    /// The schemes to compare, by name.
+    pub schemes: IndexMap<String, Scheme>,
+    /// The workloads, by the name of the pattern's axis.
+    pub workloads: IndexMap<String, Workload>,
+    /// What to write down.
+    #[serde(default)]
+    pub measure: Measure,
+    /// What the profiles change.
+    #[serde(default)]
+    pub profile: Profiles,
+    /// The published numbers.
+    #[serde(default)]
+    pub published: Published,
+    /// What the paper claims, checked against the results.
+    #[serde(default)]
+    pub claims: Vec<Claim>,
+}
+
+/// The network.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fabric {
+    /// Its shape.
+    pub topology: Topology,
+    /// Ports a switch: even, 2 to 128. k^3/4 hosts.
+    pub k: u32,
+    /// Link rate, one for all layers or one for each.
+    pub rate: Layered<Rate>,
+    /// One-way propagation delay of a link.
+    pub delay: Layered<Duration>,
+    /// An arriving packet is dropped if the queue of its port is this long.
+    pub queue: Layered<Queue>,
+    /// K: an arriving ECN-capable packet is marked if the queue is longer than this.
+    #[serde(default = "unlimited")]
+    pub mark: Layered<Queue>,
+    /// The queue in a host's NIC.
+    pub host_queue: Queue,
+    /// K in a host's NIC.
+    #[serde(default = "unlimited_queue")]
+    pub host_mark: Queue,
+    /// What a packet that is not ECN-capable meets above K.
+    #[serde(default)]
+    pub non_ect: NonEct,
+    /// What the subflows of one connection must not share.
+    #[serde(default)]
+    pub distinct: Distinct,
+}
+
+fn unlimited() -> Layered<Queue> {
+    Layered::All(Queue::Unlimited)
+}
+
+fn unlimited_queue() -> Queue {
+    Queue::Unlimited
+}
+
+/// The shape of a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Topology {
+    /// The k-ary fat tree of Al-Fares et al. with two-level routing.
+    FatTree,
+}
+
+/// One value for every layer of links, or one for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Layered<T> {
+    /// The same everywhere.
+    All(T),
+    /// One for each layer.
+    Each {
+        /// Between hosts and edge switches.
+        rack: T,
+        /// Between edge and aggregation switches.
+        aggregation: T,
+        /// Between aggregation and core switches.
+        core: T,
+    },
+}
+
+impl<T: Copy> Layered<T> {
+    /// The values from the hosts up.
+    pub fn layers(self) -> [T; 3] {
+        match self {
+            Self::All(v) => [v; 3],
+            Self::Each { rack, aggregation, core } => [rack, aggregation, core],
+        }
+    }
+}
+
+/// What happens above K to a packet that cannot be marked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NonEct {
+    /// It queues until the queue is full.
+    #[default]
+    Queue,
+    /// It is dropped, as RED does with min = max = K.
+    Drop,
+}
+
+/// What the subflows of one connection must not share.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distinct {
+    /// A core switch.
+    #[default]
+    Core,
+    /// An aggregation switch.
+    Aggregation,
+}
+
+/// The transport that all schemes have in common.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Transport {
+    /// Payload of a full segment.
+    pub mss: Bytes,
+    /// Headers of a data packet.
+    pub header: Bytes,
+    /// Size of an ACK.
+    pub ack: Bytes,
+    /// Initial window.
+    pub initial_window: Packets,
+    /// The smallest retransmission timeout.
+    pub rto_min: Duration,
+    /// The timeout before the first RTT sample.
+    pub rto_initial: Duration,
+    /// The largest timeout.
+    pub rto_max: Duration,
+    /// How losses are repaired.
+    pub recovery: Recovery,
+    /// How the window goes down after a congestion signal.
+    pub reduction: Reduction,
+    /// An ACK for this many packets.
+    pub ack_every: Packets,
+    /// Or after this long.
+    pub ack_timer: Duration,
+    /// The first segments of a subflow, which are ACKed one by one.
+    pub quick_acks: Packets,
+}
+
+/// How losses are repaired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recovery {
+    /// Reno (RFC 5681): the first ACK of new data ends a recovery; a second loss in the window often
+    /// needs a timeout.
+    Reno,
+    /// NewReno (RFC 6582): duplicate ACKs only.
+    Newreno,
+    /// SACK (RFC 6675), paced by PRR.
+    Sack,
+}
+
+/// How the window goes down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reduction {
+    /// At once.
+    Immediate,
+    /// Over a round, by proportional rate reduction (RFC 6937).
+    Prr,
+}
+
+/// How the receiver tells of CE marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Echo {
+    /// ECE until CWR (RFC 3168): one signal a window, no count.
+    Rfc3168,
+    /// Every packet's mark, ACKed at once when it changes (RFC 8257).
+    Dctcp,
+    /// Up to three marks an ACK in the bits ECE and CWR (XMP §2.1).
+    TwoBit,
+}
+
+/// A scheme: a controller, its parameters, and how many subflows.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scheme {
+    /// Its controller (`tresse list controllers`).
+    pub controller: String,
+    /// The number of subflows, or several: each is a case.
+    #[serde(default = "one_subflow")]
+    pub subflows: Counts,
+    /// Values for the controller's parameters.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, u64>,
+    /// Whether packets are ECN-capable; if it is not said, they are if the controller needs it.
+    pub ecn: Option<bool>,
+    /// How the receiver tells of CE marks.
+    #[serde(default = "dctcp_echo")]
+    pub echo: Echo,
+}
+
+fn one_subflow() -> Counts {
+    Counts::One(1)
+}
+
+fn dctcp_echo() -> Echo {
+    Echo::Dctcp
+}
+
+/// A number, or several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Counts {
+    /// One number.
+    One(u32),
+    /// Several: an axis.
+    Several(Vec<u32>),
+}
+
+impl Counts {
+    /// The numbers.
+    pub fn values(&self) -> &[u32] {
+        match self {
+            Self::One(n) => std::slice::from_ref(n),
+            Self::Several(all) => all,
+        }
+    }
+}
+
+/// Who sends how much to whom, when.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// The pattern.
+    pub pattern: Pattern,
+    /// The size of a flow, or the two ends of a uniform distribution.
+    pub size: FlowSize,
+    /// How many times the pattern is drawn; the next begins when every flow of the last has finished.
+    pub rounds: u32,
+}
+
+/// A traffic pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// Every host sends to one other host, each receives one flow (XMP §5.2.1).
+    Permutation,
+}
+
+/// A fixed size, or a uniform distribution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum FlowSize {
+    /// Always the same.
+    Fixed(Bytes),
+    /// Uniform between the two.
+    Uniform(Bytes, Bytes),
+}
+
+/// What to write down beside the table.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Measure {
+    /// `links.parquet`: bytes, drops and marks of every port, by case and seed.
+    #[serde(default = "yes")]
+    pub links: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Default for Measure {
+    fn default() -> Self {
+        Self { links: true }
+    }
+}
+
+/// What the profiles change: tables in the shape of the experiment.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Profiles {
+    /// For a first look: fewer flows, rounds or seconds. The file itself is the full experiment.
+    #[serde(default)]
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    pub quick: toml::Table,
+}
+
+/// The published numbers.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Where they stand.
+    #[serde(default)]
+    pub source: String,
+    /// The numbers, each for one case.
+    #[serde(default)]
+    pub values: Vec<PublishedValue>,
+}
+
+/// A published number.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedValue {
+    /// The scheme.
+    pub scheme: String,
+    /// The number of subflows.
+    pub subflows: u32,
+    /// The pattern.
+    pub pattern: String,
+    /// Mean goodput of the flows.
+    pub goodput_mean: Rate,
+}
+
+/// A claim of the paper: a metric of one case against that of another.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// A short name.
+    pub id: String,
+    /// The claim in words.
+    pub text: String,
+    /// The metric that is compared.
+    pub metric: String,
+    /// The case above the line.
+    pub left: Selector,
+    /// The case below the line.
+    pub right: Selector,
+    /// The claim holds if left / right is above this.
+    pub ratio_above: Option<f64>,
+    /// And below this.
+    pub ratio_below: Option<f64>,
+}
+
+/// Selects a case by some of its axes.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Selector {
+    /// The scheme.
+    pub scheme: String,
+    /// The number of subflows, if the scheme has several.
+    pub subflows: Option<u32>,
+    /// The pattern, if there are several.
+    pub pattern: Option<String>,
+}

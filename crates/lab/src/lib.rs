@@ -1,0 +1,22 @@
+//! Experiments: from a TOML file to runs, from runs to Parquet, and beside the published numbers.
+
+pub mod bench;
+mod error;
+pub mod experiment;
+mod load;
+pub mod papers;
+pub mod parts;
+mod resolve;
+mod run;
+mod shapes;
+mod summary;
+mod tables;
+mod unit;
+pub mod units;
+
+pub use error::{LabError, did_you_mean};
+pub use load::{Loaded, Profile, Source, find, load};
+pub use resolve::{Case, Plan, resolve};
+pub use run::{MODEL_VERSION, Options, Report, Status, Watch, default_out, run};
+pub use summary::{CaseResult, ClaimResult};
+pub use unit::Progress;

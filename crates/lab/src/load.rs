@@ -1,0 +1,222 @@
+//! From text to an experiment: the file, the profile, `--set`; and where in the file an error lies.
+
+use std::path::Path;
+use std::{fs, io};
+
+use toml::Table;
+use toml::Value;
+use toml::de::{DeTable, DeValue};
+
+use crate::error::{LabError, did_you_mean};
+use crate::experiment::Experiment;
+use crate::papers;
+
+/// Which size of an experiment is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// As `[profile.quick]` cuts it.
+    Quick,
+    /// As the file says.
+    Full,
+}
+
+impl Profile {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// An experiment's text and the name that messages call it by.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The built-in name, or the file.
+    pub name: String,
+    /// The TOML text.
+    pub text: String,
+}
+
+/// An experiment as it will run.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// Where it came from.
+    pub source: Source,
+    /// After the profile and the settings.
+    pub experiment: Experiment,
+    /// The same, as the TOML value that it was read from.
+    pub resolved: Table,
+    /// What the profile changed: path, the file's value, the profile's.
+    pub cuts: Vec<(String, String, String)>,
+    /// What does not stand in the file: path, and where it comes from.
+    overrides: Vec<(String, String)>,
+}
+
+impl Loaded {
+    /// An error about what stands at `path`, with its place in the file, or the setting that put it
+    /// there.
+    pub(crate) fn error_at(&self, path: &[&str], message: &str) -> LabError {
+        let dotted = path.join(".");
+        let below = |parent: &str| {
+            dotted.strip_prefix(parent).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                || parent.strip_prefix(&*dotted).is_some_and(|rest| rest.starts_with('.'))
+        };
+        if let Some((_, cause)) = self.overrides.iter().rev().find(|(p, _)| below(p)) {
+            return LabError::Input(format!("{cause}: {message}"));
+        }
+        LabError::Input(match locate(&self.source.text, path) {
+            Some(offset) => at(&self.source, offset, message),
+            None => format!("{}: {dotted}: {message}", self.source.name),
+        })
+    }
+}
+
+/// Finds an experiment: a built-in name such as `xmp/table1`, or a TOML file.
+///
+/// # Errors
+/// If there is neither.
+pub fn find(name: &str) -> Result<Source, LabError> {
+    if let Some(text) = papers::find(name) {
+        return Ok(Source { name: name.to_owned(), text: text.to_owned() });
+    }
+    let path = Path::new(name);
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Source { name: name.to_owned(), text }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let known = papers::names();
+            Err(LabError::Input(format!(
+                "there is no experiment `{name}`: neither a built-in name nor a file{}\n\n\
+                 hint: built in are {}",
+                did_you_mean(name, known.iter().copied()),
+                known.join(", ")
+            )))
+        }
+        Err(error) => Err(LabError::Io { action: "cannot be read", path: path.to_owned(), error }),
+    }
+}
+
+/// Reads `source`, applies the profile and then the settings `PATH=VALUE`.
+///
+/// # Errors
+/// The first thing that is wrong, with its place in the file, or the setting that made it wrong.
+pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loaded, LabError> {
+    // Read as it stands first: only the text knows its lines.
+    let experiment: Experiment = toml::from_str(&source.text).map_err(|e| syntax_error(&source, &e))?;
+    let mut resolved: Table = toml::from_str(&source.text).map_err(|e| syntax_error(&source, &e))?;
+    let (mut cuts, mut overrides) = (Vec::new(), Vec::new());
+    if profile == Profile::Quick {
+        let quick = experiment.profile.quick.clone();
+        merge(&mut resolved, &quick, "", &mut cuts);
+        overrides.extend(cuts.iter().map(|(path, ..)| (path.clone(), "[profile.quick]".to_owned())));
+        check(&resolved, "[profile.quick]", &source)?;
+    }
+    for setting in settings {
+        let path = apply(&mut resolved, setting)?;
+        let cause = format!("--set {setting}");
+        check(&resolved, &cause, &source)?;
+        overrides.push((path, cause));
+    }
+    let experiment = Experiment::deserialize_table(&resolved).map_err(|e| LabError::Input(e.to_string()))?;
+    Ok(Loaded { source, experiment, resolved, cuts, overrides })
+}
+
+impl Experiment {
+    fn deserialize_table(table: &Table) -> Result<Self, toml::de::Error> {
+        table.clone().try_into()
+    }
+}
+
+fn check(table: &Table, cause: &str, source: &Source) -> Result<(), LabError> {
+    Experiment::deserialize_table(table)
+        .map(drop)
+        .map_err(|e| LabError::Input(format!("{cause}: {}{}", e.message(), place_hint(source))))
+}
+
+fn place_hint(source: &Source) -> String {
+    format!("\n\nhint: `tresse explain {}` shows the experiment's keys", source.name)
+}
+
+/// Puts the profile's tables over the experiment's.
+fn merge(base: &mut Table, over: &Table, path: &str, cuts: &mut Vec<(String, String, String)>) {
+    for (key, value) in over {
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        match (base.get_mut(key), value) {
+            (Some(Value::Table(below)), Value::Table(above)) => merge(below, above, &path, cuts),
+            (below, _) => {
+                let old = below.map_or_else(|| "(none)".to_owned(), |v| v.to_string());
+                cuts.push((path, old, value.to_string()));
+                base.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+/// Applies `a.b.c=VALUE` and returns the path; a value that is not TOML is a string, so that units
+/// need no quotes.
+fn apply(table: &mut Table, setting: &str) -> Result<String, LabError> {
+    let bad = |message: String| LabError::Input(format!("--set {setting}: {message}"));
+    let (path, text) = setting
+        .split_once('=')
+        .ok_or_else(|| bad("expected PATH=VALUE, such as fabric.k=16 or transport.rto_min=10ms".into()))?;
+    let text = text.trim();
+    let value = toml::from_str::<Table>(&format!("v = {text}"))
+        .ok()
+        .and_then(|mut t| t.remove("v"))
+        .unwrap_or_else(|| Value::String(text.to_owned()));
+    let mut keys: Vec<&str> = path.trim().split('.').collect();
+    let last = keys.pop().filter(|k| !k.is_empty()).ok_or_else(|| bad("the path is empty".into()))?;
+    let mut at = table;
+    for key in keys {
+        let known: Vec<String> = at.keys().cloned().collect();
+        at = match at.get_mut(key) {
+            Some(Value::Table(t)) => t,
+            Some(_) => return Err(bad(format!("`{key}` is not a table"))),
+            None => {
+                return Err(bad(format!(
+                    "there is no `{key}`{} (there is: {})",
+                    did_you_mean(key, known.iter().map(String::as_str)),
+                    known.join(", ")
+                )));
+            }
+        };
+    }
+    at.insert(last.to_owned(), value);
+    Ok(path.trim().to_owned())
+}
+
+/// A TOML error as `file:line:column: message`, with the line.
+fn syntax_error(source: &Source, error: &toml::de::Error) -> LabError {
+    LabError::Input(match error.span() {
+        Some(span) => at(source, span.start, error.message()),
+        None => format!("{}: {}", source.name, error.message()),
+    })
+}
+
+fn at(source: &Source, offset: usize, message: &str) -> String {
+    let before = &source.text[..offset.min(source.text.len())];
+    let line = before.matches('\n').count() + 1;
+    let start = before.rfind('\n').map_or(0, |i| i + 1);
+    let column = before[start..].chars().count() + 1;
+    let text = source.text[start..].lines().next().unwrap_or("");
+    let gutter = " ".repeat(line.to_string().len());
+    format!(
+        "{}:{line}:{column}: {message}\n{gutter} |\n{line} | {text}\n{gutter} | {}^",
+        source.name,
+        " ".repeat(column - 1)
+    )
+}
+
+/// Where the value at `path` begins in the text.
+fn locate(text: &str, path: &[&str]) -> Option<usize> {
+    let table = DeTable::parse(text).ok()?;
+    let mut table = table.into_inner();
+    let (last, tables) = path.split_last()?;
+    for key in tables {
+        let value = table.into_iter().find(|(k, _)| k.get_ref() == key)?.1;
+        let DeValue::Table(next) = value.into_inner() else { return None };
+        table = next;
+    }
+    table.into_iter().find(|(k, _)| k.get_ref() == last).map(|(_, v)| v.span().start)
+}

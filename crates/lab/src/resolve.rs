@@ -1,0 +1,241 @@
+//! From an experiment to its cases: every point of the axes scheme, subflows and pattern.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use tresse_controllers as controllers;
+use tresse_fabric::{FatTree, FatTreeConfig, NonEct as PortNonEct, Spread};
+use tresse_transport::{self as transport, DelayedAck};
+use tresse_workload::Size;
+
+use crate::error::{LabError, did_you_mean};
+use crate::experiment::{Distinct, Echo, Experiment, FlowSize, NonEct, Pattern, Recovery, Reduction, Scheme};
+use crate::load::Loaded;
+
+/// One point of the axes.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// The name of its scheme.
+    pub scheme: String,
+    /// Subflows a connection.
+    pub subflows: u32,
+    /// The name of its workload.
+    pub pattern: String,
+    /// The controllers.
+    pub controllers: Arc<controllers::Scheme>,
+    /// The transport.
+    pub transport: transport::Config,
+    /// The sizes of the flows.
+    pub size: Size,
+    /// The rounds of the pattern.
+    pub rounds: u32,
+}
+
+impl Case {
+    /// The axes with their values, as `--only` takes them.
+    pub fn axes(&self) -> IndexMap<&'static str, String> {
+        IndexMap::from([
+            ("scheme", self.scheme.clone()),
+            ("subflows", self.subflows.to_string()),
+            ("pattern", self.pattern.clone()),
+        ])
+    }
+
+    /// A name for people: `xmp-2 permutation`.
+    pub fn label(&self) -> String {
+        format!("{}-{} {}", self.scheme, self.subflows, self.pattern)
+    }
+}
+
+/// An experiment, ready to run.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The network.
+    pub fabric: FatTree,
+    /// What the subflows of one connection must not share.
+    pub spread: Spread,
+    /// The cases, in the order of the file.
+    pub cases: Vec<Case>,
+}
+
+/// Checks what a type cannot, and builds the cases that `only` (`KEY=VALUE[,VALUE]…`) keeps.
+///
+/// # Errors
+/// The first thing that is wrong, with its place in the file.
+pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
+    let experiment = &loaded.experiment;
+    let wrong = |path: &[&str], message: String| loaded.error_at(path, &message);
+    let fabric = fabric(experiment).map_err(|e| wrong(&["fabric", "k"], e))?;
+    for (name, rate) in ["rack", "aggregation", "core"].iter().zip(experiment.fabric.rate.layers()) {
+        if rate.0 == 0 {
+            return Err(wrong(&["fabric", "rate"], format!("the rate of the {name} layer is 0")));
+        }
+    }
+    let spread = match experiment.fabric.distinct {
+        Distinct::Core => Spread::Core,
+        Distinct::Aggregation => Spread::Aggregation,
+    };
+    check_transport(experiment).map_err(|(key, e)| wrong(&["transport", key], e))?;
+    let mut cases = Vec::new();
+    for (pattern, workload) in &experiment.workloads {
+        let size = match workload.size {
+            FlowSize::Fixed(bytes) => Size::Fixed(bytes.0),
+            FlowSize::Uniform(min, max) => Size::Uniform(min.0, max.0),
+        };
+        let path = |key| ["workloads", pattern.as_str(), key];
+        match size {
+            Size::Fixed(0) | Size::Uniform(0, _) => {
+                return Err(wrong(&path("size"), "a flow has at least one byte".into()));
+            }
+            Size::Uniform(min, max) if min > max => {
+                return Err(wrong(&path("size"), "the first size is above the second".into()));
+            }
+            Size::Fixed(_) | Size::Uniform(..) => {}
+        }
+        if workload.rounds == 0 {
+            return Err(wrong(&path("rounds"), "at least one round".into()));
+        }
+        let Pattern::Permutation = workload.pattern;
+        for (name, scheme) in &experiment.schemes {
+            let path = |key| ["schemes", name.as_str(), key];
+            let (controllers, transport) =
+                build_scheme(experiment, scheme).map_err(|(key, e)| wrong(&path(key), e))?;
+            for &subflows in scheme.subflows.values() {
+                let most = fabric.addresses(spread);
+                if subflows == 0 || subflows > most {
+                    let message = format!("{subflows} subflows: this fabric has 1 to {most} distinct paths");
+                    return Err(wrong(&path("subflows"), message));
+                }
+                cases.push(Case {
+                    scheme: name.clone(),
+                    subflows,
+                    pattern: pattern.clone(),
+                    controllers: Arc::clone(&controllers),
+                    transport,
+                    size,
+                    rounds: workload.rounds,
+                });
+            }
+        }
+    }
+    if cases.is_empty() {
+        return Err(LabError::Input(format!("{}: no scheme or no workload", loaded.source.name)));
+    }
+    for filter in only {
+        cases = keep(cases, filter)?;
+    }
+    Ok(Plan { fabric, spread, cases })
+}
+
+fn fabric(experiment: &Experiment) -> Result<FatTree, String> {
+    let f = &experiment.fabric;
+    FatTree::new(FatTreeConfig {
+        k: f.k,
+        rate: f.rate.layers().map(|r| r.0.max(1)),
+        delay: f.delay.layers().map(|d| d.0),
+        limit: f.queue.layers().map(|q| q.threshold()),
+        mark: f.mark.layers().map(|q| q.threshold()),
+        host: (f.host_queue.threshold(), f.host_mark.threshold()),
+        non_ect: match f.non_ect {
+            NonEct::Queue => PortNonEct::Queue,
+            NonEct::Drop => PortNonEct::Drop,
+        },
+    })
+    .map_err(|e| e.to_string())
+}
+
+fn check_transport(experiment: &Experiment) -> Result<(), (&'static str, String)> {
+    let t = &experiment.transport;
+    let limit = 65_535;
+    if t.mss.0 == 0 || t.mss.0 + t.header.0 > limit {
+        return Err(("mss", format!("a packet has 1 to {limit} bytes, headers included")));
+    }
+    if t.ack.0 == 0 || t.ack.0 > limit {
+        return Err(("ack", format!("an ACK has 1 to {limit} bytes")));
+    }
+    if t.initial_window.0 == 0 || t.initial_window.0 >= controllers::CWND_LIMIT {
+        return Err(("initial_window", format!("1 to {} packets", controllers::CWND_LIMIT - 1)));
+    }
+    if t.rto_min.0 == 0 || t.rto_min > t.rto_max {
+        return Err(("rto_min", "above 0, and not above rto_max".into()));
+    }
+    if t.ack_every.0 == 0 {
+        return Err(("ack_every", "an ACK for at least 1 packet".into()));
+    }
+    if t.ack_timer.0 == 0 {
+        return Err(("ack_timer", "above 0".into()));
+    }
+    Ok(())
+}
+
+type Built = (Arc<controllers::Scheme>, transport::Config);
+
+fn build_scheme(experiment: &Experiment, scheme: &Scheme) -> Result<Built, (&'static str, String)> {
+    let Some(controller) = controllers::find(&scheme.controller) else {
+        let known: Vec<&str> = controllers::all().iter().map(controllers::Controller::name).collect();
+        let hint = did_you_mean(&scheme.controller, known.iter().copied());
+        let message =
+            format!("there is no controller `{}`{hint} (there are: {})", scheme.controller, known.join(", "));
+        return Err(("controller", message));
+    };
+    let settings = scheme.parameters.iter().map(|(k, &v)| (k.as_str(), v));
+    let built = controllers::Scheme::new(controller, settings).map_err(|e| ("parameters", e.to_string()))?;
+    let ecn = scheme.ecn.unwrap_or(controller.needs_ecn());
+    if controller.needs_ecn() && !ecn {
+        return Err(("ecn", format!("{} needs ECN", controller.name())));
+    }
+    if controller.needs_exact_ce() && scheme.echo == Echo::Rfc3168 {
+        return Err((
+            "echo",
+            format!("{} needs every mark counted: echo = \"dctcp\" or \"two-bit\"", controller.name()),
+        ));
+    }
+    let t = &experiment.transport;
+    let config = transport::Config {
+        mss: t.mss.0 as u32,
+        header: t.header.0 as u32,
+        ack: t.ack.0 as u32,
+        initial_window: t.initial_window.0,
+        rto_min: t.rto_min.0,
+        rto_initial: t.rto_initial.0,
+        rto_max: t.rto_max.0,
+        recovery: match t.recovery {
+            Recovery::Reno => transport::Recovery::Reno,
+            Recovery::Newreno => transport::Recovery::NewReno,
+            Recovery::Sack => transport::Recovery::Sack,
+        },
+        reduction: match t.reduction {
+            Reduction::Immediate => transport::Reduction::Immediate,
+            Reduction::Prr => transport::Reduction::Prr,
+        },
+        ecn,
+        echo: match scheme.echo {
+            Echo::Rfc3168 => transport::Echo::Rfc3168,
+            Echo::Dctcp => transport::Echo::Dctcp,
+            Echo::TwoBit => transport::Echo::TwoBit,
+        },
+        delayed_ack: DelayedAck { every: t.ack_every.0, timer: t.ack_timer.0, quick: t.quick_acks.0 },
+    };
+    Ok((Arc::new(built), config))
+}
+
+/// The cases that `KEY=VALUE[,VALUE]…` names.
+fn keep(cases: Vec<Case>, filter: &str) -> Result<Vec<Case>, LabError> {
+    let bad = |message: String| LabError::Input(format!("--only {filter}: {message}"));
+    let keys: Vec<&str> = cases.first().map(|c| c.axes().into_keys().collect()).unwrap_or_default();
+    let (key, values) = filter
+        .split_once('=')
+        .ok_or_else(|| bad(format!("expected KEY=VALUE[,VALUE]…, with a key of {}", keys.join(", "))))?;
+    if !keys.contains(&key) {
+        let hint = did_you_mean(key, keys.iter().copied());
+        return Err(bad(format!("there is no axis `{key}`{hint} (there are: {})", keys.join(", "))));
+    }
+    let wanted: Vec<&str> = values.split(',').map(str::trim).collect();
+    let mut known: Vec<String> = cases.iter().map(|c| c.axes()[key].clone()).collect();
+    known.dedup();
+    if let Some(unknown) = wanted.iter().find(|w| !known.iter().any(|k| k == *w)) {
+        let hint = did_you_mean(unknown, known.iter().map(String::as_str));
+        return Err(bad(format!("no case has {key} = {unknown}{hint} (there are: {})", known.join(", "))));
+    }
+    Ok(cases.into_iter().filter(|c| wanted.contains(&c.axes()[key].as_str())).collect())
+}

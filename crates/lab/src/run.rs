@@ -1,0 +1,262 @@
+//! Runs an experiment: every case under every seed, on as many threads as asked, into one folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::error::LabError;
+use crate::load::{Loaded, Profile};
+use crate::resolve::{Case, Plan};
+use crate::summary::{self, CaseResult, ClaimResult};
+use crate::tables::Tables;
+use crate::unit::{self, Outcome, Progress};
+
+/// Raised whenever the same experiment and seed give other results than before.
+pub const MODEL_VERSION: u32 = 1;
+
+/// How an experiment is to be run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The profile; it was applied when the experiment was loaded.
+    pub profile: Profile,
+    /// The first seed.
+    pub seed: u64,
+    /// How many seeds: `seed`, `seed + 1`, …
+    pub replications: u32,
+    /// How many threads.
+    pub parallel: usize,
+    /// The folder of results; it must not exist, or be empty.
+    pub out: PathBuf,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// It has not ended.
+    Running,
+    /// Every flow of every case finished.
+    Complete,
+    /// It was interrupted: what was measured until then.
+    Partial,
+}
+
+/// What `tresse run --json` prints and `run.json` holds.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// `tresse/run/1`.
+    pub schema: &'static str,
+    /// The experiment's name.
+    pub experiment: String,
+    /// The profile.
+    pub profile: &'static str,
+    /// The first seed.
+    pub seed: u64,
+    /// How many seeds.
+    pub replications: u32,
+    /// How it ended.
+    pub status: Status,
+    /// The program's version.
+    pub version: &'static str,
+    /// See [`MODEL_VERSION`].
+    pub model_version: u32,
+    /// The folder of results.
+    pub out: String,
+    /// How long it took.
+    pub wall_s: f64,
+    /// Packets that entered a port, each once for every port.
+    pub packet_hops: u64,
+    /// A fingerprint of the results.
+    pub digest: String,
+    /// The cases.
+    pub cases: Vec<CaseResult>,
+    /// The paper's claims.
+    pub claims: Vec<ClaimResult>,
+}
+
+/// `run.json`: the report, and everything that is needed to run it again.
+#[derive(Serialize)]
+struct RunFile<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    resolved: &'a toml::Table,
+    host: Host,
+}
+
+/// The machine that it ran on.
+#[derive(Serialize)]
+struct Host {
+    os: &'static str,
+    architecture: &'static str,
+    threads: usize,
+}
+
+/// A run that is under way, for whoever shows its progress.
+#[derive(Debug)]
+pub struct Watch {
+    /// One for each unit, in the order in which they start.
+    pub units: Vec<(String, Progress)>,
+    /// Set it to end the run early; what was measured is kept.
+    pub stop: AtomicBool,
+}
+
+impl Watch {
+    /// For the cases of `plan` under `replications` seeds.
+    pub fn new(plan: &Plan, options: &Options) -> Self {
+        let units = seeds(options)
+            .flat_map(|seed| plan.cases.iter().map(move |c| (c, seed)))
+            .map(|(case, seed)| (format!("{} seed {seed}", case.label()), Progress::default()))
+            .collect();
+        Self { units, stop: AtomicBool::new(false) }
+    }
+}
+
+fn seeds(options: &Options) -> std::ops::Range<u64> {
+    options.seed..options.seed + u64::from(options.replications)
+}
+
+/// Runs `plan` and leaves its results in the folder.
+///
+/// # Errors
+/// If the folder cannot be written. What was written until then keeps the name `*.partial`.
+pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Result<Report, LabError> {
+    let start = clock();
+    prepare(&options.out)?;
+    let mut report = Report {
+        schema: "tresse/run/1",
+        experiment: loaded.source.name.clone(),
+        profile: options.profile.name(),
+        seed: options.seed,
+        replications: options.replications,
+        status: Status::Running,
+        version: env!("CARGO_PKG_VERSION"),
+        model_version: MODEL_VERSION,
+        out: options.out.display().to_string(),
+        wall_s: 0.0,
+        packet_hops: 0,
+        digest: String::new(),
+        cases: Vec::new(),
+        claims: Vec::new(),
+    };
+    save(&report, loaded, options)?;
+    let tables = Mutex::new(Tables::create(&options.out, loaded.experiment.measure.links)?);
+
+    let units: Vec<(&Case, u64)> =
+        seeds(options).flat_map(|seed| plan.cases.iter().map(move |c| (c, seed))).collect();
+    let outcomes = simulate(plan, &units, options.parallel, watch, &tables)?;
+
+    let complete = outcomes.iter().all(|o| o.as_ref().is_some_and(|o| o.complete));
+    let done: Vec<(&Case, u64, &Outcome)> = units
+        .iter()
+        .zip(&outcomes)
+        .filter_map(|(&(case, seed), outcome)| outcome.as_ref().map(|o| (case, seed, o)))
+        .collect();
+    report.status = if complete { Status::Complete } else { Status::Partial };
+    report.packet_hops = done.iter().map(|(_, _, o)| o.hops).sum();
+    report.digest = summary::digest(&done);
+    report.cases = plan
+        .cases
+        .iter()
+        .map(|case| {
+            let own = done.iter().filter(|(c, _, _)| std::ptr::eq(*c, case));
+            let outcomes: Vec<Outcome> = own.map(|(_, _, o)| (*o).clone()).collect();
+            summary::case_result(case, &outcomes, &loaded.experiment)
+        })
+        .collect();
+    report.claims = summary::claims(&loaded.experiment.claims, &report.cases);
+    report.wall_s = start.elapsed().as_secs_f64();
+    tables.into_inner().expect("no holder of the lock panics").finish()?;
+    save(&report, loaded, options)?;
+    Ok(report)
+}
+
+/// Runs the units on `parallel` threads; None for those that were never begun.
+fn simulate(
+    plan: &Plan,
+    units: &[(&Case, u64)],
+    parallel: usize,
+    watch: &Watch,
+    tables: &Mutex<Tables>,
+) -> Result<Vec<Option<Outcome>>, LabError> {
+    let next = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<Outcome>>> = units.iter().map(|_| Mutex::new(None)).collect();
+    let lock = || tables.lock().expect("no holder of the lock panics");
+    let work = || -> Result<(), LabError> {
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&(case, seed)) = units.get(i) else { return Ok(()) };
+            if watch.stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let progress = &watch.units[i].1;
+            let outcome =
+                unit::run(plan, case, seed, &watch.stop, progress, |flows| lock().flows(case, seed, flows))?;
+            lock().links(case, seed, outcome.simulated, &outcome.links)?;
+            *results[i].lock().expect("no holder of the lock panics") = Some(outcome);
+        }
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..parallel.clamp(1, units.len().max(1)))
+            .map(|_| {
+                scope.spawn(|| {
+                    let result = work();
+                    if result.is_err() {
+                        watch.stop.store(true, Ordering::Relaxed); // the others have nowhere to write
+                    }
+                    result
+                })
+            })
+            .collect();
+        workers.into_iter().try_for_each(|w| w.join().unwrap_or_else(|p| std::panic::resume_unwind(p)))
+    })?;
+    Ok(results.into_iter().map(|r| r.into_inner().expect("no holder of the lock panics")).collect())
+}
+
+/// Makes the folder, and refuses one that holds something.
+fn prepare(out: &Path) -> Result<(), LabError> {
+    let io = |action| move |error| LabError::Io { action, path: out.to_owned(), error };
+    fs::create_dir_all(out).map_err(io("cannot be created"))?;
+    if fs::read_dir(out).map_err(io("cannot be read"))?.next().is_some() {
+        return Err(LabError::Input(format!(
+            "{} is not empty, and a run overwrites nothing\n\nhint: choose another folder with `--out DIR`",
+            out.display()
+        )));
+    }
+    Ok(())
+}
+
+/// The first free folder `runs/NAME-N`.
+pub fn default_out(experiment: &str) -> PathBuf {
+    let stem = Path::new(experiment).with_extension("");
+    let name: String =
+        stem.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let name = name.trim_matches('-').to_owned();
+    (1..)
+        .map(|n| Path::new("runs").join(format!("{name}-{n}")))
+        .find(|p| !p.exists())
+        .expect("there are fewer than 2^31 runs")
+}
+
+/// Writes `run.json`, whole or not at all.
+fn save(report: &Report, loaded: &Loaded, options: &Options) -> Result<(), LabError> {
+    let host =
+        Host { os: std::env::consts::OS, architecture: std::env::consts::ARCH, threads: options.parallel };
+    let file = RunFile { report, resolved: &loaded.resolved, host };
+    let text = serde_json::to_string_pretty(&file).expect("a report is plain data");
+    let (partial, path) = (options.out.join("run.json.partial"), options.out.join("run.json"));
+    let io = |path: &Path| {
+        let path = path.to_owned();
+        move |error| LabError::Io { action: "cannot be written", path, error }
+    };
+    fs::write(&partial, text + "\n").map_err(io(&partial))?;
+    fs::rename(&partial, &path).map_err(io(&path))
+}
+
+#[expect(clippy::disallowed_methods, reason = "how long a run took is told beside its results, not in them")]
+pub(crate) fn clock() -> Instant {
+    Instant::now()
+}

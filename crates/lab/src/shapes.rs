@@ -1,0 +1,88 @@
+//! How values that may be written in more than one shape are read.
+//!
+//! By hand, because serde's `untagged` forgets what was wrong with a value, and where.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+
+use crate::experiment::{Counts, FlowSize, Layered};
+use crate::units::Bytes;
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Layered<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Each<T> {
+            rack: T,
+            aggregation: T,
+            core: T,
+        }
+
+        struct Shape<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Shape<T> {
+            type Value = Layered<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("one value for all layers, or { rack = …, aggregation = …, core = … }")
+            }
+            fn visit_str<E: Error>(self, v: &str) -> Result<Layered<T>, E> {
+                T::deserialize(v.into_deserializer()).map(Layered::All)
+            }
+            fn visit_i64<E: Error>(self, v: i64) -> Result<Layered<T>, E> {
+                T::deserialize(v.into_deserializer()).map(Layered::All)
+            }
+            fn visit_f64<E: Error>(self, v: f64) -> Result<Layered<T>, E> {
+                T::deserialize(v.into_deserializer()).map(Layered::All)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Layered<T>, A::Error> {
+                let Each { rack, aggregation, core } = Each::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Layered::Each { rack, aggregation, core })
+            }
+        }
+        d.deserialize_any(Shape(PhantomData))
+    }
+}
+
+impl<'de> Deserialize<'de> for Counts {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Shape;
+        impl<'de> Visitor<'de> for Shape {
+            type Value = Counts;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number such as 2, or several such as [2, 4]")
+            }
+            fn visit_i64<E: Error>(self, v: i64) -> Result<Counts, E> {
+                u32::deserialize(v.into_deserializer()).map(Counts::One)
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Counts, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(Counts::Several)
+            }
+        }
+        d.deserialize_any(Shape)
+    }
+}
+
+impl<'de> Deserialize<'de> for FlowSize {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Shape;
+        impl<'de> Visitor<'de> for Shape {
+            type Value = FlowSize;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a size such as \"64MB\", or two such as [\"64MB\", \"512MB\"]")
+            }
+            fn visit_str<E: Error>(self, v: &str) -> Result<FlowSize, E> {
+                Bytes::deserialize(v.into_deserializer()).map(FlowSize::Fixed)
+            }
+            fn visit_i64<E: Error>(self, v: i64) -> Result<FlowSize, E> {
+                Bytes::deserialize(v.into_deserializer()).map(FlowSize::Fixed)
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<FlowSize, A::Error> {
+                let (min, max) = Deserialize::deserialize(SeqAccessDeserializer::new(seq))?;
+                Ok(FlowSize::Uniform(min, max))
+            }
+        }
+        d.deserialize_any(Shape)
+    }
+}

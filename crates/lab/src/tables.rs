@@ -1,0 +1,195 @@
+//! The Parquet files of a run: written as the run goes, renamed when whole.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array, UInt64Array};
+use arrow::datatypes::{DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+
+use crate::error::LabError;
+use crate::resolve::Case;
+use crate::unit::{Flow, Link};
+
+/// A column: name, type, unit, meaning.
+struct Column(&'static str, DataType, &'static str, &'static str);
+
+const TEXT: DataType = DataType::Utf8;
+const U32: DataType = DataType::UInt32;
+const U64: DataType = DataType::UInt64;
+
+const CASE: [Column; 4] = [
+    Column("scheme", TEXT, "", "the scheme's name in the experiment"),
+    Column("subflows", U32, "", "subflows a connection"),
+    Column("pattern", TEXT, "", "the workload's name in the experiment"),
+    Column("seed", U64, "", "the seed of this replication"),
+];
+
+const FLOWS: [Column; 13] = [
+    Column("round", U32, "", "the round of the pattern, from 0"),
+    Column("from", U32, "", "the sending host"),
+    Column("to", U32, "", "the receiving host"),
+    Column("locality", TEXT, "", "inner-rack, inter-rack (same pod) or inter-pod"),
+    Column("size_bytes", U64, "bytes", "the message"),
+    Column("start_ps", U64, "ps", "when the flow started"),
+    Column("end_ps", U64, "ps", "when its last byte arrived"),
+    Column("goodput_bps", U64, "bit/s", "the message over the flow's whole life"),
+    Column("retransmissions", U64, "packets", "segments that were sent again"),
+    Column("timeouts", U64, "", "retransmission timeouts"),
+    Column("recoveries", U64, "", "fast recoveries"),
+    Column("mark_cuts", U64, "", "windows that were cut for a mark"),
+    Column("marks", U64, "packets", "CE marks that the sender was told of"),
+];
+
+const LINKS: [Column; 7] = [
+    Column("port", U32, "", "the number of the output port"),
+    Column("layer", TEXT, "", "rack, aggregation or core"),
+    Column("rate_bps", U64, "bit/s", "its rate"),
+    Column("carried_bytes", U64, "bytes", "what it carried, headers included"),
+    Column("duration_ps", U64, "ps", "the simulated time of this case and seed"),
+    Column("drops", U64, "packets", "packets for which its queue had no room"),
+    Column("marks", U64, "packets", "packets that it marked"),
+];
+
+fn schema(columns: &[Column]) -> Arc<Schema> {
+    let field = |Column(name, kind, unit, meaning): &Column| {
+        let metadata = [("unit", *unit), ("meaning", *meaning)];
+        let metadata = metadata.map(|(k, v)| (k.to_owned(), v.to_owned())).into();
+        Field::new(*name, kind.clone(), false).with_metadata(metadata)
+    };
+    Arc::new(Schema::new(CASE.iter().chain(columns).map(field).collect::<Vec<_>>()))
+}
+
+/// A Parquet file that has another name until it is whole.
+struct Table {
+    writer: ArrowWriter<File>,
+    schema: Arc<Schema>,
+    partial: PathBuf,
+    path: PathBuf,
+}
+
+impl Table {
+    fn create(dir: &Path, name: &str, columns: &[Column]) -> Result<Self, LabError> {
+        let path = dir.join(name);
+        let partial = dir.join(format!("{name}.partial"));
+        let file = File::create(&partial)
+            .map_err(|error| LabError::Io { action: "cannot be created", path: partial.clone(), error })?;
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .build();
+        let schema = schema(columns);
+        let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties))
+            .map_err(|e| failed(&partial, e))?;
+        Ok(Self { writer, schema, partial, path })
+    }
+
+    /// Writes a batch to the disk as a row group of its own.
+    fn append(&mut self, columns: Vec<ArrayRef>) -> Result<(), LabError> {
+        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)
+            .expect("every column is as long as the first and has its declared type");
+        self.writer.write(&batch).map_err(|e| failed(&self.partial, e))?;
+        self.writer.flush().map_err(|e| failed(&self.partial, e))
+    }
+
+    fn finish(self) -> Result<(), LabError> {
+        self.writer.close().map_err(|e| failed(&self.partial, e))?;
+        fs::rename(&self.partial, &self.path)
+            .map_err(|error| LabError::Io { action: "cannot be renamed", path: self.partial, error })
+    }
+}
+
+fn failed(path: &Path, error: ParquetError) -> LabError {
+    let error = match error {
+        ParquetError::External(e) => match e.downcast::<io::Error>() {
+            Ok(e) => *e,
+            Err(e) => io::Error::other(e),
+        },
+        e => io::Error::other(e),
+    };
+    LabError::Io { action: "cannot be written", path: path.to_owned(), error }
+}
+
+/// The tables of a run.
+pub(crate) struct Tables {
+    flows: Table,
+    links: Option<Table>,
+}
+
+impl Tables {
+    pub fn create(dir: &Path, links: bool) -> Result<Self, LabError> {
+        Ok(Self {
+            flows: Table::create(dir, "flows.parquet", &FLOWS)?,
+            links: links.then(|| Table::create(dir, "links.parquet", &LINKS)).transpose()?,
+        })
+    }
+
+    /// Adds the flows of a round.
+    pub fn flows(&mut self, case: &Case, seed: u64, flows: &[Flow]) -> Result<(), LabError> {
+        if flows.is_empty() {
+            return Ok(());
+        }
+        let u32s = |f: fn(&Flow) -> u32| -> ArrayRef {
+            Arc::new(UInt32Array::from_iter_values(flows.iter().map(f)))
+        };
+        let u64s = |f: fn(&Flow) -> u64| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter_values(flows.iter().map(f)))
+        };
+        let mut columns = case_columns(case, seed, flows.len());
+        columns.extend([
+            u32s(|f| f.round),
+            u32s(|f| f.from),
+            u32s(|f| f.to),
+            Arc::new(StringArray::from_iter_values(flows.iter().map(|f| f.locality.name()))) as ArrayRef,
+            u64s(|f| f.record.bytes),
+            u64s(|f| f.record.start),
+            u64s(|f| f.record.end),
+            u64s(|f| f.record.goodput()),
+            u64s(|f| f.record.counters.retransmissions),
+            u64s(|f| f.record.counters.timeouts),
+            u64s(|f| f.record.counters.recoveries),
+            u64s(|f| f.record.counters.mark_cuts),
+            u64s(|f| f.record.counters.marks),
+        ]);
+        self.flows.append(columns)
+    }
+
+    /// Adds the ports of a finished unit.
+    pub fn links(&mut self, case: &Case, seed: u64, duration: u64, links: &[Link]) -> Result<(), LabError> {
+        let Some(table) = &mut self.links else { return Ok(()) };
+        let u64s = |f: fn(&Link) -> u64| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter_values(links.iter().map(f)))
+        };
+        let mut columns = case_columns(case, seed, links.len());
+        columns.extend([
+            Arc::new(UInt32Array::from_iter_values(links.iter().map(|l| l.port))) as ArrayRef,
+            Arc::new(StringArray::from_iter_values(links.iter().map(|l| l.layer))),
+            u64s(|l| l.rate),
+            u64s(|l| l.bytes),
+            Arc::new(UInt64Array::from_value(duration, links.len())),
+            u64s(|l| l.drops),
+            u64s(|l| l.marks),
+        ]);
+        table.append(columns)
+    }
+
+    /// Ends the files and gives them their names.
+    pub fn finish(self) -> Result<(), LabError> {
+        self.flows.finish()?;
+        self.links.map_or(Ok(()), Table::finish)
+    }
+}
+
+fn case_columns(case: &Case, seed: u64, rows: usize) -> Vec<ArrayRef> {
+    let text = |v: &str| -> ArrayRef { Arc::new(StringArray::from_iter_values((0..rows).map(|_| v))) };
+    vec![
+        text(&case.scheme),
+        Arc::new(UInt32Array::from_value(case.subflows, rows)),
+        text(&case.pattern),
+        Arc::new(UInt64Array::from_value(seed, rows)),
+    ]
+}

@@ -1,0 +1,194 @@
+//! One unit of work: a case under one seed, from an empty network to its last flow.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use tresse_fabric::{FatTree, Locality, NEVER, Time};
+use tresse_sim::{FlowRecord, FlowSpec, Packets, Path, Step, World};
+use tresse_workload::{Permutation, Stream, Transfer};
+
+use crate::resolve::{Case, Plan};
+
+/// How far a unit is; written by the unit, read by whoever shows progress.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Simulated time, ps.
+    pub now: AtomicU64,
+    /// Packet-hops so far.
+    pub hops: AtomicU64,
+    /// Payload that has arrived, bytes.
+    pub bytes: AtomicU64,
+    /// Payload that there is to carry, bytes.
+    pub total_bytes: AtomicU64,
+    /// The unit has ended.
+    pub done: AtomicBool,
+}
+
+/// A finished flow with what the workload knows of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flow {
+    /// The round of the pattern, from 0.
+    pub round: u32,
+    /// The sending host.
+    pub from: u32,
+    /// The receiving host.
+    pub to: u32,
+    /// How far apart they are.
+    pub locality: Locality,
+    /// What the simulator measured.
+    pub record: FlowRecord,
+}
+
+/// A port's totals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    /// Its number.
+    pub port: u32,
+    /// The name of its layer.
+    pub layer: &'static str,
+    /// Bit/s.
+    pub rate: u64,
+    /// Bytes that it let in.
+    pub bytes: u64,
+    /// Packets that it dropped.
+    pub drops: u64,
+    /// Packets that it marked.
+    pub marks: u64,
+}
+
+/// What a unit leaves behind.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// Whether every flow has finished.
+    pub complete: bool,
+    /// Simulated time, ps.
+    pub simulated: Time,
+    /// Packet-hops.
+    pub hops: u64,
+    /// Where the packets went.
+    pub packets: Packets,
+    /// Packets that were marked, each at its first port above K.
+    pub marks: u64,
+    /// The flows that finished, in the order of round and sending host.
+    pub flows: Vec<Flow>,
+    /// Every port.
+    pub links: Vec<Link>,
+}
+
+/// Packets between two looks at the stop flag: some 20 ms of work.
+const BUDGET: u64 = 1 << 16;
+
+/// Runs `case` under `seed`. `finished` gets the flows of each round as it ends, also of the last
+/// one that `stop` cut short.
+///
+/// # Errors
+/// What `finished` returned.
+pub fn run<E>(
+    plan: &Plan,
+    case: &Case,
+    seed: u64,
+    stop: &AtomicBool,
+    progress: &Progress,
+    mut finished: impl FnMut(&[Flow]) -> Result<(), E>,
+) -> Result<Outcome, E> {
+    let fabric = &plan.fabric;
+    let pattern = Permutation { hosts: fabric.hosts(), size: case.size, seed };
+    let total: u64 = (0..case.rounds).flat_map(|r| pattern.round(r)).map(|t| t.bytes).sum();
+    progress.total_bytes.store(total, Ordering::Relaxed);
+
+    let mut world = World::new(&fabric.ports(), fabric.longest_route());
+    let mut flows: Vec<Flow> = Vec::new();
+    let mut complete = true;
+    'rounds: for round in 0..case.rounds {
+        let transfers = pattern.round(round);
+        for transfer in &transfers {
+            world.start(spec(plan, case, seed, round, *transfer));
+        }
+        let first = flows.len();
+        let end_round = |flows: &mut Vec<Flow>| {
+            flows[first..].sort_by_key(|f| f.from);
+            finished(&flows[first..])
+        };
+        let mut end_round = end_round;
+        loop {
+            match world.advance(NEVER, BUDGET) {
+                Step::Finished(record) => {
+                    let Transfer { from, to, .. } = transfers[(record.id & 0xffff_ffff) as usize];
+                    let locality = fabric.locality(from, to);
+                    flows.push(Flow { round, from, to, locality, record });
+                    if world.live() == 0 {
+                        break;
+                    }
+                }
+                Step::Budget => {
+                    publish(&world, progress);
+                    if stop.load(Ordering::Relaxed) {
+                        complete = false;
+                        end_round(&mut flows)?;
+                        break 'rounds;
+                    }
+                }
+                Step::Reached => unreachable!("{} flows are unfinished and nothing will happen", world.live()),
+            }
+        }
+        end_round(&mut flows)?;
+    }
+    publish(&world, progress);
+    progress.done.store(true, Ordering::Relaxed);
+    Ok(Outcome {
+        complete,
+        simulated: world.now(),
+        hops: world.fabric().hops(),
+        packets: world.packets(),
+        marks: world.fabric().ports().iter().map(|p| p.counters().marks).sum(),
+        flows,
+        links: links(&world, fabric),
+    })
+}
+
+/// The connection of one transfer: its addresses come from its own random stream.
+fn spec(plan: &Plan, case: &Case, seed: u64, round: u32, t: Transfer) -> FlowSpec {
+    let id = u64::from(round) << 32 | u64::from(t.from);
+    let mut stream = Stream::new(seed, "addresses", id);
+    let addresses =
+        plan.fabric.draw_addresses(case.subflows, plan.spread, |n| stream.below(n.into()) as u32);
+    FlowSpec {
+        id,
+        config: case.transport,
+        scheme: Arc::clone(&case.controllers),
+        bytes: t.bytes,
+        paths: addresses
+            .into_iter()
+            .map(|address| Path {
+                there: plan.fabric.route(t.from, t.to, address),
+                back: plan.fabric.route(t.to, t.from, address),
+            })
+            .collect(),
+    }
+}
+
+fn publish(world: &World, progress: &Progress) {
+    progress.now.store(world.now(), Ordering::Relaxed);
+    progress.hops.store(world.fabric().hops(), Ordering::Relaxed);
+    progress.bytes.store(world.delivered_bytes(), Ordering::Relaxed);
+}
+
+fn links(world: &World, fabric: &FatTree) -> Vec<Link> {
+    world
+        .fabric()
+        .ports()
+        .iter()
+        .zip(0..)
+        .map(|(p, port)| {
+            let c = p.counters();
+            Link {
+                port,
+                layer: fabric.layer(port).name(),
+                rate: p.config().rate,
+                bytes: c.bytes,
+                drops: c.drops,
+                marks: c.marks,
+            }
+        })
+        .collect()
+}
