@@ -58,9 +58,8 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
         .map_err(|e| Failure::Input(e.to_string()))?;
     let name = args.script.display();
     let text = read(&args.script).map_err(|e| Failure::Input(format!("{name}: cannot be read: {e}")))?;
-    let script = Script::parse(&text).map_err(|e| {
-        Failure::Input(format!("{name}:{}: {}\n  |\n  | {}", e.line, e.message, e.text))
-    })?;
+    let script = Script::parse(&text)
+        .map_err(|e| Failure::Input(format!("{name}:{}: {}\n  |\n  | {}", e.line, e.message, e.text)))?;
     let steps = play(Arc::new(scheme), &script, args.initial_window);
     if args.json {
         return print_json(&steps.iter().map(json).collect::<Vec<_>>());
@@ -100,9 +99,9 @@ fn settings(texts: &[String]) -> Result<Vec<(&str, u64)>, Failure> {
     texts
         .iter()
         .map(|text| {
-            text.split_once('=').and_then(|(k, v)| Some((k.trim(), v.trim().parse().ok()?))).ok_or_else(|| {
-                Failure::Input(format!("--param {text}: expected NAME=VALUE with a whole number"))
-            })
+            text.split_once('=').and_then(|(k, v)| Some((k.trim(), v.trim().parse().ok()?))).ok_or_else(
+                || Failure::Input(format!("--param {text}: expected NAME=VALUE with a whole number")),
+            )
         })
         .collect()
 }

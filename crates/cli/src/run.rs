@@ -129,8 +129,18 @@ fn show(report: &Report, source: &str) -> io::Result<()> {
         report.wall_s
     )?;
     let mut table = Table::new(&[
-        "scheme", "subflows", "pattern", "goodput Mbit/s", "±95 %", "published", "ratio", "p10", "p90",
-        "timeouts", "resent", "flows",
+        "scheme",
+        "subflows",
+        "pattern",
+        "goodput Mbit/s",
+        "±95 %",
+        "published",
+        "ratio",
+        "p10",
+        "p90",
+        "timeouts",
+        "resent",
+        "flows",
     ]);
     for case in &report.cases {
         table.row(row(case));

@@ -39,7 +39,8 @@ impl fmt::Display for Table {
                     line.push_str("  ");
                 }
                 let width = widths[c];
-                line += &if self.is_numeric(c) { format!("{cell:>width$}") } else { format!("{cell:<width$}") };
+                line +=
+                    &if self.is_numeric(c) { format!("{cell:>width$}") } else { format!("{cell:<width$}") };
             }
             writeln!(f, "{}", line.trim_end())?;
         }

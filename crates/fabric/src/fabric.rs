@@ -101,14 +101,17 @@ impl<P: Copy> Fabric<P> {
         true
     }
 
-    /// Moves packets on until one arrives or is dropped, or until nothing happens before `limit`,
-    /// to which the clock then stays: the caller's next own event goes first.
+    /// Moves packets on until one arrives or is dropped, or until nothing happens before `limit`:
+    /// then the caller's own next event comes first.
+    ///
+    /// `soon` is told of packets that are about to arrive, so that the caller can fetch what it will
+    /// touch; it changes nothing but speed.
     #[inline]
-    pub fn advance(&mut self, limit: (Time, Entity)) -> Option<Arrival<P>> {
+    pub fn advance(&mut self, limit: (Time, Entity), soon: impl Fn(&P)) -> Option<Arrival<P>> {
         while let Some(event) = self.queue.pop_before(limit) {
             debug_assert!(event.time >= self.now, "time runs backwards");
             self.now = event.time;
-            self.prefetch();
+            self.prefetch(&soon);
             let packet = self.packets.get_mut(event.id);
             let next = self.routes[packet.cursor as usize];
             if next == END {
@@ -129,22 +132,23 @@ impl<P: Copy> Fabric<P> {
     /// Fetches what the events after the next one will touch: the packet, then the port that it
     /// will enter, then that port's ring, each a step earlier than the next needs it.
     #[inline]
-    fn prefetch(&self) {
-        if let Some(id) = self.queue.upcoming(5) {
+    fn prefetch(&self, soon: &impl Fn(&P)) {
+        if let Some(id) = self.queue.upcoming(6) {
             prefetch(self.packets.get(id));
         }
-        if let Some(port) = self.upcoming_port(3) {
-            prefetch(port);
+        if let Some(id) = self.queue.upcoming(4) {
+            let packet = self.packets.get(id);
+            match self.ports.get(self.routes[packet.cursor as usize] as usize) {
+                Some(port) => prefetch(port),
+                None => soon(&packet.payload),
+            }
         }
-        if let Some(port) = self.upcoming_port(1) {
-            port.prefetch_ring();
+        if let Some(id) = self.queue.upcoming(2) {
+            let next = self.routes[self.packets.get(id).cursor as usize];
+            if let Some(port) = self.ports.get(next as usize) {
+                port.prefetch_ring();
+            }
         }
-    }
-
-    #[inline]
-    fn upcoming_port(&self, ahead: usize) -> Option<&Port> {
-        let id = self.queue.upcoming(ahead)?;
-        self.ports.get(self.routes[self.packets.get(id).cursor as usize] as usize)
     }
 
     /// Sets the clock for an event of the caller's own, which must come before the next arrival.

@@ -21,6 +21,7 @@ pub use fabric::{Arrival, Fabric, RouteId};
 pub use fat_tree::{FatTree, FatTreeConfig, FatTreeError, Layer, Locality, Spread};
 pub use packet::{Ecn, Packet};
 pub use port::{NonEct, Port, PortConfig, PortCounters, Threshold};
+pub use prefetch::prefetch;
 pub use queue::{Event, EventQueue};
 pub use timers::Timers;
 pub use units::{

@@ -165,10 +165,12 @@ impl Port {
         (u64::from(bytes) * self.byte_time) >> BYTE_TIME_BITS
     }
 
-    /// Fetches the part of the ring that the next packet will touch.
+    /// Fetches the parts of the ring that the next packet will touch.
     #[inline]
     pub(crate) fn prefetch_ring(&self) {
-        prefetch(&self.departures[self.tail as usize & (self.departures.len() - 1)]);
+        let mask = self.departures.len() - 1;
+        prefetch(&self.departures[self.tail as usize & mask]);
+        prefetch(&self.departures[self.tail.wrapping_sub(self.watch) as usize & mask]);
     }
 
     /// Packets that wait at `now`; the one in transmission does not.

@@ -2,7 +2,7 @@
 
 /// Fetches the cache line of `target` before it is needed.
 #[inline(always)]
-pub(crate) fn prefetch<T>(target: &T) {
+pub fn prefetch<T>(target: &T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch has no effect that a program could see.
     unsafe {

@@ -59,7 +59,8 @@ const CASES: [(u32, Time); 2] =
 /// # Errors
 /// None that a user could cause: the experiment is built in.
 pub fn run(repetitions: u32) -> Result<Bench, LabError> {
-    let cases = CASES.iter().map(|&(k, duration)| case(k, duration, repetitions)).collect::<Result<_, _>>()?;
+    let cases =
+        CASES.iter().map(|&(k, duration)| case(k, duration, repetitions)).collect::<Result<_, _>>()?;
     Ok(Bench { schema: "tresse/bench/1", threads: 1, repetitions, cases })
 }
 

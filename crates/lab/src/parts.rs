@@ -179,7 +179,10 @@ fn explain_controller(c: &Controller) -> String {
     );
     for p in c.parameters() {
         let unit = if p.unit.is_empty() { String::new() } else { format!(" {}", p.unit) };
-        out += &format!("- parameter `{}` = {}{unit} ({}..={}): {}\n", p.name, p.default, p.min, p.max, p.meaning);
+        out += &format!(
+            "- parameter `{}` = {}{unit} ({}..={}): {}\n",
+            p.name, p.default, p.min, p.max, p.meaning
+        );
     }
     out + "\n" + c.text()
 }

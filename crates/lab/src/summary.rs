@@ -70,9 +70,11 @@ pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -
     };
     let ci95 = half_width_95(&means).map(|w| ("goodput_mean_bps", w)).into_iter().collect();
 
-    let published = experiment.published.values.iter().find(|v| {
-        v.scheme == case.scheme && v.subflows == case.subflows && v.pattern == case.pattern
-    });
+    let published = experiment
+        .published
+        .values
+        .iter()
+        .find(|v| v.scheme == case.scheme && v.subflows == case.subflows && v.pattern == case.pattern);
     CaseResult {
         case: IndexMap::from([
             ("scheme", case.scheme.clone().into()),

@@ -77,11 +77,13 @@ impl Table {
     fn create(dir: &Path, name: &str, columns: &[Column]) -> Result<Self, LabError> {
         let path = dir.join(name);
         let partial = dir.join(format!("{name}.partial"));
-        let file = File::create(&partial)
-            .map_err(|error| LabError::Io { action: "cannot be created", path: partial.clone(), error })?;
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .build();
+        let file = File::create(&partial).map_err(|error| LabError::Io {
+            action: "cannot be created",
+            path: partial.clone(),
+            error,
+        })?;
+        let properties =
+            WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
         let schema = schema(columns);
         let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties))
             .map_err(|e| failed(&partial, e))?;
@@ -98,8 +100,11 @@ impl Table {
 
     fn finish(self) -> Result<(), LabError> {
         self.writer.close().map_err(|e| failed(&self.partial, e))?;
-        fs::rename(&self.partial, &self.path)
-            .map_err(|error| LabError::Io { action: "cannot be renamed", path: self.partial, error })
+        fs::rename(&self.partial, &self.path).map_err(|error| LabError::Io {
+            action: "cannot be renamed",
+            path: self.partial,
+            error,
+        })
     }
 }
 

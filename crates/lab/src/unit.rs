@@ -128,7 +128,9 @@ pub fn run<E>(
                         break 'rounds;
                     }
                 }
-                Step::Reached => unreachable!("{} flows are unfinished and nothing will happen", world.live()),
+                Step::Reached => {
+                    unreachable!("{} flows are unfinished and nothing will happen", world.live())
+                }
             }
         }
         end_round(&mut flows)?;
@@ -150,8 +152,7 @@ pub fn run<E>(
 fn spec(plan: &Plan, case: &Case, seed: u64, round: u32, t: Transfer) -> FlowSpec {
     let id = u64::from(round) << 32 | u64::from(t.from);
     let mut stream = Stream::new(seed, "addresses", id);
-    let addresses =
-        plan.fabric.draw_addresses(case.subflows, plan.spread, |n| stream.below(n.into()) as u32);
+    let addresses = plan.fabric.draw_addresses(case.subflows, plan.spread, |n| stream.below(n.into()) as u32);
     FlowSpec {
         id,
         config: case.transport,

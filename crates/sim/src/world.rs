@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tresse_controllers::{MAX_SUBFLOWS, Scheme};
 use tresse_fabric::{
-    Arrival, Ecn, Entity, Fabric, NEVER, Packet, PortConfig, RouteId, TIMER_ENTITIES, Time, Timers,
+    Arrival, Ecn, Entity, Fabric, NEVER, Packet, PortConfig, RouteId, TIMER_ENTITIES, Time, Timers, prefetch,
 };
 use tresse_transport::{Config, Counters, Receiver, Sender, Transmit, Wire};
 
@@ -177,7 +177,9 @@ impl World {
         for _ in 0..budget {
             let timer = self.timers.next();
             let limit = timer.min((until, Entity::MAX));
-            match self.fabric.advance(limit) {
+            let flows = &self.flows;
+            let soon = |wire: &Wire| prefetch(&flows[(wire.subflow >> SUBFLOW_BITS) as usize]);
+            match self.fabric.advance(limit, soon) {
                 Some(Arrival::Delivered(packet)) => {
                     if let Some(record) = self.handle_packet(&packet) {
                         return Step::Finished(record);

@@ -1,0 +1,28 @@
+# Two commands do everything on a fresh Debian 12 machine: `make run` and `make test`.
+.PHONY: run test build check help
+
+## build, then XMP's Table 1 (column Permutation), ours beside the published numbers
+run: build
+	target/release/tresse run xmp/table1
+
+## everything that is tested, formatting and lints included
+test: check
+	cargo test --workspace --locked
+	cargo test --package tresse --release --locked
+
+## the command, as target/release/tresse
+build:
+	scripts/setup build
+	cargo build --release --locked
+
+# Formatting and lints, where the tools are there (rustup has them; Debian's rustc-web does not).
+check:
+	scripts/setup test
+	@if cargo fmt --version >/dev/null 2>&1; then cargo fmt --all --check; \
+	else echo "skipped: cargo fmt is not installed"; fi
+	@if cargo clippy --version >/dev/null 2>&1; then \
+		cargo clippy --workspace --all-targets --locked -- --deny warnings; \
+	else echo "skipped: cargo clippy is not installed"; fi
+
+help:
+	@grep -A 1 '^##' Makefile | grep -v '^--'
