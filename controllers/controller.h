@@ -16,12 +16,10 @@
 #ifndef TRESSE_CONTROLLER_H
 #define TRESSE_CONTROLLER_H
 
-#include <stdint.h>
-
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
-typedef uint64_t u64;
+/* The compiler's own names: a BPF target has no C library. */
+typedef __UINT8_TYPE__ u8;
+typedef __UINT32_TYPE__ u32;
+typedef __UINT64_TYPE__ u64;
 
 #include "fix.h"
 
@@ -60,6 +58,10 @@ struct subflow {
 	u64 private_words[PRIVATE_WORDS];
 	const u64 *parameters; /* host's: several schemes live in one process */
 };
+
+/* The hosts rely on this layout: crates/controllers/src/raw.rs has the same. */
+_Static_assert(sizeof(struct subflow) == 24 + 8 + 8 * PRIVATE_WORDS + sizeof(void *),
+	       "struct subflow has holes");
 
 /* What one ACK brings. */
 struct ack {
@@ -194,7 +196,7 @@ static inline u32 slow_start(struct subflow *s, u32 delivered)
  */
 static inline void raise_window(struct subflow *s, u64 *credit, u32 delivered, u64 increase)
 {
-	/* 2^14 packets in one ACK are enough, and keep the product below 2^62. */
+	/* An ACK for more than 2^14 packets counts as one for 2^14: the product stays below 2^63. */
 	u64 n = delivered < (1u << 14) ? delivered : 1u << 14;
 
 	*credit += n * increase;
@@ -202,10 +204,11 @@ static inline void raise_window(struct subflow *s, u64 *credit, u32 delivered, u
 	*credit &= (1ULL << 48) - 1;
 }
 
-/* One packet of window for each window of packets: 1 / cwnd, in Q48. */
+/* One packet of window for each window of packets: 1 / cwnd, in Q48; rounded up, so that exactly
+   cwnd packets are enough. */
 static inline u64 reno_increase(const struct subflow *s)
 {
-	return (1ULL << 48) / s->cwnd;
+	return ((1ULL << 48) + s->cwnd - 1) / s->cwnd;
 }
 
 /* Half the window, not below 2 packets (RFC 5681 eq. (4), on cwnd as Linux does). */

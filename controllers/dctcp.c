@@ -10,8 +10,12 @@
  *   loss                   w = w/2
  *
  * alpha starts at 1, so that the first mark halves the window (RFC 8257 §3.3), g = 1/16 and the
- * floor is 2 packets, as in Linux. A round's marks are those of ACKs before the first ACK of the
- * next round.
+ * floor is 2 packets, as in Linux. The cut is rounded down to whole packets, so a mark with
+ * alpha w < 2 cuts nothing (Linux too). A drop in the host's own queue counts as a mark.
+ *
+ * Deviations from RFC 8257:
+ *   - the ACK that begins a round counts in that round, not in the one that it ends.
+ *   - a timeout drops the counts of the round that it ends.
  */
 #include "controller.h"
 

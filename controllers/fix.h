@@ -37,12 +37,12 @@ static inline u64 fix_mul_shr(u64 a, u64 b, u32 shift)
 }
 
 /*
- * num / den^2 in Q48, for num in Qa and den in Qb, with a relative error below 2^-29.
+ * num / den^2 in Q48, for num in Qa and den in Qb, with a relative error below 2^-27.
  * num and den must not be 0, and the quotient must be below 2^15.
  */
 static inline u64 fix_div_square_q48(u64 num, u32 a, u64 den, u32 b)
 {
-	/* Mantissas of 32 bits: num = n * 2^f, den = d * 2^e, so n / d^2 keeps at least 29 bits. */
+	/* Mantissas of 32 bits: num = n * 2^f, den = d * 2^e, so n / d^2 keeps at least 28 bits. */
 	u32 top = fix_msb(num), bottom = fix_msb(den);
 	u64 n = top >= 31 ? num >> (top - 31) : num << (31 - top);
 	u64 d = bottom >= 31 ? den >> (bottom - 31) : den << (31 - bottom);

@@ -15,7 +15,8 @@
  *
  * Computed anew at every ACK; RFC 6356 §4.1 lets it be done once a round. Windows are counted in
  * packets, and delivered packets are counted, not calls (the old MPTCP kernel counted calls, and
- * had no resolution above some 1000 packets).
+ * had no resolution above some 1000 packets). The increase is exact to 1e-6, or to its last digit,
+ * 2^-48 packets.
  */
 #include "controller.h"
 
@@ -43,7 +44,7 @@ static u64 lia_increase(const struct subflow *s)
 		FOR_EACH_SUBFLOW(p, s) {
 			u64 ratio = ((u64)base << 40) / p.srtt; /* base/T_k, Q40, at most 1 */
 			u64 rate = p.cwnd * ratio;              /* w_k base/T_k, Q40, below 2^57 */
-			u64 value = (rate >> 20) * (ratio >> 14); /* w_k (base/T_k)^2, Q46 */
+			u64 value = fix_mul_shr(rate, ratio, 34); /* w_k (base/T_k)^2, Q46 */
 
 			total += rate;
 			if (value > best)

@@ -22,7 +22,11 @@
  *     that in the paper, cannot be said to Linux.
  *   - a mark is processed before the growth of the same ACK.
  *   - slow start counts packets, not ACKs, as Linux does.
- *   - losses, on which Algorithm 1 is silent, halve the window (KH slides).
+ *   - losses, on which Algorithm 1 is silent, halve the window (KH slides); a drop in the host's own
+ *     queue counts as a mark.
+ *
+ * delta_r is not bounded by what was delivered: with very unequal RTTs, or right after a sibling's
+ * RTT has fallen, one round may add more than a window. That is the paper's rule.
  */
 #include "controller.h"
 
@@ -47,7 +51,7 @@ static u64 xmp_delta(const struct subflow *s)
 		if (p.word && p.srtt < min_rtt)
 			min_rtt = p.srtt;
 	}
-	packets = fix_mul_shr(total_rate, min_rtt, 16); /* Q32 >> 16: Q16 packets */
+	packets = fix_mul_shr(total_rate, min_rtt, 24); /* Q40 >> 24: Q16 packets */
 	return packets ? ((u64)s->cwnd << 36) / packets : 1 << 20;
 }
 
@@ -57,8 +61,8 @@ static void xmp_ack(struct subflow *s, const struct ack *a)
 
 	if (!a->new_round || !s->srtt)
 		return;
-	s->word = ((u64)s->cwnd << 32) / s->srtt; /* packets per 1/8 us, Q32 */
-	if (s->state <= DISORDER && s->cwnd >= s->ssthresh)
+	s->word = ((u64)s->cwnd << 40) / s->srtt; /* packets per 1/8 us, Q40 */
+	if (s->state != CWR && s->state != RECOVERY && s->cwnd >= s->ssthresh)
 		x->pending = xmp_delta(s);
 }
 

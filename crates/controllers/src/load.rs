@@ -46,6 +46,14 @@ pub enum LoadError {
         /// The compiler's words, with the file's own lines.
         message: String,
     },
+    /// What it declares contradicts itself.
+    #[error("{}: {message}", path.display())]
+    Declaration {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
     /// No C compiler, or no room for its output.
     #[error("{what}: {error}")]
     Machine {
@@ -85,7 +93,8 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
     let library = dir.path().join("controller.so");
     let output = Command::new("cc")
         .args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"])
-        .args(["-shared", "-fPIC", "-I"])
+        // Undefined functions must fail here, not when they are first called.
+        .args(["-shared", "-fPIC", "-Wl,-z,defs", "-I"])
         .arg(dir.path())
         .arg(path)
         .arg("-o")
@@ -96,8 +105,10 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
         let message = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
         return Err(LoadError::Compile { path: path.to_owned(), message });
     }
-    let failed =
-        |error: libloading::Error| LoadError::Library { path: path.to_owned(), message: error.to_string() };
+    let failed = |error: libloading::Error| {
+        let cause = std::error::Error::source(&error).map_or_else(String::new, |c| format!(": {c}"));
+        LoadError::Library { path: path.to_owned(), message: format!("{error}{cause}") }
+    };
     // SAFETY: the library holds controllers only; it has no constructors.
     let library = unsafe { libloading::Library::new(&library) }.map_err(failed)?;
     // Controllers are `'static`: the library must never be unloaded.
@@ -113,7 +124,11 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
                     .map_err(failed)?
             };
             assert_eq!(raw.abi, ABI, "the headers that it was compiled with are this program's own");
-            Ok(Controller::new(raw, text))
+            let controller = Controller::new(raw, text);
+            controller
+                .check()
+                .map_err(|message| LoadError::Declaration { path: path.to_owned(), message })?;
+            Ok(controller)
         })
         .collect::<Result<_, LoadError>>()?;
     registry::register(&controllers);

@@ -34,6 +34,9 @@ pub struct Subflow {
     parameters: *const u64,
 }
 
+/// As `controller.h` asserts it of `struct subflow`.
+const _: () = assert!(size_of::<Subflow>() == 24 + 8 + 8 * PRIVATE_WORDS + size_of::<*const u64>());
+
 impl Subflow {
     pub(crate) fn new(index: u8, count: u8, cwnd: u32, parameters: *const u64) -> Self {
         Self {

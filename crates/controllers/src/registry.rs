@@ -152,6 +152,21 @@ impl Controller {
             .collect()
     }
 
+    /// Whether the declaration makes sense: what a C compiler cannot see.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let name = self.name();
+        if self.min_cwnd() == 0 {
+            return Err(format!("{name}: .min_cwnd must be at least 1 packet"));
+        }
+        match self.parameters().iter().find(|p| !(p.min..=p.max).contains(&p.default)) {
+            Some(p) => {
+                let range = format!("{}..={}", p.min, p.max);
+                Err(format!("{name}: the default of {}, {}, is outside {range}", p.name, p.default))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Its source text.
     pub fn text(&self) -> &'static str {
         self.text

@@ -177,10 +177,11 @@ fn rtt_of(text: &str) -> Result<u32, String> {
         "s" => value * 8e6,
         _ => return Err(bad()),
     };
+    let eighths = eighths.round();
     if !(1.0..f64::from(SRTT_LIMIT)).contains(&eighths) {
         return Err(bad());
     }
-    Ok(eighths.round() as u32)
+    Ok(eighths as u32)
 }
 
 /// What the small host remembers of a subflow.
@@ -237,8 +238,13 @@ pub fn play(scheme: Arc<Scheme>, script: &Script, initial_window: u32) -> Vec<St
 
 fn on_ack(group: &mut Group, host: &mut Host, i: usize, packets: u32, marked: u32, rtt: Option<u32>) -> bool {
     host.rtt = rtt.unwrap_or(host.rtt);
+    // An ACK that reaches into the next window of packets begins its round.
     let new_round = packets > host.round_left;
-    host.round_left = if new_round { group[i].cwnd } else { host.round_left - packets };
+    host.round_left = if new_round {
+        group[i].cwnd.saturating_sub(packets - host.round_left)
+    } else {
+        host.round_left - packets
+    };
     host.round_seen |= new_round;
 
     let s = &mut group[i];

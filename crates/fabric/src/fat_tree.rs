@@ -118,7 +118,7 @@ impl FatTree {
     /// If k is odd, 0 or above 128.
     pub fn new(config: FatTreeConfig) -> Result<Self, FatTreeError> {
         let k = config.k;
-        if k == 0 || k % 2 != 0 || k > 128 {
+        if k == 0 || !k.is_multiple_of(2) || k > 128 {
             return Err(FatTreeError { k });
         }
         Ok(Self { config, half: k / 2 })

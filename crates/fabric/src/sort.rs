@@ -2,7 +2,7 @@
 
 /// Sorts `words`, ascending.
 #[inline]
-pub(crate) fn sort_words(words: &mut Vec<u64>) {
+pub(crate) fn sort_words(words: &mut [u64]) {
     match words.len() {
         0 | 1 => {}
         n @ 2..=8 => sort_padded::<8>(words, n),

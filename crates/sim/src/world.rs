@@ -171,8 +171,8 @@ impl World {
         }
     }
 
-    /// Turns time until a connection finishes, `until` is reached, or `budget` packets have
-    /// arrived.
+    /// Turns time until a connection finishes, `until` is reached, or `budget` packets and timers
+    /// were handled.
     pub fn advance(&mut self, until: Time, budget: u64) -> Step {
         for _ in 0..budget {
             let timer = self.timers.next();

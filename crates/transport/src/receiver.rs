@@ -75,7 +75,12 @@ impl Receiver {
                 changed
             }
             Echo::TwoBit => {
-                let changed = ce != (s.marks > 0) && s.pending > 0;
+                let changed = ce != (s.marks > 0);
+                if changed && s.pending > 0 {
+                    // As above: a mark of this window must not come with an ACK for the next one,
+                    // where the sender would take it for a second event.
+                    acks.0[0] = Some(s.ack(wire.subflow, &self.config));
+                }
                 s.marks += u32::from(ce);
                 changed
             }

@@ -1,0 +1,179 @@
+//! Bad input: exit code 2, what, where, the mend; and nothing half-written that looks whole.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{fails, tresse};
+use tempfile::TempDir;
+
+/// Table 1's file with `from` replaced by `to`: the message for it.
+fn message_for(from: &str, to: &str) -> String {
+    let dir = TempDir::new().expect("a temporary folder");
+    let text = include_str!("../../../papers/xmp/table1.toml");
+    assert!(text.contains(from), "the experiment no longer has `{from}`");
+    fs::write(dir.path().join("mine.toml"), text.replacen(from, to, 1)).expect("the folder can be written");
+    let message = fails(tresse(dir.path()).args(["run", "mine.toml"]), 2);
+    assert!(!dir.path().join("runs").exists(), "a run that could not start left a folder");
+    message
+}
+
+#[test]
+fn an_unknown_key_is_named_with_its_line() {
+    let message = message_for("k = 8 ", "k = 8\nkolour = 3 ");
+    assert!(message.contains("mine.toml:12:1: unknown field `kolour`"), "{message}");
+    assert!(message.contains("expected one of"), "{message}");
+}
+
+#[test]
+fn a_bare_number_shows_how_to_write_it() {
+    let message = message_for("rto_min = \"200ms\"", "rto_min = 200");
+    assert!(message.contains("mine.toml:28:11: a bare number 200 has no unit"), "{message}");
+    assert!(message.contains("\"20us\""), "{message}");
+}
+
+#[test]
+fn a_negative_rate_is_refused() {
+    let message = message_for("rate = \"1Gbps\"", "rate = \"-1Gbps\"");
+    assert!(message.contains("mine.toml:12:8: \"-1Gbps\" is negative"), "{message}");
+}
+
+#[test]
+fn an_odd_k_is_refused_where_it_stands() {
+    let message = message_for("k = 8 ", "k = 7 ");
+    assert!(message.contains("mine.toml:11:5: k = 7: a fat tree needs an even number"), "{message}");
+}
+
+#[test]
+fn an_unknown_controller_gets_a_suggestion() {
+    let message = message_for("controller = \"xmp\"", "controller = \"xpm\"");
+    assert!(message.contains("there is no controller `xpm`; did you mean `xmp`?"), "{message}");
+    assert!(message.contains("mine.toml:"), "{message}");
+}
+
+#[test]
+fn a_parameter_out_of_range_says_the_range() {
+    let message = message_for("beta = 4", "beta = 1");
+    assert!(message.contains("beta = 1 is outside 2..=64"), "{message}");
+}
+
+#[test]
+fn a_unit_of_another_kind_lists_the_right_ones() {
+    let message = message_for("queue = \"100pkt\"", "queue = \"100us\"");
+    assert!(message.contains("units: pkt, B, kB"), "{message}");
+}
+
+#[test]
+fn broken_toml_is_shown_with_its_line() {
+    let message = message_for("[fabric]", "[fabric");
+    assert!(message.contains("mine.toml:9:"), "{message}");
+}
+
+#[test]
+fn an_experiment_that_is_not_there_lists_those_that_are() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let message = fails(tresse(dir.path()).args(["run", "xmp/table2"]), 2);
+    assert!(message.contains("no experiment `xmp/table2`"), "{message}");
+    assert!(message.contains("did you mean `xmp/table1`?"), "{message}");
+}
+
+#[test]
+fn a_setting_that_breaks_the_experiment_is_named() {
+    let dir = TempDir::new().expect("a temporary folder");
+    for (setting, expected) in [
+        ("fabric.k=7", "--set fabric.k=7: k = 7"),
+        ("fabric.q=7", "--set fabric.q=7: unknown field `q`"),
+        ("fabrik.k=8", "did you mean `fabric`?"),
+        ("fabric.k", "expected PATH=VALUE"),
+        ("schemes.xmp.subflows=[2,99]", "99 subflows: this fabric has 1 to 16 distinct paths"),
+        ("workloads.permutation.size=[\"9MB\",\"1MB\"]", "the first size is above the second"),
+        ("transport.rto_min=2min", "\"min\" is not a unit of a duration"),
+    ] {
+        let message = fails(tresse(dir.path()).args(["run", "xmp/table1", "--set", setting]), 2);
+        assert!(message.contains(expected), "{setting}: {message}");
+    }
+}
+
+#[test]
+fn a_filter_that_keeps_nothing_says_what_there_is() {
+    let dir = TempDir::new().expect("a temporary folder");
+    for (filter, expected) in [
+        ("scheme=xmpp", "did you mean `xmp`?"),
+        ("schema=xmp", "there is no axis `schema`; did you mean `scheme`?"),
+        ("scheme", "expected KEY=VALUE"),
+    ] {
+        let message = fails(tresse(dir.path()).args(["run", "xmp/table1", "--only", filter]), 2);
+        assert!(message.contains(expected), "{filter}: {message}");
+    }
+}
+
+#[test]
+fn a_folder_with_something_in_it_is_left_alone() {
+    let dir = TempDir::new().expect("a temporary folder");
+    fs::create_dir(dir.path().join("out")).expect("a folder");
+    fs::write(dir.path().join("out/thesis.txt"), "three years").expect("a file");
+    let message = fails(tresse(dir.path()).args(common::SMALL).args(["--out", "out"]), 2);
+    assert!(message.contains("out is not empty") && message.contains("--out DIR"), "{message}");
+    assert_eq!(fs::read_dir(dir.path().join("out")).expect("it is still there").count(), 1);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_named() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let message = fails(tresse(dir.path()).args(common::SMALL).args(["--out", "/proc/nowhere"]), 2);
+    assert!(message.contains("/proc/nowhere: cannot be created"), "{message}");
+}
+
+/// A file system of a few kilobytes, mounted for the test and unmounted whatever happens.
+struct Tiny<'a>(&'a Path);
+
+impl<'a> Tiny<'a> {
+    fn mount(at: &'a Path, size: &str) -> Option<Self> {
+        let mounted = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
+            .arg(at)
+            .output()
+            .is_ok_and(|o| o.status.success());
+        mounted.then_some(Self(at))
+    }
+}
+
+impl Drop for Tiny<'_> {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_ends_the_run_and_leaves_nothing_that_looks_whole() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let full = dir.path().join("full");
+    fs::create_dir(&full).expect("a folder");
+    let Some(_mounted) = Tiny::mount(&full, "16k") else {
+        eprintln!("skipped: mounting a tmpfs needs root");
+        return;
+    };
+    let out = full.join("run");
+    let message = fails(tresse(dir.path()).args(common::SMALL).arg("--out").arg(&out), 2);
+    assert!(message.contains("No space left on device"), "{message}");
+    assert!(message.contains("hint: free some space"), "{message}");
+    for name in ["flows.parquet", "links.parquet"] {
+        assert!(!out.join(name).exists(), "{name} looks whole");
+    }
+    if let Ok(text) = fs::read_to_string(out.join("run.json")) {
+        assert!(text.contains("\"status\": \"running\""), "{text}");
+    }
+}
+
+#[test]
+fn a_bad_script_names_its_line() {
+    let dir = TempDir::new().expect("a temporary folder");
+    fs::write(dir.path().join("s.txt"), "ack 2\nack 2 marked=3\n").expect("a file");
+    let message = fails(tresse(dir.path()).args(["controller", "trace", "xmp", "--script", "s.txt"]), 2);
+    assert!(message.contains("s.txt:2: 3 marked packets in an ACK of 2"), "{message}");
+    let message = fails(tresse(dir.path()).args(["controller", "trace", "xmp", "--script", "none.txt"]), 2);
+    assert!(message.contains("none.txt: cannot be read"), "{message}");
+    let message = fails(tresse(dir.path()).args(["controller", "trace", "lai", "--script", "s.txt"]), 2);
+    assert!(message.contains("did you mean `lia`?"), "{message}");
+}

@@ -1,0 +1,30 @@
+//! What the tests of the command share.
+
+use std::path::Path;
+
+use assert_cmd::Command;
+
+/// The command, in an empty folder of its own.
+pub fn tresse(dir: &Path) -> Command {
+    let mut command = Command::cargo_bin("tresse").expect("the command is built");
+    command.current_dir(dir);
+    command
+}
+
+/// XMP's Table 1 with flows so small that it takes about a second.
+pub const SMALL: [&str; 6] = [
+    "run",
+    "xmp/table1",
+    "--set",
+    "workloads.permutation.size=200kB",
+    "--set",
+    "workloads.permutation.rounds=2",
+];
+
+/// Standard error of a command that must end with `code`.
+pub fn fails(command: &mut Command, code: i32) -> String {
+    let output = command.output().expect("the command starts");
+    let stderr = String::from_utf8(output.stderr).expect("messages are UTF-8");
+    assert_eq!(output.status.code(), Some(code), "{stderr}");
+    stderr
+}

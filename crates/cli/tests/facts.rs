@@ -1,0 +1,98 @@
+//! The commands that tell facts: list, explain, schema, controller trace.
+
+mod common;
+
+use common::tresse;
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn stdout(args: &[&str], input: &str) -> String {
+    let dir = TempDir::new().expect("a temporary folder");
+    let output = tresse(dir.path()).args(args).write_stdin(input).output().expect("the command starts");
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("output is UTF-8")
+}
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&stdout(args, "")).expect("--json prints JSON")
+}
+
+#[test]
+fn controllers_are_listed_with_what_they_declare() {
+    let list = json(&["list", "controllers", "--json"]);
+    assert_eq!(list["schema"], "tresse/list/1");
+    let xmp = list["controllers"].as_array().expect("a list").iter().find(|c| c["name"] == "xmp");
+    let xmp = xmp.expect("xmp is listed");
+    assert_eq!(xmp["source"], "XMP §2-3, Alg. 1");
+    assert_eq!(xmp["coupled"], true);
+    assert!(xmp["signals"].as_array().expect("signals").contains(&"ce_exact".into()));
+    let beta = &xmp["parameters"][0];
+    assert_eq!(
+        (&beta["name"], &beta["default"], &beta["min"], &beta["max"]),
+        (&"beta".into(), &4.into(), &2.into(), &64.into())
+    );
+}
+
+#[test]
+fn every_kind_has_something_to_list() {
+    for kind in [
+        "controllers",
+        "path-managers",
+        "schedulers",
+        "load-balancers",
+        "topologies",
+        "workloads",
+        "distributions",
+        "experiments",
+    ] {
+        let list = json(&["list", kind, "--json"]);
+        let entries = list[kind.replace('-', "_")].as_array().expect("entries under the kind's name").clone();
+        assert!(!entries.is_empty(), "{kind}");
+        for entry in entries {
+            assert!(!entry["title"].as_str().expect("a title").is_empty(), "{kind}: {entry}");
+        }
+    }
+}
+
+#[test]
+fn every_name_that_is_listed_is_explained() {
+    let names = json(&["explain", "--json"]);
+    for name in names["names"].as_array().expect("names") {
+        let name = name.as_str().expect("a name");
+        assert!(stdout(&["explain", name], "").len() > 40, "{name}");
+    }
+}
+
+#[test]
+fn the_schema_knows_the_experiments_keys() {
+    let schema = json(&["schema"]);
+    for key in ["fabric", "transport", "schemes", "workloads", "published", "claims"] {
+        assert!(schema["properties"].get(key).is_some(), "{key}");
+    }
+    assert_eq!(schema["additionalProperties"], false);
+}
+
+#[test]
+fn a_trace_shows_the_window_after_each_event() {
+    // Reno from 10: slow start by 2; a loss halves 12 to 6; after a window of ACKs it grows again.
+    let script = "ack 2\nloss\nack 6\nack 6\ntimeout # and slow start\nack 1\n";
+    let text = stdout(&["controller", "trace", "reno", "--script", "-"], script);
+    let expected = "ack 0 12 - open\nloss 0 6 6 recovery\nack 0 6 6 recovery\nack 0 7 6 open\n\
+                    timeout 0 1 3 loss\nack 0 2 3 loss\n";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn a_trace_in_json_has_the_documented_keys() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let output = tresse(dir.path())
+        .args(["controller", "trace", "xmp", "--script", "-", "--json", "--param", "beta=5"])
+        .write_stdin("subflows 2\nack 2 marked=1 rtt=200us subflow=1\n")
+        .output()
+        .expect("the command starts");
+    let steps: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let expected = serde_json::json!([{
+        "event": "mark", "subflow": 1, "cwnd": 10, "ssthresh": 10, "state": "cwr"
+    }]);
+    assert_eq!(steps, expected, "a mark in slow start ends it and keeps the window");
+}

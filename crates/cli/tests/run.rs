@@ -1,0 +1,142 @@
+//! `tresse run`: results, determinism, interruption.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command as Process, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use common::{SMALL, tresse};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn small(dir: &Path, more: &[&str]) -> Value {
+    let output = tresse(dir).args(SMALL).args(more).arg("--json").output().expect("the command starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("--json prints one object")
+}
+
+fn rows(path: &Path) -> i64 {
+    let file = fs::File::open(path).expect("the table is there");
+    SerializedFileReader::new(file).expect("a whole Parquet file").metadata().file_metadata().num_rows()
+}
+
+#[test]
+fn a_run_leaves_its_table_and_its_files() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let report = small(dir.path(), &["--out", "out"]);
+    assert_eq!(report["schema"], "tresse/run/1");
+    assert_eq!(report["status"], "complete");
+    assert_eq!(report["seed"], 1);
+    let cases = report["cases"].as_array().expect("cases");
+    assert_eq!(cases.len(), 5);
+    for case in cases {
+        assert_eq!(case["metrics"]["flows"], 256.0, "two rounds of 128");
+        assert_eq!(case["metrics"]["delivered_bytes"], 256.0 * 200_000.0);
+        assert!(case["metrics"]["goodput_mean_bps"].as_f64().expect("a number") > 1e6);
+        assert!(case["published"]["goodput_mean_bps"].as_f64().expect("a number") > 4e8);
+        assert!(case["ci95"]["goodput_mean_bps"].is_number());
+    }
+    let ids: Vec<_> = report["claims"].as_array().expect("claims").iter().map(|c| &c["id"]).collect();
+    assert!(ids.contains(&&Value::from("xmp2-beats-dctcp")), "{ids:?}");
+
+    let out = dir.path().join("out");
+    assert_eq!(rows(&out.join("flows.parquet")), 5 * 256);
+    assert_eq!(rows(&out.join("links.parquet")), 5 * 768);
+    let saved: Value =
+        serde_json::from_str(&fs::read_to_string(out.join("run.json")).expect("run.json")).expect("JSON");
+    assert_eq!(saved["digest"], report["digest"]);
+    assert_eq!(saved["resolved"]["workloads"]["permutation"]["rounds"], 2);
+    assert_eq!(fs::read_dir(&out).expect("the folder").count(), 3, "nothing partial is left");
+}
+
+#[test]
+fn every_column_says_its_unit_and_its_meaning() {
+    let dir = TempDir::new().expect("a temporary folder");
+    small(dir.path(), &["--out", "out", "--only", "scheme=dctcp"]);
+    for name in ["flows.parquet", "links.parquet"] {
+        let file = fs::File::open(dir.path().join("out").join(name)).expect("the table is there");
+        let schema = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file)
+            .expect("a whole Parquet file")
+            .schema()
+            .clone();
+        for field in schema.fields() {
+            let meaning = field.metadata().get("meaning").map(String::as_str).unwrap_or_default();
+            assert!(!meaning.is_empty() && field.metadata().contains_key("unit"), "{name}: {field:?}");
+        }
+    }
+}
+
+#[test]
+fn the_digest_depends_on_the_experiment_and_the_seed_alone() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let digest = |more: &[&str]| small(dir.path(), more)["digest"].as_str().expect("a digest").to_owned();
+    let one = digest(&["--parallel", "1"]);
+    assert_eq!(one, digest(&["--parallel", "2"]));
+    assert_ne!(one, digest(&["--seed", "2"]));
+    // The same in debug and release builds: `make test` runs this test in both.
+    assert_eq!(
+        one,
+        include_str!("digest.txt").trim(),
+        "results have changed: raise MODEL_VERSION, and say so"
+    );
+}
+
+#[test]
+fn replications_widen_nothing_but_the_sample() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let report = small(dir.path(), &["--replications", "3", "--only", "scheme=dctcp"]);
+    assert_eq!(report["cases"][0]["metrics"]["flows"], 3.0 * 256.0);
+    assert_eq!(report["cases"][0]["ci95_over"], "seeds");
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_it_has_and_says_so() {
+    let dir = TempDir::new().expect("a temporary folder");
+    // Flows for hours; the first round of a second workload would never come.
+    let mut child = Process::new(env!("CARGO_BIN_EXE_tresse"))
+        .current_dir(dir.path())
+        .args(["run", "xmp/table1", "--out", "out", "--json", "--profile", "full"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let flows = dir.path().join("out/flows.parquet.partial");
+    wait_until(|| flows.exists());
+    sleep(Duration::from_millis(500));
+    let interrupted = Process::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(interrupted.is_ok_and(|s| s.success()));
+    wait_until(|| child.try_wait().expect("the child can be waited for").is_some());
+    let output = child.wait_with_output().expect("the child has ended");
+    assert_eq!(output.status.code(), Some(130));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("the partial table is printed");
+    assert_eq!(report["status"], "partial");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("partial: interrupted"));
+    let saved = fs::read_to_string(dir.path().join("out/run.json")).expect("run.json");
+    assert!(saved.contains("\"status\": \"partial\""), "{saved}");
+    rows(&dir.path().join("out/flows.parquet"));
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test that waits for a process needs a clock")]
+fn wait_until(mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(30), "nothing happened for 30 s");
+        sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_users_controller_runs() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let text = include_str!("../../../controllers/reno.c").replace("reno", "mine");
+    fs::write(dir.path().join("mine.c"), text).expect("a file");
+    let report = small(
+        dir.path(),
+        &["--controller", "mine.c", "--set", "schemes.lia.controller=mine", "--only", "scheme=lia"],
+    );
+    assert_eq!(report["cases"][0]["metrics"]["flows"], 256.0);
+}

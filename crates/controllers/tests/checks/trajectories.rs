@@ -1,0 +1,110 @@
+//! Whole trajectories, loosely.
+//!
+//! Here the reading is on its own: it keeps its own windows from the first event to the last. Both
+//! may gain a whole packet at different ACKs, and a cut that comes just then leaves them a packet
+//! apart.
+
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+
+use super::{READ, group, views};
+use crate::host::{Call, Event, Hook, calls, config, events, logarithmic, make, show};
+use crate::readings::{Reading, View, reading, slow_start};
+
+proptest! {
+    #![proptest_config(config(256))]
+
+    #[test]
+    fn trajectories_agree(
+        count in 1..=8usize,
+        start in logarithmic(2, 1000),
+        mut events in events(1000),
+    ) {
+        events.retain(|(_, event)| !matches!(event, Event::Window { .. }));
+        for (_, event) in &mut events {
+            // Steady RTTs: after a jump, XMP may leap by thousands of packets (see `xmp.rs`).
+            if let Event::Ack { rtt: Some(rtt), .. } = event {
+                *rtt = 800 + *rtt % 80; // 100 to 110 us
+            }
+        }
+        for i in 0..count {
+            events.insert(i, (i, Event::Window { cwnd: start, ssthresh: start }));
+        }
+        let calls = calls(count, &events);
+        for name in READ {
+            follow(name, count, &calls)?;
+        }
+    }
+}
+
+/// How far apart the windows may be when the reading has `window`, packets.
+fn bound(name: &str, window: f64) -> f64 {
+    match name {
+        // The increase is in proportion to the own window: a packet's difference at windows of 1
+        // or 2 packets is never forgotten, it grows with the window.
+        "xmp" => 4.0 + window / 2.0,
+        // The increase falls as the window grows: a difference fades.
+        _ => 3.0,
+    }
+}
+
+/// A connection in the reading's own world.
+struct Model {
+    reading: Box<dyn Reading>,
+    subflows: Vec<View>,
+    fractions: Vec<f64>,
+}
+
+fn follow(name: &str, count: usize, calls: &[Call]) -> Result<(), TestCaseError> {
+    let mut group = group(name, count, 10);
+    let mut model =
+        Model { reading: reading(name, count), subflows: views(&group), fractions: vec![0.0; count] };
+    for (step, call) in calls.iter().enumerate() {
+        show(&mut group, call);
+        let i = call.subflow;
+        let shown = views(&group)[i];
+        (model.subflows[i].rtt, model.subflows[i].reduced) = (shown.rtt, shown.reduced);
+        make(&mut group, call);
+        model.make(call);
+        let (theirs, own) = (f64::from(group[i].cwnd), model.subflows[i].window);
+        prop_assert!(
+            (theirs - own).abs() <= bound(name, own),
+            "{name}, step {step}, {call:?}: a window of {theirs}; the reading has {own}"
+        );
+    }
+    Ok(())
+}
+
+impl Model {
+    fn make(&mut self, call: &Call) {
+        let i = call.subflow;
+        match call.hook {
+            Hook::Ack(ack) => self.reading.ack(&self.subflows, i, &ack),
+            Hook::Grow(ack) => {
+                let (slow, left) = slow_start(&self.subflows[i], f64::from(ack.delivered));
+                self.subflows[i].window += slow;
+                let by = self.reading.increase(&self.subflows, i, left).packets;
+                let real = self.fractions[i] + by;
+                self.subflows[i].window += real.floor();
+                self.fractions[i] = real.fract();
+            }
+            Hook::Congestion(cause) => {
+                // DCTCP's product is rounded as Linux does: the cut down, so the window up.
+                let window = self.reading.cut(&self.subflows, i, cause).packets.ceil().max(2.0);
+                self.subflows[i].threshold = window;
+                self.subflows[i].window = self.subflows[i].window.min(window);
+                if !self.reading.keeps_fraction() {
+                    self.fractions[i] = 0.0;
+                }
+            }
+            Hook::Timeout => {
+                self.reading.timeout(i);
+                self.subflows[i].window = 1.0;
+            }
+            Hook::Window(cwnd, ssthresh) => {
+                self.subflows[i].window = f64::from(cwnd);
+                self.subflows[i].threshold = f64::from(ssthresh);
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! A user's own controller file: a good one runs, and a bad one is told what is wrong and where.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use tresse_controllers::trace::{Script, play};
+use tresse_controllers::{Controller, LoadError, Scheme, Signal, find, load};
+
+/// Reno with a gentler cut. A name can be taken once in a process, and the tests share theirs:
+/// so each test has its own.
+const GENTLE: &str = r#"
+#include "controller.h"
+
+#define PARAMETERS(P) P(divisor, 4, 2, 64, "", "a congestion cuts cwnd by cwnd / divisor")
+DECLARE_PARAMETERS
+
+struct gentle {
+	u64 credit;
+};
+DECLARE_STATE(struct gentle)
+
+static void gentle_grow(struct subflow *s, const struct ack *a)
+{
+	u32 left = slow_start(s, a->delivered);
+
+	if (left)
+		raise_window(s, &state_of(s)->credit, left, reno_increase(s));
+}
+
+static u32 gentle_congestion(struct subflow *s, enum cause cause)
+{
+	return max_u32(s->cwnd - s->cwnd / (u32)PARAMETER(s, divisor), 2);
+}
+
+CONTROLLER(NAME,
+	.title = "Reno with a gentle cut",
+	.source = "none",
+	.signals = SIGNAL_LOSS,
+	.min_cwnd = 2,
+	WITH_PARAMETERS,
+	.grow = gentle_grow,
+	.congestion = gentle_congestion);
+"#;
+
+fn gentle(name: &str) -> String {
+    GENTLE.replace("CONTROLLER(NAME", &format!("CONTROLLER({name}"))
+}
+
+/// The folder must live as long as the path is used.
+fn file(name: &str, text: &str) -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join(name);
+    std::fs::write(&path, text).expect("a temporary file");
+    (dir, path)
+}
+
+fn loaded(text: &str) -> Result<Vec<Controller>, LoadError> {
+    let (_dir, path) = file("mine.c", text);
+    load(&path)
+}
+
+/// The windows after each event of `script`, from 16 packets.
+fn windows(controller: Controller, settings: &[(&str, u64)], script: &str) -> Vec<u32> {
+    let scheme = Scheme::new(controller, settings.iter().copied()).expect("settings in range");
+    let script = Script::parse(script).expect("a good script");
+    play(Arc::new(scheme), &script, 16).iter().map(|step| step.cwnd).collect()
+}
+
+#[test]
+fn a_good_file_runs() {
+    let text = gentle("gentle");
+    let controllers = loaded(&text).expect("it compiles");
+    let [gentle] = controllers[..] else { panic!("one is declared, not {controllers:?}") };
+    assert_eq!((gentle.name(), gentle.title()), ("gentle", "Reno with a gentle cut"));
+    assert_eq!((gentle.source(), gentle.text()), ("none", text.as_str()));
+    assert_eq!((gentle.signals(), gentle.min_cwnd()), (vec![Signal::Loss], 2));
+    let [divisor] = gentle.parameters()[..] else { panic!("it has one parameter") };
+    assert_eq!((divisor.name, divisor.default, divisor.min, divisor.max), ("divisor", 4, 2, 64));
+
+    assert!(find("gentle").is_some(), "found by its name from now on");
+
+    // Slow start to 32; a loss takes a quarter, or a half.
+    assert_eq!(windows(gentle, &[], "ack 16\nloss"), [32, 24]);
+    assert_eq!(windows(gentle, &[("divisor", 2)], "ack 16\nloss"), [32, 16]);
+    // 32 packets end the reduction: 32/24 = 1.33 of them is a packet.
+    assert_eq!(windows(gentle, &[], "ack 16\nloss\nack 32"), [32, 24, 25]);
+}
+
+#[test]
+fn a_file_may_declare_several() {
+    let second = "\nCONTROLLER(second, .title = \"\", .source = \"\", .signals = SIGNAL_LOSS, \
+                  .min_cwnd = 2, WITH_PARAMETERS, .congestion = gentle_congestion);\n";
+    let controllers = loaded(&(gentle("first") + second)).expect("it compiles");
+    let names: Vec<_> = controllers.iter().map(Controller::name).collect();
+    assert_eq!(names, ["first", "second"]);
+    // Without a `grow` hook the window stays.
+    assert_eq!(windows(controllers[1], &[], "ack 16\nloss"), [16, 12]);
+}
+
+#[test]
+fn an_unknown_parameter_and_a_value_out_of_range_are_refused() {
+    let gentle = loaded(&gentle("strict")).expect("it compiles")[0];
+    let error = |settings| Scheme::new(gentle, settings).expect_err("a bad setting").to_string();
+    assert_eq!(error([("beta", 4)]), "strict has no parameter `beta` (it has: divisor)");
+    assert_eq!(error([("divisor", 1)]), "divisor = 1 is outside 2..=64 (strict)");
+}
+
+#[test]
+fn the_compiler_s_message_names_file_and_line() {
+    let broken = gentle("broken").replace("slow_start(s, a->delivered)", "slow_start(s, a->packets)");
+    let line = 1 + broken.lines().position(|line| line.contains("a->packets")).expect("it is there");
+    let (_dir, path) = file("broken.c", &broken);
+    let error = load(&path).expect_err("`packets` is no member of `struct ack`");
+    assert!(matches!(&error, LoadError::Compile { path: named, .. } if *named == path), "{error:?}");
+    let text = error.to_string();
+    assert!(text.starts_with(&format!("{}: it does not compile\n", path.display())), "{text}");
+    assert!(text.contains(&format!("{}:{line}:", path.display())), "{text}");
+    assert!(text.contains("packets"), "{text}");
+}
+
+/// A warning is as good as an error: there is nobody else to see it.
+#[test]
+fn a_warning_is_an_error() {
+    let careless = gentle("careless").replace("\tu32 left = ", "\tint unused;\n\tu32 left = ");
+    let error = loaded(&careless).expect_err("an unused variable").to_string();
+    assert!(error.contains("unused"), "{error}");
+}
+
+#[test]
+fn a_private_state_that_is_too_large_does_not_compile() {
+    let large = gentle("large").replace("\tu64 credit;", "\tu64 credit, history[9];"); // 10 words; 9 fit
+    let error = loaded(&large).expect_err("the state is too large");
+    assert!(matches!(error, LoadError::Compile { .. }), "{error:?}");
+    assert!(error.to_string().contains("private state too large"), "{error}");
+    let fitting = gentle("fitting").replace("\tu64 credit;", "\tu64 credit, history[8];");
+    loaded(&fitting).expect("9 words fit");
+}
+
+#[test]
+fn a_file_without_a_declaration_is_told_how_to_declare() {
+    let (_dir, path) = file("silent.c", &gentle("silent").replace("CONTROLLER(", "OTHERWISE("));
+    let error = load(&path).expect_err("nothing is declared");
+    assert!(matches!(&error, LoadError::NoDeclaration { path: named } if *named == path), "{error:?}");
+    let expected = "no controller is declared\n\nhint: a line must begin with `CONTROLLER(name, …)`";
+    assert!(error.to_string().contains(expected), "{error}");
+}
+
+#[test]
+fn a_file_that_does_not_exist_is_named() {
+    let (_dir, path) = file("mine.c", "");
+    let path = path.with_file_name("yours.c");
+    let error = load(&path).expect_err("it does not exist");
+    assert!(matches!(&error, LoadError::Read { path: named, .. } if *named == path), "{error:?}");
+    assert!(error.to_string().starts_with(&format!("{}: ", path.display())), "{error}");
+}
+
+/// A declaration that the preprocessor drops is found in the text but not in the library.
+#[test]
+fn a_declaration_that_is_not_compiled_is_an_error() {
+    let hidden = gentle("shown") + "#if 0\nCONTROLLER(hidden);\n#endif\n";
+    let error = loaded(&hidden).expect_err("`hidden` is not there");
+    assert!(matches!(error, LoadError::Library { .. }), "{error:?}");
+    assert!(find("shown").is_none(), "a file is loaded whole or not at all");
+}
+
+/// Otherwise `find` could not tell them apart.
+#[test]
+fn a_name_can_be_taken_once() {
+    loaded(&gentle("twice")).expect("it compiles");
+    for name in ["twice", "reno"] {
+        let (_dir, path) = file("mine.c", &gentle(name));
+        let error = load(&path).expect_err("the name is taken").to_string();
+        let expected = format!("there is a controller `{name}` already; choose another name");
+        assert_eq!(error, format!("{}: {expected}", path.display()));
+    }
+}

@@ -1,0 +1,91 @@
+//! Each controller a second time, in real numbers, from its paper's equations alone.
+//!
+//! The equations were not taken from `controllers/*.c`: two readings of one text that agree are a
+//! better witness than one reading that agrees with itself. Only the tolerances know of fixed-point
+//! formats, and where a paper is silent the choice says so. A reading has whole-packet windows, as
+//! the contract has, and keeps everything else in `f64`.
+
+use tresse_controllers::{Ack, Cause};
+
+mod dctcp;
+mod lia;
+mod reno;
+mod xmp;
+
+pub use dctcp::{ALPHA_ERROR, Dctcp};
+pub use lia::{LIA_ERROR, linked_increase};
+pub use xmp::delta;
+
+/// One subflow, as the equations see it.
+#[derive(Debug, Clone, Copy)]
+pub struct View {
+    /// w, whole packets.
+    pub window: f64,
+    /// The slow-start threshold, packets.
+    pub threshold: f64,
+    /// T, the smoothed RTT in 1/8 us; no equation minds the unit. Infinite before the first
+    /// sample: such a subflow has no rate.
+    pub rtt: f64,
+    /// The window is being reduced, for a mark or in a fast recovery: XMP's state is not NORMAL. A
+    /// timeout's slow start is NORMAL again.
+    pub reduced: bool,
+}
+
+/// What an equation gives, and how far from it an integer controller may be.
+#[derive(Debug, Clone, Copy)]
+pub struct Real {
+    /// Packets.
+    pub packets: f64,
+    /// Packets to either side.
+    pub within: f64,
+}
+
+/// A controller as its paper writes it. `all` are the subflows of the connection, `i` the own one.
+pub trait Reading {
+    /// Every ACK, before anything else.
+    fn ack(&mut self, _all: &[View], _i: usize, _ack: &Ack) {}
+
+    /// By how much congestion avoidance raises the window, packets; `packets` are those that slow
+    /// start has left of the ACK.
+    fn increase(&mut self, all: &[View], i: usize, packets: f64) -> Real;
+
+    /// The window after the cut, before the floor of 2 packets.
+    fn cut(&mut self, all: &[View], i: usize, cause: Cause) -> Real;
+
+    /// A timeout, after the cut.
+    fn timeout(&mut self, _i: usize) {}
+
+    /// Whether a cut keeps the fraction of a packet by which the window had grown already. RFC
+    /// 5681 has no fractions and does not say: they are dropped. XMP's `adder` stays.
+    fn keeps_fraction(&self) -> bool {
+        false
+    }
+}
+
+/// The reading of the built-in controller `name`, for `count` subflows.
+pub fn reading(name: &str, count: usize) -> Box<dyn Reading> {
+    match name {
+        "reno" => Box::new(reno::Reno),
+        "dctcp" => Box::new(dctcp::Dctcp::new(count)),
+        "lia" => Box::new(lia::Lia),
+        "xmp" => Box::new(xmp::Xmp::new(count)),
+        _ => panic!("no independent reading of {name}: write one"),
+    }
+}
+
+/// RFC 5681 §3.1, slow start: one packet more for each packet delivered, up to the threshold.
+/// Returns what it adds, and the packets that are left for congestion avoidance.
+pub fn slow_start(view: &View, delivered: f64) -> (f64, f64) {
+    let used = delivered.min((view.threshold - view.window).max(0.0));
+    (used, delivered - used)
+}
+
+/// RFC 5681 eq. (3): 1/w for each of `packets`. In Q48 each loses less than 2^-48.
+fn standard_increase(view: &View, packets: f64) -> Real {
+    Real { packets: packets / view.window, within: packets * 2f64.powi(-48) }
+}
+
+/// RFC 5681 eq. (4), on the window in whole packets: half of it, rounded down.
+fn half(view: &View) -> Real {
+    Real { packets: (view.window / 2.0).floor(), within: 0.0 }
+}

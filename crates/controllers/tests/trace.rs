@@ -1,0 +1,266 @@
+//! The script of `tresse trace`: what it accepts, what it says to what it does not, and one short
+//! trace for each controller that was worked out by hand.
+//!
+//! In the traces every ACK that is meant to begin a round delivers more than a window, and no sum
+//! of fractions is meant to be exactly a whole packet: so they depend on the papers' arithmetic
+//! alone, not on who counts a boundary's packet, nor on the last bit of a fixed-point number.
+
+use std::sync::Arc;
+
+use tresse_controllers::trace::{Event, Script, Step, play};
+use tresse_controllers::{INFINITE_SSTHRESH, Scheme, find};
+
+#[test]
+fn every_event_and_setting_is_read() {
+    let script = Script::parse(
+        "# two subflows\n\
+         subflows 2\n\
+         \n\
+         ack 1\n\
+         \t ack 4 marked=3 rtt=20us subflow=1   # a comment\n\
+         ack 2 subflow=1 rtt=1.5ms\n\
+         loss\n\
+         loss subflow=1\n\
+         timeout\n\
+         timeout subflow=1",
+    )
+    .expect("every line is good");
+    assert_eq!(script.subflows, 2);
+    let ack = |packets, marked, rtt, subflow| Event::Ack { packets, marked, rtt, subflow };
+    assert_eq!(
+        script.events,
+        [
+            ack(1, 0, None, 0),
+            ack(4, 3, Some(160), 1),
+            ack(2, 0, Some(12_000), 1),
+            Event::Loss { subflow: 0 },
+            Event::Loss { subflow: 1 },
+            Event::Timeout { subflow: 0 },
+            Event::Timeout { subflow: 1 },
+        ]
+    );
+}
+
+#[test]
+fn an_empty_script_has_one_subflow_and_no_events() {
+    for text in ["", "\n\n", "# nothing\n"] {
+        assert_eq!(Script::parse(text), Ok(Script { subflows: 1, events: Vec::new() }));
+    }
+}
+
+#[test]
+fn rtts_have_units() {
+    for (text, eighths) in [
+        ("125ns", 1),
+        ("1us", 8),
+        ("20us", 160),
+        ("0.5ms", 4000),
+        ("1ms", 8000),
+        ("1s", 8_000_000),
+        ("1.04s", 8_320_000),
+    ] {
+        let script = Script::parse(&format!("ack 1 rtt={text}")).expect(text);
+        let expected = Event::Ack { packets: 1, marked: 0, rtt: Some(eighths), subflow: 0 };
+        assert_eq!(script.events, [expected], "{text}");
+    }
+}
+
+#[test]
+fn a_bad_line_is_named_and_explained() {
+    let events = "expected `ack PKTS [marked=PKTS] [rtt=20us] [subflow=0]`, `loss [subflow=0]`, \
+                  `timeout [subflow=0]` or `subflows N`";
+    let rtt = "is not an RTT; expected for instance `20us` or `1.5ms`, below 1.04 s";
+    for (line, message) in [
+        ("mark", format!("`mark` is not an event; {events}")),
+        ("ack", "`ack` needs a number of packets".to_owned()),
+        ("ack five", "`five` is not a whole number".to_owned()),
+        ("ack -1", "`-1` is not a whole number".to_owned()),
+        ("ack 1.5", "`1.5` is not a whole number".to_owned()),
+        ("ack 0", "an ACK delivers 1 to 131071 packets".to_owned()),
+        ("ack 131072", "an ACK delivers 1 to 131071 packets".to_owned()),
+        ("ack 4 marked=5", "5 marked packets in an ACK of 4".to_owned()),
+        ("ack 4 marked=some", "`some` is not a whole number".to_owned()),
+        ("ack 4 5", format!("`5` is not a setting of `ack`; {events}")),
+        ("ack 4 lost=1", format!("`lost=1` is not a setting of `ack`; {events}")),
+        ("ack 4 rtt=20", format!("`20` {rtt}")),
+        ("ack 4 rtt=us", format!("`us` {rtt}")),
+        ("ack 4 rtt=20min", format!("`20min` {rtt}")),
+        ("ack 4 rtt=0us", format!("`0us` {rtt}")),
+        ("ack 4 rtt=-20us", format!("`-20us` {rtt}")),
+        ("ack 4 rtt=1.05s", format!("`1.05s` {rtt}")),
+        ("ack 4 subflow=2", "there is no subflow 2: the script has 2 (`subflows N`)".to_owned()),
+        ("loss subflow=2", "there is no subflow 2: the script has 2 (`subflows N`)".to_owned()),
+        ("loss now", format!("`now` is not a setting of `loss`; {events}")),
+        ("timeout rtt=1us", format!("`rtt=1us` is not a setting of `timeout`; {events}")),
+        ("subflows", "`subflows` needs a number".to_owned()),
+        ("subflows many", "`many` is not a whole number".to_owned()),
+        ("subflows 0", "1 to 64 subflows, not 0".to_owned()),
+        ("subflows 65", "1 to 64 subflows, not 65".to_owned()),
+        ("subflows 3 4", "`4` is too much".to_owned()),
+    ] {
+        let error =
+            Script::parse(&format!("# a comment\nsubflows 2\n{line}  # here\nack 1")).expect_err(line);
+        assert_eq!((error.line, &error.message), (3, &message), "{line}");
+        assert_eq!(error.to_string(), format!("line 3: {message}\n  {line}  # here"));
+    }
+    let late = Script::parse("ack 1\nsubflows 2").expect_err("too late");
+    assert_eq!((late.line, late.message.as_str()), (2, "`subflows` must come before the first event"));
+}
+
+/// Plays `script` and compares with one line an event: event, subflow, cwnd, ssthresh, state.
+fn assert_trace(controller: &str, initial_window: u32, lines: &[(&str, &str)]) {
+    let controller = find(controller).expect("it is built in");
+    let scheme = Arc::new(Scheme::new(controller, []).expect("defaults lie in their ranges"));
+    let text: Vec<_> = lines.iter().map(|(event, _)| *event).collect();
+    let script = Script::parse(&text.join("\n")).expect("the script is good");
+    let steps = play(scheme, &script, initial_window);
+    let expected: Vec<_> = lines.iter().filter(|(event, _)| !event.starts_with("subflows")).collect();
+    assert_eq!(steps.len(), expected.len());
+    for (step, (event, expected)) in steps.iter().zip(expected) {
+        assert_eq!(told(step), *expected, "{controller:?} after `{event}`");
+    }
+}
+
+fn told(step: &Step) -> String {
+    let ssthresh = match step.ssthresh {
+        INFINITE_SSTHRESH => "-".to_owned(),
+        ssthresh => ssthresh.to_string(),
+    };
+    format!("{} {} {} {ssthresh} {}", step.event, step.subflow, step.cwnd, step.state.name())
+}
+
+#[test]
+fn reno_by_hand() {
+    assert_trace(
+        "reno",
+        4,
+        &[
+            // Slow start: 4 + 4.
+            ("ack 4", "ack 0 8 - open"),
+            // 8/2; the reduction lasts for the 8 packets of the window that was cut.
+            ("loss", "loss 0 4 4 recovery"),
+            ("ack 4", "ack 0 4 4 recovery"),
+            // The last 4 of the 8. They count: 4 * 1/4 = 1, and a quarter is exact in binary.
+            ("ack 4", "ack 0 5 4 open"),
+            // 6 * 1/5 = 1.2: one packet, 0.2 is kept.
+            ("ack 6", "ack 0 6 4 open"),
+            // 0.2 + 5 * 1/6 = 1.033.
+            ("ack 5", "ack 0 7 4 open"),
+            // Half of 7 is 3 whole packets; a timeout leaves 1 of them.
+            ("timeout", "timeout 0 1 3 loss"),
+            // Slow start up to 3.
+            ("ack 1", "ack 0 2 3 loss"),
+            ("ack 1", "ack 0 3 3 loss"),
+            // Three packets since the timeout: open again. 1/3 of a packet.
+            ("ack 1", "ack 0 3 3 open"),
+            // 1/3 + 3 * 1/3 = 1.33.
+            ("ack 3", "ack 0 4 3 open"),
+            // Half of 4 is the floor, and stays there.
+            ("loss", "loss 0 2 2 recovery"),
+        ],
+    );
+}
+
+#[test]
+fn dctcp_by_hand() {
+    assert_trace(
+        "dctcp",
+        10,
+        &[
+            // Slow start. alpha = 1.
+            ("ack 10", "ack 0 20 - open"),
+            // A round begins; the one before had no marks: alpha = 15/16 = 0.9375.
+            // The cut: 20 * 0.9375/2 = 9.375, 9 whole packets.
+            ("ack 21 marked=5", "mark 0 11 11 cwr"),
+            // The marked round: F = 5/21; alpha = 0.9375 * 15/16 + 0.2381/16 = 0.89379.
+            // The 20 packets of the reduction are ACKed; 21/11 = 1.909.
+            ("ack 21", "ack 0 12 11 open"),
+            // F = 0: alpha = 0.89379 * 15/16 = 0.83793. 12 * 0.83793/2 = 5.03: 5.
+            ("ack 13 marked=12", "mark 0 7 7 cwr"),
+            // F = 12/13: alpha = 0.83793 * 15/16 + 0.92308/16 = 0.84325. 13/7 = 1.857.
+            ("ack 13", "ack 0 8 7 open"),
+            // F = 0: alpha = 0.84325 * 15/16 = 0.79055. 8 * 0.79055/2 = 3.16: 3.
+            ("ack 9 marked=1", "mark 0 5 5 cwr"),
+            // A loss in the reduction: a window is cut once.
+            ("loss", "loss 0 5 5 recovery"),
+            // 9 packets: the 8 of the reduction are over. 9/5 = 1.8.
+            ("ack 9", "ack 0 6 5 open"),
+            // A loss halves, whatever alpha is.
+            ("loss", "loss 0 3 3 recovery"),
+        ],
+    );
+}
+
+#[test]
+fn lia_by_hand() {
+    assert_trace(
+        "lia",
+        16,
+        &[
+            ("subflows 2", ""),
+            // Slow start is each subflow's own.
+            ("ack 16 rtt=1ms subflow=1", "ack 1 32 - open"),
+            ("loss subflow=1", "loss 1 16 16 recovery"),
+            ("loss", "loss 0 8 8 recovery"),
+            ("ack 15 rtt=100us", "ack 0 8 8 recovery"),
+            ("ack 31 subflow=1", "ack 1 16 16 recovery"),
+            // In units of 100 us: w/T^2 = 8 and 16/100; sum of w/T = 8 + 16/10 = 9.6.
+            // 8/9.6^2 = 0.08681 a packet, less than 1/8.
+            ("ack 1", "ack 0 8 8 open"),
+            // 12 * 0.08681 = 1.0417.
+            ("ack 11", "ack 0 9 8 open"),
+            // w/T^2 = 9 and 16/100; sum = 9 + 1.6 = 10.6: 9/10.6^2 = 0.0801, but a TCP on the
+            // longer path would take 1/16 = 0.0625: so does this subflow.
+            ("ack 1 subflow=1", "ack 1 16 16 open"),
+            // 15/16, and not yet 1.2.
+            ("ack 14 subflow=1", "ack 1 16 16 open"),
+            // 17/16.
+            ("ack 2 subflow=1", "ack 1 17 16 open"),
+            // sum = 9 + 1.7 = 10.7: 9/10.7^2 = 0.07861. 0.0417 + 12 * 0.07861 = 0.985.
+            ("ack 12", "ack 0 9 8 open"),
+            ("ack 1", "ack 0 10 8 open"),
+            // Marks and losses are answered alike.
+            ("ack 1 marked=1", "mark 0 5 5 cwr"),
+        ],
+    );
+}
+
+#[test]
+fn xmp_by_hand() {
+    assert_trace(
+        "xmp",
+        10,
+        &[
+            ("subflows 2", ""),
+            // Slow start.
+            ("ack 10", "ack 0 20 - open"),
+            // A mark in slow start: the window stays, slow start ends.
+            ("ack 21 marked=1", "mark 0 20 20 cwr"),
+            // The round ends reduced: no delta.
+            ("ack 21", "ack 0 20 20 open"),
+            // The sibling has told no rate yet: delta = 20/20 = 1.
+            ("ack 21", "ack 0 21 20 open"),
+            ("ack 11 marked=1 subflow=1", "mark 1 10 10 cwr"),
+            ("ack 11 subflow=1", "ack 1 10 10 open"),
+            // The sibling's last round had 20 packets: delta = 10/30; twice 0.333 is no packet.
+            ("ack 11 subflow=1", "ack 1 10 10 open"),
+            ("ack 11 subflow=1", "ack 1 10 10 open"),
+            // delta = 21/31 = 0.677; twice that is 1.355.
+            ("ack 22", "ack 0 21 20 open"),
+            ("ack 22", "ack 0 22 20 open"),
+            // delta = 10/31 = 0.3226: 0.667 + 0.323 = 0.989, then 1.312.
+            ("ack 11 subflow=1", "ack 1 10 10 open"),
+            ("ack 11 subflow=1", "ack 1 11 10 open"),
+            // A mark: 22/4 = 5 whole packets less; the round's delta is dropped.
+            ("ack 23 marked=2", "mark 0 17 17 cwr"),
+            // 23 packets: the reduction is over. 0.355 of a packet is still kept, and nothing new.
+            ("ack 23", "ack 0 17 17 open"),
+            // delta = 17/(17 + 10) = 0.6296: 0.355 + 0.630 = 0.984; then 1.614.
+            ("ack 18", "ack 0 17 17 open"),
+            ("ack 18", "ack 0 18 17 open"),
+            // Half of 11.
+            ("loss subflow=1", "loss 1 5 5 recovery"),
+            ("timeout", "timeout 0 1 9 loss"),
+        ],
+    );
+}
