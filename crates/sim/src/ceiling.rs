@@ -50,7 +50,7 @@ pub fn run(
             }
         } else {
             received[source as usize] += 1;
-            if received[source as usize] % 2 == 0 {
+            if received[source as usize].is_multiple_of(2) {
                 fabric.send(back, bytes.1, Ecn::NotEct, Bare { source, ack: true });
             }
         }

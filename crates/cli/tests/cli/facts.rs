@@ -1,8 +1,6 @@
 //! The commands that tell facts: list, explain, schema, controller trace.
 
-mod common;
-
-use common::tresse;
+use crate::common::tresse;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -1,17 +1,15 @@
 //! Bad input: exit code 2, what, where, the mend; and nothing half-written that looks whole.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{fails, tresse};
+use crate::common::{fails, tresse};
 use tempfile::TempDir;
 
 /// Table 1's file with `from` replaced by `to`: the message for it.
 fn message_for(from: &str, to: &str) -> String {
     let dir = TempDir::new().expect("a temporary folder");
-    let text = include_str!("../../../papers/xmp/table1.toml");
+    let text = include_str!("../../../../papers/xmp/table1.toml");
     assert!(text.contains(from), "the experiment no longer has `{from}`");
     fs::write(dir.path().join("mine.toml"), text.replacen(from, to, 1)).expect("the folder can be written");
     let message = fails(tresse(dir.path()).args(["run", "mine.toml"]), 2);
@@ -113,7 +111,7 @@ fn a_folder_with_something_in_it_is_left_alone() {
     let dir = TempDir::new().expect("a temporary folder");
     fs::create_dir(dir.path().join("out")).expect("a folder");
     fs::write(dir.path().join("out/thesis.txt"), "three years").expect("a file");
-    let message = fails(tresse(dir.path()).args(common::SMALL).args(["--out", "out"]), 2);
+    let message = fails(tresse(dir.path()).args(crate::common::SMALL).args(["--out", "out"]), 2);
     assert!(message.contains("out is not empty") && message.contains("--out DIR"), "{message}");
     assert_eq!(fs::read_dir(dir.path().join("out")).expect("it is still there").count(), 1);
 }
@@ -121,7 +119,7 @@ fn a_folder_with_something_in_it_is_left_alone() {
 #[test]
 fn a_folder_that_cannot_be_written_is_named() {
     let dir = TempDir::new().expect("a temporary folder");
-    let message = fails(tresse(dir.path()).args(common::SMALL).args(["--out", "/proc/nowhere"]), 2);
+    let message = fails(tresse(dir.path()).args(crate::common::SMALL).args(["--out", "/proc/nowhere"]), 2);
     assert!(message.contains("/proc/nowhere: cannot be created"), "{message}");
 }
 
@@ -155,7 +153,7 @@ fn a_full_disk_ends_the_run_and_leaves_nothing_that_looks_whole() {
         return;
     };
     let out = full.join("run");
-    let message = fails(tresse(dir.path()).args(common::SMALL).arg("--out").arg(&out), 2);
+    let message = fails(tresse(dir.path()).args(crate::common::SMALL).arg("--out").arg(&out), 2);
     assert!(message.contains("No space left on device"), "{message}");
     assert!(message.contains("hint: free some space"), "{message}");
     for name in ["flows.parquet", "links.parquet"] {

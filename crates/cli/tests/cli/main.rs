@@ -1,0 +1,6 @@
+//! The command as its users meet it: every test starts the program.
+
+mod bad_input;
+mod common;
+mod facts;
+mod run;
