@@ -88,7 +88,8 @@ impl<P: Copy> Fabric<P> {
         &row[..row.iter().position(|&p| p == END).unwrap_or(row.len())]
     }
 
-    /// Sends a packet now, from the start of `route`. False if the first port drops it.
+    /// Sends a packet now, from the start of `route`. False if the first port drops it. After
+    /// [`Fabric::advance`] returned `None`, call [`Fabric::set_now`] first.
     #[inline]
     pub fn send(&mut self, route: RouteId, bytes: u32, mut ecn: Ecn, payload: P) -> bool {
         let first = self.routes[route.0 as usize];

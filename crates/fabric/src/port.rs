@@ -227,8 +227,8 @@ impl Port {
         }
         let needed = threshold.value() + more;
         if threshold.is_bytes() {
-            let backlog = ((self.busy_until - now) << BYTE_TIME_BITS) / self.byte_time;
-            return backlog >= needed;
+            let time = u128::from(self.busy_until - now) << BYTE_TIME_BITS;
+            return time.div_ceil(u128::from(self.byte_time)) >= u128::from(needed);
         }
         // A ring that is too short has room for every packet that has not left.
         let n = needed + 1;

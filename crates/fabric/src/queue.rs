@@ -120,7 +120,8 @@ impl EventQueue {
         }
     }
 
-    /// The next event, if it comes before `limit`.
+    /// The next event, if it comes before `limit`. After `None`, nothing may be pushed that comes
+    /// before that `limit`.
     #[inline]
     pub fn pop_before(&mut self, limit: (Time, Entity)) -> Option<Event> {
         loop {
@@ -202,6 +203,11 @@ impl EventQueue {
         debug_assert!(event.time >= self.start, "{event:?} lies in the past");
         let word = self.word(event, self.start);
         let at = self.next + self.open[self.next..].partition_point(|&e| e < word);
+        let tied = |i: usize| self.open.get(i).is_some_and(|&e| e >> NAME_BITS == word >> NAME_BITS);
+        debug_assert!(
+            !tied(at) && (at == self.next || !tied(at - 1)),
+            "two events of one entity at one time"
+        );
         self.open.insert(at, word);
     }
 

@@ -172,6 +172,8 @@ pub struct Transport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recovery {
+    /// No fast retransmit: every loss waits for the timeout.
+    GoBackN,
     /// Reno (RFC 5681): the first ACK of new data ends a recovery; a second loss in the window often
     /// needs a timeout.
     Reno,

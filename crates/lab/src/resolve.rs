@@ -200,6 +200,7 @@ fn build_scheme(experiment: &Experiment, scheme: &Scheme) -> Result<Built, (&'st
         rto_initial: t.rto_initial.0,
         rto_max: t.rto_max.0,
         recovery: match t.recovery {
+            Recovery::GoBackN => transport::Recovery::GoBackN,
             Recovery::Reno => transport::Recovery::Reno,
             Recovery::Newreno => transport::Recovery::NewReno,
             Recovery::Sack => transport::Recovery::Sack,

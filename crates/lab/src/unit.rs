@@ -99,41 +99,33 @@ pub fn run<E>(
     let mut world = World::new(&fabric.ports(), fabric.longest_route());
     let mut flows: Vec<Flow> = Vec::new();
     let mut complete = true;
-    'rounds: for round in 0..case.rounds {
+    for round in 0..case.rounds {
         let transfers = pattern.round(round);
         for transfer in &transfers {
             world.start(spec(plan, case, seed, round, *transfer));
         }
         let first = flows.len();
-        let end_round = |flows: &mut Vec<Flow>| {
-            flows[first..].sort_by_key(|f| f.from);
-            finished(&flows[first..])
-        };
-        let mut end_round = end_round;
-        loop {
+        while world.live() > 0 && complete {
             match world.advance(NEVER, BUDGET) {
                 Step::Finished(record) => {
                     let Transfer { from, to, .. } = transfers[(record.id & 0xffff_ffff) as usize];
                     let locality = fabric.locality(from, to);
                     flows.push(Flow { round, from, to, locality, record });
-                    if world.live() == 0 {
-                        break;
-                    }
                 }
                 Step::Budget => {
                     publish(&world, progress);
-                    if stop.load(Ordering::Relaxed) {
-                        complete = false;
-                        end_round(&mut flows)?;
-                        break 'rounds;
-                    }
+                    complete = !stop.load(Ordering::Relaxed);
                 }
                 Step::Reached => {
                     unreachable!("{} flows are unfinished and nothing will happen", world.live())
                 }
             }
         }
-        end_round(&mut flows)?;
+        flows[first..].sort_by_key(|f| f.from);
+        finished(&flows[first..])?;
+        if !complete {
+            break;
+        }
     }
     publish(&world, progress);
     progress.done.store(true, Ordering::Relaxed);

@@ -11,7 +11,7 @@
 
 mod common;
 
-use common::{Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, run_until, scheme, shares};
+use common::{Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, mean, run_until, scheme, shares};
 use tresse_fabric::{MICROSECOND, MILLISECOND, SECOND};
 
 /// What each subflow has of its link: connection 0 on link 0, on link 1, connection 1 on link 0.
@@ -23,7 +23,8 @@ struct Shares {
 }
 
 /// Before the competitor, with it, and after it.
-fn measure(rtt_us: u64, k: u64, acking: Acking) -> [Shares; 3] {
+/// The competitor starts `offset` after a round moment.
+fn measure(rtt_us: u64, k: u64, acking: Acking, offset: u64) -> [Shares; 3] {
     let link = Bottleneck::marking(GIGABIT, k);
     let net = Net::new(rtt_us * MICROSECOND, &[link; 2], 2);
     let xmp = scheme("xmp", &[]);
@@ -37,6 +38,8 @@ fn measure(rtt_us: u64, k: u64, acking: Acking) -> [Shares; 3] {
         Shares { shared: s[0], own: s[1], competitor: s.get(2).copied().unwrap_or(0.0) }
     };
     let before = look(&mut world, &[(0, 0), (0, 1)]);
+    let late = world.now() + offset;
+    run_until(&mut world, late);
     // As many bytes as fill link 0 for a second: longer than the look at it.
     world.start(flow(1, &xmp, acking, GIGABIT / 8, vec![net.path(1, 0)]));
     let during = look(&mut world, &[(0, 0), (0, 1), (1, 0)]);
@@ -52,7 +55,7 @@ const LINKS: [(u64, u64); 5] = [(100, 10), (225, 10), (225, 20), (400, 12), (400
 #[test]
 fn xmp_leaves_a_shared_link_to_its_competitor() {
     for (rtt_us, k) in LINKS {
-        let [before, during, after] = measure(rtt_us, k, Acking::Each);
+        let [before, during, after] = measure(rtt_us, k, Acking::Each, 0);
         println!("{rtt_us} us, K = {k}: {during:.3?}");
         // A link that is alone with one subflow is full, for K satisfies eq. (1).
         for alone in [&before, &after] {
@@ -67,14 +70,20 @@ fn xmp_leaves_a_shared_link_to_its_competitor() {
     }
 }
 
-/// With delayed ACKs the traffic shifts less, but it shifts, and no link is idle for it.
+/// With delayed ACKs the traffic shifts less, but it shifts, and no link is idle for it. Packets then
+/// come in pairs and windows of ten packets may lock to each other, so a single offset may be anything
+/// (0.55 of the link was seen): judged by the mean over offsets.
 #[test]
 fn xmp_shifts_with_delayed_acks_too() {
     for (rtt_us, k) in LINKS {
-        let [_, during, _] = measure(rtt_us, k, Acking::Delayed);
-        println!("{rtt_us} us, K = {k}, delayed ACKs: {during:.3?}");
-        assert!(during.shared < 0.5 * during.own, "{rtt_us} us, K = {k}: {during:?}");
-        // Two-bit echo may cut twice with delayed ACKs (utilisation.rs): the link is then not full.
-        assert!(during.shared + during.own + during.competitor > 1.95, "{rtt_us} us, K = {k}: {during:?}");
+        let offsets = (0..8).map(|i| i * rtt_us * MICROSECOND / 8);
+        let all: Vec<Shares> =
+            offsets.map(|o| measure(rtt_us, k, Acking::Delayed, o)).map(|[_, d, _]| d).collect();
+        let shared: Vec<f64> = all.iter().map(|s| s.shared).collect();
+        println!("{rtt_us} us, K = {k}, delayed ACKs: {:.3}, {shared:.3?}", mean(&shared));
+        assert!(mean(&shared) < 0.45, "{rtt_us} us, K = {k}: {shared:.3?}");
+        for s in &all {
+            assert!(s.shared + s.own + s.competitor > 1.97, "{rtt_us} us, K = {k}: {s:?}");
+        }
     }
 }

@@ -5,6 +5,9 @@ use crate::Time;
 /// How losses are repaired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recovery {
+    /// No fast retransmit: every loss waits for the timeout, which sends everything again
+    /// (HOLNET-UTA, thesis §2.5; the worst that loss recovery can be).
+    GoBackN,
     /// RFC 5681 §3.2: the first ACK of new data ends a recovery, so a second loss in the window
     /// needs three duplicate ACKs of its own, or a timeout.
     Reno,

@@ -31,7 +31,7 @@ struct Subflow {
     quick: u32,
     /// CE marks that no ACK has told of yet (XMP's cnt_ce).
     marks: u32,
-    /// DCTCP: the last packet was marked. RFC 3168: ECE is on until CWR.
+    /// The last packet was marked; with RFC 3168's echo: ECE is on until CWR.
     ece: bool,
     deadline: Time,
     out_of_order: Ranges,
@@ -75,7 +75,8 @@ impl Receiver {
                 changed
             }
             Echo::TwoBit => {
-                let changed = ce != (s.marks > 0);
+                let changed = ce != s.ece;
+                s.ece = ce;
                 if changed && s.pending > 0 {
                     // As above: a mark of this window must not come with an ACK for the next one,
                     // where the sender would take it for a second event.
@@ -85,8 +86,9 @@ impl Receiver {
                 changed
             }
             Echo::Rfc3168 => {
+                let changed = ce && !s.ece;
                 s.ece = ce || (s.ece && wire.flags & Wire::CWR == 0);
-                false
+                changed
             }
         };
         let in_order = s.accept(wire, &mut self.data, &mut self.duplicates);

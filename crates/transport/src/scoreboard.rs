@@ -112,6 +112,11 @@ impl Scoreboard {
         self.sacked.saturating_sub(before)
     }
 
+    /// With NewReno, forgets the duplicate ACKs seen so far (Linux's `tcp_reset_reno_sack`).
+    pub fn forget_duplicates(&mut self) {
+        self.sacked = 0;
+    }
+
     /// A SACK block: how many segments it delivers.
     pub fn sack(&mut self, start: u32, end: u32) -> u32 {
         let mut delivered = 0;

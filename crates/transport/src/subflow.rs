@@ -47,7 +47,8 @@ pub(crate) struct Subflow {
     prr: Prr,
     /// A retransmission that goes out whatever the window is: RFC 5681 §3.2, RFC 6582 §3.2.
     forced: bool,
-    /// The next new segment tells the receiver of the reduction (RFC 3168).
+    /// The next new segment tells the receiver that the window was cut, for whatever reason (RFC 3168
+    /// §6.1.2).
     pub cwr: bool,
     /// The window, not the application, stopped the last transmission.
     pub limited: bool,
@@ -133,6 +134,7 @@ impl Subflow {
             return;
         }
         self.counters.timeouts += 1;
+        self.cwr = true;
         let state = group[i].state;
         let again = state == State::Loss && self.rtt.backed_off();
         if state <= State::Disorder || self.high_seq <= self.board.una() || (state == State::Loss && !again) {
@@ -195,7 +197,7 @@ impl Subflow {
             delivered
         } else if advanced {
             self.board.acknowledge_reno(wire.seq)
-        } else if self.board.outstanding() > 0 {
+        } else if self.board.outstanding() > 0 && config.recovery != Recovery::GoBackN {
             self.board.duplicate_ack()
         } else {
             0
@@ -224,6 +226,10 @@ impl Subflow {
             }
             State::Loss if passed => group[i].state = State::Open,
             State::Cwr | State::Recovery | State::Loss => {}
+        }
+        // Duplicates stood for segments that are ACKed now; those of a go-back-N stand for nothing.
+        if reno && advanced && group[i].state != State::Recovery {
+            self.board.forget_duplicates();
         }
         match group[i].state {
             State::Loss => {
@@ -274,12 +280,12 @@ impl Subflow {
         self.counters.mark_cuts += 1;
         self.start_reduction(Cause::Mark, State::Cwr, config, group, i);
         self.high_seq = self.board.nxt();
-        self.cwr = true;
         group[i].state = State::Cwr;
     }
 
     fn start_reduction(&mut self, cause: Cause, to: State, config: &Config, group: &mut Group, i: usize) {
         let window = group.congestion(i, cause);
+        self.cwr = true;
         self.prr = Prr { prior_cwnd: group[i].cwnd, delivered: 0, out: 0 };
         let own = &mut group[i];
         own.ssthresh = window;

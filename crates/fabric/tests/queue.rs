@@ -1,0 +1,263 @@
+//! The event queue and the timers do what a plain sorted set does.
+//!
+//! The queue is driven as the simulator drives it: nothing is pushed before the last event that came
+//! out, nor before the limit of a `pop_before` that came back empty (the caller's clock stands there).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use tresse_fabric::{
+    Entity, Event, EventQueue, MICROSECOND, MILLISECOND, NANOSECOND, NEVER, SECOND, TIMER_ENTITIES, Time,
+    Timers,
+};
+
+/// One more than the largest entity or id.
+const NAMES: u32 = 1 << 24;
+
+#[derive(Debug, Clone)]
+enum Step {
+    /// One event, so far ahead.
+    Push { ahead: Time, entity: Entity },
+    /// As many entities at one time: more than one chunk, more than what the small sorts take.
+    Cluster { ahead: Time, entity: Entity, count: u32 },
+    /// Everything before a limit, `count` at most.
+    Pop { ahead: Time, entity: Entity, count: usize },
+    /// Up to and with the event that comes so many after the next: a limit in the midst of a bucket.
+    PopUpTo { rank: usize },
+}
+
+fn ahead() -> impl Strategy<Value = Time> {
+    prop_oneof![
+        3 => 0..64u64,
+        3 => 0..(200 * NANOSECOND),
+        3 => 0..(100 * MICROSECOND),
+        1 => 0..(300 * MILLISECOND),
+        // Far beyond the ring, whatever its size.
+        1 => 0..(40 * SECOND),
+        // Multiples of every bucket's width: the first instant of a bucket, and the last before it.
+        1 => (0..2000u64).prop_map(|n| n << 16),
+        1 => (1..2000u64).prop_map(|n| (n << 16) - 1),
+    ]
+}
+
+fn entity() -> impl Strategy<Value = Entity> {
+    prop_oneof![4 => 0..8u32, 1 => 0..NAMES, 1 => Just(NAMES - 1)]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => (ahead(), entity()).prop_map(|(ahead, entity)| Step::Push { ahead, entity }),
+        1 => (ahead(), 0..NAMES - 64, 2..40u32)
+            .prop_map(|(ahead, entity, count)| Step::Cluster { ahead, entity, count }),
+        3 => (ahead(), entity(), 1..30usize)
+            .prop_map(|(ahead, entity, count)| Step::Pop { ahead, entity, count }),
+        2 => (0..30usize).prop_map(|rank| Step::PopUpTo { rank }),
+    ]
+}
+
+/// Arguments that only tune the speed, from sensible to absurd.
+fn tuning() -> impl Strategy<Value = (f64, Time)> {
+    let events = prop_oneof![
+        Just(0.0),
+        Just(1.0),
+        Just(1e6),
+        Just(1e9),
+        Just(4e11),
+        Just(1e300),
+        Just(f64::INFINITY),
+        Just(f64::NAN)
+    ];
+    let horizon = prop_oneof![
+        Just(0),
+        Just(1),
+        Just(MICROSECOND),
+        Just(MILLISECOND),
+        Just(1000 * SECOND),
+        Just(Time::MAX)
+    ];
+    (events, horizon)
+}
+
+/// The queue, beside the set that it must equal.
+struct Pair {
+    queue: EventQueue,
+    model: BTreeSet<(Time, Entity, u32)>,
+    /// Keys that are there or have been: one must not come twice.
+    used: BTreeSet<(Time, Entity)>,
+    now: Time,
+    next_id: u32,
+}
+
+impl Pair {
+    fn new((events, horizon): (f64, Time)) -> Self {
+        let queue = EventQueue::new(events, horizon);
+        Self { queue, model: BTreeSet::new(), used: BTreeSet::new(), now: 0, next_id: NAMES - 50 }
+    }
+
+    fn push(&mut self, ahead: Time, entity: Entity) {
+        let time = self.now + ahead;
+        if !self.used.insert((time, entity)) {
+            return;
+        }
+        let id = self.next_id % NAMES;
+        self.next_id += 1;
+        self.queue.push(Event { time, entity, id });
+        self.model.insert((time, entity, id));
+    }
+
+    /// Takes up to `count` events before `limit` from both.
+    fn pop(&mut self, limit: (Time, Entity), count: usize) {
+        for _ in 0..count {
+            let expected = self.model.first().copied().filter(|&(time, entity, _)| (time, entity) < limit);
+            let event = self.queue.pop_before(limit);
+            assert_eq!(event.map(|e| (e.time, e.entity, e.id)), expected, "limit {limit:?}");
+            let Some(first) = expected else {
+                if limit.0 != NEVER {
+                    self.now = self.now.max(limit.0);
+                }
+                return;
+            };
+            self.model.remove(&first);
+            self.now = first.0;
+            self.check();
+        }
+    }
+
+    fn check(&self) {
+        assert_eq!(self.queue.len(), self.model.len());
+        assert_eq!(self.queue.is_empty(), self.model.is_empty());
+        for (ahead, &(_, _, id)) in self.model.iter().take(4).enumerate() {
+            assert!(self.queue.upcoming(ahead).is_none_or(|known| known == id), "{ahead} ahead");
+        }
+    }
+
+    fn apply(&mut self, step: &Step) {
+        match *step {
+            Step::Push { ahead, entity } => self.push(ahead, entity),
+            // From the last entity down: the order of pushes is not the order of events.
+            Step::Cluster { ahead, entity, count } => {
+                (0..count).rev().for_each(|i| self.push(ahead, entity + i));
+            }
+            Step::Pop { ahead, entity, count } => self.pop((self.now + ahead, entity), count),
+            Step::PopUpTo { rank } => {
+                if let Some(&(time, entity, _)) = self.model.iter().nth(rank) {
+                    self.pop((time, entity), usize::MAX);
+                }
+            }
+        }
+        self.check();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn events_come_out_as_from_a_sorted_set(tuning in tuning(), steps in prop::collection::vec(step(), 1..300)) {
+        let mut pair = Pair::new(tuning);
+        for step in &steps {
+            pair.apply(step);
+        }
+        pair.pop((NEVER, Entity::MAX), usize::MAX);
+        prop_assert!(pair.queue.is_empty());
+    }
+
+    #[test]
+    fn timers_fire_as_from_a_sorted_map(
+        steps in prop::collection::vec(
+            (0..24u32, prop_oneof![3 => 0..50u64, 1 => Just(NEVER)], prop::bool::weighted(0.1)),
+            1..400,
+        )
+    ) {
+        let mut timers = Timers::new(TIMER_ENTITIES);
+        let mut model: BTreeMap<u32, Time> = BTreeMap::new();
+        let first = |model: &BTreeMap<u32, Time>| model.iter().map(|(&i, &time)| (time, i)).min();
+        for (i, time, pop) in steps {
+            if pop {
+                let expected = first(&model).map(|(_, i)| i);
+                prop_assert_eq!(timers.pop(), expected);
+                if let Some(i) = expected {
+                    model.remove(&i);
+                }
+            } else {
+                timers.set(i, time);
+                if time == NEVER { model.remove(&i) } else { model.insert(i, time) };
+            }
+            let next = first(&model).map_or((NEVER, Entity::MAX), |(time, i)| (time, TIMER_ENTITIES + i));
+            prop_assert_eq!(timers.next(), next);
+            for i in 0..26 {
+                prop_assert_eq!(timers.time(i), model.get(&i).copied().unwrap_or(NEVER));
+            }
+        }
+    }
+}
+
+/// Marsaglia's xorshift: enough to spread events.
+fn xorshift(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
+}
+
+/// The hold model: each event that comes out puts one in. The ring turns over many times, and each
+/// thousandth event lies seconds ahead.
+#[test]
+fn the_order_holds_while_the_ring_turns() {
+    for (events, horizon) in [(1e10, 10 * MICROSECOND), (1e8, MILLISECOND), (1.0, 0)] {
+        let mut pair = Pair::new((events, horizon));
+        let mut seed = 88_172_645_463_325_252;
+        for entity in 0..500 {
+            pair.push(xorshift(&mut seed) % (10 * MICROSECOND), entity);
+        }
+        for n in 0..20_000 {
+            pair.pop((NEVER, Entity::MAX), 1);
+            let reach = if n % 1000 == 0 { 3 * SECOND } else { 12 * MICROSECOND };
+            pair.push(1 + xorshift(&mut seed) % reach, (xorshift(&mut seed) % 500) as Entity);
+            // The sets of a long run would slow the test down; keys that are past cannot come again.
+            pair.used = pair.used.split_off(&(pair.now, 0));
+        }
+        pair.pop((NEVER, Entity::MAX), usize::MAX);
+    }
+}
+
+/// One bucket with every number of events that the sorting networks and the general sort take.
+#[test]
+fn a_bucket_of_any_size_comes_out_sorted() {
+    let mut seed = 42;
+    for count in 1..=40 {
+        for _ in 0..20 {
+            let mut pair = Pair::new((1.0, 0));
+            for _ in 0..count {
+                pair.push((1 << 20) + xorshift(&mut seed) % (1 << 16), (xorshift(&mut seed) % 64) as Entity);
+            }
+            pair.pop((NEVER, Entity::MAX), usize::MAX);
+        }
+    }
+}
+
+/// Design rule 4: equal keys panic in debug builds.
+#[cfg(debug_assertions)]
+#[test]
+#[should_panic(expected = "two events of one entity at one time")]
+fn a_tie_in_a_bucket_to_come_panics() {
+    let mut queue = EventQueue::new(1e9, MILLISECOND);
+    for id in 0..2 {
+        queue.push(Event { time: MICROSECOND, entity: 7, id });
+    }
+    queue.pop_before((NEVER, Entity::MAX));
+}
+
+/// The same, when the second of the two comes after their bucket was opened.
+#[cfg(debug_assertions)]
+#[test]
+#[should_panic(expected = "two events of one entity at one time")]
+fn a_tie_in_the_open_bucket_panics() {
+    let mut queue = EventQueue::new(1.0, 0);
+    queue.push(Event { time: 1 << 20, entity: 1, id: 0 });
+    queue.push(Event { time: (1 << 20) + 5, entity: 7, id: 1 });
+    queue.pop_before((NEVER, Entity::MAX));
+    queue.push(Event { time: (1 << 20) + 5, entity: 7, id: 2 });
+    queue.pop_before((NEVER, Entity::MAX));
+    queue.pop_before((NEVER, Entity::MAX));
+}

@@ -1,0 +1,51 @@
+//! The built-in experiments, and what the profile and the settings make of them.
+
+use tresse_lab::{Profile, find, load, papers, resolve};
+
+#[test]
+fn every_built_in_experiment_resolves_in_both_profiles() {
+    for name in papers::names() {
+        for profile in [Profile::Quick, Profile::Full] {
+            let source = find(name).expect("a built-in experiment");
+            let loaded = load(source, profile, &[]).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let plan = resolve(&loaded, &[]).unwrap_or_else(|e| panic!("{name}: {e}"));
+            for value in &loaded.experiment.published.values {
+                let known = plan.cases.iter().any(|c| {
+                    c.scheme == value.scheme && c.subflows == value.subflows && c.pattern == value.pattern
+                });
+                assert!(known, "{name}: a number was published of {value:?}, which is no case");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_quick_profile_cuts_rounds_and_says_so() {
+    let quick = load(find("xmp/table1").expect("built in"), Profile::Quick, &[]).expect("valid");
+    assert_eq!(quick.experiment.workloads["permutation"].rounds, 4);
+    let cut = ("workloads.permutation.rounds", "16", "4");
+    let cuts: Vec<_> = quick.cuts.iter().map(|(a, b, c)| (a.as_str(), b.as_str(), c.as_str())).collect();
+    assert_eq!(cuts, [cut]);
+    let full = load(find("xmp/table1").expect("built in"), Profile::Full, &[]).expect("valid");
+    assert_eq!(full.experiment.workloads["permutation"].rounds, 16);
+}
+
+#[test]
+fn settings_come_after_the_profile() {
+    let settings = ["workloads.permutation.rounds=7", "fabric.k=4", "schemes.xmp.parameters.beta=6"];
+    let settings = settings.map(str::to_owned);
+    let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
+    let plan = resolve(&loaded, &["scheme=xmp".to_owned()]).expect("valid");
+    assert_eq!(plan.fabric.hosts(), 16);
+    assert_eq!(plan.cases.len(), 2);
+    assert!(plan.cases.iter().all(|c| c.rounds == 7 && c.controllers.values() == [6]));
+}
+
+#[test]
+fn filters_combine() {
+    let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &[]).expect("valid");
+    let only = ["scheme=xmp,lia", "subflows=4"].map(str::to_owned);
+    let plan = resolve(&loaded, &only).expect("valid");
+    let labels: Vec<_> = plan.cases.iter().map(|c| c.label()).collect();
+    assert_eq!(labels, ["lia-4 permutation", "xmp-4 permutation"]);
+}
