@@ -95,7 +95,7 @@ struct controller {
 	u32 abi;
 	u32 signals;
 	u32 coupled;      /* 1: the increase looks at the siblings */
-	u32 min_cwnd;     /* the window never falls below it, packets (a timeout sets 1) */
+	u32 min_cwnd;     /* `congestion` never cuts below it, packets (a timeout sets 1) */
 	u32 parameter_count;
 	const char *name, *title, *source;
 	const struct parameter *parameters;

@@ -42,9 +42,18 @@ pub struct TraceArgs {
     /// The initial window of every subflow, packets
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..(1 << 17)))]
     initial_window: u32,
+    /// Which build of the controller plays: the simulator's, or the kernel's
+    #[arg(long, value_enum, default_value = "native")]
+    host: Host,
     /// Print one JSON array
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Host {
+    Native,
+    Bpf,
 }
 
 pub fn run(command: Command) -> Result<(), Failure> {
@@ -54,6 +63,9 @@ pub fn run(command: Command) -> Result<(), Failure> {
 }
 
 fn trace(args: &TraceArgs) -> Result<(), Failure> {
+    if args.host == Host::Bpf {
+        return Err(Failure::Machine("this version has no eBPF host yet; leave out `--host bpf`".to_owned()));
+    }
     let scheme = Scheme::new(controller(&args.controller)?, settings(&args.parameters)?)
         .map_err(|e| Failure::Input(e.to_string()))?;
     let name = args.script.display();

@@ -71,9 +71,12 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
         object.insert(name, entries.expect("entries are plain data"));
         return print_json(&object);
     }
-    let mut table = Table::new(&["name", "what it is", "source"]);
+    let with_parameters = kind == Kind::Controllers;
+    let head = ["name", "what it is", "source", "parameters"];
+    let mut table = Table::new(&head[..if with_parameters { 4 } else { 3 }]);
     for e in parts::list(kind) {
-        table.row(vec![e.name, e.title, e.source]);
+        let parameters = with_parameters.then(|| parts::parameters_of(&e.name));
+        table.row([e.name, e.title, e.source].into_iter().chain(parameters).collect());
     }
     write!(io::stdout(), "{table}")?;
     Ok(())

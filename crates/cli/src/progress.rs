@@ -63,7 +63,7 @@ struct Sum {
 fn sum(watch: &Watch) -> Sum {
     let mut sum = Sum { share: 0.0, hops: 0, running: Vec::new(), done: 0 };
     for (name, p) in &watch.units {
-        let total = p.total_bytes.load(Ordering::Relaxed);
+        let total = p.expected_bytes.load(Ordering::Relaxed);
         if total == 0 {
             continue;
         }
@@ -72,7 +72,7 @@ fn sum(watch: &Watch) -> Sum {
             sum.share += 1.0;
             sum.done += 1;
         } else {
-            // Segments that were sent twice arrive twice: never more than the whole.
+            // What is to be carried is a mean, and segments that were sent twice arrive twice.
             sum.share += (p.bytes.load(Ordering::Relaxed) as f64 / total as f64).min(1.0);
             let now = tresse_fabric::seconds(p.now.load(Ordering::Relaxed));
             sum.running.push(format!("{name} at {now:.1} s"));

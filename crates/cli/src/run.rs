@@ -26,7 +26,7 @@ use crate::{Failure, print_json};
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// A built-in name such as `xmp/table1`, or a TOML file
+    /// A built-in name such as `xmp/table1`, a TOML file, or `-` for stdin
     experiment: String,
     /// The size of the experiment: `full` is the paper's own, `quick` says what it cut
     #[arg(long, value_enum, default_value = "quick")]
@@ -84,13 +84,13 @@ pub fn run(args: Args) -> Result<(), Failure> {
         seed: args.seed,
         replications: args.replications,
         parallel: args.parallel.map_or(cores, usize::from),
-        out: args.out.unwrap_or_else(|| tresse_lab::default_out(&args.experiment)),
+        out: args.out.unwrap_or_else(|| tresse_lab::default_out(&loaded.source.name)),
     };
     for (path, full, quick) in &loaded.cuts {
         eprintln!("quick profile: {path} = {quick} (full: {full})");
     }
 
-    let watch = Arc::new(Watch::new(&plan, &options));
+    let watch = Arc::new(Watch::new(&plan, &options)?);
     let handler = Arc::clone(&watch);
     ctrlc::set_handler(move || {
         // The second time, the user does not want to wait for the files.
@@ -118,7 +118,10 @@ pub fn run(args: Args) -> Result<(), Failure> {
 
 fn show(report: &Report, source: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let flows: f64 = report.cases.iter().map(|c| c.metrics["flows"]).sum();
+    let flows: f64 = report.cases.iter().map(|c| c.metrics["flows"].value()).sum();
+    if report.status != Status::Complete {
+        writeln!(out, "PARTIAL: only the flows that had finished when the run was interrupted\n")?;
+    }
     writeln!(
         out,
         "{} · {} profile · seed {} · {flows} flows · {:.0} million packet-hops in {:.1} s\n",
@@ -164,21 +167,22 @@ fn show(report: &Report, source: &str) -> io::Result<()> {
 
 fn row(case: &CaseResult) -> Vec<String> {
     let text = |key: &str| case.case[key].to_string().trim_matches('"').to_owned();
-    let mbps = |v: Option<&f64>| v.map_or_else(|| "-".to_owned(), |v| format!("{:.1}", v / 1e6));
-    let mean = case.metrics.get("goodput_mean_bps");
-    let published = case.published.get("goodput_mean_bps");
+    let mbps = |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| format!("{:.1}", v / 1e6));
+    let metric = |key: &str| case.metrics.get(key).map(|m| m.value());
+    let mean = metric("goodput_mean_bps");
+    let published = case.published.get("goodput_mean_bps").copied();
     let ratio = mean.zip(published).map_or_else(|| "-".to_owned(), |(m, p)| format!("{:.2}", m / p));
-    let count = |key: &str| format!("{:.0}", case.metrics[key]);
+    let count = |key: &str| format!("{:.0}", case.metrics[key].value());
     vec![
         text("scheme"),
         text("subflows"),
         text("pattern"),
         mbps(mean),
-        mbps(case.ci95.get("goodput_mean_bps")),
+        mbps(case.ci95.get("goodput_mean_bps").copied()),
         mbps(published),
         ratio,
-        mbps(case.metrics.get("goodput_p10_bps")),
-        mbps(case.metrics.get("goodput_p90_bps")),
+        mbps(metric("goodput_p10_bps")),
+        mbps(metric("goodput_p90_bps")),
         count("timeouts"),
         count("retransmissions_pkts"),
         count("flows"),

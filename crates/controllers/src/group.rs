@@ -4,7 +4,7 @@ use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
 use crate::raw::{Ack, Cause, Subflow};
-use crate::{Controller, MAX_SUBFLOWS, ParameterError};
+use crate::{CWND_LIMIT, Controller, MAX_SUBFLOWS, ParameterError};
 
 /// A controller with values for its parameters.
 #[derive(Debug)]
@@ -117,22 +117,27 @@ impl Group {
         }
     }
 
-    /// The `grow` hook: the window of subflow `i` may rise.
+    /// The `grow` hook: the window of subflow `i` may rise, and is never 0 whatever the
+    /// controller says. Keeping it below `CWND_LIMIT` is the host's part.
     #[inline]
     pub fn grow(&mut self, i: usize, ack: &Ack) {
         if let Some(hook) = self.scheme.controller.raw.grow {
             // SAFETY: see `Group::pointer`; `ack` outlives the call.
             unsafe { hook(self.pointer(i), ack) };
+            let cwnd = &mut self.subflows[i].cwnd;
+            *cwnd = (*cwnd).max(1);
         }
     }
 
-    /// The `congestion` hook: the window of subflow `i` after the cut, packets.
+    /// The `congestion` hook: the window of subflow `i` after the cut, packets; from 1 to
+    /// `CWND_LIMIT` - 1 whatever the controller says.
     pub fn congestion(&mut self, i: usize, cause: Cause) -> u32 {
-        match self.scheme.controller.raw.congestion {
+        let window = match self.scheme.controller.raw.congestion {
             // SAFETY: see `Group::pointer`.
             Some(hook) => unsafe { hook(self.pointer(i), cause) },
             None => self.subflows[i].cwnd,
-        }
+        };
+        window.clamp(1, CWND_LIMIT - 1)
     }
 
     /// The `timeout` hook of subflow `i`.

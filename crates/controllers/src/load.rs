@@ -123,7 +123,11 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
                     .get::<&'static RawController>(format!("tresse_{name}\0").as_bytes())
                     .map_err(failed)?
             };
-            assert_eq!(raw.abi, ABI, "the headers that it was compiled with are this program's own");
+            if raw.abi != ABI {
+                let message =
+                    format!("the controller.h beside it has ABI {}; this program has {ABI}", raw.abi);
+                return Err(LoadError::Declaration { path: path.to_owned(), message });
+            }
             let controller = Controller::new(raw, text);
             controller
                 .check()

@@ -166,7 +166,7 @@ fn place(text: &str, script: &Script) -> Result<usize, String> {
 
 /// A duration such as `20us` or `1.5ms`, in 1/8 us.
 fn rtt_of(text: &str) -> Result<u32, String> {
-    let bad = || format!("`{text}` is not an RTT; expected for instance `20us` or `1.5ms`, below 1.04 s");
+    let bad = || format!("`{text}` is not an RTT; expected for instance `20us` or `1.5ms`, below 1.048 s");
     let unit = text.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(bad)?;
     let (value, unit) = text.split_at(unit);
     let value: f64 = value.parse().map_err(|_| bad())?;

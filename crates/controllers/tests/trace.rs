@@ -69,7 +69,7 @@ fn rtts_have_units() {
 fn a_bad_line_is_named_and_explained() {
     let events = "expected `ack PKTS [marked=PKTS] [rtt=20us] [subflow=0]`, `loss [subflow=0]`, \
                   `timeout [subflow=0]` or `subflows N`";
-    let rtt = "is not an RTT; expected for instance `20us` or `1.5ms`, below 1.04 s";
+    let rtt = "is not an RTT; expected for instance `20us` or `1.5ms`, below 1.048 s";
     for (line, message) in [
         ("mark", format!("`mark` is not an event; {events}")),
         ("ack", "`ack` needs a number of packets".to_owned()),

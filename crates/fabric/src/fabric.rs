@@ -3,7 +3,7 @@
 use crate::packet::{Ecn, Packet, Packets};
 use crate::port::{Port, PortConfig};
 use crate::prefetch::prefetch;
-use crate::queue::{Event, EventQueue};
+use crate::queue::{Event, EventQueue, NAMES};
 use crate::units::{Entity, Time};
 
 /// A route: the ports that a packet leaves by, one after the other.
@@ -39,6 +39,7 @@ pub struct Fabric<P> {
 impl<P: Copy> Fabric<P> {
     /// A fabric of these ports, with routes of at most `longest_route` ports.
     pub fn new(ports: &[PortConfig], longest_route: usize) -> Self {
+        assert!(ports.len() < NAMES as usize, "fewer than 2^24 ports");
         // A port that is busy with full packets causes this many events; half of them may be ACKs.
         let events: f64 = ports.iter().map(|p| p.rate as f64 / (8.0 * 1500.0)).sum();
         let horizon = ports.iter().map(PortConfig::longest_stay).max();

@@ -5,8 +5,8 @@
 //!
 //! Two-Level Routing chooses the way up by the suffix of the destination's address: one digit at
 //! the edge switch, one at the aggregation switch. So an address of a host stands for one core
-//! switch, and a host with (k/2)^2 addresses can be reached over each of them. Subflow i of a
-//! connection uses address i of both ends: data and ACKs pass the same core switch.
+//! switch, and a host with (k/2)^2 addresses can be reached over each of them. A subflow uses the
+//! same address number at both ends: data and ACKs pass the same core switch.
 
 use crate::port::{NonEct, PortConfig, Threshold};
 use crate::units::{BitsPerSecond, Time};

@@ -25,6 +25,5 @@ pub use prefetch::prefetch;
 pub use queue::{Event, EventQueue};
 pub use timers::Timers;
 pub use units::{
-    BitsPerSecond, Entity, MICROSECOND, MILLISECOND, NANOSECOND, NEVER, SECOND, SOURCE_ENTITIES,
-    TIMER_ENTITIES, Time, seconds,
+    BitsPerSecond, Entity, MICROSECOND, MILLISECOND, NANOSECOND, NEVER, SECOND, TIMER_ENTITIES, Time, seconds,
 };

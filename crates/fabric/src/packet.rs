@@ -1,5 +1,7 @@
 //! Packets, kept in a slab.
 
+use crate::queue::NAMES;
+
 /// The ECN field of the IP header (RFC 3168 §5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ecn {
@@ -45,8 +47,12 @@ impl<P: Copy> Packets<P> {
                 id
             }
             None => {
+                assert!(
+                    self.slots.len() < NAMES as usize,
+                    "fewer than 2^24 packets in the network at a time"
+                );
                 self.slots.push(packet);
-                u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 packets at a time")
+                self.slots.len() as u32 - 1
             }
         }
     }

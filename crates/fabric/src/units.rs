@@ -6,17 +6,13 @@ pub type Time = u64;
 /// A rate, bit/s.
 pub type BitsPerSecond = u64;
 
-/// Whatever may cause an event: a port's far end, a host timer, a workload source. At one instant
-/// an entity has at most one event, so (time, entity) orders all events (design rule 4).
+/// Whatever may cause an event: a port's far end, a host timer. At one instant an entity has at most one event, so (time, entity) orders all events (design rule 4).
 ///
-/// Ports count from 0, timers from [`TIMER_ENTITIES`], sources from [`SOURCE_ENTITIES`].
+/// Ports count from 0, timers from [`TIMER_ENTITIES`].
 pub type Entity = u32;
 
 /// The first timer.
 pub const TIMER_ENTITIES: Entity = 1 << 30;
-
-/// The first workload source.
-pub const SOURCE_ENTITIES: Entity = 3 << 30;
 
 /// One nanosecond.
 pub const NANOSECOND: Time = 1_000;

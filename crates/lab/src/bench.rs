@@ -1,18 +1,18 @@
 //! The simulator's speed beside its ceiling, in one run.
 
 use std::fs;
-use std::sync::Arc;
 
 use serde::Serialize;
 use tresse_fabric::{FatTree, Time, seconds};
 use tresse_sim::ceiling::{self, ConstantWindow};
-use tresse_sim::{FlowSpec, Path, World};
-use tresse_workload::{Permutation, Size, Stream};
+use tresse_sim::{FlowSpec, World};
+use tresse_workload::{Permutation, Size};
 
 use crate::error::LabError;
 use crate::load::{Profile, find, load};
 use crate::resolve::{Case, Plan, resolve};
 use crate::run::clock;
+use crate::unit;
 
 /// One benchmark.
 #[derive(Debug, Clone, Serialize)]
@@ -104,28 +104,7 @@ fn case(k: u32, duration: Time, repetitions: u32) -> Result<BenchCase, LabError>
 /// One round of the pattern.
 fn flows(plan: &Plan, case: &Case) -> Vec<FlowSpec> {
     let pattern = Permutation { hosts: plan.fabric.hosts(), size: Size::Fixed(1 << 32), seed: 1 };
-    let transfers = pattern.round(0);
-    transfers
-        .into_iter()
-        .map(|t| {
-            let mut stream = Stream::new(1, "addresses", t.from.into());
-            let draw = |n: u32| stream.below(n.into()) as u32;
-            let addresses = plan.fabric.draw_addresses(case.subflows, plan.spread, draw);
-            FlowSpec {
-                id: t.from.into(),
-                config: case.transport,
-                scheme: Arc::clone(&case.controllers),
-                bytes: t.bytes,
-                paths: addresses
-                    .into_iter()
-                    .map(|a| Path {
-                        there: plan.fabric.route(t.from, t.to, a),
-                        back: plan.fabric.route(t.to, t.from, a),
-                    })
-                    .collect(),
-            }
-        })
-        .collect()
+    pattern.round(0).into_iter().map(|t| unit::spec(plan, case, 1, 0, t)).collect()
 }
 
 /// The same routes with a constant window of the size that XMP's has in the middle of the run.

@@ -9,7 +9,7 @@ pub enum LabError {
     #[error("{0}")]
     Input(String),
     /// A file or folder could not be read or written.
-    #[error("{}: {action}: {error}{}", path.display(), hint(error))]
+    #[error("{}: {action}: {error}{}", path.display(), hint(action, error))]
     Io {
         /// What was being done.
         action: &'static str,
@@ -20,7 +20,10 @@ pub enum LabError {
     },
 }
 
-fn hint(error: &std::io::Error) -> &'static str {
+fn hint(action: &str, error: &std::io::Error) -> &'static str {
+    if action == "cannot be read" {
+        return "";
+    }
     match error.kind() {
         std::io::ErrorKind::StorageFull => {
             "\n\nhint: free some space, or choose another folder with `--out DIR`"

@@ -18,5 +18,5 @@ pub use error::{LabError, did_you_mean};
 pub use load::{Loaded, Profile, Source, find, load};
 pub use resolve::{Case, Plan, resolve};
 pub use run::{MODEL_VERSION, Options, Report, Status, Watch, default_out, run};
-pub use summary::{CaseResult, ClaimResult};
+pub use summary::{CaseResult, ClaimResult, Metric};
 pub use unit::Progress;

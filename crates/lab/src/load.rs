@@ -73,11 +73,15 @@ impl Loaded {
     }
 }
 
-/// Finds an experiment: a built-in name such as `xmp/table1`, or a TOML file.
+/// Finds an experiment: a built-in name such as `xmp/table1`, a TOML file, or `-` for stdin.
 ///
 /// # Errors
 /// If there is neither.
 pub fn find(name: &str) -> Result<Source, LabError> {
+    if name == "-" {
+        let text = io::read_to_string(io::stdin()).map_err(|e| LabError::Input(format!("stdin: {e}")))?;
+        return Ok(Source { name: "stdin".to_owned(), text });
+    }
     if let Some(text) = papers::find(name) {
         return Ok(Source { name: name.to_owned(), text: text.to_owned() });
     }
@@ -109,13 +113,16 @@ pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loa
     if profile == Profile::Quick {
         let quick = experiment.profile.quick.clone();
         merge(&mut resolved, &quick, "", &mut cuts);
-        overrides.extend(cuts.iter().map(|(path, ..)| (path.clone(), "[profile.quick]".to_owned())));
-        check(&resolved, "[profile.quick]", &source)?;
+        overrides.extend(cuts.iter().map(|(path, ..)| {
+            let keys: Vec<&str> = ["profile", "quick"].into_iter().chain(path.split('.')).collect();
+            (path.clone(), place(&source, &keys, "[profile.quick]"))
+        }));
+        check(&resolved, &place(&source, &["profile", "quick"], "[profile.quick]"))?;
     }
     for setting in settings {
         let path = apply(&mut resolved, setting)?;
         let cause = format!("--set {setting}");
-        check(&resolved, &cause, &source)?;
+        check(&resolved, &cause)?;
         overrides.push((path, cause));
     }
     let experiment = Experiment::deserialize_table(&resolved).map_err(|e| LabError::Input(e.to_string()))?;
@@ -128,14 +135,10 @@ impl Experiment {
     }
 }
 
-fn check(table: &Table, cause: &str, source: &Source) -> Result<(), LabError> {
-    Experiment::deserialize_table(table)
-        .map(drop)
-        .map_err(|e| LabError::Input(format!("{cause}: {}{}", e.message(), place_hint(source))))
-}
-
-fn place_hint(source: &Source) -> String {
-    format!("\n\nhint: `tresse explain {}` shows the experiment's keys", source.name)
+fn check(table: &Table, cause: &str) -> Result<(), LabError> {
+    Experiment::deserialize_table(table).map(drop).map_err(|e| {
+        LabError::Input(format!("{cause}: {}\n\nhint: `tresse schema` has every key", e.message()))
+    })
 }
 
 /// Puts the profile's tables over the experiment's.
@@ -169,17 +172,11 @@ fn apply(table: &mut Table, setting: &str) -> Result<String, LabError> {
     let last = keys.pop().filter(|k| !k.is_empty()).ok_or_else(|| bad("the path is empty".into()))?;
     let mut at = table;
     for key in keys {
-        let known: Vec<String> = at.keys().cloned().collect();
-        at = match at.get_mut(key) {
-            Some(Value::Table(t)) => t,
-            Some(_) => return Err(bad(format!("`{key}` is not a table"))),
-            None => {
-                return Err(bad(format!(
-                    "there is no `{key}`{} (there is: {})",
-                    did_you_mean(key, known.iter().map(String::as_str)),
-                    known.join(", ")
-                )));
-            }
+        // A table that the file leaves out begins empty; one that may not be there is refused when
+        // the experiment is read again.
+        at = match at.entry(key).or_insert_with(|| Value::Table(Table::new())) {
+            Value::Table(t) => t,
+            _ => return Err(bad(format!("`{key}` is not a table"))),
         };
     }
     at.insert(last.to_owned(), value);
@@ -206,6 +203,17 @@ fn at(source: &Source, offset: usize, message: &str) -> String {
         source.name,
         " ".repeat(column - 1)
     )
+}
+
+/// `file:line: what`, for what stands at `path`.
+fn place(source: &Source, path: &[&str], what: &str) -> String {
+    match locate(&source.text, path) {
+        Some(offset) => {
+            let line = source.text[..offset].matches('\n').count() + 1;
+            format!("{}:{line}: {what}", source.name)
+        }
+        None => format!("{}: {what}", source.name),
+    }
 }
 
 /// Where the value at `path` begins in the text.

@@ -3,7 +3,7 @@
 //! Controllers tell of themselves; every other part is a page in `docs/explain/`.
 
 use serde::Serialize;
-use tresse_controllers::{self as controllers, Controller};
+use tresse_controllers::{self as controllers, Controller, Signal};
 
 use crate::papers;
 
@@ -78,6 +78,13 @@ pub struct Entry {
     pub source: String,
 }
 
+/// A controller's parameters in one line: `beta=4 (2..=64)`.
+pub fn parameters_of(name: &str) -> String {
+    let parameters = controllers::find(name).map(|c| c.parameters()).unwrap_or_default();
+    let texts = parameters.iter().map(|p| format!("{}={} ({}..={})", p.name, p.default, p.min, p.max));
+    texts.collect::<Vec<_>>().join(", ")
+}
+
 /// A controller's line of `tresse list controllers --json`.
 #[derive(Debug, Clone, Serialize)]
 pub struct ControllerEntry {
@@ -85,6 +92,8 @@ pub struct ControllerEntry {
     entry: Entry,
     signals: Vec<&'static str>,
     coupled: bool,
+    /// Whether the kernel can give every signal that it needs: losses, ECN and exact CE counts.
+    attachable: bool,
     min_cwnd_pkts: u32,
     parameters: Vec<ParameterEntry>,
 }
@@ -107,6 +116,7 @@ pub fn controllers() -> Vec<ControllerEntry> {
             entry: controller_entry(c),
             signals: c.signals().iter().map(|s| s.name()).collect(),
             coupled: c.coupled(),
+            attachable: c.signals().iter().all(|s| matches!(s, Signal::Loss | Signal::Ecn | Signal::CeExact)),
             min_cwnd_pkts: c.min_cwnd(),
             parameters: c
                 .parameters()

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use tresse_controllers as controllers;
-use tresse_fabric::{FatTree, FatTreeConfig, NonEct as PortNonEct, Spread};
+use tresse_fabric::{FatTree, FatTreeConfig, Layer, NonEct as PortNonEct, Spread};
 use tresse_transport::{self as transport, DelayedAck};
 use tresse_workload::Size;
 
 use crate::error::{LabError, did_you_mean};
 use crate::experiment::{Distinct, Echo, Experiment, FlowSize, NonEct, Pattern, Recovery, Reduction, Scheme};
 use crate::load::Loaded;
+use crate::summary::METRICS;
 
 /// One point of the axes.
 #[derive(Debug, Clone)]
@@ -66,10 +67,14 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     let experiment = &loaded.experiment;
     let wrong = |path: &[&str], message: String| loaded.error_at(path, &message);
     let fabric = fabric(experiment).map_err(|e| wrong(&["fabric", "k"], e))?;
-    for (name, rate) in ["rack", "aggregation", "core"].iter().zip(experiment.fabric.rate.layers()) {
-        if rate.0 == 0 {
-            return Err(wrong(&["fabric", "rate"], format!("the rate of the {name} layer is 0")));
+    for (layer, rate) in Layer::ALL.iter().zip(experiment.fabric.rate.layers()) {
+        if !RATES.contains(&rate.0) {
+            let message = format!("{rate} in the {} layer: a link has 1kbps to 100Tbps", layer.name());
+            return Err(wrong(&["fabric", "rate"], message));
         }
+    }
+    if let Some(delay) = experiment.fabric.delay.layers().iter().find(|d| d.0 > LONGEST) {
+        return Err(wrong(&["fabric", "delay"], format!("{delay}: a link has at most 1000s of delay")));
     }
     let spread = match experiment.fabric.distinct {
         Distinct::Core => Spread::Core,
@@ -92,6 +97,10 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             }
             Size::Fixed(_) | Size::Uniform(..) => {}
         }
+        let (Size::Fixed(largest) | Size::Uniform(_, largest)) = size;
+        if largest.div_ceil(experiment.transport.mss.0) > u64::from(u32::MAX) {
+            return Err(wrong(&path("size"), "a flow has fewer than 2^32 segments".into()));
+        }
         if workload.rounds == 0 {
             return Err(wrong(&path("rounds"), "at least one round".into()));
         }
@@ -100,8 +109,11 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             let path = |key| ["schemes", name.as_str(), key];
             let (controllers, transport) =
                 build_scheme(experiment, scheme).map_err(|(key, e)| wrong(&path(key), e))?;
+            if scheme.subflows.values().is_empty() {
+                return Err(wrong(&path("subflows"), "at least one number of subflows".into()));
+            }
             for &subflows in scheme.subflows.values() {
-                let most = fabric.addresses(spread);
+                let most = fabric.addresses(spread).min(controllers::MAX_SUBFLOWS as u32);
                 if subflows == 0 || subflows > most {
                     let message = format!("{subflows} subflows: this fabric has 1 to {most} distinct paths");
                     return Err(wrong(&path("subflows"), message));
@@ -118,6 +130,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             }
         }
     }
+    check_comparisons(experiment).map_err(|(path, e)| wrong(&[path], e))?;
     if cases.is_empty() {
         return Err(LabError::Input(format!("{}: no scheme or no workload", loaded.source.name)));
     }
@@ -126,6 +139,12 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     }
     Ok(Plan { fabric, spread, cases })
 }
+
+/// Rates at which a packet's transmission is neither nothing nor for ever, bit/s.
+const RATES: std::ops::RangeInclusive<u64> = 1_000..=100_000_000_000_000;
+
+/// The longest delay or timeout, ps: sums of them stay far below 2^64.
+const LONGEST: u64 = 1000 * tresse_fabric::SECOND;
 
 fn fabric(experiment: &Experiment) -> Result<FatTree, String> {
     let f = &experiment.fabric;
@@ -147,7 +166,7 @@ fn fabric(experiment: &Experiment) -> Result<FatTree, String> {
 fn check_transport(experiment: &Experiment) -> Result<(), (&'static str, String)> {
     let t = &experiment.transport;
     let limit = 65_535;
-    if t.mss.0 == 0 || t.mss.0 + t.header.0 > limit {
+    if t.mss.0 == 0 || t.header.0 > limit || t.mss.0 > limit - t.header.0 {
         return Err(("mss", format!("a packet has 1 to {limit} bytes, headers included")));
     }
     if t.ack.0 == 0 || t.ack.0 > limit {
@@ -156,14 +175,47 @@ fn check_transport(experiment: &Experiment) -> Result<(), (&'static str, String)
     if t.initial_window.0 == 0 || t.initial_window.0 >= controllers::CWND_LIMIT {
         return Err(("initial_window", format!("1 to {} packets", controllers::CWND_LIMIT - 1)));
     }
-    if t.rto_min.0 == 0 || t.rto_min > t.rto_max {
-        return Err(("rto_min", "above 0, and not above rto_max".into()));
+    for (key, timeout) in [("rto_min", t.rto_min), ("rto_initial", t.rto_initial)] {
+        if timeout.0 == 0 || timeout > t.rto_max {
+            return Err((key, format!("{timeout}: a timeout is above 0 and not above rto_max")));
+        }
+    }
+    if t.rto_max.0 > LONGEST {
+        return Err(("rto_max", "at most 1000s".into()));
     }
     if t.ack_every.0 == 0 {
         return Err(("ack_every", "an ACK for at least 1 packet".into()));
     }
-    if t.ack_timer.0 == 0 {
-        return Err(("ack_timer", "above 0".into()));
+    if t.ack_timer.0 == 0 || t.ack_timer.0 > LONGEST {
+        return Err(("ack_timer", "above 0 and at most 1000s".into()));
+    }
+    Ok(())
+}
+
+/// Published numbers and claims must speak of schemes, patterns and metrics that there are.
+fn check_comparisons(experiment: &Experiment) -> Result<(), (&'static str, String)> {
+    let known = |kind: &str, name: &str, names: &[&str]| {
+        if names.contains(&name) {
+            return Ok(());
+        }
+        let hint = did_you_mean(name, names.iter().copied());
+        Err(format!("there is no {kind} `{name}`{hint} (there are: {})", names.join(", ")))
+    };
+    let schemes: Vec<&str> = experiment.schemes.keys().map(String::as_str).collect();
+    let patterns: Vec<&str> = experiment.workloads.keys().map(String::as_str).collect();
+    for v in &experiment.published.values {
+        known("scheme", &v.scheme, &schemes).map_err(|e| ("published", e))?;
+        known("pattern", &v.pattern, &patterns).map_err(|e| ("published", e))?;
+    }
+    for claim in &experiment.claims {
+        let wrong = |e: String| ("claims", format!("{}: {e}", claim.id));
+        known("metric", &claim.metric, METRICS).map_err(wrong)?;
+        for side in [&claim.left, &claim.right] {
+            known("scheme", &side.scheme, &schemes).map_err(wrong)?;
+            if let Some(pattern) = &side.pattern {
+                known("pattern", pattern, &patterns).map_err(wrong)?;
+            }
+        }
     }
     Ok(())
 }
@@ -232,10 +284,11 @@ fn keep(cases: Vec<Case>, filter: &str) -> Result<Vec<Case>, LabError> {
         return Err(bad(format!("there is no axis `{key}`{hint} (there are: {})", keys.join(", "))));
     }
     let wanted: Vec<&str> = values.split(',').map(str::trim).collect();
-    let mut known: Vec<String> = cases.iter().map(|c| c.axes()[key].clone()).collect();
-    known.dedup();
-    if let Some(unknown) = wanted.iter().find(|w| !known.iter().any(|k| k == *w)) {
-        let hint = did_you_mean(unknown, known.iter().map(String::as_str));
+    let known: IndexSet<String> = cases.iter().map(|c| c.axes()[key].clone()).collect();
+    if let Some(unknown) = wanted.iter().find(|w| !known.contains(**w)) {
+        let names = known.iter().map(String::as_str).filter(|k| k.parse::<u32>().is_err());
+        let hint = did_you_mean(unknown, names);
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
         return Err(bad(format!("no case has {key} = {unknown}{hint} (there are: {})", known.join(", "))));
     }
     Ok(cases.into_iter().filter(|c| wanted.contains(&c.axes()[key].as_str())).collect())

@@ -41,7 +41,7 @@ pub enum Status {
     Running,
     /// Every flow of every case finished.
     Complete,
-    /// It was interrupted: what was measured until then.
+    /// It was interrupted or failed: what was measured until then.
     Partial,
 }
 
@@ -106,12 +106,18 @@ pub struct Watch {
 
 impl Watch {
     /// For the cases of `plan` under `replications` seeds.
-    pub fn new(plan: &Plan, options: &Options) -> Self {
+    ///
+    /// # Errors
+    /// If there are not that many seeds.
+    pub fn new(plan: &Plan, options: &Options) -> Result<Self, LabError> {
+        if options.seed.checked_add(options.replications.into()).is_none() {
+            return Err(LabError::Input(format!("seed {}: too large for its replications", options.seed)));
+        }
         let units = seeds(options)
             .flat_map(|seed| plan.cases.iter().map(move |c| (c, seed)))
             .map(|(case, seed)| (format!("{} seed {seed}", case.label()), Progress::default()))
             .collect();
-        Self { units, stop: AtomicBool::new(false) }
+        Ok(Self { units, stop: AtomicBool::new(false) })
     }
 }
 
@@ -147,7 +153,11 @@ pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Re
 
     let units: Vec<(&Case, u64)> =
         seeds(options).flat_map(|seed| plan.cases.iter().map(move |c| (c, seed))).collect();
-    let outcomes = simulate(plan, &units, options.parallel, watch, &tables)?;
+    let outcomes = simulate(plan, &units, options.parallel, watch, &tables).inspect_err(|_| {
+        report.status = Status::Partial;
+        // The folder may be why it failed: the first error is the one to tell.
+        let _ = save(&report, loaded, options);
+    })?;
 
     let complete = outcomes.iter().all(|o| o.as_ref().is_some_and(|o| o.complete));
     let done: Vec<(&Case, u64, &Outcome)> = units
@@ -167,7 +177,9 @@ pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Re
             summary::case_result(case, &outcomes, &loaded.experiment)
         })
         .collect();
-    report.claims = summary::claims(&loaded.experiment.claims, &report.cases);
+    if complete {
+        report.claims = summary::claims(&loaded.experiment.claims, &report.cases);
+    }
     report.wall_s = start.elapsed().as_secs_f64();
     tables.into_inner().expect("no holder of the lock panics").finish()?;
     save(&report, loaded, options)?;

@@ -13,14 +13,51 @@ use crate::unit::{Flow, Outcome};
 pub struct CaseResult {
     /// The axes.
     pub case: IndexMap<&'static str, serde_json::Value>,
-    /// What was measured; every key ends in its unit.
-    pub metrics: IndexMap<&'static str, f64>,
+    /// What was measured, of [`METRICS`]; every key ends in its unit, counts have none.
+    pub metrics: IndexMap<&'static str, Metric>,
     /// Half the width of the 95 % confidence interval of a metric.
     pub ci95: IndexMap<&'static str, f64>,
     /// What the interval is over: `seeds`, or `rounds` if there is one seed only.
     pub ci95_over: &'static str,
     /// What was published of it.
     pub published: IndexMap<&'static str, f64>,
+}
+
+/// The names of all metrics.
+pub(crate) const METRICS: &[&str] = &[
+    "goodput_mean_bps",
+    "goodput_p10_bps",
+    "goodput_p50_bps",
+    "goodput_p90_bps",
+    "flows",
+    "delivered_bytes",
+    "timeouts",
+    "retransmissions_pkts",
+    "drops_pkts",
+    "marks_pkts",
+    "mark_cuts",
+    "simulated_s",
+    "packet_hops",
+];
+
+/// A value: counts stay whole.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Metric {
+    /// A count.
+    Count(u64),
+    /// A mean, or a time.
+    Real(f64),
+}
+
+impl Metric {
+    /// The value as a number to compute with.
+    pub fn value(self) -> f64 {
+        match self {
+            Self::Count(n) => n as f64,
+            Self::Real(x) => x,
+        }
+    }
 }
 
 /// A claim and whether it holds.
@@ -43,21 +80,22 @@ pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -
     goodput.sort_unstable();
     let mut metrics = IndexMap::new();
     if !goodput.is_empty() {
-        metrics.insert("goodput_mean_bps", mean(&goodput));
+        metrics.insert("goodput_mean_bps", Metric::Real(mean(&goodput)));
         for (name, percent) in [("goodput_p10_bps", 10), ("goodput_p50_bps", 50), ("goodput_p90_bps", 90)] {
-            metrics.insert(name, percentile(&goodput, percent) as f64);
+            metrics.insert(name, Metric::Count(percentile(&goodput, percent)));
         }
     }
-    let sum = |f: fn(&Flow) -> u64| flows.iter().map(|flow| f(flow)).sum::<u64>() as f64;
-    let total = |f: fn(&Outcome) -> u64| outcomes.iter().map(f).sum::<u64>() as f64;
-    metrics.insert("flows", flows.len() as f64);
+    let total = |f: fn(&Outcome) -> u64| Metric::Count(outcomes.iter().map(f).sum());
+    let sum = |f: fn(&Flow) -> u64| Metric::Count(flows.iter().map(|flow| f(flow)).sum());
+    metrics.insert("flows", Metric::Count(flows.len() as u64));
     metrics.insert("delivered_bytes", sum(|f| f.record.bytes));
     metrics.insert("timeouts", sum(|f| f.record.counters.timeouts));
     metrics.insert("retransmissions_pkts", sum(|f| f.record.counters.retransmissions));
     metrics.insert("drops_pkts", total(|o| o.packets.dropped));
     metrics.insert("marks_pkts", total(|o| o.marks));
     metrics.insert("mark_cuts", sum(|f| f.record.counters.mark_cuts));
-    metrics.insert("simulated_s", outcomes.iter().map(|o| tresse_fabric::seconds(o.simulated)).sum());
+    let simulated = outcomes.iter().map(|o| o.simulated).sum();
+    metrics.insert("simulated_s", Metric::Real(tresse_fabric::seconds(simulated)));
     metrics.insert("packet_hops", total(|o| o.hops));
 
     // Replications are independent; so are the rounds of a pattern, which are drawn anew.
@@ -93,7 +131,7 @@ pub fn claims(claims: &[Claim], results: &[CaseResult]) -> Vec<ClaimResult> {
     let value = |claim: &Claim, side: &Selector| {
         let mut matching = results.iter().filter(|r| selects(side, r));
         let found = matching.next()?;
-        found.metrics.get(claim.metric.as_str()).copied()
+        found.metrics.get(claim.metric.as_str()).map(|m| m.value())
     };
     claims
         .iter()

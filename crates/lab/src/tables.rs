@@ -65,6 +65,9 @@ fn schema(columns: &[Column]) -> Arc<Schema> {
     Arc::new(Schema::new(CASE.iter().chain(columns).map(field).collect::<Vec<_>>()))
 }
 
+/// Rows that are written together: few enough to be on the disk soon, enough for their columns.
+const ROW_GROUP: usize = 512;
+
 /// A Parquet file that has another name until it is whole.
 struct Table {
     writer: ArrowWriter<File>,
@@ -90,12 +93,15 @@ impl Table {
         Ok(Self { writer, schema, partial, path })
     }
 
-    /// Writes a batch to the disk as a row group of its own.
+    /// Adds a batch; what has gathered goes to the disk as a row group.
     fn append(&mut self, columns: Vec<ArrayRef>) -> Result<(), LabError> {
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)
             .expect("every column is as long as the first and has its declared type");
         self.writer.write(&batch).map_err(|e| failed(&self.partial, e))?;
-        self.writer.flush().map_err(|e| failed(&self.partial, e))
+        if self.writer.in_progress_rows() >= ROW_GROUP {
+            self.writer.flush().map_err(|e| failed(&self.partial, e))?;
+        }
+        Ok(())
     }
 
     fn finish(self) -> Result<(), LabError> {

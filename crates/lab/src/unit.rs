@@ -18,8 +18,8 @@ pub struct Progress {
     pub hops: AtomicU64,
     /// Payload that has arrived, bytes.
     pub bytes: AtomicU64,
-    /// Payload that there is to carry, bytes.
-    pub total_bytes: AtomicU64,
+    /// Payload that there is to carry on the average of all seeds, bytes; 0 before the unit begins.
+    pub expected_bytes: AtomicU64,
     /// The unit has ended.
     pub done: AtomicBool,
 }
@@ -75,7 +75,7 @@ pub struct Outcome {
     pub links: Vec<Link>,
 }
 
-/// Packets between two looks at the stop flag: some 20 ms of work.
+/// Packet-hops between two looks at the stop flag: a few milliseconds of work.
 const BUDGET: u64 = 1 << 16;
 
 /// Runs `case` under `seed`. `finished` gets the flows of each round as it ends, also of the last
@@ -93,12 +93,13 @@ pub fn run<E>(
 ) -> Result<Outcome, E> {
     let fabric = &plan.fabric;
     let pattern = Permutation { hosts: fabric.hosts(), size: case.size, seed };
-    let total: u64 = (0..case.rounds).flat_map(|r| pattern.round(r)).map(|t| t.bytes).sum();
-    progress.total_bytes.store(total, Ordering::Relaxed);
+    let expected = case.size.mean().saturating_mul(u64::from(fabric.hosts()) * u64::from(case.rounds));
+    progress.expected_bytes.store(expected, Ordering::Relaxed);
 
     let mut world = World::new(&fabric.ports(), fabric.longest_route());
     let mut flows: Vec<Flow> = Vec::new();
     let mut complete = true;
+    let mut looked = 0;
     for round in 0..case.rounds {
         let transfers = pattern.round(round);
         for transfer in &transfers {
@@ -106,16 +107,19 @@ pub fn run<E>(
         }
         let first = flows.len();
         while world.live() > 0 && complete {
-            match world.advance(NEVER, BUDGET) {
+            let step = world.advance(NEVER, BUDGET);
+            if world.fabric().hops() - looked >= BUDGET {
+                looked = world.fabric().hops();
+                publish(&world, progress);
+                complete = !stop.load(Ordering::Relaxed);
+            }
+            match step {
                 Step::Finished(record) => {
                     let Transfer { from, to, .. } = transfers[(record.id & 0xffff_ffff) as usize];
                     let locality = fabric.locality(from, to);
                     flows.push(Flow { round, from, to, locality, record });
                 }
-                Step::Budget => {
-                    publish(&world, progress);
-                    complete = !stop.load(Ordering::Relaxed);
-                }
+                Step::Budget => {}
                 Step::Reached => {
                     unreachable!("{} flows are unfinished and nothing will happen", world.live())
                 }
@@ -141,7 +145,7 @@ pub fn run<E>(
 }
 
 /// The connection of one transfer: its addresses come from its own random stream.
-fn spec(plan: &Plan, case: &Case, seed: u64, round: u32, t: Transfer) -> FlowSpec {
+pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, round: u32, t: Transfer) -> FlowSpec {
     let id = u64::from(round) << 32 | u64::from(t.from);
     let mut stream = Stream::new(seed, "addresses", id);
     let addresses = plan.fabric.draw_addresses(case.subflows, plan.spread, |n| stream.below(n.into()) as u32);

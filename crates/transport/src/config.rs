@@ -47,8 +47,8 @@ pub enum Echo {
     TwoBit,
 }
 
-/// When the receiver sends an ACK (catalogue 0.2). A gap, a change of CE and the last segment of a
-/// message are ACKed at once in any case.
+/// When the receiver sends an ACK (catalogue 0.2). A gap, a change of CE (with RFC 3168's echo:
+/// the first mark) and the last segment of a message are ACKed at once in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DelayedAck {
     /// An ACK for this many packets.

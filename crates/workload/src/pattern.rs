@@ -23,6 +23,14 @@ pub enum Size {
 }
 
 impl Size {
+    /// The mean, bytes.
+    pub fn mean(self) -> u64 {
+        match self {
+            Self::Fixed(bytes) => bytes,
+            Self::Uniform(min, max) => min + (max - min) / 2,
+        }
+    }
+
     fn draw(self, stream: &mut Stream) -> u64 {
         match self {
             Self::Fixed(bytes) => bytes,

@@ -82,7 +82,14 @@ fn a_setting_that_breaks_the_experiment_is_named() {
     for (setting, expected) in [
         ("fabric.k=7", "--set fabric.k=7: k = 7"),
         ("fabric.q=7", "--set fabric.q=7: unknown field `q`"),
-        ("fabrik.k=8", "did you mean `fabric`?"),
+        ("fabrik.k=8", "unknown field `fabrik`"),
+        ("fabric.rate=1bps", "a link has 1kbps to 100Tbps"),
+        ("fabric.delay=2000s", "at most 1000s of delay"),
+        ("transport.rto_initial=0s", "a timeout is above 0 and not above rto_max"),
+        ("transport.mss=18446744073709551615B", "a packet has 1 to 65535 bytes"),
+        ("workloads.permutation.size=100TB", "fewer than 2^32 segments"),
+        ("schemes.lia.subflows=[]", "at least one number of subflows"),
+        ("schemes.dctcp.parameters.g_shift=11", "g_shift = 11 is outside 1..=10"),
         ("fabric.k", "expected PATH=VALUE"),
         ("schemes.xmp.subflows=[2,99]", "99 subflows: this fabric has 1 to 16 distinct paths"),
         ("workloads.permutation.size=[\"9MB\",\"1MB\"]", "the first size is above the second"),
@@ -91,6 +98,37 @@ fn a_setting_that_breaks_the_experiment_is_named() {
         let message = fails(tresse(dir.path()).args(["run", "xmp/table1", "--set", setting]), 2);
         assert!(message.contains(expected), "{setting}: {message}");
     }
+}
+
+#[test]
+fn a_claim_about_nothing_is_refused() {
+    let message = message_for("metric = \"goodput_mean_bps\"", "metric = \"goodput_men_bps\"");
+    assert!(message.contains("did you mean `goodput_mean_bps`?"), "{message}");
+    let message = message_for("right = { scheme = \"dctcp\" }", "right = { scheme = \"dctpc\" }");
+    assert!(
+        message.contains("xmp2-beats-dctcp: there is no scheme `dctpc`; did you mean `dctcp`?"),
+        "{message}"
+    );
+}
+
+#[test]
+fn an_error_in_the_profile_has_its_line() {
+    let message = message_for("workloads.permutation.rounds = 4", "workloads.permutation.round = 4");
+    assert!(message.contains("mine.toml:") && message.contains("unknown field `round`"), "{message}");
+}
+
+#[test]
+fn a_seed_that_is_too_large_is_refused() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let message = fails(tresse(dir.path()).args(["run", "xmp/table1", "--seed", "18446744073709551615"]), 2);
+    assert!(message.contains("too large for its replications"), "{message}");
+}
+
+#[test]
+fn the_kernels_build_is_not_there_yet() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let args = ["controller", "trace", "xmp", "--script", "-", "--host", "bpf"];
+    assert!(fails(tresse(dir.path()).args(args), 3).contains("no eBPF host yet"));
 }
 
 #[test]
