@@ -18,7 +18,9 @@
 
 /* The compiler's own names: a BPF target has no C library. */
 typedef __UINT8_TYPE__ u8;
+typedef __UINT16_TYPE__ u16;
 typedef __UINT32_TYPE__ u32;
+typedef __INT32_TYPE__ s32;
 typedef __UINT64_TYPE__ u64;
 
 #include "fix.h"
@@ -28,6 +30,8 @@ typedef __UINT64_TYPE__ u64;
 
 /* Linux gives 13 words of private state; the kernel's wrapper needs 4 of them. */
 #define PRIVATE_WORDS 9
+
+#define MAX_PARAMETERS 16
 
 #define MAX_SUBFLOWS 64
 
@@ -55,13 +59,15 @@ struct subflow {
 	u8 index;      /* host's: place in the connection */
 	u8 count;      /* host's: subflows of the connection */
 	u64 word;      /* published: siblings see it as peer.word */
+#ifdef TRESSE_BPF
+	u64 *private_words; /* in the socket */
+	struct siblings *siblings; /* host's: NULL until they are asked for */
+	void *socket; /* host's */
+#else
 	u64 private_words[PRIVATE_WORDS];
 	const u64 *parameters; /* host's: several schemes live in one process */
+#endif
 };
-
-/* The hosts rely on this layout: crates/controllers/src/raw.rs has the same. */
-_Static_assert(sizeof(struct subflow) == 24 + 8 + 8 * PRIVATE_WORDS + sizeof(void *),
-	       "struct subflow has holes");
 
 /* What one ACK brings. */
 struct ack {
@@ -135,8 +141,8 @@ struct controller {
 	{ #name, initial, min, max, unit, meaning },
 #define DECLARE_PARAMETERS                                                     \
 	enum { PARAMETERS(PARAMETER_INDEX) parameter_count };                  \
+	_Static_assert(parameter_count <= MAX_PARAMETERS, "too many parameters"); \
 	static const struct parameter parameter_table[] = { PARAMETERS(PARAMETER_ENTRY) };
-#define PARAMETER(s, name) ((s)->parameters[parameter_##name])
 #define WITH_PARAMETERS .parameters = parameter_table, .parameter_count = parameter_count
 
 /* The private state as the controller's own struct; too large a struct does not compile. */
@@ -144,13 +150,74 @@ struct controller {
 	_Static_assert(sizeof(type) <= 8 * PRIVATE_WORDS, "private state too large"); \
 	static inline type *state_of(struct subflow *s) { return (type *)s->private_words; }
 
-/* The declaration from which every host, list and page is fed. */
+/*
+ * What differs between the two hosts: how a declaration is kept, where the parameters are, and how
+ * the siblings are reached.
+ *
+ *   CONTROLLER(name, …)      the declaration from which every host, list and page is fed
+ *   PARAMETER(s, name)       a parameter's value
+ *   FOR_EACH_SUBFLOW(p, s)   a loop over the connection's subflows, each as a struct peer p: the own
+ *                            one first, then the others; those without an RTT sample are left out,
+ *                            as they carry nothing that a sibling could use
+ */
+#ifdef TRESSE_BPF
+
+/* ---- eBPF back end: one program for one controller; bpf/controller.bpf.c finds the siblings. ---- */
+
+/* Folded into the program: neither the table nor its strings reach the kernel. */
+#define CONTROLLER(id, ...)                                                    \
+	static const struct controller tresse_##id __attribute__((unused)) = { \
+		.abi = TRESSE_CONTROLLER_ABI, .name = #id, __VA_ARGS__         \
+	}
+
+/* Read-only data, set before the program is loaded: the verifier knows each as a constant. */
+const volatile u64 parameters[MAX_PARAMETERS] SEC(".rodata.parameters") = {};
+#define PARAMETER(s, name) (parameters[parameter_##name])
+
+/* The own subflow and the others, side by side. */
+struct siblings {
+	u32 busy, count;
+	struct peer peers[MAX_SUBFLOWS + 1];
+};
+
+/* The siblings of this moment, the own subflow brought up to date; NULL if there is no room. */
+static struct siblings *siblings_of(const struct subflow *s);
+
+static inline u32 peer_at(const struct siblings *all, const int *i, struct peer *p)
+{
+	if (!i)
+		return 0;
+	if (*(const u32 *)i <= MAX_SUBFLOWS)
+		*p = all->peers[*(const u32 *)i];
+	return 1;
+}
+
+/* An open-coded iterator: the verifier sees one turn of the loop, however many there are. */
+#define FOR_EACH_SUBFLOW(p, s)                                                 \
+	struct peer p = {};                                                    \
+	struct siblings *p##_all = siblings_of(s);                             \
+	for (struct bpf_iter_num p##_it                                        \
+		__attribute__((aligned(8), cleanup(bpf_iter_num_destroy))),    \
+		*p##_unused __attribute__((unused)) =                          \
+		(bpf_iter_num_new(&p##_it, 0, p##_all ? p##_all->count : 0),   \
+		 (void)bpf_iter_num_destroy, (void *)0);                       \
+	     p##_all && peer_at(p##_all, bpf_iter_num_next(&p##_it), &p);)     \
+		if (p.srtt)
+
+#else
+
+/* ---- Native back end: the subflows of a connection lie side by side. ---- */
+
+/* crates/controllers/src/raw.rs has the same layout. */
+_Static_assert(sizeof(struct subflow) == 24 + 8 + 8 * PRIVATE_WORDS + sizeof(void *),
+	       "struct subflow has holes");
+
 #define CONTROLLER(id, ...)                                                    \
 	const struct controller tresse_##id = {                                \
 		.abi = TRESSE_CONTROLLER_ABI, .name = #id, __VA_ARGS__         \
 	}
 
-/* ---- Native back end: the subflows of a connection lie side by side. ---- */
+#define PARAMETER(s, name) ((s)->parameters[parameter_##name])
 
 static inline u32 peer_at(const struct subflow *s, u32 i, struct peer *p)
 {
@@ -158,7 +225,7 @@ static inline u32 peer_at(const struct subflow *s, u32 i, struct peer *p)
 	const struct subflow *q = s - s->index + (i == 0 ? s->index : i <= s->index ? i - 1 : i);
 
 	if (!q->srtt || !q->cwnd)
-		return 0; /* no RTT sample yet: carries nothing that a sibling could use */
+		return 0;
 	p->cwnd = q->cwnd;
 	p->srtt = q->srtt;
 	p->word = q->word;
@@ -169,6 +236,8 @@ static inline u32 peer_at(const struct subflow *s, u32 i, struct peer *p)
 	struct peer p;                                                         \
 	for (u32 p##_i = 0; p##_i < (s)->count; p##_i++)                       \
 		if (peer_at(s, p##_i, &p))
+
+#endif
 
 /* ---- Arithmetic that nearly every controller shares. ---- */
 

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use tresse_controllers::trace::{Script, Step, play};
 use tresse_controllers::{self as controllers, Controller, Scheme};
 
+use crate::table::Table;
 use crate::{Failure, print_json};
 
 /// Work with one controller
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
+    Check(CheckArgs),
     Trace(TraceArgs),
 }
 
@@ -50,6 +52,19 @@ pub struct TraceArgs {
     json: bool,
 }
 
+/// Check a controller: compile it for both hosts, put its eBPF build before the kernel's verifier
+///
+/// Nothing is attached. Prints what the kernel made of each hook: its instructions, those that the
+/// verifier walked through (it gives up at a million), and the bytes of machine code.
+#[derive(Debug, clap::Args)]
+pub struct CheckArgs {
+    /// A C file, or a built-in controller
+    controller: String,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Host {
     Native,
@@ -58,21 +73,40 @@ enum Host {
 
 pub fn run(command: Command) -> Result<(), Failure> {
     match command {
+        Command::Check(args) => check(&args),
         Command::Trace(args) => trace(&args),
     }
 }
 
-fn trace(args: &TraceArgs) -> Result<(), Failure> {
-    if args.host == Host::Bpf {
-        return Err(Failure::Machine("this version has no eBPF host yet; leave out `--host bpf`".to_owned()));
+fn check(args: &CheckArgs) -> Result<(), Failure> {
+    let controller = controller(&args.controller)?;
+    let scheme = Scheme::new(controller, []).map_err(|e| Failure::Input(e.to_string()))?;
+    let programs = tresse_linux::check(&scheme)?;
+    if args.json {
+        return print_json(&serde_json::json!({
+            "schema": "tresse/controller-check/1", "controller": controller.name(), "programs": programs,
+        }));
     }
+    let mut table = Table::new(&["hook", "instructions", "verified", "machine code"]);
+    for p in programs {
+        let bytes = format!("{} B", p.machine_code_bytes);
+        table.row(vec![p.name, p.instructions.to_string(), p.verified_instructions.to_string(), bytes]);
+    }
+    write!(io::stdout(), "{table}")?;
+    Ok(())
+}
+
+fn trace(args: &TraceArgs) -> Result<(), Failure> {
     let scheme = Scheme::new(controller(&args.controller)?, settings(&args.parameters)?)
         .map_err(|e| Failure::Input(e.to_string()))?;
     let name = args.script.display();
     let text = read(&args.script).map_err(|e| Failure::Input(format!("{name}: cannot be read: {e}")))?;
     let script = Script::parse(&text)
         .map_err(|e| Failure::Input(format!("{name}:{}: {}\n  |\n  | {}", e.line, e.message, e.text)))?;
-    let steps = play(Arc::new(scheme), &script, args.initial_window);
+    let steps = match args.host {
+        Host::Native => play(Arc::new(scheme), &script, args.initial_window),
+        Host::Bpf => tresse_linux::trace::play(&scheme, &script, args.initial_window)?,
+    };
     if args.json {
         return print_json(&steps.iter().map(json).collect::<Vec<_>>());
     }

@@ -129,15 +129,16 @@ impl Group {
         }
     }
 
-    /// The `congestion` hook: the window of subflow `i` after the cut, packets; from 1 to
-    /// `CWND_LIMIT` - 1 whatever the controller says.
+    /// The `congestion` hook: the window of subflow `i` after the cut, packets; at least 1, and not
+    /// more than it was, whatever the controller says.
     pub fn congestion(&mut self, i: usize, cause: Cause) -> u32 {
+        let limit = self.subflows[i].cwnd.clamp(1, CWND_LIMIT - 1);
         let window = match self.scheme.controller.raw.congestion {
             // SAFETY: see `Group::pointer`.
             Some(hook) => unsafe { hook(self.pointer(i), cause) },
             None => self.subflows[i].cwnd,
         };
-        window.clamp(1, CWND_LIMIT - 1)
+        window.clamp(1, limit)
     }
 
     /// The `timeout` hook of subflow `i`.

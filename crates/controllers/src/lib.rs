@@ -15,7 +15,7 @@ pub mod trace;
 
 pub use group::{Group, Scheme};
 pub use load::{LoadError, load};
-pub use raw::{Ack, Cause, State, Subflow};
+pub use raw::{Ack, Cause, PRIVATE_WORDS, State, Subflow};
 pub use registry::{Controller, Parameter, ParameterError, Signal, all, built_in, find};
 
 /// The slow-start threshold of a subflow that has not left its first slow start, packets.

@@ -114,6 +114,7 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
     // Controllers are `'static`: the library must never be unloaded.
     let library: &'static libloading::Library = Box::leak(Box::new(library));
     let text: &'static str = Box::leak(text.into_boxed_str());
+    let file: &'static Path = Box::leak(path.to_owned().into_boxed_path());
     let controllers: Vec<Controller> = names
         .iter()
         .map(|name| {
@@ -128,7 +129,7 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
                     format!("the controller.h beside it has ABI {}; this program has {ABI}", raw.abi);
                 return Err(LoadError::Declaration { path: path.to_owned(), message });
             }
-            let controller = Controller::new(raw, text);
+            let controller = Controller::new(raw, text, Some(file));
             controller
                 .check()
                 .map_err(|message| LoadError::Declaration { path: path.to_owned(), message })?;

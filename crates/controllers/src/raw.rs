@@ -5,8 +5,8 @@ use std::ffi::c_char;
 /// `TRESSE_CONTROLLER_ABI`: raised whenever the layout or the meaning of the contract changes.
 pub(crate) const ABI: u32 = 1;
 
-/// `PRIVATE_WORDS`.
-const PRIVATE_WORDS: usize = 9;
+/// Words of private state that a controller has, u64.
+pub const PRIVATE_WORDS: usize = 9;
 
 /// One subflow, as its controller sees it; `struct subflow`.
 #[repr(C)]
@@ -38,6 +38,12 @@ pub struct Subflow {
 const _: () = assert!(size_of::<Subflow>() == 24 + 8 + 8 * PRIVATE_WORDS + size_of::<*const u64>());
 
 impl Subflow {
+    /// A subflow whose controller runs elsewhere: what it publishes and what it is told, without
+    /// siblings, private state or parameters.
+    pub fn outside(cwnd: u32) -> Self {
+        Self::new(0, 1, cwnd, std::ptr::null())
+    }
+
     pub(crate) fn new(index: u8, count: u8, cwnd: u32, parameters: *const u64) -> Self {
         Self {
             cwnd,

@@ -1,6 +1,7 @@
 //! What controllers there are, and what each declares of itself.
 
 use std::ffi::{CStr, c_char};
+use std::path::Path;
 use std::sync::RwLock;
 
 use crate::raw::{RawController, RawParameter};
@@ -20,6 +21,7 @@ pub(crate) mod generated {
 pub struct Controller {
     pub(crate) raw: &'static RawController,
     text: &'static str,
+    file: Option<&'static Path>,
 }
 
 /// A signal that a controller needs from its host.
@@ -93,8 +95,8 @@ pub enum ParameterError {
 }
 
 impl Controller {
-    pub(crate) fn new(raw: &'static RawController, text: &'static str) -> Self {
-        Self { raw, text }
+    pub(crate) fn new(raw: &'static RawController, text: &'static str, file: Option<&'static Path>) -> Self {
+        Self { raw, text, file }
     }
 
     /// The name, as in `CONTROLLER(name, …)`.
@@ -171,6 +173,11 @@ impl Controller {
     pub fn text(&self) -> &'static str {
         self.text
     }
+
+    /// The file that it was loaded from; `None` if it is built in.
+    pub fn file(&self) -> Option<&'static Path> {
+        self.file
+    }
 }
 
 impl std::fmt::Debug for Controller {
@@ -181,7 +188,7 @@ impl std::fmt::Debug for Controller {
 
 /// The controllers that are built in, by name.
 pub fn built_in() -> Vec<Controller> {
-    let mut all: Vec<_> = generated::BUILT_IN.iter().map(|b| Controller::new(b.raw, b.text)).collect();
+    let mut all: Vec<_> = generated::BUILT_IN.iter().map(|b| Controller::new(b.raw, b.text, None)).collect();
     all.sort_by_key(Controller::name);
     all
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::raw::{Ack, Cause, State};
+use crate::raw::{Ack, Cause, State, Subflow};
 use crate::{CWND_LIMIT, Group, MAX_SUBFLOWS, SRTT_LIMIT, Scheme};
 
 /// One event of a script.
@@ -195,9 +195,50 @@ struct Host {
     round_seen: bool,
 }
 
-/// Plays `script`, each subflow starting with `initial_window` packets.
+/// The subflows of one connection with the hooks of their controller: those of [`Group`], wherever
+/// the controller runs.
+pub trait Hooks {
+    /// Subflow `i`, as its controller sees it.
+    fn subflow(&mut self, i: usize) -> &mut Subflow;
+    /// See [`Group::ack`].
+    fn ack(&mut self, i: usize, ack: &Ack);
+    /// See [`Group::grow`].
+    fn grow(&mut self, i: usize, ack: &Ack);
+    /// See [`Group::congestion`].
+    fn congestion(&mut self, i: usize, cause: Cause) -> u32;
+    /// See [`Group::timeout`].
+    fn timeout(&mut self, i: usize);
+}
+
+impl Hooks for Group {
+    fn subflow(&mut self, i: usize) -> &mut Subflow {
+        &mut self[i]
+    }
+
+    fn ack(&mut self, i: usize, ack: &Ack) {
+        Self::ack(self, i, ack);
+    }
+
+    fn grow(&mut self, i: usize, ack: &Ack) {
+        Self::grow(self, i, ack);
+    }
+
+    fn congestion(&mut self, i: usize, cause: Cause) -> u32 {
+        Self::congestion(self, i, cause)
+    }
+
+    fn timeout(&mut self, i: usize) {
+        Self::timeout(self, i);
+    }
+}
+
+/// Plays `script` with the native build, each subflow starting with `initial_window` packets.
 pub fn play(scheme: Arc<Scheme>, script: &Script, initial_window: u32) -> Vec<Step> {
-    let mut group = Group::new(scheme, script.subflows, initial_window);
+    play_on(&mut Group::new(scheme, script.subflows, initial_window), script, initial_window)
+}
+
+/// Plays `script` on `group`, whose subflows are new and have `initial_window` packets each.
+pub fn play_on(group: &mut impl Hooks, script: &Script, initial_window: u32) -> Vec<Step> {
     let mut hosts: Vec<Host> = (0..script.subflows)
         .map(|_| Host { rtt: DEFAULT_RTT, round_left: initial_window, reduction_left: 0, round_seen: false })
         .collect();
@@ -207,74 +248,81 @@ pub fn play(scheme: Arc<Scheme>, script: &Script, initial_window: u32) -> Vec<St
         .map(|&event| {
             let (event, i) = match event {
                 Event::Ack { packets, marked, rtt, subflow } => {
-                    let cut = on_ack(&mut group, &mut hosts[subflow], subflow, packets, marked, rtt);
+                    let cut = on_ack(group, &mut hosts[subflow], subflow, packets, marked, rtt);
                     (if cut { "mark" } else { "ack" }, subflow)
                 }
                 Event::Loss { subflow } => {
-                    if group[subflow].state < State::Cwr {
-                        reduce(&mut group, &mut hosts[subflow], subflow, Cause::Loss, State::Recovery);
-                    } else if group[subflow].state == State::Cwr {
-                        group[subflow].state = State::Recovery; // a window is cut once
+                    if group.subflow(subflow).state < State::Cwr {
+                        reduce(group, &mut hosts[subflow], subflow, Cause::Loss, State::Recovery);
+                    } else if group.subflow(subflow).state == State::Cwr {
+                        group.subflow(subflow).state = State::Recovery; // a window is cut once
                     }
                     ("loss", subflow)
                 }
                 Event::Timeout { subflow } => {
                     let host = &mut hosts[subflow];
-                    if group[subflow].state != State::Loss {
-                        reduce(&mut group, host, subflow, Cause::Loss, State::Loss);
+                    if group.subflow(subflow).state != State::Loss {
+                        reduce(group, host, subflow, Cause::Loss, State::Loss);
                     }
                     group.timeout(subflow);
-                    host.reduction_left = group[subflow].cwnd.max(1);
+                    host.reduction_left = group.subflow(subflow).cwnd.max(1);
                     host.round_left = 1;
-                    group[subflow].cwnd = 1;
+                    group.subflow(subflow).cwnd = 1;
                     ("timeout", subflow)
                 }
             };
-            let s = &group[i];
+            let s = group.subflow(i);
             Step { event, subflow: i, cwnd: s.cwnd, ssthresh: s.ssthresh, state: s.state }
         })
         .collect()
 }
 
-fn on_ack(group: &mut Group, host: &mut Host, i: usize, packets: u32, marked: u32, rtt: Option<u32>) -> bool {
+fn on_ack(
+    group: &mut impl Hooks,
+    host: &mut Host,
+    i: usize,
+    packets: u32,
+    marked: u32,
+    rtt: Option<u32>,
+) -> bool {
     host.rtt = rtt.unwrap_or(host.rtt);
     // An ACK that reaches into the next window of packets begins its round.
     let new_round = packets > host.round_left;
     host.round_left = if new_round {
-        group[i].cwnd.saturating_sub(packets - host.round_left)
+        group.subflow(i).cwnd.saturating_sub(packets - host.round_left)
     } else {
         host.round_left - packets
     };
     host.round_seen |= new_round;
 
-    let s = &mut group[i];
+    let s = group.subflow(i);
     s.srtt = if s.srtt == 0 { host.rtt } else { s.srtt - s.srtt / 8 + host.rtt / 8 }.clamp(1, SRTT_LIMIT - 1);
     s.min_rtt = if s.min_rtt == 0 { host.rtt } else { s.min_rtt.min(host.rtt) };
     s.in_flight = s.cwnd;
     group.ack(i, &Ack { delivered: packets, marked, rtt: host.rtt, new_round: new_round.into() });
 
-    if group[i].state >= State::Cwr {
+    if group.subflow(i).state >= State::Cwr {
         host.reduction_left = host.reduction_left.saturating_sub(packets);
         if host.reduction_left == 0 {
-            group[i].state = State::Open;
+            group.subflow(i).state = State::Open;
         }
     }
-    if marked > 0 && group[i].state < State::Cwr {
+    if marked > 0 && group.subflow(i).state < State::Cwr {
         reduce(group, host, i, Cause::Mark, State::Cwr);
         return true;
     }
-    if !matches!(group[i].state, State::Cwr | State::Recovery) {
+    if !matches!(group.subflow(i).state, State::Cwr | State::Recovery) {
         let new_round = std::mem::take(&mut host.round_seen).into();
         group.grow(i, &Ack { delivered: packets, marked, rtt: host.rtt, new_round });
-        group[i].cwnd = group[i].cwnd.min(CWND_LIMIT - 1);
+        group.subflow(i).cwnd = group.subflow(i).cwnd.min(CWND_LIMIT - 1);
     }
     false
 }
 
-fn reduce(group: &mut Group, host: &mut Host, i: usize, cause: Cause, state: State) {
-    host.reduction_left = group[i].cwnd;
+fn reduce(group: &mut impl Hooks, host: &mut Host, i: usize, cause: Cause, state: State) {
+    host.reduction_left = group.subflow(i).cwnd;
     let window = group.congestion(i, cause);
-    let s = &mut group[i];
+    let s = group.subflow(i);
     s.ssthresh = window;
     s.cwnd = s.cwnd.min(window);
     s.state = state;

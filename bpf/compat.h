@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
+/*
+ * The kernel, as much of it as the programs here touch, and every difference between kernels that
+ * they must know of. Nothing else in bpf/ depends on a kernel's version.
+ *
+ * The structs below name only the members that are used. `preserve_access_index` makes the loader
+ * find each by name in the running kernel's own type information (CO-RE), so order and offsets do
+ * not matter here.
+ *
+ * The oldest kernel is 6.12. What differs since then, and what is done about it:
+ *
+ *   6.16  in_ack_event comes after the retransmit queue is cleaned, no longer before it (commit
+ *         149dfb31615e). The wrapper counts what was delivered at each hook: either order will do.
+ *   6.18  AccECN: ecn_flags bit 4 says that it was negotiated. Before, the bit is never set.
+ *   7.0   TCP_ECN_OK is now called TCP_ECN_MODE_RFC3168: the same bit 0.
+ *   7.3   CA_EVENT_TX_START left cwnd_event for cwnd_event_tx_start. Not used here; the events that
+ *         are used are looked up by name, so their numbers may move.
+ */
+#ifndef TRESSE_COMPAT_H
+#define TRESSE_COMPAT_H
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef short __s16;
+typedef int __s32;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+enum {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+};
+
+/* The iterator of bpf_for and of FOR_EACH_SUBFLOW. */
+struct bpf_iter_num {
+	__u64 opaque[1];
+} __attribute__((aligned(8)));
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct list_head {
+	struct list_head *next;
+};
+
+struct in6_addr {
+	__u8 s6_addr[16];
+};
+
+struct sock_common {
+	unsigned short skc_family;
+	volatile unsigned char skc_state;
+	__be32 skc_daddr, skc_rcv_saddr;
+	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+	__be16 skc_dport;
+	__u16 skc_num;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+};
+
+struct tcp_congestion_ops___kernel {
+	char name[16];
+};
+
+struct inet_connection_sock {
+	const struct tcp_congestion_ops___kernel *icsk_ca_ops;
+	void *icsk_ulp_data;
+	__u8 icsk_ca_state: 5;
+	struct {
+		__u8 pending;
+	} icsk_ack;
+	__u64 icsk_ca_priv[13];
+};
+
+struct minmax_sample {
+	__u32 v;
+};
+
+struct minmax {
+	struct minmax_sample s[3];
+};
+
+struct tcp_rack {
+	__u32 rtt_us;
+};
+
+struct tcp_sock {
+	__u32 snd_cwnd, snd_ssthresh, snd_cwnd_clamp, prior_cwnd, undo_marker;
+	__u32 lost_out, sacked_out, packets_out, retrans_out, max_packets_out;
+	__u32 rcv_nxt, snd_nxt, snd_una, srtt_us;
+	__u32 delivered, delivered_ce;
+	__u8 is_cwnd_limited: 1;
+	__u8 ecn_flags;
+	_Bool is_mptcp;
+	struct minmax rtt_min;
+	struct tcp_rack rack;
+};
+
+struct mptcp_subflow_context {
+	struct list_head node;
+	_Bool fully_established;
+	__u32 request_join: 1, stale: 1;
+	struct sock *tcp_sock, *conn;
+};
+
+struct mptcp_sock {
+	struct list_head conn_list;
+	__u32 token;
+};
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__tcp {
+	struct bpf_iter_meta *meta;
+	struct sock_common *sk_common;
+};
+
+#pragma clang attribute pop
+
+enum tcp_ca_event {
+	CA_EVENT_LOSS = 3,
+	CA_EVENT_ECN_NO_CE = 4,
+	CA_EVENT_ECN_IS_CE = 5,
+};
+
+/* What the kernel is given. Members are matched by name; those that are left out stay empty. */
+struct tcp_congestion_ops {
+	void (*init)(struct sock *sk);
+	void (*release)(struct sock *sk);
+	__u32 (*ssthresh)(struct sock *sk);
+	void (*cong_avoid)(struct sock *sk, __u32 ack, __u32 acked);
+	void (*cwnd_event)(struct sock *sk, enum tcp_ca_event event);
+	void (*in_ack_event)(struct sock *sk, __u32 flags);
+	__u32 (*undo_cwnd)(struct sock *sk);
+	__u32 flags;
+	char name[16];
+};
+
+/* Constants of the kernel's that its type information does not hold. */
+#define AF_INET6 10
+#define TCP_ESTABLISHED 1
+#define TCP_CLOSE_WAIT 8
+#define CA_ACK_ECE 4		/* in_ack_event: the ACK carries an ECN echo */
+#define ICSK_ACK_TIMER 2	/* icsk_ack.pending: a delayed ACK waits */
+#define ICSK_ACK_NOW 16		/* icsk_ack.pending: ACK at once */
+#define TCP_ECN_OK 1		/* ecn_flags: RFC 3168's ECN was negotiated */
+#define TCP_ECN_DEMAND_CWR 4	/* ecn_flags: ECE goes out with every ACK */
+#define TCP_ECN_ACCECN 16	/* ecn_flags: AccECN was negotiated */
+#define SOL_TCP 6
+#define TCP_CONGESTION 13
+
+#endif

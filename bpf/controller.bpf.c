@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
+/*
+ * Turns one controller into a congestion control of the Linux kernel (tcp_congestion_ops); a socket
+ * is a subflow. Built once for each controller:
+ *
+ *   clang -target bpf -DCONTROLLER_FILE='"xmp.c"' -DCONTROLLER_ID=tresse_xmp …
+ *
+ * How the kernel's callbacks become the hooks of controller.h:
+ *
+ *   in_ack_event   `ack`, with the packets delivered and the CE marks counted since the last one
+ *   ssthresh       `congestion`: a loss if packets are marked lost, else a mark if the ACK at hand
+ *                  carries an echo, else a drop in the host's own queue; asked once a window
+ *   cwnd_event     CA_EVENT_LOSS: `timeout`, which follows the `ssthresh` of a timeout;
+ *                  ECN_IS_CE, ECN_NO_CE: the receiver's exact echo
+ *   cong_avoid     `grow`, if the window was the limit
+ *   undo_cwnd      the window before a reduction that was not needed
+ *
+ * A plain TCP socket, or one that fell back from MPTCP to TCP, is a connection of one subflow.
+ */
+#define TRESSE_BPF
+#include "compat.h"
+#include "controller.h"
+#include CONTROLLER_FILE
+#include "wrapper.h"
+#include "siblings.h"
+
+char _license[] SEC("license") = "Dual MIT/GPL";
+
+static const struct controller *const controller = &CONTROLLER_ID;
+
+/* The kernel passes the arguments of a hook as an array of u64. */
+#define HOOK SEC("struct_ops")
+#define ARGUMENTS unsigned long long *arguments
+#define SOCKET ((struct sock *)arguments[0])
+
+static __always_inline struct subflow view(struct sock *sk)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	struct wrapper *w = wrapper_of(sk);
+	struct subflow s = {
+		.cwnd = bounded(tp->snd_cwnd, CWND_LIMIT),
+		.ssthresh = tp->snd_ssthresh,
+		.srtt = tp->srtt_us ? bounded(tp->srtt_us, SRTT_LIMIT) : 0,
+		.min_rtt = eighths(tp->rtt_min.s[0].v),
+		.in_flight = tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out,
+		.state = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state),
+		/* As tcp_is_cwnd_limited(): in slow start the window may reach twice what was used. */
+		.cwnd_limited = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) ||
+				(tp->snd_cwnd < tp->snd_ssthresh &&
+				 tp->snd_cwnd < 2 * tp->max_packets_out),
+		.word = w->word,
+		.private_words = w->controller,
+		.socket = sk,
+	};
+
+	return s;
+}
+
+static __always_inline void done(struct subflow *s, struct wrapper *w)
+{
+	w->word = s->word;
+	if (s->siblings)
+		s->siblings->busy = 0;
+}
+
+static __always_inline void begin(struct sock *sk)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	struct wrapper *w = wrapper_of(sk);
+
+	w->word = 0;
+	w->delivered = tp->delivered;
+	w->delivered_ce = tp->delivered_ce;
+	w->round_end = tp->snd_nxt;
+	w->last_cwnd = tp->snd_cwnd;
+	w->prior_rcv_nxt = tp->rcv_nxt;
+	w->marked = 0;
+	w->echoed = 0;
+	w->round_seen = 0;
+	w->ce_state = 0;
+	for (int i = 0; i < PRIVATE_WORDS; i++)
+		w->controller[i] = 0;
+	w->ready = READY;
+	if (controller->init) {
+		struct subflow s = view(sk);
+
+		controller->init(&s);
+		done(&s, w);
+	}
+}
+
+HOOK void tresse_init(ARGUMENTS)
+{
+	struct sock *sk = SOCKET;
+
+	count(SOCKETS_BEGUN);
+	if (controller->signals & (SIGNAL_ECN | SIGNAL_CE_EXACT) &&
+	    !(((struct tcp_sock *)sk)->ecn_flags & (TCP_ECN_OK | TCP_ECN_ACCECN))) {
+		char reno[] = "reno";
+
+		/* Marks that nobody echoes would go unheeded, so the packets must not carry ECT. */
+		count(WITHOUT_ECN);
+		bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, reno, sizeof(reno));
+		return;
+	}
+	begin(sk);
+}
+
+HOOK void tresse_release(ARGUMENTS)
+{
+	wrapper_of(SOCKET)->ready = 0;
+	count(SOCKETS_ENDED);
+}
+
+/*
+ * Some kernels skip a program at times (a guard of theirs; stock kernels do not). A skipped
+ * `ssthresh` or `undo_cwnd` leaves whatever lay on the stack in its place. What no controller can
+ * have asked for is mended here, before the kernel acts on it.
+ */
+static __always_inline void repair(struct sock *sk, struct wrapper *w)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u8 state = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
+	u32 largest = max_u32(max_u32(w->last_cwnd, tp->prior_cwnd), 10);
+
+	if (tp->snd_cwnd >= CWND_LIMIT || tp->snd_cwnd > 2 * largest) {
+		tp->snd_cwnd = bounded(w->last_cwnd / 2, CWND_LIMIT);
+		count(REPAIRS);
+	}
+	/* In a reduction ssthresh is a cut of prior_cwnd; undo_marker is 0 once it was undone. */
+	if ((state == CWR || (state > CWR && tp->undo_marker)) &&
+	    (!tp->snd_ssthresh || tp->snd_ssthresh > tp->prior_cwnd)) {
+		tp->snd_ssthresh = max_u32(w->last_cwnd / 2, 2);
+		count(REPAIRS);
+	}
+}
+
+HOOK void tresse_ack(ARGUMENTS)
+{
+	struct sock *sk = SOCKET;
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	struct wrapper *w = wrapper_of(sk);
+	struct ack a = {};
+
+	if (w->ready != READY)
+		return;
+	repair(sk, w);
+	w->last_cwnd = tp->snd_cwnd;
+	w->echoed = !!((u32)arguments[1] & CA_ACK_ECE);
+	a.delivered = tp->delivered - w->delivered;
+	if (!a.delivered)
+		return; /* a pure receiver, or an ACK of nothing */
+	a.marked = tp->delivered_ce - w->delivered_ce;
+	a.rtt = eighths(tp->rack.rtt_us);
+	a.new_round = (s32)(w->round_end - tp->snd_una) < 0;
+	w->delivered += a.delivered;
+	w->delivered_ce += a.marked;
+	w->marked = a.marked < 0xffff ? a.marked : 0xffff;
+	if (a.new_round) {
+		w->round_end = tp->snd_nxt;
+		w->round_seen = 1;
+	}
+	if (controller->ack) {
+		struct subflow s = view(sk);
+
+		controller->ack(&s, &a);
+		done(&s, w);
+	}
+}
+
+HOOK void tresse_grow(ARGUMENTS)
+{
+	struct sock *sk = SOCKET;
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct wrapper *w = wrapper_of(sk);
+	struct ack a = { .delivered = (u32)arguments[2] };
+	struct subflow s;
+
+	if (w->ready != READY) {
+		count(REPAIRS);
+		begin(sk);
+		return;
+	}
+	s = view(sk);
+	if (!s.cwnd_limited)
+		return;
+	a.marked = w->marked;
+	a.rtt = eighths(tp->rack.rtt_us);
+	a.new_round = w->round_seen;
+	w->round_seen = 0;
+	if (controller->grow)
+		controller->grow(&s, &a);
+	done(&s, w);
+	s.cwnd = bounded(s.cwnd, CWND_LIMIT);
+	if (s.cwnd > tp->snd_cwnd_clamp)
+		s.cwnd = tp->snd_cwnd_clamp;
+	tp->snd_cwnd = s.cwnd;
+	w->last_cwnd = s.cwnd;
+}
+
+HOOK u32 tresse_congestion(ARGUMENTS)
+{
+	struct sock *sk = SOCKET;
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	struct wrapper *w = wrapper_of(sk);
+	struct subflow s = view(sk);
+	enum cause cause = LOCAL;
+	u32 window;
+
+	if (w->ready != READY)
+		return half_window(&s);
+	if (tp->lost_out) {
+		cause = LOSS_EVENT;
+		count(CUTS_BY_LOSS);
+	} else if (w->echoed) {
+		cause = MARK;
+		count(CUTS_BY_MARK);
+	} else {
+		count(CUTS_BY_LOCAL_DROP);
+	}
+	window = controller->congestion ? controller->congestion(&s, cause) : s.cwnd;
+	done(&s, w);
+	return bounded(window < s.cwnd ? window : s.cwnd, CWND_LIMIT);
+}
+
+/*
+ * The exact echo (RFC 8257 §3.2): each ACK tells whether the packets that it covers were marked.
+ * When that changes, what an ACK still owes is sent first, in the old state.
+ */
+static __always_inline void echo(struct sock *sk, u8 marked)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct inet_connection_sock *icsk = (struct inet_connection_sock *)sk;
+	struct wrapper *w = wrapper_of(sk);
+
+	if (tp->ecn_flags & TCP_ECN_ACCECN)
+		return; /* AccECN counts marks by itself */
+	if (w->ce_state != marked) {
+		if (icsk->icsk_ack.pending & ICSK_ACK_TIMER) {
+			if (w->ce_state)
+				tp->ecn_flags |= TCP_ECN_DEMAND_CWR;
+			else
+				tp->ecn_flags &= ~TCP_ECN_DEMAND_CWR;
+			bpf_tcp_send_ack(tp, w->prior_rcv_nxt);
+		}
+		icsk->icsk_ack.pending |= ICSK_ACK_NOW;
+	}
+	w->prior_rcv_nxt = tp->rcv_nxt;
+	w->ce_state = marked;
+	if (marked)
+		tp->ecn_flags |= TCP_ECN_DEMAND_CWR;
+	else
+		tp->ecn_flags &= ~TCP_ECN_DEMAND_CWR;
+}
+
+HOOK void tresse_event(ARGUMENTS)
+{
+	struct sock *sk = SOCKET;
+	struct wrapper *w = wrapper_of(sk);
+	u32 event = (u32)arguments[1];
+
+	if (w->ready != READY)
+		return;
+	if (event == bpf_core_enum_value(enum tcp_ca_event, CA_EVENT_LOSS)) {
+		count(TIMEOUTS);
+		if (controller->timeout) {
+			struct subflow s = view(sk);
+
+			controller->timeout(&s);
+			done(&s, w);
+		}
+	} else if (controller->signals & SIGNAL_CE_EXACT) {
+		if (event == bpf_core_enum_value(enum tcp_ca_event, CA_EVENT_ECN_IS_CE))
+			echo(sk, 1);
+		else if (event == bpf_core_enum_value(enum tcp_ca_event, CA_EVENT_ECN_NO_CE))
+			echo(sk, 0);
+	}
+}
+
+HOOK u32 tresse_undo(ARGUMENTS)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)SOCKET;
+
+	count(UNDONE);
+	return max_u32(tp->snd_cwnd, tp->prior_cwnd);
+}
+
+/* crates/linux/src/object.rs writes the name and the flags before it is loaded. */
+SEC(".struct_ops.link")
+struct tcp_congestion_ops tresse = {
+	.init = (void *)tresse_init,
+	.release = (void *)tresse_release,
+	.ssthresh = (void *)tresse_congestion,
+	.cong_avoid = (void *)tresse_grow,
+	.cwnd_event = (void *)tresse_event,
+	.in_ack_event = (void *)tresse_ack,
+	.undo_cwnd = (void *)tresse_undo,
+	.name = "tr_unnamed",
+};

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
+/* What the wrapper keeps in each socket, and what it counts. */
+#ifndef TRESSE_WRAPPER_H
+#define TRESSE_WRAPPER_H
+
+/* What controller.h promises of the live subflow and of its siblings. */
+#define CWND_LIMIT (1u << 17)
+#define SRTT_LIMIT (1u << 23)
+
+#define READY 0x7e
+
+/* In icsk_ca_priv. The kernel zeroes it before another congestion control takes over. */
+struct wrapper {
+	u64 word;           /* published: the siblings read it from here */
+	u32 delivered;      /* tp->delivered when it was last counted */
+	u32 delivered_ce;
+	u32 round_end;      /* a round ends when more than this is ACKed */
+	u32 last_cwnd;      /* the window when a hook last saw it */
+	u32 prior_rcv_nxt;  /* receiver: what the last ACK of this CE state would cover */
+	u16 marked;         /* marks of the last ACK that delivered something */
+	u8 ready;           /* READY between init and release */
+	u8 echoed: 1;       /* the ACK at hand carries an ECN echo */
+	u8 round_seen: 1;   /* a round has begun since the last `grow` */
+	u8 ce_state: 1;     /* receiver: the last packet was marked */
+	u64 controller[PRIVATE_WORDS];
+};
+
+_Static_assert(sizeof(struct wrapper) <= 13 * 8, "Linux gives 13 words");
+
+static __always_inline struct wrapper *wrapper_of(struct sock *sk)
+{
+	return (struct wrapper *)((struct inet_connection_sock *)sk)->icsk_ca_priv;
+}
+
+static __always_inline u32 bounded(u32 value, u32 limit)
+{
+	return !value ? 1 : value < limit ? value : limit - 1;
+}
+
+/* Microseconds as 1/8 us; ~0 is how the kernel says "unknown". */
+static __always_inline u32 eighths(u32 us)
+{
+	return us == ~0u ? 0 : us < SRTT_LIMIT / 8 ? us * 8 : SRTT_LIMIT - 1;
+}
+
+/* crates/linux/src/counters.rs has the same names in the same order. */
+enum counter {
+	SOCKETS_BEGUN,     /* sockets that took the controller */
+	SOCKETS_ENDED,     /* sockets that left it */
+	WITHOUT_ECN,       /* sockets that fell back to Reno: the peer does not speak ECN */
+	CUTS_BY_MARK,
+	CUTS_BY_LOSS,
+	CUTS_BY_LOCAL_DROP,
+	TIMEOUTS,
+	UNDONE,            /* reductions that turned out to be needless */
+	REPAIRS,           /* hooks that the kernel skipped, and what that broke mended */
+	WALKS_CUT_SHORT,   /* walks over the siblings that met a subflow in the act of leaving */
+	COUNTERS
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, COUNTERS);
+	__type(key, u32);
+	__type(value, u64);
+} counters SEC(".maps");
+
+/* A softirq may interrupt a count on the same core: hence atomic. */
+static __always_inline void count(enum counter which)
+{
+	u32 key = which;
+	u64 *value = bpf_map_lookup_elem(&counters, &key);
+
+	if (value)
+		__sync_fetch_and_add(value, 1);
+}
+
+#endif

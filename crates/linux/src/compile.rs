@@ -1,0 +1,42 @@
+// Shared by the build script and by the library: how a program of bpf/ is compiled.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// The compilers that will do, the best first. 16 is Debian 12's.
+const COMPILERS: [&str; 6] = ["clang-16", "clang-19", "clang-18", "clang-17", "clang-20", "clang"];
+
+/// The first of [`COMPILERS`] that is installed.
+pub(crate) fn clang() -> Option<&'static str> {
+    COMPILERS
+        .into_iter()
+        .find(|name| Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success()))
+}
+
+/// Compiles `source` for the kernel's BPF machine. With `controller`, the file and the name of the
+/// controller that it wraps. Never calls anything but the compiler.
+pub(crate) fn compile(
+    clang: &str,
+    source: &Path,
+    controller: Option<(&Path, &str)>,
+    include: &[&Path],
+    object: &Path,
+) -> std::io::Result<Output> {
+    let mut command = Command::new(clang);
+    command
+        // v3 is the oldest instruction set with 32-bit jumps; it has no signed division.
+        .args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-std=gnu11", "-ffreestanding"])
+        .args(["-Wall", "-Wextra", "-Wno-unused-parameter", "-Wno-unused-function", "-Werror"])
+        .args(["-fno-crash-diagnostics"]);
+    for folder in include {
+        command.arg("-I").arg(folder);
+    }
+    if let Some((file, name)) = controller {
+        let mut definition = OsString::from("-DCONTROLLER_FILE=\"");
+        definition.push(file);
+        definition.push("\"");
+        command.arg(definition).arg(format!("-DCONTROLLER_ID=tresse_{name}"));
+    }
+    command.arg("-c").arg(source).arg("-o").arg(object).output()
+}

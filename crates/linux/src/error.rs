@@ -1,0 +1,12 @@
+//! What can go wrong, by whose turn it is.
+
+/// Why something could not be done; nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The caller asked for something that makes no sense, or that is not there.
+    #[error("{0}")]
+    Input(String),
+    /// The machine lacks something: a permission, a feature of the kernel, a tool.
+    #[error("{0}")]
+    Machine(String),
+}

@@ -1,0 +1,122 @@
+//! The eBPF objects: embedded for the built-in controllers, compiled on the spot for users' files.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+
+use libbpf_rs::{MapCore, Object, ObjectBuilder, OpenObject, PrintLevel};
+use tresse_controllers::{Controller, Scheme};
+
+use crate::compile::{clang, compile};
+use crate::{Error, diagnosis};
+
+struct BuiltIn {
+    name: &'static str,
+    hooks: &'static [u8],
+    trace: &'static [u8],
+}
+
+mod embedded {
+    use super::BuiltIn;
+    include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+}
+pub(crate) use embedded::{MARK, STATUS};
+
+/// Which program wraps the controller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wrapper {
+    /// `bpf/controller.bpf.c`: the congestion control of sockets.
+    Hooks,
+    /// `bpf/trace.bpf.c`: hooks that user space calls.
+    Trace,
+}
+
+/// The object of `controller`.
+///
+/// # Errors
+/// A user's file that does not compile for the BPF machine; no compiler, or no room for its output.
+pub(crate) fn bytes(controller: Controller, wrapper: Wrapper) -> Result<Cow<'static, [u8]>, Error> {
+    let Some(file) = controller.file() else {
+        let found = embedded::BUILT_IN.iter().find(|b| b.name == controller.name());
+        let b = found.expect("each built-in controller has its eBPF build");
+        return Ok(Cow::Borrowed(if wrapper == Wrapper::Hooks { b.hooks } else { b.trace }));
+    };
+    let clang = clang().ok_or_else(|| {
+        Error::Machine(
+            "clang 16 or newer is needed to compile it for the kernel\n\nhint: apt-get install clang-16"
+                .into(),
+        )
+    })?;
+    let machine = |error: std::io::Error| Error::Machine(format!("a temporary folder: {error}"));
+    let folder = tempfile::tempdir().map_err(machine)?;
+    let program = if wrapper == Wrapper::Hooks { "controller.bpf.c" } else { "trace.bpf.c" };
+    fs::create_dir(folder.path().join("bpf")).map_err(machine)?;
+    for (name, text) in embedded::SOURCES {
+        fs::write(folder.path().join(name), text).map_err(machine)?;
+    }
+    for (name, text) in libbpf_sys::API_HEADERS {
+        fs::write(folder.path().join("bpf").join(name), text).map_err(machine)?;
+    }
+    let file = fs::canonicalize(file).map_err(|e| Error::Input(format!("{}: {e}", file.display())))?;
+    let object = folder.path().join("object.o");
+    let output = compile(
+        clang,
+        &folder.path().join(program),
+        Some((&file, controller.name())),
+        &[folder.path()],
+        &object,
+    )
+    .map_err(|error| Error::Machine(format!("{clang}: {error}")))?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr);
+        return Err(Error::Input(diagnosis::of_compiler(&file, &message)));
+    }
+    fs::read(&object).map(Cow::Owned).map_err(machine)
+}
+
+/// What libbpf and the verifier said while one object was loaded.
+static LOG: Mutex<String> = Mutex::new(String::new());
+/// One load at a time, so that [`LOG`] is of one object.
+static LOADING: Mutex<()> = Mutex::new(());
+
+fn collect(_: PrintLevel, message: String) {
+    LOG.lock().expect("no holder of the lock panics").push_str(&message);
+}
+
+/// Opens an object, so that it can be set up before it is loaded.
+pub(crate) fn open(bytes: &[u8]) -> Result<OpenObject, Error> {
+    libbpf_rs::set_print(Some((PrintLevel::Warn, collect)));
+    ObjectBuilder::default()
+        .open_memory(bytes)
+        .map_err(|error| Error::Machine(format!("the eBPF object cannot be opened: {error}")))
+}
+
+/// Loads an object. `file` is the user's, if the verifier's verdict is about one.
+///
+/// # Errors
+/// Without the permission, without the kernel's type information, or if the verifier refuses it.
+pub(crate) fn load(object: OpenObject, file: Option<&Path>) -> Result<Object, Error> {
+    let _one = LOADING.lock().expect("no holder of the lock panics");
+    LOG.lock().expect("no holder of the lock panics").clear();
+    object.load().map_err(|error| {
+        let log = std::mem::take(&mut *LOG.lock().expect("no holder of the lock panics"));
+        diagnosis::of_load(&error, &log, file)
+    })
+}
+
+/// The bytes of the map `name`, before it is loaded.
+pub(crate) fn set(object: &mut OpenObject, name: &str, write: impl FnOnce(&mut [u8])) {
+    let mut map = object.maps_mut().find(|m| m.name() == OsStr::new(name)).expect("the object has the map");
+    write(map.initial_value_mut().expect("the map has a first value"));
+}
+
+/// Writes the parameters' values where the program reads them as constants.
+pub(crate) fn set_parameters(object: &mut OpenObject, scheme: &Scheme) {
+    set(object, ".rodata.parameters", |bytes| {
+        for (word, value) in bytes.chunks_exact_mut(8).zip(scheme.values()) {
+            word.copy_from_slice(&value.to_ne_bytes());
+        }
+    });
+}

@@ -1,0 +1,151 @@
+//! A script played through a controller's eBPF build, hook by hook (`BPF_PROG_TEST_RUN`).
+
+use std::ffi::OsStr;
+
+use libbpf_rs::{AsRawLibbpf, MapCore, Object, ProgramInput};
+use tresse_controllers::trace::{Hooks, Script, Step, play_on};
+use tresse_controllers::{Ack, CWND_LIMIT, Cause, MAX_SUBFLOWS, PRIVATE_WORDS, Scheme, Subflow};
+
+use crate::Error;
+use crate::object::{self, Wrapper};
+
+/// `struct call` of `bpf/trace.bpf.c`.
+#[repr(C)]
+struct Call {
+    hook: u32,
+    cause: u32,
+    window: u32,
+    cwnd: u32,
+    ssthresh: u32,
+    srtt: u32,
+    min_rtt: u32,
+    in_flight: u32,
+    state: u32,
+    cwnd_limited: u32,
+    ack: Ack,
+    word: u64,
+    private: [u64; PRIVATE_WORDS],
+    siblings: Siblings,
+}
+
+/// `struct siblings` of `controller.h`; the first is the own subflow.
+#[repr(C)]
+struct Siblings {
+    busy: u32,
+    count: u32,
+    peers: [Peer; MAX_SUBFLOWS + 1],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Peer {
+    cwnd: u32,
+    srtt: u32,
+    word: u64,
+}
+
+const INIT: u32 = 0;
+const ACK: u32 = 1;
+const GROW: u32 = 2;
+const CONGESTION: u32 = 3;
+const TIMEOUT: u32 = 4;
+
+/// The subflows of one connection whose controller runs in the kernel.
+struct Group {
+    object: Object,
+    subflows: Vec<(Subflow, [u64; PRIVATE_WORDS])>,
+}
+
+impl Group {
+    fn new(scheme: &Scheme, count: usize, initial_window: u32) -> Result<Self, Error> {
+        let controller = scheme.controller();
+        let mut open = object::open(&object::bytes(controller, Wrapper::Trace)?)?;
+        object::set_parameters(&mut open, scheme);
+        let object = object::load(open, controller.file())?;
+        let subflows = (0..count).map(|_| (Subflow::outside(initial_window), [0; PRIVATE_WORDS])).collect();
+        let mut group = Self { object, subflows };
+        for i in 0..count {
+            group.call(i, INIT, &Ack::default(), Cause::Mark);
+        }
+        Ok(group)
+    }
+
+    /// Calls a hook of subflow `i`; returns what `congestion` returned.
+    fn call(&mut self, i: usize, hook: u32, ack: &Ack, cause: Cause) -> u32 {
+        let map = self.object.maps().find(|m| m.name() == OsStr::new(".data.call")).expect("it is there");
+        let mut size = 0;
+        // SAFETY: the map is alive; libbpf keeps its memory mapped as long as the object.
+        let memory = unsafe {
+            libbpf_sys::bpf_map__initial_value(map.as_libbpf_object().as_ptr(), &mut size).cast::<Call>()
+        };
+        assert_eq!(size as usize, size_of::<Call>(), "as bpf/trace.bpf.c lays it out");
+        let mut siblings =
+            Siblings { busy: 0, count: 1, peers: [Peer { cwnd: 0, srtt: 0, word: 0 }; MAX_SUBFLOWS + 1] };
+        for (s, _) in self.subflows.iter().enumerate().filter(|(k, _)| *k != i).map(|(_, s)| s) {
+            siblings.peers[siblings.count as usize] = Peer { cwnd: s.cwnd, srtt: s.srtt, word: s.word };
+            siblings.count += 1;
+        }
+        let (s, private) = &mut self.subflows[i];
+        let call = Call {
+            hook,
+            cause: cause as u32,
+            window: 0,
+            cwnd: s.cwnd,
+            ssthresh: s.ssthresh,
+            srtt: s.srtt,
+            min_rtt: s.min_rtt,
+            in_flight: s.in_flight,
+            state: s.state as u32,
+            cwnd_limited: s.cwnd_limited.into(),
+            ack: *ack,
+            word: s.word,
+            private: *private,
+            siblings,
+        };
+        // SAFETY: the map's page is as large as `Call`, and nobody else has it.
+        unsafe { memory.write_volatile(call) };
+        let program = self.object.progs_mut().next().expect("the object has one program");
+        program.test_run(ProgramInput::default()).expect("a loaded program can be run");
+        // SAFETY: as above; the kernel has finished with it.
+        let call = unsafe { memory.read_volatile() };
+        s.cwnd = call.cwnd;
+        s.word = call.word;
+        *private = call.private;
+        call.window
+    }
+}
+
+impl Hooks for Group {
+    fn subflow(&mut self, i: usize) -> &mut Subflow {
+        &mut self.subflows[i].0
+    }
+
+    fn ack(&mut self, i: usize, ack: &Ack) {
+        self.call(i, ACK, ack, Cause::Mark);
+    }
+
+    fn grow(&mut self, i: usize, ack: &Ack) {
+        self.call(i, GROW, ack, Cause::Mark);
+        let cwnd = &mut self.subflow(i).cwnd;
+        *cwnd = (*cwnd).max(1);
+    }
+
+    fn congestion(&mut self, i: usize, cause: Cause) -> u32 {
+        let limit = self.subflow(i).cwnd.clamp(1, CWND_LIMIT - 1);
+        self.call(i, CONGESTION, &Ack::default(), cause).clamp(1, limit)
+    }
+
+    fn timeout(&mut self, i: usize) {
+        self.call(i, TIMEOUT, &Ack::default(), Cause::Loss);
+    }
+}
+
+/// Plays `script` with the eBPF build, each subflow starting with `initial_window` packets; as
+/// [`tresse_controllers::trace::play`] does with the native one.
+///
+/// # Errors
+/// If the program cannot be loaded: see [`crate::check`].
+pub fn play(scheme: &Scheme, script: &Script, initial_window: u32) -> Result<Vec<Step>, Error> {
+    let mut group = Group::new(scheme, script.subflows, initial_window)?;
+    Ok(play_on(&mut group, script, initial_window))
+}
