@@ -153,6 +153,7 @@ struct tcp_congestion_ops {
 #define AF_INET6 10
 #define TCP_ESTABLISHED 1
 #define TCP_CLOSE_WAIT 8
+#define TCP_LISTEN 10
 #define CA_ACK_ECE 4		/* in_ack_event: the ACK carries an ECN echo */
 #define ICSK_ACK_TIMER 2	/* icsk_ack.pending: a delayed ACK waits */
 #define ICSK_ACK_NOW 16		/* icsk_ack.pending: ACK at once */

@@ -23,6 +23,7 @@
 #include CONTROLLER_FILE
 #include "wrapper.h"
 #include "siblings.h"
+#include "registration.h"
 
 char _license[] SEC("license") = "Dual MIT/GPL";
 
@@ -198,7 +199,7 @@ HOOK void tresse_grow(ARGUMENTS)
 	w->last_cwnd = s.cwnd;
 }
 
-HOOK u32 tresse_congestion(ARGUMENTS)
+HOOK u32 tresse_cut(ARGUMENTS)
 {
 	struct sock *sk = SOCKET;
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
@@ -290,7 +291,7 @@ SEC(".struct_ops.link")
 struct tcp_congestion_ops tresse = {
 	.init = (void *)tresse_init,
 	.release = (void *)tresse_release,
-	.ssthresh = (void *)tresse_congestion,
+	.ssthresh = (void *)tresse_cut,
 	.cong_avoid = (void *)tresse_grow,
 	.cwnd_event = (void *)tresse_event,
 	.in_ack_event = (void *)tresse_ack,

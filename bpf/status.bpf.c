@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
- * Lists the sockets of a network namespace that a controller of ours governs: an iterator over its
- * TCP sockets that writes one record for each. crates/linux/src/sockets.rs has the same layout.
+ * Lists the sockets of a network namespace whose congestion control is one of `names`: an iterator
+ * over its TCP sockets that writes a record for each. crates/linux/src/sockets.rs has the layout.
  */
 #include "compat.h"
 
 char _license[] SEC("license") = "Dual MIT/GPL";
 
+#define MAX_NAMES 32
+
+/* A name of 16 bytes as two words, which compare quickly; set before the program is loaded. */
+const volatile struct {
+	__u64 words[2];
+} names[MAX_NAMES] SEC(".rodata.names") = {};
+
 struct record {
-	char name[16];        /* of the congestion control */
-	__u32 token;          /* of the MPTCP connection; 0 for plain TCP */
-	__u32 cwnd, ssthresh, srtt, delivered_ce;
+	__u32 which;                /* of `names` */
+	__u32 token;                /* of the MPTCP connection; 0 for plain TCP */
+	__u32 cwnd, srtt, delivered_ce;
 	__u8 local[16], remote[16]; /* addresses; IPv4 in the first four bytes */
 	__u16 local_port, remote_port;
 	__u8 family, state, mptcp, pad;
@@ -23,18 +30,28 @@ int tresse_sockets(struct bpf_iter__tcp *ctx)
 	const struct inet_connection_sock *icsk;
 	const struct tcp_sock *tp;
 	struct record r = {};
+	__u64 name[2] = {};
+	int i, found = 0;
 
 	if (!common)
 		return 0;
 	tp = bpf_skc_to_tcp_sock(common);
 	if (!tp)
 		return 0; /* a request or a time-wait socket */
+	if (common->skc_state == TCP_LISTEN)
+		return 0;
 	icsk = (const struct inet_connection_sock *)tp;
-	bpf_probe_read_kernel_str(r.name, sizeof(r.name), icsk->icsk_ca_ops->name);
-	if (r.name[0] != 't' || r.name[1] != 'r' || r.name[2] != '_')
+	bpf_probe_read_kernel(name, sizeof(name), icsk->icsk_ca_ops->name);
+	bpf_for(i, 0, MAX_NAMES) {
+		if (names[i].words[0] == name[0] && names[i].words[1] == name[1]) {
+			r.which = i;
+			found = 1;
+			break;
+		}
+	}
+	if (!found)
 		return 0;
 	r.cwnd = tp->snd_cwnd;
-	r.ssthresh = tp->snd_ssthresh;
 	r.srtt = tp->srtt_us;
 	r.delivered_ce = tp->delivered_ce;
 	r.state = BPF_CORE_READ_BITFIELD(icsk, icsk_ca_state);

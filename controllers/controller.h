@@ -96,6 +96,7 @@ struct parameter {
 #define SIGNAL_LOSS 1     /* losses and timeouts: every host has them */
 #define SIGNAL_ECN 2      /* at least one mark in a window is told */
 #define SIGNAL_CE_EXACT 4 /* every CE mark is counted */
+#define SIGNAL_NEXT_HOP 8 /* the congestion of the next hop; no Linux kernel tells it */
 
 struct controller {
 	u32 abi;

@@ -120,7 +120,7 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
 }
 
 /// A built-in controller's name, or a file that declares one.
-fn controller(name: &str) -> Result<Controller, Failure> {
+pub fn controller(name: &str) -> Result<Controller, Failure> {
     if let Some(c) = controllers::find(name) {
         return Ok(c);
     }
@@ -141,7 +141,7 @@ fn controller(name: &str) -> Result<Controller, Failure> {
     }
 }
 
-fn settings(texts: &[String]) -> Result<Vec<(&str, u64)>, Failure> {
+pub fn settings(texts: &[String]) -> Result<Vec<(&str, u64)>, Failure> {
     texts
         .iter()
         .map(|text| {

@@ -2,6 +2,7 @@
 
 mod bench;
 mod controller;
+mod linux;
 mod list;
 mod progress;
 mod run;
@@ -35,6 +36,9 @@ enum Command {
     #[command(subcommand)]
     Controller(controller::Command),
     Bench(bench::Args),
+    Attach(linux::AttachArgs),
+    Detach(linux::DetachArgs),
+    Status(linux::StatusArgs),
     /// Print the JSON Schema of an experiment file
     ///
     /// Editors use it to complete and check experiment files.
@@ -94,6 +98,9 @@ fn main() -> ExitCode {
         Command::Explain(args) => list::explain(&args),
         Command::Controller(command) => controller::run(command),
         Command::Bench(args) => bench::run(&args),
+        Command::Attach(args) => linux::attach(&args),
+        Command::Detach(args) => linux::detach(&args),
+        Command::Status(args) => linux::status(&args),
         Command::Schema => schema(),
     };
     let (code, message) = match result {

@@ -33,10 +33,12 @@ pub enum Signal {
     Ecn,
     /// Every CE mark is counted.
     CeExact,
+    /// The congestion of the next hop.
+    NextHop,
 }
 
 impl Signal {
-    const ALL: [(u32, Self); 3] = [(1, Self::Loss), (2, Self::Ecn), (4, Self::CeExact)];
+    const ALL: [(u32, Self); 4] = [(1, Self::Loss), (2, Self::Ecn), (4, Self::CeExact), (8, Self::NextHop)];
 
     /// The name that `--json` uses.
     pub fn name(self) -> &'static str {
@@ -44,6 +46,7 @@ impl Signal {
             Self::Loss => "loss",
             Self::Ecn => "ecn",
             Self::CeExact => "ce_exact",
+            Self::NextHop => "next_hop",
         }
     }
 }

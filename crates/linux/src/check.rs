@@ -29,7 +29,7 @@ pub struct Program {
 /// machine cannot load eBPF.
 pub fn check(scheme: &Scheme) -> Result<Vec<Program>, Error> {
     let controller = scheme.controller();
-    let mut open = object::open(&object::bytes(controller, Wrapper::Hooks)?)?;
+    let mut open = object::open(&object::bytes(controller, Wrapper::Hooks)?, controller.file())?;
     object::set_parameters(&mut open, scheme);
     Ok(sizes(&object::load(open, controller.file())?))
 }

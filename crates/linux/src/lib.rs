@@ -8,12 +8,26 @@
 //! The programs themselves are in `bpf/`; a controller is the same file of `controllers/` that the
 //! simulator runs.
 
+pub mod attach;
+mod attached;
+mod bpffs;
 mod check;
 mod compile;
+mod counters;
+mod default;
+pub mod detach;
 mod diagnosis;
 mod error;
+mod netns;
 mod object;
+mod sockets;
+pub mod status;
 pub mod trace;
 
+pub use attach::attach;
+pub use attached::Stamp;
 pub use check::{Program, check};
+pub use counters::COUNTERS;
+pub use detach::detach;
 pub use error::Error;
+pub use status::status;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 
-use libbpf_rs::{MapCore, Object, ObjectBuilder, OpenObject, PrintLevel};
+use libbpf_rs::{Object, ObjectBuilder, OpenObject, PrintLevel};
 use tresse_controllers::{Controller, Scheme};
 
 use crate::compile::{clang, compile};
@@ -22,7 +22,7 @@ mod embedded {
     use super::BuiltIn;
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 }
-pub(crate) use embedded::{MARK, STATUS};
+pub(crate) use embedded::STATUS;
 
 /// Which program wraps the controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,34 +76,36 @@ pub(crate) fn bytes(controller: Controller, wrapper: Wrapper) -> Result<Cow<'sta
     fs::read(&object).map(Cow::Owned).map_err(machine)
 }
 
-/// What libbpf and the verifier said while one object was loaded.
+/// What libbpf and the verifier said about one object.
 static LOG: Mutex<String> = Mutex::new(String::new());
-/// One load at a time, so that [`LOG`] is of one object.
-static LOADING: Mutex<()> = Mutex::new(());
+/// One object at a time, so that [`LOG`] is about one.
+static TURN: Mutex<()> = Mutex::new(());
 
 fn collect(_: PrintLevel, message: String) {
     LOG.lock().expect("no holder of the lock panics").push_str(&message);
 }
 
-/// Opens an object, so that it can be set up before it is loaded.
-pub(crate) fn open(bytes: &[u8]) -> Result<OpenObject, Error> {
+/// Does `work` with libbpf; gives what was said if it fails.
+fn logged<T>(work: impl FnOnce() -> libbpf_rs::Result<T>) -> Result<T, (libbpf_rs::Error, String)> {
+    let _turn = TURN.lock().expect("no holder of the lock panics");
     libbpf_rs::set_print(Some((PrintLevel::Warn, collect)));
-    ObjectBuilder::default()
-        .open_memory(bytes)
-        .map_err(|error| Error::Machine(format!("the eBPF object cannot be opened: {error}")))
+    LOG.lock().expect("no holder of the lock panics").clear();
+    work().map_err(|error| (error, std::mem::take(&mut *LOG.lock().expect("no holder of the lock panics"))))
 }
 
-/// Loads an object. `file` is the user's, if the verifier's verdict is about one.
+/// Opens an object, so that it can be set up before it is loaded. `file` is the user's, if there is
+/// one.
+pub(crate) fn open(bytes: &[u8], file: Option<&Path>) -> Result<OpenObject, Error> {
+    logged(|| ObjectBuilder::default().open_memory(bytes))
+        .map_err(|(error, log)| diagnosis::of_open(&error, &log, file))
+}
+
+/// Loads an object. `file` is the user's, if there is one.
 ///
 /// # Errors
 /// Without the permission, without the kernel's type information, or if the verifier refuses it.
 pub(crate) fn load(object: OpenObject, file: Option<&Path>) -> Result<Object, Error> {
-    let _one = LOADING.lock().expect("no holder of the lock panics");
-    LOG.lock().expect("no holder of the lock panics").clear();
-    object.load().map_err(|error| {
-        let log = std::mem::take(&mut *LOG.lock().expect("no holder of the lock panics"));
-        diagnosis::of_load(&error, &log, file)
-    })
+    logged(|| object.load()).map_err(|(error, log)| diagnosis::of_load(&error, &log, file))
 }
 
 /// The bytes of the map `name`, before it is loaded.

@@ -59,7 +59,7 @@ struct Group {
 impl Group {
     fn new(scheme: &Scheme, count: usize, initial_window: u32) -> Result<Self, Error> {
         let controller = scheme.controller();
-        let mut open = object::open(&object::bytes(controller, Wrapper::Trace)?)?;
+        let mut open = object::open(&object::bytes(controller, Wrapper::Trace)?, controller.file())?;
         object::set_parameters(&mut open, scheme);
         let object = object::load(open, controller.file())?;
         let subflows = (0..count).map(|_| (Subflow::outside(initial_window), [0; PRIVATE_WORDS])).collect();

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
+/*
+ * What user space must find again when it meets the attached controller later. No hook touches
+ * these maps: crates/linux binds them to a program, so they live and die with it, and the pinned
+ * link is all that there is in the file system.
+ */
+#ifndef TRESSE_REGISTRATION_H
+#define TRESSE_REGISTRATION_H
+
+/* Who attached what: a JSON text, padded with zeros. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, 4096);
+} stamp SEC(".maps");
+
+/* The default congestion control that a network namespace had before, by its inode. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__uint(key_size, sizeof(__u64));
+	__uint(value_size, 16);
+} defaults SEC(".maps");
+
+#endif

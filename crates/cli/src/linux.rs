@@ -1,0 +1,154 @@
+//! `tresse attach`, `detach`, `status`.
+
+use std::io::{self, Write};
+
+use tresse_controllers::Scheme;
+use tresse_linux::attach::{Changed, Default};
+
+use crate::controller::{controller, settings};
+use crate::table::Table;
+use crate::{Failure, print_json};
+
+/// Load a controller into the kernel, as a TCP congestion control
+///
+/// It is the same file that the simulator runs, as eBPF: no kernel is patched. It is pinned under
+/// /sys/fs/bpf/tresse, so it outlives this command; `tresse detach` removes it. Sockets get it as
+/// the default of their network namespace (`--default`), by route (`ip route … congctl tr_xmp`) or
+/// by setsockopt(TCP_CONGESTION). The subflows of an MPTCP connection are coupled.
+///
+///   tresse attach xmp --param beta=6 --default --netns blue
+///   tresse attach my.c
+///
+/// Attaching the same again only adds defaults. Needs root and a kernel from 6.12 on: `tresse
+/// doctor` tells what is missing.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct AttachArgs {
+    /// A built-in controller (`tresse list controllers`), or a C file
+    controller: String,
+    /// Its name in the kernel, at most 15 characters [default: tr_ and the controller's name]
+    #[arg(long)]
+    name: Option<String>,
+    /// Set a parameter of the controller
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    parameters: Vec<String>,
+    /// Make it the default of this network namespace; the old default is remembered
+    #[arg(long)]
+    default: bool,
+    /// Make it the default of that namespace (`ip netns`) instead; may be given more than once
+    #[arg(long, value_name = "NAME", requires = "default")]
+    netns: Vec<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Take a controller back out of the kernel
+///
+/// The defaults that `attach` changed are given back first. Refuses while a namespace whose former
+/// default is not known still names the controller. Sockets that use it keep it until they close.
+#[derive(Debug, clap::Args)]
+pub struct DetachArgs {
+    /// The controller, or its name in the kernel
+    controller: String,
+    /// Give CUBIC, or else Reno, to namespaces that still name it
+    #[arg(long)]
+    force: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Show the attached controllers at work
+///
+/// For each: its parameters, the namespaces whose default it is, the connections that it governs
+/// with their subflows, and what it has counted.
+#[derive(Debug, clap::Args)]
+pub struct StatusArgs {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn attach(args: &AttachArgs) -> Result<(), Failure> {
+    let scheme = Scheme::new(controller(&args.controller)?, settings(&args.parameters)?)
+        .map_err(|e| Failure::Input(e.to_string()))?;
+    let default = match (args.default, args.netns.is_empty()) {
+        (false, _) => Default::No,
+        (true, true) => Default::Here,
+        (true, false) => Default::In(args.netns.clone()),
+    };
+    let report = tresse_linux::attach(&scheme, args.name.as_deref(), &default)?;
+    if args.json {
+        return print_report("tresse/attach/1", &report);
+    }
+    let how = if report.already_attached { "was attached already" } else { "is attached" };
+    writeln!(io::stdout(), "{} {how} as {}", report.controller, report.kernel_name)?;
+    print_changes(&report.default_in)
+}
+
+pub fn detach(args: &DetachArgs) -> Result<(), Failure> {
+    let report = tresse_linux::detach(&args.controller, args.force)?;
+    if args.json {
+        return print_report("tresse/detach/1", &report);
+    }
+    writeln!(io::stdout(), "{} ({}) is detached", report.controller, report.kernel_name)?;
+    print_changes(&report.default_in)
+}
+
+pub fn status(args: &StatusArgs) -> Result<(), Failure> {
+    let controllers = tresse_linux::status()?;
+    if args.json {
+        return print_json(&serde_json::json!({ "schema": "tresse/status/1", "controllers": controllers }));
+    }
+    let mut out = io::stdout().lock();
+    if controllers.is_empty() {
+        writeln!(out, "nothing is attached")?;
+    }
+    for c in controllers {
+        let parameters: Vec<_> = c.stamp.parameters.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        writeln!(out, "{} ({} {})", c.kernel_name, c.controller, parameters.join(" "))?;
+        if !c.default_in.is_empty() {
+            writeln!(out, "  default in: {}", c.default_in.join(", "))?;
+        }
+        let counters: Vec<_> =
+            c.counters.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {n}")).collect();
+        writeln!(out, "  {}", counters.join(", "))?;
+        let mut table = Table::new(&["token", "local", "remote", "cwnd", "srtt", "CE", "state"]);
+        let mut rows = 0;
+        for connection in &c.connections {
+            for s in &connection.subflows {
+                table.row(vec![
+                    connection.token.clone().unwrap_or_else(|| "TCP".to_owned()),
+                    s.local.clone(),
+                    s.remote.clone(),
+                    format!("{} pkt", s.cwnd_pkts),
+                    format!("{} us", s.srtt_us),
+                    s.ce_pkts.to_string(),
+                    s.state.to_owned(),
+                ]);
+                rows += 1;
+            }
+        }
+        if rows > 0 {
+            write!(out, "{table}")?;
+        }
+    }
+    Ok(())
+}
+
+fn print_changes(changes: &[Changed]) -> Result<(), Failure> {
+    for c in changes {
+        writeln!(io::stdout(), "default of {}: {} (was {})", c.namespace, c.now, c.before)?;
+    }
+    Ok(())
+}
+
+/// A report as JSON, with its schema first.
+fn print_report(schema: &str, report: &impl serde::Serialize) -> Result<(), Failure> {
+    let mut object = serde_json::Map::from_iter([("schema".to_owned(), schema.into())]);
+    if let serde_json::Value::Object(fields) = serde_json::to_value(report).expect("a report is plain data") {
+        object.extend(fields);
+    }
+    print_json(&object)
+}

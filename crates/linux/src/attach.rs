@@ -1,0 +1,242 @@
+//! `tresse attach`: a controller becomes a TCP congestion control of the kernel.
+
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, AsRawFd};
+
+use libbpf_rs::{MapCore, MapFlags, Object};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use tresse_controllers::{Controller, Scheme, Signal};
+
+use crate::attached::{self, Attached, Stamp};
+use crate::netns::Namespace;
+use crate::object::{self, Wrapper};
+use crate::{Error, default};
+
+/// The longest name that the kernel takes (`TCP_CA_NAME_MAX` - 1).
+const NAME_MAX: usize = 15;
+
+/// `TCP_CONG_NON_RESTRICTED`: any user and any network namespace may choose it.
+const NON_RESTRICTED: u32 = 1;
+/// `TCP_CONG_NEEDS_ECN`: its packets are ECN-capable whatever `net.ipv4.tcp_ecn` says.
+const NEEDS_ECN: u32 = 2;
+
+/// Which namespaces get the controller as their default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Default {
+    /// None.
+    No,
+    /// The caller's own.
+    Here,
+    /// Those that `ip netns` knows by these names.
+    In(Vec<String>),
+}
+
+/// What `attach` did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// The controller.
+    pub controller: String,
+    /// The name by which sockets ask for it.
+    pub kernel_name: String,
+    /// Whether it was attached before, just so.
+    pub already_attached: bool,
+    /// The namespaces whose default it has become, with what was the default before.
+    pub default_in: Vec<Changed>,
+}
+
+/// A namespace whose default was changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Changed {
+    /// The namespace.
+    pub namespace: String,
+    /// Its default before.
+    pub before: String,
+    /// Its default now.
+    pub now: String,
+}
+
+/// The name of a controller in the kernel, if no other is asked for.
+pub fn kernel_name(controller: Controller) -> String {
+    format!("tr_{}", controller.name())
+}
+
+/// Registers `scheme` as the congestion control `name` and pins it.
+///
+/// Attaching the same again changes nothing but the defaults.
+///
+/// # Errors
+/// A name that is too long or in use; a namespace that does not exist; a signal that the kernel
+/// cannot give; whatever loading needs. Nothing is changed then.
+pub fn attach(scheme: &Scheme, name: Option<&str>, default: &Default) -> Result<Report, Error> {
+    let controller = scheme.controller();
+    let name = name.map_or_else(|| kernel_name(controller), str::to_owned);
+    check_name(&name)?;
+    check_signals(controller)?;
+    let namespaces = match default {
+        Default::No => Vec::new(),
+        Default::Here => vec![Namespace::current()?],
+        Default::In(names) => names.iter().map(|n| Namespace::named(n)).collect::<Result<_, _>>()?,
+    };
+    let bytes = object::bytes(controller, Wrapper::Hooks)?;
+    let stamp = Stamp {
+        controller: controller.name().to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        digest: Sha256::digest(&bytes).iter().map(|b| format!("{b:02x}")).collect(),
+        parameters: parameters(scheme),
+    };
+    let _lock = attached::lock()?;
+    let already = attached::pin(&name).exists();
+    if already {
+        same_or_refuse(&Attached::open(&name)?, &stamp)?;
+    } else if default::available().contains(&name) {
+        return Err(Error::Input(format!(
+            "the kernel has a congestion control `{name}` already, and it is not tresse's\n\nhint: `--name` gives this \
+             one another name"
+        )));
+    } else {
+        register(scheme, &name, &bytes, &stamp)?;
+    }
+    match take_over(&name, &namespaces) {
+        Ok(default_in) => {
+            let controller = controller.name().to_owned();
+            Ok(Report { controller, kernel_name: name, already_attached: already, default_in })
+        }
+        Err(error) => {
+            if !already {
+                crate::detach::unregister(&name)?;
+            }
+            Err(error)
+        }
+    }
+}
+
+fn parameters(scheme: &Scheme) -> Vec<(String, u64)> {
+    let declared = scheme.controller().parameters();
+    declared.iter().zip(scheme.values()).map(|(p, &value)| (p.name.to_owned(), value)).collect()
+}
+
+fn check_name(name: &str) -> Result<(), Error> {
+    if name.len() > NAME_MAX {
+        let n = name.len();
+        return Err(Error::Input(format!(
+            "the name `{name}` has {n} characters; the kernel takes {NAME_MAX} at most\n\nhint: `--name` chooses a \
+             shorter one"
+        )));
+    }
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if name.is_empty() || name.starts_with('-') || !name.chars().all(allowed) {
+        return Err(Error::Input(format!("`{name}` is not a name: letters, digits, `_` and `-`")));
+    }
+    Ok(())
+}
+
+/// Whether the kernel can tell what the controller needs to know.
+fn check_signals(controller: Controller) -> Result<(), Error> {
+    if controller.signals().contains(&Signal::NextHop) {
+        return Err(Error::Machine(format!(
+            "{} needs a signal that no Linux kernel gives: {}, the congestion of the next hop\n\nhint: it runs in the \
+             simulator (`tresse run`)",
+            controller.name(),
+            Signal::NextHop.name()
+        )));
+    }
+    Ok(())
+}
+
+fn same_or_refuse(there: &Attached, stamp: &Stamp) -> Result<(), Error> {
+    if there.stamp == *stamp {
+        return Ok(());
+    }
+    let name = &there.kernel_name;
+    let differs = if there.stamp.controller != stamp.controller {
+        format!("it is the controller `{}`", there.stamp.controller)
+    } else if there.stamp.parameters != stamp.parameters {
+        let text: Vec<_> = there.stamp.parameters.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        format!("with {}", text.join(" "))
+    } else {
+        format!("another build of it, by version {}", there.stamp.version)
+    };
+    Err(Error::Input(format!(
+        "`{name}` is attached already: {differs}\n\nhint: `tresse detach {name}` first, or `--name` for a second one"
+    )))
+}
+
+/// Loads, registers and pins. The pin is the last step: whoever dies before it leaves nothing.
+fn register(scheme: &Scheme, name: &str, bytes: &[u8], stamp: &Stamp) -> Result<(), Error> {
+    let controller = scheme.controller();
+    let mut open = object::open(bytes, controller.file())?;
+    object::set_parameters(&mut open, scheme);
+    let flags = NON_RESTRICTED | if controller.needs_ecn() { NEEDS_ECN } else { 0 };
+    object::set(&mut open, "tresse", |ops| {
+        // `struct tcp_congestion_ops` of bpf/compat.h: seven functions, the flags, the name.
+        ops[56..60].copy_from_slice(&flags.to_ne_bytes());
+        ops[60..76].fill(0);
+        ops[60..60 + name.len()].copy_from_slice(name.as_bytes());
+    });
+    let mut object = object::load(open, controller.file())?;
+    keep(&object, stamp)?;
+    let failed = |error: libbpf_rs::Error| Error::Machine(format!("`{name}` cannot be registered: {error}"));
+    let mut ops = object.maps_mut().find(|m| m.name() == OsStr::new("tresse")).expect("the object has it");
+    let mut link = ops.attach_struct_ops().map_err(failed)?;
+    link.pin(attached::pin(name)).map_err(failed)
+}
+
+/// Ties the maps that only user space reads to a program, and writes the stamp.
+fn keep(object: &Object, stamp: &Stamp) -> Result<(), Error> {
+    let failed = |error: std::io::Error| Error::Machine(format!("the stamp cannot be kept: {error}"));
+    let program =
+        object.progs().find(|p| p.name() == OsStr::new("tresse_cut")).expect("the object has the hook");
+    for name in ["stamp", "defaults"] {
+        let map = object.maps().find(|m| m.name() == OsStr::new(name)).expect("the object has the map");
+        // SAFETY: both are open, and no options are given.
+        let result = unsafe {
+            libbpf_sys::bpf_prog_bind_map(
+                program.as_fd().as_raw_fd(),
+                map.as_fd().as_raw_fd(),
+                std::ptr::null(),
+            )
+        };
+        if result != 0 {
+            return Err(failed(std::io::Error::from_raw_os_error(-result)));
+        }
+    }
+    let map = object.maps().find(|m| m.name() == OsStr::new("stamp")).expect("the object has the map");
+    let mut text = serde_json::to_vec(stamp).expect("a stamp is plain data");
+    text.resize(map.value_size() as usize, 0);
+    map.update(&0u32.to_ne_bytes(), &text, MapFlags::ANY).map_err(|e| failed(std::io::Error::other(e)))
+}
+
+/// Makes `name` the default of `namespaces`; all of them or none.
+fn take_over(name: &str, namespaces: &[Namespace]) -> Result<Vec<Changed>, Error> {
+    if namespaces.is_empty() {
+        return Ok(Vec::new());
+    }
+    let attached = Attached::open(name)?;
+    let mut changed: Vec<(&Namespace, String)> = Vec::new();
+    for namespace in namespaces {
+        let result = default::get(namespace).and_then(|before| {
+            if before != name {
+                // Remembered first: whoever dies between the two has lost nothing.
+                attached.remember(namespace.inode, &before)?;
+                default::set(namespace, name)?;
+                changed.push((namespace, before));
+            }
+            Ok(())
+        });
+        if let Err(error) = result {
+            for (namespace, before) in &changed {
+                default::set(namespace, before)?;
+            }
+            return Err(error);
+        }
+    }
+    Ok(changed
+        .into_iter()
+        .map(|(namespace, before)| Changed {
+            namespace: namespace.label.clone(),
+            before,
+            now: name.to_owned(),
+        })
+        .collect())
+}

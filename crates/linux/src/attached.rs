@@ -1,0 +1,164 @@
+//! A controller that is attached: found again by its pin, with what belongs to it.
+//!
+//! The pin is a link. From it the kernel leads to the struct_ops map, to the programs in it, and to
+//! the maps that those use; so one file is all that an attached controller has in the file system,
+//! and it appears and disappears at one stroke.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use libbpf_rs::query::LinkTypeInfo;
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Program};
+use nix::fcntl::{Flock, FlockArg};
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::bpffs::{self, FOLDER};
+use crate::counters::COUNTERS;
+
+/// Who attached what; the JSON of the map `stamp`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamp {
+    /// The controller's name.
+    pub controller: String,
+    /// The version of the program that attached it.
+    pub version: String,
+    /// SHA-256 of the eBPF object.
+    pub digest: String,
+    /// The parameters' values, in the order of their declaration.
+    pub parameters: Vec<(String, u64)>,
+}
+
+/// An attached controller.
+#[derive(Debug)]
+pub(crate) struct Attached {
+    pub kernel_name: String,
+    pub stamp: Stamp,
+    counters: MapHandle,
+    defaults: MapHandle,
+}
+
+/// The pin of the controller whose kernel name is `name`.
+pub(crate) fn pin(name: &str) -> PathBuf {
+    Path::new(FOLDER).join(name)
+}
+
+/// Waits for its turn: one process at a time changes what is attached. The kernel lets go of the
+/// lock when the holder dies.
+pub(crate) fn lock() -> Result<Flock<File>, Error> {
+    bpffs::ensure()?;
+    let busy = |error: io::Error| Error::Machine(format!("{FOLDER}: {error}"));
+    let folder = File::open(FOLDER).map_err(busy)?;
+    Flock::lock(folder, FlockArg::LockExclusive).map_err(|(_, error)| busy(error.into()))
+}
+
+/// Every attached controller, by name.
+pub(crate) fn all() -> Result<Vec<Attached>, Error> {
+    let entries = match fs::read_dir(FOLDER) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(permission(&e)),
+    };
+    let mut names: Vec<String> =
+        entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names.iter().map(|name| Attached::open(name)).collect()
+}
+
+fn permission(error: &io::Error) -> Error {
+    Error::Machine(format!("{FOLDER}: {error}\n\nhint: only root can look at what is attached"))
+}
+
+impl Attached {
+    /// What is attached under `name`.
+    pub(crate) fn open(name: &str) -> Result<Self, Error> {
+        let path = pin(name);
+        let strange = |what: &str| {
+            let path = path.display();
+            Error::Machine(format!("{path}: {what}\n\nhint: it is not tresse's; `rm {path}` removes it"))
+        };
+        let link = Link::open(&path).map_err(|e| strange(&e.to_string()))?;
+        let info = link.info().map_err(|e| strange(&e.to_string()))?;
+        let LinkTypeInfo::StructOps(info) = info.info else {
+            return Err(strange("not a struct_ops link"));
+        };
+        let map = MapHandle::from_map_id(info.map_id).map_err(|e| strange(&e.to_string()))?;
+        let program = congestion_program(&map).ok_or_else(|| strange("not a controller"))?;
+        let maps = maps_of(&program);
+        let find = |name: &str| {
+            let found = maps.iter().find(|m| m.name() == name);
+            found.and_then(|m| MapHandle::try_from(m).ok()).ok_or_else(|| strange("an unknown version"))
+        };
+        let text = find("stamp")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok().flatten();
+        let text = text.ok_or_else(|| strange("no stamp"))?;
+        let end = text.iter().position(|&b| b == 0).unwrap_or(text.len());
+        let stamp = serde_json::from_slice(&text[..end]).map_err(|_| strange("an unknown version"))?;
+        let (counters, defaults) = (find("counters")?, find("defaults")?);
+        Ok(Self { kernel_name: name.to_owned(), stamp, counters, defaults })
+    }
+
+    /// The counters, summed over the cores.
+    pub(crate) fn counters(&self) -> Vec<(&'static str, u64)> {
+        let sum = |i: usize| -> u64 {
+            let values = self.counters.lookup_percpu(&(i as u32).to_ne_bytes(), MapFlags::ANY);
+            let values = values.ok().flatten().unwrap_or_default();
+            values.iter().map(|v| u64::from_ne_bytes(v[..8].try_into().expect("eight bytes"))).sum()
+        };
+        COUNTERS.iter().enumerate().map(|(i, (name, _))| (*name, sum(i))).collect()
+    }
+
+    /// The default that a namespace had before ours, by its inode.
+    pub(crate) fn remembered(&self, inode: u64) -> Option<String> {
+        let value = self.defaults.lookup(&inode.to_ne_bytes(), MapFlags::ANY).ok().flatten()?;
+        let end = value.iter().position(|&b| b == 0).unwrap_or(value.len());
+        String::from_utf8(value[..end].to_vec()).ok()
+    }
+
+    /// Remembers the default that a namespace had.
+    pub(crate) fn remember(&self, inode: u64, name: &str) -> Result<(), Error> {
+        let mut value = [0; 16];
+        value[..name.len().min(15)].copy_from_slice(&name.as_bytes()[..name.len().min(15)]);
+        self.defaults
+            .update(&inode.to_ne_bytes(), &value, MapFlags::ANY)
+            .map_err(|e| Error::Machine(format!("the old default cannot be remembered: {e}")))
+    }
+}
+
+/// The program behind `ssthresh` of a struct_ops map: the kernel puts the programs' numbers where
+/// the functions' addresses belong.
+fn congestion_program(map: &MapHandle) -> Option<OwnedFd> {
+    let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok().flatten()?;
+    value
+        .chunks_exact(8)
+        .filter_map(|word| u32::try_from(u64::from_ne_bytes(word.try_into().expect("eight bytes"))).ok())
+        .filter(|&id| id != 0)
+        .filter_map(|id| Program::fd_from_id(id).ok())
+        .find(|fd| name_of(fd).as_deref() == Some(b"tresse_cut".as_slice()))
+}
+
+fn info(fd: &OwnedFd, maps: &mut [u32]) -> Option<libbpf_sys::bpf_prog_info> {
+    let mut info = libbpf_sys::bpf_prog_info {
+        nr_map_ids: maps.len() as u32,
+        map_ids: if maps.is_empty() { 0 } else { maps.as_mut_ptr() as u64 },
+        ..Default::default()
+    };
+    let mut size = size_of_val(&info) as u32;
+    // SAFETY: `info` is `size` bytes, and points to `nr_map_ids` words.
+    let result = unsafe { libbpf_sys::bpf_prog_get_info_by_fd(fd.as_fd().as_raw_fd(), &mut info, &mut size) };
+    (result == 0).then_some(info)
+}
+
+/// The name of a program; the kernel keeps 15 bytes of it.
+fn name_of(fd: &OwnedFd) -> Option<Vec<u8>> {
+    let info = info(fd, &mut [])?;
+    Some(info.name.iter().map(|&c| c as u8).take_while(|&b| b != 0).collect())
+}
+
+fn maps_of(program: &OwnedFd) -> Vec<MapHandle> {
+    let mut ids = [0; 64];
+    let Some(info) = info(program, &mut ids) else { return Vec::new() };
+    let count = (info.nr_map_ids as usize).min(ids.len());
+    ids[..count].iter().filter_map(|&id| MapHandle::from_map_id(id).ok()).collect()
+}

@@ -1,0 +1,57 @@
+//! The BPF file system, where pins live.
+
+use std::fs;
+use std::path::Path;
+
+use nix::mount::{MsFlags, mount};
+use nix::sys::statfs::statfs;
+
+use crate::Error;
+
+const MOUNT_POINT: &str = "/sys/fs/bpf";
+const BPF_FS_MAGIC: i64 = 0xcafe_4a11;
+
+/// Where the pins of this program are, and nothing else.
+pub(crate) const FOLDER: &str = "/sys/fs/bpf/tresse";
+
+/// Whether it is mounted.
+pub(crate) fn mounted() -> bool {
+    statfs(MOUNT_POINT).is_ok_and(|fs| i64::from(fs.filesystem_type().0) == BPF_FS_MAGIC)
+}
+
+/// Makes sure that there is a folder for pins; mounts the file system where a system has not done
+/// so, as `bpftool` does.
+///
+/// # Errors
+/// Without the permission, and in a mount namespace of a process's own (`ip netns exec` makes one):
+/// what is pinned there is gone when the process ends.
+pub(crate) fn ensure() -> Result<(), Error> {
+    if !mounted() {
+        if private() {
+            return Err(Error::Machine(format!(
+                "no BPF file system at {MOUNT_POINT}, and this is a mount namespace of its own, where a pin \
+                 would be lost\n\nhint: outside of `ip netns exec`, use `--netns NAME`"
+            )));
+        }
+        mount(Some("bpf"), MOUNT_POINT, Some("bpf"), MsFlags::empty(), Some("mode=0700")).map_err(|e| {
+            Error::Machine(format!(
+                "the BPF file system cannot be mounted at {MOUNT_POINT}: {e}\n\nhint: as root, `mount -t bpf bpf \
+                 {MOUNT_POINT}`"
+            ))
+        })?;
+    }
+    fs::create_dir_all(FOLDER).map_err(|e| {
+        Error::Machine(format!(
+            "{FOLDER} cannot be made: {e}\n\nhint: as root, with the BPF file system mounted for writing (`mount -o \
+             remount,rw {MOUNT_POINT}`)"
+        ))
+    })
+}
+
+/// Whether the mounts that this process sees are not those of the system: of process 1, or of a
+/// kernel thread where process 1 cannot be looked at.
+fn private() -> bool {
+    let namespace = |pid: &str| fs::read_link(Path::new("/proc").join(pid).join("ns/mnt")).ok();
+    let system = namespace("1").or_else(|| namespace("2"));
+    system.is_some() && system != namespace("self")
+}

@@ -1,0 +1,15 @@
+//! What the wrapper counts, in the order of `enum counter` in `bpf/wrapper.h`.
+
+/// The name of each counter in `tresse status --json`, and what it counts.
+pub const COUNTERS: [(&str, &str); 10] = [
+    ("sockets_begun", "sockets that took the controller"),
+    ("sockets_ended", "sockets that left it"),
+    ("without_ecn", "sockets that fell back to Reno because the peer does not speak ECN"),
+    ("cuts_by_mark", "reductions after an ECN echo"),
+    ("cuts_by_loss", "reductions after a loss, timeouts included"),
+    ("cuts_by_local_drop", "reductions after a drop in the host's own queue"),
+    ("timeouts", "retransmission timeouts"),
+    ("undone", "reductions that turned out to be needless"),
+    ("repairs", "hooks that the kernel skipped, and what that broke mended"),
+    ("walks_cut_short", "walks over the siblings that met a subflow in the act of leaving"),
+];

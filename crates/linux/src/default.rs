@@ -1,0 +1,34 @@
+//! A network namespace's default congestion control.
+
+use std::fs;
+
+use crate::Error;
+use crate::netns::Namespace;
+
+const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+
+/// The names of all congestion controls that the kernel knows.
+pub(crate) fn available() -> Vec<String> {
+    let text = fs::read_to_string(AVAILABLE).unwrap_or_default();
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The default of `namespace`.
+pub(crate) fn get(namespace: &Namespace) -> Result<String, Error> {
+    let text = namespace.within(|| fs::read_to_string(DEFAULT))?;
+    let text = text.map_err(|e| Error::Machine(format!("{}: {DEFAULT}: {e}", namespace.label)))?;
+    Ok(text.trim().to_owned())
+}
+
+/// Makes `name` the default of `namespace`.
+pub(crate) fn set(namespace: &Namespace, name: &str) -> Result<(), Error> {
+    namespace.within(|| fs::write(DEFAULT, name))?.map_err(|e| {
+        Error::Machine(format!("{}: `{name}` cannot become the default: {DEFAULT}: {e}", namespace.label))
+    })
+}
+
+/// What takes the place of a default that is not known any more: the kernel always has Reno.
+pub(crate) fn fallback() -> &'static str {
+    if available().iter().any(|name| name == "cubic") { "cubic" } else { "reno" }
+}

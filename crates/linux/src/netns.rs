@@ -1,0 +1,81 @@
+//! Network namespaces: which there are, and work done inside of one.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use nix::sched::{CloneFlags, setns};
+
+use crate::Error;
+
+const NAMED: &str = "/run/netns";
+const OWN: &str = "/proc/thread-self/ns/net";
+
+/// A network namespace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Namespace {
+    /// The number by which the kernel knows it while it lives.
+    pub inode: u64,
+    /// Its name in `ip netns`, `current` for the caller's own, else a process in it: `pid 123`.
+    pub label: String,
+    file: PathBuf,
+}
+
+impl Namespace {
+    /// The namespace of this process.
+    pub(crate) fn current() -> Result<Self, Error> {
+        Self::at(Path::new(OWN), "current".to_owned())
+            .map_err(|e| Error::Machine(format!("the network namespace of this process: {e}")))
+    }
+
+    /// The namespace that `ip netns add NAME` made.
+    pub(crate) fn named(name: &str) -> Result<Self, Error> {
+        let missing = |why: String| {
+            Error::Input(format!("there is no network namespace `{name}`: {why}\n\nhint: `ip netns list`"))
+        };
+        if name.is_empty() || name.contains('/') || name.starts_with('.') {
+            return Err(missing("a name has no slash".to_owned()));
+        }
+        let file = Path::new(NAMED).join(name);
+        Self::at(&file, name.to_owned()).map_err(|e| missing(format!("{}: {e}", file.display())))
+    }
+
+    fn at(file: &Path, label: String) -> std::io::Result<Self> {
+        Ok(Self { inode: fs::metadata(file)?.ino(), label, file: file.to_owned() })
+    }
+
+    /// Does `work` in the namespace, in a thread of its own.
+    pub(crate) fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
+        let failed = |why: String| Error::Machine(format!("network namespace {}: {why}", self.label));
+        let file = File::open(&self.file).map_err(|e| failed(e.to_string()))?;
+        std::thread::scope(|scope| {
+            scope
+                .spawn(|| setns(file, CloneFlags::CLONE_NEWNET).map(|()| work()))
+                .join()
+                .expect("the work does not panic")
+        })
+        .map_err(|e| failed(format!("it cannot be entered: {e}")))
+    }
+}
+
+/// Every network namespace that can be seen: the own one, those with a name, those of processes.
+pub(crate) fn all() -> Vec<Namespace> {
+    let mut found = BTreeMap::new();
+    let mut add = |file: PathBuf, label: String| {
+        if let Ok(ns) = Namespace::at(&file, label) {
+            found.entry(ns.inode).or_insert(ns);
+        }
+    };
+    add(PathBuf::from(OWN), "current".to_owned());
+    for entry in fs::read_dir(NAMED).into_iter().flatten().flatten() {
+        add(entry.path(), entry.file_name().to_string_lossy().into_owned());
+    }
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.bytes().all(|b| b.is_ascii_digit()) {
+            add(entry.path().join("ns/net"), format!("pid {name}"));
+        }
+    }
+    found.into_values().collect()
+}
