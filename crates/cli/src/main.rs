@@ -2,6 +2,7 @@
 
 mod bench;
 mod controller;
+mod doctor;
 mod linux;
 mod list;
 mod progress;
@@ -39,6 +40,7 @@ enum Command {
     Attach(linux::AttachArgs),
     Detach(linux::DetachArgs),
     Status(linux::StatusArgs),
+    Doctor(doctor::Args),
     /// Print the JSON Schema of an experiment file
     ///
     /// Editors use it to complete and check experiment files.
@@ -101,6 +103,7 @@ fn main() -> ExitCode {
         Command::Attach(args) => linux::attach(&args),
         Command::Detach(args) => linux::detach(&args),
         Command::Status(args) => linux::status(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Schema => schema(),
     };
     let (code, message) = match result {

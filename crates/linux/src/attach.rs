@@ -135,8 +135,7 @@ fn check_name(name: &str) -> Result<(), Error> {
 fn check_signals(controller: Controller) -> Result<(), Error> {
     if controller.signals().contains(&Signal::NextHop) {
         return Err(Error::Machine(format!(
-            "{} needs a signal that no Linux kernel gives: {}, the congestion of the next hop\n\nhint: it runs in the \
-             simulator (`tresse run`)",
+            "{} needs a signal that no Linux kernel gives: {}, the congestion of the next hop",
             controller.name(),
             Signal::NextHop.name()
         )));

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use nix::mount::{MsFlags, mount};
 use nix::sys::statfs::statfs;
+use nix::unistd::{AccessFlags, access};
 
 use crate::Error;
 
@@ -19,6 +20,28 @@ pub(crate) fn mounted() -> bool {
     statfs(MOUNT_POINT).is_ok_and(|fs| i64::from(fs.filesystem_type().0) == BPF_FS_MAGIC)
 }
 
+/// Whether [`ensure`] would succeed, without doing it: what is there, or what is in the way.
+pub(crate) fn look() -> Result<&'static str, Error> {
+    if !mounted() {
+        return if private() { Err(lost()) } else { Ok("not mounted; `attach` mounts it at /sys/fs/bpf") };
+    }
+    access(MOUNT_POINT, AccessFlags::W_OK).map_err(|e| unwritable(&e))?;
+    Ok("/sys/fs/bpf, writable")
+}
+
+fn lost() -> Error {
+    Error::Machine(format!(
+        "no BPF file system at {MOUNT_POINT}, and this is a mount namespace of its own, where a pin would be lost\n\n\
+         hint: outside of `ip netns exec`, use `--netns NAME`"
+    ))
+}
+
+fn unwritable(error: &dyn std::fmt::Display) -> Error {
+    Error::Machine(format!(
+        "{MOUNT_POINT} cannot be written: {error}\n\nhint: as root, `mount -o remount,rw {MOUNT_POINT}`"
+    ))
+}
+
 /// Makes sure that there is a folder for pins; mounts the file system where a system has not done
 /// so, as `bpftool` does.
 ///
@@ -28,10 +51,7 @@ pub(crate) fn mounted() -> bool {
 pub(crate) fn ensure() -> Result<(), Error> {
     if !mounted() {
         if private() {
-            return Err(Error::Machine(format!(
-                "no BPF file system at {MOUNT_POINT}, and this is a mount namespace of its own, where a pin \
-                 would be lost\n\nhint: outside of `ip netns exec`, use `--netns NAME`"
-            )));
+            return Err(lost());
         }
         mount(Some("bpf"), MOUNT_POINT, Some("bpf"), MsFlags::empty(), Some("mode=0700")).map_err(|e| {
             Error::Machine(format!(
@@ -40,12 +60,7 @@ pub(crate) fn ensure() -> Result<(), Error> {
             ))
         })?;
     }
-    fs::create_dir_all(FOLDER).map_err(|e| {
-        Error::Machine(format!(
-            "{FOLDER} cannot be made: {e}\n\nhint: as root, with the BPF file system mounted for writing (`mount -o \
-             remount,rw {MOUNT_POINT}`)"
-        ))
-    })
+    fs::create_dir_all(FOLDER).map_err(|e| unwritable(&e))
 }
 
 /// Whether the mounts that this process sees are not those of the system: of process 1, or of a

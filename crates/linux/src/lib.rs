@@ -17,6 +17,7 @@ mod counters;
 mod default;
 pub mod detach;
 mod diagnosis;
+pub mod doctor;
 mod error;
 mod netns;
 mod object;

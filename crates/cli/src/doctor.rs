@@ -1,0 +1,50 @@
+//! `tresse doctor`.
+
+use std::io::{self, Write};
+
+use tresse_linux::doctor::{State, doctor};
+
+use crate::table::Table;
+use crate::{Failure, print_json};
+
+/// Say what this machine can do: simulate, load eBPF, MPTCP, ECN, path manager, testbed
+///
+/// Each line is found out by trying, and changes nothing. Exit code 3 if something is missing, with
+/// one line of remedy for each.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let checks = doctor();
+    let lacks: Vec<&str> = checks.iter().filter(|c| c.state == State::Lacks).map(|c| c.name).collect();
+    if args.json {
+        print_json(&serde_json::json!({
+            "schema": "tresse/doctor/1", "ok": lacks.is_empty(), "checks": checks,
+        }))?;
+    } else {
+        let mut table = Table::new(&["", "what", "for", "found"]);
+        for c in &checks {
+            let sign = match c.state {
+                State::Ok => "ok",
+                State::Lacks => "LACKS",
+                State::Note => "note",
+            };
+            table.row([sign, c.name, c.needed_for, &c.found].map(str::to_owned).to_vec());
+        }
+        let mut out = io::stdout().lock();
+        write!(out, "{table}")?;
+        for c in &checks {
+            if let Some(remedy) = &c.remedy {
+                writeln!(out, "{}: {remedy}", c.name)?;
+            }
+        }
+    }
+    if lacks.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::Machine(format!("this machine lacks: {}", lacks.join(", "))))
+}
