@@ -17,45 +17,25 @@
  *   - the ACK that begins a round counts in that round, not in the one that it ends.
  *   - a timeout drops the counts of the round that it ends.
  */
-#include "controller.h"
+#include "dctcp_alpha.h"
 
-#define PARAMETERS(P)                                                          \
-	P(g_shift, 4, 1, 10, "bit", "weight of the newest round: g = 2^-g_shift") \
-	P(alpha_start, 1024, 0, 1024, "1/1024", "alpha before the first round ends")
+#define PARAMETERS(P) DCTCP_ALPHA_PARAMETERS(P)
 DECLARE_PARAMETERS
-
-#define ONE (1ULL << 20) /* alpha = 1 */
 
 struct dctcp {
 	u64 credit; /* fraction of a packet still to add, Q48 */
-	u32 alpha;  /* Q20 */
-	u32 delivered, marked; /* in this round */
+	struct dctcp_alpha estimate;
 };
 DECLARE_STATE(struct dctcp)
 
 static void dctcp_init(struct subflow *s)
 {
-	state_of(s)->alpha = PARAMETER(s, alpha_start) << 10;
+	dctcp_alpha_init(&state_of(s)->estimate, PARAMETER(s, alpha_start));
 }
 
 static void dctcp_ack(struct subflow *s, const struct ack *a)
 {
-	struct dctcp *d = state_of(s);
-
-	if (a->new_round && d->delivered) {
-		u32 marked = d->marked < d->delivered ? d->marked : d->delivered;
-		u64 fraction = marked * ONE / d->delivered;
-
-		/* Both terms at once: a shift of each alone would never let alpha reach 0. */
-		d->alpha = (u32)(d->alpha + (fraction >> PARAMETER(s, g_shift))
-				 - (d->alpha >> PARAMETER(s, g_shift)));
-		if (d->alpha < (1u << PARAMETER(s, g_shift)) && !marked)
-			d->alpha = 0;
-		d->delivered = 0;
-		d->marked = 0;
-	}
-	d->delivered += a->delivered;
-	d->marked += a->marked;
+	dctcp_alpha_ack(&state_of(s)->estimate, a, PARAMETER(s, g_shift));
 }
 
 static void dctcp_grow(struct subflow *s, const struct ack *a)
@@ -73,15 +53,12 @@ static u32 dctcp_congestion(struct subflow *s, enum cause cause)
 	d->credit = 0;
 	if (cause == LOSS_EVENT)
 		return half_window(s);
-	return max_u32(s->cwnd - (u32)(((u64)s->cwnd * d->alpha) >> 21), 2);
+	return max_u32(dctcp_alpha_cut(&d->estimate, s->cwnd), 2);
 }
 
 static void dctcp_timeout(struct subflow *s)
 {
-	struct dctcp *d = state_of(s);
-
-	d->delivered = 0;
-	d->marked = 0;
+	dctcp_alpha_timeout(&state_of(s)->estimate);
 }
 
 CONTROLLER(dctcp,

@@ -18,44 +18,12 @@
  * had no resolution above some 1000 packets). The increase is exact to 1e-6, or to its last digit,
  * 2^-48 packets.
  */
-#include "controller.h"
+#include "coupled.h"
 
 struct lia {
 	u64 credit; /* fraction of a packet still to add, Q48 */
 };
 DECLARE_STATE(struct lia)
-
-/* The increase for one packet, Q48 packets. */
-static u64 lia_increase(const struct subflow *s)
-{
-	u64 reno = reno_increase(s);
-	u64 total = 0, best = 0, coupled;
-	u32 base = s->srtt;
-
-	if (!base)
-		return reno; /* no RTT sample: nothing to compare by */
-	{
-		FOR_EACH_SUBFLOW(p, s)
-			if (p.srtt < base)
-				base = p.srtt;
-	}
-	/* With every RTT divided by the smallest, base, nothing overflows and base cancels. */
-	{
-		FOR_EACH_SUBFLOW(p, s) {
-			u64 ratio = ((u64)base << 40) / p.srtt; /* base/T_k, Q40, at most 1 */
-			u64 rate = p.cwnd * ratio;              /* w_k base/T_k, Q40, below 2^57 */
-			u64 value = fix_mul_shr(rate, ratio, 34); /* w_k (base/T_k)^2, Q46 */
-
-			total += rate;
-			if (value > best)
-				best = value;
-		}
-	}
-	if (!best)
-		return reno;
-	coupled = fix_div_square_q48(best, 46, total, 40);
-	return coupled < reno ? coupled : reno;
-}
 
 static void lia_grow(struct subflow *s, const struct ack *a)
 {

@@ -16,12 +16,15 @@ fn main() {
     let dir = Path::new("../../controllers").canonicalize().expect("controllers/ lies beside crates/");
     println!("cargo::rerun-if-changed={}", dir.display());
 
-    let mut sources: Vec<PathBuf> = fs::read_dir(&dir)
+    let mut files: Vec<PathBuf> = fs::read_dir(&dir)
         .expect("controllers/ can be read")
         .map(|entry| entry.expect("controllers/ can be read").path())
-        .filter(|path| path.extension().is_some_and(|e| e == "c"))
         .collect();
-    sources.sort();
+    files.sort();
+    let of_type = |extension: &str| -> Vec<PathBuf> {
+        files.iter().filter(|path| path.extension().is_some_and(|e| e == extension)).cloned().collect()
+    };
+    let sources = of_type("c");
 
     let mut registry = String::from("pub(crate) static BUILT_IN: &[BuiltIn] = &[\n");
     let mut externs = String::new();
@@ -37,11 +40,13 @@ fn main() {
         }
     }
     registry.push_str("];\n");
-    for header in ["controller.h", "fix.h"] {
-        let name = header.replace('.', "_").to_uppercase();
-        writeln!(registry, "pub(crate) static {name}: &str = include_str!({:?});", dir.join(header))
-            .expect("writing to a string");
+    // All of them: a user's own file may include any.
+    registry.push_str("pub(crate) static HEADERS: &[(&str, &str)] = &[\n");
+    for path in of_type("h") {
+        let name = path.file_name().expect("a file has a name");
+        writeln!(registry, "    ({name:?}, include_str!({path:?})),").expect("writing to a string");
     }
+    registry.push_str("];\n");
     fs::write(out_dir().join("registry.rs"), format!("unsafe extern \"C\" {{\n{externs}}}\n{registry}"))
         .expect("OUT_DIR can be written");
 

@@ -8,7 +8,7 @@ use crate::Controller;
 use crate::declared::declared_controllers;
 use crate::raw::{ABI, RawController};
 use crate::registry;
-use crate::registry::generated::{CONTROLLER_H, FIX_H};
+use crate::registry::generated::HEADERS;
 
 /// Why a controller's file could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -88,8 +88,9 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
     }
     let machine = |what| move |error| LoadError::Machine { what, error };
     let dir = tempfile::tempdir().map_err(machine("a temporary folder"))?;
-    fs::write(dir.path().join("controller.h"), CONTROLLER_H).map_err(machine("a temporary file"))?;
-    fs::write(dir.path().join("fix.h"), FIX_H).map_err(machine("a temporary file"))?;
+    for (name, text) in HEADERS {
+        fs::write(dir.path().join(name), text).map_err(machine("a temporary file"))?;
+    }
     let library = dir.path().join("controller.so");
     let output = Command::new("cc")
         .args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"])

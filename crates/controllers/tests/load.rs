@@ -98,6 +98,17 @@ fn a_file_may_declare_several() {
     assert_eq!(windows(controllers[1], &[], "ack 16\nloss"), [16, 12]);
 }
 
+/// LIA's increase and DCTCP's estimate serve users' files too, wherever those lie.
+#[test]
+fn a_file_may_include_every_header() {
+    let text = gentle("lender")
+        .replace("#include \"controller.h\"", "#include \"coupled.h\"\n#include \"dctcp_alpha.h\"")
+        .replace("reno_increase(s)", "lia_increase(s)");
+    let lender = loaded(&text).expect("it compiles")[0];
+    // One subflow of LIA is Reno; see `a_good_file_runs`.
+    assert_eq!(windows(lender, &[], "ack 16\nloss\nack 32"), [32, 24, 25]);
+}
+
 #[test]
 fn an_unknown_parameter_and_a_value_out_of_range_are_refused() {
     let gentle = loaded(&gentle("strict")).expect("it compiles")[0];
