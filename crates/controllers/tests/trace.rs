@@ -264,3 +264,38 @@ fn xmp_by_hand() {
         ],
     );
 }
+
+#[test]
+fn dcm_by_hand() {
+    assert_trace(
+        "dcm",
+        10,
+        &[
+            ("subflows 2", ""),
+            // As DCTCP: slow start; the round without marks leaves alpha = 15/16, and
+            // 20 * 0.9375/2 = 9.375.
+            ("ack 10 rtt=100us", "ack 0 20 - open"),
+            ("ack 21 marked=5", "mark 0 11 11 cwr"),
+            // Nothing was observed there: alpha = 1.
+            ("ack 11 rtt=100us marked=1 subflow=1", "mark 1 5 5 cwr"),
+            // alpha = 0.9375 * 15/16 + 5/21/16 = 0.89379. As LIA: 11/16^2 = 0.0430; 21 of them: 0.902.
+            ("ack 21", "ack 0 11 11 open"),
+            // alpha = 0.83793. 12 more: 0.902 + 0.516 = 1.418.
+            ("ack 12", "ack 0 12 11 open"),
+            // alpha = 0.78556: 12 * 0.78556/2 = 4.71, 4 whole packets.
+            ("ack 13 marked=12", "mark 0 8 8 cwr"),
+            // A loss in the reduction: a window is cut once.
+            ("loss subflow=1", "loss 1 5 5 recovery"),
+            // 8/13^2 = 0.0473; 11 of them: 0.52.
+            ("ack 11 subflow=1", "ack 1 5 5 open"),
+            ("loss subflow=1", "loss 1 2 2 recovery"),
+            // The floor is 1.
+            ("timeout subflow=1", "timeout 1 1 1 loss"),
+            // 8/9^2 = 0.0988; 11 of them: 1.086.
+            ("ack 1 subflow=1", "ack 1 1 1 open"),
+            ("ack 10 subflow=1", "ack 1 2 1 open"),
+            // Less than half of 2 is no whole packet.
+            ("ack 3 marked=1 subflow=1", "mark 1 2 2 cwr"),
+        ],
+    );
+}

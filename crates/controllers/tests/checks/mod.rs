@@ -6,6 +6,7 @@ use tresse_controllers::{Group, Scheme, State, find};
 
 use crate::readings::View;
 
+mod dcm;
 mod dctcp;
 mod lia;
 mod meter;
@@ -15,7 +16,7 @@ mod trajectories;
 mod xmp;
 
 /// The controllers that have a reading.
-const READ: [&str; 4] = ["dctcp", "lia", "reno", "xmp"];
+const READ: [&str; 5] = ["dcm", "dctcp", "lia", "reno", "xmp"];
 
 /// `count` subflows under `name` with its default parameters.
 fn group(name: &str, count: usize, initial_window: u32) -> Group {

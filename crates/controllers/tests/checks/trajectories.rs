@@ -81,7 +81,8 @@ impl Model {
         match call.hook {
             Hook::Ack(ack) => self.reading.ack(&self.subflows, i, &ack),
             Hook::Grow(ack) => {
-                let (slow, left) = slow_start(&self.subflows[i], f64::from(ack.delivered));
+                let delivered = f64::from(ack.delivered);
+                let (slow, left) = slow_start(&self.subflows[i], delivered);
                 self.subflows[i].window += slow;
                 let by = self.reading.increase(&self.subflows, i, left).packets;
                 let real = self.fractions[i] + by;
@@ -90,7 +91,8 @@ impl Model {
             }
             Hook::Congestion(cause) => {
                 // DCTCP's product is rounded as Linux does: the cut down, so the window up.
-                let window = self.reading.cut(&self.subflows, i, cause).packets.ceil().max(2.0);
+                let window = self.reading.cut(&self.subflows, i, cause).packets.ceil();
+                let window = window.max(self.reading.floor());
                 self.subflows[i].threshold = window;
                 self.subflows[i].window = self.subflows[i].window.min(window);
                 if !self.reading.keeps_fraction() {

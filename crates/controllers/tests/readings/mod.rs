@@ -7,6 +7,7 @@
 
 use tresse_controllers::{Ack, Cause};
 
+mod dcm;
 mod dctcp;
 mod lia;
 mod reno;
@@ -49,11 +50,16 @@ pub trait Reading {
     /// start has left of the ACK.
     fn increase(&mut self, all: &[View], i: usize, packets: f64) -> Real;
 
-    /// The window after the cut, before the floor of 2 packets.
+    /// The window after the cut, before the floor.
     fn cut(&mut self, all: &[View], i: usize, cause: Cause) -> Real;
 
     /// A timeout, after the cut.
     fn timeout(&mut self, _i: usize) {}
+
+    /// The smallest window, packets.
+    fn floor(&self) -> f64 {
+        2.0
+    }
 
     /// Whether a cut keeps the fraction of a packet by which the window had grown already. RFC
     /// 5681 has no fractions and does not say: they are dropped. XMP's `adder` stays.
@@ -65,6 +71,7 @@ pub trait Reading {
 /// The reading of the built-in controller `name`, for `count` subflows.
 pub fn reading(name: &str, count: usize) -> Box<dyn Reading> {
     match name {
+        "dcm" => Box::new(dcm::Dcm::new(count)),
         "reno" => Box::new(reno::Reno),
         "dctcp" => Box::new(dctcp::Dctcp::new(count)),
         "lia" => Box::new(lia::Lia),
