@@ -266,6 +266,40 @@ fn xmp_by_hand() {
 }
 
 #[test]
+fn balia_by_hand() {
+    assert_trace(
+        "balia",
+        16,
+        &[
+            ("subflows 2", ""),
+            ("ack 16 rtt=100us", "ack 0 32 - open"),
+            // Nothing is known of its RTT: a = 1, half.
+            ("loss subflow=1", "loss 1 8 8 recovery"),
+            ("ack 15 rtt=100us subflow=1", "ack 1 8 8 recovery"),
+            // The best path: half.
+            ("loss", "loss 0 16 16 recovery"),
+            // a = 1: 16/24^2 = 0.0278; 32 of them: 0.889; and 5 more: 1.028.
+            ("ack 32", "ack 0 16 16 open"),
+            ("ack 5", "ack 0 17 16 open"),
+            // a = 17/8: 8/25^2 (1 + a)/2 (4 + a)/5 = 0.0128 * 1.914 = 0.0245; 42 of them: 1.029.
+            ("ack 1 subflow=1", "ack 1 8 8 open"),
+            ("ack 41 subflow=1", "ack 1 9 8 open"),
+            // a = 17/9, more than 3/2: 6.75, that is 6 whole packets less.
+            ("loss subflow=1", "loss 1 3 3 recovery"),
+            // 8.5, that is 8 whole packets less.
+            ("loss", "loss 0 9 9 recovery"),
+            // 9/12^2 = 0.0625; 17 of them: 1.0625.
+            ("ack 17", "ack 0 10 9 open"),
+            // Three quarters of 3: 2 whole packets less. The floor is 1.
+            ("timeout subflow=1", "timeout 1 1 1 loss"),
+            // a = 10: 1/11^2 * 11/2 * 14/5 = 0.127; 8 of them: 1.018.
+            ("ack 1 subflow=1", "ack 1 1 1 open"),
+            ("ack 7 subflow=1", "ack 1 2 1 open"),
+        ],
+    );
+}
+
+#[test]
 fn dcm_by_hand() {
     assert_trace(
         "dcm",

@@ -134,6 +134,12 @@ fn lia_beside_reno_takes_between_one_share_and_two() {
     judge_beside_reno("lia", 1.0, 1.9);
 }
 
+/// Catalogue 0.12: 1.1-1.3; one median of these is 0.99.
+#[test]
+fn balia_beside_reno_takes_little_more_than_one_share() {
+    judge_beside_reno("balia", 0.9, 1.4);
+}
+
 /// Two Renos take two shares.
 #[test]
 fn two_uncoupled_subflows_take_two_shares() {

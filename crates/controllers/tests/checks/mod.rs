@@ -6,6 +6,7 @@ use tresse_controllers::{Group, Scheme, State, find};
 
 use crate::readings::View;
 
+mod balia;
 mod dcm;
 mod dctcp;
 mod lia;
@@ -16,7 +17,7 @@ mod trajectories;
 mod xmp;
 
 /// The controllers that have a reading.
-const READ: [&str; 5] = ["dcm", "dctcp", "lia", "reno", "xmp"];
+const READ: [&str; 6] = ["balia", "dcm", "dctcp", "lia", "reno", "xmp"];
 
 /// `count` subflows under `name` with its default parameters.
 fn group(name: &str, count: usize, initial_window: u32) -> Group {

@@ -90,7 +90,7 @@ impl Model {
                 self.fractions[i] = real.fract();
             }
             Hook::Congestion(cause) => {
-                // DCTCP's product is rounded as Linux does: the cut down, so the window up.
+                // DCTCP's product is rounded as Linux does: the cut down, so the window up. BALIA's too.
                 let window = self.reading.cut(&self.subflows, i, cause).packets.ceil();
                 let window = window.max(self.reading.floor());
                 self.subflows[i].threshold = window;

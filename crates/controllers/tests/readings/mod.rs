@@ -7,12 +7,14 @@
 
 use tresse_controllers::{Ack, Cause};
 
+mod balia;
 mod dcm;
 mod dctcp;
 mod lia;
 mod reno;
 mod xmp;
 
+pub use balia::{BALIA_ERROR, balanced_increase, rate_ratio};
 pub use dctcp::{ALPHA_ERROR, Dctcp};
 pub use lia::{LIA_ERROR, linked_increase};
 pub use xmp::delta;
@@ -71,6 +73,7 @@ pub trait Reading {
 /// The reading of the built-in controller `name`, for `count` subflows.
 pub fn reading(name: &str, count: usize) -> Box<dyn Reading> {
     match name {
+        "balia" => Box::new(balia::Balia),
         "dcm" => Box::new(dcm::Dcm::new(count)),
         "reno" => Box::new(reno::Reno),
         "dctcp" => Box::new(dctcp::Dctcp::new(count)),
@@ -85,6 +88,12 @@ pub fn reading(name: &str, count: usize) -> Box<dyn Reading> {
 pub fn slow_start(view: &View, delivered: f64) -> (f64, f64) {
     let used = delivered.min((view.threshold - view.window).max(0.0));
     (used, delivered - used)
+}
+
+/// (w_r/T_r^2) / (sum_k w_k/T_k)^2: with which BALIA's increase begins.
+pub fn share(all: &[View], i: usize) -> f64 {
+    let total: f64 = all.iter().map(|k| k.window / k.rtt).sum();
+    all[i].window / (all[i].rtt * all[i].rtt) / (total * total)
 }
 
 /// RFC 5681 eq. (3): 1/w for each of `packets`. In Q48 each loses less than 2^-48.

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * BALIA, the Balanced Linked Adaptation: a compromise of friendliness and responsiveness.
+ *
+ * Source: Peng et al., IEEE/ACM ToN 2016, as in THESIS Table 3.1; catalogue S14. T is the smoothed
+ * RTT, x = w/T, k runs over the subflows of the connection, r is the own one:
+ *
+ *   rate ratio             a    = max_k(x_k) / x_r
+ *   congestion avoidance   w_r += (w_r/T_r^2) / (sum_k w_k/T_k)^2 * (1 + a)/2 * (4 + a)/5
+ *                          for each packet delivered
+ *   loss or mark           w_r -= w_r/2 * min(a, 3/2), not below 1 packet
+ *
+ * With a put in, the increase is (x_r + X) (4 x_r + X) / (10 w_r (sum_k x_k)^2), X = max_k x_k: so it
+ * is computed. It is never above 1/w_r. It is exact to 1e-6 for RTTs between 5 us and 1 s, or to its
+ * last digit, 2^-48 packets. The cut is exact, and rounded down to whole packets; so a window never
+ * falls below 1. Slow start is each subflow's own.
+ *
+ * integer_cut = 1 cuts as the old MPTCP kernel did: it truncated a to a whole number, so that below
+ * a = 2 every cut is half a window, and it halved in whole packets first. That was an integer
+ * division, not the paper's rule.
+ *
+ * Deviations from the old MPTCP kernel:
+ *   - packets are counted, not calls, and the increase is computed anew at every ACK; the kernel did
+ *     it after each whole packet of growth, in whole ACKs.
+ *   - a subflow without an RTT sample grows and cuts as Reno's.
+ */
+#include "coupled.h"
+
+#define PARAMETERS(P) \
+	P(integer_cut, 0, 0, 1, "", "1: truncate the rate ratio in the cut, as the old MPTCP kernel did")
+DECLARE_PARAMETERS
+
+struct balia {
+	u64 credit; /* fraction of a packet still to add, Q48 */
+};
+DECLARE_STATE(struct balia)
+
+/* The increase for one packet, Q48 packets. */
+static u64 balia_increase(const struct subflow *s)
+{
+	u64 reno = reno_increase(s);
+	u64 total = 0, best = 0, own, product, increase;
+	u32 base, top, spare;
+
+	if (!s->srtt)
+		return reno; /* no RTT sample: nothing to compare by */
+	base = shortest_rtt(s);
+	{
+		FOR_EACH_SUBFLOW(p, s) {
+			u64 rate = p.cwnd * rtt_ratio(base, p.srtt); /* x_k base, Q40 */
+
+			total += rate;
+			if (rate > best)
+				best = rate;
+		}
+	}
+	own = s->cwnd * rtt_ratio(base, s->srtt);
+	/* In 30 bits of the sum: best is at least 1/64 of it, so the factors keep 24 bits or more, and
+	   their product, at most 10 * 2^60, fits. */
+	top = fix_msb(total);
+	spare = top > 29 ? top - 29 : 0;
+	product = ((own + best) >> spare) * ((4 * own + best) >> spare);
+	increase = fix_div_square_q48(product / (10ULL * s->cwnd), 0, total >> spare, 0);
+	return increase < reno ? increase : reno;
+}
+
+static void balia_grow(struct subflow *s, const struct ack *a)
+{
+	u32 left = slow_start(s, a->delivered);
+
+	if (left)
+		raise_window(s, &state_of(s)->credit, left, balia_increase(s));
+}
+
+static u32 balia_congestion(struct subflow *s, enum cause cause)
+{
+	u64 aw = s->cwnd; /* a w_r = max_k(w_k T_r/T_k), rounded down: exact, and without a fraction */
+	u64 cut;
+
+	state_of(s)->credit = 0;
+	{
+		FOR_EACH_SUBFLOW(p, s) {
+			u64 term = (u64)p.cwnd * s->srtt / p.srtt;
+
+			if (term > aw)
+				aw = term;
+		}
+	}
+	if (PARAMETER(s, integer_cut)) {
+		cut = s->cwnd / 2;
+		if (aw >= 2ULL * s->cwnd)
+			cut = 3 * cut / 2;
+	} else {
+		u64 most = 3ULL * s->cwnd / 4;
+
+		cut = aw / 2 < most ? aw / 2 : most;
+	}
+	return s->cwnd - (u32)cut;
+}
+
+CONTROLLER(balia,
+	.title = "BALIA: Multipath TCP's balanced linked adaptation",
+	.source = "Peng et al., ToN 2016; THESIS Table 3.1",
+	.signals = SIGNAL_LOSS,
+	.coupled = 1,
+	.min_cwnd = 1,
+	WITH_PARAMETERS,
+	.grow = balia_grow,
+	.congestion = balia_congestion);
