@@ -266,6 +266,42 @@ fn xmp_by_hand() {
 }
 
 #[test]
+fn olia_by_hand() {
+    assert_trace(
+        "olia",
+        16,
+        &[
+            ("subflows 2", ""),
+            // Slow start is each subflow's own. The RTTs are equal: T = 1.
+            ("ack 16 rtt=100us", "ack 0 32 - open"),
+            ("loss subflow=1", "loss 1 8 8 recovery"),
+            ("loss", "loss 0 16 16 recovery"),
+            ("ack 31", "ack 0 16 16 recovery"),
+            ("ack 15 rtt=100us subflow=1", "ack 1 8 8 recovery"),
+            // l = 32 and 15, w = 16 and 8: the best path has the largest window, so alpha = 0.
+            // 16/24^2 = 0.0278.
+            ("ack 1", "ack 0 16 16 open"),
+            // l = 40 and is the best now: alpha = 1/2. 8/24^2 + 1/2/8 = 0.0764; 25 of them: 1.91.
+            ("ack 25 subflow=1", "ack 1 9 8 open"),
+            // alpha = -1/2: 16/25^2 - 1/2/16 = -0.00565; of 0.0278, 0.0221 is left.
+            ("ack 1", "ack 0 16 16 open"),
+            // Five of them, -0.0283: 15.9939.
+            ("ack 5", "ack 0 15 16 open"),
+            // No slow start. l = 39: 15/24^2 - 1/2/15 = -0.0073: 15.9866.
+            ("ack 1", "ack 0 15 16 open"),
+            // l = 40 and 40, both best; B without M is still the other: 15.9793.
+            ("ack 1", "ack 0 15 16 open"),
+            // l = 41: alpha = 0, and 15/24^2 = 0.0260 makes 16.0053.
+            ("ack 1", "ack 0 16 16 open"),
+            // Half of 9, half of 4; and slow start again.
+            ("loss subflow=1", "loss 1 4 4 recovery"),
+            ("timeout subflow=1", "timeout 1 1 2 loss"),
+            ("ack 1 subflow=1", "ack 1 2 2 loss"),
+        ],
+    );
+}
+
+#[test]
 fn balia_by_hand() {
     assert_trace(
         "balia",

@@ -134,6 +134,13 @@ fn lia_beside_reno_takes_between_one_share_and_two() {
     judge_beside_reno("lia", 1.0, 1.9);
 }
 
+/// Catalogue 0.12: 1.0-1.4. Nearer to one share than LIA, which is what OLIA is for; one median of these
+/// is 0.91.
+#[test]
+fn olia_beside_reno_takes_about_one_share() {
+    judge_beside_reno("olia", 0.8, 1.4);
+}
+
 /// Catalogue 0.12: 1.1-1.3; one median of these is 0.99.
 #[test]
 fn balia_beside_reno_takes_little_more_than_one_share() {

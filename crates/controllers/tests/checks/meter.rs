@@ -6,22 +6,25 @@
 
 use tresse_controllers::{Ack, Group};
 
-/// Packets of one ACK when many are fed: a burst that the contract's arithmetic still counts whole.
+/// Packets of one ACK when many are fed: at most a burst that the contract's arithmetic still counts
+/// whole.
 const BURST: u32 = 10_000;
 
 /// Enough growth for the measurement's own error, 2^-30 packet at either end, to be 10^-8 of it.
 const ENOUGH: f64 = 0.25;
 
 /// The increase of subflow `i` for one packet, by feeding many at windows that stay as they are.
-/// `expected` only decides how many.
+/// `expected`, its size or more, only decides how many: so that no ACK moves the window by more than
+/// half a packet, and all of them by enough.
 pub fn increase(group: &mut Group, i: usize, expected: f64) -> f64 {
     let window = group[i].cwnd;
+    let burst = ((0.5 / expected) as u32).clamp(1, BURST);
     let before = fraction(group, i);
     let (mut packets, mut whole) = (0.0, 0.0);
     while packets * expected < ENOUGH {
-        group.grow(i, &Ack { delivered: BURST, ..Ack::default() });
-        whole += f64::from(group[i].cwnd - window);
-        packets += f64::from(BURST);
+        group.grow(i, &Ack { delivered: burst, ..Ack::default() });
+        whole += f64::from(group[i].cwnd) - f64::from(window);
+        packets += f64::from(burst);
         group[i].cwnd = window;
     }
     (whole + fraction(group, i) - before) / packets

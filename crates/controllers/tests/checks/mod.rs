@@ -11,13 +11,14 @@ mod dcm;
 mod dctcp;
 mod lia;
 mod meter;
+mod olia;
 mod standard;
 mod steps;
 mod trajectories;
 mod xmp;
 
 /// The controllers that have a reading.
-const READ: [&str; 6] = ["balia", "dcm", "dctcp", "lia", "reno", "xmp"];
+const READ: [&str; 7] = ["balia", "dcm", "dctcp", "lia", "olia", "reno", "xmp"];
 
 /// `count` subflows under `name` with its default parameters.
 fn group(name: &str, count: usize, initial_window: u32) -> Group {

@@ -47,7 +47,7 @@ fn follow(name: &str, count: usize, initial: u32, calls: &[Call]) -> Result<(), 
                 prop_assert_eq!(after, before.window, "{}: `ack` moves the window", name);
             }
             Hook::Grow(ack) => {
-                let (slow, left) = slow_start(&before, f64::from(ack.delivered));
+                let (slow, left) = slow_start(&*reading, &before, i, f64::from(ack.delivered));
                 all[i].window += slow;
                 let by = reading.increase(&all, i, left);
                 let grown = after - all[i].window;
@@ -56,8 +56,11 @@ fn follow(name: &str, count: usize, initial: u32, calls: &[Call]) -> Result<(), 
                     continue;
                 }
                 let (low, high): (f64, f64) = fractions[i];
-                let (low, high) =
+                let (mut low, mut high) =
                     (low + by.packets - by.within - grown, high + by.packets + by.within - grown);
+                if after == 1.0 && by.packets < 0.0 {
+                    (low, high) = (low.max(0.0), high.max(0.0)); // it falls no further
+                }
                 prop_assert!(
                     low < 1.0 && high >= 0.0,
                     "{name}, step {step}, {call:?}: {before:?} grew by {grown} packets after slow \

@@ -82,12 +82,15 @@ impl Model {
             Hook::Ack(ack) => self.reading.ack(&self.subflows, i, &ack),
             Hook::Grow(ack) => {
                 let delivered = f64::from(ack.delivered);
-                let (slow, left) = slow_start(&self.subflows[i], delivered);
+                let (slow, left) = slow_start(&*self.reading, &self.subflows[i], i, delivered);
                 self.subflows[i].window += slow;
                 let by = self.reading.increase(&self.subflows, i, left).packets;
                 let real = self.fractions[i] + by;
                 self.subflows[i].window += real.floor();
-                self.fractions[i] = real.fract();
+                self.fractions[i] = real - real.floor();
+                if self.subflows[i].window < 1.0 {
+                    (self.subflows[i].window, self.fractions[i]) = (1.0, 0.0);
+                }
             }
             Hook::Congestion(cause) => {
                 // DCTCP's product is rounded as Linux does: the cut down, so the window up. BALIA's too.

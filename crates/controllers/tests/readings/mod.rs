@@ -11,12 +11,14 @@ mod balia;
 mod dcm;
 mod dctcp;
 mod lia;
+mod olia;
 mod reno;
 mod xmp;
 
 pub use balia::{BALIA_ERROR, balanced_increase, rate_ratio};
 pub use dctcp::{ALPHA_ERROR, Dctcp};
 pub use lia::{LIA_ERROR, linked_increase};
+pub use olia::modulation;
 pub use xmp::delta;
 
 /// One subflow, as the equations see it.
@@ -48,8 +50,13 @@ pub trait Reading {
     /// Every ACK, before anything else.
     fn ack(&mut self, _all: &[View], _i: usize, _ack: &Ack) {}
 
-    /// By how much congestion avoidance raises the window, packets; `packets` are those that slow
-    /// start has left of the ACK.
+    /// Whether subflow `i` is in slow start.
+    fn starts_slowly(&self, view: &View, _i: usize) -> bool {
+        view.window < view.threshold
+    }
+
+    /// By how much congestion avoidance raises the window, packets (OLIA may lower it); `packets` are
+    /// those that slow start has left of the ACK.
     fn increase(&mut self, all: &[View], i: usize, packets: f64) -> Real;
 
     /// The window after the cut, before the floor.
@@ -75,6 +82,7 @@ pub fn reading(name: &str, count: usize) -> Box<dyn Reading> {
     match name {
         "balia" => Box::new(balia::Balia),
         "dcm" => Box::new(dcm::Dcm::new(count)),
+        "olia" => Box::new(olia::Olia::new(count)),
         "reno" => Box::new(reno::Reno),
         "dctcp" => Box::new(dctcp::Dctcp::new(count)),
         "lia" => Box::new(lia::Lia),
@@ -84,17 +92,24 @@ pub fn reading(name: &str, count: usize) -> Box<dyn Reading> {
 }
 
 /// RFC 5681 §3.1, slow start: one packet more for each packet delivered, up to the threshold.
-/// Returns what it adds, and the packets that are left for congestion avoidance.
-pub fn slow_start(view: &View, delivered: f64) -> (f64, f64) {
+/// Returns what it adds to subflow `i`, and the packets that are left for congestion avoidance.
+pub fn slow_start(reading: &dyn Reading, view: &View, i: usize, delivered: f64) -> (f64, f64) {
+    if !reading.starts_slowly(view, i) {
+        return (0.0, delivered);
+    }
     let used = delivered.min((view.threshold - view.window).max(0.0));
     (used, delivered - used)
 }
 
-/// (w_r/T_r^2) / (sum_k w_k/T_k)^2: with which BALIA's increase begins.
+/// (w_r/T_r^2) / (sum_k w_k/T_k)^2: with which OLIA's and BALIA's increases begin.
 pub fn share(all: &[View], i: usize) -> f64 {
     let total: f64 = all.iter().map(|k| k.window / k.rtt).sum();
     all[i].window / (all[i].rtt * all[i].rtt) / (total * total)
 }
+
+/// How far it may be off in fixed point, relative, for RTTs from 5 us to 1 s: T_min/T_k in Q40 by
+/// 2^-22.4 at most, which counts twice in the square of the sum; and the quotient by 2^-27.
+pub const SHARE_ERROR: f64 = 4e-7;
 
 /// RFC 5681 eq. (3): 1/w for each of `packets`. In Q48 each loses less than 2^-48.
 fn standard_increase(view: &View, packets: f64) -> Real {

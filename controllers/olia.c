@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * OLIA, the Opportunistic Linked Increases: LIA's Pareto-optimal successor.
+ *
+ * Source: Khalili et al., CoNEXT 2012, as in THESIS Table 3.1, where alpha is called delta and left
+ * undefined; its definition is that of the old MPTCP kernel; catalogue S13. T is the smoothed RTT, k
+ * runs over the n subflows of the connection that have one, r is the own one:
+ *
+ *   quality                l_k = max(delivered since the last loss, delivered between the last two
+ *                          losses), in packets
+ *   sets                   B = the subflows of the largest l/T^2, M = those of the largest w
+ *   congestion avoidance   w_r += (w_r/T_r^2) / (sum_k w_k/T_k)^2 + alpha_r/w_r
+ *                          for each packet delivered
+ *                          alpha_r = 1/(n |B\M|) in B\M and -1/(n |M|) in M if B\M has any, else 0
+ *   loss or mark           w_r = w_r/2, not below 1 packet
+ *
+ * EXCEPTION to the contract: `grow` may lower the window. Where alpha_r is negative and the first term
+ * small, the sum is negative; that is how OLIA takes a window away from a path that others outdo. It
+ * never falls below 1 packet.
+ *
+ * l/T^2 is compared exactly, by cross multiplication in 128 bits, so that ties are ties. The first
+ * term is exact to 1e-6 for RTTs between 5 us and 1 s, and every term to its last digit, 2^-48
+ * packets. Slow start is each subflow's own.
+ *
+ * Deviations, with the reasons:
+ *   - congestion avoidance, once begun, lasts until the next congestion. Else alpha, which takes a
+ *     window below ssthresh, would be undone by the next packet's slow start (in the old kernel it
+ *     was).
+ *   - a packet delivered adds one packet at most, slow start's pace; only a window of 1 would get more.
+ *   - l counts packets, not bytes. A mark ends its interval as a loss does (in the kernel too).
+ *   - a window in recovery counts as it is; the kernel read ssthresh there, which siblings do not see.
+ *   - packets are counted, not calls (the old MPTCP kernel counted calls, and overflowed above some
+ *     10^5 packets).
+ */
+#include "coupled.h"
+
+#define ONE_PACKET (1ULL << 48)
+
+struct olia {
+	u64 credit;   /* fraction of a packet still to add, Q48 */
+	u64 since;    /* packets delivered since the last loss */
+	u64 between;  /* packets delivered between the last two losses */
+	u64 avoiding; /* congestion avoidance has begun */
+};
+DECLARE_STATE(struct olia)
+
+/* What a packet is worth, Q48 packets: up - down. */
+struct change {
+	u64 up, down;
+};
+
+/* Whether l/rtt^2 > m/other^2, exactly: l other^2 and m rtt^2 are below 2^110. */
+static u32 is_better(u64 l, u64 rtt, u64 m, u64 other)
+{
+	u64 a = other * other, b = rtt * rtt;
+	u64 left = fix_mul_shr(l, a, 63), right = fix_mul_shr(m, b, 63);
+
+	/* If the bits from the 63rd on are equal, the low 64 decide. */
+	return left != right ? left > right : l * a > m * b;
+}
+
+/*
+ * (w_r/T_r^2) / (sum_k w_k/T_k)^2, Q48 packets. base is the smallest RTT, total the sum of
+ * w_k base/T_k, Q40. The own RTT must be known.
+ */
+static u64 share_increase(const struct subflow *s, u32 base, u64 total)
+{
+	/* = w_r base^2 / (T_r total)^2: the numerator is exact, the denominator keeps 40 bits. */
+	u32 top = fix_msb(total), spare = top > 40 ? top - 40 : 0;
+
+	return fix_div_square_q48((u64)s->cwnd * base * base, 0, s->srtt * (total >> spare), 40 - spare);
+}
+
+static struct change olia_change(const struct subflow *s)
+{
+	struct change change = { reno_increase(s), 0 };
+	u64 best = s->word, total = 0;
+	u32 best_rtt = s->srtt, base = s->srtt, widest = s->cwnd;
+	u32 n = 0, wide = 0, outdone = 0; /* outdone: |B\M| */
+
+	if (!s->srtt)
+		return change; /* no RTT sample: nothing to compare by */
+	{
+		FOR_EACH_SUBFLOW(p, s) {
+			base = p.srtt < base ? p.srtt : base;
+			widest = max_u32(widest, p.cwnd);
+			if (is_better(p.word, p.srtt, best, best_rtt)) {
+				best = p.word;
+				best_rtt = p.srtt;
+			}
+		}
+	}
+	{
+		FOR_EACH_SUBFLOW(p, s) {
+			total += p.cwnd * rtt_ratio(base, p.srtt);
+			n++;
+			if (p.cwnd == widest)
+				wide++;
+			else if (!is_better(best, best_rtt, p.word, p.srtt))
+				outdone++;
+		}
+	}
+	change.up = share_increase(s, base, total);
+	if (!outdone || !wide)
+		return change;
+	if (s->cwnd == widest)
+		change.down = ONE_PACKET / ((u64)n * wide * s->cwnd);
+	else if (!is_better(best, best_rtt, s->word, s->srtt))
+		change.up += ONE_PACKET / ((u64)n * outdone * s->cwnd);
+	return change;
+}
+
+/* raise_window's counterpart: each of the `delivered` packets takes `decrease`, Q48, at most one. */
+static void lower_window(struct subflow *s, u64 *credit, u32 delivered, u64 decrease)
+{
+	u64 count = delivered < (1u << 14) ? delivered : 1u << 14;
+	u64 owed = count * decrease;
+	u64 packets = owed > *credit ? (owed - *credit + ONE_PACKET - 1) >> 48 : 0;
+
+	if (packets >= s->cwnd) {
+		s->cwnd = 1;
+		*credit = 0;
+		return;
+	}
+	s->cwnd -= (u32)packets;
+	*credit = *credit + (packets << 48) - owed;
+}
+
+static void olia_ack(struct subflow *s, const struct ack *a)
+{
+	struct olia *o = state_of(s);
+
+	o->since += a->delivered;
+	s->word = o->since > o->between ? o->since : o->between;
+}
+
+static void olia_grow(struct subflow *s, const struct ack *a)
+{
+	struct olia *o = state_of(s);
+	u32 left = o->avoiding ? a->delivered : slow_start(s, a->delivered);
+	struct change change;
+
+	if (!left)
+		return;
+	o->avoiding = 1;
+	change = olia_change(s);
+	if (change.up < change.down) {
+		lower_window(s, &o->credit, left, change.down - change.up);
+		return;
+	}
+	change.up -= change.down;
+	raise_window(s, &o->credit, left, change.up < ONE_PACKET ? change.up : ONE_PACKET);
+}
+
+static u32 olia_congestion(struct subflow *s, enum cause cause)
+{
+	struct olia *o = state_of(s);
+
+	o->credit = 0;
+	o->avoiding = 0;
+	if (o->since) { /* losses without a delivery between them are one */
+		o->between = o->since;
+		o->since = 0;
+	}
+	s->word = o->between;
+	return max_u32(s->cwnd / 2, 1);
+}
+
+CONTROLLER(olia,
+	.title = "OLIA: Multipath TCP's opportunistic linked increases",
+	.source = "Khalili et al., CoNEXT 2012; THESIS Table 3.1",
+	.signals = SIGNAL_LOSS,
+	.coupled = 1,
+	.min_cwnd = 1,
+	.ack = olia_ack,
+	.grow = olia_grow,
+	.congestion = olia_congestion);
