@@ -130,7 +130,7 @@ static __always_inline void repair(struct sock *sk, struct wrapper *w)
 	}
 	/* In a reduction ssthresh is a cut of prior_cwnd; undo_marker is 0 once it was undone. */
 	if ((state == CWR || (state > CWR && tp->undo_marker)) &&
-	    (!tp->snd_ssthresh || tp->snd_ssthresh > tp->prior_cwnd)) {
+	    (!tp->snd_ssthresh || tp->snd_ssthresh > max_u32(tp->prior_cwnd, controller->min_cwnd))) {
 		tp->snd_ssthresh = max_u32(w->last_cwnd / 2, 2);
 		count(REPAIRS);
 	}
@@ -206,7 +206,7 @@ HOOK u32 tresse_cut(ARGUMENTS)
 	struct wrapper *w = wrapper_of(sk);
 	struct subflow s = view(sk);
 	enum cause cause = LOCAL;
-	u32 window;
+	u32 window, largest = max_u32(s.cwnd, controller->min_cwnd);
 
 	if (w->ready != READY)
 		return half_window(&s);
@@ -221,7 +221,7 @@ HOOK u32 tresse_cut(ARGUMENTS)
 	}
 	window = controller->congestion ? controller->congestion(&s, cause) : s.cwnd;
 	done(&s, w);
-	return bounded(window < s.cwnd ? window : s.cwnd, CWND_LIMIT);
+	return bounded(window < largest ? window : largest, CWND_LIMIT);
 }
 
 /*

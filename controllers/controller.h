@@ -116,13 +116,13 @@ struct controller {
 	void (*ack)(struct subflow *s, const struct ack *a);
 	/*
 	 * An ACK for which the host lets the window rise: not in CWR or Recovery, and only when
-	 * the window was the limit. The only hook that raises cwnd. In Loss the host calls it too,
+	 * the window was the limit. The only hook that raises cwnd (OLIA's may lower it). In Loss the host calls it too,
 	 * with cwnd below ssthresh: the slow start after a timeout (Linux, RFC 5681).
 	 */
 	void (*grow)(struct subflow *s, const struct ack *a);
 	/*
-	 * Once a window: returns the window after the cut. The host reduces to it, at once or by
-	 * PRR, and sets ssthresh to it.
+	 * Once a window: returns the window after the cut, not above cwnd or min_cwnd. The host
+	 * reduces to it, at once or by PRR, and sets ssthresh to it.
 	 */
 	u32 (*congestion)(struct subflow *s, enum cause cause);
 	/* After `congestion(LOSS_EVENT)`, when it was a timeout. Resets private state. */

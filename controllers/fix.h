@@ -10,17 +10,52 @@
 #ifndef TRESSE_FIX_H
 #define TRESSE_FIX_H
 
-/* Position of the highest set bit, 0..63. v must not be 0. */
+/*
+ * 0, unknown to the kernel's verifier: where a count starts that a loop raises and a branch tests
+ * later. From a plain 0 the verifier would follow every count that is possible, one by one.
+ */
+#ifdef TRESSE_BPF
+static volatile u32 unknown_zero;
+#define ZERO unknown_zero
+#else
+#define ZERO 0
+#endif
+
+/*
+ * 1 if a < b, else 0, for a and b below 2^63. Computed, not branched on: the kernel's verifier follows
+ * both ways of every branch, and in a loop the ways multiply.
+ */
+static inline u64 fix_less(u64 a, u64 b)
+{
+	u64 less = (a - b) >> 63;
+
+	/* Else the compiler sees through it, and makes the branch. */
+	__asm__("" : "+r"(less));
+	return less;
+}
+
+/* yes if chosen is 1, no if it is 0. */
+static inline u64 fix_select(u64 chosen, u64 yes, u64 no)
+{
+	return no ^ ((yes ^ no) & (0 - chosen));
+}
+
+/*
+ * Position of the highest set bit, 0..63. v must not be 0. All bits below the highest are set, then
+ * counted, 2, 4, 8 and 64 at a time: without a branch, which the verifier would follow both ways.
+ */
 static inline u32 fix_msb(u64 v)
 {
-	u32 n = 0;
-
-	if (v >> 32) { v >>= 32; n += 32; }
-	if (v >> 16) { v >>= 16; n += 16; }
-	if (v >> 8) { v >>= 8; n += 8; }
-	if (v >> 4) { v >>= 4; n += 4; }
-	if (v >> 2) { v >>= 2; n += 2; }
-	return n + (u32)(v >> 1);
+	v |= v >> 1;
+	v |= v >> 2;
+	v |= v >> 4;
+	v |= v >> 8;
+	v |= v >> 16;
+	v |= v >> 32;
+	v -= (v >> 1) & 0x5555555555555555;
+	v = (v & 0x3333333333333333) + ((v >> 2) & 0x3333333333333333);
+	v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0f;
+	return (u32)((v * 0x0101010101010101) >> 56) - 1;
 }
 
 /* (a * b) >> shift, exact, for shift in 0..63. The result must fit 64 bits. */

@@ -49,14 +49,15 @@ struct change {
 	u64 up, down;
 };
 
-/* Whether l/rtt^2 > m/other^2, exactly: l other^2 and m rtt^2 are below 2^110. */
-static u32 is_better(u64 l, u64 rtt, u64 m, u64 other)
+/* 1 if l/rtt^2 > m/other^2, exactly, else 0: l other^2 and m rtt^2 are below 2^110. */
+static u64 is_better(u64 l, u64 rtt, u64 m, u64 other)
 {
-	u64 a = other * other, b = rtt * rtt;
+	u64 a = other * other, b = rtt * rtt, low = ~0ULL >> 1;
 	u64 left = fix_mul_shr(l, a, 63), right = fix_mul_shr(m, b, 63);
+	u64 more = fix_less(right, left), less = fix_less(left, right);
 
-	/* If the bits from the 63rd on are equal, the low 64 decide. */
-	return left != right ? left > right : l * a > m * b;
+	/* If the bits from the 63rd on are equal, the low 63 decide. */
+	return more | (fix_less(m * b & low, l * a & low) & ~less);
 }
 
 /*
@@ -76,28 +77,28 @@ static struct change olia_change(const struct subflow *s)
 	struct change change = { reno_increase(s), 0 };
 	u64 best = s->word, total = 0;
 	u32 best_rtt = s->srtt, base = s->srtt, widest = s->cwnd;
-	u32 n = 0, wide = 0, outdone = 0; /* outdone: |B\M| */
+	u32 n = ZERO, wide = ZERO, outdone = ZERO; /* outdone: |B\M| */
 
 	if (!s->srtt)
 		return change; /* no RTT sample: nothing to compare by */
 	{
 		FOR_EACH_SUBFLOW(p, s) {
-			base = p.srtt < base ? p.srtt : base;
-			widest = max_u32(widest, p.cwnd);
-			if (is_better(p.word, p.srtt, best, best_rtt)) {
-				best = p.word;
-				best_rtt = p.srtt;
-			}
+			u64 better = is_better(p.word, p.srtt, best, best_rtt);
+
+			best = fix_select(better, p.word, best);
+			best_rtt = (u32)fix_select(better, p.srtt, best_rtt);
+			base = (u32)fix_select(fix_less(p.srtt, base), p.srtt, base);
+			widest = (u32)fix_select(fix_less(widest, p.cwnd), p.cwnd, widest);
 		}
 	}
 	{
 		FOR_EACH_SUBFLOW(p, s) {
+			u32 narrow = (u32)fix_less(p.cwnd, widest);
+
 			total += p.cwnd * rtt_ratio(base, p.srtt);
 			n++;
-			if (p.cwnd == widest)
-				wide++;
-			else if (!is_better(best, best_rtt, p.word, p.srtt))
-				outdone++;
+			wide += 1 - narrow;
+			outdone += narrow & ~(u32)is_better(best, best_rtt, p.word, p.srtt);
 		}
 	}
 	change.up = share_increase(s, base, total);

@@ -4,7 +4,7 @@ use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
 use crate::raw::{Ack, Cause, Subflow};
-use crate::{CWND_LIMIT, Controller, MAX_SUBFLOWS, ParameterError};
+use crate::{Controller, MAX_SUBFLOWS, ParameterError};
 
 /// A controller with values for its parameters.
 #[derive(Debug)]
@@ -130,9 +130,9 @@ impl Group {
     }
 
     /// The `congestion` hook: the window of subflow `i` after the cut, packets; at least 1, and not
-    /// more than it was, whatever the controller says.
+    /// more than it was or than the controller's floor, whatever the controller says.
     pub fn congestion(&mut self, i: usize, cause: Cause) -> u32 {
-        let limit = self.subflows[i].cwnd.clamp(1, CWND_LIMIT - 1);
+        let limit = self.scheme.controller().largest_cut(self.subflows[i].cwnd);
         let window = match self.scheme.controller.raw.congestion {
             // SAFETY: see `Group::pointer`.
             Some(hook) => unsafe { hook(self.pointer(i), cause) },

@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_char};
 use std::path::Path;
 use std::sync::RwLock;
 
+use crate::CWND_LIMIT;
 use crate::raw::{RawController, RawParameter};
 
 pub(crate) struct BuiltIn {
@@ -125,6 +126,12 @@ impl Controller {
     /// The window's floor, packets; a timeout sets 1 below it.
     pub fn min_cwnd(&self) -> u32 {
         self.raw.min_cwnd
+    }
+
+    /// The most that the window may be after a cut of `cwnd`, packets: `cwnd`, or the floor if it
+    /// was below that.
+    pub fn largest_cut(&self, cwnd: u32) -> u32 {
+        cwnd.max(self.min_cwnd()).clamp(1, CWND_LIMIT - 1)
     }
 
     /// The signals that it needs.

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use libbpf_rs::{AsRawLibbpf, MapCore, Object, ProgramInput};
 use tresse_controllers::trace::{Hooks, Script, Step, play_on};
-use tresse_controllers::{Ack, CWND_LIMIT, Cause, MAX_SUBFLOWS, PRIVATE_WORDS, Scheme, Subflow};
+use tresse_controllers::{Ack, Cause, Controller, MAX_SUBFLOWS, PRIVATE_WORDS, Scheme, Subflow};
 
 use crate::Error;
 use crate::object::{self, Wrapper};
@@ -52,6 +52,7 @@ const TIMEOUT: u32 = 4;
 
 /// The subflows of one connection whose controller runs in the kernel.
 struct Group {
+    controller: Controller,
     object: Object,
     subflows: Vec<(Subflow, [u64; PRIVATE_WORDS])>,
 }
@@ -63,7 +64,7 @@ impl Group {
         object::set_parameters(&mut open, scheme);
         let object = object::load(open, controller.file())?;
         let subflows = (0..count).map(|_| (Subflow::outside(initial_window), [0; PRIVATE_WORDS])).collect();
-        let mut group = Self { object, subflows };
+        let mut group = Self { controller, object, subflows };
         for i in 0..count {
             group.call(i, INIT, &Ack::default(), Cause::Mark);
         }
@@ -131,7 +132,7 @@ impl Hooks for Group {
     }
 
     fn congestion(&mut self, i: usize, cause: Cause) -> u32 {
-        let limit = self.subflow(i).cwnd.clamp(1, CWND_LIMIT - 1);
+        let limit = self.controller.largest_cut(self.subflows[i].0.cwnd);
         self.call(i, CONGESTION, &Ack::default(), cause).clamp(1, limit)
     }
 
