@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use tresse_controllers::trace::{Script, Step, play};
 use tresse_controllers::{self as controllers, Controller, Scheme};
+use tresse_linux::trace::Player;
 
 use crate::table::Table;
 use crate::{Failure, print_json};
@@ -105,7 +106,7 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
         .map_err(|e| Failure::Input(format!("{name}:{}: {}\n  |\n  | {}", e.line, e.message, e.text)))?;
     let steps = match args.host {
         Host::Native => play(Arc::new(scheme), &script, args.initial_window),
-        Host::Bpf => tresse_linux::trace::play(&scheme, &script, args.initial_window)?,
+        Host::Bpf => Player::new(&scheme)?.play(&script, args.initial_window),
     };
     if args.json {
         return print_json(&steps.iter().map(json).collect::<Vec<_>>());

@@ -97,7 +97,10 @@ pub fn detach(args: &DetachArgs) -> Result<(), Failure> {
 }
 
 pub fn status(args: &StatusArgs) -> Result<(), Failure> {
-    let controllers = tresse_linux::status()?;
+    let (controllers, strange) = tresse_linux::status()?;
+    for error in strange {
+        let _ = writeln!(io::stderr(), "warning: {error}");
+    }
     if args.json {
         return print_json(&serde_json::json!({ "schema": "tresse/status/1", "controllers": controllers }));
     }
@@ -106,14 +109,17 @@ pub fn status(args: &StatusArgs) -> Result<(), Failure> {
         writeln!(out, "nothing is attached")?;
     }
     for c in controllers {
-        let parameters: Vec<_> = c.stamp.parameters.iter().map(|(k, v)| format!("{k}={v}")).collect();
-        writeln!(out, "{} ({} {})", c.kernel_name, c.controller, parameters.join(" "))?;
+        let parameters: Vec<_> = c.parameters.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        let settings = parameters.iter().map(|p| format!(" {p}")).collect::<String>();
+        writeln!(out, "{} ({}{settings})", c.kernel_name, c.controller)?;
         if !c.default_in.is_empty() {
             writeln!(out, "  default in: {}", c.default_in.join(", "))?;
         }
         let counters: Vec<_> =
             c.counters.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {n}")).collect();
-        writeln!(out, "  {}", counters.join(", "))?;
+        if !counters.is_empty() {
+            writeln!(out, "  {}", counters.join(", "))?;
+        }
         let mut table = Table::new(&["token", "local", "remote", "cwnd", "srtt", "CE", "state"]);
         let mut rows = 0;
         for connection in &c.connections {

@@ -149,6 +149,11 @@ impl Controller {
         self.signals().contains(&Signal::CeExact)
     }
 
+    /// Whether a Linux kernel can give every signal that it needs.
+    pub fn attachable(&self) -> bool {
+        !self.signals().contains(&Signal::NextHop)
+    }
+
     /// Its parameters, in the order of their declaration.
     pub fn parameters(&self) -> Vec<Parameter> {
         raw_parameters(self.raw)

@@ -3,7 +3,7 @@
 //! Controllers tell of themselves; every other part is a page in `docs/explain/`.
 
 use serde::Serialize;
-use tresse_controllers::{self as controllers, Controller, Signal};
+use tresse_controllers::{self as controllers, Controller};
 
 use crate::papers;
 
@@ -116,7 +116,7 @@ pub fn controllers() -> Vec<ControllerEntry> {
             entry: controller_entry(c),
             signals: c.signals().iter().map(|s| s.name()).collect(),
             coupled: c.coupled(),
-            attachable: c.signals().iter().all(|s| matches!(s, Signal::Loss | Signal::Ecn | Signal::CeExact)),
+            attachable: c.attachable(),
             min_cwnd_pkts: c.min_cwnd(),
             parameters: c
                 .parameters()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
-use tresse_controllers as controllers;
+use tresse_controllers::{self as controllers, Signal};
 use tresse_fabric::{FatTree, FatTreeConfig, Layer, NonEct as PortNonEct, Spread};
 use tresse_transport::{self as transport, DelayedAck};
 use tresse_workload::Size;
@@ -232,6 +232,10 @@ fn build_scheme(experiment: &Experiment, scheme: &Scheme) -> Result<Built, (&'st
     };
     let settings = scheme.parameters.iter().map(|(k, &v)| (k.as_str(), v));
     let built = controllers::Scheme::new(controller, settings).map_err(|e| ("parameters", e.to_string()))?;
+    if controller.signals().contains(&Signal::NextHop) {
+        let message = format!("{} needs a signal that no port gives yet: next_hop", controller.name());
+        return Err(("controller", message));
+    }
     let ecn = scheme.ecn.unwrap_or(controller.needs_ecn());
     if controller.needs_ecn() && !ecn {
         return Err(("ecn", format!("{} needs ECN", controller.name())));

@@ -1,5 +1,6 @@
 //! `tresse attach`: a controller becomes a TCP congestion control of the kernel.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -111,7 +112,7 @@ pub fn attach(scheme: &Scheme, name: Option<&str>, default: &Default) -> Result<
     }
 }
 
-fn parameters(scheme: &Scheme) -> Vec<(String, u64)> {
+fn parameters(scheme: &Scheme) -> BTreeMap<String, u64> {
     let declared = scheme.controller().parameters();
     declared.iter().zip(scheme.values()).map(|(p, &value)| (p.name.to_owned(), value)).collect()
 }
@@ -131,9 +132,8 @@ fn check_name(name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether the kernel can tell what the controller needs to know.
 fn check_signals(controller: Controller) -> Result<(), Error> {
-    if controller.signals().contains(&Signal::NextHop) {
+    if !controller.attachable() {
         return Err(Error::Machine(format!(
             "{} needs a signal that no Linux kernel gives: {}, the congestion of the next hop",
             controller.name(),

@@ -4,6 +4,7 @@
 //! the maps that those use; so one file is all that an attached controller has in the file system,
 //! and it appears and disappears at one stroke.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -19,7 +20,8 @@ use crate::bpffs::{self, FOLDER};
 use crate::counters::COUNTERS;
 
 /// Who attached what; the JSON of the map `stamp`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Stamp {
     /// The controller's name.
     pub controller: String,
@@ -27,8 +29,8 @@ pub struct Stamp {
     pub version: String,
     /// SHA-256 of the eBPF object.
     pub digest: String,
-    /// The parameters' values, in the order of their declaration.
-    pub parameters: Vec<(String, u64)>,
+    /// The parameters' values.
+    pub parameters: BTreeMap<String, u64>,
 }
 
 /// An attached controller.
@@ -54,17 +56,26 @@ pub(crate) fn lock() -> Result<Flock<File>, Error> {
     Flock::lock(folder, FlockArg::LockExclusive).map_err(|(_, error)| busy(error.into()))
 }
 
-/// Every attached controller, by name.
-pub(crate) fn all() -> Result<Vec<Attached>, Error> {
+/// Every attached controller, by name; and what is in the way of looking at one.
+pub(crate) fn all() -> Result<(Vec<Attached>, Vec<Error>), Error> {
     let entries = match fs::read_dir(FOLDER) {
         Ok(entries) => entries,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), Vec::new())),
         Err(e) => return Err(permission(&e)),
     };
     let mut names: Vec<String> =
         entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
-    names.iter().map(|name| Attached::open(name)).collect()
+    let (mut found, mut strange) = (Vec::new(), Vec::new());
+    for name in names {
+        match Attached::open(&name) {
+            Ok(attached) => found.push(attached),
+            // It may have been detached since the folder was read.
+            Err(_) if !pin(&name).exists() => {}
+            Err(error) => strange.push(error),
+        }
+    }
+    Ok((found, strange))
 }
 
 fn permission(error: &io::Error) -> Error {
@@ -94,7 +105,8 @@ impl Attached {
         let text = find("stamp")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok().flatten();
         let text = text.ok_or_else(|| strange("no stamp"))?;
         let end = text.iter().position(|&b| b == 0).unwrap_or(text.len());
-        let stamp = serde_json::from_slice(&text[..end]).map_err(|_| strange("an unknown version"))?;
+        // One of another version's may say other things; it can be shown and detached all the same.
+        let stamp = serde_json::from_slice(&text[..end]).unwrap_or_default();
         let (counters, defaults) = (find("counters")?, find("defaults")?);
         Ok(Self { kernel_name: name.to_owned(), stamp, counters, defaults })
     }

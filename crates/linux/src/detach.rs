@@ -64,14 +64,17 @@ pub fn detach(name: &str, force: bool) -> Result<Report, Error> {
 }
 
 fn find(name: &str) -> Result<Attached, Error> {
-    let all = attached::all()?;
+    let (all, _) = attached::all()?;
+    if attached::pin(name).exists() {
+        return Attached::open(name);
+    }
     let names: Vec<String> = all.iter().map(|a| a.kernel_name.clone()).collect();
     let own = format!("tr_{name}");
     let mut found: Vec<Attached> = all
         .into_iter()
-        .filter(|a| a.kernel_name == name || a.kernel_name == own || a.stamp.controller == name)
+        .filter(|a| a.kernel_name == own || a.stamp.controller == name)
         .collect();
-    if let Some(exact) = found.iter().position(|a| a.kernel_name == name || a.kernel_name == own) {
+    if let Some(exact) = found.iter().position(|a| a.kernel_name == own) {
         return Ok(found.swap_remove(exact));
     }
     match found.len() {
@@ -86,6 +89,7 @@ fn find(name: &str) -> Result<Attached, Error> {
 }
 
 /// Removes the pin, and waits until the kernel has let go of the name.
+#[expect(clippy::disallowed_methods, reason = "it waits for the kernel")]
 pub(crate) fn unregister(kernel_name: &str) -> Result<(), Error> {
     let pin = attached::pin(kernel_name);
     fs::remove_file(&pin).map_err(|e| Error::Machine(format!("{}: {e}", pin.display())))?;

@@ -26,7 +26,6 @@ pub mod status;
 pub mod trace;
 
 pub use attach::attach;
-pub use attached::Stamp;
 pub use check::{Program, check};
 pub use counters::COUNTERS;
 pub use detach::detach;

@@ -1,8 +1,10 @@
 //! `tresse status`: what is attached, and what it does.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
-use crate::attached::{self, Stamp};
+use crate::attached;
 use crate::sockets::{MAX_NAMES, Socket};
 use crate::{Error, default, netns, sockets};
 
@@ -13,8 +15,12 @@ pub struct Controller {
     pub controller: String,
     /// Its name in the kernel.
     pub kernel_name: String,
-    /// Who attached it, with which parameters.
-    pub stamp: Stamp,
+    /// The version of the program that attached it.
+    pub version: String,
+    /// SHA-256 of its eBPF object.
+    pub digest: String,
+    /// The parameters' values.
+    pub parameters: BTreeMap<String, u64>,
     /// The network namespaces whose default it is.
     pub default_in: Vec<String>,
     /// The connections that it governs, in every namespace that can be seen.
@@ -50,14 +56,14 @@ pub struct Subflow {
     pub state: &'static str,
 }
 
-/// Everything that is attached.
+/// Everything that is attached; and what is pinned among it that cannot be understood.
 ///
 /// # Errors
 /// Without the permission to look.
-pub fn status() -> Result<Vec<Controller>, Error> {
-    let attached = attached::all()?;
+pub fn status() -> Result<(Vec<Controller>, Vec<Error>), Error> {
+    let (attached, strange) = attached::all()?;
     if attached.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), strange));
     }
     let namespaces = netns::all();
     let names: Vec<&str> = attached.iter().map(|a| a.kernel_name.as_str()).collect();
@@ -67,13 +73,15 @@ pub fn status() -> Result<Vec<Controller>, Error> {
         sockets.extend(found.into_iter().map(|s| Socket { which: s.which + i * MAX_NAMES, ..s }));
     }
     let defaults: Vec<_> = namespaces.iter().map(|n| (n, default::get(n).unwrap_or_default())).collect();
-    Ok(attached
+    let controllers = attached
         .iter()
         .enumerate()
         .map(|(i, a)| Controller {
             controller: a.stamp.controller.clone(),
             kernel_name: a.kernel_name.clone(),
-            stamp: a.stamp.clone(),
+            version: a.stamp.version.clone(),
+            digest: a.stamp.digest.clone(),
+            parameters: a.stamp.parameters.clone(),
             default_in: defaults
                 .iter()
                 .filter(|(_, name)| *name == a.kernel_name)
@@ -82,7 +90,8 @@ pub fn status() -> Result<Vec<Controller>, Error> {
             connections: connections(sockets.iter().filter(|s| s.which == i)),
             counters: a.counters(),
         })
-        .collect())
+        .collect();
+    Ok((controllers, strange))
 }
 
 /// Sockets with the same token are the subflows of one connection.

@@ -50,30 +50,50 @@ const GROW: u32 = 2;
 const CONGESTION: u32 = 3;
 const TIMEOUT: u32 = 4;
 
-/// The subflows of one connection whose controller runs in the kernel.
-struct Group {
+/// A controller's eBPF build, loaded and ready to play.
+#[derive(Debug)]
+pub struct Player {
     controller: Controller,
     object: Object,
+}
+
+impl Player {
+    /// Loads the eBPF build of `scheme`'s controller.
+    ///
+    /// # Errors
+    /// As [`crate::check`].
+    pub fn new(scheme: &Scheme) -> Result<Self, Error> {
+        let controller = scheme.controller();
+        let file = controller.file();
+        let mut open = object::open(&object::bytes(controller, Wrapper::Trace)?, file)?;
+        object::set_parameters(&mut open, scheme);
+        Ok(Self { controller, object: object::load(open, file)? })
+    }
+
+    /// Plays `script`, each subflow starting with `initial_window` packets; as
+    /// [`tresse_controllers::trace::play`] does with the native build.
+    pub fn play(&mut self, script: &Script, initial_window: u32) -> Vec<Step> {
+        let new = || (Subflow::outside(initial_window), [0; PRIVATE_WORDS]);
+        let subflows = (0..script.subflows).map(|_| new()).collect();
+        let mut group = Group { player: self, subflows };
+        for i in 0..script.subflows {
+            group.call(i, INIT, &Ack::default(), Cause::Mark);
+        }
+        play_on(&mut group, script, initial_window)
+    }
+}
+
+/// The subflows of one connection whose controller runs in the kernel.
+struct Group<'a> {
+    player: &'a mut Player,
     subflows: Vec<(Subflow, [u64; PRIVATE_WORDS])>,
 }
 
-impl Group {
-    fn new(scheme: &Scheme, count: usize, initial_window: u32) -> Result<Self, Error> {
-        let controller = scheme.controller();
-        let mut open = object::open(&object::bytes(controller, Wrapper::Trace)?, controller.file())?;
-        object::set_parameters(&mut open, scheme);
-        let object = object::load(open, controller.file())?;
-        let subflows = (0..count).map(|_| (Subflow::outside(initial_window), [0; PRIVATE_WORDS])).collect();
-        let mut group = Self { controller, object, subflows };
-        for i in 0..count {
-            group.call(i, INIT, &Ack::default(), Cause::Mark);
-        }
-        Ok(group)
-    }
-
+impl Group<'_> {
     /// Calls a hook of subflow `i`; returns what `congestion` returned.
     fn call(&mut self, i: usize, hook: u32, ack: &Ack, cause: Cause) -> u32 {
-        let map = self.object.maps().find(|m| m.name() == OsStr::new(".data.call")).expect("it is there");
+        let map =
+            self.player.object.maps().find(|m| m.name() == OsStr::new(".data.call")).expect("it is there");
         let mut size = 0;
         // SAFETY: the map is alive; libbpf keeps its memory mapped as long as the object.
         let memory = unsafe {
@@ -105,7 +125,7 @@ impl Group {
         };
         // SAFETY: the map's page is as large as `Call`, and nobody else has it.
         unsafe { memory.write_volatile(call) };
-        let program = self.object.progs_mut().next().expect("the object has one program");
+        let program = self.player.object.progs_mut().next().expect("the object has one program");
         program.test_run(ProgramInput::default()).expect("a loaded program can be run");
         // SAFETY: as above; the kernel has finished with it.
         let call = unsafe { memory.read_volatile() };
@@ -116,7 +136,7 @@ impl Group {
     }
 }
 
-impl Hooks for Group {
+impl Hooks for Group<'_> {
     fn subflow(&mut self, i: usize) -> &mut Subflow {
         &mut self.subflows[i].0
     }
@@ -132,21 +152,11 @@ impl Hooks for Group {
     }
 
     fn congestion(&mut self, i: usize, cause: Cause) -> u32 {
-        let limit = self.controller.largest_cut(self.subflows[i].0.cwnd);
+        let limit = self.player.controller.largest_cut(self.subflows[i].0.cwnd);
         self.call(i, CONGESTION, &Ack::default(), cause).clamp(1, limit)
     }
 
     fn timeout(&mut self, i: usize) {
         self.call(i, TIMEOUT, &Ack::default(), Cause::Loss);
     }
-}
-
-/// Plays `script` with the eBPF build, each subflow starting with `initial_window` packets; as
-/// [`tresse_controllers::trace::play`] does with the native one.
-///
-/// # Errors
-/// If the program cannot be loaded: see [`crate::check`].
-pub fn play(scheme: &Scheme, script: &Script, initial_window: u32) -> Result<Vec<Step>, Error> {
-    let mut group = Group::new(scheme, script.subflows, initial_window)?;
-    Ok(play_on(&mut group, script, initial_window))
 }

@@ -125,13 +125,6 @@ fn a_seed_that_is_too_large_is_refused() {
 }
 
 #[test]
-fn the_kernels_build_is_not_there_yet() {
-    let dir = TempDir::new().expect("a temporary folder");
-    let args = ["controller", "trace", "xmp", "--script", "-", "--host", "bpf"];
-    assert!(fails(tresse(dir.path()).args(args), 3).contains("no eBPF host yet"));
-}
-
-#[test]
 fn a_filter_that_keeps_nothing_says_what_there_is() {
     let dir = TempDir::new().expect("a temporary folder");
     for (filter, expected) in [

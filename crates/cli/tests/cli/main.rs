@@ -3,4 +3,5 @@
 mod bad_input;
 mod common;
 mod facts;
+mod linux;
 mod run;

@@ -1,0 +1,29 @@
+//! What needs a kernel that loads eBPF, and root: skipped elsewhere, with a line that says why.
+
+mod refused;
+mod traces;
+mod verifier;
+
+use tresse_controllers::{Controller, Scheme, built_in, find};
+
+/// Whether the kernel can be asked here; prints what is missing if not.
+fn kernel_is_here() -> bool {
+    let reno = scheme(find("reno").expect("it is built in"));
+    match tresse_linux::check(&reno) {
+        Ok(_) => true,
+        Err(error) => {
+            let first = error.to_string().lines().next().unwrap_or_default().to_owned();
+            eprintln!("skipped: no eBPF here: {first} (`tresse doctor` says more)");
+            false
+        }
+    }
+}
+
+/// Those that a kernel can run.
+fn controllers() -> Vec<Controller> {
+    built_in().into_iter().filter(Controller::attachable).collect()
+}
+
+fn scheme(controller: Controller) -> Scheme {
+    Scheme::new(controller, []).expect("defaults lie in their ranges")
+}

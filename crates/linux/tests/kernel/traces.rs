@@ -1,0 +1,99 @@
+//! The same script, the same windows: the eBPF build against the native one, line by line.
+
+use std::sync::Arc;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+use tresse_controllers::Scheme;
+use tresse_controllers::trace::{Event, Script, play};
+use tresse_linux::trace::Player;
+
+use super::{controllers, kernel_is_here, scheme};
+
+/// Random scripts for each controller.
+const SCRIPTS: u32 = 1000;
+
+/// From a few packets to many, evenly over the magnitudes.
+fn magnitude(largest_bits: u32) -> impl Strategy<Value = u32> {
+    (0..largest_bits).prop_flat_map(|bits| (1u32 << bits)..(2u32 << bits))
+}
+
+/// The subflow is drawn from 64 and folded into those that there are.
+fn event() -> impl Strategy<Value = Event> {
+    let subflow = 0..64usize;
+    prop_oneof![
+        12 => (magnitude(12), 0..=4u32, proptest::option::weighted(0.3, magnitude(22)), subflow.clone())
+            .prop_map(|(packets, marks, rtt, subflow)| {
+                // Four in five ACKs carry no mark: windows must be able to grow.
+                let marked = packets * marks.saturating_sub(3) * (packets % 5 % 2);
+                Event::Ack { packets, marked: marked.min(packets), rtt, subflow }
+            }),
+        1 => subflow.clone().prop_map(|subflow| Event::Loss { subflow }),
+        1 => subflow.prop_map(|subflow| Event::Timeout { subflow }),
+    ]
+}
+
+fn script() -> impl Strategy<Value = (Script, u32)> {
+    let count = prop_oneof![4 => 1..=8usize, 1 => 9..=64usize];
+    (count, vec(event(), 1..80), magnitude(16)).prop_map(|(count, mut events, initial_window)| {
+        for event in &mut events {
+            let (Event::Ack { subflow, .. } | Event::Loss { subflow } | Event::Timeout { subflow }) = event;
+            *subflow %= count;
+        }
+        (Script { subflows: count, events }, initial_window)
+    })
+}
+
+/// Plays `SCRIPTS` scripts in both hosts; returns how many steps differed from the one before, so
+/// that the scripts are known to have moved something.
+fn compare(scheme: Scheme) -> usize {
+    let name = scheme.controller().name();
+    let mut player = Player::new(&scheme).expect("the verifier takes it");
+    let scheme = Arc::new(scheme);
+    let moves = std::cell::Cell::new(0);
+    let config = Config {
+        cases: SCRIPTS,
+        rng_seed: RngSeed::Fixed(7),
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let player = std::cell::RefCell::new(&mut player);
+    TestRunner::new(config)
+        .run(&script(), |(script, initial_window)| {
+            let native = play(scheme.clone(), &script, initial_window);
+            let kernel = player.borrow_mut().play(&script, initial_window);
+            moves.set(moves.get() + native.windows(2).filter(|w| w[0].cwnd != w[1].cwnd).count());
+            prop_assert_eq!(native, kernel);
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    moves.get()
+}
+
+#[test]
+fn both_builds_of_every_controller_agree() {
+    if !kernel_is_here() {
+        return;
+    }
+    for controller in controllers() {
+        let moves = compare(scheme(controller));
+        assert!(moves > 10_000, "{}: the windows moved only {moves} times", controller.name());
+    }
+}
+
+/// Parameters reach the eBPF build: at the ends of their ranges both builds agree, and differ from
+/// the defaults.
+#[test]
+fn both_builds_agree_on_parameters() {
+    if !kernel_is_here() {
+        return;
+    }
+    for controller in controllers() {
+        for p in controller.parameters() {
+            for value in [p.min, p.max] {
+                compare(Scheme::new(controller, [(p.name, value)]).expect("it lies in the range"));
+            }
+        }
+    }
+}
