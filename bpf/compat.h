@@ -42,6 +42,20 @@ struct bpf_iter_num {
 	__u64 opaque[1];
 } __attribute__((aligned(8)));
 
+/* The context of a tc program: a stable interface with fixed offsets, up to the last member used. */
+struct __sk_buff {
+	__u32 len, pkt_type, mark, queue_mapping, protocol, vlan_present, vlan_tci, vlan_proto;
+	__u32 priority, ingress_ifindex, ifindex, tc_index, cb[5], hash, tc_classid, data, data_end;
+	__u32 napi_id, family, remote_ip4, local_ip4, remote_ip6[4], local_ip6[4];
+	__u32 remote_port, local_port, data_meta;
+	__u64 flow_keys, tstamp;
+	__u32 wire_len, gso_segs;
+};
+
+struct bpf_spin_lock {
+	__u32 val;
+};
+
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
@@ -162,5 +176,9 @@ struct tcp_congestion_ops {
 #define TCP_ECN_ACCECN 16	/* ecn_flags: AccECN was negotiated */
 #define SOL_TCP 6
 #define TCP_CONGESTION 13
+#define TC_ACT_UNSPEC (-1)	/* a tc program has nothing to say: the next filter's turn */
+#define BPF_HDR_START_NET 1	/* bpf_skb_load_bytes_relative: from the network header */
+#define ETH_P_IP 0x0800
+#define ETH_P_IPV6 0x86dd
 
 #endif
