@@ -91,4 +91,13 @@ fn main() {
     }
     line("];".to_owned());
     fs::write(build.out.join("embedded.rs"), text).expect("OUT_DIR can be written");
+
+    cc::Build::new()
+        .file("src/mark/virtual_queue.c")
+        .include(&build.bpf)
+        .std("c11")
+        .warnings_into_errors(true)
+        .opt_level(2)
+        .compile("tresse_virtual_queue");
+    println!("cargo::rerun-if-changed=src/mark/virtual_queue.c");
 }

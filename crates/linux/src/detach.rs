@@ -70,10 +70,8 @@ fn find(name: &str) -> Result<Attached, Error> {
     }
     let names: Vec<String> = all.iter().map(|a| a.kernel_name.clone()).collect();
     let own = format!("tr_{name}");
-    let mut found: Vec<Attached> = all
-        .into_iter()
-        .filter(|a| a.kernel_name == own || a.stamp.controller == name)
-        .collect();
+    let mut found: Vec<Attached> =
+        all.into_iter().filter(|a| a.kernel_name == own || a.stamp.controller == name).collect();
     if let Some(exact) = found.iter().position(|a| a.kernel_name == own) {
         return Ok(found.swap_remove(exact));
     }

@@ -19,6 +19,8 @@ pub mod detach;
 mod diagnosis;
 pub mod doctor;
 mod error;
+pub mod mark;
+mod netlink;
 mod netns;
 mod object;
 mod sockets;

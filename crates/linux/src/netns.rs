@@ -53,9 +53,9 @@ impl Namespace {
             scope
                 .spawn(|| setns(file, CloneFlags::CLONE_NEWNET).map(|()| work()))
                 .join()
-                .expect("the work does not panic")
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
-        .map_err(|e| failed(format!("it cannot be entered: {e}")))
+        .map_err(|e| failed(format!("it cannot be entered: {e}\n\nhint: run it as root")))
     }
 }
 
@@ -78,4 +78,20 @@ pub(crate) fn all() -> Vec<Namespace> {
         }
     }
     found.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_none_is_bad_input() {
+        for name in ["", ".", "../../etc", "tresse-no-such-namespace"] {
+            let result = Namespace::named(name);
+            assert!(
+                matches!(&result, Err(Error::Input(m)) if m.contains("no network namespace")),
+                "{result:?}"
+            );
+        }
+    }
 }

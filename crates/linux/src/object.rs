@@ -22,7 +22,7 @@ mod embedded {
     use super::BuiltIn;
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 }
-pub(crate) use embedded::STATUS;
+pub(crate) use embedded::{MARK, STATUS};
 
 /// Which program wraps the controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
