@@ -5,6 +5,7 @@ mod controller;
 mod doctor;
 mod linux;
 mod list;
+mod mark;
 mod progress;
 mod run;
 mod table;
@@ -36,6 +37,8 @@ enum Command {
     Explain(list::ExplainArgs),
     #[command(subcommand)]
     Controller(controller::Command),
+    #[command(subcommand)]
+    Mark(mark::Command),
     Bench(bench::Args),
     Attach(linux::AttachArgs),
     Detach(linux::DetachArgs),
@@ -99,6 +102,7 @@ fn main() -> ExitCode {
         Command::List(args) => list::list(&args),
         Command::Explain(args) => list::explain(&args),
         Command::Controller(command) => controller::run(command),
+        Command::Mark(command) => mark::run(command),
         Command::Bench(args) => bench::run(&args),
         Command::Attach(args) => linux::attach(&args),
         Command::Detach(args) => linux::detach(&args),

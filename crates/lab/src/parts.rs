@@ -58,6 +58,7 @@ const PAGES: &[Page] = &[
     page!(Distributions, "fixed-size", ""),
     page!(Distributions, "uniform", "XMP §5.2.1"),
     page!(Topics, "marking", "XMP §2.1"),
+    page!(Topics, "marker", "XMP §2.1, vMCC §V-A"),
     page!(Topics, "echo", "RFC 3168, RFC 8257, XMP §2.1"),
     page!(Topics, "recovery", "RFC 5681, RFC 6582, RFC 6675"),
     page!(Topics, "reduction", "RFC 6937, XMP Alg. 1"),

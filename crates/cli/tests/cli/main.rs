@@ -4,4 +4,5 @@ mod bad_input;
 mod common;
 mod facts;
 mod linux;
+mod mark;
 mod run;
