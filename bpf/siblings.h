@@ -15,22 +15,28 @@
 #ifndef TRESSE_SIBLINGS_H
 #define TRESSE_SIBLINGS_H
 
-/* Two for each core: a softirq may interrupt a hook that runs in a process's context. */
+/*
+ * Several for each core: a softirq may interrupt a hook that runs in a process's context, and where
+ * the kernel is preemptible, so may another process.
+ */
+#define DEPTH 4
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 2);
+	__uint(max_entries, DEPTH);
 	__type(key, u32);
 	__type(value, struct siblings);
 } scratch SEC(".maps");
 
-static __always_inline struct siblings *claim(u32 key)
+static __always_inline struct siblings *claim(void)
 {
-	struct siblings *all = bpf_map_lookup_elem(&scratch, &key);
+	for (u32 key = 0; key < DEPTH; key++) {
+		struct siblings *all = bpf_map_lookup_elem(&scratch, &key);
 
-	if (!all || all->busy)
-		return NULL;
-	all->busy = 1;
-	return all;
+		if (all && !__sync_val_compare_and_swap(&all->busy, 0, 1))
+			return all;
+	}
+	return NULL;
 }
 
 /* The sibling's state, if it is one that can send and that the same controller governs. */
@@ -100,9 +106,7 @@ static struct siblings *siblings_of(const struct subflow *const_s)
 	struct subflow *s = (struct subflow *)const_s;
 
 	if (!s->siblings) {
-		s->siblings = claim(0);
-		if (!s->siblings)
-			s->siblings = claim(1);
+		s->siblings = claim();
 		if (!s->siblings)
 			return NULL;
 		gather(s->socket, s->siblings);

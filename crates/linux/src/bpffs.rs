@@ -17,7 +17,7 @@ pub(crate) const FOLDER: &str = "/sys/fs/bpf/tresse";
 
 /// Whether it is mounted.
 pub(crate) fn mounted() -> bool {
-    statfs(MOUNT_POINT).is_ok_and(|fs| i64::from(fs.filesystem_type().0) == BPF_FS_MAGIC)
+    statfs(MOUNT_POINT).is_ok_and(|fs| fs.filesystem_type().0 == BPF_FS_MAGIC)
 }
 
 /// Whether [`ensure`] would succeed, without doing it: what is there, or what is in the way.

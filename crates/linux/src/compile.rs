@@ -29,8 +29,13 @@ pub(crate) fn compile(
         .args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-std=gnu11", "-ffreestanding"])
         .args(["-Wall", "-Wextra", "-Wno-unused-parameter", "-Wno-unused-function", "-Werror"])
         .args(["-fno-crash-diagnostics"]);
+    command.arg("-fdebug-compilation-dir=.");
     for folder in include {
-        command.arg("-I").arg(folder);
+        // The same text gives the same object, wherever it lies.
+        let mut map = OsString::from("-ffile-prefix-map=");
+        map.push(folder);
+        map.push("=.");
+        command.arg("-I").arg(folder).arg(map);
     }
     if let Some((file, name)) = controller {
         let mut definition = OsString::from("-DCONTROLLER_FILE=\"");
