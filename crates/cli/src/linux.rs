@@ -120,6 +120,14 @@ pub fn status(args: &StatusArgs) -> Result<(), Failure> {
         if !counters.is_empty() {
             writeln!(out, "  {}", counters.join(", "))?;
         }
+        let mut hooks = Table::new(&["hook", "calls", "ns a call"]);
+        for h in &c.hooks {
+            let mean = h.run_time_ns as f64 / h.calls as f64;
+            hooks.row(vec![h.name.clone(), h.calls.to_string(), format!("{mean:.0}")]);
+        }
+        if !c.hooks.is_empty() {
+            write!(out, "{hooks}")?;
+        }
         let mut table = Table::new(&["token", "local", "remote", "cwnd", "srtt", "CE", "state"]);
         let mut rows = 0;
         for connection in &c.connections {

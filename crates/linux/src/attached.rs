@@ -38,8 +38,20 @@ pub struct Stamp {
 pub(crate) struct Attached {
     pub kernel_name: String,
     pub stamp: Stamp,
+    programs: Vec<OwnedFd>,
     counters: MapHandle,
     defaults: MapHandle,
+}
+
+/// What the kernel's own statistics say of a hook (`sysctl kernel.bpf_stats_enabled=1`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Hook {
+    /// Its function in `bpf/controller.bpf.c`.
+    pub name: String,
+    /// Calls while the statistics were switched on.
+    pub calls: u64,
+    /// What they took together, ns; the statistics' own cost is in it.
+    pub run_time_ns: u64,
 }
 
 /// The pin of the controller whose kernel name is `name`.
@@ -96,8 +108,9 @@ impl Attached {
             return Err(strange("not a struct_ops link"));
         };
         let map = MapHandle::from_map_id(info.map_id).map_err(|e| strange(&e.to_string()))?;
-        let program = congestion_program(&map).ok_or_else(|| strange("not a controller"))?;
-        let maps = maps_of(&program);
+        let programs = programs_of(&map);
+        let cut = programs.iter().find(|fd| name_of(fd).as_deref() == Some("tresse_cut"));
+        let maps = maps_of(cut.ok_or_else(|| strange("not a controller"))?);
         let find = |name: &str| {
             let found = maps.iter().find(|m| m.name() == name);
             found.and_then(|m| MapHandle::try_from(m).ok()).ok_or_else(|| strange("an unknown version"))
@@ -108,7 +121,7 @@ impl Attached {
         // One of another version's may say other things; it can be shown and detached all the same.
         let stamp = serde_json::from_slice(&text[..end]).unwrap_or_default();
         let (counters, defaults) = (find("counters")?, find("defaults")?);
-        Ok(Self { kernel_name: name.to_owned(), stamp, counters, defaults })
+        Ok(Self { kernel_name: name.to_owned(), stamp, programs, counters, defaults })
     }
 
     /// The counters, summed over the cores.
@@ -119,6 +132,16 @@ impl Attached {
             values.iter().map(|v| u64::from_ne_bytes(v[..8].try_into().expect("eight bytes"))).sum()
         };
         COUNTERS.iter().enumerate().map(|(i, (name, _))| (*name, sum(i))).collect()
+    }
+
+    /// What the kernel's statistics say of the hooks; empty if they were never switched on.
+    pub(crate) fn hooks(&self) -> Vec<Hook> {
+        let of = |fd: &OwnedFd| {
+            let info = info(fd, &mut [])?;
+            let (calls, run_time_ns) = (info.run_cnt, info.run_time_ns);
+            (calls > 0).then(|| Hook { name: name(&info), calls, run_time_ns })
+        };
+        self.programs.iter().filter_map(of).collect()
     }
 
     /// The default that a namespace had before ours, by its inode.
@@ -138,16 +161,17 @@ impl Attached {
     }
 }
 
-/// The program behind `ssthresh` of a struct_ops map: the kernel puts the programs' numbers where
-/// the functions' addresses belong.
-fn congestion_program(map: &MapHandle) -> Option<OwnedFd> {
-    let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok().flatten()?;
+/// The programs of a struct_ops map: the kernel puts their numbers where the functions' addresses
+/// belong.
+fn programs_of(map: &MapHandle) -> Vec<OwnedFd> {
+    let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok().flatten().unwrap_or_default();
     value
         .chunks_exact(8)
         .filter_map(|word| u32::try_from(u64::from_ne_bytes(word.try_into().expect("eight bytes"))).ok())
         .filter(|&id| id != 0)
         .filter_map(|id| Program::fd_from_id(id).ok())
-        .find(|fd| name_of(fd).as_deref() == Some(b"tresse_cut".as_slice()))
+        .filter(|fd| name_of(fd).is_some_and(|name| name.starts_with("tresse_")))
+        .collect()
 }
 
 fn info(fd: &OwnedFd, maps: &mut [u32]) -> Option<libbpf_sys::bpf_prog_info> {
@@ -162,10 +186,13 @@ fn info(fd: &OwnedFd, maps: &mut [u32]) -> Option<libbpf_sys::bpf_prog_info> {
     (result == 0).then_some(info)
 }
 
+fn name_of(fd: &OwnedFd) -> Option<String> {
+    Some(name(&info(fd, &mut [])?))
+}
+
 /// The name of a program; the kernel keeps 15 bytes of it.
-fn name_of(fd: &OwnedFd) -> Option<Vec<u8>> {
-    let info = info(fd, &mut [])?;
-    Some(info.name.iter().map(|&c| c as u8).take_while(|&b| b != 0).collect())
+fn name(info: &libbpf_sys::bpf_prog_info) -> String {
+    info.name.iter().map(|&c| c as u8 as char).take_while(|&c| c != '\0').collect()
 }
 
 fn maps_of(program: &OwnedFd) -> Vec<MapHandle> {

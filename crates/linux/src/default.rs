@@ -28,7 +28,13 @@ pub(crate) fn set(namespace: &Namespace, name: &str) -> Result<(), Error> {
     })
 }
 
-/// What takes the place of a default that is not known any more: the kernel always has Reno.
-pub(crate) fn fallback() -> &'static str {
-    if available().iter().any(|name| name == "cubic") { "cubic" } else { "reno" }
+/// Gives `namespace` back the default `before`; if that is not known, or gone, CUBIC, or else Reno,
+/// which the kernel always has and always allows. Returns what it has become.
+pub(crate) fn restore(namespace: &Namespace, before: Option<&str>) -> Result<String, Error> {
+    for name in before.into_iter().chain(["cubic"]) {
+        if set(namespace, name).is_ok() {
+            return Ok(name.to_owned());
+        }
+    }
+    set(namespace, "reno").map(|()| "reno".to_owned())
 }

@@ -45,16 +45,13 @@ pub fn detach(name: &str, force: bool) -> Result<Report, Error> {
     if !unknown.is_empty() && !force {
         return Err(Error::Input(format!(
             "`{kernel_name}` is still the default of: {}\n\nhint: `sysctl net.ipv4.tcp_congestion_control=…` there, or \
-             `--force` to put {} in its place",
-            unknown.join(", "),
-            default::fallback()
+             `--force` to put CUBIC or Reno in its place",
+            unknown.join(", ")
         )));
     }
-    let known = default::available();
     let mut default_in = Vec::new();
     for (namespace, before) in users {
-        let now = before.filter(|b| known.contains(b)).unwrap_or_else(|| default::fallback().to_owned());
-        default::set(&namespace, &now)?;
+        let now = default::restore(&namespace, before.as_deref())?;
         default_in.push(Changed { namespace: namespace.label, before: kernel_name.clone(), now });
     }
     let controller = attached.stamp.controller.clone();

@@ -28,6 +28,7 @@ pub mod status;
 pub mod trace;
 
 pub use attach::attach;
+pub use attached::Hook;
 pub use check::{Program, check};
 pub use counters::COUNTERS;
 pub use detach::detach;

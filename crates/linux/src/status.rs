@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::attached;
+use crate::attached::{self, Hook};
 use crate::sockets::{MAX_NAMES, Socket};
 use crate::{Error, default, netns, sockets};
 
@@ -28,6 +28,8 @@ pub struct Controller {
     /// What the wrapper has counted since it was attached: see [`crate::COUNTERS`].
     #[serde(serialize_with = "as_object")]
     pub counters: Vec<(&'static str, u64)>,
+    /// What its hooks cost, if the kernel counts that (`sysctl kernel.bpf_stats_enabled=1`).
+    pub hooks: Vec<Hook>,
 }
 
 /// One connection.
@@ -89,6 +91,7 @@ pub fn status() -> Result<(Vec<Controller>, Vec<Error>), Error> {
                 .collect(),
             connections: connections(sockets.iter().filter(|s| s.which == i)),
             counters: a.counters(),
+            hooks: a.hooks(),
         })
         .collect();
     Ok((controllers, strange))
