@@ -1,0 +1,19 @@
+//! The controllers in the kernel: real MPTCP sockets in network namespaces, with real traffic.
+//!
+//! Needs root, `ip`, `tc`, `ss` and a kernel with MPTCP; what is missing is said in one line on
+//! standard error, and the test passes. Everything happens in network namespaces of this process
+//! (`trk<pid>-…`), which go when their test ends, however it ends.
+
+mod clean;
+mod clock;
+mod control;
+mod fill;
+mod flow;
+mod killed;
+mod life;
+mod marked;
+mod namespace;
+mod probe;
+mod repeat;
+mod share;
+mod testbed;

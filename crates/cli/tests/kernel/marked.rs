@@ -1,0 +1,118 @@
+//! Controllers that answer marks, on bottlenecks that mark.
+
+use crate::clock::sleep;
+use crate::control::{Control, Controller, attachable};
+use crate::flow::{Flow, Protocol, measure};
+use crate::probe::{ready, say};
+use crate::repeat::{attached, mean};
+use crate::testbed::{Path, Plan, Testbed};
+
+/// The threshold of the marking queues, in packets.
+const K: u32 = 20;
+
+/// What two subflows of XMP took per rate of one subflow beside them, and the queue meanwhile.
+struct Marked {
+    ratio: f64,
+    /// Mean packets in the queue.
+    queue: f64,
+    drops: u64,
+    /// The largest of the smoothed round-trip times at the end.
+    srtt_ms: f64,
+}
+
+fn two_beside_one(control: &Control) -> Marked {
+    let bed =
+        Testbed::new(&Plan { paths: &[Path::marking(40, K)], subflows: &[0, 0], control: control.name() });
+    let (two, one) = (bed.connect(), bed.compete(0, Protocol::Mptcp, control.name()));
+    sleep(3.0);
+    let before = bed.bottleneck(0);
+    let (rates, queue) = std::thread::scope(|scope| {
+        let samples = scope.spawn(|| (0..100).map(|_| backlog_in_a_while(&bed)).sum::<f64>() / 100.0);
+        let rates = measure(&[&two, &one], 12.0);
+        (rates, samples.join().expect("tc answers"))
+    });
+    let srtt_ms = two.subflows().iter().chain(&one.subflows()).map(|s| s.srtt_ms).fold(0.0, f64::max);
+    let ratio = rates[0].iter().sum::<f64>() / rates[1][0];
+    Marked { ratio, queue, drops: bed.bottleneck(0).drops - before.drops, srtt_ms }
+}
+
+fn backlog_in_a_while(bed: &Testbed) -> f64 {
+    sleep(0.1);
+    bed.bottleneck(0).backlog as f64
+}
+
+#[test]
+fn marked_bottleneck() {
+    if !ready("marked_bottleneck") || attachable("marked_bottleneck", &["xmp"]).is_empty() {
+        return;
+    }
+    let runs = attached("xmp", two_beside_one);
+    let ratio = mean("two subflows of XMP per one beside them", runs.iter().map(|run| run.ratio));
+    let queue = mean("packets in the queue that marks above 20", runs.iter().map(|run| run.queue));
+    let srtt = mean("largest smoothed round-trip time, ms", runs.iter().map(|run| run.srtt_ms));
+    let drops = mean("drops", runs.iter().map(|run| run.drops as f64));
+    assert!((0.9..=1.15).contains(&ratio), "two subflows of XMP take {ratio} times one's rate");
+    assert!(queue < f64::from(2 * K), "the queue stands at {queue} packets");
+    assert!(drops == 0.0, "{drops} drops");
+    // A packet takes 0.3 ms: three times the threshold.
+    assert!(srtt < 18.0, "the round trip takes {srtt} ms");
+}
+
+/// Rates of the first path's subflow: alone, beside two competitors, and alone again.
+fn visited(control: &Control) -> [f64; 3] {
+    let paths = [Path::marking(20, K), Path::marking(20, K)];
+    let bed = Testbed::new(&Plan { paths: &paths, subflows: &[0, 1], control: control.name() });
+    let flow = bed.connect();
+    let phase = |flow: &Flow, settle: f64| {
+        sleep(settle);
+        measure(&[flow], 4.0)[0][0]
+    };
+    let alone = phase(&flow, 2.0);
+    let visitors = [(); 2].map(|()| bed.compete(0, Protocol::Mptcp, control.name()));
+    let beside = phase(&flow, 4.0);
+    drop(visitors);
+    [alone, beside, phase(&flow, 3.0)]
+}
+
+#[test]
+fn leaves_and_comes_back() {
+    if !ready("leaves_and_comes_back") {
+        return;
+    }
+    for Controller { name, .. } in attachable("leaves_and_comes_back", &["xmp", "dcm"]) {
+        let runs = attached(&name, visited);
+        let phase = |name: &str, i: usize| mean(&format!("{name} {name}"), runs.iter().map(|run| run[i]));
+        let alone = phase("alone on a path of 20 Mbit/s", 0);
+        let beside = phase("beside two competitors", 1);
+        let again = phase("alone again", 2);
+        // Uncoupled, it would keep a third.
+        assert!(beside < 0.25 * alone, "{name} keeps {beside} of {alone} Mbit/s");
+        assert!(again > 0.8 * alone, "{name} comes back to {again} of {alone} Mbit/s");
+    }
+}
+
+/// The share of two subflows of XMP beside one Reno flow in a queue that marks, with or without ECN.
+fn beside_reno(control: &Control, ecn: bool) -> f64 {
+    let bed =
+        Testbed::new(&Plan { paths: &[Path::marking(40, K)], subflows: &[0, 0], control: control.name() });
+    bed.other.sysctl("ipv4/tcp_ecn", if ecn { "1" } else { "0" });
+    let (flow, reno) = (bed.connect(), bed.compete(0, Protocol::Tcp, "reno"));
+    assert_eq!(reno.subflows()[0].ecn, ecn, "{:?}", reno.subflows());
+    sleep(3.0);
+    let rates = measure(&[&flow, &reno], 12.0);
+    rates[0].iter().sum::<f64>() / (rates[0].iter().sum::<f64>() + rates[1][0])
+}
+
+#[test]
+fn limits() {
+    if !ready("limits") || attachable("limits", &["xmp"]).is_empty() {
+        return;
+    }
+    let share =
+        mean("XMP's share beside a Reno without ECN", attached("xmp", |control| beside_reno(control, false)));
+    assert!((0.02..0.3).contains(&share), "XMP takes {share} beside a flow without ECN");
+    let share =
+        mean("XMP's share beside a Reno with ECN", attached("xmp", |control| beside_reno(control, true)));
+    say(&format!("that is {:.2} times the Reno's rate", share / (1.0 - share)));
+    assert!((0.6..0.75).contains(&share), "XMP takes {share} beside a Reno with ECN");
+}

@@ -1,0 +1,94 @@
+//! Repetitions of a scenario, several at a time, and the means of what they measure.
+
+use std::sync::{Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::thread;
+
+use crate::control::Control;
+use crate::probe::say;
+
+/// Repetitions of one scenario.
+pub const TIMES: usize = 5;
+/// How many testbeds run at a time, in all tests of this process together.
+const AT_A_TIME: usize = 10;
+/// How often a repetition is run again that was hit.
+const AGAIN: usize = 10;
+
+/// Repeats a scenario with a control that the kernel brings.
+pub fn stock<T: Send>(name: &str, scenario: impl Fn(&Control) -> T + Sync) -> Vec<T> {
+    repeat(|| {
+        let _slot = Slot::take();
+        scenario(&Control::stock(name))
+    })
+}
+
+/// Repeats a scenario with one of our controllers, attached for each repetition.
+///
+/// A repetition that was hit by skipped hooks is run again. A stock kernel skips none; some build
+/// machines have a guard that skips BPF programs while process 1 runs on the same core: a `ssthresh` that
+/// was never called returns garbage, and the run says nothing about the controller.
+pub fn attached<T: Send>(controller: &str, scenario: impl Fn(&Control) -> T + Sync) -> Vec<T> {
+    let repetition = || {
+        for _ in 0..=AGAIN {
+            let _slot = Slot::take();
+            let control = Control::attach(controller);
+            let result = scenario(&control);
+            let skipped = control.repairs();
+            if skipped == 0 {
+                return result;
+            }
+            say(&format!("{controller}: repetition hit by {skipped} skipped hooks, run again"));
+        }
+        panic!("{controller}: every one of {} runs was hit by skipped hooks", AGAIN + 1);
+    };
+    repeat(repetition)
+}
+
+/// Runs `repetition` several times, in parallel.
+fn repeat<T: Send>(repetition: impl Fn() -> T + Sync) -> Vec<T> {
+    thread::scope(|scope| {
+        let runs: Vec<_> = (0..TIMES).map(|_| scope.spawn(&repetition)).collect();
+        // All have ended, and have cleaned up, before the first failure is passed on.
+        let results: Vec<_> = runs.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        results.into_iter().map(|r| r.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
+}
+
+/// Their mean, and the smallest and the largest, as words.
+pub fn mean(what: &str, values: impl IntoIterator<Item = f64>) -> f64 {
+    let values: Vec<_> = values.into_iter().collect();
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    say(&format!("{what}: {mean:.3} ({low:.3} to {high:.3} in {} runs)", values.len()));
+    mean
+}
+
+static FREE: (Mutex<usize>, Condvar) = (Mutex::new(AT_A_TIME), Condvar::new());
+static ALONE: RwLock<()> = RwLock::new(());
+
+/// Until this is dropped nothing else of this process runs a testbed.
+pub fn alone() -> RwLockWriteGuard<'static, ()> {
+    ALONE.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The right to run a testbed now.
+struct Slot {
+    _together: RwLockReadGuard<'static, ()>,
+}
+
+impl Slot {
+    fn take() -> Self {
+        let (free, freed) = &FREE;
+        let free = free.lock().unwrap_or_else(PoisonError::into_inner);
+        *freed.wait_while(free, |free| *free == 0).unwrap_or_else(PoisonError::into_inner) -= 1;
+        Self { _together: ALONE.read().unwrap_or_else(PoisonError::into_inner) }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let (free, freed) = &FREE;
+        *free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        freed.notify_one();
+    }
+}

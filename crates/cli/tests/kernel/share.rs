@@ -1,0 +1,58 @@
+//! Connections that share drop-tail bottlenecks with plain TCP.
+
+use crate::clock::sleep;
+use crate::control::{Control, Controller, attachable};
+use crate::flow::{Protocol, measure};
+use crate::probe::ready;
+use crate::repeat::{attached, mean, stock};
+use crate::testbed::{Path, Plan, Testbed};
+
+/// Those that couple subflows, and answer losses.
+const COUPLED: [&str; 3] = ["lia", "olia", "balia"];
+
+/// The rate of two subflows over one bottleneck per rate of the plain Reno beside them.
+fn beside(control: &Control) -> f64 {
+    let paths = [Path::drop_tail(40, 100)];
+    let bed = Testbed::new(&Plan { paths: &paths, subflows: &[0, 0], control: control.name() });
+    let (flow, reno) = (bed.connect(), bed.compete(0, Protocol::Tcp, "reno"));
+    sleep(3.0);
+    let rates = measure(&[&flow, &reno], 15.0);
+    rates[0].iter().sum::<f64>() / rates[1][0]
+}
+
+#[test]
+fn beside_one_reno() {
+    if !ready("beside_one_reno") {
+        return;
+    }
+    let uncoupled = mean("two uncoupled subflows per Reno beside them", stock("reno", beside));
+    assert!((1.6..=2.2).contains(&uncoupled), "two uncoupled subflows take {uncoupled} times a Reno's rate");
+    for Controller { name, .. } in attachable("beside_one_reno", &COUPLED) {
+        let coupled = mean(&format!("two subflows of {name} per Reno beside them"), attached(&name, beside));
+        assert!(coupled < 1.4, "two subflows of {name} take {coupled} times a Reno's rate");
+    }
+}
+
+/// The share of a path with a Reno on it that the subflow there takes, while the other path is free.
+fn shared_path(control: &Control) -> f64 {
+    let paths = [Path::drop_tail(20, 50), Path::drop_tail(20, 50)];
+    let bed = Testbed::new(&Plan { paths: &paths, subflows: &[0, 1], control: control.name() });
+    let (flow, reno) = (bed.connect(), bed.compete(0, Protocol::Tcp, "reno"));
+    sleep(3.0);
+    let rates = measure(&[&flow, &reno], 15.0);
+    rates[0][0] / (rates[0][0] + rates[1][0])
+}
+
+#[test]
+fn shifts_away_from_a_shared_path() {
+    if !ready("shifts_away_from_a_shared_path") {
+        return;
+    }
+    let uncoupled = mean("an uncoupled subflow's share beside one Reno", stock("reno", shared_path));
+    assert!((0.4..=0.6).contains(&uncoupled), "an uncoupled subflow takes {uncoupled} of the shared path");
+    for Controller { name, .. } in attachable("shifts_away_from_a_shared_path", &COUPLED) {
+        let coupled =
+            mean(&format!("a subflow of {name}: its share beside one Reno"), attached(&name, shared_path));
+        assert!(coupled < 0.8 * uncoupled, "{name} takes {coupled}, uncoupled Reno {uncoupled}");
+    }
+}

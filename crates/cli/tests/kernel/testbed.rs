@@ -1,0 +1,226 @@
+//! Sender, third party, router and receiver, with one bottleneck for each path.
+//!
+//! ```text
+//! sender  s0 10.1.0.1 ── r0 ┐        ┌ p0 ── d0 10.3.0.1 ┐
+//!         s1 10.1.1.1 ── r1 ┤ router ┤                   ├ lo 10.9.0.1  receiver
+//! other   t0 10.2.0.1 ── o0 ┤        └ p1 ── d1 10.3.1.1 ┘
+//!         t1 10.2.1.1 ── o1 ┘
+//! ```
+//!
+//! The router sends on by the source address: address `i` of the sender takes the path that the plan
+//! says, address `p` of the third party takes path `p`. The bottleneck is the router's queue towards the
+//! receiver: on the sender's own interface a full queue holds TCP back instead of losing packets.
+
+use std::fmt::Write;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use crate::clock::wait_for;
+use crate::control::tresse;
+use crate::flow::{Flow, Protocol};
+use crate::namespace::Namespace;
+
+/// A full packet, as the queues count it.
+pub const PACKET: u32 = 1514;
+
+/// The bottleneck of a path.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    pub mbit: u32,
+    /// Packets that its queue holds.
+    pub queue: u32,
+    /// Packets in the (virtual) queue above which it marks.
+    pub mark_above: Option<u32>,
+}
+
+impl Path {
+    /// Drops what does not fit, and marks nothing.
+    pub fn drop_tail(mbit: u32, queue: u32) -> Self {
+        Self { mbit, queue, mark_above: None }
+    }
+
+    /// Marks above `threshold` packets, and has room for ten times as many.
+    pub fn marking(mbit: u32, threshold: u32) -> Self {
+        Self { mbit, queue: 10 * threshold, mark_above: Some(threshold) }
+    }
+}
+
+/// What to build.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan<'a> {
+    pub paths: &'a [Path],
+    /// The path of each subflow of the sender's connections.
+    pub subflows: &'a [usize],
+    /// The congestion control of sender and receiver.
+    pub control: &'a str,
+}
+
+/// The namespaces of a plan; they go when this is dropped.
+#[derive(Debug)]
+pub struct Testbed {
+    pub sender: Namespace,
+    /// The third party, whose connections are plain TCP or have one subflow.
+    pub other: Namespace,
+    pub router: Namespace,
+    pub receiver: Namespace,
+    subflows: usize,
+    port: AtomicU16,
+}
+
+/// The receiver's address, reached over every path.
+const TARGET: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
+
+impl Testbed {
+    /// Builds what `plan` says.
+    pub fn new(plan: &Plan) -> Self {
+        let bed = Self {
+            sender: Namespace::create("s"),
+            other: Namespace::create("o"),
+            router: Namespace::create("r"),
+            receiver: Namespace::create("d"),
+            subflows: plan.subflows.len(),
+            port: AtomicU16::new(5001),
+        };
+        let tuned = [&bed.sender, &bed.other, &bed.receiver];
+        tuned.into_iter().for_each(tune);
+        for (host, control) in tuned.into_iter().zip([plan.control, "reno", plan.control]) {
+            host.sysctl("ipv4/tcp_congestion_control", control);
+        }
+        bed.router.sysctl("ipv4/ip_forward", "1");
+        bed.receiver.ip(&format!("link set lo up\naddress add {TARGET}/32 dev lo\n"));
+        bed.router.ip("link set lo up\n");
+        bed.lay_paths(plan.paths);
+        for (i, path) in plan.subflows.iter().enumerate() {
+            link(&bed.sender, &bed.router, ("s", "r", "10.1"), i, *path);
+            bed.receiver.ip(&format!("route add 10.1.{i}.0/24 via 10.3.{path}.2 dev d{path}\n"));
+            if i > 0 {
+                bed.endpoint(i, true);
+            }
+        }
+        for path in 0..plan.paths.len() {
+            link(&bed.other, &bed.router, ("t", "o", "10.2"), path, path);
+            bed.receiver.ip(&format!("route add 10.2.{path}.0/24 via 10.3.{path}.2 dev d{path}\n"));
+        }
+        bed
+    }
+
+    /// The links from the router to the receiver, with their bottlenecks.
+    fn lay_paths(&self, paths: &[Path]) {
+        for (p, path) in paths.iter().enumerate() {
+            self.router.ip(&format!(
+                "link add p{p} type veth peer name d{p} netns {}\naddress add 10.3.{p}.2/24 dev p{p}\n\
+                 link set p{p} up gso_max_segs 1\n",
+                self.receiver.name()
+            ));
+            self.receiver
+                .ip(&format!("address add 10.3.{p}.1/24 dev d{p}\nlink set d{p} up gso_max_segs 1\n"));
+            self.router.ip(&format!("route add default via 10.3.{p}.1 dev p{p} table {}\n", 100 + p));
+            self.router.tc(&format!(
+                "qdisc add dev p{p} root tbf rate {}mbit burst {} limit {}\n",
+                path.mbit,
+                4 * PACKET,
+                path.queue * PACKET
+            ));
+            if let Some(threshold) = path.mark_above {
+                self.mark(&format!("p{p}"), path.mbit, threshold);
+            }
+        }
+    }
+
+    fn mark(&self, device: &str, mbit: u32, threshold: u32) {
+        let (rate, threshold) = (format!("{mbit}Mbps"), format!("{threshold}pkt"));
+        let arguments = ["mark", "add", device, "--rate", &rate, "--threshold", &threshold];
+        let output =
+            tresse(&arguments).args(["--netns", self.router.name()]).output().expect("the command starts");
+        assert!(output.status.success(), "tresse mark add: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// A connection of the sender with all subflows of the plan; it is an error if they do not come.
+    pub fn connect(&self) -> Flow {
+        let flow = self.flow(&self.sender, Ipv4Addr::new(10, 1, 0, 1), Protocol::Mptcp, None);
+        let joined = || flow.subflows().iter().filter(|subflow| subflow.mptcp).count();
+        if !wait_for(5.0, || joined() == self.subflows) {
+            let counters = self.sender.output("nstat", &["-asz", "MPTcpExt*"]);
+            panic!("{} of {} subflows came: {:?}\n{counters}", joined(), self.subflows, flow.subflows());
+        }
+        flow
+    }
+
+    /// A connection of the third party over `path`, with a congestion control of its own (at both ends).
+    pub fn compete(&self, path: usize, protocol: Protocol, control: &str) -> Flow {
+        let source = Ipv4Addr::new(10, 2, path.try_into().expect("few paths"), 1);
+        self.flow(&self.other, source, protocol, Some(control))
+    }
+
+    /// Brings the endpoint of subflow `i` (not of the first) or takes it away, for all connections.
+    pub fn endpoint(&self, i: usize, here: bool) {
+        self.sender.ip(&if here {
+            format!("mptcp endpoint add 10.1.{i}.1 dev s{i} id {i} subflow\n")
+        } else {
+            format!("mptcp endpoint delete id {i}\n")
+        });
+    }
+
+    /// A port of the receiver that nothing uses yet.
+    pub fn port(&self) -> SocketAddrV4 {
+        SocketAddrV4::new(TARGET, self.port.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn flow(&self, from: &Namespace, source: Ipv4Addr, protocol: Protocol, control: Option<&str>) -> Flow {
+        Flow::start((from, source), (&self.receiver, self.port()), protocol, control)
+    }
+
+    /// What `tc` says of the bottleneck of `path`.
+    pub fn bottleneck(&self, path: usize) -> Queue {
+        let text = self.router.output("tc", &["-s", "-j", "qdisc", "show", "dev", &format!("p{path}")]);
+        let queues: serde_json::Value = serde_json::from_str(&text).expect("tc prints JSON");
+        let queue = queues.as_array().and_then(|queues| queues.iter().find(|q| q["kind"] == "tbf"));
+        let queue = queue.expect("the bottleneck is a TBF");
+        let number = |name: &str| queue[name].as_u64().expect("tc counts");
+        Queue { backlog: number("backlog") / u64::from(PACKET), drops: number("drops") }
+    }
+}
+
+/// Counters of a bottleneck.
+#[derive(Clone, Copy, Debug)]
+pub struct Queue {
+    /// Full packets that wait now.
+    pub backlog: u64,
+    /// Packets that did not fit, up to now.
+    pub drops: u64,
+}
+
+/// An interface of `host` to the router with a table of its own; what comes from there takes `path`.
+fn link(host: &Namespace, router: &Namespace, (near, far, net): (&str, &str, &str), i: usize, path: usize) {
+    let (peer, table) = (router.name(), 100 + i);
+    let mut lines = String::new();
+    for line in [
+        format!("link add {near}{i} type veth peer name {far}{i} netns {peer}"),
+        format!("address add {net}.{i}.1/24 dev {near}{i}"),
+        format!("link set {near}{i} up gso_max_segs 1"),
+    ] {
+        writeln!(lines, "{line}").expect("a string takes everything");
+    }
+    host.ip(&lines);
+    router.ip(&format!(
+        "address add {net}.{i}.2/24 dev {far}{i}\nlink set {far}{i} up gso_max_segs 1\n\
+         rule add from {net}.{i}.0/24 lookup {}\n",
+        100 + path
+    ));
+    host.ip(&format!(
+        "route add default via {net}.{i}.2 dev {near}{i} table {table}\n\
+         rule add from {net}.{i}.1 lookup {table}\n"
+    ));
+}
+
+/// What is the same for all hosts.
+fn tune(host: &Namespace) {
+    host.sysctl("mptcp/enabled", "1");
+    host.sysctl("ipv4/tcp_no_metrics_save", "1");
+    // Accept ECN, ask for none: a control that needs ECN asks itself, and a test may ask for the third party.
+    host.sysctl("ipv4/tcp_ecn", "2");
+    for scope in ["all", "default"] {
+        host.sysctl(&format!("ipv4/conf/{scope}/rp_filter"), "0");
+    }
+    host.ip("mptcp limits set subflow 8 add_addr_accepted 0\n");
+}
