@@ -2,7 +2,9 @@
 //! afterwards nothing is left.
 
 use std::io::{self, Write};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Shutdown, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::clean::Clean;
@@ -43,13 +45,10 @@ fn moves(flow: &Flow) -> bool {
 fn short_lives(bed: &Testbed, connections: usize) {
     let target = bed.port();
     let listener = bed.receiver.enter(|| listen(target.port(), Protocol::Mptcp, None)).expect("it listens");
+    listener.set_nonblocking(true).expect("the listener takes options");
+    let done = AtomicBool::new(false);
     thread::scope(|scope| {
-        scope.spawn(move || {
-            for _ in 0..connections {
-                let (stream, _) = listener.accept().expect("a connection comes");
-                thread::spawn(move || discard(&stream));
-            }
-        });
+        scope.spawn(|| receive(&listener, &done));
         let block = vec![0; 200_000];
         for i in 0..connections {
             let source = Ipv4Addr::new(10, 1, 0, 1);
@@ -60,7 +59,28 @@ fn short_lives(bed: &Testbed, connections: usize) {
                 reset_on_close(&stream);
             }
         }
+        done.store(true, Ordering::Relaxed);
     });
+}
+
+/// Takes connections until the sender is done, and ends them then: a reset that a full queue has dropped
+/// is not sent again, and fewer connections may come than were opened.
+fn receive(listener: &TcpListener, done: &AtomicBool) {
+    let mut streams = Vec::new();
+    while !done.load(Ordering::Relaxed) {
+        match listener.accept() {
+            Ok((stream, _)) => {
+                let stream = Arc::new(stream);
+                streams.push(Arc::clone(&stream));
+                thread::spawn(move || discard(&stream));
+            }
+            Err(_) => sleep(0.002),
+        }
+    }
+    for stream in streams {
+        reset_on_close(&stream);
+        drop(stream.shutdown(Shutdown::Both));
+    }
 }
 
 #[test]
@@ -190,6 +210,7 @@ fn an_unmodified_program() {
         sleep(2.0);
         let seen = bed.sender.output("ss", &["-tniHO", "state", "established", "dport = :5201"]);
         let result = client.wait_with_output().expect("iperf3 ends");
+        drop(server.kill());
         server.wait().expect("iperf3's server ends");
         // Its control connection has subflows too.
         let ours =

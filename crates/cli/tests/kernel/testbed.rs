@@ -97,6 +97,8 @@ impl Testbed {
                 bed.endpoint(i, true);
             }
         }
+        // For programs that do not say from where.
+        bed.sender.ip("route add default via 10.1.0.2 dev s0\n");
         for path in 0..plan.paths.len() {
             link(&bed.other, &bed.router, ("t", "o", "10.2"), path, path);
             bed.receiver.ip(&format!("route add 10.2.{path}.0/24 via 10.3.{path}.2 dev d{path}\n"));
