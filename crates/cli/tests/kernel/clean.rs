@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::RwLockWriteGuard;
+use std::sync::{Mutex, MutexGuard, Once, PoisonError, RwLockWriteGuard};
+
+use serde_json::Value;
 
 use crate::clock::wait_for;
 use crate::control::ending;
@@ -17,7 +19,6 @@ const PINS: &str = "/sys/fs/bpf/tresse";
 
 /// The machine before a test, which runs alone in this process until this is checked.
 pub struct Clean {
-    maps: Option<BTreeSet<u64>>,
     log: Vec<String>,
     _alone: RwLockWriteGuard<'static, ()>,
 }
@@ -26,7 +27,7 @@ impl Clean {
     /// Remembers.
     pub fn before() -> Self {
         let alone = alone();
-        Self { maps: maps(), log: complaints(), _alone: alone }
+        Self { log: complaints(), _alone: alone }
     }
 
     /// Compares.
@@ -39,31 +40,49 @@ impl Clean {
             .filter(|path| path.to_string_lossy().contains(&ending()))
             .collect();
         assert!(pinned.is_empty(), "still pinned: {pinned:?}");
-        match &self.maps {
-            // The kernel frees them when the last socket has gone, and somewhat later.
-            Some(before) => {
-                let left = || maps().unwrap_or_default().difference(before).copied().collect::<Vec<_>>();
-                assert!(wait_for(20.0, || left().is_empty()), "maps are left: {:?}", left());
-            }
-            None => {
-                say("skipped: looking for maps that are left: bpftool is missing (apt-get install bpftool)")
-            }
-        }
+        // The kernel frees them when the last socket has gone, and somewhat later.
+        let left = || maps().filter(|map| own().contains(&number(map, "id"))).collect::<Vec<_>>();
+        assert!(wait_for(20.0, || left().is_empty()), "maps are left: {:?}", left());
         let log = complaints();
         let new: Vec<_> = log.iter().filter(|line| !self.log.contains(line)).collect();
         assert!(new.is_empty(), "the kernel complains: {new:#?}");
     }
 }
 
-/// The numbers of all maps in the kernel; None without bpftool.
-fn maps() -> Option<BTreeSet<u64>> {
+/// The numbers of the maps that this process has put into the kernel.
+fn own() -> MutexGuard<'static, BTreeSet<u64>> {
+    static OWN: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
+    OWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Notes which maps belong to the control with this name, while it is there to tell.
+pub fn note_maps(name: &str) {
+    let controls = bpftool(&["struct_ops", "dump"]);
+    let named = |control: &&Value| control["bpf_struct_ops_tcp_congestion_ops"]["data"]["name"] == name;
+    let objects: Vec<_> =
+        controls.iter().filter(named).map(|c| number(&c["bpf_map_info"], "btf_id")).collect();
+    own().extend(maps().filter(|map| objects.contains(&number(map, "btf_id"))).map(|map| number(&map, "id")));
+}
+
+fn maps() -> impl Iterator<Item = Value> {
+    bpftool(&["map", "list"]).into_iter()
+}
+
+fn number(of: &Value, name: &str) -> u64 {
+    of[name].as_u64().unwrap_or(0)
+}
+
+/// What bpftool lists; nothing, which is said once, if it is missing.
+fn bpftool(arguments: &[&str]) -> Vec<Value> {
+    static MISSING: Once = Once::new();
     if !has("bpftool") {
-        return None;
+        MISSING.call_once(|| {
+            say("skipped: looking for maps that are left: bpftool is missing (apt-get install bpftool)");
+        });
+        return Vec::new();
     }
-    let list: serde_json::Value =
-        serde_json::from_str(&must(Command::new("bpftool").args(["-j", "map", "list"])))
-            .expect("bpftool prints JSON");
-    Some(list.as_array()?.iter().filter_map(|map| map["id"].as_u64()).collect())
+    let list = must(Command::new("bpftool").arg("-j").args(arguments));
+    serde_json::from_str(&list).expect("bpftool prints a list")
 }
 
 /// Lines of the kernel's log that tell of an error of its own.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use assert_cmd::Command;
 use serde_json::Value;
 
+use crate::clean::note_maps;
 use crate::namespace::Namespace;
 use crate::probe::say;
 
@@ -59,6 +60,7 @@ impl Drop for Control {
 
 /// Detaches; says what the command says if it cannot.
 pub fn detach(name: &str) {
+    note_maps(name);
     let detached = tresse(&["detach", name, "--force"]).output();
     if !detached.as_ref().is_ok_and(|output| output.status.success()) {
         say(&format!("tresse detach {name}: {detached:?}"));
