@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError, RwLockWriteGuard};
 use serde_json::Value;
 
 use crate::clock::wait_for;
-use crate::control::ending;
+use crate::control::beginning;
 use crate::namespace::must;
 use crate::probe::{has, say};
 use crate::repeat::alone;
@@ -34,10 +34,10 @@ impl Clean {
     pub fn check(self) {
         let available = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
         let available = available.expect("the kernel lists its congestion controls");
-        assert!(!available.contains(&ending()), "still registered: {available}");
+        assert!(!available.contains(&beginning()), "still registered: {available}");
         let pinned: Vec<_> = below(Path::new(PINS))
             .into_iter()
-            .filter(|path| path.to_string_lossy().contains(&ending()))
+            .filter(|path| path.to_string_lossy().contains(&beginning()))
             .collect();
         assert!(pinned.is_empty(), "still pinned: {pinned:?}");
         // The kernel frees them when the last socket has gone, and somewhat later.

@@ -1,6 +1,7 @@
 //! Congestion controls of the kernel: those it brings, and ours, attached for one test.
 
 use std::io;
+use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -79,16 +80,29 @@ pub fn attach(controller: &str, name: &str, places: &[&Namespace]) -> Command {
     command
 }
 
-/// A name of at most 15 characters which only this process uses.
+/// A name of at most 15 characters which only this process uses: `trk<pid>_<number>_<controller>`.
 pub fn unique(controller: &str) -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    let end = format!("{}{:03x}", ending(), NEXT.fetch_add(1, Ordering::Relaxed) % 0x1000);
-    format!("tr_{:.*}{end}", 12_usize.saturating_sub(end.len()), controller)
+    let mut name = format!("{}{:x}_{controller}", beginning(), NEXT.fetch_add(1, Ordering::Relaxed));
+    name.truncate(15);
+    name
 }
 
-/// What all names of this process contain.
-pub fn ending() -> String {
-    format!("_{:x}", std::process::id())
+/// How all names of this process begin.
+pub fn beginning() -> String {
+    format!("trk{:x}_", std::process::id())
+}
+
+/// Detaches what killed test processes have left.
+fn sweep() {
+    for entry in json(&["status"])["controllers"].as_array().expect("a list of controllers") {
+        let name = entry["kernel_name"].as_str().unwrap_or_default();
+        let process = name.strip_prefix("trk").and_then(|rest| rest.split('_').next());
+        let process = process.and_then(|hex| u32::from_str_radix(hex, 16).ok());
+        if process.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+            detach(name);
+        }
+    }
 }
 
 /// The command.
@@ -146,6 +160,7 @@ fn missing() -> Option<String> {
     let output = attach("reno", &name, &[]).output().expect("the command starts");
     if output.status.success() {
         detach(&name);
+        sweep();
         return None;
     }
     let message = String::from_utf8_lossy(&output.stderr).into_owned();

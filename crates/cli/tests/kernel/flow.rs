@@ -71,7 +71,7 @@ impl Flow {
         let output = crate::namespace::must(std::process::Command::new("ss").args([
             "-N",
             &self.place,
-            "-tniHO",
+            "-tnioHO",
             "state",
             "established",
             &filter,
@@ -112,11 +112,11 @@ pub fn measure(flows: &[&Flow], seconds: f64) -> Vec<Vec<f64>> {
     flows.iter().zip(before).map(|(flow, before)| rates(&before, &flow.subflows())).collect()
 }
 
-/// Reads a line of `ss -tniHO state established`: queues, addresses, then facts as words.
+/// Reads a line of `ss -tnioHO state established`: queues, addresses, then facts as words.
 fn subflow(line: &str, at: Instant) -> Option<Subflow> {
     let mut words = line.split_whitespace();
     let local = words.nth(2)?.rsplit_once(':')?.0.split('%').next()?.parse().ok()?;
-    let facts: Vec<_> = words.skip(1).collect();
+    let facts: Vec<_> = words.skip(1).filter(|word| !word.starts_with("timer:")).collect();
     let fact = |name: &str| facts.iter().find_map(|fact| fact.strip_prefix(name)?.strip_prefix(':'));
     Some(Subflow {
         local,
