@@ -94,7 +94,6 @@ HOOK void tresse_init(ARGUMENTS)
 {
 	struct sock *sk = SOCKET;
 
-	count(SOCKETS_BEGUN);
 	if (controller->signals & (SIGNAL_ECN | SIGNAL_CE_EXACT) &&
 	    !(((struct tcp_sock *)sk)->ecn_flags & (TCP_ECN_OK | TCP_ECN_ACCECN))) {
 		char reno[] = "reno";
@@ -104,13 +103,17 @@ HOOK void tresse_init(ARGUMENTS)
 		bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, reno, sizeof(reno));
 		return;
 	}
+	count(SOCKETS_BEGUN);
 	begin(sk);
 }
 
 HOOK void tresse_release(ARGUMENTS)
 {
-	wrapper_of(SOCKET)->ready = 0;
-	count(SOCKETS_ENDED);
+	struct wrapper *w = wrapper_of(SOCKET);
+
+	if (w->ready == READY)
+		count(SOCKETS_ENDED);
+	w->ready = 0;
 }
 
 /*

@@ -86,10 +86,29 @@ fn bpftool(arguments: &[&str]) -> Vec<Value> {
 }
 
 /// Lines of the kernel's log that tell of an error of its own.
+///
+/// A warning that came while process 1 ran is not one: there the kernel may have skipped the hook whose
+/// result it warns of (see `repeat`). It is said, since it tells that the machine has such a kernel.
 fn complaints() -> Vec<String> {
     let log = must(&mut Command::new("dmesg"));
-    let bad = |line: &&str| ["WARNING:", "BUG:", "Oops", "Call Trace"].iter().any(|word| line.contains(word));
-    log.lines().filter(bad).map(str::to_owned).collect()
+    let mut excused = false;
+    let mut bad = Vec::new();
+    for line in log.lines() {
+        if let Some(at) = line.split("WARNING: ").nth(1) {
+            let thread = at.split("PID: ").nth(1).and_then(|rest| rest.split_whitespace().next());
+            excused = thread.is_some_and(|pid| Path::new("/proc/1/task").join(pid).exists());
+            if excused {
+                say(&format!("a warning of the kernel, of hooks skipped while process 1 ran: {at}"));
+            }
+        }
+        let serious = ["BUG:", "Oops"].iter().any(|word| line.contains(word));
+        let warned = !excused && ["WARNING:", "Call Trace"].iter().any(|word| line.contains(word));
+        if serious || warned {
+            bad.push(line.to_owned());
+        }
+        excused &= !line.contains("end trace");
+    }
+    bad
 }
 
 /// All files below a folder.
