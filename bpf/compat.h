@@ -112,7 +112,7 @@ struct tcp_rack {
 struct tcp_sock {
 	__u32 snd_cwnd, snd_ssthresh, snd_cwnd_clamp, prior_cwnd, undo_marker;
 	__u32 lost_out, sacked_out, packets_out, retrans_out, max_packets_out;
-	__u32 rcv_nxt, snd_nxt, snd_una, srtt_us;
+	__u32 rcv_nxt, snd_nxt, snd_una, high_seq, srtt_us;
 	__u32 delivered, delivered_ce;
 	__u8 is_cwnd_limited: 1;
 	__u8 ecn_flags;

@@ -9,7 +9,8 @@
  *
  *   in_ack_event   `ack`, with the packets delivered and the CE marks counted since the last one
  *   ssthresh       `congestion`: a loss if packets are marked lost, else a mark if the ACK at hand
- *                  carries an echo, else a drop in the host's own queue; asked once a window
+ *                  carries an echo, else a drop in the host's own queue; asked once a window. The
+ *                  kernel reduces by PRR after a loss; after a mark the cut is at once (begin_cut)
  *   cwnd_event     CA_EVENT_LOSS: `timeout`, which follows the `ssthresh` of a timeout;
  *                  ECN_IS_CE, ECN_NO_CE: the receiver's exact echo
  *   cong_avoid     `grow`, if the window was the limit
@@ -73,12 +74,15 @@ static __always_inline void begin(struct sock *sk)
 	w->delivered = tp->delivered;
 	w->delivered_ce = tp->delivered_ce;
 	w->round_end = tp->snd_nxt;
-	w->last_cwnd = tp->snd_cwnd;
+	w->event_end = tp->snd_una - 1;
+	w->last_cwnd = bounded(tp->snd_cwnd, CWND_LIMIT);
 	w->prior_rcv_nxt = tp->rcv_nxt;
 	w->marked = 0;
 	w->echoed = 0;
 	w->round_seen = 0;
 	w->ce_state = 0;
+	w->held = 0;
+	w->target = 0;
 	for (int i = 0; i < PRIVATE_WORDS; i++)
 		w->controller[i] = 0;
 	w->ready = READY;
@@ -132,37 +136,83 @@ static __always_inline void repair(struct sock *sk, struct wrapper *w)
 		count(REPAIRS);
 	}
 	/* In a reduction ssthresh is a cut of prior_cwnd; undo_marker is 0 once it was undone. */
-	if ((state == CWR || (state > CWR && tp->undo_marker)) &&
+	if (!w->target && (state == CWR || (state > CWR && tp->undo_marker)) &&
 	    (!tp->snd_ssthresh || tp->snd_ssthresh > max_u32(tp->prior_cwnd, controller->min_cwnd))) {
 		tp->snd_ssthresh = max_u32(w->last_cwnd / 2, 2);
 		count(REPAIRS);
 	}
 }
 
-HOOK void tresse_ack(ARGUMENTS)
+/*
+ * A cut after a mark is made at once, as XMP's Algorithm 1 has it. The kernel would spread it over a
+ * round (PRR): it would go on sending into a queue that is still too long, the first packet of the
+ * next window among it, whose mark would be answered by another cut. So ssthresh is 1 first, at
+ * which PRR sends nothing, and becomes the window when no more than that is in flight.
+ *
+ * What was sent until then belongs to the cut: its marks still to come are not answered. For them the
+ * kernel enters CWR again, in which nothing is cut (it is held) unless a later packet is marked.
+ */
+static __always_inline u32 begin_cut(struct sock *sk, struct wrapper *w, struct subflow *s)
 {
-	struct sock *sk = SOCKET;
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u32 largest = max_u32(s->cwnd, controller->min_cwnd);
+	u32 window = controller->congestion ? controller->congestion(s, MARK) : s->cwnd;
+
+	count(CUTS_BY_MARK);
+	window = bounded(window < largest ? window : largest, CWND_LIMIT);
+	w->held = 0;
+	w->event_end = tp->snd_nxt;
+	if (window >= s->in_flight)
+		return window;
+	w->target = window;
+	return 1;
+}
+
+static __always_inline void go_on_with_cut(struct sock *sk, struct wrapper *w)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u8 state = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
+	u32 in_flight = tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
+
+	if (w->target) {
+		u32 reducing = state == CWR || state == RECOVERY;
+
+		if (reducing && in_flight > w->target && !after(tp->snd_una, tp->high_seq))
+			return;
+		tp->snd_ssthresh = w->target;
+		if (state < CWR)
+			tp->snd_cwnd = w->target; /* the hook that should have done it was skipped */
+		w->target = 0;
+		w->event_end = tp->snd_nxt;
+	} else if (state == CWR && w->held && w->echoed && after(tp->snd_una, w->event_end)) {
+		struct subflow s = view(sk);
+
+		tp->snd_ssthresh = begin_cut(sk, w, &s);
+		done(&s, w);
+	}
+}
+
+/* What the ACK at hand delivers and marks. */
+static __always_inline void count_delivered(struct sock *sk, struct wrapper *w)
+{
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
-	struct wrapper *w = wrapper_of(sk);
 	struct ack a = {};
 
-	if (w->ready != READY)
-		return;
-	repair(sk, w);
-	w->last_cwnd = tp->snd_cwnd;
-	w->echoed = !!((u32)arguments[1] & CA_ACK_ECE);
-	a.delivered = tp->delivered - w->delivered;
+	a.delivered = (u16)(tp->delivered - w->delivered);
 	if (!a.delivered)
 		return; /* a pure receiver, or an ACK of nothing */
-	a.marked = tp->delivered_ce - w->delivered_ce;
+	a.marked = (u16)(tp->delivered_ce - w->delivered_ce);
 	a.rtt = eighths(tp->rack.rtt_us);
-	a.new_round = (s32)(w->round_end - tp->snd_una) < 0;
+	a.new_round = after(tp->snd_una, w->round_end);
 	w->delivered += a.delivered;
 	w->delivered_ce += a.marked;
-	w->marked = a.marked < 0xffff ? a.marked : 0xffff;
+	w->marked = a.marked < 0x3fff ? a.marked : 0x3fff;
 	if (a.new_round) {
 		w->round_end = tp->snd_nxt;
 		w->round_seen = 1;
+		/* Kept near, so that it never seems to lie ahead when sequence numbers wrap. */
+		if (after(tp->snd_una, w->event_end))
+			w->event_end = tp->snd_una - 1;
 	}
 	if (controller->ack) {
 		struct subflow s = view(sk);
@@ -170,6 +220,21 @@ HOOK void tresse_ack(ARGUMENTS)
 		controller->ack(&s, &a);
 		done(&s, w);
 	}
+}
+
+HOOK void tresse_ack(ARGUMENTS)
+{
+	struct sock *sk = SOCKET;
+	struct wrapper *w = wrapper_of(sk);
+
+	if (w->ready != READY)
+		return;
+	repair(sk, w);
+	w->last_cwnd = bounded(((struct tcp_sock *)sk)->snd_cwnd, CWND_LIMIT);
+	w->echoed = !!((u32)arguments[1] & CA_ACK_ECE);
+	count_delivered(sk, w);
+	if (w->target | w->held)
+		go_on_with_cut(sk, w);
 }
 
 HOOK void tresse_grow(ARGUMENTS)
@@ -208,20 +273,22 @@ HOOK u32 tresse_cut(ARGUMENTS)
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct wrapper *w = wrapper_of(sk);
 	struct subflow s = view(sk);
-	enum cause cause = LOCAL;
 	u32 window, largest = max_u32(s.cwnd, controller->min_cwnd);
+	enum cause cause = tp->lost_out ? LOSS_EVENT : LOCAL;
 
 	if (w->ready != READY)
 		return half_window(&s);
-	if (tp->lost_out) {
-		cause = LOSS_EVENT;
-		count(CUTS_BY_LOSS);
-	} else if (w->echoed) {
-		cause = MARK;
-		count(CUTS_BY_MARK);
-	} else {
-		count(CUTS_BY_LOCAL_DROP);
+	w->target = 0;
+	if (!tp->lost_out && w->echoed) {
+		if (!after(tp->snd_una, w->event_end)) {
+			w->held = 1;
+			return s.cwnd;
+		}
+		window = begin_cut(sk, w, &s);
+		done(&s, w);
+		return window;
 	}
+	count(tp->lost_out ? CUTS_BY_LOSS : CUTS_BY_LOCAL_DROP);
 	window = controller->congestion ? controller->congestion(&s, cause) : s.cwnd;
 	done(&s, w);
 	return bounded(window < largest ? window : largest, CWND_LIMIT);

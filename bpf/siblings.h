@@ -16,27 +16,21 @@
 #define TRESSE_SIBLINGS_H
 
 /*
- * Several for each core: a softirq may interrupt a hook that runs in a process's context, and where
+ * Three for each core: a softirq may interrupt a hook that runs in a process's context, and where
  * the kernel is preemptible, so may another process.
  */
-#define DEPTH 4
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, DEPTH);
+	__uint(max_entries, 3);
 	__type(key, u32);
 	__type(value, struct siblings);
 } scratch SEC(".maps");
 
-static __always_inline struct siblings *claim(void)
+static __always_inline struct siblings *claim(u32 key)
 {
-	for (u32 key = 0; key < DEPTH; key++) {
-		struct siblings *all = bpf_map_lookup_elem(&scratch, &key);
+	struct siblings *all = bpf_map_lookup_elem(&scratch, &key);
 
-		if (all && !__sync_val_compare_and_swap(&all->busy, 0, 1))
-			return all;
-	}
-	return NULL;
+	return all && !__sync_val_compare_and_swap(&all->busy, 0, 1) ? all : NULL;
 }
 
 /* The sibling's state, if it is one that can send and that the same controller governs. */
@@ -106,7 +100,11 @@ static struct siblings *siblings_of(const struct subflow *const_s)
 	struct subflow *s = (struct subflow *)const_s;
 
 	if (!s->siblings) {
-		s->siblings = claim();
+		s->siblings = claim(0);
+		if (!s->siblings)
+			s->siblings = claim(1);
+		if (!s->siblings)
+			s->siblings = claim(2);
 		if (!s->siblings)
 			return NULL;
 		gather(s->socket, s->siblings);

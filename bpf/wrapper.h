@@ -12,16 +12,19 @@
 /* In icsk_ca_priv. The kernel zeroes it before another congestion control takes over. */
 struct wrapper {
 	u64 word;           /* published: the siblings read it from here */
-	u32 delivered;      /* tp->delivered when it was last counted */
-	u32 delivered_ce;
+	u16 delivered;      /* low bits of tp->delivered when it was last counted */
+	u16 delivered_ce;
 	u32 round_end;      /* a round ends when more than this is ACKed */
-	u32 last_cwnd;      /* the window when a hook last saw it */
+	u32 event_end;      /* marks of what was sent up to here belong to the last cut */
 	u32 prior_rcv_nxt;  /* receiver: what the last ACK of this CE state would cover */
-	u16 marked;         /* marks of the last ACK that delivered something */
-	u8 ready;           /* READY between init and release */
-	u8 echoed: 1;       /* the ACK at hand carries an ECN echo */
-	u8 round_seen: 1;   /* a round has begun since the last `grow` */
-	u8 ce_state: 1;     /* receiver: the last packet was marked */
+	u32 last_cwnd: 18;  /* the window when a hook last saw it */
+	u32 ready: 8;       /* READY between init and release */
+	u32 echoed: 1;      /* the ACK at hand carries an ECN echo */
+	u32 round_seen: 1;  /* a round has begun since the last `grow` */
+	u32 ce_state: 1;    /* receiver: the last packet was marked */
+	u32 held: 1;        /* this CWR was begun by marks that belong to the last cut */
+	u32 target: 18;     /* the window of a cut that is under way, or 0 */
+	u32 marked: 14;     /* marks of the last ACK that delivered something */
 	u64 controller[PRIVATE_WORDS];
 };
 
@@ -35,6 +38,12 @@ static __always_inline struct wrapper *wrapper_of(struct sock *sk)
 static __always_inline u32 bounded(u32 value, u32 limit)
 {
 	return !value ? 1 : value < limit ? value : limit - 1;
+}
+
+/* Whether sequence number a lies after b. */
+static __always_inline int after(u32 a, u32 b)
+{
+	return (s32)(b - a) < 0;
 }
 
 /* Microseconds as 1/8 us; ~0 is how the kernel says "unknown". */
