@@ -32,8 +32,8 @@ fn two_beside_one(control: &Control) -> Marked {
     sleep(3.0);
     let before = bed.bottleneck(0);
     let (rates, queue) = std::thread::scope(|scope| {
-        let samples = scope.spawn(|| (0..100).map(|_| backlog_in_a_while(&bed)).sum::<f64>() / 100.0);
-        let rates = measure(&[&two, &one], 12.0);
+        let samples = scope.spawn(|| (0..80).map(|_| backlog_in_a_while(&bed)).sum::<f64>() / 80.0);
+        let rates = measure(&[&two, &one], 9.0);
         (rates, samples.join().expect("tc answers"))
     });
     let srtt_ms = two.subflows().iter().chain(&one.subflows()).map(|s| s.srtt_ms).fold(0.0, f64::max);
@@ -70,13 +70,13 @@ fn visited(control: &Control) -> [f64; 3] {
     let flow = bed.connect();
     let phase = |flow: &Flow, settle: f64| {
         sleep(settle);
-        measure(&[flow], 4.0)[0][0]
+        measure(&[flow], 3.0)[0][0]
     };
-    let alone = phase(&flow, 2.0);
+    let alone = phase(&flow, 1.5);
     let visitors = [(); 2].map(|()| bed.compete(0, Protocol::Mptcp, control.name()));
-    let beside = phase(&flow, 4.0);
+    let beside = phase(&flow, 5.0);
     drop(visitors);
-    [alone, beside, phase(&flow, 3.0)]
+    [alone, beside, phase(&flow, 2.0)]
 }
 
 #[test]
@@ -84,33 +84,28 @@ fn leaves_and_comes_back() {
     if !ready("leaves_and_comes_back") {
         return;
     }
-    let controllers = attachable("leaves_and_comes_back", &["xmp", "dcm"]);
-    if controllers.is_empty() {
-        return;
-    }
-    // What a subflow keeps that does not look at its siblings: about a third.
-    let uncoupled = attached("dctcp", visited);
-    let uncoupled = mean("dctcp beside two competitors", uncoupled.iter().map(|run| run[1]));
-    for Controller { name, .. } in controllers {
+    for Controller { name, .. } in attachable("leaves_and_comes_back", &["xmp", "dcm"]) {
         let runs = attached(&name, visited);
         let phase = |when: &str, i: usize| mean(&format!("{name} {when}"), runs.iter().map(|run| run[i]));
         let alone = phase("alone on a path of 20 Mbit/s", 0);
         let beside = phase("beside two competitors", 1);
         let again = phase("alone again", 2);
-        assert!(beside < 0.8 * uncoupled, "{name} keeps {beside} Mbit/s, uncoupled {uncoupled}");
+        // Uncoupled it would keep a third of the path, as one of three.
+        assert!(beside < 0.8 * alone / 3.0, "{name} keeps {beside} of {alone} Mbit/s");
         assert!(again > 0.8 * alone, "{name} comes back to {again} of {alone} Mbit/s");
     }
 }
 
-/// The share of one subflow of XMP beside one Reno flow in a queue that marks, with or without ECN.
-fn beside_reno(control: &Control, ecn: bool) -> f64 {
+/// The share of one subflow of XMP beside one flow under `reno` in a queue that marks, with or without
+/// ECN.
+fn beside_reno(control: &Control, reno: &str, ecn: bool) -> f64 {
     let bed =
         Testbed::new(&Plan { paths: &[Path::marking(RATE, K)], subflows: &[0], control: control.name() });
     bed.other.sysctl("ipv4/tcp_ecn", if ecn { "1" } else { "0" });
-    let (flow, reno) = (bed.connect(), bed.compete(0, Protocol::Tcp, "reno"));
+    let (flow, reno) = (bed.connect(), bed.compete(0, Protocol::Tcp, reno));
     assert_eq!(reno.subflows()[0].ecn, ecn, "{:?}", reno.subflows());
     sleep(3.0);
-    let rates = measure(&[&flow, &reno], 12.0);
+    let rates = measure(&[&flow, &reno], 8.0);
     rates[0].iter().sum::<f64>() / (rates[0].iter().sum::<f64>() + rates[1][0])
 }
 
@@ -119,11 +114,17 @@ fn limits() {
     if !ready("limits") || attachable("limits", &["xmp"]).is_empty() {
         return;
     }
-    let share =
-        mean("XMP's share beside a Reno without ECN", attached("xmp", |control| beside_reno(control, false)));
-    assert!((0.02..0.3).contains(&share), "XMP takes {share} beside a flow without ECN");
-    let share =
-        mean("XMP's share beside a Reno with ECN", attached("xmp", |control| beside_reno(control, true)));
-    say(&format!("that is {:.2} times the Reno's rate", share / (1.0 - share)));
-    assert!((0.6..0.75).contains(&share), "XMP takes {share} beside a Reno with ECN");
+    let share = |what: &str, reno: &str, ecn: bool| {
+        let runs = attached("xmp", |control| beside_reno(control, reno, ecn));
+        let share = mean(&format!("XMP's share beside {what}"), runs);
+        say(&format!("that is {:.2} times its rate", share / (1.0 - share)));
+        share
+    };
+    // Reno fills the 600 packets of the queue, XMP keeps its 2.
+    let without = share("a Reno without ECN", "reno", false);
+    assert!((0.001..0.1).contains(&without), "XMP takes {without} beside a flow without ECN");
+    // A quarter is cut against a half: (4 - 1/2) / (2 - 1/2) = 2.3 times its rate if they are cut together.
+    // The simulator says 2.4 for this bottleneck with an ACK for each packet, 3.1 with delayed ACKs.
+    let with = share("a Reno with ECN", "reno", true);
+    assert!((0.6..0.82).contains(&with), "XMP takes {with} beside a Reno with ECN");
 }
