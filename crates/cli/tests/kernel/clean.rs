@@ -19,7 +19,7 @@ const PINS: &str = "/sys/fs/bpf/tresse";
 
 /// The machine before a test, which runs alone in this process until this is checked.
 pub struct Clean {
-    log: Vec<String>,
+    log: Vec<Complaint>,
     _alone: RwLockWriteGuard<'static, ()>,
 }
 
@@ -43,8 +43,11 @@ impl Clean {
         // The kernel frees them when the last socket has gone, and somewhat later.
         let left = || maps().filter(|map| own().contains(&number(map, "id"))).collect::<Vec<_>>();
         assert!(wait_for(20.0, || left().is_empty()), "maps are left: {:?}", left());
-        let log = complaints();
-        let new: Vec<_> = log.iter().filter(|line| !self.log.contains(line)).collect();
+        let new: Vec<_> = complaints().into_iter().filter(|c| !self.log.contains(c)).collect();
+        let (excused, new): (Vec<_>, Vec<_>) = new.into_iter().partition(|c| c.excused);
+        for complaint in excused {
+            say(&format!("of hooks skipped while process 1 ran, the kernel says: {}", complaint.line));
+        }
         assert!(new.is_empty(), "the kernel complains: {new:#?}");
     }
 }
@@ -85,30 +88,31 @@ fn bpftool(arguments: &[&str]) -> Vec<Value> {
     serde_json::from_str(&list).expect("bpftool prints a list")
 }
 
-/// Lines of the kernel's log that tell of an error of its own.
-///
-/// A warning that came while process 1 ran is not one: there the kernel may have skipped the hook whose
-/// result it warns of (see `repeat`). It is said, since it tells that the machine has such a kernel.
-fn complaints() -> Vec<String> {
+/// A line of the kernel's log that tells of an error of its own.
+#[derive(Debug, PartialEq, Eq)]
+struct Complaint {
+    line: String,
+    /// It came while process 1 ran: there the kernel may have skipped the hook whose result it warns of
+    /// (see `repeat`).
+    excused: bool,
+}
+
+fn complaints() -> Vec<Complaint> {
     let log = must(&mut Command::new("dmesg"));
     let mut excused = false;
-    let mut bad = Vec::new();
+    let mut complaints = Vec::new();
     for line in log.lines() {
         if let Some(at) = line.split("WARNING: ").nth(1) {
             let thread = at.split("PID: ").nth(1).and_then(|rest| rest.split_whitespace().next());
             excused = thread.is_some_and(|pid| Path::new("/proc/1/task").join(pid).exists());
-            if excused {
-                say(&format!("a warning of the kernel, of hooks skipped while process 1 ran: {at}"));
-            }
         }
         let serious = ["BUG:", "Oops"].iter().any(|word| line.contains(word));
-        let warned = !excused && ["WARNING:", "Call Trace"].iter().any(|word| line.contains(word));
-        if serious || warned {
-            bad.push(line.to_owned());
+        if serious || ["WARNING:", "Call Trace"].iter().any(|word| line.contains(word)) {
+            complaints.push(Complaint { line: line.to_owned(), excused: excused && !serious });
         }
         excused &= !line.contains("end trace");
     }
-    bad
+    complaints
 }
 
 /// All files below a folder.

@@ -5,7 +5,7 @@ use crate::control::{Control, attachable};
 use crate::flow::{Protocol, measure};
 use crate::namespace;
 use crate::probe::ready;
-use crate::repeat::{attached, mean, stock};
+use crate::repeat::{attached, mean, stock, together};
 use crate::testbed::{Path, Plan, Testbed};
 
 /// Payload of a full packet of an MPTCP subflow, of the 1514 bytes that the bottleneck counts.
@@ -77,7 +77,7 @@ fn fills_two_unequal_paths() {
         return;
     }
     fills("the kernel's own Reno", &stock("reno", |control| fill(control, false)));
-    for controller in attachable("fills_two_unequal_paths", &[]) {
+    together(attachable("fills_two_unequal_paths", &[]), |controller| {
         fills(&controller.name, &attached(&controller.name, |control| fill(control, controller.marks)));
-    }
+    });
 }

@@ -202,7 +202,8 @@ fn an_unmodified_program() {
         let mut server = program(&bed.receiver, &["-s", "-1"]).expect("iperf3 starts");
         let listens = || bed.receiver.output("ss", &["-tlnH"]).contains(":5201");
         assert!(wait_for(5.0, listens), "iperf3 does not listen");
-        let client = program(&bed.sender, &["-c", "10.9.0.1", "-t", "4", "-J"]).expect("iperf3 starts");
+        let client =
+            program(&bed.sender, &["-c", "10.9.0.1", "-t", "5", "-O", "2", "-J"]).expect("iperf3 starts");
         sleep(2.0);
         let seen = bed.sender.output("ss", &["-tniHO", "state", "established", "dport = :5201"]);
         let result = client.wait_with_output().expect("iperf3 ends");

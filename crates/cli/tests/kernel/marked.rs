@@ -4,7 +4,7 @@ use crate::clock::sleep;
 use crate::control::{Control, Controller, attachable};
 use crate::flow::{Flow, Protocol, measure};
 use crate::probe::{ready, say};
-use crate::repeat::{attached, mean};
+use crate::repeat::{attached, mean, together};
 use crate::testbed::{Path, Plan, Testbed};
 
 /// The threshold of the marking queues, in packets. Windows must be large enough that a whole packet is
@@ -84,7 +84,7 @@ fn leaves_and_comes_back() {
     if !ready("leaves_and_comes_back") {
         return;
     }
-    for Controller { name, .. } in attachable("leaves_and_comes_back", &["xmp", "dcm"]) {
+    together(attachable("leaves_and_comes_back", &["xmp", "dcm"]), |Controller { name, .. }| {
         let runs = attached(&name, visited);
         let phase = |when: &str, i: usize| mean(&format!("{name} {when}"), runs.iter().map(|run| run[i]));
         let alone = phase("alone on a path of 20 Mbit/s", 0);
@@ -93,7 +93,7 @@ fn leaves_and_comes_back() {
         // Uncoupled it would keep a third of the path, as one of three.
         assert!(beside < 0.8 * alone / 3.0, "{name} keeps {beside} of {alone} Mbit/s");
         assert!(again > 0.8 * alone, "{name} comes back to {again} of {alone} Mbit/s");
-    }
+    });
 }
 
 /// The share of one subflow of XMP beside one flow under `reno` in a queue that marks, with or without

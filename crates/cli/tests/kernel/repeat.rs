@@ -50,10 +50,18 @@ pub fn attached<T: Send>(controller: &str, scenario: impl Fn(&Control) -> T + Sy
     repeat(repetition)
 }
 
-/// Runs `repetition` several times, in parallel.
 fn repeat<T: Send>(repetition: impl Fn() -> T + Sync) -> Vec<T> {
+    together(0..TIMES, |_| repetition())
+}
+
+/// Does `work` for each of `items`, in parallel; as many as [`AT_A_TIME`] allows run testbeds.
+pub fn together<I: Send, T: Send>(
+    items: impl IntoIterator<Item = I>,
+    work: impl Fn(I) -> T + Sync,
+) -> Vec<T> {
+    let work = &work;
     thread::scope(|scope| {
-        let runs: Vec<_> = (0..TIMES).map(|_| scope.spawn(&repetition)).collect();
+        let runs: Vec<_> = items.into_iter().map(|item| scope.spawn(move || work(item))).collect();
         // All have ended, and have cleaned up, before the first failure is passed on.
         let results: Vec<_> = runs.into_iter().map(thread::ScopedJoinHandle::join).collect();
         results.into_iter().map(|r| r.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
