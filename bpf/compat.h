@@ -9,11 +9,15 @@
  *
  * The oldest kernel is 6.12. What differs since then, and what is done about it:
  *
- *   6.16  in_ack_event comes after the retransmit queue is cleaned, no longer before it (commit
- *         149dfb31615e). The wrapper counts what was delivered at each hook: either order will do.
- *   6.18  AccECN: ecn_flags bit 4 says that it was negotiated. Before, the bit is never set.
- *   7.0   TCP_ECN_OK is now called TCP_ECN_MODE_RFC3168: the same bit 0.
- *   7.3   CA_EVENT_TX_START left cwnd_event for cwnd_event_tx_start. Not used here; the events that
+ *   after 6.12, in 6.18
+ *         in_ack_event comes after the retransmit queue is cleaned, no longer before it (commit
+ *         149dfb31615e): before, counts are one ACK late, as the kernel's own DCTCP's were.
+ *         AccECN: ecn_flags bit 4 says that it was negotiated. Before, the bit is never set.
+ *         fully_established became a bool of its own: bitfields are read by their place in the
+ *         running kernel, whatever their kind is there.
+ *   in 7.3
+ *         TCP_ECN_OK is called TCP_ECN_MODE_RFC3168: the same bit 0.
+ *         CA_EVENT_TX_START left cwnd_event for cwnd_event_tx_start. Not used here; the events that
  *         are used are looked up by name, so their numbers may move.
  */
 #ifndef TRESSE_COMPAT_H
@@ -114,7 +118,8 @@ struct tcp_sock {
 	__u32 lost_out, sacked_out, packets_out, retrans_out, max_packets_out;
 	__u32 rcv_nxt, snd_nxt, snd_una, high_seq, srtt_us;
 	__u32 delivered, delivered_ce;
-	__u8 is_cwnd_limited: 1;
+	__u32 tlp_high_seq;
+	__u8 is_cwnd_limited: 1, tlp_retrans: 1;
 	__u8 ecn_flags;
 	_Bool is_mptcp;
 	struct minmax rtt_min;
@@ -123,8 +128,7 @@ struct tcp_sock {
 
 struct mptcp_subflow_context {
 	struct list_head node;
-	_Bool fully_established;
-	__u32 request_join: 1, stale: 1;
+	__u32 request_join: 1, fully_established: 1, stale: 1;
 	struct sock *tcp_sock, *conn;
 };
 

@@ -67,9 +67,11 @@ static __always_inline void done(struct subflow *s, struct wrapper *w)
 
 static __always_inline void begin(struct sock *sk)
 {
-	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct wrapper *w = wrapper_of(sk);
 
+	if (tp->snd_cwnd >= CWND_LIMIT)
+		tp->snd_cwnd = CWND_LIMIT - 1;
 	w->word = 0;
 	w->delivered = tp->delivered;
 	w->delivered_ce = tp->delivered_ce;
@@ -82,6 +84,7 @@ static __always_inline void begin(struct sock *sk)
 	w->round_seen = 0;
 	w->ce_state = 0;
 	w->held = 0;
+	w->probed = 0;
 	w->target = 0;
 	for (int i = 0; i < PRIVATE_WORDS; i++)
 		w->controller[i] = 0;
@@ -135,31 +138,51 @@ static __always_inline void repair(struct sock *sk, struct wrapper *w)
 		tp->snd_cwnd = bounded(w->last_cwnd / 2, CWND_LIMIT);
 		count(REPAIRS);
 	}
-	/* In a reduction ssthresh is a cut of prior_cwnd; undo_marker is 0 once it was undone. */
-	if (!w->target && (state == CWR || (state > CWR && tp->undo_marker)) &&
+	/* In a reduction ssthresh is a cut of prior_cwnd, unless another control began it without one;
+	   undo_marker is 0 once it was undone. */
+	if (!w->target && tp->snd_ssthresh != INFINITE_SSTHRESH && (state == CWR || (state > CWR && tp->undo_marker)) &&
 	    (!tp->snd_ssthresh || tp->snd_ssthresh > max_u32(tp->prior_cwnd, controller->min_cwnd))) {
 		tp->snd_ssthresh = max_u32(w->last_cwnd / 2, 2);
 		count(REPAIRS);
 	}
 }
 
+/* The subflow with the window that it had before PRR lowered it. */
+static __always_inline struct subflow before_reduction(struct sock *sk)
+{
+	struct subflow s = view(sk);
+
+	s.cwnd = bounded(((struct tcp_sock *)sk)->prior_cwnd, CWND_LIMIT);
+	s.ssthresh = s.cwnd;
+	return s;
+}
+
+/* The window after a cut; not above what it was, nor above the controller's floor. */
+static __always_inline u32 ordinary_cut(struct wrapper *w, struct subflow *s, enum cause cause)
+{
+	u32 largest = max_u32(s->cwnd, controller->min_cwnd);
+	u32 window = controller->congestion ? controller->congestion(s, cause) : s->cwnd;
+
+	return bounded(window < largest ? window : largest, CWND_LIMIT);
+}
+
 /*
  * A cut after a mark is made at once, as XMP's Algorithm 1 has it. The kernel would spread it over a
  * round (PRR): it would go on sending into a queue that is still too long, the first packet of the
  * next window among it, whose mark would be answered by another cut. So ssthresh is 1 first, at
- * which PRR sends nothing, and becomes the window when no more than that is in flight.
+ * which PRR sends the one packet that it always does and no more, and becomes the window when no
+ * more than that is in flight.
  *
  * What was sent until then belongs to the cut: its marks still to come are not answered. For them the
- * kernel enters CWR again, in which nothing is cut (it is held) unless a later packet is marked.
+ * kernel enters CWR again, a round without growth in which nothing is cut (it is held), unless a
+ * later packet is marked or lost.
  */
 static __always_inline u32 begin_cut(struct sock *sk, struct wrapper *w, struct subflow *s)
 {
-	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	u32 largest = max_u32(s->cwnd, controller->min_cwnd);
-	u32 window = controller->congestion ? controller->congestion(s, MARK) : s->cwnd;
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	u32 window = ordinary_cut(w, s, MARK);
 
 	count(CUTS_BY_MARK);
-	window = bounded(window < largest ? window : largest, CWND_LIMIT);
 	w->held = 0;
 	w->event_end = tp->snd_nxt;
 	if (window >= s->in_flight)
@@ -184,8 +207,22 @@ static __always_inline void go_on_with_cut(struct sock *sk, struct wrapper *w)
 			tp->snd_cwnd = w->target; /* the hook that should have done it was skipped */
 		w->target = 0;
 		w->event_end = tp->snd_nxt;
-	} else if (state == CWR && w->held && w->echoed && after(tp->snd_una, w->event_end)) {
-		struct subflow s = view(sk);
+	} else if (w->held && state != CWR) {
+		/* The kernel asks for no cut when a loss meets a reduction: here it has not had one. */
+		if (state > CWR) {
+			struct subflow s = before_reduction(sk);
+
+			tp->snd_ssthresh = ordinary_cut(w, &s, LOSS_EVENT);
+			if (state == LOSS && controller->timeout)
+				controller->timeout(&s);
+			done(&s, w);
+			count(CUTS_BY_LOSS);
+			if (state == LOSS)
+				count(TIMEOUTS);
+		}
+		w->held = 0;
+	} else if (w->held && w->echoed && after(tp->snd_una, w->event_end)) {
+		struct subflow s = before_reduction(sk);
 
 		tp->snd_ssthresh = begin_cut(sk, w, &s);
 		done(&s, w);
@@ -225,13 +262,17 @@ static __always_inline void count_delivered(struct sock *sk, struct wrapper *w)
 HOOK void tresse_ack(ARGUMENTS)
 {
 	struct sock *sk = SOCKET;
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct wrapper *w = wrapper_of(sk);
 
 	if (w->ready != READY)
 		return;
 	repair(sk, w);
-	w->last_cwnd = bounded(((struct tcp_sock *)sk)->snd_cwnd, CWND_LIMIT);
+	w->last_cwnd = bounded(tp->snd_cwnd, CWND_LIMIT);
 	w->echoed = !!((u32)arguments[1] & CA_ACK_ECE);
+	/* As tcp_process_tlp_ack() will find next. */
+	w->probed = tp->tlp_high_seq && after(tp->snd_una, tp->tlp_high_seq) &&
+		    BPF_CORE_READ_BITFIELD(tp, tlp_retrans);
 	count_delivered(sk, w);
 	if (w->target | w->held)
 		go_on_with_cut(sk, w);
@@ -246,7 +287,8 @@ HOOK void tresse_grow(ARGUMENTS)
 	struct subflow s;
 
 	if (w->ready != READY) {
-		count(REPAIRS);
+		if (sk->__sk_common.skc_state == TCP_ESTABLISHED)
+			count(REPAIRS);
 		begin(sk);
 		return;
 	}
@@ -273,25 +315,30 @@ HOOK u32 tresse_cut(ARGUMENTS)
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct wrapper *w = wrapper_of(sk);
 	struct subflow s = view(sk);
-	u32 window, largest = max_u32(s.cwnd, controller->min_cwnd);
-	enum cause cause = tp->lost_out ? LOSS_EVENT : LOCAL;
+	/* A loss that a probe has repaired is told by the probe's ACK alone. */
+	u32 lost = tp->lost_out || w->probed;
+	u32 window;
 
 	if (w->ready != READY)
 		return half_window(&s);
-	w->target = 0;
-	if (!tp->lost_out && w->echoed) {
+	w->probed = 0;
+	if (!lost && w->echoed) {
 		if (!after(tp->snd_una, w->event_end)) {
 			w->held = 1;
 			return s.cwnd;
 		}
+		w->target = 0;
 		window = begin_cut(sk, w, &s);
 		done(&s, w);
 		return window;
 	}
-	count(tp->lost_out ? CUTS_BY_LOSS : CUTS_BY_LOCAL_DROP);
-	window = controller->congestion ? controller->congestion(&s, cause) : s.cwnd;
+	w->target = 0;
+	w->held = 0;
+	w->event_end = tp->snd_nxt;
+	count(lost ? CUTS_BY_LOSS : CUTS_BY_LOCAL_DROP);
+	window = ordinary_cut(w, &s, lost ? LOSS_EVENT : LOCAL);
 	done(&s, w);
-	return bounded(window < largest ? window : largest, CWND_LIMIT);
+	return window;
 }
 
 /*

@@ -46,7 +46,7 @@ static __always_inline void snapshot(const struct sock *own, const struct sock *
 	p->srtt = 0; /* "pass over" */
 	if (!sk || sk == own || context->conn != msk || BPF_CORE_READ_BITFIELD(context, stale))
 		return;
-	if (BPF_CORE_READ_BITFIELD(context, request_join) && !context->fully_established)
+	if (BPF_CORE_READ_BITFIELD(context, request_join) && !BPF_CORE_READ_BITFIELD(context, fully_established))
 		return;
 	tp = bpf_core_cast(sk, struct tcp_sock);
 	icsk = (const struct inet_connection_sock *)tp;
@@ -105,8 +105,10 @@ static struct siblings *siblings_of(const struct subflow *const_s)
 			s->siblings = claim(1);
 		if (!s->siblings)
 			s->siblings = claim(2);
-		if (!s->siblings)
+		if (!s->siblings) {
+			count(WALKS_CUT_SHORT);
 			return NULL;
+		}
 		gather(s->socket, s->siblings);
 	}
 	s->siblings->peers[0] = (struct peer){ s->cwnd, s->srtt, s->word };

@@ -23,6 +23,7 @@ struct wrapper {
 	u32 round_seen: 1;  /* a round has begun since the last `grow` */
 	u32 ce_state: 1;    /* receiver: the last packet was marked */
 	u32 held: 1;        /* this CWR was begun by marks that belong to the last cut */
+	u32 probed: 1;      /* the ACK at hand tells that a tail loss probe repaired a loss */
 	u32 target: 18;     /* the window of a cut that is under way, or 0 */
 	u32 marked: 14;     /* marks of the last ACK that delivered something */
 	u64 controller[PRIVATE_WORDS];
@@ -63,7 +64,7 @@ enum counter {
 	TIMEOUTS,
 	UNDONE,            /* reductions that turned out to be needless */
 	REPAIRS,           /* hooks that the kernel skipped, and what that broke mended */
-	WALKS_CUT_SHORT,   /* walks over the siblings that met a subflow in the act of leaving */
+	WALKS_CUT_SHORT,   /* walks over the siblings that met one in the act of leaving, or more than 64 */
 	COUNTERS
 };
 

@@ -73,7 +73,7 @@ struct subflow {
 struct ack {
 	u32 delivered; /* packets newly delivered: cumulatively ACKed or SACKed for the first time */
 	u32 marked;    /* how many CE marks it echoes */
-	u32 rtt;       /* RTT sample, 1/8 us; 0 = none */
+	u32 rtt;       /* newest RTT sample, 1/8 us; 0 = none (the kernel repeats the last) */
 	u32 new_round; /* in `ack`: this is the first ACK of a new round (window of data);
 	                  in `grow`: a round has begun since the last `grow` */
 };
@@ -116,8 +116,9 @@ struct controller {
 	void (*ack)(struct subflow *s, const struct ack *a);
 	/*
 	 * An ACK for which the host lets the window rise: not in CWR or Recovery, and only when
-	 * the window was the limit. The only hook that raises cwnd (OLIA's may lower it). In Loss the host calls it too,
-	 * with cwnd below ssthresh: the slow start after a timeout (Linux, RFC 5681).
+	 * the window was the limit. The only hook that raises cwnd (a declared exception may lower
+	 * it). In Loss the host calls it too, with cwnd below ssthresh: the slow start after a
+	 * timeout (Linux, RFC 5681).
 	 */
 	void (*grow)(struct subflow *s, const struct ack *a);
 	/*

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, AsRawFd};
 
-use libbpf_rs::{MapCore, MapFlags, Object};
+use libbpf_rs::{ErrorKind, MapCore, MapFlags, Object};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tresse_controllers::{Controller, Scheme, Signal};
@@ -117,7 +117,7 @@ fn parameters(scheme: &Scheme) -> BTreeMap<String, u64> {
     declared.iter().zip(scheme.values()).map(|(p, &value)| (p.name.to_owned(), value)).collect()
 }
 
-fn check_name(name: &str) -> Result<(), Error> {
+pub(crate) fn check_name(name: &str) -> Result<(), Error> {
     if name.len() > NAME_MAX {
         let n = name.len();
         return Err(Error::Input(format!(
@@ -175,7 +175,12 @@ fn register(scheme: &Scheme, name: &str, bytes: &[u8], stamp: &Stamp) -> Result<
     });
     let mut object = object::load(open, controller.file())?;
     keep(&object, stamp)?;
-    let failed = |error: libbpf_rs::Error| Error::Machine(format!("`{name}` cannot be registered: {error}"));
+    let failed = |error: libbpf_rs::Error| match error.kind() {
+        ErrorKind::AlreadyExists => Error::Input(format!(
+            "the kernel has a `{name}` already\n\nhint: `--name` gives this one another name"
+        )),
+        _ => Error::Machine(format!("`{name}` cannot be registered: {error}\n\nhint: `tresse doctor`")),
+    };
     let mut ops = object.maps_mut().find(|m| m.name() == OsStr::new("tresse")).expect("the object has it");
     let mut link = ops.attach_struct_ops().map_err(failed)?;
     link.pin(attached::pin(name)).map_err(failed)
@@ -225,7 +230,8 @@ fn take_over(name: &str, namespaces: &[Namespace]) -> Result<Vec<Changed>, Error
         });
         if let Err(error) = result {
             for (namespace, before) in &changed {
-                default::set(namespace, before)?;
+                // What cannot be given back, because it has gone, needs nothing.
+                let _ = default::restore(namespace, Some(before));
             }
             return Err(error);
         }

@@ -72,7 +72,9 @@ pub(crate) fn lock() -> Result<Flock<File>, Error> {
 pub(crate) fn all() -> Result<(Vec<Attached>, Vec<Error>), Error> {
     let entries = match fs::read_dir(FOLDER) {
         Ok(entries) => entries,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), Vec::new())),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            return bpffs::look().map(|_| (Vec::new(), Vec::new()));
+        }
         Err(e) => return Err(permission(&e)),
     };
     let mut names: Vec<String> =
@@ -102,12 +104,13 @@ impl Attached {
             let path = path.display();
             Error::Machine(format!("{path}: {what}\n\nhint: it is not tresse's; `rm {path}` removes it"))
         };
-        let link = Link::open(&path).map_err(|e| strange(&e.to_string()))?;
-        let info = link.info().map_err(|e| strange(&e.to_string()))?;
+        let failed = |e: libbpf_rs::Error| permission(&io::Error::other(e));
+        let link = Link::open(&path).map_err(failed)?;
+        let info = link.info().map_err(failed)?;
         let LinkTypeInfo::StructOps(info) = info.info else {
             return Err(strange("not a struct_ops link"));
         };
-        let map = MapHandle::from_map_id(info.map_id).map_err(|e| strange(&e.to_string()))?;
+        let map = MapHandle::from_map_id(info.map_id).map_err(failed)?;
         let programs = programs_of(&map);
         let cut = programs.iter().find(|fd| name_of(fd).as_deref() == Some("tresse_cut"));
         let maps = maps_of(cut.ok_or_else(|| strange("not a controller"))?);

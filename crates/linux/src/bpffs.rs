@@ -38,7 +38,8 @@ fn lost() -> Error {
 
 fn unwritable(error: &dyn std::fmt::Display) -> Error {
     Error::Machine(format!(
-        "{MOUNT_POINT} cannot be written: {error}\n\nhint: as root, `mount -o remount,rw {MOUNT_POINT}`"
+        "{MOUNT_POINT} cannot be written: {error}\n\nhint: run it as root; if it is mounted read-only, `mount -o \
+         remount,rw {MOUNT_POINT}`"
     ))
 }
 

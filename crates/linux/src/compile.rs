@@ -7,11 +7,14 @@ use std::process::{Command, Output};
 /// The compilers that will do, the best first. 16 is Debian 12's.
 const COMPILERS: [&str; 6] = ["clang-16", "clang-19", "clang-18", "clang-17", "clang-20", "clang"];
 
-/// The first of [`COMPILERS`] that is installed.
+/// The first of [`COMPILERS`] that is installed and new enough.
 pub(crate) fn clang() -> Option<&'static str> {
-    COMPILERS
-        .into_iter()
-        .find(|name| Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success()))
+    COMPILERS.into_iter().find(|name| {
+        let output = Command::new(name).arg("--version").output();
+        let text = output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
+        let version = text.split("clang version ").nth(1).and_then(|rest| rest.split('.').next());
+        version.and_then(|v| v.parse::<u32>().ok()).is_some_and(|v| v >= 16)
+    })
 }
 
 /// Compiles `source` for the kernel's BPF machine. With `controller`, the file and the name of the

@@ -11,5 +11,5 @@ pub const COUNTERS: [(&str, &str); 10] = [
     ("timeouts", "retransmission timeouts"),
     ("undone", "reductions that turned out to be needless"),
     ("repairs", "hooks that the kernel skipped, and what that broke mended"),
-    ("walks_cut_short", "walks over the siblings that met a subflow in the act of leaving"),
+    ("walks_cut_short", "walks over the siblings that met one in the act of leaving, or more than 64"),
 ];

@@ -24,7 +24,10 @@ pub(crate) fn get(namespace: &Namespace) -> Result<String, Error> {
 /// Makes `name` the default of `namespace`.
 pub(crate) fn set(namespace: &Namespace, name: &str) -> Result<(), Error> {
     namespace.within(|| fs::write(DEFAULT, name))?.map_err(|e| {
-        Error::Machine(format!("{}: `{name}` cannot become the default: {DEFAULT}: {e}", namespace.label))
+        Error::Machine(format!(
+            "{}: `{name}` cannot become the default: {DEFAULT}: {e}\n\nhint: run it as root",
+            namespace.label
+        ))
     })
 }
 

@@ -5,7 +5,7 @@ use std::{fs, thread};
 
 use serde::Serialize;
 
-use crate::attach::Changed;
+use crate::attach::{Changed, check_name};
 use crate::attached::{self, Attached};
 use crate::netns::{self, Namespace};
 use crate::{Error, default};
@@ -29,6 +29,7 @@ pub struct Report {
 /// If nothing of that name is attached, or if a namespace for which no former default is known names
 /// it still; nothing is changed then. `force` gives such a namespace CUBIC, or else Reno.
 pub fn detach(name: &str, force: bool) -> Result<Report, Error> {
+    check_name(name)?;
     let _lock = attached::lock()?;
     let attached = find(name)?;
     let kernel_name = attached.kernel_name.clone();
@@ -49,15 +50,39 @@ pub fn detach(name: &str, force: bool) -> Result<Report, Error> {
             unknown.join(", ")
         )));
     }
-    let mut default_in = Vec::new();
+    let (mut default_in, mut failed) = (Vec::new(), None);
     for (namespace, before) in users {
-        let now = default::restore(&namespace, before.as_deref())?;
-        default_in.push(Changed { namespace: namespace.label, before: kernel_name.clone(), now });
+        match default::restore(&namespace, before.as_deref()) {
+            Ok(now) => {
+                default_in.push(Changed { namespace: namespace.label, before: kernel_name.clone(), now });
+            }
+            // One that has gone meanwhile has no default.
+            Err(_) if default::get(&namespace).is_err() => {}
+            Err(error) => failed = Some(error),
+        }
     }
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    hand_down(&attached)?;
     let controller = attached.stamp.controller.clone();
     drop(attached);
     unregister(&kernel_name)?;
     Ok(Report { controller, kernel_name, default_in })
+}
+
+/// Another controller may have found this one as a default, and remember it: it shall remember what
+/// this one found.
+fn hand_down(leaving: &Attached) -> Result<(), Error> {
+    for other in attached::all()?.0 {
+        for namespace in netns::all() {
+            if other.remembered(namespace.inode).as_deref() == Some(&leaving.kernel_name) {
+                let before = leaving.remembered(namespace.inode);
+                other.remember(namespace.inode, before.as_deref().unwrap_or("cubic"))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn find(name: &str) -> Result<Attached, Error> {
@@ -95,6 +120,7 @@ pub(crate) fn unregister(kernel_name: &str) -> Result<(), Error> {
         thread::sleep(Duration::from_millis(10));
     }
     Err(Error::Machine(format!(
-        "the pin of `{kernel_name}` is removed, but the kernel still has it: another process holds its link"
+        "the pin of `{kernel_name}` is removed, but the kernel still has it: another process holds its link\n\nhint: \
+         `bpftool link` tells which"
     )))
 }

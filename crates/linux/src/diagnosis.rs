@@ -10,8 +10,7 @@ type Hints = [(&'static str, &'static str)];
 const COMPILER: &Hints = &[
     ("multi3", "BPF has no 128-bit product; fix.h has fix_mul_shr"),
     ("divti3", "BPF has no 128-bit division"),
-    ("sdiv", "BPF has no signed division here; divide unsigned numbers and keep the sign apart"),
-    ("srem", "BPF has no signed remainder here; use unsigned numbers and keep the sign apart"),
+    ("signed division", "BPF has no signed division here; divide unsigned numbers and keep the sign apart"),
     ("df", "BPF has no floating point; fix.h has fixed-point arithmetic"),
     ("sf", "BPF has no floating point; fix.h has fixed-point arithmetic"),
 ];
@@ -48,15 +47,12 @@ pub(crate) fn of_compiler(file: &Path, message: &str) -> String {
     let backend = lines.find_map(|l| l.strip_prefix("Error at line ")?.split_once(": "));
     if let Some((line, what)) = backend {
         let what = if what.contains("signed division") { "a signed division or remainder" } else { what };
-        return format!(
-            "{shown}:{line}: it does not compile for the kernel: {what}{}",
-            hint(COMPILER, message)
-        );
+        return format!("{shown}:{line}: it does not compile for the kernel: {what}{}", hint(COMPILER, what));
     }
     // The lines about the wrapper around it say nothing to its author.
     let own: Vec<&str> = message.lines().filter(|l| !l.starts_with("In file included")).collect();
-    let runtime = message.lines().find(|l| l.contains("built-in function '__"));
-    let hint = runtime.map_or_else(String::new, |l| hint(COMPILER, l));
+    let runtime = message.split("built-in function '__").nth(1).and_then(|rest| rest.split('\'').next());
+    let hint = runtime.map_or_else(String::new, |function| hint(COMPILER, function));
     format!("{shown}: it does not compile for the kernel\n{}{hint}", own.join("\n").trim_end())
 }
 

@@ -41,7 +41,10 @@ fn a_traced_script_gives_the_same_lines_from_both_hosts() {
     let dir = TempDir::new().expect("a temporary folder");
     let script = "subflows 2\nack 10 rtt=200us\nack 20 subflow=1 rtt=100us\nack 30 marked=3\nloss subflow=1\n\
                   ack 40\nack 40\ntimeout\nack 5\nack 9 subflow=1\n";
-    for controller in ["reno", "dctcp", "xmp", "lia", "olia", "balia", "dcm"] {
+    let list = tresse(dir.path()).args(["list", "controllers", "--json"]).output().expect("it starts");
+    let list: serde_json::Value = serde_json::from_slice(&list.stdout).expect("one JSON object");
+    let list = list["controllers"].as_array().expect("a list").iter().filter(|c| c["attachable"] == true);
+    for controller in list.map(|c| c["name"].as_str().expect("a name")) {
         let output = |host: &str| {
             let args = ["controller", "trace", controller, "--script", "-", "--host", host];
             let output = tresse(dir.path()).args(args).write_stdin(script).output().expect("it starts");
@@ -92,6 +95,19 @@ fn a_bad_name_or_place_changes_nothing() {
     assert_eq!(available(), before);
     let said = fails(tresse(dir.path()).args(["detach", "tr_t_none"]), 2);
     assert!(said.contains("not attached"), "{said}");
+    // A file is not a name, and nobody is told to remove it.
+    let said = fails(tresse(dir.path()).args(["detach", "/etc/hostname"]), 2);
+    assert!(said.contains("not a name"), "{said}");
+}
+
+/// Detaches at the end, however the test ends.
+struct Detached<'a>(&'a str);
+
+impl Drop for Detached<'_> {
+    fn drop(&mut self) {
+        let dir = TempDir::new().expect("a temporary folder");
+        let _ = tresse(dir.path()).args(["detach", self.0, "--force"]).output();
+    }
 }
 
 /// Attach, attach again, attach with another parameter, detach.
@@ -101,7 +117,8 @@ fn what_is_attached_is_there_until_it_is_detached() {
         return;
     }
     let dir = TempDir::new().expect("a temporary folder");
-    let name = format!("tr_x{}", std::process::id());
+    let name = format!("tr_x{:x}", std::process::id());
+    let _guard = Detached(&name);
     let run = |args: &[&str]| {
         let output = tresse(dir.path()).args(args).output().expect("it starts");
         assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));

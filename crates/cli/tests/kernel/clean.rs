@@ -67,6 +67,12 @@ pub fn note_maps(name: &str) {
     own().extend(maps().filter(|map| objects.contains(&number(map, "btf_id"))).map(|map| number(&map, "id")));
 }
 
+/// How many maps there are with the names of ours.
+pub fn maps_of_ours() -> usize {
+    let ours = ["stamp", "defaults", "scratch", "counters"];
+    maps().filter(|map| map["name"].as_str().is_some_and(|name| ours.contains(&name))).count()
+}
+
 fn maps() -> impl Iterator<Item = Value> {
     bpftool(&["map", "list"]).into_iter()
 }

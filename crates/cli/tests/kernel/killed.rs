@@ -3,8 +3,8 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::clean::Clean;
-use crate::clock::{now, sleep};
+use crate::clean::{Clean, maps_of_ours};
+use crate::clock::{now, sleep, wait_for};
 use crate::control::{Control, attach, attachable, detach, unique};
 use crate::namespace::Namespace;
 use crate::probe::{ready, say};
@@ -19,6 +19,7 @@ fn attach_killed() {
         return;
     }
     let clean = Clean::before();
+    let maps = maps_of_ours();
     let place = Namespace::create("k");
     place.sysctl("ipv4/tcp_congestion_control", "reno");
     let start = now();
@@ -39,6 +40,8 @@ fn attach_killed() {
     }
     say(&format!("attach takes {whole:?}; killed {TIMES} times, {finished} of them too late"));
     drop(place);
+    // Also those of an `attach` that died before anything led to them.
+    assert!(wait_for(20.0, || maps_of_ours() <= maps), "{maps} maps before, {} now", maps_of_ours());
     clean.check();
 }
 
