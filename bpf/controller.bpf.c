@@ -123,111 +123,7 @@ HOOK void tresse_release(ARGUMENTS)
 	w->ready = 0;
 }
 
-/*
- * Some kernels skip a program at times (a guard of theirs; stock kernels do not). A skipped
- * `ssthresh` or `undo_cwnd` leaves whatever lay on the stack in its place. What no controller can
- * have asked for is mended here, before the kernel acts on it.
- */
-static __always_inline void repair(struct sock *sk, struct wrapper *w)
-{
-	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	u8 state = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
-	u32 largest = max_u32(max_u32(w->last_cwnd, tp->prior_cwnd), 10);
-
-	if (tp->snd_cwnd >= CWND_LIMIT || tp->snd_cwnd > 2 * largest) {
-		tp->snd_cwnd = bounded(w->last_cwnd / 2, CWND_LIMIT);
-		count(REPAIRS);
-	}
-	/* In a reduction ssthresh is a cut of prior_cwnd, unless another control began it without one;
-	   undo_marker is 0 once it was undone. */
-	if (!w->target && tp->snd_ssthresh != INFINITE_SSTHRESH && (state == CWR || (state > CWR && tp->undo_marker)) &&
-	    (!tp->snd_ssthresh || tp->snd_ssthresh > max_u32(tp->prior_cwnd, controller->min_cwnd))) {
-		tp->snd_ssthresh = max_u32(w->last_cwnd / 2, 2);
-		count(REPAIRS);
-	}
-}
-
-/* The subflow with the window that it had before PRR lowered it. */
-static __always_inline struct subflow before_reduction(struct sock *sk)
-{
-	struct subflow s = view(sk);
-
-	s.cwnd = bounded(((struct tcp_sock *)sk)->prior_cwnd, CWND_LIMIT);
-	s.ssthresh = s.cwnd;
-	return s;
-}
-
-/* The window after a cut; not above what it was, nor above the controller's floor. */
-static __always_inline u32 ordinary_cut(struct wrapper *w, struct subflow *s, enum cause cause)
-{
-	u32 largest = max_u32(s->cwnd, controller->min_cwnd);
-	u32 window = controller->congestion ? controller->congestion(s, cause) : s->cwnd;
-
-	return bounded(window < largest ? window : largest, CWND_LIMIT);
-}
-
-/*
- * A cut after a mark is made at once, as XMP's Algorithm 1 has it. The kernel would spread it over a
- * round (PRR): it would go on sending into a queue that is still too long, the first packet of the
- * next window among it, whose mark would be answered by another cut. So ssthresh is 1 first, at
- * which PRR sends the one packet that it always does and no more, and becomes the window when no
- * more than that is in flight.
- *
- * What was sent until then belongs to the cut: its marks still to come are not answered. For them the
- * kernel enters CWR again, a round without growth in which nothing is cut (it is held), unless a
- * later packet is marked or lost.
- */
-static __always_inline u32 begin_cut(struct sock *sk, struct wrapper *w, struct subflow *s)
-{
-	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
-	u32 window = ordinary_cut(w, s, MARK);
-
-	count(CUTS_BY_MARK);
-	w->held = 0;
-	w->event_end = tp->snd_nxt;
-	if (window >= s->in_flight)
-		return window;
-	w->target = window;
-	return 1;
-}
-
-static __always_inline void go_on_with_cut(struct sock *sk, struct wrapper *w)
-{
-	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	u8 state = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
-	u32 in_flight = tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
-
-	if (w->target) {
-		u32 reducing = state == CWR || state == RECOVERY;
-
-		if (reducing && in_flight > w->target && !after(tp->snd_una, tp->high_seq))
-			return;
-		tp->snd_ssthresh = w->target;
-		if (state < CWR)
-			tp->snd_cwnd = w->target; /* the hook that should have done it was skipped */
-		w->target = 0;
-		w->event_end = tp->snd_nxt;
-	} else if (w->held && state != CWR) {
-		/* The kernel asks for no cut when a loss meets a reduction: here it has not had one. */
-		if (state > CWR) {
-			struct subflow s = before_reduction(sk);
-
-			tp->snd_ssthresh = ordinary_cut(w, &s, LOSS_EVENT);
-			if (state == LOSS && controller->timeout)
-				controller->timeout(&s);
-			done(&s, w);
-			count(CUTS_BY_LOSS);
-			if (state == LOSS)
-				count(TIMEOUTS);
-		}
-		w->held = 0;
-	} else if (w->held && w->echoed && after(tp->snd_una, w->event_end)) {
-		struct subflow s = before_reduction(sk);
-
-		tp->snd_ssthresh = begin_cut(sk, w, &s);
-		done(&s, w);
-	}
-}
+#include "cut.h"
 
 /* What the ACK at hand delivers and marks. */
 static __always_inline void count_delivered(struct sock *sk, struct wrapper *w)
@@ -336,7 +232,7 @@ HOOK u32 tresse_cut(ARGUMENTS)
 	w->held = 0;
 	w->event_end = tp->snd_nxt;
 	count(lost ? CUTS_BY_LOSS : CUTS_BY_LOCAL_DROP);
-	window = ordinary_cut(w, &s, lost ? LOSS_EVENT : LOCAL);
+	window = ordinary_cut(&s, lost ? LOSS_EVENT : LOCAL);
 	done(&s, w);
 	return window;
 }
