@@ -142,6 +142,34 @@ fn what_is_attached_is_there_until_it_is_detached() {
     assert!(!std::path::Path::new("/sys/fs/bpf/tresse").join(&name).exists());
 }
 
+/// A user's own file is compiled when it is attached; the same text is the same controller wherever it
+/// lies.
+#[test]
+fn a_file_of_ones_own_is_attached() {
+    if !kernel_is_here() {
+        return;
+    }
+    let name = format!("own{:x}", std::process::id());
+    let kernel_name = format!("tr_{name}");
+    let _guard = Detached(&kernel_name);
+    let source = format!(
+        "#include \"coupled.h\"\n\
+         static void grow(struct subflow *s, const struct ack *a) {{ s->cwnd += a->delivered; }}\n\
+         CONTROLLER({name}, .title = \"a test\", .source = \"none\", .signals = SIGNAL_LOSS, .min_cwnd = 2,\n\
+         \t.grow = grow);\n"
+    );
+    for expected in ["is attached as", "was attached already"] {
+        let dir = TempDir::new().expect("a temporary folder");
+        std::fs::write(dir.path().join("own.c"), &source).expect("a temporary file");
+        let output = tresse(dir.path()).args(["attach", "own.c"]).output().expect("it starts");
+        assert!(text(&output.stdout).contains(expected), "{}", text(&output.stderr));
+    }
+    let dir = TempDir::new().expect("a temporary folder");
+    let output = tresse(dir.path()).args(["detach", &name]).output().expect("it starts");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(!available().contains(&kernel_name));
+}
+
 #[test]
 fn doctor_names_what_is_masked() {
     if !kernel_is_here() {
