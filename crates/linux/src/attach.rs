@@ -6,7 +6,6 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use libbpf_rs::{ErrorKind, MapCore, MapFlags, Object};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use tresse_controllers::{Controller, Scheme, Signal};
 
 use crate::attached::{self, Attached, Stamp};
@@ -83,7 +82,7 @@ pub fn attach(scheme: &Scheme, name: Option<&str>, default: &Default) -> Result<
     let stamp = Stamp {
         controller: controller.name().to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        digest: Sha256::digest(&bytes).iter().map(|b| format!("{b:02x}")).collect(),
+        digest: object::digest(controller, &bytes),
         parameters: parameters(scheme),
     };
     let _lock = attached::lock()?;

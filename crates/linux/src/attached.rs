@@ -27,7 +27,7 @@ pub struct Stamp {
     pub controller: String,
     /// The version of the program that attached it.
     pub version: String,
-    /// SHA-256 of the eBPF object.
+    /// SHA-256 of the build: see `object::digest`.
     pub digest: String,
     /// The parameters' values.
     pub parameters: BTreeMap<String, u64>,

@@ -34,15 +34,11 @@ pub(crate) fn compile(
         .args(["-fno-crash-diagnostics"]);
     command.arg("-fdebug-compilation-dir=.");
     for folder in include {
-        command.arg("-I").arg(folder);
-    }
-    // The same text gives the same object, wherever it lies.
-    let own = controller.and_then(|(file, _)| file.parent());
-    for folder in include.iter().copied().chain(own) {
+        // The same text gives the same object, wherever it lies.
         let mut map = OsString::from("-ffile-prefix-map=");
         map.push(folder);
         map.push("=.");
-        command.arg(map);
+        command.arg("-I").arg(folder).arg(map);
     }
     if let Some((file, name)) = controller {
         let mut definition = OsString::from("-DCONTROLLER_FILE=\"");

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use libbpf_rs::{Object, ObjectBuilder, OpenObject, PrintLevel};
+use sha2::{Digest, Sha256};
 use tresse_controllers::{Controller, Scheme};
 
 use crate::compile::{clang, compile};
@@ -74,6 +75,21 @@ pub(crate) fn bytes(controller: Controller, wrapper: Wrapper) -> Result<Cow<'sta
         return Err(Error::Input(diagnosis::of_compiler(&file, &message)));
     }
     fs::read(&object).map(Cow::Owned).map_err(machine)
+}
+
+/// What tells one build of `controller` from another: a hash of the object, or, since a user's file
+/// leaves its path in that, of the file and of the program around it.
+pub(crate) fn digest(controller: Controller, object: &[u8]) -> String {
+    let mut hash = Sha256::new();
+    if controller.file().is_some() {
+        hash.update(controller.text());
+        for (_, text) in embedded::SOURCES {
+            hash.update(text);
+        }
+    } else {
+        hash.update(object);
+    }
+    hash.finalize().iter().map(|b| format!("{b:02x}")).collect()
 }
 
 /// What libbpf and the verifier said about one object.

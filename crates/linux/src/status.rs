@@ -17,7 +17,7 @@ pub struct Controller {
     pub kernel_name: String,
     /// The version of the program that attached it.
     pub version: String,
-    /// SHA-256 of its eBPF object.
+    /// SHA-256 of its build: of the eBPF object, or of a user's file and what is around it.
     pub digest: String,
     /// The parameters' values.
     pub parameters: BTreeMap<String, u64>,
