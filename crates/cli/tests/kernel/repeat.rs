@@ -11,7 +11,7 @@ pub const TIMES: usize = 5;
 /// How many testbeds run at a time, in all tests of this process together.
 const AT_A_TIME: usize = 10;
 /// How often a repetition is run again that was hit.
-const AGAIN: usize = 2;
+const AGAIN: usize = 1;
 
 /// Repeats a scenario with a control that the kernel brings.
 pub fn stock<T: Send>(name: &str, scenario: impl Fn(&Control) -> T + Sync) -> Vec<T> {

@@ -16,7 +16,7 @@ fn beside(control: &Control) -> f64 {
     let bed = Testbed::new(&Plan { paths: &paths, subflows: &[0, 0], control: control.name() });
     let (flow, reno) = (bed.connect(), bed.compete(0, Protocol::Tcp, "reno"));
     sleep(3.0);
-    let rates = measure(&[&flow, &reno], 12.0);
+    let rates = measure(&[&flow, &reno], 9.0);
     rates[0].iter().sum::<f64>() / rates[1][0]
 }
 
@@ -44,7 +44,7 @@ fn shared_path(control: &Control) -> f64 {
     let bed = Testbed::new(&Plan { paths: &paths, subflows: &[0, 1], control: control.name() });
     let (flow, reno) = (bed.connect(), bed.compete(0, Protocol::Tcp, "reno"));
     sleep(3.0);
-    let rates = measure(&[&flow, &reno], 12.0);
+    let rates = measure(&[&flow, &reno], 9.0);
     rates[0][0] / (rates[0][0] + rates[1][0])
 }
 
