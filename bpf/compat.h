@@ -167,6 +167,10 @@ struct tcp_congestion_ops {
 	char name[16];
 };
 
+/* crates/linux/src/attach.rs writes the flags and the name. */
+_Static_assert(__builtin_offsetof(struct tcp_congestion_ops, flags) == 56 &&
+	       __builtin_offsetof(struct tcp_congestion_ops, name) == 60, "as attach.rs has it");
+
 /* Constants of the kernel's that its type information does not hold. */
 #define AF_INET6 10
 #define TCP_ESTABLISHED 1

@@ -299,7 +299,7 @@ HOOK u32 tresse_undo(ARGUMENTS)
 	return max_u32(tp->snd_cwnd, tp->prior_cwnd);
 }
 
-/* crates/linux/src/object.rs writes the name and the flags before it is loaded. */
+/* crates/linux/src/attach.rs writes the name and the flags before it is loaded. */
 SEC(".struct_ops.link")
 struct tcp_congestion_ops tresse = {
 	.init = (void *)tresse_init,

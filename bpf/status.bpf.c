@@ -23,6 +23,8 @@ struct record {
 	__u8 family, state, mptcp, pad;
 };
 
+_Static_assert(sizeof(struct record) == 60, "as sockets.rs has it");
+
 SEC("iter/tcp")
 int tresse_sockets(struct bpf_iter__tcp *ctx)
 {
