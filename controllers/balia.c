@@ -11,7 +11,7 @@
  *   loss or mark           w_r -= w_r/2 * min(a, 3/2), not below 1 packet
  *
  * With a put in, the increase is (x_r + X) (4 x_r + X) / (10 w_r (sum_k x_k)^2), X = max_k x_k: so it
- * is computed. It is never above 1/w_r. It is exact to 1e-6 for RTTs between 5 us and 1 s, or to its
+ * is computed. It is never above 1/w_r. It is exact to 1e-5 for RTTs between 5 us and 1 s, or to its
  * last digit, 2^-48 packets. The cut is exact, and rounded down to whole packets; so a window never
  * falls below 1. Slow start is each subflow's own.
  *
@@ -47,7 +47,7 @@ static u64 balia_increase(const struct subflow *s)
 	base = shortest_rtt(s);
 	{
 		FOR_EACH_SUBFLOW(p, s) {
-			u64 rate = p.cwnd * rtt_ratio(base, p.srtt); /* x_k base, Q40 */
+			u64 rate = p.cwnd * rtt_ratio(base, p.srtt); /* x_k base, Q36 */
 
 			total += rate;
 			if (rate > best)
@@ -102,8 +102,10 @@ CONTROLLER(balia,
 	.title = "BALIA: Multipath TCP's balanced linked adaptation",
 	.source = "Peng et al., ToN 2016; THESIS Table 3.1",
 	.signals = SIGNAL_LOSS,
+	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS,
 	.coupled = 1,
 	.min_cwnd = 1,
+	.single = "reno",
 	WITH_PARAMETERS,
 	.grow = balia_grow,
 	.congestion = balia_congestion);

@@ -26,7 +26,7 @@ typedef __UINT64_TYPE__ u64;
 #include "fix.h"
 
 /* Raised whenever the layout or the meaning of anything below changes. */
-#define TRESSE_CONTROLLER_ABI 1
+#define TRESSE_CONTROLLER_ABI 2
 
 /* Linux gives 13 words of private state; the kernel's wrapper needs 4 of them. */
 #define PRIVATE_WORDS 9
@@ -37,6 +37,12 @@ typedef __UINT64_TYPE__ u64;
 
 /* "No threshold yet": the subflow has not left its first slow start. Linux's value. */
 #define INFINITE_SSTHRESH 0x7fffffff
+
+/* What the host promises of every subflow: windows of at most 2^20 packets, and smoothed RTTs from
+   1 us to 16 s (1/8 us) unless unknown, so that no controller's arithmetic overflows. */
+#define CWND_LIMIT ((1u << 20) + 1)
+#define SRTT_LEAST 8
+#define SRTT_LIMIT (1u << 27)
 
 /* The sender's states, with Linux's names and numbers (TCP_CA_*). */
 enum state { OPEN, DISORDER, CWR, RECOVERY, LOSS };
@@ -51,13 +57,17 @@ enum cause { MARK, LOSS_EVENT, LOCAL };
 struct subflow {
 	u32 cwnd;      /* congestion window, packets; raised by `grow` only */
 	u32 ssthresh;  /* slow-start threshold, packets; the host sets it */
-	u32 srtt;      /* smoothed RTT, 1/8 us; 0 = unknown, else below 2^23 */
+	u32 srtt;      /* smoothed RTT, 1/8 us; 0 = unknown, else 8 to 2^27 - 1 */
 	u32 min_rtt;   /* smallest RTT sample, 1/8 us; 0 = unknown */
 	u32 in_flight; /* packets in flight */
+	u32 mss;       /* payload of a full packet, bytes; at least 1 */
 	u8 state;      /* enum state */
 	u8 cwnd_limited; /* 1: the window, not the application, was the limit */
+	u8 next_hop;   /* 1: the next hop tells that it is congested (SIGNAL_NEXT_HOP) */
+	u8 alone;      /* the controller's wish: 1 = no new data on those siblings that do not say so */
 	u8 index;      /* host's: place in the connection */
 	u8 count;      /* host's: subflows of the connection */
+	u16 unused;
 	u64 word;      /* published: siblings see it as peer.word */
 #ifdef TRESSE_BPF
 	u64 *private_words; /* in the socket */
@@ -76,9 +86,10 @@ struct ack {
 	u32 rtt;       /* newest RTT sample, 1/8 us; 0 = none (the kernel repeats the last) */
 	u32 new_round; /* in `ack`: this is the first ACK of a new round (window of data);
 	                  in `grow`: a round has begun since the last `grow` */
+	u64 now;       /* us; only the difference of two of the same subflow's has a meaning */
 };
 
-/* One subflow of the connection as a snapshot: 1 <= cwnd < 2^17, 1 <= srtt < 2^23. */
+/* One subflow of the connection as a snapshot: 1 <= cwnd < CWND_LIMIT, SRTT_LEAST <= srtt < SRTT_LIMIT. */
 struct peer {
 	u32 cwnd;
 	u32 srtt;
@@ -98,13 +109,28 @@ struct parameter {
 #define SIGNAL_CE_EXACT 4 /* every CE mark is counted */
 #define SIGNAL_NEXT_HOP 8 /* the congestion of the next hop; no Linux kernel tells it */
 
+/* Exceptions to the contract, where a paper's rule needs one. */
+#define EXCEPTION_LOWERS 1       /* `grow` may lower the window */
+#define EXCEPTION_IGNORES_MARK 2 /* `congestion` may answer a mark with IGNORE_MARK */
+
+/* What a paper proves of its rule, and `tresse controller check` holds it to. */
+#define CLAIM_NOT_ABOVE_RENO 1 /* on no path does an ACK raise the window more than Reno's would */
+#define CLAIM_RTT_RATIOS 2     /* if all RTTs are multiplied by one factor, nothing changes */
+
+/* `congestion`'s answer to a mark that is no congestion: the window goes on rising, as if there
+   had been none, and the next marked ACK asks again. Only in congestion avoidance. */
+#define IGNORE_MARK 0
+
 struct controller {
 	u32 abi;
 	u32 signals;
+	u32 exceptions;
+	u32 claims;
 	u32 coupled;      /* 1: the increase looks at the siblings */
 	u32 min_cwnd;     /* `congestion` never cuts below it, packets (a timeout sets 1) */
 	u32 parameter_count;
 	const char *name, *title, *source;
+	const char *single; /* the controller that it is with one subflow and its defaults; NULL: none */
 	const struct parameter *parameters;
 
 	/* Once, before anything else. May set private state. */
@@ -116,14 +142,15 @@ struct controller {
 	void (*ack)(struct subflow *s, const struct ack *a);
 	/*
 	 * An ACK for which the host lets the window rise: not in CWR or Recovery, and only when
-	 * the window was the limit. The only hook that raises cwnd (a declared exception may lower
-	 * it). In Loss the host calls it too, with cwnd below ssthresh: the slow start after a
+	 * the window was the limit. The only hook that moves cwnd, and only up unless
+	 * EXCEPTION_LOWERS is declared. In Loss the host calls it too, with cwnd below ssthresh: the slow start after a
 	 * timeout (Linux, RFC 5681).
 	 */
 	void (*grow)(struct subflow *s, const struct ack *a);
 	/*
-	 * Once a window: returns the window after the cut, not above cwnd or min_cwnd. The host
-	 * reduces to it, at once or by PRR, and sets ssthresh to it.
+	 * Once a window: returns the window after the cut, at most cwnd (or min_cwnd, if cwnd is
+	 * below it). The host reduces to it, at once or by PRR, and sets ssthresh to it. A mark may
+	 * be answered by IGNORE_MARK, if EXCEPTION_IGNORES_MARK is declared.
 	 */
 	u32 (*congestion)(struct subflow *s, enum cause cause);
 	/* After `congestion(LOSS_EVENT)`, when it was a timeout. Resets private state. */
@@ -211,7 +238,7 @@ static inline u32 peer_at(const struct siblings *all, const int *i, struct peer 
 /* ---- Native back end: the subflows of a connection lie side by side. ---- */
 
 /* crates/controllers/src/raw.rs has the same layout. */
-_Static_assert(sizeof(struct subflow) == 24 + 8 + 8 * PRIVATE_WORDS + sizeof(void *),
+_Static_assert(sizeof(struct subflow) == 32 + 8 + 8 * PRIVATE_WORDS + sizeof(void *),
 	       "struct subflow has holes");
 
 #define CONTROLLER(id, ...)                                                    \

@@ -20,12 +20,14 @@ static inline u32 shortest_rtt(const struct subflow *s)
 }
 
 /*
- * base/T, Q40, at most 1. With every RTT divided by the smallest, base, a rate w/T is below 2^57
- * and the sum of 64 below 2^63; base cancels wherever rates are compared.
+ * base/T, at most 1, in Q36 (RATIO_BITS). With every RTT divided by the smallest, base, a rate w/T
+ * is at most 2^56 and the sum of 64 at most 2^62; base cancels wherever rates are compared.
  */
+#define RATIO_BITS 36
+
 static inline u64 rtt_ratio(u32 base, u32 rtt)
 {
-	return ((u64)base << 40) / rtt;
+	return ((u64)base << RATIO_BITS) / rtt;
 }
 
 /* LIA's increase for one packet, RFC 6356 §3 eq. (1) and (2) (see lia.c), Q48 packets. */
@@ -41,8 +43,8 @@ static inline u64 lia_increase(const struct subflow *s)
 	{
 		FOR_EACH_SUBFLOW(p, s) {
 			u64 ratio = rtt_ratio(base, p.srtt);
-			u64 rate = p.cwnd * ratio;              /* w_k base/T_k, Q40 */
-			u64 value = fix_mul_shr(rate, ratio, 34); /* w_k (base/T_k)^2, Q46 */
+			u64 rate = p.cwnd * ratio;              /* w_k base/T_k, Q36 */
+			u64 value = fix_mul_shr(rate, ratio, 30); /* w_k (base/T_k)^2, Q42 */
 
 			total += rate;
 			if (value > best)
@@ -51,7 +53,7 @@ static inline u64 lia_increase(const struct subflow *s)
 	}
 	if (!best)
 		return reno;
-	coupled = fix_div_square_q48(best, 46, total, 40);
+	coupled = fix_div_square_q48(best, 42, total, RATIO_BITS);
 	return coupled < reno ? coupled : reno;
 }
 

@@ -15,7 +15,7 @@
  *
  * Computed anew at every ACK; RFC 6356 §4.1 lets it be done once a round. Windows are counted in
  * packets, and delivered packets are counted, not calls (the old MPTCP kernel counted calls, and
- * had no resolution above some 1000 packets). The increase is exact to 1e-6, or to its last digit,
+ * had no resolution above some 1000 packets). The increase is exact to 1e-5, or to its last digit,
  * 2^-48 packets.
  */
 #include "coupled.h"
@@ -43,7 +43,9 @@ CONTROLLER(lia,
 	.title = "LIA: Multipath TCP's linked increases",
 	.source = "RFC 6356 §3",
 	.signals = SIGNAL_LOSS,
+	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS,
 	.coupled = 1,
 	.min_cwnd = 2,
+	.single = "reno",
 	.grow = lia_grow,
 	.congestion = lia_congestion);

@@ -19,7 +19,7 @@
  * never falls below 1 packet.
  *
  * l/T^2 is compared exactly, by cross multiplication in 128 bits, so that ties are ties. The first
- * term is exact to 1e-6 for RTTs between 5 us and 1 s, and every term to its last digit, 2^-48
+ * term is exact to 1e-5 for RTTs between 5 us and 1 s, and every term to its last digit, 2^-48
  * packets. Slow start is each subflow's own.
  *
  * Deviations, with the reasons:
@@ -49,7 +49,7 @@ struct change {
 	u64 up, down;
 };
 
-/* 1 if l/rtt^2 > m/other^2, exactly, else 0: l other^2 and m rtt^2 are below 2^110. */
+/* 1 if l/rtt^2 > m/other^2, exactly, else 0: l other^2 and m rtt^2 are below 2^118. */
 static u64 is_better(u64 l, u64 rtt, u64 m, u64 other)
 {
 	u64 a = other * other, b = rtt * rtt, low = ~0ULL >> 1;
@@ -62,14 +62,20 @@ static u64 is_better(u64 l, u64 rtt, u64 m, u64 other)
 
 /*
  * (w_r/T_r^2) / (sum_k w_k/T_k)^2, Q48 packets. base is the smallest RTT, total the sum of
- * w_k base/T_k, Q40. The own RTT must be known.
+ * w_k base/T_k, Q36. The own RTT must be known.
  */
 static u64 share_increase(const struct subflow *s, u32 base, u64 total)
 {
-	/* = w_r base^2 / (T_r total)^2: the numerator is exact, the denominator keeps 40 bits. */
-	u32 top = fix_msb(total), spare = top > 40 ? top - 40 : 0;
+	/*
+	 * = w_r base^2 / (T_r total)^2: base^2 keeps 42 bits, the sum 36. What base^2 gives up is an
+	 * even number of bits, half of which the denominator takes over.
+	 */
+	u64 square = (u64)base * base;
+	u32 high = fix_msb(square), top = fix_msb(total);
+	u32 given = high > 42 ? (high - 41) / 2 : 0, spare = top > 36 ? top - 36 : 0;
 
-	return fix_div_square_q48((u64)s->cwnd * base * base, 0, s->srtt * (total >> spare), 40 - spare);
+	return fix_div_square_q48(s->cwnd * (square >> 2 * given), 0, s->srtt * (total >> spare),
+				  RATIO_BITS - spare + given);
 }
 
 static struct change olia_change(const struct subflow *s)
@@ -171,8 +177,11 @@ CONTROLLER(olia,
 	.title = "OLIA: Multipath TCP's opportunistic linked increases",
 	.source = "Khalili et al., CoNEXT 2012; THESIS Table 3.1",
 	.signals = SIGNAL_LOSS,
+	.exceptions = EXCEPTION_LOWERS,
+	.claims = CLAIM_RTT_RATIOS,
 	.coupled = 1,
 	.min_cwnd = 1,
+	.single = "reno",
 	.ack = olia_ack,
 	.grow = olia_grow,
 	.congestion = olia_congestion);

@@ -51,6 +51,8 @@ static u64 xmp_delta(const struct subflow *s)
 		if (p.word && p.srtt < min_rtt)
 			min_rtt = p.srtt;
 	}
+	if (fix_mul_shr(total_rate, min_rtt, 63) >> 24)
+		return 0; /* a rate of long ago: more packets than can be counted */
 	packets = fix_mul_shr(total_rate, min_rtt, 24); /* Q40 >> 24: Q16 packets */
 	return packets ? ((u64)s->cwnd << 36) / packets : 1 << 20;
 }
@@ -93,6 +95,7 @@ CONTROLLER(xmp,
 	.title = "XMP: a constant cut on marks, coupled by the increase of a round",
 	.source = "XMP §2-3, Alg. 1",
 	.signals = SIGNAL_LOSS | SIGNAL_ECN | SIGNAL_CE_EXACT,
+	.claims = CLAIM_RTT_RATIOS,
 	.coupled = 1,
 	.min_cwnd = 2,
 	WITH_PARAMETERS,

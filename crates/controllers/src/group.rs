@@ -103,6 +103,12 @@ impl Group {
         false
     }
 
+    /// Whether new data may go on subflow `i`: unless siblings wish to be alone, and it does not.
+    #[inline]
+    pub fn takes_data(&self, i: usize) -> bool {
+        self.subflows[i].alone != 0 || self.subflows.iter().all(|s| s.alone == 0)
+    }
+
     /// The scheme that governs them.
     pub fn scheme(&self) -> &Arc<Scheme> {
         &self.scheme
@@ -129,16 +135,16 @@ impl Group {
         }
     }
 
-    /// The `congestion` hook: the window of subflow `i` after the cut, packets; at least 1, and not
-    /// more than it was or than the controller's floor, whatever the controller says.
-    pub fn congestion(&mut self, i: usize, cause: Cause) -> u32 {
-        let limit = self.scheme.controller().largest_cut(self.subflows[i].cwnd);
+    /// The `congestion` hook: the window of subflow `i` after the cut, packets, as
+    /// [`Controller::bound_cut`] allows it; `None` if a mark is ignored.
+    pub fn congestion(&mut self, i: usize, cause: Cause) -> Option<u32> {
+        let before = self.subflows[i].cwnd;
         let window = match self.scheme.controller.raw.congestion {
             // SAFETY: see `Group::pointer`.
             Some(hook) => unsafe { hook(self.pointer(i), cause) },
-            None => self.subflows[i].cwnd,
+            None => before,
         };
-        window.clamp(1, limit)
+        self.scheme.controller.bound_cut(cause, before, window)
     }
 
     /// The `timeout` hook of subflow `i`.

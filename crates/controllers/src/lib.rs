@@ -16,7 +16,7 @@ pub mod trace;
 pub use group::{Group, Scheme};
 pub use load::{LoadError, load};
 pub use raw::{Ack, Cause, PRIVATE_WORDS, State, Subflow};
-pub use registry::{Controller, Parameter, ParameterError, Signal, all, built_in, find};
+pub use registry::{Claim, Controller, Exception, Parameter, ParameterError, Signal, all, built_in, find};
 
 /// The slow-start threshold of a subflow that has not left its first slow start, packets.
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
@@ -25,7 +25,10 @@ pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 pub const MAX_SUBFLOWS: usize = 64;
 
 /// The host keeps cwnd below this, packets, so that no controller's arithmetic can overflow.
-pub const CWND_LIMIT: u32 = 1 << 17;
+pub const CWND_LIMIT: u32 = (1 << 20) + 1;
 
-/// The host keeps srtt below this, 1/8 us (1.05 s).
-pub const SRTT_LIMIT: u32 = 1 << 23;
+/// The host keeps srtt at this or above, 1/8 us (1 us), unless it is 0: unknown.
+pub const SRTT_LEAST: u32 = 8;
+
+/// The host keeps srtt below this, 1/8 us (16.8 s).
+pub const SRTT_LIMIT: u32 = 1 << 27;

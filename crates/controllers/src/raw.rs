@@ -3,7 +3,13 @@
 use std::ffi::c_char;
 
 /// `TRESSE_CONTROLLER_ABI`: raised whenever the layout or the meaning of the contract changes.
-pub(crate) const ABI: u32 = 1;
+pub(crate) const ABI: u32 = 2;
+
+/// The payload of a full packet unless the host says otherwise, bytes.
+const DEFAULT_MSS: u32 = 1460;
+
+/// `IGNORE_MARK`: `congestion`'s answer to a mark that is no congestion.
+pub(crate) const IGNORE_MARK: u32 = 0;
 
 /// Words of private state that a controller has, u64.
 pub const PRIVATE_WORDS: usize = 9;
@@ -22,12 +28,19 @@ pub struct Subflow {
     pub min_rtt: u32,
     /// Packets in flight.
     pub in_flight: u32,
+    /// Payload of a full packet, bytes; at least 1.
+    pub mss: u32,
     /// The sender's state.
     pub state: State,
     /// 1 if the window, not the application, was the limit.
     pub cwnd_limited: u8,
+    /// 1 if the next hop tells that it is congested.
+    pub next_hop: u8,
+    /// The controller's wish: 1 if no new data shall go on those siblings that do not say so.
+    pub alone: u8,
     index: u8,
     count: u8,
+    unused: u16,
     /// What the subflow publishes to its siblings; its meaning is the controller's own.
     pub word: u64,
     private: [u64; PRIVATE_WORDS],
@@ -35,7 +48,7 @@ pub struct Subflow {
 }
 
 /// As `controller.h` asserts it of `struct subflow`.
-const _: () = assert!(size_of::<Subflow>() == 24 + 8 + 8 * PRIVATE_WORDS + size_of::<*const u64>());
+const _: () = assert!(size_of::<Subflow>() == 32 + 8 + 8 * PRIVATE_WORDS + size_of::<*const u64>());
 
 impl Subflow {
     /// A subflow whose controller runs elsewhere: what it publishes and what it is told, without
@@ -51,10 +64,14 @@ impl Subflow {
             srtt: 0,
             min_rtt: 0,
             in_flight: 0,
+            mss: DEFAULT_MSS,
             state: State::Open,
             cwnd_limited: 1,
+            next_hop: 0,
+            alone: 0,
             index,
             count,
+            unused: 0,
             word: 0,
             private: [0; PRIVATE_WORDS],
             parameters,
@@ -103,6 +120,8 @@ pub struct Ack {
     pub rtt: u32,
     /// 1 if this is the first ACK of a new round; for `grow`: if a round began since the last `grow`.
     pub new_round: u32,
+    /// Time, us; only the difference of two of the same subflow's has a meaning.
+    pub now: u64,
 }
 
 /// Why the window must shrink; `enum cause`.
@@ -131,12 +150,15 @@ pub(crate) struct RawParameter {
 pub(crate) struct RawController {
     pub abi: u32,
     pub signals: u32,
+    pub exceptions: u32,
+    pub claims: u32,
     pub coupled: u32,
     pub min_cwnd: u32,
     pub parameter_count: u32,
     pub name: *const c_char,
     pub title: *const c_char,
     pub source: *const c_char,
+    pub single: *const c_char,
     pub parameters: *const RawParameter,
     pub init: Option<unsafe extern "C" fn(*mut Subflow)>,
     pub ack: Option<unsafe extern "C" fn(*mut Subflow, *const Ack)>,

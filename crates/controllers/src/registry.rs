@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::RwLock;
 
 use crate::CWND_LIMIT;
-use crate::raw::{RawController, RawParameter};
+use crate::raw::{Cause, IGNORE_MARK, RawController, RawParameter};
 
 pub(crate) struct BuiltIn {
     raw: &'static RawController,
@@ -48,6 +48,48 @@ impl Signal {
             Self::Ecn => "ecn",
             Self::CeExact => "ce_exact",
             Self::NextHop => "next_hop",
+        }
+    }
+}
+
+/// Where a controller departs from the contract, because its paper's rule does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exception {
+    /// `grow` may lower the window.
+    Lowers,
+    /// `congestion` may ignore a mark.
+    IgnoresMark,
+}
+
+impl Exception {
+    const ALL: [(u32, Self); 2] = [(1, Self::Lowers), (2, Self::IgnoresMark)];
+
+    /// The name that `--json` uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lowers => "lowers",
+            Self::IgnoresMark => "ignores_mark",
+        }
+    }
+}
+
+/// What a paper proves of its controller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// On no path does an ACK raise the window more than Reno's would.
+    NotAboveReno,
+    /// If all RTTs are multiplied by one factor, nothing changes.
+    RttRatios,
+}
+
+impl Claim {
+    const ALL: [(u32, Self); 2] = [(1, Self::NotAboveReno), (2, Self::RttRatios)];
+
+    /// The name that `--json` uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotAboveReno => "not_above_reno",
+            Self::RttRatios => "rtt_ratios",
         }
     }
 }
@@ -128,10 +170,30 @@ impl Controller {
         self.raw.min_cwnd
     }
 
-    /// The most that the window may be after a cut of `cwnd`, packets: `cwnd`, or the floor if it
-    /// was below that.
-    pub fn largest_cut(&self, cwnd: u32) -> u32 {
-        cwnd.max(self.min_cwnd()).clamp(1, CWND_LIMIT - 1)
+    /// What a host makes of `answer`, `congestion`'s for a window of `cwnd` packets: at least 1, and
+    /// not more than the window was, or than the floor if it was below that; `None` if the mark is
+    /// ignored.
+    pub fn bound_cut(&self, cause: Cause, cwnd: u32, answer: u32) -> Option<u32> {
+        let ignores = cause == Cause::Mark && answer == IGNORE_MARK;
+        if ignores && self.exceptions().contains(&Exception::IgnoresMark) {
+            return None;
+        }
+        Some(answer.clamp(1, cwnd.max(self.min_cwnd()).clamp(1, CWND_LIMIT - 1)))
+    }
+
+    /// Where it departs from the contract.
+    pub fn exceptions(&self) -> Vec<Exception> {
+        Exception::ALL.iter().filter(|(bit, _)| self.raw.exceptions & bit != 0).map(|&(_, e)| e).collect()
+    }
+
+    /// What its paper proves of it.
+    pub fn claims(&self) -> Vec<Claim> {
+        Claim::ALL.iter().filter(|(bit, _)| self.raw.claims & bit != 0).map(|&(_, c)| c).collect()
+    }
+
+    /// The controller that it is with one subflow and its default parameters, if any.
+    pub fn single(&self) -> Option<&'static str> {
+        Some(string(self.raw.single)).filter(|name| !name.is_empty())
     }
 
     /// The signals that it needs.

@@ -1,12 +1,13 @@
 //! Plays a script of ACKs, marks and losses through a controller and tells the window after each.
 //!
-//! The host here is as small as the contract allows: no packets, no clock. A round is a window of
-//! ACKed packets; a reduction lasts until one window of packets is ACKed.
+//! The host here is as small as the contract allows: no packets. A round is a window of ACKed packets;
+//! a reduction lasts until one window of packets is ACKed. Each subflow has its own time: an ACK of n
+//! packets takes n/cwnd of the RTT that it samples.
 
 use std::sync::Arc;
 
 use crate::raw::{Ack, Cause, State, Subflow};
-use crate::{CWND_LIMIT, Group, MAX_SUBFLOWS, SRTT_LIMIT, Scheme};
+use crate::{CWND_LIMIT, Group, MAX_SUBFLOWS, SRTT_LEAST, SRTT_LIMIT, Scheme};
 
 /// One event of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,13 @@ pub enum Event {
         /// The subflow.
         subflow: usize,
     },
+    /// `wait TIME [subflow=0]`
+    Wait {
+        /// How long nothing happens, us.
+        us: u64,
+        /// The subflow.
+        subflow: usize,
+    },
 }
 
 /// A script: the number of subflows and the events.
@@ -46,7 +54,7 @@ pub struct Script {
 /// A subflow after an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// `ack`, `mark`, `loss` or `timeout`; an ACK whose mark began a reduction is a `mark`.
+    /// `ack`, `mark`, `loss`, `timeout` or `wait`; an ACK whose mark began a reduction is a `mark`.
     pub event: &'static str,
     /// The subflow.
     pub subflow: usize,
@@ -99,7 +107,7 @@ fn parse_line(line: &str, script: &mut Script) -> Result<(), String> {
     let mut words = line.split_whitespace();
     let verb = words.next().unwrap_or("");
     let expected = "expected `ack PKTS [marked=PKTS] [rtt=20us] [subflow=0]`, `loss [subflow=0]`, \
-                    `timeout [subflow=0]` or `subflows N`";
+                    `timeout [subflow=0]`, `wait 10ms [subflow=0]` or `subflows N`";
     match verb {
         "subflows" => {
             let n = number(words.next().ok_or("`subflows` needs a number")?)?;
@@ -144,6 +152,17 @@ fn parse_line(line: &str, script: &mut Script) -> Result<(), String> {
                 Event::Timeout { subflow }
             });
         }
+        "wait" => {
+            let eighths = eighths(words.next().ok_or("`wait` needs a time")?)?;
+            let mut subflow = 0;
+            for word in words.by_ref() {
+                match word.split_once('=') {
+                    Some(("subflow", v)) => subflow = place(v, script)?,
+                    _ => return Err(format!("`{word}` is not a setting of `wait`; {expected}")),
+                }
+            }
+            script.events.push(Event::Wait { us: (eighths / 8.0).round() as u64, subflow });
+        }
         _ => return Err(format!("`{verb}` is not an event; {expected}")),
     }
     match words.next() {
@@ -164,24 +183,32 @@ fn place(text: &str, script: &Script) -> Result<usize, String> {
     Ok(i)
 }
 
-/// A duration such as `20us` or `1.5ms`, in 1/8 us.
+/// An RTT, in 1/8 us.
 fn rtt_of(text: &str) -> Result<u32, String> {
-    let bad = || format!("`{text}` is not an RTT; expected for instance `20us` or `1.5ms`, below 1.048 s");
+    let eighths = eighths(text)?.round();
+    if !(f64::from(SRTT_LEAST)..f64::from(SRTT_LIMIT)).contains(&eighths) {
+        return Err(format!("`{text}` is not an RTT: 1 us to 16 s"));
+    }
+    Ok(eighths as u32)
+}
+
+/// A duration such as `20us` or `1.5ms`, in 1/8 us.
+fn eighths(text: &str) -> Result<f64, String> {
+    let bad = || format!("`{text}` is not a time; expected for instance `20us` or `1.5ms`");
     let unit = text.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(bad)?;
     let (value, unit) = text.split_at(unit);
     let value: f64 = value.parse().map_err(|_| bad())?;
-    let eighths = match unit {
-        "ns" => value * 8e-3,
-        "us" => value * 8.0,
-        "ms" => value * 8e3,
-        "s" => value * 8e6,
+    let factor = match unit {
+        "ns" => 8e-3,
+        "us" => 8.0,
+        "ms" => 8e3,
+        "s" => 8e6,
         _ => return Err(bad()),
     };
-    let eighths = eighths.round();
-    if !(1.0..f64::from(SRTT_LIMIT)).contains(&eighths) {
+    if !(0.0..1e9).contains(&value) {
         return Err(bad());
     }
-    Ok(eighths as u32)
+    Ok(value * factor)
 }
 
 /// What the small host remembers of a subflow.
@@ -193,6 +220,8 @@ struct Host {
     reduction_left: u32,
     /// A round has begun since the last `grow`.
     round_seen: bool,
+    /// The subflow's time, ns.
+    clock: u64,
 }
 
 /// The subflows of one connection with the hooks of their controller: those of [`Group`], wherever
@@ -205,7 +234,7 @@ pub trait Hooks {
     /// See [`Group::grow`].
     fn grow(&mut self, i: usize, ack: &Ack);
     /// See [`Group::congestion`].
-    fn congestion(&mut self, i: usize, cause: Cause) -> u32;
+    fn congestion(&mut self, i: usize, cause: Cause) -> Option<u32>;
     /// See [`Group::timeout`].
     fn timeout(&mut self, i: usize);
 }
@@ -223,7 +252,7 @@ impl Hooks for Group {
         Self::grow(self, i, ack);
     }
 
-    fn congestion(&mut self, i: usize, cause: Cause) -> u32 {
+    fn congestion(&mut self, i: usize, cause: Cause) -> Option<u32> {
         Self::congestion(self, i, cause)
     }
 
@@ -240,7 +269,13 @@ pub fn play(scheme: Arc<Scheme>, script: &Script, initial_window: u32) -> Vec<St
 /// Plays `script` on `group`, whose subflows are new and have `initial_window` packets each.
 pub fn play_on(group: &mut impl Hooks, script: &Script, initial_window: u32) -> Vec<Step> {
     let mut hosts: Vec<Host> = (0..script.subflows)
-        .map(|_| Host { rtt: DEFAULT_RTT, round_left: initial_window, reduction_left: 0, round_seen: false })
+        .map(|_| Host {
+            rtt: DEFAULT_RTT,
+            round_left: initial_window,
+            reduction_left: 0,
+            round_seen: false,
+            clock: 0,
+        })
         .collect();
     script
         .events
@@ -270,6 +305,10 @@ pub fn play_on(group: &mut impl Hooks, script: &Script, initial_window: u32) -> 
                     group.subflow(subflow).cwnd = 1;
                     ("timeout", subflow)
                 }
+                Event::Wait { us, subflow } => {
+                    hosts[subflow].clock += us * 1000;
+                    ("wait", subflow)
+                }
             };
             let s = group.subflow(i);
             Step { event, subflow: i, cwnd: s.cwnd, ssthresh: s.ssthresh, state: s.state }
@@ -294,12 +333,15 @@ fn on_ack(
         host.round_left - packets
     };
     host.round_seen |= new_round;
+    host.clock += u64::from(host.rtt) * 125 * u64::from(packets) / u64::from(group.subflow(i).cwnd.max(1));
+    let ack = Ack { delivered: packets, marked, rtt: host.rtt, new_round: 0, now: host.clock / 1000 };
 
     let s = group.subflow(i);
-    s.srtt = if s.srtt == 0 { host.rtt } else { s.srtt - s.srtt / 8 + host.rtt / 8 }.clamp(1, SRTT_LIMIT - 1);
+    s.srtt = if s.srtt == 0 { host.rtt } else { s.srtt - s.srtt / 8 + host.rtt / 8 }
+        .clamp(SRTT_LEAST, SRTT_LIMIT - 1);
     s.min_rtt = if s.min_rtt == 0 { host.rtt } else { s.min_rtt.min(host.rtt) };
     s.in_flight = s.cwnd;
-    group.ack(i, &Ack { delivered: packets, marked, rtt: host.rtt, new_round: new_round.into() });
+    group.ack(i, &Ack { new_round: new_round.into(), ..ack });
 
     if group.subflow(i).state >= State::Cwr {
         host.reduction_left = host.reduction_left.saturating_sub(packets);
@@ -307,23 +349,24 @@ fn on_ack(
             group.subflow(i).state = State::Open;
         }
     }
-    if marked > 0 && group.subflow(i).state < State::Cwr {
-        reduce(group, host, i, Cause::Mark, State::Cwr);
+    if marked > 0 && group.subflow(i).state < State::Cwr && reduce(group, host, i, Cause::Mark, State::Cwr) {
         return true;
     }
     if !matches!(group.subflow(i).state, State::Cwr | State::Recovery) {
         let new_round = std::mem::take(&mut host.round_seen).into();
-        group.grow(i, &Ack { delivered: packets, marked, rtt: host.rtt, new_round });
+        group.grow(i, &Ack { new_round, ..ack });
         group.subflow(i).cwnd = group.subflow(i).cwnd.min(CWND_LIMIT - 1);
     }
     false
 }
 
-fn reduce(group: &mut impl Hooks, host: &mut Host, i: usize, cause: Cause, state: State) {
+/// Whether there is a reduction: not if a mark is ignored.
+fn reduce(group: &mut impl Hooks, host: &mut Host, i: usize, cause: Cause, state: State) -> bool {
+    let Some(window) = group.congestion(i, cause) else { return false };
     host.reduction_left = group.subflow(i).cwnd;
-    let window = group.congestion(i, cause);
     let s = group.subflow(i);
     s.ssthresh = window;
     s.cwnd = s.cwnd.min(window);
     s.state = state;
+    true
 }

@@ -51,13 +51,13 @@ fn an_empty_script_has_one_subflow_and_no_events() {
 #[test]
 fn rtts_have_units() {
     for (text, eighths) in [
-        ("125ns", 1),
+        ("1000ns", 8),
         ("1us", 8),
         ("20us", 160),
         ("0.5ms", 4000),
         ("1ms", 8000),
         ("1s", 8_000_000),
-        ("1.04s", 8_320_000),
+        ("16s", 128_000_000),
     ] {
         let script = Script::parse(&format!("ack 1 rtt={text}")).expect(text);
         let expected = Event::Ack { packets: 1, marked: 0, rtt: Some(eighths), subflow: 0 };
@@ -68,26 +68,29 @@ fn rtts_have_units() {
 #[test]
 fn a_bad_line_is_named_and_explained() {
     let events = "expected `ack PKTS [marked=PKTS] [rtt=20us] [subflow=0]`, `loss [subflow=0]`, \
-                  `timeout [subflow=0]` or `subflows N`";
-    let rtt = "is not an RTT; expected for instance `20us` or `1.5ms`, below 1.048 s";
+                  `timeout [subflow=0]`, `wait 10ms [subflow=0]` or `subflows N`";
+    let (time, rtt) =
+        ("is not a time; expected for instance `20us` or `1.5ms`", "is not an RTT: 1 us to 16 s");
     for (line, message) in [
         ("mark", format!("`mark` is not an event; {events}")),
         ("ack", "`ack` needs a number of packets".to_owned()),
         ("ack five", "`five` is not a whole number".to_owned()),
         ("ack -1", "`-1` is not a whole number".to_owned()),
         ("ack 1.5", "`1.5` is not a whole number".to_owned()),
-        ("ack 0", "an ACK delivers 1 to 131071 packets".to_owned()),
-        ("ack 131072", "an ACK delivers 1 to 131071 packets".to_owned()),
+        ("ack 0", "an ACK delivers 1 to 1048576 packets".to_owned()),
+        ("ack 1048577", "an ACK delivers 1 to 1048576 packets".to_owned()),
         ("ack 4 marked=5", "5 marked packets in an ACK of 4".to_owned()),
         ("ack 4 marked=some", "`some` is not a whole number".to_owned()),
         ("ack 4 5", format!("`5` is not a setting of `ack`; {events}")),
         ("ack 4 lost=1", format!("`lost=1` is not a setting of `ack`; {events}")),
-        ("ack 4 rtt=20", format!("`20` {rtt}")),
-        ("ack 4 rtt=us", format!("`us` {rtt}")),
-        ("ack 4 rtt=20min", format!("`20min` {rtt}")),
+        ("ack 4 rtt=20", format!("`20` {time}")),
+        ("ack 4 rtt=us", format!("`us` {time}")),
+        ("ack 4 rtt=20min", format!("`20min` {time}")),
         ("ack 4 rtt=0us", format!("`0us` {rtt}")),
-        ("ack 4 rtt=-20us", format!("`-20us` {rtt}")),
-        ("ack 4 rtt=1.05s", format!("`1.05s` {rtt}")),
+        ("ack 4 rtt=-20us", format!("`-20us` {time}")),
+        ("ack 4 rtt=17s", format!("`17s` {rtt}")),
+        ("wait", "`wait` needs a time".to_owned()),
+        ("wait 3", format!("`3` {time}")),
         ("ack 4 subflow=2", "there is no subflow 2: the script has 2 (`subflows N`)".to_owned()),
         ("loss subflow=2", "there is no subflow 2: the script has 2 (`subflows N`)".to_owned()),
         ("loss now", format!("`now` is not a setting of `loss`; {events}")),

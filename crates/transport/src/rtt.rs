@@ -1,5 +1,7 @@
 //! RTT estimation and the retransmission timeout (RFC 6298).
 
+use tresse_controllers::{SRTT_LEAST, SRTT_LIMIT};
+
 use crate::{Config, Time};
 
 /// Smoothed RTT, its variation, and the timeout that follows.
@@ -73,5 +75,5 @@ pub(crate) fn eighths(t: Time) -> u32 {
     if t == 0 {
         return 0;
     }
-    (t / 125_000).clamp(1, u64::from(tresse_controllers::SRTT_LIMIT - 1)) as u32
+    (t / 125_000).clamp(u64::from(SRTT_LEAST), u64::from(SRTT_LIMIT - 1)) as u32
 }

@@ -44,9 +44,13 @@ impl Sender {
     /// If `bytes` is 0 or above 2^32 - 1 segments.
     pub fn new(config: Config, scheme: Arc<Scheme>, subflows: usize, bytes: u64) -> Self {
         let segments = segments(bytes, config.mss);
+        let mut group = Group::new(scheme, subflows, config.initial_window);
+        for i in 0..subflows {
+            group[i].mss = config.mss;
+        }
         Self {
             config,
-            group: Group::new(scheme, subflows, config.initial_window),
+            group,
             subflows: (0..subflows).map(|_| Subflow::new()).collect(),
             next_dsn: 0,
             segments,
@@ -80,7 +84,7 @@ impl Sender {
             let own = &self.group[i];
             let room = s.has_room(own.cwnd);
             s.limited = !room;
-            if room && more && best.is_none_or(|(rtt, _)| own.srtt < rtt) {
+            if room && more && best.is_none_or(|(rtt, _)| own.srtt < rtt) && self.group.takes_data(i) {
                 best = Some((own.srtt, i));
             }
         }

@@ -99,7 +99,7 @@ impl Subflow {
             self.round_seen = true;
         }
         let rtt = if advanced { eighths(now - wire.stamp) } else { 0 };
-        let mut ack = Ack { delivered, marked, rtt, new_round: new_round.into() };
+        let mut ack = Ack { delivered, marked, rtt, new_round: new_round.into(), now: now / 1_000_000 };
         let own = &mut group[i];
         own.srtt = self.rtt.srtt_eighths();
         own.min_rtt = self.rtt.min_eighths();
@@ -138,7 +138,9 @@ impl Subflow {
         let state = group[i].state;
         let again = state == State::Loss && self.rtt.backed_off();
         if state <= State::Disorder || self.high_seq <= self.board.una() || (state == State::Loss && !again) {
-            group[i].ssthresh = group.congestion(i, Cause::Loss);
+            if let Some(window) = group.congestion(i, Cause::Loss) {
+                group[i].ssthresh = window;
+            }
         }
         group.timeout(i);
         self.board.lose_all(config.recovery.uses_sack());
@@ -249,13 +251,9 @@ impl Subflow {
             State::Open | State::Disorder | State::Cwr => {
                 if self.board.sacked() >= DUPLICATE_THRESHOLD {
                     self.enter_recovery(config, group, i);
-                } else if group[i].state != State::Cwr {
-                    if marked {
-                        self.enter_cwr(config, group, i);
-                    } else {
-                        let sacked = self.board.sacked() > 0;
-                        group[i].state = if sacked { State::Disorder } else { State::Open };
-                    }
+                } else if group[i].state != State::Cwr && !(marked && self.enter_cwr(config, group, i)) {
+                    let sacked = self.board.sacked() > 0;
+                    group[i].state = if sacked { State::Disorder } else { State::Open };
                 }
             }
         }
@@ -276,15 +274,26 @@ impl Subflow {
         self.forced = true;
     }
 
-    fn enter_cwr(&mut self, config: &Config, group: &mut Group, i: usize) {
+    fn enter_cwr(&mut self, config: &Config, group: &mut Group, i: usize) -> bool {
+        if !self.start_reduction(Cause::Mark, State::Cwr, config, group, i) {
+            return false;
+        }
         self.counters.mark_cuts += 1;
-        self.start_reduction(Cause::Mark, State::Cwr, config, group, i);
         self.high_seq = self.board.nxt();
         group[i].state = State::Cwr;
+        true
     }
 
-    fn start_reduction(&mut self, cause: Cause, to: State, config: &Config, group: &mut Group, i: usize) {
-        let window = group.congestion(i, cause);
+    /// Whether there is one: not if the mark is ignored.
+    fn start_reduction(
+        &mut self,
+        cause: Cause,
+        to: State,
+        config: &Config,
+        group: &mut Group,
+        i: usize,
+    ) -> bool {
+        let Some(window) = group.congestion(i, cause) else { return false };
         self.cwr = true;
         self.prr = Prr { prior_cwnd: group[i].cwnd, delivered: 0, out: 0 };
         let own = &mut group[i];
@@ -292,6 +301,7 @@ impl Subflow {
         if !self.uses_prr(config, to) {
             own.cwnd = own.cwnd.min(window);
         }
+        true
     }
 
     fn end_reduction(group: &mut Group, i: usize) {

@@ -4,7 +4,7 @@ mod pipe;
 
 use pipe::{MICROSECOND, MILLISECOND, Pipe, SECOND, ack, config, poll, sender};
 use proptest::prelude::*;
-use tresse_controllers::SRTT_LIMIT;
+use tresse_controllers::{SRTT_LEAST, SRTT_LIMIT};
 use tresse_transport::{Config, NEVER, Time};
 
 /// Feeds RTT samples, an ACK each: the timeouts after each of them.
@@ -79,10 +79,11 @@ fn controllers_see_eighths_of_microseconds() {
     for (rtt, eighths) in [
         (MILLISECOND, 8000),
         (434 * MICROSECOND, 3472),
-        (125_000, 1),
-        (1, 1),
+        (125_000, SRTT_LEAST),
+        (1, SRTT_LEAST),
         (SECOND, 8_000_000),
-        (2 * SECOND, SRTT_LIMIT - 1),
+        (2 * SECOND, 16_000_000),
+        (20 * SECOND, SRTT_LIMIT - 1),
     ] {
         let mut sender = sender(config(), 1, 1000);
         poll(&mut sender, 0);

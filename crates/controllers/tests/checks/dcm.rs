@@ -31,8 +31,8 @@ proptest! {
                     prop_assert_eq!(dcm[i].cwnd, lia[i].cwnd, "{:?}", call);
                 }
                 Hook::Congestion(cause) => {
-                    let (own, window) = (dcm.congestion(i, cause), dctcp.congestion(i, cause));
-                    lia.congestion(i, cause); // forgets its fraction
+                    let (own, window) = (dcm.congestion(i, cause).expect("cut"), dctcp.congestion(i, cause).expect("cut"));
+                    lia.congestion(i, cause).expect("cut"); // forgets its fraction
                     prop_assert_eq!(own.max(2), window, "{:?}", call);
                     (dcm[i].cwnd, dcm[i].ssthresh) = (own.min(dcm[i].cwnd), own);
                 }
@@ -77,7 +77,7 @@ fn the_floor_is_one_packet() {
     for cause in [Cause::Mark, Cause::Loss, Cause::Local] {
         for (window, expected) in [(1, 1), (2, 1), (4, 2)] {
             let mut group = group("dcm", 1, window); // alpha = 1
-            let cut = group.congestion(0, cause);
+            let cut = group.congestion(0, cause).expect("cut");
             // Half of 1 packet is none: a mark's cut is rounded down.
             assert_eq!(cut, expected, "{window}, {cause:?}");
         }

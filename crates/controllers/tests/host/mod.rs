@@ -10,7 +10,7 @@ use tresse_controllers::{Ack, CWND_LIMIT, Cause, Group, MAX_SUBFLOWS, State};
 
 /// 5 us in 1/8 us: the RTT of two hosts below one switch.
 pub const SHORTEST_RTT: u32 = 40;
-/// 1 s in 1/8 us: just below the contract's limit of 2^23.
+/// 1 s in 1/8 us.
 pub const LONGEST_RTT: u32 = 8_000_000;
 
 /// What happens to one subflow.
@@ -77,6 +77,7 @@ pub fn calls(count: usize, events: &[(usize, Event)]) -> Vec<Call> {
     let mut rtts = vec![SHORTEST_RTT; count];
     let mut states = vec![State::Open; count];
     let mut rounds = vec![false; count];
+    let mut clocks = vec![0; count];
     let first = Event::Ack { delivered: 1, marked: 0, rtt: None, new_round: true, ends_reduction: false };
     let opening = (0..count).map(|i| (i, first));
     for (i, event) in opening.chain(events.iter().map(|&(i, event)| (i % count, event))) {
@@ -86,7 +87,10 @@ pub fn calls(count: usize, events: &[(usize, Event)]) -> Vec<Call> {
             Event::Ack { delivered, marked, rtt, new_round, ends_reduction } => {
                 rtts[i] = rtt.unwrap_or(rtts[i]);
                 rounds[i] |= new_round;
-                let ack = Ack { delivered, marked, rtt: rtts[i], new_round: new_round.into() };
+                // Eight ACKs an RTT.
+                clocks[i] += u64::from(rtts[i]);
+                let now = clocks[i] / 64;
+                let ack = Ack { delivered, marked, rtt: rtts[i], new_round: new_round.into(), now };
                 call(rtts[i], *state, Hook::Ack(ack));
                 if ends_reduction {
                     *state = State::Open;
@@ -140,7 +144,7 @@ pub fn make(group: &mut Group, call: &Call) -> Option<u32> {
             group[i].cwnd = group[i].cwnd.min(CWND_LIMIT - 1);
         }
         Hook::Congestion(cause) => {
-            let window = group.congestion(i, cause);
+            let window = group.congestion(i, cause)?;
             group[i].ssthresh = window;
             group[i].cwnd = group[i].cwnd.min(window);
             return Some(window);

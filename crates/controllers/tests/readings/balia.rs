@@ -8,9 +8,9 @@ use super::{Reading, Real, View, share};
 pub struct Balia;
 
 /// How far an increase in fixed point may be from the real one, relative, for RTTs from 5 us to 1 s:
-/// T_min/T_k in Q40 is off by 2^-22.4 at most, which counts twice in the square of the sum, and each
-/// of two factors by 2^-23 where the best of 64 subflows has 1/64 of the sum: 6 * 10^-7.
-pub const BALIA_ERROR: f64 = 1e-6;
+/// T_min/T_k in Q36 is off by 2^-18.4 at most, which counts twice in the square of the sum, and each
+/// of two factors by 2^-23 where the best of 64 subflows has 1/64 of the sum: 6 * 10^-6.
+pub const BALIA_ERROR: f64 = 1e-5;
 
 /// a = max_k(x_k) / x_r.
 pub fn rate_ratio(all: &[View], i: usize) -> f64 {

@@ -7,10 +7,9 @@ use super::{Reading, Real, View, half};
 /// Multipath TCP's Linked Increases.
 pub struct Lia;
 
-/// How far an increase in fixed point may be from the real one, relative. The best subflow's
-/// (T_min/T_k)^2 is made with T_min/T_k in Q26, and T_min/T_k >= 1/sqrt(w_k), or the subflow of the
-/// smallest RTT would be the best: 2^-26 * 2^(17/2).
-pub const LIA_ERROR: f64 = 5.4e-6;
+/// How far an increase in fixed point may be from the real one, relative, for RTTs from 5 us to 1 s:
+/// T_min/T_k in Q36 by 2^-18.4 at most, which counts twice in the square of the sum.
+pub const LIA_ERROR: f64 = 6e-6;
 
 /// RFC 6356 eq. (1) and (2) for one packet, with alpha put in and w_total cancelled:
 /// min( max_k(w_k/T_k^2) / (sum_k w_k/T_k)^2, 1/w_r ).

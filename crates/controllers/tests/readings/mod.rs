@@ -107,9 +107,9 @@ pub fn share(all: &[View], i: usize) -> f64 {
     all[i].window / (all[i].rtt * all[i].rtt) / (total * total)
 }
 
-/// How far it may be off in fixed point, relative, for RTTs from 5 us to 1 s: T_min/T_k in Q40 by
-/// 2^-22.4 at most, which counts twice in the square of the sum; and the quotient by 2^-27.
-pub const SHARE_ERROR: f64 = 4e-7;
+/// How far it may be off in fixed point, relative, for RTTs from 5 us to 1 s: T_min/T_k in Q36 by
+/// 2^-18.4 at most, which counts twice in the square of the sum; and the quotient by 2^-27.
+pub const SHARE_ERROR: f64 = 6e-6;
 
 /// RFC 5681 eq. (3): 1/w for each of `packets`. In Q48 each loses less than 2^-48.
 fn standard_increase(view: &View, packets: f64) -> Real {
