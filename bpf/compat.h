@@ -119,6 +119,8 @@ struct tcp_sock {
 	__u32 rcv_nxt, snd_nxt, snd_una, high_seq, srtt_us;
 	__u32 delivered, delivered_ce;
 	__u32 tlp_high_seq;
+	__u32 mss_cache;
+	__u64 tcp_mstamp;
 	__u8 is_cwnd_limited: 1, tlp_retrans: 1;
 	__u8 ecn_flags;
 	_Bool is_mptcp;
@@ -129,6 +131,7 @@ struct tcp_sock {
 struct mptcp_subflow_context {
 	struct list_head node;
 	__u32 request_join: 1, fully_established: 1, stale: 1;
+	__u32 subflow_id;
 	struct sock *tcp_sock, *conn;
 };
 

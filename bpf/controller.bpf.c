@@ -40,11 +40,12 @@ static __always_inline struct subflow view(struct sock *sk)
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct wrapper *w = wrapper_of(sk);
 	struct subflow s = {
-		.cwnd = bounded(tp->snd_cwnd, CWND_LIMIT),
+		.cwnd = window(tp->snd_cwnd),
 		.ssthresh = tp->snd_ssthresh,
-		.srtt = tp->srtt_us ? bounded(tp->srtt_us, SRTT_LIMIT) : 0,
+		.srtt = tp->srtt_us ? bounded(tp->srtt_us, SRTT_LEAST, SRTT_LIMIT) : 0,
 		.min_rtt = eighths(tp->rtt_min.s[0].v),
 		.in_flight = tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out,
+		.mss = max_u32(tp->mss_cache, 1),
 		.state = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state),
 		/* As tcp_is_cwnd_limited(): in slow start the window may reach twice what was used. */
 		.cwnd_limited = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) ||
@@ -77,13 +78,14 @@ static __always_inline void begin(struct sock *sk)
 	w->delivered_ce = tp->delivered_ce;
 	w->round_end = tp->snd_nxt;
 	w->event_end = tp->snd_una - 1;
-	w->last_cwnd = bounded(tp->snd_cwnd, CWND_LIMIT);
+	w->last_cwnd = window(tp->snd_cwnd);
 	w->prior_rcv_nxt = tp->rcv_nxt;
 	w->marked = 0;
 	w->echoed = 0;
 	w->round_seen = 0;
 	w->ce_state = 0;
 	w->held = 0;
+	w->ignoring = 0;
 	w->probed = 0;
 	w->target = 0;
 	for (int i = 0; i < PRIVATE_WORDS; i++)
@@ -125,21 +127,52 @@ HOOK void tresse_release(ARGUMENTS)
 
 #include "cut.h"
 
-/* What the ACK at hand delivers and marks. */
-static __always_inline void count_delivered(struct sock *sk, struct wrapper *w)
+/* The `grow` hook for `delivered` packets; the window that it leaves. */
+static __always_inline u32 grown(struct sock *sk, struct wrapper *w, struct subflow *s, u32 delivered)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	struct ack a = {
+		.delivered = delivered,
+		.marked = w->marked,
+		.rtt = eighths(tp->rack.rtt_us),
+		.new_round = w->round_seen,
+		.now = tp->tcp_mstamp,
+	};
+
+	w->round_seen = 0;
+	if (controller->grow)
+		controller->grow(s, &a);
+	done(s, w);
+	s->cwnd = window(s->cwnd);
+	return s->cwnd < tp->snd_cwnd_clamp ? s->cwnd : tp->snd_cwnd_clamp;
+}
+
+/* The kernel asks for no growth in CWR, but a mark that is ignored is to hinder none. */
+static __always_inline void grow_in_cwr(struct sock *sk, struct wrapper *w, u32 delivered)
+{
+	u8 state = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
+	struct subflow s = before_reduction(sk);
+
+	if (state == CWR && delivered && s.cwnd_limited)
+		((struct tcp_sock *)sk)->snd_ssthresh = grown(sk, w, &s, delivered);
+}
+
+/* What the ACK at hand delivers and marks; the packets delivered. */
+static __always_inline u32 count_delivered(struct sock *sk, struct wrapper *w)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct ack a = {};
 
 	a.delivered = (u16)(tp->delivered - w->delivered);
 	if (!a.delivered)
-		return; /* a pure receiver, or an ACK of nothing */
+		return 0; /* a pure receiver, or an ACK of nothing */
 	a.marked = (u16)(tp->delivered_ce - w->delivered_ce);
 	a.rtt = eighths(tp->rack.rtt_us);
 	a.new_round = after(tp->snd_una, w->round_end);
+	a.now = tp->tcp_mstamp;
 	w->delivered += a.delivered;
 	w->delivered_ce += a.marked;
-	w->marked = a.marked < 0x3fff ? a.marked : 0x3fff;
+	w->marked = a.marked < 0x7ff ? a.marked : 0x7ff;
 	if (a.new_round) {
 		w->round_end = tp->snd_nxt;
 		w->round_seen = 1;
@@ -153,6 +186,7 @@ static __always_inline void count_delivered(struct sock *sk, struct wrapper *w)
 		controller->ack(&s, &a);
 		done(&s, w);
 	}
+	return a.delivered;
 }
 
 HOOK void tresse_ack(ARGUMENTS)
@@ -160,18 +194,21 @@ HOOK void tresse_ack(ARGUMENTS)
 	struct sock *sk = SOCKET;
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct wrapper *w = wrapper_of(sk);
+	u32 delivered;
 
 	if (w->ready != READY)
 		return;
 	repair(sk, w);
-	w->last_cwnd = bounded(tp->snd_cwnd, CWND_LIMIT);
+	w->last_cwnd = window(tp->snd_cwnd);
 	w->echoed = !!((u32)arguments[1] & CA_ACK_ECE);
 	/* As tcp_process_tlp_ack() will find next. */
 	w->probed = tp->tlp_high_seq && after(tp->snd_una, tp->tlp_high_seq) &&
 		    BPF_CORE_READ_BITFIELD(tp, tlp_retrans);
-	count_delivered(sk, w);
+	delivered = count_delivered(sk, w);
 	if (w->target | w->held)
 		go_on_with_cut(sk, w);
+	if (controller->exceptions & EXCEPTION_IGNORES_MARK && w->ignoring)
+		grow_in_cwr(sk, w, delivered);
 }
 
 HOOK void tresse_grow(ARGUMENTS)
@@ -179,7 +216,6 @@ HOOK void tresse_grow(ARGUMENTS)
 	struct sock *sk = SOCKET;
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct wrapper *w = wrapper_of(sk);
-	struct ack a = { .delivered = (u32)arguments[2] };
 	struct subflow s;
 
 	if (w->ready != READY) {
@@ -191,18 +227,8 @@ HOOK void tresse_grow(ARGUMENTS)
 	s = view(sk);
 	if (!s.cwnd_limited)
 		return;
-	a.marked = w->marked;
-	a.rtt = eighths(tp->rack.rtt_us);
-	a.new_round = w->round_seen;
-	w->round_seen = 0;
-	if (controller->grow)
-		controller->grow(&s, &a);
-	done(&s, w);
-	s.cwnd = bounded(s.cwnd, CWND_LIMIT);
-	if (s.cwnd > tp->snd_cwnd_clamp)
-		s.cwnd = tp->snd_cwnd_clamp;
-	tp->snd_cwnd = s.cwnd;
-	w->last_cwnd = s.cwnd;
+	tp->snd_cwnd = grown(sk, w, &s, (u32)arguments[2]);
+	w->last_cwnd = tp->snd_cwnd;
 }
 
 HOOK u32 tresse_cut(ARGUMENTS)
@@ -213,7 +239,7 @@ HOOK u32 tresse_cut(ARGUMENTS)
 	struct subflow s = view(sk);
 	/* A loss that a probe has repaired is told by the probe's ACK alone. */
 	u32 lost = tp->lost_out || w->probed;
-	u32 window;
+	u32 ssthresh;
 
 	if (w->ready != READY)
 		return half_window(&s);
@@ -224,17 +250,18 @@ HOOK u32 tresse_cut(ARGUMENTS)
 			return s.cwnd;
 		}
 		w->target = 0;
-		window = begin_cut(sk, w, &s);
+		ssthresh = begin_cut(sk, w, &s);
 		done(&s, w);
-		return window;
+		return ssthresh;
 	}
 	w->target = 0;
 	w->held = 0;
+	w->ignoring = 0;
 	w->event_end = tp->snd_nxt;
 	count(lost ? CUTS_BY_LOSS : CUTS_BY_LOCAL_DROP);
-	window = ordinary_cut(&s, lost ? LOSS_EVENT : LOCAL);
+	ssthresh = ordinary_cut(&s, lost ? LOSS_EVENT : LOCAL);
 	done(&s, w);
-	return window;
+	return ssthresh;
 }
 
 /*

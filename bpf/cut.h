@@ -15,12 +15,12 @@ static __always_inline void repair(struct sock *sk, struct wrapper *w)
 	u32 largest = max_u32(max_u32(w->last_cwnd, tp->prior_cwnd), 10);
 
 	if (tp->snd_cwnd >= CWND_LIMIT || tp->snd_cwnd > 2 * largest) {
-		tp->snd_cwnd = bounded(w->last_cwnd / 2, CWND_LIMIT);
+		tp->snd_cwnd = window(w->last_cwnd / 2);
 		count(REPAIRS);
 	}
 	/* In a reduction ssthresh is a cut of prior_cwnd, unless another control began it without one;
 	   undo_marker is 0 once it was undone. */
-	if (!w->target && (state == CWR || (state > CWR && tp->undo_marker)) &&
+	if (!w->target && !w->ignoring && (state == CWR || (state > CWR && tp->undo_marker)) &&
 	    tp->snd_ssthresh != INFINITE_SSTHRESH &&
 	    (!tp->snd_ssthresh || tp->snd_ssthresh > max_u32(tp->prior_cwnd, controller->min_cwnd))) {
 		tp->snd_ssthresh = max_u32(w->last_cwnd / 2, 2);
@@ -28,23 +28,26 @@ static __always_inline void repair(struct sock *sk, struct wrapper *w)
 	}
 }
 
-/* The subflow with the window that it had before PRR lowered it. */
+/* The subflow with the window that it had before PRR lowered it, or to which it has risen since. */
 static __always_inline struct subflow before_reduction(struct sock *sk)
 {
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct subflow s = view(sk);
 
-	s.cwnd = bounded(((struct tcp_sock *)sk)->prior_cwnd, CWND_LIMIT);
+	s.cwnd = window(wrapper_of(sk)->ignoring ? tp->snd_ssthresh : tp->prior_cwnd);
 	s.ssthresh = s.cwnd;
 	return s;
 }
 
-/* The window after a cut; not above what it was, nor above the controller's floor. */
+/* The window after a cut, not above what it was, nor above the controller's floor; or IGNORE_MARK. */
 static __always_inline u32 ordinary_cut(struct subflow *s, enum cause cause)
 {
 	u32 largest = max_u32(s->cwnd, controller->min_cwnd);
-	u32 window = controller->congestion ? controller->congestion(s, cause) : s->cwnd;
+	u32 answer = controller->congestion ? controller->congestion(s, cause) : s->cwnd;
 
-	return bounded(window < largest ? window : largest, CWND_LIMIT);
+	if (controller->exceptions & EXCEPTION_IGNORES_MARK && cause == MARK && answer == IGNORE_MARK)
+		return IGNORE_MARK;
+	return window(answer < largest ? answer : largest);
 }
 
 /*
@@ -57,18 +60,26 @@ static __always_inline u32 ordinary_cut(struct subflow *s, enum cause cause)
  * What was sent until then belongs to the cut: its marks still to come are not answered. For them the
  * kernel enters CWR again, a round without growth in which nothing is cut (it is held), unless a
  * later packet is marked or lost.
+ *
+ * A mark that the controller ignores has brought the kernel into CWR all the same. There the window
+ * is what ssthresh says, so it goes on rising there (grow_in_cwr), and every marked ACK asks again.
  */
 static __always_inline u32 begin_cut(struct sock *sk, struct wrapper *w, struct subflow *s)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
-	u32 window = ordinary_cut(s, MARK);
+	u32 after_cut = ordinary_cut(s, MARK);
 
+	w->held = after_cut == IGNORE_MARK;
+	w->ignoring = w->held;
+	if (w->ignoring) {
+		w->event_end = tp->snd_una - 1;
+		return s->cwnd;
+	}
 	count(CUTS_BY_MARK);
-	w->held = 0;
 	w->event_end = tp->snd_nxt;
-	if (window >= s->in_flight)
-		return window;
-	w->target = window;
+	if (after_cut >= s->in_flight)
+		return after_cut;
+	w->target = after_cut;
 	return 1;
 }
 
@@ -102,6 +113,7 @@ static __always_inline void go_on_with_cut(struct sock *sk, struct wrapper *w)
 				count(TIMEOUTS);
 		}
 		w->held = 0;
+		w->ignoring = 0;
 	} else if (w->held && w->echoed && after(tp->snd_una, w->event_end)) {
 		struct subflow s = before_reduction(sk);
 

@@ -60,8 +60,8 @@ static __always_inline void snapshot(const struct sock *own, const struct sock *
 	if (w->ready != READY || !tp->srtt_us)
 		return;
 	p->word = w->word;
-	p->cwnd = bounded(tp->snd_cwnd, CWND_LIMIT);
-	p->srtt = bounded(tp->srtt_us, SRTT_LIMIT);
+	p->cwnd = window(tp->snd_cwnd);
+	p->srtt = bounded(tp->srtt_us, SRTT_LEAST, SRTT_LIMIT);
 }
 
 static __noinline void gather(struct sock *sk, struct siblings *all)
@@ -93,6 +93,19 @@ static __noinline void gather(struct sock *sk, struct siblings *all)
 	}
 	if (at != head)
 		count(WALKS_CUT_SHORT);
+}
+
+/* The kernel numbers subflows from 1, in the order in which they were made. */
+static u32 place_of(const struct subflow *s)
+{
+	const struct sock *sk = s->socket;
+	const struct mptcp_subflow_context *context;
+
+	if (!((const struct tcp_sock *)sk)->is_mptcp)
+		return 0;
+	context = bpf_core_cast(((const struct inet_connection_sock *)sk)->icsk_ulp_data,
+				struct mptcp_subflow_context);
+	return context->subflow_id - 1;
 }
 
 static struct siblings *siblings_of(const struct subflow *const_s)

@@ -18,7 +18,7 @@ enum hook { INIT, ACK, GROW, CONGESTION, TIMEOUT };
 struct call {
 	u32 hook, cause, window;
 	u32 cwnd, ssthresh, srtt, min_rtt, in_flight;
-	u32 state, cwnd_limited;
+	u32 mss, state, cwnd_limited, next_hop, alone, index;
 	struct ack ack;
 	u64 word;
 	u64 private_words[PRIVATE_WORDS];
@@ -34,6 +34,11 @@ static struct siblings *siblings_of(const struct subflow *s)
 	return &call.siblings;
 }
 
+static u32 place_of(const struct subflow *s)
+{
+	return call.index;
+}
+
 SEC("syscall")
 int tresse_hook(void *context)
 {
@@ -43,8 +48,11 @@ int tresse_hook(void *context)
 		.srtt = call.srtt,
 		.min_rtt = call.min_rtt,
 		.in_flight = call.in_flight,
+		.mss = call.mss,
 		.state = call.state,
 		.cwnd_limited = call.cwnd_limited,
+		.next_hop = call.next_hop,
+		.alone = call.alone,
 		.word = call.word,
 		.private_words = call.private_words,
 	};
@@ -63,5 +71,6 @@ int tresse_hook(void *context)
 		controller->timeout(&s);
 	call.cwnd = s.cwnd;
 	call.word = s.word;
+	call.alone = s.alone;
 	return 0;
 }

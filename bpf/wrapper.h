@@ -3,11 +3,7 @@
 #ifndef TRESSE_WRAPPER_H
 #define TRESSE_WRAPPER_H
 
-/* What controller.h promises of the live subflow and of its siblings. */
-#define CWND_LIMIT (1u << 17)
-#define SRTT_LIMIT (1u << 23)
-
-#define READY 0x7e
+#define READY 0x1e
 
 /* In icsk_ca_priv. The kernel zeroes it before another congestion control takes over. */
 struct wrapper {
@@ -17,15 +13,16 @@ struct wrapper {
 	u32 round_end;      /* a round ends when more than this is ACKed */
 	u32 event_end;      /* marks of what was sent up to here belong to the last cut */
 	u32 prior_rcv_nxt;  /* receiver: what the last ACK of this CE state would cover */
-	u32 last_cwnd: 18;  /* the window when a hook last saw it */
-	u32 ready: 8;       /* READY between init and release */
+	u32 last_cwnd: 21;  /* the window when a hook last saw it */
+	u32 ready: 5;       /* READY between init and release */
 	u32 echoed: 1;      /* the ACK at hand carries an ECN echo */
 	u32 round_seen: 1;  /* a round has begun since the last `grow` */
 	u32 ce_state: 1;    /* receiver: the last packet was marked */
-	u32 held: 1;        /* this CWR was begun by marks that belong to the last cut */
+	u32 held: 1;        /* this CWR is not a cut: its marks belong to the last one, or are ignored */
+	u32 ignoring: 1;    /* they are ignored: the window goes on rising, in ssthresh */
 	u32 probed: 1;      /* the ACK at hand tells that a tail loss probe repaired a loss */
-	u32 target: 18;     /* the window of a cut that is under way, or 0 */
-	u32 marked: 14;     /* marks of the last ACK that delivered something */
+	u32 target: 21;     /* the window of a cut that is under way, or 0 */
+	u32 marked: 11;     /* marks of the last ACK that delivered something */
 	u64 controller[PRIVATE_WORDS];
 };
 
@@ -36,9 +33,14 @@ static __always_inline struct wrapper *wrapper_of(struct sock *sk)
 	return (struct wrapper *)((struct inet_connection_sock *)sk)->icsk_ca_priv;
 }
 
-static __always_inline u32 bounded(u32 value, u32 limit)
+static __always_inline u32 bounded(u32 value, u32 least, u32 limit)
 {
-	return !value ? 1 : value < limit ? value : limit - 1;
+	return value < least ? least : value < limit ? value : limit - 1;
+}
+
+static __always_inline u32 window(u32 packets)
+{
+	return bounded(packets, 1, CWND_LIMIT);
 }
 
 /* Whether sequence number a lies after b. */

@@ -64,8 +64,8 @@ struct subflow {
 	u8 state;      /* enum state */
 	u8 cwnd_limited; /* 1: the window, not the application, was the limit */
 	u8 next_hop;   /* 1: the next hop tells that it is congested (SIGNAL_NEXT_HOP) */
-	u8 alone;      /* the controller's wish: 1 = no new data on those siblings that do not say so */
-	u8 index;      /* host's: place in the connection */
+	u8 alone;      /* the controller's wish, written only: 1 = no new data on siblings that do not say so */
+	u8 index;      /* host's: see place_of */
 	u8 count;      /* host's: subflows of the connection */
 	u16 unused;
 	u64 word;      /* published: siblings see it as peer.word */
@@ -185,6 +185,7 @@ struct controller {
  *
  *   CONTROLLER(name, …)      the declaration from which every host, list and page is fed
  *   PARAMETER(s, name)       a parameter's value
+ *   place_of(s)              the subflow's number in its connection, 0 = the first that was made
  *   FOR_EACH_SUBFLOW(p, s)   a loop over the connection's subflows, each as a struct peer p: the own
  *                            one first, then the others; those without an RTT sample are left out,
  *                            as they carry nothing that a sibling could use
@@ -211,6 +212,8 @@ struct siblings {
 
 /* The siblings of this moment, the own subflow brought up to date; NULL if there is no room. */
 static struct siblings *siblings_of(const struct subflow *s);
+
+static u32 place_of(const struct subflow *s) __attribute__((unused));
 
 static inline u32 peer_at(const struct siblings *all, const int *i, struct peer *p)
 {
@@ -247,6 +250,11 @@ _Static_assert(sizeof(struct subflow) == 32 + 8 + 8 * PRIVATE_WORDS + sizeof(voi
 	}
 
 #define PARAMETER(s, name) ((s)->parameters[parameter_##name])
+
+static inline u32 place_of(const struct subflow *s)
+{
+	return s->index;
+}
 
 static inline u32 peer_at(const struct subflow *s, u32 i, struct peer *p)
 {

@@ -27,9 +27,10 @@ pub enum Command {
 ///   ack PKTS [marked=PKTS] [rtt=20us] [subflow=0]
 ///   loss [subflow=0]
 ///   timeout [subflow=0]
+///   wait 10ms [subflow=0]
 ///   # a comment
 ///
-/// A round is a window of ACKed packets. The output has one line an event: its name (`mark` for an
+/// A round is a window of ACKed packets; an ACK of n packets takes n/cwnd of the RTT. The output has one line an event: its name (`mark` for an
 /// ACK whose mark cut the window), subflow, cwnd, ssthresh (`-` before there is one), state.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -43,7 +44,7 @@ pub struct TraceArgs {
     #[arg(long = "param", value_name = "NAME=VALUE")]
     parameters: Vec<String>,
     /// The initial window of every subflow, packets
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..(1 << 17)))]
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..i64::from(controllers::CWND_LIMIT)))]
     initial_window: u32,
     /// Which build of the controller plays: the simulator's, or the kernel's
     #[arg(long, value_enum, default_value = "native")]

@@ -27,6 +27,10 @@ const VERIFIER: &Hints = &[
     ),
     ("too complex", "too many branches inside of a loop: compute without them, or with a smaller bound"),
     ("no write support", "a write outside of the private state: an index must be a constant, or be checked"),
+    (
+        "invalid variable offset",
+        "a write outside of the private state: an index must be a constant, or be checked",
+    ),
     ("access beyond", "a read outside of a struct: an index must be a constant, or be checked"),
     ("invalid access", "a read outside of a struct: an index must be a constant, or be checked"),
     ("unbounded", "an index must be a constant, or be checked"),

@@ -20,8 +20,12 @@ struct Call {
     srtt: u32,
     min_rtt: u32,
     in_flight: u32,
+    mss: u32,
     state: u32,
     cwnd_limited: u32,
+    next_hop: u32,
+    alone: u32,
+    index: u32,
     ack: Ack,
     word: u64,
     private: [u64; PRIVATE_WORDS],
@@ -116,8 +120,12 @@ impl Group<'_> {
             srtt: s.srtt,
             min_rtt: s.min_rtt,
             in_flight: s.in_flight,
+            mss: s.mss,
             state: s.state as u32,
             cwnd_limited: s.cwnd_limited.into(),
+            next_hop: s.next_hop.into(),
+            alone: s.alone.into(),
+            index: i as u32,
             ack: *ack,
             word: s.word,
             private: *private,
@@ -131,6 +139,7 @@ impl Group<'_> {
         let call = unsafe { memory.read_volatile() };
         s.cwnd = call.cwnd;
         s.word = call.word;
+        s.alone = call.alone as u8;
         *private = call.private;
         call.window
     }
@@ -151,9 +160,10 @@ impl Hooks for Group<'_> {
         *cwnd = (*cwnd).max(1);
     }
 
-    fn congestion(&mut self, i: usize, cause: Cause) -> u32 {
-        let limit = self.player.controller.largest_cut(self.subflows[i].0.cwnd);
-        self.call(i, CONGESTION, &Ack::default(), cause).clamp(1, limit)
+    fn congestion(&mut self, i: usize, cause: Cause) -> Option<u32> {
+        let before = self.subflows[i].0.cwnd;
+        let answer = self.call(i, CONGESTION, &Ack::default(), cause);
+        self.player.controller.bound_cut(cause, before, answer)
     }
 
     fn timeout(&mut self, i: usize) {

@@ -137,10 +137,10 @@ impl Subflow {
         self.cwr = true;
         let state = group[i].state;
         let again = state == State::Loss && self.rtt.backed_off();
-        if state <= State::Disorder || self.high_seq <= self.board.una() || (state == State::Loss && !again) {
-            if let Some(window) = group.congestion(i, Cause::Loss) {
-                group[i].ssthresh = window;
-            }
+        let asks =
+            state <= State::Disorder || self.high_seq <= self.board.una() || (state == State::Loss && !again);
+        if asks && let Some(window) = group.congestion(i, Cause::Loss) {
+            group[i].ssthresh = window;
         }
         group.timeout(i);
         self.board.lose_all(config.recovery.uses_sack());

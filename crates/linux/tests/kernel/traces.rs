@@ -23,22 +23,26 @@ fn magnitude(largest_bits: u32) -> impl Strategy<Value = u32> {
 fn event() -> impl Strategy<Value = Event> {
     let subflow = 0..64usize;
     prop_oneof![
-        12 => (magnitude(12), 0..=4u32, proptest::option::weighted(0.3, magnitude(22)), subflow.clone())
+        12 => (magnitude(12), 0..=4u32, proptest::option::weighted(0.3, magnitude(26)), subflow.clone())
             .prop_map(|(packets, marks, rtt, subflow)| {
                 // Four in five ACKs carry no mark: windows must be able to grow.
                 let marked = packets * marks.saturating_sub(3) * (packets % 5 % 2);
                 Event::Ack { packets, marked: marked.min(packets), rtt, subflow }
             }),
         1 => subflow.clone().prop_map(|subflow| Event::Loss { subflow }),
-        1 => subflow.prop_map(|subflow| Event::Timeout { subflow }),
+        1 => subflow.clone().prop_map(|subflow| Event::Timeout { subflow }),
+        1 => (magnitude(24), subflow).prop_map(|(us, subflow)| Event::Wait { us: us.into(), subflow }),
     ]
 }
 
 fn script() -> impl Strategy<Value = (Script, u32)> {
     let count = prop_oneof![4 => 1..=8usize, 1 => 9..=64usize];
-    (count, vec(event(), 1..80), magnitude(16)).prop_map(|(count, mut events, initial_window)| {
+    (count, vec(event(), 1..80), magnitude(19)).prop_map(|(count, mut events, initial_window)| {
         for event in &mut events {
-            let (Event::Ack { subflow, .. } | Event::Loss { subflow } | Event::Timeout { subflow }) = event;
+            let (Event::Ack { subflow, .. }
+            | Event::Loss { subflow }
+            | Event::Timeout { subflow }
+            | Event::Wait { subflow, .. }) = event;
             *subflow %= count;
         }
         (Script { subflows: count, events }, initial_window)
