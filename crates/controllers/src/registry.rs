@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::RwLock;
 
 use crate::CWND_LIMIT;
+use crate::declared::declared_controllers;
 use crate::raw::{Cause, IGNORE_MARK, RawController, RawParameter};
 
 pub(crate) struct BuiltIn {
@@ -244,6 +245,29 @@ impl Controller {
             }
             None => Ok(()),
         }
+    }
+
+    /// The controller of which this is another name: the first one of the same file that has the same
+    /// hooks, signals, floor and parameters.
+    pub fn alias_of(&self) -> Option<&'static str> {
+        let first = declared_controllers(self.text).into_iter().find_map(|name| {
+            all().into_iter().find(|c| c.name() == name && c.text == self.text && self.equals(c))
+        });
+        first.map(|c| c.name()).filter(|&name| name != self.name())
+    }
+
+    /// Whether both do the same.
+    fn equals(&self, other: &Self) -> bool {
+        let hooks = |c: &Self| {
+            let r = c.raw;
+            let plain = [r.init, r.timeout].map(|hook| hook.map(|f| f as usize));
+            let ack = [r.ack, r.grow].map(|hook| hook.map(|f| f as usize));
+            (plain, ack, r.congestion.map(|f| f as usize))
+        };
+        hooks(self) == hooks(other)
+            && self.raw.signals == other.raw.signals
+            && self.raw.min_cwnd == other.raw.min_cwnd
+            && self.parameters() == other.parameters()
     }
 
     /// Its source text.

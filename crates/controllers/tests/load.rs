@@ -98,6 +98,23 @@ fn a_file_may_declare_several() {
     assert_eq!(windows(controllers[1], &[], "ack 16\nloss"), [16, 12]);
 }
 
+/// Two names for one algorithm are two declarations; what differs in anything is no alias.
+#[test]
+fn a_second_name_for_the_same_is_an_alias() {
+    let again = |name: &str, floor: u32, hooks: &str| {
+        format!(
+            "\nCONTROLLER({name}, .title = \"\", .source = \"\", .signals = SIGNAL_LOSS, .min_cwnd = {floor}, \
+             WITH_PARAMETERS, .grow = gentle_grow{hooks});\n"
+        )
+    };
+    let cut = ", .congestion = gentle_congestion";
+    let text =
+        gentle("original") + &again("alias", 2, cut) + &again("lower", 1, cut) + &again("uncut", 2, "");
+    let controllers = loaded(&text).expect("it compiles");
+    let aliases: Vec<_> = controllers.iter().map(Controller::alias_of).collect();
+    assert_eq!(aliases, [None, Some("original"), None, None]);
+}
+
 /// LIA's increase and DCTCP's estimate serve users' files too, wherever those lie.
 #[test]
 fn a_file_may_include_every_header() {

@@ -58,7 +58,15 @@ pub struct Changed {
 
 /// The name of a controller in the kernel, if no other is asked for.
 pub fn kernel_name(controller: Controller) -> String {
-    format!("tr_{}", controller.name())
+    let name = controller.name();
+    let whole = format!("tr_{name}");
+    match name.split_once('_') {
+        Some((first, rest)) if whole.len() > NAME_MAX => {
+            let initial = &first[..first.len().min(1)];
+            format!("tr_{initial}{}", rest.replace('_', ""))
+        }
+        _ => whole,
+    }
 }
 
 /// Registers `scheme` as the congestion control `name` and pins it.

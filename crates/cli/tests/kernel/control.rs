@@ -148,7 +148,7 @@ pub fn attachable(test: &str, names: &[&str]) -> Vec<Controller> {
     let entries = list["controllers"].as_array().expect("a list of controllers");
     let controller = |entry: &Value| Controller {
         name: entry["name"].as_str().expect("a name").to_owned(),
-        marks: entry["signals"].as_array().is_some_and(|signals| signals.contains(&"ce_exact".into())),
+        marks: entry["signals"].as_array().is_some_and(|signals| signals.contains(&"ecn".into())),
     };
     let all = entries.iter().filter(|entry| entry["attachable"] == true).map(controller);
     all.filter(|controller| names.is_empty() || names.contains(&controller.name.as_str())).collect()
