@@ -128,3 +128,47 @@ fn limits() {
     let with = share("a Reno with ECN", "reno", true);
     assert!((0.6..0.82).contains(&with), "XMP takes {with} beside a Reno with ECN");
 }
+
+/// The mean smoothed round-trip time, ms, of a subflow of which every fifth packet is marked, on a path
+/// with room for 120.
+fn every_fifth_marked(control: &Control) -> f64 {
+    let bed =
+        Testbed::new(&Plan { paths: &[Path::drop_tail(RATE, 120)], subflows: &[0], control: control.name() });
+    bed.mark_every(5);
+    let flow = bed.connect();
+    sleep(5.0);
+    let samples: Vec<f64> = (0..40)
+        .map(|_| {
+            sleep(0.1);
+            flow.subflows()[0].srtt_ms
+        })
+        .collect();
+    samples.iter().sum::<f64>() / samples.len() as f64
+}
+
+/// O-DCTCP ignores marks on fewer than half of the packets. They bring the kernel into CWR in every round
+/// all the same, where it would never grow: so this shows that the window rises there.
+#[test]
+fn odctcp_grows_in_spite_of_few_marks() {
+    const TEST: &str = "odctcp_grows_in_spite_of_few_marks";
+    if !ready(TEST) {
+        return;
+    }
+    if !crate::probe::has("nft") {
+        say(&format!("skipped: {TEST}: nft is missing (apt-get install nftables)"));
+        return;
+    }
+    let srtt = |name: &str| {
+        mean(&format!("{name}'s smoothed round-trip time, ms"), attached(name, every_fifth_marked))
+    };
+    let times = together(attachable(TEST, &["dctcp", "odctcp"]), |controller| {
+        let time = srtt(&controller.name);
+        (controller.name, time)
+    });
+    for (name, time) in times {
+        // A packet takes 0.6 ms. DCTCP gains a packet a round and loses w/10: 10 packets, 6 ms. O-DCTCP rises
+        // to 120 packets, 72 ms, and is halved by their loss.
+        let expected = if name == "dctcp" { 3.0..15.0 } else { 35.0..75.0 };
+        assert!(expected.contains(&time), "{name}: {time} ms");
+    }
+}

@@ -69,6 +69,11 @@ impl Namespace {
         batch(Command::new("tc").args(["-n", &self.name, "-batch", "-"]), lines);
     }
 
+    /// Runs lines of `nft` inside.
+    pub fn nft(&self, lines: &str) {
+        batch(Command::new("ip").args(["netns", "exec", &self.name, "nft", "-f", "-"]), lines);
+    }
+
     /// What a command prints that runs inside.
     pub fn output(&self, program: &str, args: &[&str]) -> String {
         must(Command::new("ip").args(["netns", "exec", &self.name, program]).args(args))

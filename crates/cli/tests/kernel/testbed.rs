@@ -139,6 +139,14 @@ impl Testbed {
         assert!(output.status.success(), "tresse mark add: {}", String::from_utf8_lossy(&output.stderr));
     }
 
+    /// Marks every `n`th ECN-capable packet that the router sends on, wherever its queue stands.
+    pub fn mark_every(&self, n: u32) {
+        self.router.nft(&format!(
+            "add table ip marks\nadd chain ip marks all {{ type filter hook forward priority 0 ; }}\n\
+             add rule ip marks all ip ecn {{ ect0, ect1 }} numgen inc mod {n} == 0 ip ecn set ce\n"
+        ));
+    }
+
     /// A connection of the sender with all subflows of the plan; it is an error if they do not come.
     pub fn connect(&self) -> Flow {
         let flow = self.flow(&self.sender, Ipv4Addr::new(10, 1, 0, 1), Protocol::Mptcp, None);
