@@ -27,10 +27,15 @@ pub enum Command {
 ///   ack PKTS [marked=PKTS] [rtt=20us] [subflow=0]
 ///   loss [subflow=0]
 ///   timeout [subflow=0]
-///   wait 10ms [subflow=0]
+///   local [subflow=0]                                 a drop in the host's own queue
+///   wait 10ms [subflow=0]                             nothing happens
+///   window PKTS [ssthresh=PKTS] [subflow=0]           set from outside; a reduction ends, and the
+///                                                     next ACK begins a round
+///   next_hop 0|1 [subflow=0]                          whether it tells, from now on, of congestion
 ///   # a comment
 ///
-/// A round is a window of ACKed packets; an ACK of n packets takes n/cwnd of the RTT. The output has one line an event: its name (`mark` for an
+/// A round is a window of ACKed packets; an ACK of n packets takes n/cwnd of the RTT. `tresse
+/// controller check` prints such scripts. The output has one line an event: its name (`mark` for an
 /// ACK whose mark cut the window), subflow, cwnd, ssthresh (`-` before there is one), state.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]

@@ -4,57 +4,20 @@
 //! a reduction lasts until one window of packets is ACKed. Each subflow has its own time: an ACK of n
 //! packets takes n/cwnd of the RTT that it samples.
 
+mod script;
+
 use std::sync::Arc;
 
 use crate::raw::{Ack, Cause, State, Subflow};
-use crate::{CWND_LIMIT, Group, MAX_SUBFLOWS, SRTT_LEAST, SRTT_LIMIT, Scheme};
+use crate::{CWND_LIMIT, Group, SRTT_LEAST, SRTT_LIMIT, Scheme};
 
-/// One event of a script.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
-    /// `ack PKTS [marked=PKTS] [rtt=20us] [subflow=0]`
-    Ack {
-        /// Packets delivered.
-        packets: u32,
-        /// How many of them were CE-marked.
-        marked: u32,
-        /// The RTT sample, 1/8 us; as the last one if it is not given.
-        rtt: Option<u32>,
-        /// The subflow.
-        subflow: usize,
-    },
-    /// `loss [subflow=0]`
-    Loss {
-        /// The subflow.
-        subflow: usize,
-    },
-    /// `timeout [subflow=0]`
-    Timeout {
-        /// The subflow.
-        subflow: usize,
-    },
-    /// `wait TIME [subflow=0]`
-    Wait {
-        /// How long nothing happens, us.
-        us: u64,
-        /// The subflow.
-        subflow: usize,
-    },
-}
-
-/// A script: the number of subflows and the events.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Script {
-    /// `subflows N`; 1 if it is not given.
-    pub subflows: usize,
-    /// The events, in order.
-    pub events: Vec<Event>,
-}
+pub(crate) use script::DEFAULT_RTT;
+pub use script::{Event, Script, ScriptError};
 
 /// A subflow after an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// `ack`, `mark`, `loss`, `timeout` or `wait`; an ACK whose mark began a reduction is a `mark`.
+    /// The event's word in the script; an ACK whose mark began a reduction is a `mark`.
     pub event: &'static str,
     /// The subflow.
     pub subflow: usize,
@@ -64,151 +27,6 @@ pub struct Step {
     pub ssthresh: u32,
     /// Its state.
     pub state: State,
-}
-
-/// A line of a script that cannot be understood.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {message}\n  {text}")]
-pub struct ScriptError {
-    /// Its number, from 1.
-    pub line: usize,
-    /// The line.
-    pub text: String,
-    /// What is wrong with it, and what was expected.
-    pub message: String,
-}
-
-/// The RTT of a script that gives none: 100 us, in 1/8 us.
-const DEFAULT_RTT: u32 = 800;
-
-impl Script {
-    /// Reads a script: one event a line, `#` begins a comment.
-    ///
-    /// # Errors
-    /// The first line that cannot be understood.
-    pub fn parse(text: &str) -> Result<Self, ScriptError> {
-        let mut script = Self { subflows: 1, events: Vec::new() };
-        for (i, line) in text.lines().enumerate() {
-            let content = line.split('#').next().unwrap_or("").trim();
-            if content.is_empty() {
-                continue;
-            }
-            parse_line(content, &mut script).map_err(|message| ScriptError {
-                line: i + 1,
-                text: line.trim_end().to_owned(),
-                message,
-            })?;
-        }
-        Ok(script)
-    }
-}
-
-fn parse_line(line: &str, script: &mut Script) -> Result<(), String> {
-    let mut words = line.split_whitespace();
-    let verb = words.next().unwrap_or("");
-    let expected = "expected `ack PKTS [marked=PKTS] [rtt=20us] [subflow=0]`, `loss [subflow=0]`, \
-                    `timeout [subflow=0]`, `wait 10ms [subflow=0]` or `subflows N`";
-    match verb {
-        "subflows" => {
-            let n = number(words.next().ok_or("`subflows` needs a number")?)?;
-            if !(1..=MAX_SUBFLOWS as u32).contains(&n) {
-                return Err(format!("1 to {MAX_SUBFLOWS} subflows, not {n}"));
-            }
-            if !script.events.is_empty() {
-                return Err("`subflows` must come before the first event".to_owned());
-            }
-            script.subflows = n as usize;
-        }
-        "ack" => {
-            let packets = number(words.next().ok_or("`ack` needs a number of packets")?)?;
-            let (mut marked, mut rtt, mut subflow) = (0, None, 0);
-            for word in words.by_ref() {
-                match word.split_once('=') {
-                    Some(("marked", v)) => marked = number(v)?,
-                    Some(("rtt", v)) => rtt = Some(rtt_of(v)?),
-                    Some(("subflow", v)) => subflow = place(v, script)?,
-                    _ => return Err(format!("`{word}` is not a setting of `ack`; {expected}")),
-                }
-            }
-            if packets == 0 || packets >= CWND_LIMIT {
-                return Err(format!("an ACK delivers 1 to {} packets", CWND_LIMIT - 1));
-            }
-            if marked > packets {
-                return Err(format!("{marked} marked packets in an ACK of {packets}"));
-            }
-            script.events.push(Event::Ack { packets, marked, rtt, subflow });
-        }
-        "loss" | "timeout" => {
-            let mut subflow = 0;
-            for word in words.by_ref() {
-                match word.split_once('=') {
-                    Some(("subflow", v)) => subflow = place(v, script)?,
-                    _ => return Err(format!("`{word}` is not a setting of `{verb}`; {expected}")),
-                }
-            }
-            script.events.push(if verb == "loss" {
-                Event::Loss { subflow }
-            } else {
-                Event::Timeout { subflow }
-            });
-        }
-        "wait" => {
-            let eighths = eighths(words.next().ok_or("`wait` needs a time")?)?;
-            let mut subflow = 0;
-            for word in words.by_ref() {
-                match word.split_once('=') {
-                    Some(("subflow", v)) => subflow = place(v, script)?,
-                    _ => return Err(format!("`{word}` is not a setting of `wait`; {expected}")),
-                }
-            }
-            script.events.push(Event::Wait { us: (eighths / 8.0).round() as u64, subflow });
-        }
-        _ => return Err(format!("`{verb}` is not an event; {expected}")),
-    }
-    match words.next() {
-        Some(word) => Err(format!("`{word}` is too much")),
-        None => Ok(()),
-    }
-}
-
-fn number(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| format!("`{text}` is not a whole number"))
-}
-
-fn place(text: &str, script: &Script) -> Result<usize, String> {
-    let i = number(text)? as usize;
-    if i >= script.subflows {
-        return Err(format!("there is no subflow {i}: the script has {} (`subflows N`)", script.subflows));
-    }
-    Ok(i)
-}
-
-/// An RTT, in 1/8 us.
-fn rtt_of(text: &str) -> Result<u32, String> {
-    let eighths = eighths(text)?.round();
-    if !(f64::from(SRTT_LEAST)..f64::from(SRTT_LIMIT)).contains(&eighths) {
-        return Err(format!("`{text}` is not an RTT: 1 us to 16 s"));
-    }
-    Ok(eighths as u32)
-}
-
-/// A duration such as `20us` or `1.5ms`, in 1/8 us.
-fn eighths(text: &str) -> Result<f64, String> {
-    let bad = || format!("`{text}` is not a time; expected for instance `20us` or `1.5ms`");
-    let unit = text.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(bad)?;
-    let (value, unit) = text.split_at(unit);
-    let value: f64 = value.parse().map_err(|_| bad())?;
-    let factor = match unit {
-        "ns" => 8e-3,
-        "us" => 8.0,
-        "ms" => 8e3,
-        "s" => 8e6,
-        _ => return Err(bad()),
-    };
-    if !(0.0..1e9).contains(&value) {
-        return Err(bad());
-    }
-    Ok(value * factor)
 }
 
 /// What the small host remembers of a subflow.
@@ -304,6 +122,24 @@ pub fn play_on(group: &mut impl Hooks, script: &Script, initial_window: u32) -> 
                     host.round_left = 1;
                     group.subflow(subflow).cwnd = 1;
                     ("timeout", subflow)
+                }
+                Event::Local { subflow } => {
+                    if group.subflow(subflow).state < State::Cwr {
+                        reduce(group, &mut hosts[subflow], subflow, Cause::Local, State::Cwr);
+                    }
+                    ("local", subflow)
+                }
+                Event::Window { cwnd, ssthresh, subflow } => {
+                    let s = group.subflow(subflow);
+                    s.cwnd = cwnd;
+                    s.ssthresh = ssthresh.unwrap_or(s.ssthresh);
+                    s.state = State::Open;
+                    hosts[subflow].round_left = 0;
+                    ("window", subflow)
+                }
+                Event::NextHop { congested, subflow } => {
+                    group.subflow(subflow).next_hop = congested.into();
+                    ("next_hop", subflow)
                 }
                 Event::Wait { us, subflow } => {
                     hosts[subflow].clock += us * 1000;

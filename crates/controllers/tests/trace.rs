@@ -22,7 +22,13 @@ fn every_event_and_setting_is_read() {
          loss\n\
          loss subflow=1\n\
          timeout\n\
-         timeout subflow=1",
+         timeout subflow=1\n\
+         local\n\
+         wait 10ms subflow=1\n\
+         window 20\n\
+         window 30 ssthresh=7 subflow=1\n\
+         next_hop 1\n\
+         next_hop 0 subflow=1",
     )
     .expect("every line is good");
     assert_eq!(script.subflows, 2);
@@ -37,8 +43,25 @@ fn every_event_and_setting_is_read() {
             Event::Loss { subflow: 1 },
             Event::Timeout { subflow: 0 },
             Event::Timeout { subflow: 1 },
+            Event::Local { subflow: 0 },
+            Event::Wait { us: 10_000, subflow: 1 },
+            Event::Window { cwnd: 20, ssthresh: None, subflow: 0 },
+            Event::Window { cwnd: 30, ssthresh: Some(7), subflow: 1 },
+            Event::NextHop { congested: true, subflow: 0 },
+            Event::NextHop { congested: false, subflow: 1 },
         ]
     );
+    assert_eq!(Script::parse(&script.to_string()), Ok(script), "what is written can be read");
+}
+
+/// What a shortest script of `tresse controller check` needs: every RTT that the contract allows.
+#[test]
+fn every_rtt_can_be_written() {
+    for rtt in [8, 9, 15, 800, 801, (1 << 27) - 1] {
+        let events = vec![Event::Ack { packets: 1, marked: 0, rtt: Some(rtt), subflow: 0 }];
+        let script = Script { subflows: 1, events };
+        assert_eq!(Script::parse(&script.to_string()), Ok(script));
+    }
 }
 
 #[test]
@@ -68,7 +91,8 @@ fn rtts_have_units() {
 #[test]
 fn a_bad_line_is_named_and_explained() {
     let events = "expected `ack PKTS [marked=PKTS] [rtt=20us] [subflow=0]`, `loss [subflow=0]`, \
-                  `timeout [subflow=0]`, `wait 10ms [subflow=0]` or `subflows N`";
+                  `timeout [subflow=0]`, `local [subflow=0]`, `wait 10ms [subflow=0]`, \
+                  `window PKTS [ssthresh=PKTS] [subflow=0]`, `next_hop 0|1 [subflow=0]` or `subflows N`";
     let (time, rtt) =
         ("is not a time; expected for instance `20us` or `1.5ms`", "is not an RTT: 1 us to 16 s");
     for (line, message) in [
@@ -90,6 +114,13 @@ fn a_bad_line_is_named_and_explained() {
         ("ack 4 rtt=-20us", format!("`-20us` {time}")),
         ("ack 4 rtt=17s", format!("`17s` {rtt}")),
         ("wait", "`wait` needs a time".to_owned()),
+        ("window", "`window` needs a number of packets".to_owned()),
+        ("window 0", "a window has 1 to 1048576 packets".to_owned()),
+        ("window 1048577", "a window has 1 to 1048576 packets".to_owned()),
+        ("window 4 ssthresh=0", "a threshold has 1 to 2147483647 packets".to_owned()),
+        ("window 4 rtt=1us", format!("`rtt=1us` is not a setting of `window`; {events}")),
+        ("next_hop", "`next_hop` needs 0 or 1".to_owned()),
+        ("next_hop 2", "`2` is neither 0 nor 1".to_owned()),
         ("wait 3", format!("`3` {time}")),
         ("ack 4 subflow=2", "there is no subflow 2: the script has 2 (`subflows N`)".to_owned()),
         ("loss subflow=2", "there is no subflow 2: the script has 2 (`subflows N`)".to_owned()),
@@ -160,6 +191,23 @@ fn reno_by_hand() {
             ("ack 3", "ack 0 4 3 open"),
             // Half of 4 is the floor, and stays there.
             ("loss", "loss 0 2 2 recovery"),
+        ],
+    );
+}
+
+#[test]
+fn events_from_outside_by_hand() {
+    assert_trace(
+        "reno",
+        10,
+        &[
+            ("window 20 ssthresh=8", "window 0 20 8 open"),
+            ("ack 20", "ack 0 21 8 open"),
+            ("local", "local 0 10 10 cwr"),
+            ("local", "local 0 10 10 cwr"), // a window is cut once
+            ("window 6", "window 0 6 10 open"),
+            ("ack 1", "ack 0 7 10 open"),           // the reduction is over
+            ("next_hop 1", "next_hop 0 7 10 open"), // Reno does not ask
         ],
     );
 }

@@ -1,0 +1,298 @@
+//! The language of the scripts: what can be said, read and written.
+
+use std::fmt;
+
+use crate::{CWND_LIMIT, INFINITE_SSTHRESH, MAX_SUBFLOWS, SRTT_LEAST, SRTT_LIMIT};
+
+/// One event of a script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// `ack PKTS [marked=PKTS] [rtt=20us] [subflow=0]`
+    Ack {
+        /// Packets delivered.
+        packets: u32,
+        /// How many of them were CE-marked.
+        marked: u32,
+        /// The RTT sample, 1/8 us; as the last one if it is not given.
+        rtt: Option<u32>,
+        /// The subflow.
+        subflow: usize,
+    },
+    /// `loss [subflow=0]`
+    Loss {
+        /// The subflow.
+        subflow: usize,
+    },
+    /// `timeout [subflow=0]`
+    Timeout {
+        /// The subflow.
+        subflow: usize,
+    },
+    /// `local [subflow=0]`: a drop in the host's own queueing discipline
+    Local {
+        /// The subflow.
+        subflow: usize,
+    },
+    /// `wait TIME [subflow=0]`
+    Wait {
+        /// How long nothing happens, us.
+        us: u64,
+        /// The subflow.
+        subflow: usize,
+    },
+    /// `window PKTS [ssthresh=PKTS] [subflow=0]`: the window is set from outside, a reduction ends, and
+    /// the next ACK begins a round
+    Window {
+        /// The window, packets.
+        cwnd: u32,
+        /// The slow-start threshold, packets; as it was if it is not given.
+        ssthresh: Option<u32>,
+        /// The subflow.
+        subflow: usize,
+    },
+    /// `next_hop 0|1 [subflow=0]`: whether the next hop tells, from now on, that it is congested
+    NextHop {
+        /// Whether it does.
+        congested: bool,
+        /// The subflow.
+        subflow: usize,
+    },
+}
+
+/// What an event may be, for the message to one that is not.
+const EXPECTED: &str = "expected `ack PKTS [marked=PKTS] [rtt=20us] [subflow=0]`, `loss [subflow=0]`, \
+                        `timeout [subflow=0]`, `local [subflow=0]`, `wait 10ms [subflow=0]`, \
+                        `window PKTS [ssthresh=PKTS] [subflow=0]`, `next_hop 0|1 [subflow=0]` or `subflows N`";
+
+/// The RTT of a script that gives none: 100 us, in 1/8 us.
+pub(crate) const DEFAULT_RTT: u32 = 800;
+
+impl Event {
+    /// The subflow to which it happens.
+    pub fn subflow(&self) -> usize {
+        match *self {
+            Self::Ack { subflow, .. }
+            | Self::Loss { subflow }
+            | Self::Timeout { subflow }
+            | Self::Local { subflow }
+            | Self::Wait { subflow, .. }
+            | Self::Window { subflow, .. }
+            | Self::NextHop { subflow, .. } => subflow,
+        }
+    }
+
+    /// The same event, happening to `subflow`.
+    #[must_use]
+    pub fn on(mut self, place: usize) -> Self {
+        match &mut self {
+            Self::Ack { subflow, .. }
+            | Self::Loss { subflow }
+            | Self::Timeout { subflow }
+            | Self::Local { subflow }
+            | Self::Wait { subflow, .. }
+            | Self::Window { subflow, .. }
+            | Self::NextHop { subflow, .. } => *subflow = place,
+        }
+        self
+    }
+}
+
+/// As a line of a script.
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Ack { packets, marked, rtt, .. } => {
+                write!(f, "ack {packets}")?;
+                if marked > 0 {
+                    write!(f, " marked={marked}")?;
+                }
+                if let Some(rtt) = rtt {
+                    write!(f, " rtt={}us", f64::from(rtt) / 8.0)?;
+                }
+            }
+            Self::Loss { .. } => write!(f, "loss")?,
+            Self::Timeout { .. } => write!(f, "timeout")?,
+            Self::Local { .. } => write!(f, "local")?,
+            Self::Wait { us, .. } => write!(f, "wait {us}us")?,
+            Self::Window { cwnd, ssthresh, .. } => {
+                write!(f, "window {cwnd}")?;
+                if let Some(ssthresh) = ssthresh {
+                    write!(f, " ssthresh={ssthresh}")?;
+                }
+            }
+            Self::NextHop { congested, .. } => write!(f, "next_hop {}", u8::from(congested))?,
+        }
+        match self.subflow() {
+            0 => Ok(()),
+            i => write!(f, " subflow={i}"),
+        }
+    }
+}
+
+/// A script: the number of subflows and the events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Script {
+    /// `subflows N`; 1 if it is not given.
+    pub subflows: usize,
+    /// The events, in order.
+    pub events: Vec<Event>,
+}
+
+/// A line of a script that cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}\n  {text}")]
+pub struct ScriptError {
+    /// Its number, from 1.
+    pub line: usize,
+    /// The line.
+    pub text: String,
+    /// What is wrong with it, and what was expected.
+    pub message: String,
+}
+
+impl Script {
+    /// Reads a script: one event a line, `#` begins a comment.
+    ///
+    /// # Errors
+    /// The first line that cannot be understood.
+    pub fn parse(text: &str) -> Result<Self, ScriptError> {
+        let mut script = Self { subflows: 1, events: Vec::new() };
+        for (i, line) in text.lines().enumerate() {
+            let content = line.split('#').next().unwrap_or("").trim();
+            if content.is_empty() {
+                continue;
+            }
+            parse_line(content, &mut script).map_err(|message| ScriptError {
+                line: i + 1,
+                text: line.trim_end().to_owned(),
+                message,
+            })?;
+        }
+        Ok(script)
+    }
+}
+
+/// The script's text, as [`Script::parse`] reads it.
+impl fmt::Display for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.subflows > 1 {
+            writeln!(f, "subflows {}", self.subflows)?;
+        }
+        self.events.iter().try_for_each(|event| writeln!(f, "{event}"))
+    }
+}
+
+fn parse_line(line: &str, script: &mut Script) -> Result<(), String> {
+    let mut words = line.split_whitespace();
+    let verb = words.next().unwrap_or("");
+    let mut argument = |what: &str| words.next().ok_or_else(|| format!("`{verb}` needs {what}"));
+    // The event with its first word; what is left are settings.
+    let mut event = match verb {
+        "subflows" => {
+            let n = number(argument("a number")?)?;
+            if let Some(word) = words.next() {
+                return Err(format!("`{word}` is too much"));
+            }
+            if !(1..=MAX_SUBFLOWS as u32).contains(&n) {
+                return Err(format!("1 to {MAX_SUBFLOWS} subflows, not {n}"));
+            }
+            if !script.events.is_empty() {
+                return Err("`subflows` must come before the first event".to_owned());
+            }
+            script.subflows = n as usize;
+            return Ok(());
+        }
+        "ack" => {
+            let packets = number(argument("a number of packets")?)?;
+            if packets == 0 || packets >= CWND_LIMIT {
+                return Err(format!("an ACK delivers 1 to {} packets", CWND_LIMIT - 1));
+            }
+            Event::Ack { packets, marked: 0, rtt: None, subflow: 0 }
+        }
+        "loss" => Event::Loss { subflow: 0 },
+        "timeout" => Event::Timeout { subflow: 0 },
+        "local" => Event::Local { subflow: 0 },
+        "wait" => {
+            let eighths = eighths(argument("a time")?)?;
+            Event::Wait { us: (eighths / 8.0).round() as u64, subflow: 0 }
+        }
+        "window" => {
+            let cwnd = number(argument("a number of packets")?)?;
+            if cwnd == 0 || cwnd >= CWND_LIMIT {
+                return Err(format!("a window has 1 to {} packets", CWND_LIMIT - 1));
+            }
+            Event::Window { cwnd, ssthresh: None, subflow: 0 }
+        }
+        "next_hop" => {
+            let congested = match argument("0 or 1")? {
+                "0" => false,
+                "1" => true,
+                other => return Err(format!("`{other}` is neither 0 nor 1")),
+            };
+            Event::NextHop { congested, subflow: 0 }
+        }
+        _ => return Err(format!("`{verb}` is not an event; {EXPECTED}")),
+    };
+    for word in words {
+        match (&mut event, word.split_once('=')) {
+            (event, Some(("subflow", v))) => *event = event.on(place(v, script)?),
+            (Event::Ack { packets, marked, .. }, Some(("marked", v))) => {
+                *marked = number(v)?;
+                if marked > packets {
+                    return Err(format!("{marked} marked packets in an ACK of {packets}"));
+                }
+            }
+            (Event::Ack { rtt, .. }, Some(("rtt", v))) => *rtt = Some(rtt_of(v)?),
+            (Event::Window { ssthresh, .. }, Some(("ssthresh", v))) => {
+                let packets = number(v)?;
+                if !(1..=INFINITE_SSTHRESH).contains(&packets) {
+                    return Err(format!("a threshold has 1 to {INFINITE_SSTHRESH} packets"));
+                }
+                *ssthresh = Some(packets);
+            }
+            _ => return Err(format!("`{word}` is not a setting of `{verb}`; {EXPECTED}")),
+        }
+    }
+    script.events.push(event);
+    Ok(())
+}
+
+fn number(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a whole number"))
+}
+
+fn place(text: &str, script: &Script) -> Result<usize, String> {
+    let i = number(text)? as usize;
+    if i >= script.subflows {
+        return Err(format!("there is no subflow {i}: the script has {} (`subflows N`)", script.subflows));
+    }
+    Ok(i)
+}
+
+/// An RTT, in 1/8 us.
+fn rtt_of(text: &str) -> Result<u32, String> {
+    let eighths = eighths(text)?.round();
+    if !(f64::from(SRTT_LEAST)..f64::from(SRTT_LIMIT)).contains(&eighths) {
+        return Err(format!("`{text}` is not an RTT: 1 us to 16 s"));
+    }
+    Ok(eighths as u32)
+}
+
+/// A duration such as `20us` or `1.5ms`, in 1/8 us.
+fn eighths(text: &str) -> Result<f64, String> {
+    let bad = || format!("`{text}` is not a time; expected for instance `20us` or `1.5ms`");
+    let unit = text.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(bad)?;
+    let (value, unit) = text.split_at(unit);
+    let value: f64 = value.parse().map_err(|_| bad())?;
+    let factor = match unit {
+        "ns" => 8e-3,
+        "us" => 8.0,
+        "ms" => 8e3,
+        "s" => 8e6,
+        _ => return Err(bad()),
+    };
+    if !(0.0..1e9).contains(&value) {
+        return Err(bad());
+    }
+    Ok(value * factor)
+}
