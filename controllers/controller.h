@@ -112,6 +112,8 @@ struct parameter {
 /* Exceptions to the contract, where a paper's rule needs one. */
 #define EXCEPTION_LOWERS 1       /* `grow` may lower the window */
 #define EXCEPTION_IGNORES_MARK 2 /* `congestion` may answer a mark with IGNORE_MARK */
+#define EXCEPTION_FAST_START 4   /* below ssthresh a packet delivered may add up to two packets */
+#define EXCEPTION_LEAPS 8        /* `grow` may add more packets than were delivered where RTTs differ */
 
 /* What a paper proves of its rule, and `tresse controller check` holds it to. */
 #define CLAIM_NOT_ABOVE_RENO 1 /* on no path does an ACK raise the window more than Reno's would */
@@ -142,9 +144,10 @@ struct controller {
 	void (*ack)(struct subflow *s, const struct ack *a);
 	/*
 	 * An ACK for which the host lets the window rise: not in CWR or Recovery, and only when
-	 * the window was the limit. The only hook that moves cwnd, and only up unless
-	 * EXCEPTION_LOWERS is declared. In Loss the host calls it too, with cwnd below ssthresh: the slow start after a
-	 * timeout (Linux, RFC 5681).
+	 * the window was the limit. The only hook that moves cwnd: up, by no more than the packets
+	 * delivered, unless an EXCEPTION_ that says otherwise is declared; never below min_cwnd.
+	 * In Loss the host calls it too, with cwnd below ssthresh: the slow start after a timeout
+	 * (Linux, RFC 5681).
 	 */
 	void (*grow)(struct subflow *s, const struct ack *a);
 	/*

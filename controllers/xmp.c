@@ -25,8 +25,9 @@
  *   - losses, on which Algorithm 1 is silent, halve the window (KH slides); a drop in the host's own
  *     queue counts as a mark.
  *
- * delta_r is not bounded by what was delivered: with very unequal RTTs, or right after a sibling's
- * RTT has fallen, one round may add more than a window. That is the paper's rule.
+ * EXCEPTION to the contract: delta_r is not bounded by what was delivered. With very unequal RTTs, or
+ * right after a sibling's RTT has fallen, one round may add more than a window. That is the paper's
+ * rule; with equal RTTs delta_r is at most 1.
  */
 #include "controller.h"
 
@@ -95,6 +96,7 @@ CONTROLLER(xmp,
 	.title = "XMP: a constant cut on marks, coupled by the increase of a round",
 	.source = "XMP §2-3, Alg. 1",
 	.signals = SIGNAL_LOSS | SIGNAL_ECN | SIGNAL_CE_EXACT,
+	.exceptions = EXCEPTION_LEAPS,
 	.claims = CLAIM_RTT_RATIOS,
 	.coupled = 1,
 	.min_cwnd = 2,

@@ -109,6 +109,11 @@ impl Group {
         self.subflows[i].alone != 0 || self.subflows.iter().all(|s| s.alone == 0)
     }
 
+    /// All of them, side by side.
+    pub(crate) fn subflows(&self) -> &[Subflow] {
+        &self.subflows
+    }
+
     /// The scheme that governs them.
     pub fn scheme(&self) -> &Arc<Scheme> {
         &self.scheme
@@ -127,11 +132,17 @@ impl Group {
     /// controller says. Keeping it below `CWND_LIMIT` is the host's part.
     #[inline]
     pub fn grow(&mut self, i: usize, ack: &Ack) {
+        self.grow_unbounded(i, ack);
+        let cwnd = &mut self.subflows[i].cwnd;
+        *cwnd = (*cwnd).max(1);
+    }
+
+    /// What the `grow` hook makes of the window, before a host corrects it.
+    #[inline]
+    pub(crate) fn grow_unbounded(&mut self, i: usize, ack: &Ack) {
         if let Some(hook) = self.scheme.controller.raw.grow {
             // SAFETY: see `Group::pointer`; `ack` outlives the call.
             unsafe { hook(self.pointer(i), ack) };
-            let cwnd = &mut self.subflows[i].cwnd;
-            *cwnd = (*cwnd).max(1);
         }
     }
 
@@ -139,12 +150,17 @@ impl Group {
     /// [`Controller::bound_cut`] allows it; `None` if a mark is ignored.
     pub fn congestion(&mut self, i: usize, cause: Cause) -> Option<u32> {
         let before = self.subflows[i].cwnd;
-        let window = match self.scheme.controller.raw.congestion {
+        let window = self.congestion_unbounded(i, cause);
+        self.scheme.controller.bound_cut(cause, before, window)
+    }
+
+    /// What the `congestion` hook answers, before a host corrects it.
+    pub(crate) fn congestion_unbounded(&mut self, i: usize, cause: Cause) -> u32 {
+        match self.scheme.controller.raw.congestion {
             // SAFETY: see `Group::pointer`.
             Some(hook) => unsafe { hook(self.pointer(i), cause) },
-            None => before,
-        };
-        self.scheme.controller.bound_cut(cause, before, window)
+            None => self.subflows[i].cwnd,
+        }
     }
 
     /// The `timeout` hook of subflow `i`.

@@ -6,6 +6,7 @@
 //!
 //! The contract, hook by hook, is `controllers/controller.h`.
 
+pub mod check;
 mod declared;
 mod group;
 mod load;

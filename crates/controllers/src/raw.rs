@@ -16,7 +16,7 @@ pub const PRIVATE_WORDS: usize = 9;
 
 /// One subflow, as its controller sees it; `struct subflow`.
 #[repr(C)]
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subflow {
     /// Congestion window, packets.
     pub cwnd: u32,
@@ -55,6 +55,11 @@ impl Subflow {
     /// siblings, private state or parameters.
     pub fn outside(cwnd: u32) -> Self {
         Self::new(0, 1, cwnd, std::ptr::null())
+    }
+
+    /// `self` with what is its controller's own, and no host's, taken from `other`.
+    pub(crate) fn with_controllers_part(&self, other: &Self) -> Self {
+        Self { private: other.private, word: other.word, alone: other.alone, ..self.clone() }
     }
 
     pub(crate) fn new(index: u8, count: u8, cwnd: u32, parameters: *const u64) -> Self {

@@ -60,16 +60,23 @@ pub enum Exception {
     Lowers,
     /// `congestion` may ignore a mark.
     IgnoresMark,
+    /// Below ssthresh a packet delivered may add up to two packets.
+    FastStart,
+    /// `grow` may add more packets than were delivered where the subflows' RTTs differ.
+    Leaps,
 }
 
 impl Exception {
-    const ALL: [(u32, Self); 2] = [(1, Self::Lowers), (2, Self::IgnoresMark)];
+    const ALL: [(u32, Self); 4] =
+        [(1, Self::Lowers), (2, Self::IgnoresMark), (4, Self::FastStart), (8, Self::Leaps)];
 
     /// The name that `--json` uses.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lowers => "lowers",
             Self::IgnoresMark => "ignores_mark",
+            Self::FastStart => "fast_start",
+            Self::Leaps => "leaps",
         }
     }
 }

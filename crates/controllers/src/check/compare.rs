@@ -1,0 +1,174 @@
+//! What two plays must have in common.
+
+use std::sync::Arc;
+
+use super::{Found, INITIAL_WINDOW, Invariant};
+use crate::trace::{DEFAULT_RTT, Event, Script, Step, play};
+use crate::{Claim, SRTT_LIMIT, Scheme, find};
+
+/// The same script twice.
+pub(super) fn determinism(scheme: &Arc<Scheme>, script: &Script) -> Result<(), Found> {
+    let (first, second) = (windows(scheme, script), windows(scheme, script));
+    differing(&first, &second).map_or(Ok(()), |k| {
+        let (a, b) = (&first[k], &second[k]);
+        Err(Found {
+            invariant: Invariant::Determinism,
+            message: format!(
+                "played twice, event {} leaves subflow {} at {} packets (ssthresh {}), then at {} ({})",
+                k + 1,
+                a.subflow,
+                a.cwnd,
+                a.ssthresh,
+                b.cwnd,
+                b.ssthresh
+            ),
+            events: k + 1,
+            other: None,
+        })
+    })
+}
+
+/// The subflows in the opposite order.
+pub(super) fn permutation(scheme: &Arc<Scheme>, script: &Script) -> Result<(), Found> {
+    if script.subflows < 2 {
+        return Ok(());
+    }
+    let last = script.subflows - 1;
+    let events = script.events.iter().map(|event| event.on(last - event.subflow())).collect();
+    let other = Script { subflows: script.subflows, events };
+    let (straight, reversed) = (windows(scheme, script), windows(scheme, &other));
+    differing(&straight, &reversed).map_or(Ok(()), |k| {
+        let (a, b) = (&straight[k], &reversed[k]);
+        Err(Found {
+            invariant: Invariant::Permutation,
+            message: format!(
+                "event {} leaves subflow {} at {} packets, but at {} where it is subflow {}",
+                k + 1,
+                a.subflow,
+                a.cwnd,
+                b.cwnd,
+                b.subflow
+            ),
+            events: k + 1,
+            other: Some(other),
+        })
+    })
+}
+
+/// Every time multiplied by one factor. A gain may differ by the packet that is just whole or not, and
+/// by 1/1000: the resolution of fixed-point rates. Gains are compared where all windows were alike.
+pub(super) fn rtt_ratios(scheme: &Arc<Scheme>, script: &Script) -> Result<(), Found> {
+    if !scheme.controller().claims().contains(&Claim::RttRatios) {
+        return Ok(());
+    }
+    let Some(rtts) = constant_rtts(script) else { return Ok(()) };
+    let factor = (SRTT_LIMIT - 1) / rtts.into_iter().max().unwrap_or(DEFAULT_RTT);
+    let mut last = vec![None; script.subflows];
+    let scaled = |event: &Event| match *event {
+        Event::Ack { packets, marked, rtt, subflow } => {
+            let sample = rtt.or(last[subflow]).unwrap_or(DEFAULT_RTT);
+            last[subflow] = Some(sample);
+            Event::Ack { packets, marked, rtt: Some(sample * factor), subflow }
+        }
+        Event::Wait { us, subflow } => Event::Wait { us: us * u64::from(factor), subflow },
+        event => event,
+    };
+    let other = Script { subflows: script.subflows, events: script.events.iter().map(scaled).collect() };
+    let (plain, slow) = (windows(scheme, script), windows(scheme, &other));
+    let mut before = vec![INITIAL_WINDOW; script.subflows];
+    let mut alike = vec![true; script.subflows];
+    for (k, (a, b)) in plain.iter().zip(&slow).enumerate() {
+        let i = a.subflow;
+        let gain = |step: &Step| i64::from(step.cwnd) - i64::from(before[i]);
+        let (gain, other_gain) = (gain(a), gain(b));
+        let comparable = alike.iter().all(|&alike| alike);
+        before[i] = a.cwnd;
+        alike[i] = (a.cwnd, a.ssthresh) == (b.cwnd, b.ssthresh);
+        if comparable && (gain - other_gain).abs() > 1 + gain.abs() / 1000 {
+            return Err(Found {
+                invariant: Invariant::RttRatios,
+                message: format!(
+                    "event {} adds {gain} packets to subflow {}, but {other_gain} with RTTs {factor} times as long",
+                    k + 1,
+                    a.subflow
+                ),
+                events: k + 1,
+                other: Some(other),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The RTT of each subflow, if all of its samples are the same: a smoothed RTT that moves is rounded.
+fn constant_rtts(script: &Script) -> Option<Vec<u32>> {
+    let mut rtts = vec![None; script.subflows];
+    for event in &script.events {
+        if let Event::Ack { rtt, subflow, .. } = *event {
+            let last = rtts[subflow];
+            let sample = rtt.or(last).unwrap_or(DEFAULT_RTT);
+            if last.is_some_and(|last| last != sample) {
+                return None;
+            }
+            rtts[subflow] = Some(sample);
+        }
+    }
+    Some(rtts.into_iter().flatten().collect())
+}
+
+/// The most packets that an ACK delivers where windows that differ a little stay together: one for many
+/// more than a window would take the difference for the whole of its increase.
+const SMALL_ACK: u32 = 4;
+
+/// One subflow beside the controller that it is said to be then. From equal windows a gain or a cut may
+/// differ as in [`rtt_ratios`]. In the long run the windows may differ by 2 packets (one that is just whole
+/// or not, and one that a cut rounds away or not) and by 1/100, as long as ACKs are small and both are in
+/// the same state: a reduction of one packet more ends one packet later.
+pub(super) fn single(scheme: &Arc<Scheme>, script: &Script) -> Result<(), Found> {
+    let name = scheme.controller().single().filter(|_| script.subflows == 1);
+    let Some(named) = name.and_then(find) else { return Ok(()) };
+    let named = Arc::new(Scheme::new(named, []).expect("defaults lie in their ranges"));
+    let (own, other) = (windows(scheme, script), windows(&named, script));
+    let mut alike = true;
+    let mut before = INITIAL_WINDOW;
+    let mut together = true;
+    for (k, (a, b)) in own.iter().zip(&other).enumerate() {
+        match script.events[k] {
+            // Whether a window set below its threshold slow-starts again is the controller's own affair.
+            Event::Window { .. } if a.cwnd < a.ssthresh => return Ok(()),
+            Event::Window { .. } => together = true,
+            Event::Ack { packets, .. } => together &= packets <= SMALL_ACK,
+            _ => {}
+        }
+        let same_event = (a.event, a.state) == (b.event, b.state);
+        together &= same_event;
+        let apart = a.cwnd.abs_diff(b.cwnd);
+        let at_once = alike && same_event && apart > 1 + a.cwnd.abs_diff(before) / 1000;
+        if at_once || (together && apart > 2 + a.cwnd.max(b.cwnd) / 100) {
+            return Err(Found {
+                invariant: Invariant::Single,
+                message: format!(
+                    "event {} leaves the only subflow at {} packets, {} at {}",
+                    k + 1,
+                    a.cwnd,
+                    named.controller().name(),
+                    b.cwnd
+                ),
+                events: k + 1,
+                other: None,
+            });
+        }
+        alike = (a.cwnd, a.ssthresh, a.state) == (b.cwnd, b.ssthresh, b.state);
+        before = a.cwnd;
+    }
+    Ok(())
+}
+
+fn windows(scheme: &Arc<Scheme>, script: &Script) -> Vec<Step> {
+    play(Arc::clone(scheme), script, INITIAL_WINDOW)
+}
+
+/// The first step after which windows or thresholds differ.
+fn differing(a: &[Step], b: &[Step]) -> Option<usize> {
+    a.iter().zip(b).position(|(a, b)| (a.cwnd, a.ssthresh) != (b.cwnd, b.ssthresh))
+}

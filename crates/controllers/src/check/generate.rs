@@ -1,0 +1,163 @@
+//! Random scripts.
+
+use crate::trace::{Event, Script};
+use crate::{CWND_LIMIT, INFINITE_SSTHRESH, MAX_SUBFLOWS, SRTT_LEAST, SRTT_LIMIT};
+
+/// What a script is after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Any order of events, on up to 8 subflows.
+    Ordinary,
+    /// One RTT, which makes bounds tight.
+    EqualRtts,
+    /// The smallest and the largest values of the contract, and 64 subflows: overflow shows there.
+    Corners,
+    /// Subflows in congestion avoidance, set up alike, then many packets at once: so what a packet is
+    /// worth can be compared.
+    Ratios,
+    /// One subflow.
+    Single,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 5] =
+        [Self::Ordinary, Self::EqualRtts, Self::Corners, Self::Ratios, Self::Single];
+}
+
+/// The largest window of the contract, packets.
+const WIDEST: u32 = CWND_LIMIT - 1;
+/// 5 us in 1/8 us: two hosts below one switch.
+const SHORT_RTT: u32 = 40;
+/// 1 s in 1/8 us.
+const LONG_RTT: u32 = 8_000_000;
+/// More packets than a subflow gets in a script's ACKs, to tell increases apart.
+const BURST: u32 = 10_000;
+/// The most events of a script; a script of kind `Ratios` has as many as it needs.
+const MOST_EVENTS: usize = 200;
+
+/// SplitMix64: the same numbers on every machine.
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0xd1b5_4a32_d192_ed03))
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number from `low` to `high`.
+    fn between(&mut self, low: u32, high: u32) -> u32 {
+        low + (self.next() % (u64::from(high - low) + 1)) as u32
+    }
+
+    /// Whether something with a chance of `percent` happens.
+    fn chance(&mut self, percent: u32) -> bool {
+        self.between(1, 100) <= percent
+    }
+
+    /// A number from `low` to `high`, each power of 2 as likely as the others.
+    fn logarithmic(&mut self, low: u32, high: u32) -> u32 {
+        let bits = self.between(low.ilog2(), high.ilog2());
+        let (from, to) = (1u32 << bits, (1u32 << bits).saturating_mul(2) - 1);
+        self.between(from.clamp(low, high), to.clamp(low, high))
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.between(0, all.len() as u32 - 1) as usize]
+    }
+}
+
+/// Script number `i` of `of`: later ones are longer.
+pub(super) fn script(random: &mut Random, kind: Kind, i: usize, of: usize) -> Script {
+    let most = 5 + MOST_EVENTS * i / of.max(1);
+    let subflows = match kind {
+        Kind::Ordinary | Kind::Ratios => random.between(1, 8) as usize,
+        Kind::EqualRtts => random.logarithmic(1, MAX_SUBFLOWS as u32) as usize,
+        Kind::Corners => random.one_of(&[1, 2, MAX_SUBFLOWS]),
+        Kind::Single => 1,
+    };
+    if kind == Kind::Ratios {
+        return Script { subflows, events: ratios(random, subflows) };
+    }
+    // Each subflow gets an RTT first, or its siblings would not see it; now and then one does not.
+    let rtt = random.logarithmic(SHORT_RTT, LONG_RTT);
+    let mut events = Vec::new();
+    for subflow in 0..subflows {
+        if random.chance(5) {
+            continue;
+        }
+        let rtt = match kind {
+            Kind::EqualRtts => rtt,
+            Kind::Corners => corner_rtt(random),
+            _ => random.logarithmic(SHORT_RTT, LONG_RTT),
+        };
+        events.push(Event::Ack { packets: 1, marked: 0, rtt: Some(rtt), subflow });
+    }
+    let length = random.between(1, most as u32);
+    for _ in 0..length {
+        let subflow = random.between(0, subflows as u32 - 1) as usize;
+        events.push(event(random, kind, rtt, subflow));
+    }
+    Script { subflows, events }
+}
+
+fn corner_rtt(random: &mut Random) -> u32 {
+    random.one_of(&[SRTT_LEAST, SRTT_LEAST + 1, SRTT_LIMIT - 2, SRTT_LIMIT - 1])
+}
+
+/// Mostly unmarked ACKs, so that windows have time to grow between two cuts.
+fn event(random: &mut Random, kind: Kind, rtt: u32, subflow: usize) -> Event {
+    match random.between(1, 100) {
+        1..=2 => Event::Loss { subflow },
+        3 => Event::Timeout { subflow },
+        4 => Event::Local { subflow },
+        5 => Event::Wait { us: random.logarithmic(1, 10_000_000).into(), subflow },
+        6 => Event::NextHop { congested: random.chance(50), subflow },
+        7..=14 => {
+            let window = |random: &mut Random| match kind {
+                Kind::Corners => random.one_of(&[1, 2, 3, WIDEST - 1, WIDEST]),
+                _ => random.logarithmic(2, 100_000),
+            };
+            let (cwnd, ssthresh) = (window(random), window(random));
+            let ssthresh = random.one_of(&[Some(ssthresh), Some(2), Some(INFINITE_SSTHRESH), None]);
+            Event::Window { cwnd, ssthresh, subflow }
+        }
+        _ => {
+            let packets = match (kind, random.between(1, 10)) {
+                (Kind::Corners, 1..=5) => random.one_of(&[1, 2, WIDEST - 1, WIDEST]),
+                (_, 1..=2) => random.logarithmic(1, BURST),
+                _ => random.between(1, 4),
+            };
+            let marked = if random.chance(10) { random.between(1, packets) } else { 0 };
+            let sample = match kind {
+                Kind::EqualRtts => Some(rtt),
+                Kind::Corners => random.chance(50).then(|| corner_rtt(random)),
+                _ => random.chance(20).then(|| random.logarithmic(SHORT_RTT, LONG_RTT)),
+            };
+            Event::Ack { packets, marked, rtt: sample, subflow }
+        }
+    }
+}
+
+/// Twice each subflow gets its window in congestion avoidance and an ACK that begins a round, so that
+/// it can tell its siblings; then each gets its window again, and a burst.
+fn ratios(random: &mut Random, subflows: usize) -> Vec<Event> {
+    let paths: Vec<(u32, u32)> = (0..subflows)
+        .map(|_| (random.logarithmic(2, WIDEST), random.logarithmic(SHORT_RTT, LONG_RTT)))
+        .collect();
+    let window = |i: usize| Event::Window { cwnd: paths[i].0, ssthresh: Some(2), subflow: i };
+    let ack = |i: usize, packets| Event::Ack { packets, marked: 0, rtt: Some(paths[i].1), subflow: i };
+    let mut events = Vec::new();
+    for _ in 0..2 {
+        events.extend((0..subflows).flat_map(|i| [window(i), ack(i, 1)]));
+    }
+    events.extend((0..subflows).map(window));
+    events.extend((0..subflows).flat_map(|i| [ack(i, BURST), window(i)]));
+    events
+}

@@ -1,0 +1,291 @@
+//! Holds a controller to its contract: `controller.h`'s rules and what it declares of itself.
+//!
+//! Random scripts are played, each in the language of `tresse controller trace`, until one breaks an
+//! invariant; that one is then made as short as it can be. The same controller always gets the same
+//! scripts.
+
+mod compare;
+mod generate;
+mod isolate;
+mod shrink;
+mod watch;
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::trace::Script;
+use crate::{Claim, Controller, Scheme};
+
+use generate::{Kind, Random, script};
+
+/// What must hold of a controller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Invariant {
+    /// Every hook returns: no division by 0, no endless loop.
+    Returns,
+    /// A hook writes its own subflow and nothing else.
+    OwnSubflow,
+    /// Of its own subflow, a hook writes private state, `word` and `alone`; `grow` writes cwnd too.
+    OwnFields,
+    /// `grow` never lowers the window (unless `lowers` is declared), nor below the floor.
+    NeverLowers,
+    /// `grow` adds at most the packets that were delivered (`fast_start` and `leaps` aside).
+    Growth,
+    /// `congestion` never answers more than the window: a mark or a loss never raises it.
+    NeverRaisedByCongestion,
+    /// `congestion` never answers less than the floor; 0 to a mark only if `ignores_mark` is declared.
+    Floor,
+    /// The same script gives the same windows: no memory outside of the subflow.
+    Determinism,
+    /// A subflow's number means nothing: permuting the subflows permutes the windows.
+    Permutation,
+    /// The claim `not_above_reno`.
+    NotAboveReno,
+    /// The claim `rtt_ratios`.
+    RttRatios,
+    /// With one subflow it goes the way of the controller that `.single` names.
+    Single,
+}
+
+impl Invariant {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::Returns,
+        Self::OwnSubflow,
+        Self::OwnFields,
+        Self::NeverLowers,
+        Self::Growth,
+        Self::NeverRaisedByCongestion,
+        Self::Floor,
+        Self::Determinism,
+        Self::Permutation,
+        Self::NotAboveReno,
+        Self::RttRatios,
+        Self::Single,
+    ];
+
+    /// The name that `--json` uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Returns => "returns",
+            Self::OwnSubflow => "own_subflow",
+            Self::OwnFields => "own_fields",
+            Self::NeverLowers => "never_lowers",
+            Self::Growth => "growth",
+            Self::NeverRaisedByCongestion => "never_raised_by_congestion",
+            Self::Floor => "floor",
+            Self::Determinism => "determinism",
+            Self::Permutation => "permutation",
+            Self::NotAboveReno => "not_above_reno",
+            Self::RttRatios => "rtt_ratios",
+            Self::Single => "single",
+        }
+    }
+
+    /// Whether `controller` is held to it: everyone is, but to what is a claim of its own.
+    pub fn applies_to(self, controller: &Controller) -> bool {
+        match self {
+            Self::NotAboveReno => controller.claims().contains(&Claim::NotAboveReno),
+            Self::RttRatios => controller.claims().contains(&Claim::RttRatios),
+            Self::Single => controller.single().is_some(),
+            _ => true,
+        }
+    }
+}
+
+/// An invariant that does not hold, with the shortest script found that shows it.
+#[derive(Debug, Clone)]
+pub struct Breach {
+    /// Which.
+    pub invariant: Invariant,
+    /// What happened.
+    pub message: String,
+    /// The script; every subflow begins with [`INITIAL_WINDOW`] packets.
+    pub script: Script,
+    /// The script that should have given the same, if the invariant compares two.
+    pub other: Option<Script>,
+    /// The parameters that have other values than their defaults.
+    pub settings: Vec<(&'static str, u64)>,
+}
+
+impl Breach {
+    /// `--param NAME=VALUE` for each of the settings, each after a space.
+    pub fn arguments(&self) -> String {
+        self.settings.iter().map(|(name, value)| format!(" --param {name}={value}")).collect()
+    }
+}
+
+/// What was tried, if everything holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Combinations of parameters: the defaults, and both ends of each range.
+    pub settings: usize,
+    /// Scripts.
+    pub scripts: usize,
+    /// Hooks called.
+    pub hooks: u64,
+}
+
+/// The window with which every subflow of a script begins, packets: `tresse controller trace`'s.
+pub const INITIAL_WINDOW: u32 = 10;
+
+/// Scripts that `tresse controller check` plays with the default parameters: some seconds' worth.
+pub const SCRIPTS: usize = 20_000;
+
+/// The share of the scripts that each end of a parameter's range gets.
+const SHARE: usize = 10;
+
+/// Plays `scripts` scripts with the default parameters, and a tenth of that at each end of every
+/// parameter's range.
+///
+/// # Errors
+/// The first invariant that is broken.
+pub fn check(controller: Controller, scripts: usize) -> Result<Statistics, Box<Breach>> {
+    let mut statistics = Statistics::default();
+    for case in cases(controller, scripts) {
+        statistics.scripts += 1;
+        match inspect(&case.scheme, &case.script) {
+            Ok(hooks) => statistics.hooks += hooks,
+            Err(found) => return Err(Box::new(shortest(&case, found))),
+        }
+    }
+    statistics.settings = settings(controller).len();
+    Ok(statistics)
+}
+
+/// As [`check`], for code that nobody has seen yet: it runs in a process of its own first, so that one
+/// that divides by 0 or never returns is a breach and not the end of this process.
+///
+/// # Errors
+/// As [`check`]; also if no process can be made.
+pub fn check_apart(
+    controller: Controller,
+    scripts: usize,
+) -> Result<Result<Statistics, Box<Breach>>, std::io::Error> {
+    let run = |k: &dyn Fn(usize)| {
+        for (i, case) in cases(controller, scripts).enumerate() {
+            k(i);
+            if inspect(&case.scheme, &case.script).is_err() {
+                return; // found again, and told, by `check`
+            }
+        }
+    };
+    let Some((place, end)) = isolate::apart(isolate::ALL_SCRIPTS, run)? else {
+        return Ok(check(controller, scripts));
+    };
+    let case = cases(controller, scripts).nth(place).expect("the case that was being played");
+    let ends_badly = |script: &Script| {
+        let one = |_: &dyn Fn(usize)| drop(inspect(&case.scheme, script));
+        isolate::apart(isolate::ONE_SCRIPT, one).ok().flatten().map(|(_, end)| end)
+    };
+    let script = shrink::shrink(case.script.clone(), &mut |script| ends_badly(script).is_some());
+    let end = ends_badly(&script).unwrap_or(end);
+    let found = Found { invariant: Invariant::Returns, message: end.to_string(), events: 0, other: None };
+    Ok(Err(Box::new(found.with(script, &case.scheme))))
+}
+
+/// Plays one script under every invariant that can be told from it; the hooks that were called.
+///
+/// # Errors
+/// The first invariant that it breaks.
+pub fn examine(scheme: &Arc<Scheme>, script: &Script) -> Result<u64, Box<Breach>> {
+    inspect(scheme, script).map_err(|found| Box::new(found.with(script.clone(), scheme)))
+}
+
+/// One script with the parameters' values with which it is played.
+struct Case {
+    scheme: Arc<Scheme>,
+    script: Script,
+}
+
+/// Every case, always the same ones, short scripts first.
+fn cases(controller: Controller, scripts: usize) -> impl Iterator<Item = Case> {
+    settings(controller).into_iter().enumerate().flat_map(move |(k, settings)| {
+        let scheme = Arc::new(Scheme::new(controller, settings).expect("ends lie in their ranges"));
+        let scripts = if k == 0 { scripts } else { scripts / SHARE };
+        let mut random = Random::new(k as u64);
+        (0..scripts).map(move |i| {
+            let kind = Kind::ALL[i % Kind::ALL.len()];
+            Case { scheme: Arc::clone(&scheme), script: script(&mut random, kind, i, scripts) }
+        })
+    })
+}
+
+/// The defaults, and both ends of each parameter's range.
+fn settings(controller: Controller) -> Vec<Option<(&'static str, u64)>> {
+    let ends = controller.parameters().into_iter().flat_map(|p| {
+        let mut ends = vec![p.min, p.max];
+        ends.dedup();
+        ends.retain(|&end| end != p.default);
+        ends.into_iter().map(move |end| Some((p.name, end)))
+    });
+    std::iter::once(None).chain(ends).collect()
+}
+
+/// An invariant that a script breaks.
+#[derive(Debug, Clone)]
+struct Found {
+    invariant: Invariant,
+    message: String,
+    /// The events of the script that were needed; later ones happened after the breach.
+    events: usize,
+    other: Option<Script>,
+}
+
+impl Found {
+    fn with(self, script: Script, scheme: &Scheme) -> Breach {
+        let declared = scheme.controller().parameters();
+        let changed = declared.iter().zip(scheme.values()).filter(|(p, value)| p.default != **value);
+        Breach {
+            invariant: self.invariant,
+            message: self.message,
+            script,
+            other: self.other,
+            settings: changed.map(|(p, value)| (p.name, *value)).collect(),
+        }
+    }
+}
+
+/// Plays one script under every invariant; the hooks that were called.
+fn inspect(scheme: &Arc<Scheme>, script: &Script) -> Result<u64, Found> {
+    let hooks = watch::watch(scheme, script)?;
+    compare::determinism(scheme, script)?;
+    let defaults =
+        scheme.controller().parameters().iter().map(|p| p.default).eq(scheme.values().iter().copied());
+    if defaults {
+        compare::permutation(scheme, script)?;
+        compare::single(scheme, script)?;
+    }
+    compare::rtt_ratios(scheme, script)?;
+    Ok(hooks)
+}
+
+/// The breach that `found` is, its script made as short as it can be.
+fn shortest(case: &Case, found: Found) -> Breach {
+    let again = |script: &Script| {
+        let found_again = inspect(&case.scheme, script).err()?;
+        (found_again.invariant == found.invariant).then_some(found_again)
+    };
+    let mut script = case.script.clone();
+    script.events.truncate(found.events);
+    if again(&script).is_none() {
+        script = case.script.clone();
+    }
+    let script = shrink::shrink(script, &mut |script| again(script).is_some());
+    again(&script).unwrap_or(found).with(script, &case.scheme)
+}
+
+impl fmt::Display for Breach {
+    /// A script that `tresse controller trace` plays, with what is broken as comments.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "# {} is broken: {}", self.invariant.name(), self.message)?;
+        write!(f, "{}", self.script)?;
+        if let Some(other) = &self.other {
+            writeln!(f, "# should have given the same as:")?;
+            for line in other.to_string().lines() {
+                writeln!(f, "#   {line}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,139 @@
+//! The shortest script that still shows a breach: greedy, to where no single step is possible.
+
+use crate::trace::{DEFAULT_RTT, Event, Script};
+
+/// The most scripts that are tried.
+const MOST_TRIALS: usize = 20_000;
+
+/// A script that `breaks`, and of which nothing can be left out or made simpler.
+pub(super) fn shrink(script: Script, breaks: &mut dyn FnMut(&Script) -> bool) -> Script {
+    let mut left = MOST_TRIALS;
+    let mut best = script;
+    let mut accept = |best: &mut Script, candidate: Script| {
+        if left == 0 || candidate == *best {
+            return false;
+        }
+        left -= 1;
+        let better = breaks(&candidate);
+        if better {
+            *best = candidate;
+        }
+        better
+    };
+    loop {
+        let before = best.clone();
+        fewer_events(&mut best, &mut accept);
+        fewer_subflows(&mut best, &mut accept);
+        for k in 0..best.events.len() {
+            // The simplest first; one that is accepted is tried to be simplified again.
+            while simpler(best.events[k]).into_iter().any(|event| {
+                let mut candidate = best.clone();
+                candidate.events[k] = event;
+                accept(&mut best, candidate)
+            }) {}
+        }
+        if best == before {
+            return best;
+        }
+    }
+}
+
+type Accept<'a> = dyn FnMut(&mut Script, Script) -> bool + 'a;
+
+/// Leaves out runs of events, from long runs to single ones.
+fn fewer_events(best: &mut Script, accept: &mut Accept<'_>) {
+    let mut run = best.events.len().max(1);
+    while run > 0 {
+        let mut from = 0;
+        while from < best.events.len() {
+            let mut candidate = best.clone();
+            candidate.events.drain(from..(from + run).min(best.events.len()));
+            if !accept(best, candidate) {
+                from += run;
+            }
+        }
+        run /= 2;
+    }
+}
+
+/// Leaves out subflows, with what happens to them or with that moved to subflow 0.
+fn fewer_subflows(best: &mut Script, accept: &mut Accept<'_>) {
+    let mut i = best.subflows;
+    while i > 0 && best.subflows > 1 {
+        i -= 1;
+        let without = |moved: bool| {
+            let renumbered = best.events.iter().filter(|e| moved || e.subflow() != i).map(|event| {
+                let place = event.subflow();
+                event.on(if place == i { 0 } else { place - usize::from(place > i) })
+            });
+            Script { subflows: best.subflows - 1, events: renumbered.collect() }
+        };
+        let candidates = [without(false), without(true)];
+        let _ = candidates.into_iter().any(|candidate| accept(best, candidate));
+    }
+}
+
+/// Events that say less, the least first.
+fn simpler(event: Event) -> Vec<Event> {
+    let mut all = Vec::new();
+    match event {
+        Event::Ack { packets, marked, rtt, subflow } => {
+            if marked > 0 {
+                all.push(Event::Loss { subflow });
+            }
+            if rtt.is_some() {
+                all.push(Event::Ack { packets, marked, rtt: None, subflow });
+            }
+            for rtt in rtt.into_iter().flat_map(|rtt| rounder(rtt, DEFAULT_RTT)) {
+                all.push(Event::Ack { packets, marked, rtt: Some(rtt), subflow });
+            }
+            for marked in smaller(marked, 0) {
+                all.push(Event::Ack { packets, marked, rtt, subflow });
+            }
+            for packets in smaller(packets, 1) {
+                all.push(Event::Ack { packets, marked: marked.min(packets), rtt, subflow });
+            }
+        }
+        Event::Wait { us, subflow } => {
+            let us = u32::try_from(us).unwrap_or(u32::MAX);
+            all.extend(smaller(us, 0).into_iter().map(|us| Event::Wait { us: us.into(), subflow }));
+        }
+        Event::Window { cwnd, ssthresh, subflow } => {
+            if ssthresh.is_some() {
+                all.push(Event::Window { cwnd, ssthresh: None, subflow });
+            }
+            for ssthresh in ssthresh.into_iter().flat_map(|ssthresh| smaller(ssthresh, 2)) {
+                all.push(Event::Window { cwnd, ssthresh: Some(ssthresh), subflow });
+            }
+            for cwnd in smaller(cwnd, 2) {
+                all.push(Event::Window { cwnd, ssthresh, subflow });
+            }
+        }
+        Event::Timeout { subflow } | Event::Local { subflow } => all.push(Event::Loss { subflow }),
+        Event::Loss { .. } | Event::NextHop { .. } => {}
+    }
+    if event.subflow() > 0 {
+        all.push(event.on(0));
+    }
+    all
+}
+
+/// Numbers between `least` and `value`, without `value`: the least, the round ones, half, one less.
+fn smaller(value: u32, least: u32) -> Vec<u32> {
+    let mut all = vec![least];
+    all.extend((1..=6).map(|digits| 10u32.pow(digits)));
+    all.extend([value / 2, value.saturating_sub(value / 8), value.saturating_sub(1)]);
+    all.retain(|&v| v >= least && v < value);
+    all
+}
+
+/// RTTs nearer to `usual`, or of whole microseconds.
+fn rounder(value: u32, usual: u32) -> Vec<u32> {
+    if value > usual {
+        smaller(value, usual)
+    } else {
+        let mut all = vec![usual, usual - (usual - value) / 2];
+        all.retain(|&v| v > value);
+        all
+    }
+}
