@@ -93,4 +93,85 @@ static inline u64 fix_div_square_q48(u64 num, u32 a, u64 den, u32 b)
 	return down - up < 64 ? quotient >> (down - up) : 0;
 }
 
+/*
+ * Logarithms and exponents, to base 2, are in Q56 (FIX_LOG_BITS), below 2^7; powers, at most 1, are in Q62
+ * (FIX_POWER_BITS). Polynomials, not tables: no loop, and no branch in a logarithm.
+ *
+ * Natural logarithms are not needed: e^-t = 2^-(t log2 e), with log2 e = FIX_LOG2_E.
+ */
+#define FIX_LOG_BITS 56
+#define FIX_LOG_ONE (1ULL << FIX_LOG_BITS)
+#define FIX_POWER_BITS 62
+#define FIX_POWER_ONE (1ULL << FIX_POWER_BITS)
+#define FIX_LOG2_E 103957133576908769ULL /* log2 e, Q56 */
+
+/*
+ * log2(1 + u), Q56, for u in Q56 below 1, with a relative error below 2^-28: u times the polynomial of
+ * degree 11 that comes nearest to log2(1 + u)/u (2^-32, Chebyshev), in Q31. The factor u stands outside,
+ * so that a small u loses nothing; each of Horner's sums is positive, so nothing is signed.
+ */
+static inline u64 fix_log2_mantissa(u64 u)
+{
+	u64 x = u >> (FIX_LOG_BITS - 32), p = 27652985 - (3880715 * x >> 32);
+
+	p = 92325738 - (p * x >> 32);
+	p = 196742391 - (p * x >> 32);
+	p = 312350848 - (p * x >> 32);
+	p = 415261089 - (p * x >> 32);
+	p = 509487427 - (p * x >> 32);
+	p = 618503402 - (p * x >> 32);
+	p = 774429133 - (p * x >> 32);
+	p = 1032715517 - (p * x >> 32);
+	p = 1549081885 - (p * x >> 32);
+	p = 3098164009 - (p * x >> 32);
+	return fix_mul_shr(u, p, 31);
+}
+
+/* log2(v), Q56, for a whole number v from 1, with an absolute error below 2^-28; exact for powers of 2. */
+static inline u64 fix_log2(u64 v)
+{
+	u32 top = fix_msb(v);
+
+	/* The leading 1 is shifted out; its 63 followers become a fraction in Q56. */
+	return ((u64)top << FIX_LOG_BITS) + fix_log2_mantissa((v << (63 - top) << 1) >> (64 - FIX_LOG_BITS));
+}
+
+/* log2(1 + e), Q56, for e in Q56 below 127, with a relative error below 2^-28, or of the last digit. */
+static inline u64 fix_log2_1p(u64 e)
+{
+	u64 v = e + FIX_LOG_ONE;
+	u32 whole = fix_msb(v) - FIX_LOG_BITS;
+
+	return ((u64)whole << FIX_LOG_BITS) + fix_log2_mantissa((v >> whole) - FIX_LOG_ONE);
+}
+
+/*
+ * 2^-t, Q62, for any t in Q56. 2^-t has a relative error below 2^-29, or of the last digit, and
+ * so has 1 - 2^-t, as FIX_POWER_ONE - fix_exp2_neg(t): 1 - 2^-f, for the fraction f of t, is f times
+ * the polynomial of degree 6 that comes nearest to (1 - 2^-f)/f (2^-32), in Q32.
+ */
+static inline u64 fix_exp2_neg(u64 t)
+{
+	u64 f = t & (FIX_LOG_ONE - 1), x = f >> (FIX_LOG_BITS - 32);
+	u64 p = 639488 - (48550 * x >> 32);
+
+	p = 5712048 - (p * x >> 32);
+	p = 41304489 - (p * x >> 32);
+	p = 238387495 - (p * x >> 32);
+	p = 1031764939 - (p * x >> 32);
+	p = 2977044471 - (p * x >> 32);
+	/* 2^-64 and less is nothing, and a shift by so many bits has no meaning in C. */
+	p = FIX_POWER_ONE - fix_mul_shr(f, p, 32 + FIX_LOG_BITS - FIX_POWER_BITS);
+	return t >> (FIX_LOG_BITS + 6) ? 0 : p >> (t >> FIX_LOG_BITS);
+}
+
+/*
+ * (1 + e)^-n, Q62, for e in Q56 below 127 and n in Q32; n log2(1 + e) must be below 256. The exponent has
+ * a relative error below 2^-28, or of the last digit times n: so 1 - (1 + e)^-n keeps its digits for small e.
+ */
+static inline u64 fix_power_1p_neg(u64 e, u64 n)
+{
+	return fix_exp2_neg(fix_mul_shr(fix_log2_1p(e), n, 32));
+}
+
 #endif
