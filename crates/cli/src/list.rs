@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 
 use clap::ValueEnum;
+use tresse_controllers as controllers;
+use tresse_lab::catalogue;
 use tresse_lab::parts::{self, Kind};
 
 use crate::table::Table;
@@ -64,22 +66,57 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
         let name = args.kind.to_possible_value().expect("no kind is skipped").get_name().replace('-', "_");
         let mut object = serde_json::Map::from_iter([("schema".to_owned(), "tresse/list/1".into())]);
         let entries = if kind == Kind::Controllers {
-            serde_json::to_value(parts::controllers())
+            serde_json::to_value(catalogue::entries())
         } else {
             serde_json::to_value(parts::list(kind))
         };
         object.insert(name, entries.expect("entries are plain data"));
         return print_json(&object);
     }
-    let with_parameters = kind == Kind::Controllers;
-    let head = ["name", "what it is", "source", "parameters"];
-    let mut table = Table::new(&head[..if with_parameters { 4 } else { 3 }]);
-    for e in parts::list(kind) {
-        let parameters = with_parameters.then(|| parts::parameters_of(&e.name));
-        table.row([e.name, e.title, e.source].into_iter().chain(parameters).collect());
-    }
+    let table = if kind == Kind::Controllers { controllers() } else { parts_of(kind) };
     write!(io::stdout(), "{table}")?;
     Ok(())
+}
+
+fn parts_of(kind: Kind) -> Table {
+    let mut table = Table::new(&["name", "what it is", "source"]);
+    for e in parts::list(kind) {
+        table.row(vec![e.name, e.title, e.source]);
+    }
+    table
+}
+
+/// Two lines or more for each: the second has its source, the next its parameters.
+fn controllers() -> Table {
+    let mut table = Table::new(&["name", "coupled", "signals", "what it is, source, parameters"]);
+    for c in controllers::all() {
+        let coupled = if c.coupled() { "yes" } else { "no" };
+        let first = [c.name(), coupled, &catalogue::strongest_signals(&c), c.title()];
+        table.row(first.map(str::to_owned).to_vec());
+        let parameters = c.parameters();
+        let parameters =
+            parameters.iter().map(|p| format!("{}={} ({}..={})", p.name, p.default, p.min, p.max));
+        let more = [c.source().to_owned()]
+            .into_iter()
+            .chain(folded(parameters))
+            .chain(c.why_not_attachable().map(|why| format!("not in Linux: {why}")));
+        for text in more {
+            table.row(vec![String::new(), String::new(), String::new(), text]);
+        }
+    }
+    table
+}
+
+/// `texts` with commas between them, in lines that end at about column 100.
+fn folded(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for text in texts {
+        match lines.last_mut() {
+            Some(line) if line.len() + text.len() <= 64 => *line += &format!(", {text}"),
+            _ => lines.push(text),
+        }
+    }
+    lines
 }
 
 pub fn explain(args: &ExplainArgs) -> Result<(), Failure> {

@@ -9,6 +9,7 @@
 pub mod check;
 mod declared;
 mod group;
+mod header;
 mod load;
 mod raw;
 mod registry;

@@ -6,10 +6,12 @@ use std::sync::RwLock;
 
 use crate::CWND_LIMIT;
 use crate::declared::declared_controllers;
+use crate::header;
 use crate::raw::{Cause, IGNORE_MARK, RawController, RawParameter};
 
 pub(crate) struct BuiltIn {
     raw: &'static RawController,
+    source_file: &'static str,
     text: &'static str,
 }
 
@@ -79,6 +81,14 @@ impl Exception {
             Self::Leaps => "leaps",
         }
     }
+
+    /// What it allows, for people.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Lowers => "an ACK may lower the window",
+            Self::IgnoresMark => "a mark may leave the window as it is, and growing",
+        }
+    }
 }
 
 /// What a paper proves of its controller.
@@ -98,6 +108,14 @@ impl Claim {
         match self {
             Self::NotAboveReno => "not_above_reno",
             Self::RttRatios => "rtt_ratios",
+        }
+    }
+
+    /// What it says, for people.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::NotAboveReno => "on no path does an ACK raise the window more than Reno's would",
+            Self::RttRatios => "if all RTTs are multiplied by one factor, nothing changes",
         }
     }
 }
@@ -221,7 +239,13 @@ impl Controller {
 
     /// Whether a Linux kernel can give every signal that it needs.
     pub fn attachable(&self) -> bool {
-        !self.signals().contains(&Signal::NextHop)
+        self.why_not_attachable().is_none()
+    }
+
+    /// What a Linux kernel lacks for it, if anything.
+    pub fn why_not_attachable(&self) -> Option<&'static str> {
+        let next_hop = self.signals().contains(&Signal::NextHop);
+        next_hop.then_some("no Linux kernel tells the congestion of the next hop")
     }
 
     /// Its parameters, in the order of their declaration.
@@ -280,6 +304,19 @@ impl Controller {
     /// Its source text.
     pub fn text(&self) -> &'static str {
         self.text
+    }
+
+    /// The comment at the head of its source: what it is, the equations, the deviations.
+    pub fn header(&self) -> String {
+        header::header(self.text)
+    }
+
+    /// The file that declares it: the user's, or its place in Tresse's source tree.
+    pub fn source_file(&self) -> &'static Path {
+        self.file.unwrap_or_else(|| {
+            let built_in = generated::BUILT_IN.iter().find(|b| std::ptr::eq(b.raw, self.raw));
+            Path::new(built_in.expect("what has no file is built in").source_file)
+        })
     }
 
     /// The file that it was loaded from; `None` if it is built in.

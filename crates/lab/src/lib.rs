@@ -1,6 +1,7 @@
 //! Experiments: from a TOML file to runs, from runs to Parquet, and beside the published numbers.
 
 pub mod bench;
+pub mod catalogue;
 mod error;
 pub mod experiment;
 mod load;

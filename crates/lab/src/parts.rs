@@ -3,9 +3,9 @@
 //! Controllers tell of themselves; every other part is a page in `docs/explain/`.
 
 use serde::Serialize;
-use tresse_controllers::{self as controllers, Controller};
+use tresse_controllers as controllers;
 
-use crate::papers;
+use crate::{catalogue, papers};
 
 /// A kind of part, as `tresse list` takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,66 +79,10 @@ pub struct Entry {
     pub source: String,
 }
 
-/// A controller's parameters in one line: `beta=4 (2..=64)`.
-pub fn parameters_of(name: &str) -> String {
-    let parameters = controllers::find(name).map(|c| c.parameters()).unwrap_or_default();
-    let texts = parameters.iter().map(|p| format!("{}={} ({}..={})", p.name, p.default, p.min, p.max));
-    texts.collect::<Vec<_>>().join(", ")
-}
-
-/// A controller's line of `tresse list controllers --json`.
-#[derive(Debug, Clone, Serialize)]
-pub struct ControllerEntry {
-    #[serde(flatten)]
-    entry: Entry,
-    signals: Vec<&'static str>,
-    coupled: bool,
-    /// Whether the kernel can give every signal that it needs: losses, ECN and exact CE counts.
-    attachable: bool,
-    min_cwnd_pkts: u32,
-    parameters: Vec<ParameterEntry>,
-}
-
-#[derive(Debug, Clone, Serialize)]
-struct ParameterEntry {
-    name: &'static str,
-    default: u64,
-    min: u64,
-    max: u64,
-    unit: &'static str,
-    meaning: &'static str,
-}
-
-/// The controllers with all that they declare.
-pub fn controllers() -> Vec<ControllerEntry> {
-    controllers::all()
-        .iter()
-        .map(|c| ControllerEntry {
-            entry: controller_entry(c),
-            signals: c.signals().iter().map(|s| s.name()).collect(),
-            coupled: c.coupled(),
-            attachable: c.attachable(),
-            min_cwnd_pkts: c.min_cwnd(),
-            parameters: c
-                .parameters()
-                .into_iter()
-                .map(|p| ParameterEntry {
-                    name: p.name,
-                    default: p.default,
-                    min: p.min,
-                    max: p.max,
-                    unit: p.unit,
-                    meaning: p.meaning,
-                })
-                .collect(),
-        })
-        .collect()
-}
-
 /// The parts of a kind.
 pub fn list(kind: Kind) -> Vec<Entry> {
     match kind {
-        Kind::Controllers => controllers::all().iter().map(controller_entry).collect(),
+        Kind::Controllers => controllers::all().iter().map(catalogue::entry).collect(),
         Kind::Experiments => papers::all()
             .map(|(name, e)| Entry { name: name.to_owned(), title: e.title, source: e.source })
             .collect(),
@@ -154,11 +98,12 @@ pub fn list(kind: Kind) -> Vec<Entry> {
     }
 }
 
-/// Everything that is to be said of `name`: a controller's declaration and source, a part's page, or
+/// Everything that is to be said of `name`: what a controller declares and its header
+/// says, a part's page, or
 /// an experiment's file.
 pub fn explain(name: &str) -> Option<String> {
     if let Some(c) = controllers::find(name) {
-        return Some(explain_controller(&c));
+        return Some(format!("# {name}\n\n{}\n{}", catalogue::facts(&c), catalogue::header(&c)));
     }
     if let Some(p) = PAGES.iter().find(|p| p.name == name) {
         return Some(p.text.to_owned());
@@ -171,31 +116,6 @@ pub fn names() -> Vec<String> {
     let controllers = controllers::all().into_iter().map(|c| c.name().to_owned());
     let pages = PAGES.iter().map(|p| p.name.to_owned());
     controllers.chain(pages).chain(papers::names().into_iter().map(str::to_owned)).collect()
-}
-
-fn controller_entry(c: &Controller) -> Entry {
-    Entry { name: c.name().to_owned(), title: c.title().to_owned(), source: c.source().to_owned() }
-}
-
-fn explain_controller(c: &Controller) -> String {
-    let signals: Vec<_> = c.signals().iter().map(|s| s.name()).collect();
-    let mut out = format!(
-        "# {}\n\n{}\n\n- source: {}\n- signals: {}\n- coupled: {}\n- smallest window: {} packets\n",
-        c.name(),
-        c.title(),
-        c.source(),
-        signals.join(", "),
-        if c.coupled() { "yes" } else { "no" },
-        c.min_cwnd(),
-    );
-    for p in c.parameters() {
-        let unit = if p.unit.is_empty() { String::new() } else { format!(" {}", p.unit) };
-        out += &format!(
-            "- parameter `{}` = {}{unit} ({}..={}): {}\n",
-            p.name, p.default, p.min, p.max, p.meaning
-        );
-    }
-    out + "\n" + c.text()
 }
 
 /// The first heading of a page.

@@ -32,6 +32,55 @@ fn controllers_are_listed_with_what_they_declare() {
 }
 
 #[test]
+fn a_controller_tells_where_it_departs_and_what_it_claims() {
+    let list = json(&["list", "controllers", "--json"]);
+    let list = list["controllers"].as_array().expect("a list");
+    let find = |name: &str| list.iter().find(|c| c["name"] == name).expect("it is listed");
+    let olia = find("olia");
+    assert_eq!(olia["exceptions"], serde_json::json!(["lowers"]));
+    assert_eq!(olia["claims"], serde_json::json!(["rtt_ratios"]));
+    assert_eq!((&olia["single"], &olia["file"]), (&"reno".into(), &"controllers/olia.c".into()));
+    assert_eq!((&olia["attachable"], &olia["why_not_attachable"]), (&true.into(), &Value::Null));
+    assert_eq!(find("reno")["single"], Value::Null);
+    assert_eq!(find("dcm")["claims"], serde_json::json!(["not_above_reno", "rtt_ratios"]));
+}
+
+/// A terminal of 110 columns shows it unbroken.
+#[test]
+fn the_table_of_controllers_has_all_and_stays_narrow() {
+    let table = stdout(&["list", "controllers"], "");
+    for line in table.lines() {
+        assert!(line.chars().count() <= 110, "{line}");
+    }
+    let list = json(&["list", "controllers", "--json"]);
+    for c in list["controllers"].as_array().expect("a list") {
+        for key in ["name", "title", "source"] {
+            assert!(table.contains(c[key].as_str().expect("a text")), "{key} of {c}");
+        }
+        for p in c["parameters"].as_array().expect("a list") {
+            let text =
+                format!("{}={} ({}..={})", p["name"].as_str().unwrap(), p["default"], p["min"], p["max"]);
+            assert!(table.contains(&text), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_controller_is_explained_by_its_header_and_its_declaration() {
+    let text = stdout(&["explain", "xmp"], "");
+    for part in [
+        "- source: XMP §2-3, Alg. 1\n",
+        "- claim `rtt_ratios`: ",
+        "| `beta` | 4 | 2..=64 |",
+        "\n  mark, once a round     w_r -= max(w_r/beta, 1), not below 2 packets;",
+        "\nDeviations from Algorithm 1:\n  - ",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(!text.contains("static "), "its code is in the file that is named");
+}
+
+#[test]
 fn every_kind_has_something_to_list() {
     for kind in [
         "controllers",
