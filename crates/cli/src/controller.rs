@@ -1,4 +1,6 @@
-//! `tresse controller trace`.
+//! `tresse controller`.
+
+mod new;
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -15,6 +17,7 @@ use crate::{Failure, print_json};
 /// Work with one controller
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
+    New(new::Args),
     Check(CheckArgs),
     Trace(TraceArgs),
 }
@@ -80,6 +83,7 @@ enum Host {
 
 pub fn run(command: Command) -> Result<(), Failure> {
     match command {
+        Command::New(args) => new::run(&args),
         Command::Check(args) => check(&args),
         Command::Trace(args) => trace(&args),
     }

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::common::{fails, tresse};
 
 /// Whether eBPF can be loaded here; prints what is missing if not.
-fn kernel_is_here() -> bool {
+pub fn kernel_is_here() -> bool {
     let dir = TempDir::new().expect("a temporary folder");
     let output = tresse(dir.path()).args(["controller", "check", "reno"]).output().expect("it starts");
     if !output.status.success() {

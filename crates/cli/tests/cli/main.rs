@@ -5,4 +5,5 @@ mod common;
 mod facts;
 mod linux;
 mod mark;
+mod new;
 mod run;

@@ -1,0 +1,98 @@
+//! `tresse controller new`: a controller to begin with.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use tresse_controllers as controllers;
+
+use crate::{Failure, print_json};
+
+/// A controller that works, with a comment at each place that its author will change.
+const TEMPLATE: &str = include_str!("template.c");
+
+/// What stands in the template for the controller's name.
+const PLACEHOLDER: &str = "NAME";
+
+/// The kernel calls it `tr_NAME`, and takes 15 characters.
+const LONGEST: usize = 12;
+
+/// Begin a controller of your own: writes NAME.c, which compiles and runs at once
+///
+/// The file is a small coupled controller with a parameter, private state, a word that its siblings
+/// see, and every hook, each explained in a line. docs/controllers.md goes on from there.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Its name: lower-case letters, digits and `_`, at most 12 characters
+    name: String,
+    /// The folder for the file
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    dir: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let name = &*args.name;
+    check_name(name).map_err(Failure::Input)?;
+    // `./mine.c` is `mine.c` for people.
+    let file = if args.dir == Path::new(".") { PathBuf::new() } else { args.dir.clone() };
+    let file = file.join(format!("{name}.c"));
+    write(&file, &TEMPLATE.replace(PLACEHOLDER, name)).map_err(Failure::Input)?;
+    if args.json {
+        let schema = "tresse/controller-new/1";
+        return print_json(&serde_json::json!({ "schema": schema, "controller": name, "file": file }));
+    }
+    let file = file.display();
+    writeln!(
+        io::stdout(),
+        "{file} is written: a controller that works, to be changed. Next:\n\n\
+         both compilers, and the kernel's verifier:\n  tresse controller check {file}\n\
+         its window after each event of a script:\n  tresse controller trace {file} --script FILE\n\
+         in the simulator, beside LIA:\n  tresse run xmp/table1 --controller {file} --set schemes.{name}.controller={name} \\\n\
+         \x20     --set schemes.{name}.subflows=2 --only scheme={name},lia\n\
+         in this machine's kernel, as tr_{name} (root):\n  tresse attach {file}"
+    )?;
+    Ok(())
+}
+
+/// Whether C, the experiment files and the kernel can all use `name`, and nobody does yet.
+fn check_name(name: &str) -> Result<(), String> {
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(allowed) {
+        return Err(format!(
+            "`{name}` cannot name a controller: a lower-case letter comes first, then lower-case letters, \
+             digits and `_`"
+        ));
+    }
+    if name.len() > LONGEST {
+        let n = name.len();
+        return Err(format!(
+            "`{name}` has {n} characters: the kernel takes 15, `tr_` among them, so {LONGEST} are left"
+        ));
+    }
+    if controllers::find(name).is_some() {
+        return Err(format!("there is a controller `{name}` already; choose another name"));
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    let shown = path.display();
+    let mut file = File::create_new(path).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => {
+            format!(
+                "{shown} is there already, and stays as it is\n\nhint: choose another name, or `--dir DIR`"
+            )
+        }
+        _ => format!(
+            "{shown}: cannot be written: {error}\n\nhint: choose a folder that is there with `--dir DIR`"
+        ),
+    })?;
+    file.write_all(text.as_bytes()).map_err(|error| {
+        // Half a file would be in the way of the next try.
+        let _ = fs::remove_file(path);
+        format!("{shown}: cannot be written: {error}")
+    })
+}

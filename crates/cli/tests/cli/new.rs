@@ -1,0 +1,126 @@
+//! `tresse controller new`: the file that it writes works at once, whatever its name is.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::common::{SMALL, fails, tresse};
+use crate::linux::kernel_is_here;
+
+fn stdout(dir: &Path, args: &[&str], input: &str) -> String {
+    let output = tresse(dir).args(args).write_stdin(input).output().expect("the command starts");
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("output is UTF-8")
+}
+
+fn trace(dir: &Path, controller: &str, host: &str, script: &str) -> String {
+    stdout(dir, &["controller", "trace", controller, "--script", "-", "--host", host], script)
+}
+
+fn begun(names: &[&str]) -> TempDir {
+    let dir = TempDir::new().expect("a temporary folder");
+    for name in names {
+        stdout(dir.path(), &["controller", "new", name], "");
+    }
+    dir
+}
+
+/// Slow start, growth, a loss, a timeout, and the way back.
+const LIFE: &str =
+    "ack 10 rtt=200us\nack 20\nloss\nack 20\nack 20\nack 300\nloss\nack 100\ntimeout\nack 50\nack 200\n";
+
+#[test]
+fn a_new_controller_is_what_it_says_it_is() {
+    let dir = begun(&["mine"]);
+    // Its declaration says so: with one subflow and its defaults it is Reno.
+    assert_eq!(trace(dir.path(), "mine.c", "native", LIFE), trace(dir.path(), "reno", "native", LIFE));
+    // Two subflows that deliver the same gain half of what Reno would each.
+    let script = "subflows 2\nack 10\nack 10 subflow=1\nloss\nloss subflow=1\n\
+                  ack 10\nack 10 subflow=1\nack 400\nack 400 subflow=1\n";
+    let gain = |controller: &str| {
+        let text = trace(dir.path(), controller, "native", script);
+        let last = text.lines().last().expect("it has lines");
+        last.split(' ').nth(2).expect("a window").parse::<u32>().expect("a number") - 10
+    };
+    let (mine, reno) = (gain("mine.c"), gain("reno"));
+    assert!(mine > 0 && mine.abs_diff(reno / 2) <= 1, "{mine} packets; Reno gains {reno}");
+    let cut = ["controller", "trace", "mine.c", "--script", "-", "--param", "cut=20"];
+    assert_eq!(stdout(dir.path(), &cut, "loss\n"), "loss 0 8 8 recovery\n");
+}
+
+#[test]
+fn a_new_controller_runs() {
+    let dir = begun(&["mine"]);
+    let mine = ["--controller", "mine.c", "--set", "schemes.mine.controller=mine"];
+    let output = tresse(dir.path())
+        .args(SMALL)
+        .args(mine)
+        .args(["--set", "schemes.mine.subflows=2", "--only", "scheme=mine", "--json"])
+        .output()
+        .expect("the command starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    assert_eq!(report["cases"][0]["case"]["scheme"], "mine");
+    assert_eq!(report["cases"][0]["metrics"]["flows"], 256);
+}
+
+/// Names that mean something to C, to the contract or to the kernel are as good as any.
+#[test]
+fn any_name_that_is_allowed_compiles_for_both_hosts() {
+    let names = ["int", "ack", "peer", "subflow", "tcp", "sock", "tresse", "controller", "n", "a_2345678901"];
+    let dir = begun(&names);
+    for name in names {
+        trace(dir.path(), &format!("{name}.c"), "native", LIFE);
+    }
+    if !kernel_is_here() {
+        return;
+    }
+    for name in names {
+        let file = format!("{name}.c");
+        stdout(dir.path(), &["controller", "check", &file], "");
+        let native = trace(dir.path(), &file, "native", LIFE);
+        assert_eq!(native, trace(dir.path(), &file, "bpf", LIFE), "{name}");
+    }
+}
+
+#[test]
+fn it_says_where_the_file_is_and_what_comes_next() {
+    let dir = TempDir::new().expect("a temporary folder");
+    fs::create_dir(dir.path().join("own")).expect("a folder");
+    let text = stdout(dir.path(), &["controller", "new", "mine", "--dir", "own"], "");
+    for part in ["own/mine.c is written", "controller check own/mine.c", "--controller own/mine.c", "tr_mine"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let json = stdout(dir.path(), &["controller", "new", "other", "--json"], "");
+    let json: serde_json::Value = serde_json::from_str(&json).expect("one JSON object");
+    let expected = serde_json::json!({
+        "schema": "tresse/controller-new/1", "controller": "other", "file": "other.c"
+    });
+    assert_eq!(json, expected);
+    assert!(dir.path().join("own/mine.c").exists() && dir.path().join("other.c").exists());
+}
+
+#[test]
+fn what_is_there_stays_and_bad_names_are_refused() {
+    let dir = TempDir::new().expect("a temporary folder");
+    fs::write(dir.path().join("mine.c"), "three years").expect("a file");
+    for (arguments, message) in [
+        (&["mine"][..], "mine.c is there already"),
+        (&["lia"], "there is a controller `lia` already"),
+        (&["Mine"], "lower-case"),
+        (&["2nd"], "a lower-case letter comes first"),
+        (&["_own"], "a lower-case letter comes first"),
+        (&["a-b"], "digits and `_`"),
+        (&["../own"], "digits and `_`"),
+        (&[""], "a lower-case letter comes first"),
+        (&["thirteen_char"], "has 13 characters"),
+        (&["own", "--dir", "nowhere"], "nowhere/own.c: cannot be written: No such file"),
+    ] {
+        let said = fails(tresse(dir.path()).args(["controller", "new"]).args(arguments), 2);
+        assert!(said.contains(message), "{arguments:?}: {said}");
+    }
+    assert_eq!(fs::read_to_string(dir.path().join("mine.c")).expect("it is there"), "three years");
+    assert_eq!(fs::read_dir(dir.path()).expect("the folder").count(), 1, "nothing else was written");
+}
