@@ -87,6 +87,8 @@ impl Exception {
         match self {
             Self::Lowers => "an ACK may lower the window",
             Self::IgnoresMark => "a mark may leave the window as it is, and growing",
+            Self::FastStart => "in slow start a packet delivered may add up to two",
+            Self::Leaps => "where RTTs differ an ACK may add more packets than it delivers",
         }
     }
 }

@@ -34,6 +34,9 @@ fn event() -> impl Strategy<Value = Event> {
             }),
         1 => subflow.clone().prop_map(|subflow| Event::Loss { subflow }),
         1 => subflow.clone().prop_map(|subflow| Event::Timeout { subflow }),
+        1 => subflow.clone().prop_map(|subflow| Event::Local { subflow }),
+        1 => (any::<bool>(), subflow.clone())
+            .prop_map(|(congested, subflow)| Event::NextHop { congested, subflow }),
         1 => (magnitude(24), subflow).prop_map(|(us, subflow)| Event::Wait { us: us.into(), subflow }),
     ]
 }
@@ -42,11 +45,7 @@ fn script() -> impl Strategy<Value = (Script, u32)> {
     let count = prop_oneof![4 => 1..=8usize, 1 => 9..=64usize];
     (count, vec(event(), 1..80), magnitude(19)).prop_map(|(count, mut events, initial_window)| {
         for event in &mut events {
-            let (Event::Ack { subflow, .. }
-            | Event::Loss { subflow }
-            | Event::Timeout { subflow }
-            | Event::Wait { subflow, .. }) = event;
-            *subflow %= count;
+            *event = event.on(event.subflow() % count);
         }
         (Script { subflows: count, events }, initial_window)
     })
