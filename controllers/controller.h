@@ -313,6 +313,25 @@ static inline void raise_window(struct subflow *s, u64 *credit, u32 delivered, u
 	*credit &= (1ULL << 48) - 1;
 }
 
+/*
+ * raise_window's counterpart, for a `grow` that may lower (EXCEPTION_LOWERS): each of the `delivered`
+ * packets takes `decrease` (Q48 packets, at most one), down to a window of 1.
+ */
+static inline void lower_window(struct subflow *s, u64 *credit, u32 delivered, u64 decrease)
+{
+	u64 count = delivered < (1u << 14) ? delivered : 1u << 14;
+	u64 owed = count * decrease;
+	u64 packets = owed > *credit ? (owed - *credit + (1ULL << 48) - 1) >> 48 : 0;
+
+	if (packets >= s->cwnd) {
+		s->cwnd = 1;
+		*credit = 0;
+		return;
+	}
+	s->cwnd -= (u32)packets;
+	*credit = *credit + (packets << 48) - owed;
+}
+
 /* One packet of window for each window of packets: 1 / cwnd, in Q48; rounded up, so that exactly
    cwnd packets are enough. */
 static inline u64 reno_increase(const struct subflow *s)

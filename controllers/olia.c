@@ -117,22 +117,6 @@ static struct change olia_change(const struct subflow *s)
 	return change;
 }
 
-/* raise_window's counterpart: each of the `delivered` packets takes `decrease`, Q48, at most one. */
-static void lower_window(struct subflow *s, u64 *credit, u32 delivered, u64 decrease)
-{
-	u64 count = delivered < (1u << 14) ? delivered : 1u << 14;
-	u64 owed = count * decrease;
-	u64 packets = owed > *credit ? (owed - *credit + ONE_PACKET - 1) >> 48 : 0;
-
-	if (packets >= s->cwnd) {
-		s->cwnd = 1;
-		*credit = 0;
-		return;
-	}
-	s->cwnd -= (u32)packets;
-	*credit = *credit + (packets << 48) - owed;
-}
-
 static void olia_ack(struct subflow *s, const struct ack *a)
 {
 	struct olia *o = state_of(s);
