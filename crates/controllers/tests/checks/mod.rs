@@ -9,6 +9,7 @@ use crate::readings::View;
 mod balia;
 mod dcm;
 mod dctcp;
+mod holnet;
 mod lia;
 mod meter;
 mod olia;
@@ -18,7 +19,21 @@ mod trajectories;
 mod xmp;
 
 /// The controllers that have a reading.
-const READ: [&str; 7] = ["balia", "dcm", "dctcp", "lia", "olia", "reno", "xmp"];
+const READ: [&str; 13] = [
+    "balia",
+    "dcm",
+    "dctcp",
+    "holnet_cc",
+    "holnet_cc_ecn",
+    "holnet_mcc",
+    "holnet_mcc_ecn",
+    "holnet_uta",
+    "holnet_uta_ecn",
+    "lia",
+    "olia",
+    "reno",
+    "xmp",
+];
 
 /// `count` subflows under `name` with its default parameters.
 fn group(name: &str, count: usize, initial_window: u32) -> Group {

@@ -10,6 +10,7 @@ use tresse_controllers::{Ack, Cause};
 mod balia;
 mod dcm;
 mod dctcp;
+mod holnet;
 mod lia;
 mod olia;
 mod reno;
@@ -17,6 +18,7 @@ mod xmp;
 
 pub use balia::{BALIA_ERROR, balanced_increase, rate_ratio};
 pub use dctcp::{ALPHA_ERROR, Dctcp};
+pub use holnet::{AlphaFair, Uta};
 pub use lia::{LIA_ERROR, linked_increase};
 pub use olia::modulation;
 pub use xmp::delta;
@@ -82,6 +84,9 @@ pub fn reading(name: &str, count: usize) -> Box<dyn Reading> {
     match name {
         "balia" => Box::new(balia::Balia),
         "dcm" => Box::new(dcm::Dcm::new(count)),
+        "holnet_cc" | "holnet_cc_ecn" => Box::new(holnet::Cc(AlphaFair::new(0.5, 1.0))),
+        "holnet_mcc" | "holnet_mcc_ecn" => Box::new(holnet::Mcc),
+        "holnet_uta" | "holnet_uta_ecn" => Box::new(Uta { w: 1.0, r: 1.0 }),
         "olia" => Box::new(olia::Olia::new(count)),
         "reno" => Box::new(reno::Reno),
         "dctcp" => Box::new(dctcp::Dctcp::new(count)),
