@@ -315,16 +315,16 @@ static inline void raise_window(struct subflow *s, u64 *credit, u32 delivered, u
 
 /*
  * raise_window's counterpart, for a `grow` that may lower (EXCEPTION_LOWERS): each of the `delivered`
- * packets takes `decrease` (Q48 packets, at most one), down to a window of 1.
+ * packets takes `decrease` (Q48 packets, at most one), down to a window of `least`.
  */
-static inline void lower_window(struct subflow *s, u64 *credit, u32 delivered, u64 decrease)
+static inline void lower_window(struct subflow *s, u64 *credit, u32 delivered, u64 decrease, u32 least)
 {
 	u64 count = delivered < (1u << 14) ? delivered : 1u << 14;
 	u64 owed = count * decrease;
 	u64 packets = owed > *credit ? (owed - *credit + (1ULL << 48) - 1) >> 48 : 0;
 
-	if (packets >= s->cwnd) {
-		s->cwnd = 1;
+	if (packets + least > s->cwnd) {
+		s->cwnd = s->cwnd < least ? s->cwnd : least;
 		*credit = 0;
 		return;
 	}

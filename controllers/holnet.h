@@ -44,11 +44,12 @@ static inline u64 thousandths_q58(u64 v)
 }
 
 /*
- * An ACK of `delivered` packets without congestion: each is worth z (r - e), at most one packet up or down.
+ * An ACK of `delivered` packets without congestion: each is worth z (r - e), at most one packet up or down,
+ * and down to `least` packets of window.
  * z is in Q52 and below 2^10, r in Q58 and below 2^4, e in Q62 and at most 1: the product, Q110, is below
  * 2^124, and in Q48 below 2^62.
  */
-static inline void holnet_step(struct subflow *s, u32 delivered, u64 z, u64 r, u64 e)
+static inline void holnet_step(struct subflow *s, u32 delivered, u64 z, u64 r, u64 e, u32 least)
 {
 	u64 *credit = &state_of(s)->credit;
 	u64 change, one = 1ULL << 48;
@@ -56,7 +57,7 @@ static inline void holnet_step(struct subflow *s, u32 delivered, u64 z, u64 r, u
 	e >>= FIX_POWER_BITS - 58;
 	if (r < e) {
 		change = fix_mul_shr(z, e - r, 62);
-		lower_window(s, credit, delivered, change < one ? change : one);
+		lower_window(s, credit, delivered, change < one ? change : one, least);
 	} else {
 		change = fix_mul_shr(z, r - e, 62);
 		raise_window(s, credit, delivered, change < one ? change : one);

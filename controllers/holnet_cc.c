@@ -122,7 +122,7 @@ static void cc_grow(struct subflow *s, const struct ack *a, u64 r)
 		return;
 	}
 	law_of(s, &law);
-	holnet_step(s, left, law.z, thousandths_q58(r), law.e);
+	holnet_step(s, left, law.z, thousandths_q58(r), law.e, 2);
 }
 
 static void holnet_cc_grow(struct subflow *s, const struct ack *a)

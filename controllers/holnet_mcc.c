@@ -94,7 +94,7 @@ static void holnet_mcc_grow(struct subflow *s, const struct ack *a)
 	if (!left)
 		return;
 	rates_of(s, &rates);
-	holnet_step(s, left, HALF_Q52, thousandths_q58(1000), power_of(s, &rates));
+	holnet_step(s, left, HALF_Q52, thousandths_q58(1000), power_of(s, &rates), 2);
 }
 
 static void holnet_mcc_cos_grow(struct subflow *s, const struct ack *a)
@@ -114,7 +114,7 @@ static void holnet_mcc_cos_grow(struct subflow *s, const struct ack *a)
 	left = h->lowered ? a->delivered : slow_start(s, a->delivered);
 	if (!left)
 		return;
-	holnet_step(s, left, HALF_Q52, thousandths_q58(r), power_of(s, &rates));
+	holnet_step(s, left, HALF_Q52, thousandths_q58(r), power_of(s, &rates), 2);
 }
 
 static u32 holnet_mcc_congestion(struct subflow *s, enum cause cause)

@@ -94,7 +94,7 @@ static void step(struct subflow *s, u64 slow, u32 packets)
 
 	law_of(s, slow, &law);
 	z = (((u64)law.factor << 41) / s->cwnd) << 10; /* Q52: factor is below 2^22 */
-	holnet_step(s, packets, z, r, slow ? law.e - (law.e >> 26) : law.e);
+	holnet_step(s, packets, z, r, slow ? law.e - (law.e >> 26) : law.e, 1);
 	state_of(s)->lowered |= r < ONE_Q58;
 }
 

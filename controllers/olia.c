@@ -136,7 +136,7 @@ static void olia_grow(struct subflow *s, const struct ack *a)
 	o->avoiding = 1;
 	change = olia_change(s);
 	if (change.up < change.down) {
-		lower_window(s, &o->credit, left, change.down - change.up);
+		lower_window(s, &o->credit, left, change.down - change.up, 1);
 		return;
 	}
 	change.up -= change.down;
