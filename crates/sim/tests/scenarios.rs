@@ -1,0 +1,390 @@
+//! Every built-in controller on the smallest networks that tell them apart, as tables of physics.
+//!
+//! Nothing here is random and all arithmetic is exact or IEEE's, so a table changes only if the
+//! behaviour does, and then shows it as numbers. What is expected is asserted elsewhere (fairness.rs,
+//! closed_forms.rs and others); the tables say what is. After a change that is meant:
+//!
+//!   INSTA_UPDATE=always cargo test -p tresse-sim --test scenarios
+//!
+//! Controllers that do the same in a scenario, to the last packet, share a row. A controller that
+//! needs ECN meets a marking port, any other a drop-tail port. With equal RTTs flows can fall into step,
+//! so flows that compete start at several offsets from each other: the tables have means over them,
+//! and the range where the offset decides.
+//!
+//! With TRESSE_FIGURES=DIR the same runs draw their windows and queues, a figure for each controller and
+//! scenario.
+
+mod common;
+#[path = "scenarios/figure.rs"]
+mod figure;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use common::{Acking, Bottleneck, ENDLESS, Net, acked, flow, jain, mean, sample, scheme};
+use figure::{Figure, Panel};
+use tresse_controllers::{Controller, built_in};
+use tresse_fabric::{MICROSECOND, MILLISECOND, SECOND, Time, seconds};
+
+const MEGABIT: u64 = 1_000_000;
+/// With `RTT` a BDP of 33 packets: that of XMP's 1 Gbit/s and 400 us, at a tenth of the packets.
+const RATE: u64 = 100 * MEGABIT;
+const RTT: Time = 4 * MILLISECOND;
+/// Satisfies XMP's eq. (1), as K >= 33/3, and DCTCP's K > 33/7.
+const MARK: u64 = 20;
+/// More than the BDP, so that Reno fills the link.
+const QUEUE: u64 = 50;
+/// Room for a window of packets that cannot be marked above K.
+const MIXED_QUEUE: u64 = 100;
+
+/// Between the starts of two flows: together, within a round, within a sawtooth, after some.
+const OFFSETS_US: [u64; 8] = [0, 900, 1_700, 3_100, 13_000, 50_000, 120_000, 333_000];
+/// Slow start, its overshoot, repaired one packet a round, and a few sawtooths.
+const SETTLE: Time = 3 * SECOND;
+/// Some 33 000 packets.
+const MEASURE: Time = 4 * SECOND;
+/// No common measure with a packet's time, so that samples do not keep pace with departures.
+const STEP: Time = 173 * MICROSECOND + 17;
+
+/// A connection: its controller, whether its packets are ECN-capable, the link of each subflow.
+#[derive(Debug, Clone)]
+struct Cast {
+    controller: &'static str,
+    ecn: bool,
+    links: Vec<u32>,
+}
+
+impl Cast {
+    /// As the controller needs it.
+    fn new(controller: &Controller, links: &[u32]) -> Self {
+        Self { controller: controller.name(), ecn: controller.needs_ecn(), links: links.to_vec() }
+    }
+}
+
+/// Links with their base RTTs, and connections that start one after another.
+#[derive(Debug, Clone)]
+struct Scenario {
+    links: Vec<(Bottleneck, Time)>,
+    cast: Vec<Cast>,
+    offset: Time,
+}
+
+/// From the end of `SETTLE` on.
+#[derive(Debug, PartialEq)]
+struct Measured {
+    /// What part of its link's time each subflow's segments take, by connection.
+    shares: Vec<Vec<f64>>,
+    links: Vec<Link>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Link {
+    /// The mean, packets.
+    queue: f64,
+    /// Of the packets that came, percent.
+    marked: f64,
+    dropped: f64,
+}
+
+impl Scenario {
+    fn run(&self) -> Measured {
+        self.run_and_look(|_| {})
+    }
+
+    fn run_and_look(&self, mut look: impl FnMut(&tresse_sim::World)) -> Measured {
+        let bottlenecks: Vec<_> = self.links.iter().map(|&(link, _)| link).collect();
+        let shortest = self.links.iter().map(|&(_, rtt)| rtt).min().expect("a link");
+        let mut net = Net::new(shortest, &bottlenecks, self.cast.len() as u32);
+        for (i, &(_, rtt)) in self.links.iter().enumerate() {
+            net.ports[Net::bottleneck(i as u32) as usize].delay += rtt - shortest;
+        }
+        let mut world = net.world();
+        for (id, cast) in self.cast.iter().enumerate() {
+            sample(&mut world, id as u64 * self.offset, STEP, &mut look);
+            let paths = cast.links.iter().map(|&link| net.path(id as u32, link)).collect();
+            let mut spec = flow(id as u64, &scheme(cast.controller, &[]), Acking::Each, ENDLESS, paths);
+            spec.config.ecn = cast.ecn;
+            world.start(spec);
+        }
+        let start = world.now() + SETTLE;
+        sample(&mut world, start, STEP, &mut look);
+
+        let count = |world: &tresse_sim::World| -> Vec<Vec<u64>> {
+            let subflows = |(id, cast): (usize, &Cast)| {
+                (0..cast.links.len()).map(|i| acked(world, id as u64, i)).collect()
+            };
+            self.cast.iter().enumerate().map(subflows).collect()
+        };
+        let ports = |world: &tresse_sim::World| -> Vec<_> {
+            let counters = |i| world.fabric().ports()[Net::bottleneck(i) as usize].counters();
+            (0..self.links.len() as u32).map(counters).collect()
+        };
+        let (before, ports_before) = (count(&world), ports(&world));
+        let mut queues = vec![Vec::new(); self.links.len()];
+        sample(&mut world, start + MEASURE, STEP, |w| {
+            for (i, queue) in queues.iter_mut().enumerate() {
+                queue.push(w.fabric().waiting(Net::bottleneck(i as u32)) as f64);
+            }
+            look(w);
+        });
+        let (after, ports_after) = (count(&world), ports(&world));
+
+        let share = |id: usize, i: usize| {
+            let packet = bottlenecks[self.cast[id].links[i] as usize].packet_time();
+            (after[id][i] - before[id][i]) as f64 * packet as f64 / MEASURE as f64
+        };
+        let link = |i: usize| {
+            let (before, after) = (ports_before[i], ports_after[i]);
+            let drops = after.drops - before.drops;
+            let came = (after.bytes - before.bytes) / u64::from(common::PACKET) + drops;
+            let percent = |n: u64| 100.0 * n as f64 / came.max(1) as f64;
+            Link {
+                queue: mean(&queues[i]),
+                marked: percent(after.marks - before.marks),
+                dropped: percent(drops),
+            }
+        };
+        Measured {
+            shares: (0..self.cast.len())
+                .map(|id| (0..self.cast[id].links.len()).map(|i| share(id, i)).collect())
+                .collect(),
+            links: (0..self.links.len()).map(link).collect(),
+        }
+    }
+
+    /// Windows and queues over the first four seconds, twice a round.
+    fn draw(&self, title: &str, file: &Path) {
+        let mut times = Vec::new();
+        let mut windows: Vec<(String, Vec<f64>)> = Vec::new();
+        for (id, cast) in self.cast.iter().enumerate() {
+            for i in 0..cast.links.len() {
+                windows.push((format!("{} {id}.{i}", cast.controller), Vec::new()));
+            }
+        }
+        let mut queues: Vec<(String, Vec<f64>)> =
+            (0..self.links.len()).map(|i| (format!("link {i}"), Vec::new())).collect();
+        self.run_and_look(|world| {
+            let now = world.now();
+            if now > 4 * SECOND || now < times.len() as u64 * (RTT / 2) {
+                return;
+            }
+            times.push(seconds(now));
+            let mut line = windows.iter_mut();
+            for (id, cast) in self.cast.iter().enumerate() {
+                for i in 0..cast.links.len() {
+                    let (_, values) = line.next().expect("a line for each subflow");
+                    values.push(world.sender(id as u64).map_or(0.0, |s| f64::from(s.group()[i].cwnd)));
+                }
+            }
+            for (i, (_, values)) in queues.iter_mut().enumerate() {
+                values.push(world.fabric().waiting(Net::bottleneck(i as u32)) as f64);
+            }
+        });
+        let panels = vec![
+            Panel { label: "window, packets".to_owned(), lines: windows },
+            Panel { label: "queue, packets".to_owned(), lines: queues },
+        ];
+        Figure { title: format!("{title} (connection.subflow)"), times, panels }.write(file);
+    }
+}
+
+/// The directory for the figures, if they are wanted.
+#[expect(clippy::disallowed_methods, reason = "asks whether to draw; no result depends on it")]
+fn figures() -> Option<PathBuf> {
+    std::env::var("TRESSE_FIGURES").ok().map(PathBuf::from)
+}
+
+/// The scenario of one controller at each of the offsets.
+fn at_offsets(links: Vec<(Bottleneck, Time)>, cast: Vec<Cast>) -> Vec<Scenario> {
+    let scenario = |us: u64| Scenario { links: links.clone(), cast: cast.clone(), offset: us * MICROSECOND };
+    OFFSETS_US.map(scenario).to_vec()
+}
+
+/// What one controller's line says: the numbers, from the runs of its scenarios.
+type Line = fn(&[Measured]) -> Vec<String>;
+
+/// Runs the scenarios of each controller that `cast` returns and puts a table together.
+fn table(
+    name: &str,
+    head: &[&str],
+    scenarios: impl Fn(&Controller) -> Option<Vec<Scenario>> + Sync,
+    line: Line,
+) -> String {
+    let cases: Vec<_> = built_in().into_iter().filter_map(|c| Some((c, scenarios(&c)?))).collect();
+    let directory = figures();
+    let results = parallel(&cases, |(controller, scenarios)| {
+        if let Some(directory) = &directory {
+            // Neither in step nor long after each other.
+            let one = &scenarios[scenarios.len() / 2];
+            let file = format!("{}-{}.svg", name.replace(' ', "-"), controller.name());
+            one.draw(&format!("{name}: {}", controller.name()), &directory.join(file));
+        }
+        scenarios.iter().map(Scenario::run).collect::<Vec<_>>()
+    });
+
+    let mut rows: Vec<(Vec<Measured>, String)> = Vec::new();
+    for ((controller, _), result) in cases.iter().zip(results) {
+        match rows.iter_mut().find(|(other, _)| *other == result) {
+            Some((_, names)) => *names += &format!(", {}", controller.name()),
+            None => rows.push((result, controller.name().to_owned())),
+        }
+    }
+    let mut cells = vec![head.iter().map(|h| (*h).to_owned()).collect::<Vec<_>>()];
+    cells.extend(rows.iter().map(|(result, _)| line(result)));
+    let names = std::iter::once("controllers").chain(rows.iter().map(|(_, names)| names.as_str()));
+    let widths: Vec<_> =
+        (0..head.len()).map(|i| cells.iter().map(|row| row[i].chars().count()).max().unwrap_or(0)).collect();
+    let mut text = String::new();
+    for (row, names) in cells.iter().zip(names) {
+        for (cell, width) in row.iter().zip(&widths) {
+            text += &format!("{cell:>width$}  ");
+        }
+        text += &format!("{names}\n");
+    }
+    text
+}
+
+/// `work` on each item, on all cores; the results in the items' order.
+fn parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(i) else { return done };
+            done.push((i, work(item)));
+        }
+    };
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let mut all: Vec<_> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().flat_map(|w| w.join().expect("a scenario runs")).collect()
+    });
+    all.sort_by_key(|&(i, _)| i);
+    all.into_iter().map(|(_, result)| result).collect()
+}
+
+/// The mean over runs of what `of` takes from each.
+fn over(runs: &[Measured], of: impl Fn(&Measured) -> f64) -> f64 {
+    mean(&runs.iter().map(of).collect::<Vec<_>>())
+}
+
+/// The mean over runs, and the range.
+fn range(runs: &[Measured], of: impl Fn(&Measured) -> f64) -> String {
+    let values: Vec<f64> = runs.iter().map(of).collect();
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(0.0, f64::max);
+    format!("{:.3} ({least:.3}..{most:.3})", mean(&values))
+}
+
+fn total(shares: &[f64]) -> f64 {
+    shares.iter().sum()
+}
+
+/// Queue, marks and drops of link 0.
+fn first_link(runs: &[Measured]) -> [String; 3] {
+    [
+        format!("{:.1}", over(runs, |m| m.links[0].queue)),
+        format!("{:.2}", over(runs, |m| m.links[0].marked)),
+        format!("{:.2}", over(runs, |m| m.links[0].dropped)),
+    ]
+}
+
+/// The port that suits a controller.
+fn port(controller: &Controller, rate: u64) -> Bottleneck {
+    if controller.needs_ecn() { Bottleneck::marking(rate, MARK) } else { Bottleneck::drop_tail(rate, QUEUE) }
+}
+
+/// Two flows of one subflow each, alone at a link.
+#[test]
+fn dumbbell() {
+    let scenarios = |c: &Controller| {
+        Some(at_offsets(vec![(port(c, RATE), RTT)], vec![Cast::new(c, &[0]), Cast::new(c, &[0])]))
+    };
+    let line: Line = |runs| {
+        let mut cells = vec![
+            format!("{:.3}", over(runs, |m| m.shares.iter().map(|s| total(s)).sum())),
+            range(runs, |m| jain(&m.shares.iter().map(|s| total(s)).collect::<Vec<_>>())),
+        ];
+        cells.extend(first_link(runs));
+        cells
+    };
+    let head = ["link", "Jain (range)", "queue", "marked %", "dropped %"];
+    insta::assert_snapshot!("dumbbell", table("dumbbell", &head, scenarios, line));
+}
+
+/// A connection with a subflow on each of two links, nobody else there: the second link has half of
+/// the rate and thrice the RTT.
+#[test]
+fn two_paths() {
+    let scenarios = |c: &Controller| {
+        let links = vec![(port(c, RATE), RTT), (port(c, RATE / 2), 3 * RTT)];
+        Some(vec![Scenario { links, cast: vec![Cast::new(c, &[0, 1])], offset: 0 }])
+    };
+    let line: Line = |runs| {
+        let mut cells = Vec::new();
+        for i in 0..2 {
+            let link = &runs[0].links[i];
+            cells.push(format!("{:.3}", runs[0].shares[0][i]));
+            cells.push(format!("{:.1}", link.queue));
+            cells.push(format!("{:.2}", link.marked));
+            cells.push(format!("{:.2}", link.dropped));
+        }
+        cells
+    };
+    let head = ["link 0", "queue", "marked %", "dropped %", "link 1", "queue", "marked %", "dropped %"];
+    insta::assert_snapshot!("two_paths", table("two paths", &head, scenarios, line));
+}
+
+/// A connection with two subflows beside another with one, at one link.
+fn beside(name: &str, suits: impl Fn(&Controller) -> bool + Sync, link: Bottleneck, rival: Cast) -> String {
+    let scenarios = |c: &Controller| {
+        suits(c).then(|| at_offsets(vec![(link, RTT)], vec![Cast::new(c, &[0, 0]), rival.clone()]))
+    };
+    let line: Line = |runs| {
+        let mut cells = vec![
+            range(runs, |m| total(&m.shares[0]) / total(&m.shares[1])),
+            format!("{:.3}", over(runs, |m| total(&m.shares[0]))),
+            format!("{:.3}", over(runs, |m| total(&m.shares[1]))),
+        ];
+        cells.extend(first_link(runs));
+        cells
+    };
+    let head = ["ratio (range)", "link", "rival's", "queue", "marked %", "dropped %"];
+    table(name, &head, scenarios, line)
+}
+
+/// Beside Reno, at a drop-tail port.
+#[test]
+fn beside_reno() {
+    let rival = Cast { controller: "reno", ecn: false, links: vec![0] };
+    let link = Bottleneck::drop_tail(RATE, QUEUE);
+    insta::assert_snapshot!("beside_reno", beside("beside Reno", |c| !c.needs_ecn(), link, rival));
+}
+
+/// Beside a Reno that answers marks as losses, at a marking port.
+#[test]
+fn beside_ecn_reno() {
+    let rival = Cast { controller: "reno", ecn: true, links: vec![0] };
+    let link = Bottleneck::marking(RATE, MARK);
+    insta::assert_snapshot!("beside_ecn_reno", beside("beside ECN Reno", Controller::needs_ecn, link, rival));
+}
+
+/// Beside a Reno that is not ECN-capable, in one queue: its packets pass K and are dropped when the
+/// queue is full (catalogue 0.3, `queue`).
+#[test]
+fn beside_non_ect_reno() {
+    let rival = Cast { controller: "reno", ecn: false, links: vec![0] };
+    let link = Bottleneck { rate: RATE, limit: MIXED_QUEUE, mark: Some(MARK) };
+    let table = beside("beside non-ECT Reno", Controller::needs_ecn, link, rival);
+    insta::assert_snapshot!("beside_non_ect_reno", table);
+}
+
+/// Beside DCTCP, at a marking port.
+#[test]
+fn beside_dctcp() {
+    let rival = Cast { controller: "dctcp", ecn: true, links: vec![0] };
+    let link = Bottleneck::marking(RATE, MARK);
+    insta::assert_snapshot!("beside_dctcp", beside("beside DCTCP", Controller::needs_ecn, link, rival));
+}
