@@ -6,8 +6,8 @@
 //!
 //!   INSTA_UPDATE=always cargo test -p tresse-sim --test scenarios
 //!
-//! Controllers that do the same in a scenario, to the last packet, share a row. A controller that
-//! needs ECN meets a marking port, any other a drop-tail port. With equal RTTs flows can fall into step,
+//! Controllers that do the same in a scenario, to the last packet, share a row; `=` joins two names of one
+//! controller. A controller that needs ECN meets a marking port, any other a drop-tail port. With equal RTTs flows can fall into step,
 //! so flows that compete start at several offsets from each other: the tables have means over them,
 //! and the range where the offset decides.
 //!
@@ -211,7 +211,9 @@ fn table(
     scenarios: impl Fn(&Controller) -> Option<Vec<Scenario>> + Sync,
     line: Line,
 ) -> String {
-    let cases: Vec<_> = built_in().into_iter().filter_map(|c| Some((c, scenarios(&c)?))).collect();
+    let all = built_in();
+    let cases: Vec<_> =
+        (all.iter().filter(|c| c.alias_of().is_none())).filter_map(|c| Some((c, scenarios(c)?))).collect();
     let directory = figures();
     let results = parallel(&cases, |(controller, scenarios)| {
         if let Some(directory) = &directory {
@@ -225,9 +227,13 @@ fn table(
 
     let mut rows: Vec<(Vec<Measured>, String)> = Vec::new();
     for ((controller, _), result) in cases.iter().zip(results) {
+        let mut name = controller.name().to_owned();
+        for alias in all.iter().filter(|c| c.alias_of() == Some(controller.name())) {
+            name += &format!(" = {}", alias.name());
+        }
         match rows.iter_mut().find(|(other, _)| *other == result) {
-            Some((_, names)) => *names += &format!(", {}", controller.name()),
-            None => rows.push((result, controller.name().to_owned())),
+            Some((_, names)) => *names += &format!(", {name}"),
+            None => rows.push((result, name)),
         }
     }
     let mut cells = vec![head.iter().map(|h| (*h).to_owned()).collect::<Vec<_>>()];
