@@ -183,12 +183,12 @@ fn dumbbell() {
     insta::assert_snapshot!("dumbbell", table("dumbbell", &head, scenarios, line));
 }
 
-/// A connection with a subflow on each of two links, nobody else there: the second link has half of
-/// the rate and twice the RTT, and a coupled increase may need seconds for a sawtooth there.
+/// A connection with a subflow on each of two links, nobody else there: the second link has a
+/// quarter of the rate and twice the RTT, and a coupled increase may need seconds for a sawtooth there.
 #[test]
 fn two_paths() {
     let scenarios = |c: &Controller| {
-        let links = vec![(port(c, RATE), RTT), (port(c, RATE / 2), 2 * RTT)];
+        let links = vec![(port(c, RATE), RTT), (port(c, RATE / 4), 2 * RTT)];
         Some(vec![Scenario { links, cast: vec![Cast::new(c, &[0, 1])], offset: 0, measure: 5 * MEASURE }])
     };
     let line: Line = |runs| {
