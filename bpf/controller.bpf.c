@@ -3,7 +3,7 @@
  * Turns one controller into a congestion control of the Linux kernel (tcp_congestion_ops); a socket
  * is a subflow. Built once for each controller:
  *
- *   clang -target bpf -DCONTROLLER_FILE='"xmp.c"' -DCONTROLLER_ID=tresse_xmp …
+ *   clang -target bpf -DCONTROLLER_FILE='"xmp.c"' -DCONTROLLER_ID=tresse_controller_xmp …
  *
  * How the kernel's callbacks become the hooks of controller.h:
  *

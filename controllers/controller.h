@@ -197,9 +197,10 @@ struct controller {
 
 /* ---- eBPF back end: one program for one controller; bpf/controller.bpf.c finds the siblings. ---- */
 
-/* Folded into the program: neither the table nor its strings reach the kernel. */
+/* Folded into the program: neither the table nor its strings reach the kernel. The long name keeps
+   it apart from the program's own tresse_ack, tresse_grow and so on. */
 #define CONTROLLER(id, ...)                                                    \
-	static const struct controller tresse_##id __attribute__((unused)) = { \
+	static const struct controller tresse_controller_##id __attribute__((unused)) = { \
 		.abi = TRESSE_CONTROLLER_ABI, .name = #id, __VA_ARGS__         \
 	}
 

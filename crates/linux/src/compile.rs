@@ -44,7 +44,7 @@ pub(crate) fn compile(
         let mut definition = OsString::from("-DCONTROLLER_FILE=\"");
         definition.push(file);
         definition.push("\"");
-        command.arg(definition).arg(format!("-DCONTROLLER_ID=tresse_{name}"));
+        command.arg(definition).arg(format!("-DCONTROLLER_ID=tresse_controller_{name}"));
     }
     command.arg("-c").arg(source).arg("-o").arg(object).output()
 }
