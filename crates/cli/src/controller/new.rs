@@ -72,6 +72,9 @@ fn check_name(name: &str) -> Result<(), String> {
             "`{name}` has {n} characters: the kernel takes 15, `tr_` among them, so {LONGEST} are left"
         ));
     }
+    if name == "tresse" {
+        return Err("the kernel's programs have functions whose names begin with `tresse_`".to_owned());
+    }
     if controllers::find(name).is_some() {
         return Err(format!("there is a controller `{name}` already; choose another name"));
     }

@@ -2,8 +2,9 @@
 /*
  * NAME: what it does, in one line.
  *
- * Source: paper and equation. w is the window in packets, k runs over the subflows of the connection,
- * r is the own one:
+ * Source: paper and equation.
+ *
+ * w is the window in packets, k runs over the subflows of the connection, r is the own one:
  *
  *   end of a round         d_r  = packets delivered in it, published to the siblings
  *   congestion avoidance   w_r += (d_r / sum_k d_k) / w_r for each packet delivered

@@ -68,7 +68,8 @@ fn a_new_controller_runs() {
 /// Names that mean something to C, to the contract or to the kernel are as good as any.
 #[test]
 fn any_name_that_is_allowed_compiles_for_both_hosts() {
-    let names = ["int", "ack", "peer", "subflow", "tcp", "sock", "tresse", "controller", "n", "a_2345678901"];
+    let names =
+        ["int", "ack", "peer", "subflow", "tcp", "sock", "wrapper", "controller", "n", "a_2345678901"];
     let dir = begun(&names);
     for name in names {
         trace(dir.path(), &format!("{name}.c"), "native", LIFE);
@@ -110,6 +111,7 @@ fn what_is_there_stays_and_bad_names_are_refused() {
         (&["mine"][..], "mine.c is there already"),
         (&["lia"], "there is a controller `lia` already"),
         (&["Mine"], "lower-case"),
+        (&["tresse"], "begin with `tresse_`"),
         (&["2nd"], "a lower-case letter comes first"),
         (&["_own"], "a lower-case letter comes first"),
         (&["a-b"], "digits and `_`"),
