@@ -67,9 +67,11 @@ enum ProfileArg {
 }
 
 pub fn run(args: Args) -> Result<(), Failure> {
+    let mut own = Vec::new();
     for file in &args.controller {
         for controller in tresse_controllers::load(file)? {
             eprintln!("loaded controller {} from {}", controller.name(), file.display());
+            own.push(controller.name());
         }
     }
     let profile = match args.profile {
@@ -78,6 +80,14 @@ pub fn run(args: Args) -> Result<(), Failure> {
     };
     let loaded = tresse_lab::load(tresse_lab::find(&args.experiment)?, profile, &args.set)?;
     let plan = tresse_lab::resolve(&loaded, &args.only)?;
+    for name in own {
+        if !plan.cases.iter().any(|case| case.controllers.controller().name() == name) {
+            eprintln!(
+                "warning: no case uses the controller {name}\nhint: `--set schemes.{name}.controller={name} \
+                 --set schemes.{name}.subflows=2` makes a scheme of it"
+            );
+        }
+    }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let options = Options {
         profile,

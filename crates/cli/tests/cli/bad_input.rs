@@ -206,3 +206,43 @@ fn a_bad_script_names_its_line() {
     let message = fails(tresse(dir.path()).args(["controller", "trace", "lai", "--script", "s.txt"]), 2);
     assert!(message.contains("did you mean `lia`?"), "{message}");
 }
+
+/// A user's controller that cannot be used: what, where, and no run is begun.
+#[test]
+fn a_controller_of_ones_own_is_told_what_is_wrong_with_it() {
+    let reno = include_str!("../../../../controllers/reno.c").replace("CONTROLLER(reno", "CONTROLLER(mine");
+    let line_of = |text: &str, what: &str| {
+        1 + text.lines().position(|line| line.contains(what)).unwrap_or_else(|| panic!("no line has {what}"))
+    };
+    let misspelt = reno.replace("s->cwnd", "s->cwn").replace("half_window(s)", "s->cwn / 2");
+    let line = line_of(&misspelt, "s->cwn ");
+    let returns = reno.replace("\treturn half_window(s);\n", "");
+    let end = line_of(&returns, "state_of(s)->credit = 0;") + 1;
+    for (text, expected) in [
+        (
+            misspelt,
+            vec!["own/mine.c: it does not compile".to_owned(), format!("own/mine.c:{line}:"), "cwn".into()],
+        ),
+        (returns, vec![format!("own/mine.c:{end}:"), "return".into()]),
+        (reno.replace("#include \"controller.h\"", "#include \"control.h\""), vec!["control.h".into()]),
+        (reno.replace(".min_cwnd = 2", ".min_cwnd = 0"), vec!["own/mine.c: mine: .min_cwnd must be".into()]),
+        (
+            reno.replace("CONTROLLER(mine", "CONTROLLER(lia"),
+            vec!["there is a controller `lia` already".into()],
+        ),
+        (reno.replace("CONTROLLER(", "CONTROL("), vec!["no controller is declared".into(), "hint: ".into()]),
+    ] {
+        let dir = TempDir::new().expect("a temporary folder");
+        fs::create_dir(dir.path().join("own")).expect("a folder");
+        fs::write(dir.path().join("own/mine.c"), text).expect("a file");
+        let own = ["--controller", "own/mine.c", "--set", "schemes.xmp.controller=mine"];
+        let message = fails(tresse(dir.path()).args(crate::common::SMALL).args(own), 2);
+        for part in expected {
+            assert!(message.contains(&part), "{part}: {message}");
+        }
+        assert!(!dir.path().join("runs").exists(), "a run that could not start left a folder");
+    }
+    let dir = TempDir::new().expect("a temporary folder");
+    let message = fails(tresse(dir.path()).args(["run", "xmp/table1", "--controller", "none.c"]), 2);
+    assert!(message.contains("none.c: No such file"), "{message}");
+}

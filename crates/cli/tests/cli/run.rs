@@ -161,3 +161,21 @@ fn a_users_controller_runs() {
     );
     assert_eq!(report["cases"][0]["metrics"]["flows"], 256);
 }
+
+/// Else its author would take the built-in controller's results for those of his own.
+#[test]
+fn a_users_controller_that_no_case_uses_is_told() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let text = include_str!("../../../../controllers/reno.c").replace("CONTROLLER(reno", "CONTROLLER(mine");
+    fs::write(dir.path().join("mine.c"), text).expect("a file");
+    let warning = |only: &str| {
+        let own = ["--controller", "mine.c", "--set", "schemes.lia.controller=mine", "--only", only];
+        let output = tresse(dir.path()).args(SMALL).args(own).output().expect("the command starts");
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).expect("messages are UTF-8")
+    };
+    let unused = warning("scheme=dctcp");
+    assert!(unused.contains("no case uses the controller mine") && unused.contains("hint: "), "{unused}");
+    let used = warning("scheme=lia");
+    assert!(!used.contains("warning"), "{used}");
+}
