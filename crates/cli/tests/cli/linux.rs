@@ -101,7 +101,7 @@ fn a_bad_name_or_place_changes_nothing() {
 }
 
 /// Detaches at the end, however the test ends.
-struct Detached<'a>(&'a str);
+pub struct Detached<'a>(pub &'a str);
 
 impl Drop for Detached<'_> {
     fn drop(&mut self) {

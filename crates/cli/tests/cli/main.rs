@@ -3,6 +3,7 @@
 mod bad_input;
 mod common;
 mod facts;
+mod guide;
 mod linux;
 mod mark;
 mod new;

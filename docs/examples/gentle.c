@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * gentle: a mark cuts less than a loss.
+ *
+ * Source: docs/controllers.md, and no paper.
+ *
+ * w is the window in packets, k runs over the subflows of the connection, r is the own one:
+ *
+ *   end of a round         d_r  = packets delivered in it, published to the siblings
+ *   congestion avoidance   w_r += (d_r / sum_k d_k) / w_r for each packet delivered
+ *   loss                   w_r -= w_r cut/100, not below 2 packets
+ *   mark                   w_r -= w_r mark_cut/100, not below 2 packets
+ *   timeout                d_r  = 0 until the next round has ended
+ *
+ * Together the subflows gain a packet a round, as one TCP does. Slow start is each subflow's own.
+ *
+ * Deviations: none. A drop in the host's own queue counts as a mark.
+ */
+#include "controller.h" /* the contract; or "coupled.h", "dctcp_alpha.h" for what controllers share */
+
+/* Whole numbers: name, default, smallest, largest, unit, meaning. Read as PARAMETER(s, cut). */
+#define PARAMETERS(P)                                                          \
+	P(cut, 50, 1, 90, "%", "a loss takes this part of the window")         \
+	P(mark_cut, 20, 1, 90, "%", "a mark takes this part of the window")
+DECLARE_PARAMETERS
+
+/* What a subflow remembers, 72 bytes at most, all 0 at first (else set it in an `init` hook). */
+struct gentle_state {
+	u64 credit;    /* fraction of a packet still to add, Q48: the integer v stands for v / 2^48 */
+	u32 delivered; /* in this round */
+};
+DECLARE_STATE(struct gentle_state)
+
+/* What a packet delivered adds to the window, Q48 packets. */
+static u64 gentle_increase(const struct subflow *s)
+{
+	u64 reno = reno_increase(s); /* 1/w */
+	u64 total = 0, share;
+
+	/* The own subflow and its siblings, each as a struct peer: cwnd, srtt, word. Without branches
+	   inside, for the kernel's verifier follows both ways of each. */
+	FOR_EACH_SUBFLOW(p, s)
+		total += p.word;
+	/* Before its first round and its first RTT sample the own subflow is not in the sum, and a
+	   divisor must not be 0. */
+	if (!s->word || total < s->word)
+		return reno;
+	/* d is below 2^32, so the shift and the sum of 64 stay below 2^63; the share is at most 1. */
+	share = (s->word << 31) / total;
+	return fix_mul_shr(reno, share, 31);
+}
+
+/* Every ACK, in every state, before anything else. Keeps the books; leaves the window alone. */
+static void gentle_ack(struct subflow *s, const struct ack *a)
+{
+	struct gentle_state *own = state_of(s);
+
+	if (a->new_round) {
+		s->word = own->delivered; /* the siblings see it as p.word */
+		own->delivered = 0;
+	}
+	own->delivered += a->delivered;
+}
+
+/* An ACK that may raise the window: the only hook that moves cwnd. */
+static void gentle_grow(struct subflow *s, const struct ack *a)
+{
+	u32 left = slow_start(s, a->delivered); /* the packets beyond ssthresh */
+
+	if (left)
+		raise_window(s, &state_of(s)->credit, left, gentle_increase(s));
+}
+
+/* Once a window, after a loss or (with SIGNAL_ECN) a mark: returns the window after the cut. */
+static u32 gentle_congestion(struct subflow *s, enum cause cause)
+{
+	u64 percent = cause == LOSS_EVENT ? PARAMETER(s, cut) : PARAMETER(s, mark_cut);
+
+	state_of(s)->credit = 0;
+	return max_u32(s->cwnd * (100 - (u32)percent) / 100, 2);
+}
+
+/* After congestion(LOSS_EVENT), if it was a timeout: what was counted is of no use any more. */
+static void gentle_timeout(struct subflow *s)
+{
+	state_of(s)->delivered = 0;
+	s->word = 0;
+}
+
+/* From this every host, list and page is fed. A hook that is not needed is left out. */
+CONTROLLER(gentle,
+	.title = "gentle: a mark cuts less than a loss",
+	.source = "docs/controllers.md",
+	.signals = SIGNAL_LOSS | SIGNAL_ECN,
+	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS, /* held to by `tresse controller check` */
+	.coupled = 1,
+	.min_cwnd = 2, /* the floor of `congestion`, packets */
+	WITH_PARAMETERS,
+	.ack = gentle_ack,
+	.grow = gentle_grow,
+	.congestion = gentle_congestion,
+	.timeout = gentle_timeout);
