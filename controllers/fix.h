@@ -72,6 +72,36 @@ static inline u64 fix_mul_shr(u64 a, u64 b, u32 shift)
 }
 
 /*
+ * num / den in Q48, for num in Qa and den in Qb, never below it, and above it by less than 2^-26 of it
+ * and 2^-48. num and den must not be 0, and the quotient must be below 2^15.
+ */
+static inline u64 fix_div_q48(u64 num, u32 a, u64 den, u32 b)
+{
+	/* A dividend of 64 bits and a divisor of at most 36: the quotient has at least 28. */
+	u32 top = 63 - fix_msb(num), bottom = fix_msb(den);
+	u32 spare = bottom > 35 ? bottom - 35 : 0;
+	u64 quotient = (num << top) / (den >> spare); /* num/den * 2^(top + spare) */
+	u32 up = 48 + b, down = a + top + spare;
+
+	if (up >= down)
+		return (quotient + 1) << (up - down);
+	return (down - up < 64 ? quotient >> (down - up) : 0) + 1;
+}
+
+/* The square root of v, which must be below 2^62, rounded down. */
+static inline u32 fix_sqrt(u64 v)
+{
+	u64 root = 0;
+
+	for (u32 bit = 1u << 30; bit; bit >>= 1) {
+		u64 next = root + bit;
+
+		root = fix_select(fix_less(v, next * next), root, next);
+	}
+	return (u32)root;
+}
+
+/*
  * num / den^2 in Q48, for num in Qa and den in Qb, with a relative error below 2^-27.
  * num and den must not be 0, and the quotient must be below 2^15.
  */

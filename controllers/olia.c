@@ -60,24 +60,6 @@ static u64 is_better(u64 l, u64 rtt, u64 m, u64 other)
 	return more | (fix_less(m * b & low, l * a & low) & ~less);
 }
 
-/*
- * (w_r/T_r^2) / (sum_k w_k/T_k)^2, Q48 packets. base is the smallest RTT, total the sum of
- * w_k base/T_k, Q36. The own RTT must be known.
- */
-static u64 share_increase(const struct subflow *s, u32 base, u64 total)
-{
-	/*
-	 * = w_r base^2 / (T_r total)^2: base^2 keeps 42 bits, the sum 36. What base^2 gives up is an
-	 * even number of bits, half of which the denominator takes over.
-	 */
-	u64 square = (u64)base * base;
-	u32 high = fix_msb(square), top = fix_msb(total);
-	u32 given = high > 42 ? (high - 41) / 2 : 0, spare = top > 36 ? top - 36 : 0;
-
-	return fix_div_square_q48(s->cwnd * (square >> 2 * given), 0, s->srtt * (total >> spare),
-				  RATIO_BITS - spare + given);
-}
-
 static struct change olia_change(const struct subflow *s)
 {
 	struct change change = { reno_increase(s), 0 };
