@@ -112,7 +112,7 @@ struct parameter {
 /* Exceptions to the contract, where a paper's rule needs one. */
 #define EXCEPTION_LOWERS 1       /* `grow` may lower the window */
 #define EXCEPTION_IGNORES_MARK 2 /* `congestion` may answer a mark with IGNORE_MARK */
-#define EXCEPTION_FAST_START 4   /* below ssthresh a packet delivered may add up to two packets */
+#define EXCEPTION_FAST_START 4   /* below ssthresh a packet delivered may add up to three */
 #define EXCEPTION_LEAPS 8        /* `grow` may add more packets than were delivered where RTTs differ */
 
 /* What a paper proves of its rule, and `tresse controller check` holds it to. */

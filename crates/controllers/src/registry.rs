@@ -62,7 +62,7 @@ pub enum Exception {
     Lowers,
     /// `congestion` may ignore a mark.
     IgnoresMark,
-    /// Below ssthresh a packet delivered may add up to two packets.
+    /// Below ssthresh a packet delivered may add up to three packets.
     FastStart,
     /// `grow` may add more packets than were delivered where the subflows' RTTs differ.
     Leaps,
@@ -87,7 +87,7 @@ impl Exception {
         match self {
             Self::Lowers => "an ACK may lower the window",
             Self::IgnoresMark => "a mark may leave the window as it is, and growing",
-            Self::FastStart => "in slow start a packet delivered may add up to two",
+            Self::FastStart => "in slow start a packet delivered may add up to three",
             Self::Leaps => "where RTTs differ an ACK may add more packets than it delivers",
         }
     }

@@ -118,7 +118,7 @@ impl Watched {
             });
         }
         let fast = self.has(Exception::FastStart) && was < ssthresh;
-        let most = if fast { 2 * u64::from(delivered) } else { delivered.into() };
+        let most = if fast { 3 * u64::from(delivered) } else { delivered.into() };
         let leaps = self.has(Exception::Leaps) && self.rtts_differ;
         if u64::from(is.saturating_sub(was)) > most && !leaps {
             self.broken(Invariant::Growth, || {

@@ -15,14 +15,22 @@ mod meter;
 mod olia;
 mod standard;
 mod steps;
+mod thesis;
+
 mod trajectories;
 mod xmp;
 
 /// The controllers that have a reading.
-const READ: [&str; 13] = [
+const READ: [&str; 22] = [
     "balia",
+    "coupled_t31",
     "dcm",
     "dctcp",
+    "emptcp",
+    "eutcp",
+    "eutcp1",
+    "ewtcp",
+    "hmptcp",
     "holnet_cc",
     "holnet_cc_ecn",
     "holnet_mcc",
@@ -32,13 +40,46 @@ const READ: [&str; 13] = [
     "lia",
     "olia",
     "reno",
+    "semicoupled",
+    "wmptcp",
+    "wutcp",
     "xmp",
 ];
 
+/// And those of them that are another rule with other parameters.
+const VARIANTS: [(&str, &[(&str, u64)]); 13] = [
+    ("eutcp", &[("gamma", 1000)]),
+    ("eutcp", &[("gamma", 1100)]),
+    ("eutcp", &[("gamma", 2000)]),
+    ("eutcp", &[("gamma", 1000), ("exact", 1)]),
+    ("eutcp", &[("exact", 1)]),
+    ("eutcp", &[("gamma", 2000), ("exact", 1)]),
+    ("ewtcp", &[("rule", 2)]),
+    ("hmptcp", &[("omega_0", 750), ("omega_1", 250)]),
+    ("wmptcp", &[("omega_0", 750), ("omega_1", 250), ("omega_3", 1)]),
+    ("wutcp", &[("rule", 1)]),
+    ("wutcp", &[("rule", 3)]),
+    ("wutcp", &[("omega", 1)]),
+    ("wutcp", &[("omega", 500)]),
+];
+
+/// A name and what is set of its parameters.
+type Variant = (&'static str, &'static [(&'static str, u64)]);
+
+/// All that is compared.
+fn variants() -> impl Iterator<Item = Variant> {
+    READ.map(|name| (name, &[][..])).into_iter().chain(VARIANTS)
+}
+
 /// `count` subflows under `name` with its default parameters.
 fn group(name: &str, count: usize, initial_window: u32) -> Group {
+    group_with(name, &[], count, initial_window)
+}
+
+/// The same with `settings` in place of some defaults.
+fn group_with(name: &str, settings: &[(&str, u64)], count: usize, initial_window: u32) -> Group {
     let controller = find(name).expect("it is built in");
-    let scheme = Scheme::new(controller, []).expect("defaults lie in their ranges");
+    let scheme = Scheme::new(controller, settings.iter().copied()).expect("values lie in their ranges");
     Group::new(Arc::new(scheme), count, initial_window)
 }
 

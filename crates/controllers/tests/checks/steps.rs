@@ -10,9 +10,9 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use tresse_controllers::CWND_LIMIT;
 
-use super::{READ, group, views};
+use super::{Variant, group_with, variants, views};
 use crate::host::{Call, Hook, calls, config, events, logarithmic, make, show};
-use crate::readings::{reading, slow_start};
+use crate::readings::{Reading, Real, View, reading, scaled_start, slow_start};
 
 proptest! {
     #![proptest_config(config(256))]
@@ -24,15 +24,20 @@ proptest! {
         events in events(400),
     ) {
         let calls = calls(count, &events);
-        for name in READ {
-            follow(name, count, initial, &calls)?;
+        for variant in variants() {
+            follow(variant, count, initial, &calls)?;
         }
     }
 }
 
-fn follow(name: &str, count: usize, initial: u32, calls: &[Call]) -> Result<(), TestCaseError> {
-    let mut group = group(name, count, initial);
-    let mut reading = reading(name, count);
+fn follow(
+    (name, settings): Variant,
+    count: usize,
+    initial: u32,
+    calls: &[Call],
+) -> Result<(), TestCaseError> {
+    let mut group = group_with(name, settings, count, initial);
+    let mut reading = reading(name, settings, count);
     let mut fractions = vec![(0.0, 0.0); count];
     for (step, call) in calls.iter().enumerate() {
         show(&mut group, call);
@@ -47,24 +52,32 @@ fn follow(name: &str, count: usize, initial: u32, calls: &[Call]) -> Result<(), 
                 prop_assert_eq!(after, before.window, "{}: `ack` moves the window", name);
             }
             Hook::Grow(ack) => {
-                let (slow, left) = slow_start(&*reading, &before, i, f64::from(ack.delivered));
-                all[i].window += slow;
-                let by = reading.increase(&all, i, left);
-                let grown = after - all[i].window;
+                let delivered = f64::from(ack.delivered);
+                let (low, high) = match reading.start_gain(&all, i) {
+                    Some(gain) if reading.starts_slowly(&before, i) => {
+                        scaled(&mut *reading, &all, i, delivered, gain, fractions[i])
+                    }
+                    _ => {
+                        let (slow, left) = slow_start(&*reading, &before, i, delivered);
+                        all[i].window += slow;
+                        let by = reading.increase(&all, i, left);
+                        let (low, high) = fractions[i];
+                        (slow + low + by.packets - by.within, slow + high + by.packets + by.within)
+                    }
+                };
                 if group[i].cwnd == CWND_LIMIT - 1 {
                     fractions[i] = (0.0, 1.0); // the host stopped it: how far it went is unknown
                     continue;
                 }
-                let (low, high): (f64, f64) = fractions[i];
-                let (mut low, mut high) =
-                    (low + by.packets - by.within - grown, high + by.packets + by.within - grown);
-                if after == 1.0 && by.packets < 0.0 {
+                let grown = after - before.window;
+                let (mut low, mut high) = (low - grown, high - grown);
+                if after == 1.0 && grown <= 0.0 {
                     (low, high) = (low.max(0.0), high.max(0.0)); // it falls no further
                 }
                 prop_assert!(
                     low < 1.0 && high >= 0.0,
-                    "{name}, step {step}, {call:?}: {before:?} grew by {grown} packets after slow \
-                     start; the reading adds {by:?} to a fraction of {:?}",
+                    "{name} {settings:?}, step {step}, {call:?}: {before:?}, fraction {:?}, grew by {grown} \
+                     packets; the reading is {low} to {high} packets off",
                     fractions[i]
                 );
                 fractions[i] = (low.max(0.0), high.min(1.0));
@@ -77,8 +90,8 @@ fn follow(name: &str, count: usize, initial: u32, calls: &[Call]) -> Result<(), 
                 prop_assert!(
                     returned >= least
                         && (returned.min(before.window) - cut.packets.max(least)).abs() <= cut.within,
-                    "{name}, step {step}, {call:?}: {before:?} became {returned}; the reading has \
-                     {cut:?}"
+                    "{name} {settings:?}, step {step}, {call:?}: {before:?} became {returned}; the \
+                     reading has {cut:?}"
                 );
                 if !reading.keeps_fraction() {
                     fractions[i] = (0.0, 0.0);
@@ -89,4 +102,33 @@ fn follow(name: &str, count: usize, initial: u32, calls: &[Call]) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// By how many packets, at least and at most, the fraction grows in a slow start that has a gain of its
+/// own. Its two ends may leave different packets for congestion avoidance, at different windows: then any
+/// of these counts, and the packet that may be of either kind.
+fn scaled(
+    reading: &mut dyn Reading,
+    all: &[View],
+    i: usize,
+    delivered: f64,
+    gain: Real,
+    (low, high): (f64, f64),
+) -> (f64, f64) {
+    let start = |fraction: f64, gain: f64| scaled_start(&all[i], fraction, delivered, gain);
+    let ends = [start(low, gain.packets - gain.within), start(high, gain.packets + gain.within)];
+    let slack = if ends[0].1 == ends[1].1 { 0.0 } else { gain.packets + gain.within };
+    let (mut least, mut most) = (f64::INFINITY, 0.0f64);
+    for reached in ends.map(|(grown, _)| all[i].window + grown.floor()) {
+        let mut all = all.to_vec();
+        all[i].window = reached;
+        for (_, left) in ends {
+            let by = reading.increase(&all, i, left);
+            for (grown, _) in ends {
+                least = least.min(grown + by.packets - by.within - slack);
+                most = most.max(grown + by.packets + by.within + slack);
+            }
+        }
+    }
+    (least, most)
 }

@@ -7,9 +7,9 @@
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
-use super::{READ, group, views};
+use super::{Variant, group_with, variants, views};
 use crate::host::{Call, Event, Hook, calls, config, events, logarithmic, make, show};
-use crate::readings::{Reading, View, reading, slow_start};
+use crate::readings::{Reading, View, reading, scaled_start, slow_start};
 
 proptest! {
     #![proptest_config(config(256))]
@@ -31,8 +31,8 @@ proptest! {
             events.insert(i, (i, Event::Window { cwnd: start, ssthresh: start }));
         }
         let calls = calls(count, &events);
-        for name in READ {
-            follow(name, count, &calls)?;
+        for variant in variants() {
+            follow(variant, count, &calls)?;
         }
     }
 }
@@ -55,10 +55,13 @@ struct Model {
     fractions: Vec<f64>,
 }
 
-fn follow(name: &str, count: usize, calls: &[Call]) -> Result<(), TestCaseError> {
-    let mut group = group(name, count, 10);
-    let mut model =
-        Model { reading: reading(name, count), subflows: views(&group), fractions: vec![0.0; count] };
+fn follow((name, settings): Variant, count: usize, calls: &[Call]) -> Result<(), TestCaseError> {
+    let mut group = group_with(name, settings, count, 10);
+    let mut model = Model {
+        reading: reading(name, settings, count),
+        subflows: views(&group),
+        fractions: vec![0.0; count],
+    };
     for (step, call) in calls.iter().enumerate() {
         show(&mut group, call);
         let i = call.subflow;
@@ -69,21 +72,38 @@ fn follow(name: &str, count: usize, calls: &[Call]) -> Result<(), TestCaseError>
         let (theirs, own) = (f64::from(group[i].cwnd), model.subflows[i].window);
         prop_assert!(
             (theirs - own).abs() <= bound(name, own),
-            "{name}, step {step}, {call:?}: a window of {theirs}; the reading has {own}"
+            "{name} {settings:?}, step {step}, {call:?}: a window of {theirs}; the reading has {own}"
         );
     }
     Ok(())
 }
 
 impl Model {
+    /// Slow start. Returns the packets that are left for congestion avoidance.
+    fn start(&mut self, i: usize, delivered: f64) -> f64 {
+        match self.reading.start_gain(&self.subflows, i) {
+            Some(gain) if self.reading.starts_slowly(&self.subflows[i], i) => {
+                let (grown, left) =
+                    scaled_start(&self.subflows[i], self.fractions[i], delivered, gain.packets);
+                self.subflows[i].window += grown.floor();
+                self.fractions[i] = grown - grown.floor();
+                left
+            }
+            _ => {
+                let (slow, left) = slow_start(&*self.reading, &self.subflows[i], i, delivered);
+                self.subflows[i].window += slow;
+                left
+            }
+        }
+    }
+
     fn make(&mut self, call: &Call) {
         let i = call.subflow;
         match call.hook {
             Hook::Ack(ack) => self.reading.ack(&self.subflows, i, &ack),
             Hook::Grow(ack) => {
                 let delivered = f64::from(ack.delivered);
-                let (slow, left) = slow_start(&*self.reading, &self.subflows[i], i, delivered);
-                self.subflows[i].window += slow;
+                let left = self.start(i, delivered);
                 let by = self.reading.increase(&self.subflows, i, left).packets;
                 let real = self.fractions[i] + by;
                 self.subflows[i].window += real.floor();

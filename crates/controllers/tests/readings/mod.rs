@@ -8,12 +8,17 @@
 use tresse_controllers::{Ack, Cause};
 
 mod balia;
+mod coupled_t31;
 mod dcm;
 mod dctcp;
+mod eutcp;
 mod holnet;
 mod lia;
 mod olia;
 mod reno;
+mod semicoupled;
+mod weighted;
+mod wutcp;
 mod xmp;
 
 pub use balia::{BALIA_ERROR, balanced_increase, rate_ratio};
@@ -21,6 +26,7 @@ pub use dctcp::{ALPHA_ERROR, Dctcp};
 pub use holnet::{AlphaFair, Uta};
 pub use lia::{LIA_ERROR, linked_increase};
 pub use olia::modulation;
+pub use weighted::{Rule, Weights};
 pub use xmp::delta;
 
 /// One subflow, as the equations see it.
@@ -57,6 +63,11 @@ pub trait Reading {
         view.window < view.threshold
     }
 
+    /// What a packet delivered in slow start is worth, packets; `None`: one, as RFC 5681 has it.
+    fn start_gain(&self, _all: &[View], _i: usize) -> Option<Real> {
+        None
+    }
+
     /// By how much congestion avoidance raises the window, packets (OLIA may lower it); `packets` are
     /// those that slow start has left of the ACK.
     fn increase(&mut self, all: &[View], i: usize, packets: f64) -> Real;
@@ -79,10 +90,30 @@ pub trait Reading {
     }
 }
 
-/// The reading of the built-in controller `name`, for `count` subflows.
-pub fn reading(name: &str, count: usize) -> Box<dyn Reading> {
+/// The reading of the built-in controller `name` with `settings` in place of its defaults, for `count`
+/// subflows.
+pub fn reading(name: &str, settings: &[(&str, u64)], count: usize) -> Box<dyn Reading> {
+    let set = |parameter: &str, default: u64| {
+        settings.iter().find(|(name, _)| *name == parameter).map_or(default, |&(_, value)| value)
+    };
+    let by_place = || Weights {
+        given: ["omega_0", "omega_1", "omega_2", "omega_3"].map(|name| set(name, 0)).into(),
+        rule: Rule::Count, // 1/S, THESIS §4.3.3
+    };
     match name {
         "balia" => Box::new(balia::Balia),
+        "coupled_t31" => Box::new(coupled_t31::CoupledT31),
+        "emptcp" | "eutcp1" | "semicoupled" => Box::new(semicoupled::Semicoupled),
+        // THESIS §3.4.3: fairest at 1.05.
+        "eutcp" => Box::new(eutcp::Eutcp::new(set("gamma", 1050), set("exact", 0) == 1)),
+        // Honda's weight.
+        "ewtcp" => Box::new(weighted::Weighted(Weights { given: vec![], rule: Rule::of(set("rule", 3)) })),
+        "hmptcp" => Box::new(weighted::Hybrid(by_place())),
+        "wmptcp" => Box::new(weighted::Weighted(by_place())),
+        // THESIS §3.4.4: 1/m is the fair one.
+        "wutcp" => Box::new(wutcp::Wutcp {
+            weights: Weights { given: vec![set("omega", 0); count], rule: Rule::of(set("rule", 2)) },
+        }),
         "dcm" => Box::new(dcm::Dcm::new(count)),
         "holnet_cc" | "holnet_cc_ecn" => Box::new(holnet::Cc(AlphaFair::new(0.5, 1.0))),
         "holnet_mcc" | "holnet_mcc_ecn" => Box::new(holnet::Mcc),
@@ -104,6 +135,20 @@ pub fn slow_start(reading: &dyn Reading, view: &View, i: usize, delivered: f64) 
     }
     let used = delivered.min((view.threshold - view.window).max(0.0));
     (used, delivered - used)
+}
+
+/// Slow start where a packet delivered is worth `gain` packets: each that finds the window, with its
+/// `fraction`, below the threshold. Returns the fraction with what is added, and the packets that are left.
+pub fn scaled_start(view: &View, fraction: f64, delivered: f64, gain: f64) -> (f64, f64) {
+    let room = view.threshold - view.window - fraction;
+    let used = delivered.min((room / gain).ceil().max(0.0));
+    (fraction + used * gain, delivered - used)
+}
+
+/// `packets` rounded down to whole ones, when they may be off by `error`.
+fn whole(packets: f64, error: f64) -> Real {
+    let sure = (packets - error).floor() == (packets + error).floor();
+    Real { packets: packets.floor(), within: if sure { 0.0 } else { 1.0 } }
 }
 
 /// (w_r/T_r^2) / (sum_k w_k/T_k)^2: with which OLIA's and BALIA's increases begin.

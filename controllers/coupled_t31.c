@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * The fully coupled increase: what the thesis prints in LIA's place.
+ *
+ * Source: THESIS Table 3.1, line "LIA (Coupled)"; catalogue S12. T is the smoothed RTT, k runs over the
+ * subflows of the connection, r is the own one:
+ *
+ *   congestion avoidance   w_r += (w_r/T_r^2) / (sum_k w_k/T_k)^2   for each packet delivered
+ *   loss or mark           w_r = w_r/2
+ *
+ * RFC 6356 has the largest w_k/T_k^2 in the numerator, and 1/w_r as a bound (lia.c). Without the maximum
+ * the bound is never reached: the increase is the square of the subflow's share of the rate, divided by
+ * w_r. It is OLIA's with alpha = 0, and a subflow that has little gets little more. The thesis measured
+ * the kernel's LIA, not this rule; it is here to be compared.
+ *
+ * Slow start is each subflow's own, and the smallest window 2 packets (THESIS §3.3.1). The increase is
+ * exact to 1e-5 for RTTs between 5 us and 1 s, or to its last digit, 2^-48 packets. A subflow without an
+ * RTT sample grows as Reno's. The thesis says nothing of marks: one is answered as a loss.
+ */
+#include "coupled.h"
+
+struct coupled_t31 {
+	u64 credit; /* fraction of a packet still to add, Q48 */
+};
+DECLARE_STATE(struct coupled_t31)
+
+static u64 coupled_t31_increase(const struct subflow *s)
+{
+	u64 reno = reno_increase(s);
+	u64 total, increase;
+	u32 base;
+
+	if (!s->srtt)
+		return reno; /* no RTT sample: nothing to compare by */
+	base = shortest_rtt(s);
+	total = total_rate(s, base);
+	if (!total)
+		return reno;
+	increase = share_increase(s, base, total);
+	return increase < reno ? increase : reno;
+}
+
+static void coupled_t31_grow(struct subflow *s, const struct ack *a)
+{
+	u32 left = slow_start(s, a->delivered);
+
+	if (left)
+		raise_window(s, &state_of(s)->credit, left, coupled_t31_increase(s));
+}
+
+static u32 coupled_t31_congestion(struct subflow *s, enum cause cause)
+{
+	state_of(s)->credit = 0;
+	return half_window(s);
+}
+
+CONTROLLER(coupled_t31,
+	.title = "Fully coupled increases: the thesis's line for LIA, as printed",
+	.source = "THESIS Table 3.1, LIA (Coupled)",
+	.signals = SIGNAL_LOSS,
+	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS,
+	.coupled = 1,
+	.min_cwnd = 2,
+	.single = "reno",
+	.grow = coupled_t31_grow,
+	.congestion = coupled_t31_congestion);

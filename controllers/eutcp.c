@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * EUTCP: TCP's utility of the scaled sum of the subflows' rates.
+ *
+ * Source: THESIS (3.4)-(3.10), Table 3.1; catalogue S16, A6.3. T is the smoothed RTT, k runs over the
+ * subflows of the connection, l is the own one, gamma the factor by which rates count, at least 1:
+ *
+ *   slow start             w_l += gamma for each packet delivered
+ *   congestion avoidance   w_l += 1 / (T_l sum_k w_k/T_k) for each packet delivered
+ *   loss or mark           w_l -= gamma w_l/2, in both, not below 2 packets
+ *
+ * That is (3.9) and (3.10), which the thesis measured with gamma = 1, 1.05 and 1.1, the same for all
+ * subflows. gamma = 1 is Semicoupled (semicoupled.c), and with one subflow Reno. The default is 1.05, the
+ * fairest and the fastest there (Tables 3.2 and 3.3). gamma below 1 would defeat its purpose, to take
+ * back what the smallest windows of 2 packets add; from 2 on a cut takes the whole window.
+ *
+ * (3.7) loses the exponent gamma on the way from (3.4), and with it gamma in the increase: so gamma lowers
+ * the share, where under (3.4) it would only scale the gain. (3.8) prints -beta gamma x for
+ * -beta gamma x_l, which (3.10) has right. exact = 1 is what follows from (3.4), (3.5), (2.12) and (2.13)
+ * without that loss and without approximation. In windows, a round, with y = gamma sum_k w_k T_l/T_k,
+ * beta = 1/2 and mu = 1 packet:
+ *
+ *   slow start             w_l += (3/2) gamma (1 - 3^-gamma) w_l
+ *     loss or mark in it   w_l -= (3/2) gamma 3^-gamma w_l
+ *   congestion avoidance   w_l += (1 + gamma w_l/2) (1 - (y / (2 + y))^gamma)
+ *     loss or mark in it   w_l -= (1 + gamma w_l/2) (y / (2 + y))^gamma
+ *
+ * For gamma = 1 and one subflow that is Reno too.
+ *
+ * EXCEPTION to the contract: a packet delivered in slow start adds more than one packet: gamma, or with
+ * exact = 1 up to 2.67. That is the rule, and the reason why EUTCP's growth is not bounded by Reno's.
+ *
+ * The increase is exact to 1e-5 for RTTs between 5 us and 1 s, or to its last digit, 2^-48 packets; the
+ * window after a cut is rounded down. A subflow without an RTT sample is alone: it grows and is cut as if
+ * there were no other.
+ *
+ * Deviations:
+ *   - a timeout is the host's, a window of 1 packet and a slow start, as for every controller; the thesis
+ *     answers it as a loss.
+ *   - a mark is answered as a loss; the thesis is silent.
+ */
+#include "coupled.h"
+#include "tcp_utility.h"
+
+#define PARAMETERS(P) \
+	P(gamma, 1050, 1000, 2000, "1/1000", "factor by which a subflow's rate counts") \
+	P(exact, 0, 0, 1, "", "1: the law that follows from the utility; 0: the one that was measured")
+DECLARE_PARAMETERS
+
+struct eutcp {
+	u64 credit; /* fraction of a packet still to add, Q48 */
+};
+DECLARE_STATE(struct eutcp)
+
+/* gamma in Q30. */
+static u64 eutcp_gamma(const struct subflow *s)
+{
+	return ((PARAMETER(s, gamma) << 30) + 500) / 1000;
+}
+
+/* The exact law's slow start for one packet: (3/2) gamma (1 - 3^-gamma), Q30. */
+static u64 exact_pace(const struct subflow *s)
+{
+	u64 gamma = eutcp_gamma(s);
+
+	return slow_start_pace(gamma) * gamma >> 30;
+}
+
+/*
+ * The exact law's increase for one packet, Q48. With u = 2/(2 + y) the power is (1 - u)^gamma, and
+ * 1 - (1 - u)^gamma = gamma u S(u) (power_series). So it is (gamma^2 + 2 gamma/w) / (2 + y) S(u), in which
+ * large windows lose nothing. Rates are relative to the shortest RTT's, so y = gamma total/own.
+ */
+static u64 exact_increase(const struct subflow *s)
+{
+	u64 thousandths = PARAMETER(s, gamma);
+	u64 own = 0, total = 0, factor, twice, sum, u, series;
+	u32 top, spare;
+
+	if (s->srtt) {
+		u32 base = shortest_rtt(s);
+
+		own = rtt_ratio(base, s->srtt);
+		total = total_rate(s, base);
+	}
+	if (!total) { /* no RTT sample: alone */
+		own = 1ULL << RATIO_BITS;
+		total = (u64)s->cwnd << RATIO_BITS;
+	}
+	/* gamma^2 + 2 gamma/w, Q36: at most 8. All is rounded up: alone, gamma = 1 is not below Reno. */
+	factor = ((thousandths * thousandths << 36) + 999999) / 1000000;
+	factor += ((2 * thousandths << 36) + 1000ULL * s->cwnd - 1) / (1000ULL * s->cwnd);
+	/* 2 own + gamma total, in thousandths; 51 bits of the sum are enough, and own keeps at least one. */
+	top = fix_msb(total);
+	spare = top > 50 ? top - 50 : 0;
+	twice = 2000 * (own >> spare);
+	sum = twice + thousandths * (total >> spare);
+	u = fix_div_q48(twice, 0, sum, 0) >> 18;
+	series = power_series(u, eutcp_gamma(s));
+	/* own factor is at most 2^75, and in Q46, times 1000, at most 2^59. */
+	return fix_div_q48(1000 * fix_mul_shr(fix_mul_shr(own, factor, 26), series, 30), 46, sum,
+			   RATIO_BITS - spare);
+}
+
+/* The exact law's window after the cut: w - z p = w + z (1 - p) - z, z (1 - p) the increase of a round. */
+static u32 exact_cut(const struct subflow *s)
+{
+	u64 w = s->cwnd, kept, z;
+
+	if (s->cwnd < s->ssthresh)
+		return (u32)(w * (ONE_Q30 + exact_pace(s) - 3 * eutcp_gamma(s) / 2) >> 30);
+	z = ((2000 + PARAMETER(s, gamma) * w) << 32) / 2000; /* 1 + gamma w/2, Q32 */
+	kept = (w << 32) + (w * exact_increase(s) >> 16);
+	return kept > z ? (u32)((kept - z) >> 32) : 0;
+}
+
+static void eutcp_grow(struct subflow *s, const struct ack *a)
+{
+	u64 *credit = &state_of(s)->credit;
+	u64 exact = PARAMETER(s, exact);
+	u32 left = a->delivered;
+
+	if (s->cwnd < s->ssthresh)
+		left = scaled_slow_start(s, credit, left, exact ? exact_pace(s) << 18 :
+					 ((PARAMETER(s, gamma) << 48) + 999) / 1000);
+	if (left)
+		raise_window(s, credit, left, exact ? exact_increase(s) : semicoupled_increase(s));
+}
+
+static u32 eutcp_congestion(struct subflow *s, enum cause cause)
+{
+	state_of(s)->credit = 0;
+	if (PARAMETER(s, exact))
+		return max_u32(exact_cut(s), 2);
+	return max_u32((u32)(s->cwnd * (2000 - PARAMETER(s, gamma)) / 2000), 2);
+}
+
+CONTROLLER(eutcp,
+	.title = "EUTCP: TCP's utility of the scaled sum of the subflows' rates",
+	.source = "THESIS (3.9), (3.10)",
+	.signals = SIGNAL_LOSS,
+	.exceptions = EXCEPTION_FAST_START,
+	.claims = CLAIM_RTT_RATIOS,
+	.coupled = 1,
+	.min_cwnd = 2,
+	WITH_PARAMETERS,
+	.grow = eutcp_grow,
+	.congestion = eutcp_congestion);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * H-MPTCP: on each subflow the larger increase of EMPTCP and WMPTCP.
+ *
+ * Source: THESIS (4.3)-(4.5); catalogue S21. T is the smoothed RTT, k runs over the subflows of the
+ * connection, l is the own one, omega_l its weight:
+ *
+ *   congestion avoidance   w_l += max( omega_l/w_l , 1 / (T_l sum_k w_k/T_k) )
+ *                          for each packet delivered
+ *   loss or mark           w_l = w_l/2
+ *
+ * (4.5) adds the maximum of omega_l and x_l / sum_k x_k, x = w/T, once a round: divided by w_l for one
+ * packet. The thesis's text says that the protocol selects WMPTCP or EMPTCP; the rule has it for each
+ * subflow and each update anew, and so has this file.
+ *
+ * Weights are given as in wmptcp.c, by the subflows' places; one that is not given is 1/m (the thesis's
+ * 1/S), m the number of subflows with an RTT sample and the own one. The thesis measured 1/S only,
+ * although weights by price are what the rule is for.
+ *
+ * Slow start is each subflow's own (4.4), and the smallest window 2 packets (THESIS §3.3.1). The increase
+ * is never above 1/w_l, and as exact as semicoupled.c's. The thesis says nothing of marks: one is
+ * answered as a loss. A subflow without an RTT sample grows as Reno's.
+ */
+#include "coupled.h"
+#include "weights.h"
+
+#define PARAMETERS(P) PLACE_PARAMETERS(P)
+DECLARE_PARAMETERS
+
+struct hmptcp {
+	u64 credit; /* fraction of a packet still to add, Q48 */
+};
+DECLARE_STATE(struct hmptcp)
+
+static void hmptcp_grow(struct subflow *s, const struct ack *a)
+{
+	u32 left = slow_start(s, a->delivered);
+	u64 equal, weighted;
+
+	if (!left)
+		return;
+	equal = semicoupled_increase(s);
+	weighted = weighted_increase(s, WEIGHT_BY_PLACE(s));
+	raise_window(s, &state_of(s)->credit, left, weighted > equal ? weighted : equal);
+}
+
+static u32 hmptcp_congestion(struct subflow *s, enum cause cause)
+{
+	state_of(s)->credit = 0;
+	return half_window(s);
+}
+
+CONTROLLER(hmptcp,
+	.title = "H-MPTCP: the larger increase of EMPTCP and WMPTCP, with weights for prices",
+	.source = "THESIS (4.3)-(4.5)",
+	.signals = SIGNAL_LOSS,
+	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS,
+	.coupled = 1,
+	.min_cwnd = 2,
+	.single = "reno",
+	WITH_PARAMETERS,
+	.grow = hmptcp_grow,
+	.congestion = hmptcp_congestion);

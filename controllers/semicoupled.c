@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * Semicoupled: the connection grows by one packet a round, shared among the subflows by their rates.
+ *
+ * Source: THESIS (4.1) and Table 3.1, after Peng et al., ToN 2016; catalogue S15, S16, S20. T is the
+ * smoothed RTT, k runs over the subflows of the connection, r is the own one:
+ *
+ *   congestion avoidance   w_r += 1 / (T_r sum_k w_k/T_k)   for each packet delivered
+ *   loss or mark           w_r = w_r/2
+ *
+ * With x = w/T that is w_r += x_r / sum_k x_k a round. Three names of the thesis for one rule:
+ *
+ *   semicoupled   Table 3.1. Not the SEMICOUPLED of Wischik et al. (NSDI 2011), which adds a/w_total for
+ *                 each packet, as the thesis's footnote says.
+ *   emptcp        (4.1), the equal-share part of H-MPTCP (hmptcp.c).
+ *   eutcp1        EUTCP with gamma = 1 (eutcp.c), (3.9) and (3.10).
+ *
+ * Slow start is each subflow's own: (3.9) with gamma = 1 is Reno's, and chapter 4 says so of EMPTCP. The
+ * smallest window is 2 packets (THESIS §3.3.1). The increase is never above 1/w_r, and exact to 1e-5 for
+ * RTTs between 5 us and 1 s; with one subflow it is Reno's to the last digit.
+ *
+ * The thesis treats a timeout as a loss; here it is the host's, as for every controller: a window of 1
+ * packet and a slow start. Of marks it says nothing: one is answered as a loss. A subflow without an
+ * RTT sample grows as Reno's.
+ */
+#include "coupled.h"
+
+struct semicoupled {
+	u64 credit; /* fraction of a packet still to add, Q48 */
+};
+DECLARE_STATE(struct semicoupled)
+
+static void semicoupled_grow(struct subflow *s, const struct ack *a)
+{
+	u32 left = slow_start(s, a->delivered);
+
+	if (left)
+		raise_window(s, &state_of(s)->credit, left, semicoupled_increase(s));
+}
+
+static u32 semicoupled_congestion(struct subflow *s, enum cause cause)
+{
+	state_of(s)->credit = 0;
+	return half_window(s);
+}
+
+#define SEMICOUPLED                                                            \
+	.signals = SIGNAL_LOSS, .claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS, \
+	.coupled = 1, .min_cwnd = 2, .single = "reno",                         \
+	.grow = semicoupled_grow, .congestion = semicoupled_congestion
+
+CONTROLLER(semicoupled,
+	.title = "Semicoupled: one packet a round, shared by the subflows' rates",
+	.source = "THESIS Table 3.1; Peng et al., ToN 2016",
+	SEMICOUPLED);
+
+CONTROLLER(emptcp,
+	.title = "EMPTCP: Semicoupled under the name of the thesis's chapter 4",
+	.source = "THESIS (4.1)",
+	SEMICOUPLED);
+
+CONTROLLER(eutcp1,
+	.title = "EUTCP(1): Semicoupled as the first of the EUTCP family",
+	.source = "THESIS (3.9), (3.10)",
+	SEMICOUPLED);

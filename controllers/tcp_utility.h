@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * What the controllers derived from TCP's utility share (THESIS (2.21)-(2.23); EUTCP, WUTCP): powers,
+ * and a slow start whose pace is not Reno's.
+ */
+#ifndef TRESSE_TCP_UTILITY_H
+#define TRESSE_TCP_UTILITY_H
+
+#include "controller.h"
+
+/* 1 in Q30. */
+#define ONE_Q30 (1u << 30)
+
+/*
+ * S in 1 - (1 - u)^a = a u S, Q30, for u at most 2/3 and a at most 2, both in Q30; exactly 1 for a = 1. It
+ * is the binomial series, which loses nothing for small u and of which all terms but one are positive:
+ *
+ *   S = 1 + (1 - a) u/2 (1 + (2 - a) u/3 (1 + (3 - a) u/4 (1 + …)))
+ *
+ * 48 terms leave less than 2^-30 at u = 2/3. No bracket is above 3, and so no product above 2^62.
+ */
+static inline u64 power_series(u64 u, u64 a)
+{
+	u64 series = ONE_Q30, half;
+
+	for (u32 k = 48; k >= 2; k--) {
+		u64 factor = (((u64)k << 30) - a) / (k + 1);
+
+		series = ONE_Q30 + ((series * u >> 30) * factor >> 30);
+	}
+	half = (series * u >> 30) / 2;
+	if (a < ONE_Q30)
+		return ONE_Q30 + ((ONE_Q30 - a) * half >> 30);
+	return ONE_Q30 - ((a - ONE_Q30) * half >> 30);
+}
+
+/*
+ * (3/2) (1 - 3^-a) in Q30: the pace of slow start, z f of THESIS (2.12), (2.13) and (2.23) with the rate
+ * of increase rho = 1 and of decrease beta = 1/2 (Reno's, of a round) for a utility a U_tcp. Exactly 1
+ * for a = 1: 2/3 is rounded up, half of a last digit then down.
+ */
+static inline u64 slow_start_pace(u64 a)
+{
+	u64 u = ((2ULL << 30) + 2) / 3;
+
+	return 3 * ((u * power_series(u, a) >> 30) * a >> 30) / 2;
+}
+
+/*
+ * Slow start where a packet delivered is worth `gain` packets (Q48, not 0, below 3): each that finds the
+ * window, with its fraction in *credit, below ssthresh. Returns the packets that are left.
+ */
+static inline u32 scaled_slow_start(struct subflow *s, u64 *credit, u32 delivered, u64 gain)
+{
+	/* At most 2^14 packets count, as in raise_window; they add less than 0xf000. */
+	u32 n = delivered < (1u << 14) ? delivered : 1u << 14;
+	u32 room = s->cwnd < s->ssthresh ? s->ssthresh - s->cwnd : 0;
+	u64 needed, used;
+
+	if (!room)
+		return delivered;
+	if (room > 0xf000)
+		room = 0xf000; /* so that the sum stays below 2^64 */
+	needed = (((u64)room << 48) - *credit + gain - 1) / gain;
+	used = needed < n ? needed : n;
+	*credit += used * gain;
+	s->cwnd += (u32)(*credit >> 48);
+	*credit &= (1ULL << 48) - 1;
+	return needed <= n ? delivered - (u32)used : 0;
+}
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * The weights of the controllers that let each subflow grow by a share of Reno's pace (EWTCP, WMPTCP,
+ * WUTCP, H-MPTCP). omega is a weight, at most 1; m counts the subflows of the connection that have an
+ * RTT, and the own one.
+ */
+#ifndef TRESSE_WEIGHTS_H
+#define TRESSE_WEIGHTS_H
+
+#include "controller.h"
+
+/* A weight of 1; weights are in Q48. */
+#define FULL_WEIGHT (1ULL << 48)
+
+/* Values of the parameter `rule`. */
+enum weight_rule { WEIGHT_ROOT = 1, WEIGHT_COUNT, WEIGHT_SQUARE };
+
+#define RULE_PARAMETER(P, initial)                                             \
+	P(rule, initial, 1, 3, "", "the weight, of m subflows; 1: 1/sqrt(m), 2: 1/m, 3: 1/m^2")
+
+#define PLACE_PARAMETERS(P)                                                    \
+	P(omega_0, 0, 0, 1000, "1/1000", "weight of the first subflow; 0: 1/m, m the number of subflows") \
+	P(omega_1, 0, 0, 1000, "1/1000", "weight of the second subflow; 0: 1/m")  \
+	P(omega_2, 0, 0, 1000, "1/1000", "weight of the third subflow; 0: 1/m")   \
+	P(omega_3, 0, 0, 1000, "1/1000", "weight of the fourth subflow; 0: 1/m, as for all later ones")
+
+/* m. */
+static inline u32 subflow_count(const struct subflow *s)
+{
+	u32 m = ZERO;
+
+	FOR_EACH_SUBFLOW(p, s)
+		m++;
+	return max_u32(s->srtt ? m : m + 1, 1);
+}
+
+/* The weight by `rule`; rounded up, so that the packets of exactly 1/omega windows are enough for one
+   more, except that 1/sqrt(m) is rounded down in Q30. */
+static inline u64 weight_by_rule(const struct subflow *s, u64 rule)
+{
+	u64 m = subflow_count(s);
+
+	if (rule == WEIGHT_ROOT)
+		return (u64)fix_sqrt((1ULL << 60) / m) << 18;
+	if (rule == WEIGHT_SQUARE)
+		m *= m;
+	return (FULL_WEIGHT + m - 1) / m;
+}
+
+/* A weight given in thousandths, rounded up. */
+static inline u64 weight_of(u64 thousandths)
+{
+	return ((thousandths << 48) + 999) / 1000;
+}
+
+/* The weight of the subflow's place, if it is given, else 1/m; of PLACE_PARAMETERS. */
+#define WEIGHT_BY_PLACE(s)                                                     \
+	weight_by_place(s, PARAMETER(s, omega_0), PARAMETER(s, omega_1),       \
+			PARAMETER(s, omega_2), PARAMETER(s, omega_3))
+
+static inline u64 weight_by_place(const struct subflow *s, u64 first, u64 second, u64 third, u64 fourth)
+{
+	u32 place = place_of(s);
+	u64 given = place == 0 ? first : place == 1 ? second : place == 2 ? third : place == 3 ? fourth : 0;
+
+	return given ? weight_of(given) : weight_by_rule(s, WEIGHT_COUNT);
+}
+
+/* omega / w for one packet, Q48; rounded up, and with a weight of 1 exactly Reno's. */
+static inline u64 weighted_increase(const struct subflow *s, u64 omega)
+{
+	return (omega + s->cwnd - 1) / s->cwnd;
+}
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * WUTCP: the weighted sum of the subflows' TCP utilities, each subflow for itself.
+ *
+ * Source: THESIS (3.11)-(3.17); catalogue S17. omega is the weight, the same for all subflows:
+ *
+ *   slow start             w += (3/2) (1 - 3^-omega) for each packet delivered
+ *     loss or mark in it   w -= (3^(1 - omega)/2) w, not below 2 packets
+ *   congestion avoidance   w += omega/w for each packet delivered
+ *     loss or mark in it   w  = w/2
+ *
+ * omega = 1 is Reno, to the last digit. Below 1 - log_3 2 = 0.369 the cut of (3.16) is more than the
+ * whole window (at 1/4 it is 1.14 windows): the window becomes 2 packets, the smallest (THESIS §3.3.1).
+ * The cut is the pace of slow start in another dress, for 1 - 3^(1 - omega)/2 is that pace less 1/2.
+ *
+ * The thesis tries 1/sqrt(m), 1/m and 1/m^2 for m subflows and finds 1/m fair to TCP: the default, rule 2.
+ * Only subflows with an RTT sample count for m, and the own one. omega sets a weight instead. (3.11) lets
+ * every subflow have its own, but the thesis tried equal ones only; wmptcp.c has a weight for each.
+ *
+ * Slow start is exact to 1e-5: a packet that finds the window, with its fraction, below ssthresh is worth
+ * the same as all others there. "In slow start" is a window below ssthresh.
+ *
+ * Deviations:
+ *   - a timeout is the host's, a window of 1 packet and a slow start, as for every controller; the thesis
+ *     answers it as a loss, and so never sees another slow start.
+ *   - a mark is answered as a loss; the thesis is silent.
+ */
+#include "tcp_utility.h"
+#include "weights.h"
+
+#define PARAMETERS(P) \
+	P(omega, 0, 0, 1000, "1/1000", "weight of every subflow; 0: by `rule`") \
+	RULE_PARAMETER(P, 2)
+DECLARE_PARAMETERS
+
+struct wutcp {
+	u64 credit; /* fraction of a packet still to add, Q48 */
+};
+DECLARE_STATE(struct wutcp)
+
+/* omega, Q48. */
+static u64 wutcp_weight(const struct subflow *s)
+{
+	u64 given = PARAMETER(s, omega);
+
+	return given ? weight_of(given) : weight_by_rule(s, PARAMETER(s, rule));
+}
+
+static void wutcp_grow(struct subflow *s, const struct ack *a)
+{
+	u64 *credit = &state_of(s)->credit;
+	u64 omega = wutcp_weight(s);
+	u32 left = a->delivered;
+
+	if (s->cwnd < s->ssthresh)
+		left = scaled_slow_start(s, credit, left, slow_start_pace(omega >> 18) << 18);
+	if (left)
+		raise_window(s, credit, left, weighted_increase(s, omega));
+}
+
+static u32 wutcp_congestion(struct subflow *s, enum cause cause)
+{
+	u64 pace;
+
+	state_of(s)->credit = 0;
+	if (s->cwnd >= s->ssthresh)
+		return half_window(s);
+	pace = slow_start_pace(wutcp_weight(s) >> 18);
+	if (pace < ONE_Q30 / 2)
+		return 2;
+	return max_u32((u32)(s->cwnd * (pace - ONE_Q30 / 2) >> 30), 2);
+}
+
+CONTROLLER(wutcp,
+	.title = "WUTCP: weighted TCPs, with a slow start of the same utility",
+	.source = "THESIS (3.16), (3.17)",
+	.signals = SIGNAL_LOSS,
+	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS,
+	.coupled = 1,
+	.min_cwnd = 2,
+	.single = "reno",
+	WITH_PARAMETERS,
+	.grow = wutcp_grow,
+	.congestion = wutcp_congestion);
