@@ -54,7 +54,7 @@ fn what_a_single_call_does_wrong() {
         ("overflows", Invariant::NeverLowers, "window 65536; ack 1", 1),
         ("hurries", Invariant::Growth, "ack 1", 12),
         ("leaps", Invariant::Growth, "ack 1", 12),
-        ("triples", Invariant::Growth, "ack 1", 13),
+        ("quadruples", Invariant::Growth, "ack 1", 14),
         ("rises_on_marks", Invariant::NeverRaisedByCongestion, "ack 1 marked=1", 10),
         ("ignores", Invariant::Floor, "ack 1 marked=1", 1),
         ("undercuts", Invariant::Floor, "window 2; loss", 1),

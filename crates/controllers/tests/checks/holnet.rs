@@ -229,13 +229,13 @@ fn mcc_is_equation_2_20() {
                 let mut subflows = vec![other; count];
                 subflows[0] = own;
                 let mut group = avoiding("holnet_mcc", &[], &subflows);
-                let expected = reading("holnet_mcc", count).increase(&views(&group), 0, 1.0).packets;
+                let expected = reading("holnet_mcc", &[], count).increase(&views(&group), 0, 1.0).packets;
                 let what = format_args!("{count} subflows, own {own:?}, others {other:?}");
                 if expected > 1e-6 {
                     judge(each(&mut group, expected), expected, 1e-5, what);
                 }
                 let Real { packets, within } =
-                    reading("holnet_mcc", count).cut(&views(&group), 0, Cause::Loss);
+                    reading("holnet_mcc", &[], count).cut(&views(&group), 0, Cause::Loss);
                 let got = f64::from(group.congestion(0, Cause::Loss).expect("cut"));
                 assert!((got - packets.max(2.0)).abs() <= within, "{what}: {got}, not {packets}");
             }
