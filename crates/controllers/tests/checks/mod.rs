@@ -93,6 +93,9 @@ fn views(group: &Group) -> Vec<View> {
                 threshold: f64::from(s.ssthresh),
                 rtt: if s.srtt == 0 { f64::INFINITY } else { f64::from(s.srtt) },
                 reduced: matches!(s.state, State::Cwr | State::Recovery),
+                open: s.state == State::Open,
+                fraction: 0.0,
+                unsure: 0.0,
             }
         })
         .collect()

@@ -8,7 +8,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use tresse_controllers::CWND_LIMIT;
+use tresse_controllers::{CWND_LIMIT, Cause};
 
 use super::{Variant, group_with, variants, views};
 use crate::host::{Call, Hook, calls, config, events, logarithmic, make, show};
@@ -43,6 +43,8 @@ fn follow(
         show(&mut group, call);
         let i = call.subflow;
         let mut all = views(&group);
+        let (low, high): (f64, f64) = fractions[i];
+        (all[i].fraction, all[i].unsure) = ((low + high) / 2.0, (high - low) / 2.0);
         let before = all[i];
         let returned = make(&mut group, call);
         let after = f64::from(group[i].cwnd);
@@ -81,6 +83,9 @@ fn follow(
                     fractions[i]
                 );
                 fractions[i] = (low.max(0.0), high.min(1.0));
+            }
+            Hook::Congestion(Cause::Mark) if reading.ignores_marks(&before, i) => {
+                prop_assert_eq!(returned, None, "{}, step {}: the mark is not ignored", name, step);
             }
             Hook::Congestion(cause) => {
                 let cut = reading.cut(&all, i, cause);

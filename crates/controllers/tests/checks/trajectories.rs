@@ -6,6 +6,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
+use tresse_controllers::Cause;
 
 use super::{Variant, group_with, variants, views};
 use crate::host::{Call, Event, Hook, calls, config, events, logarithmic, make, show};
@@ -66,7 +67,8 @@ fn follow((name, settings): Variant, count: usize, calls: &[Call]) -> Result<(),
         show(&mut group, call);
         let i = call.subflow;
         let shown = views(&group)[i];
-        (model.subflows[i].rtt, model.subflows[i].reduced) = (shown.rtt, shown.reduced);
+        let own = &mut model.subflows[i];
+        (own.rtt, own.reduced, own.open) = (shown.rtt, shown.reduced, shown.open);
         make(&mut group, call);
         model.make(call);
         let (theirs, own) = (f64::from(group[i].cwnd), model.subflows[i].window);
@@ -104,6 +106,7 @@ impl Model {
             Hook::Grow(ack) => {
                 let delivered = f64::from(ack.delivered);
                 let left = self.start(i, delivered);
+                self.subflows[i].fraction = self.fractions[i];
                 let by = self.reading.increase(&self.subflows, i, left).packets;
                 let real = self.fractions[i] + by;
                 self.subflows[i].window += real.floor();
@@ -112,6 +115,7 @@ impl Model {
                     (self.subflows[i].window, self.fractions[i]) = (1.0, 0.0);
                 }
             }
+            Hook::Congestion(Cause::Mark) if self.reading.ignores_marks(&self.subflows[i], i) => {}
             Hook::Congestion(cause) => {
                 // DCTCP's product is rounded as Linux does: the cut down, so the window up. BALIA's too.
                 let window = self.reading.cut(&self.subflows, i, cause).packets.ceil();

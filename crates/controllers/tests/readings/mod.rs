@@ -42,6 +42,12 @@ pub struct View {
     /// The window is being reduced, for a mark or in a fast recovery: XMP's state is not NORMAL. A
     /// timeout's slow start is NORMAL again.
     pub reduced: bool,
+    /// Nothing is lost, reordered, marked or being repaired.
+    pub open: bool,
+    /// The fraction of a packet by which the window has grown beyond `window`.
+    pub fraction: f64,
+    /// How far the fraction may be off, to either side: the controller keeps it to itself.
+    pub unsure: f64,
 }
 
 /// What an equation gives, and how far from it an integer controller may be.
@@ -71,6 +77,11 @@ pub trait Reading {
     /// By how much congestion avoidance raises the window, packets (OLIA may lower it); `packets` are
     /// those that slow start has left of the ACK.
     fn increase(&mut self, all: &[View], i: usize, packets: f64) -> Real;
+
+    /// Whether a mark is no congestion for subflow `i`: asked before `cut`, which is not asked then.
+    fn ignores_marks(&self, _view: &View, _i: usize) -> bool {
+        false
+    }
 
     /// The window after the cut, before the floor.
     fn cut(&mut self, all: &[View], i: usize, cause: Cause) -> Real;
