@@ -11,8 +11,9 @@
  *   marked window          w_r = w_r (1 - alpha/2), once a round (RFC 8257 §3.3, as in dctcp.c)
  *   loss                   w_r = w_r/2
  *
- * The slides call it DCMPTCP; its author calls it DCM since, for Dong et al. (2018) use the older
- * name for another scheme. alpha is each subflow's own, and so is slow start.
+ * The slides call it DCMPTCP, a name under which it is declared too; its author calls it DCM since,
+ * for Dong et al. (ICDCS 2018) use the older name for another scheme: a scheduler with help from the
+ * top-of-rack switch, which is not here. alpha is each subflow's own, and so is slow start.
  *
  * The slides leave open, and the author's public simulator settles: g = 1/16, and a floor of 1
  * packet, where DCTCP and LIA have 2.
@@ -68,16 +69,24 @@ static void dcm_timeout(struct subflow *s)
 	dctcp_alpha_timeout(&state_of(s)->estimate);
 }
 
+/* Common to the two names below. */
+#define DCM                                                                    \
+	.source = "KH slides 6 and 8",                                         \
+	.signals = SIGNAL_LOSS | SIGNAL_ECN | SIGNAL_CE_EXACT,                 \
+	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS,                     \
+	.coupled = 1,                                                          \
+	.min_cwnd = 1,                                                         \
+	WITH_PARAMETERS,                                                       \
+	.init = dcm_init,                                                      \
+	.ack = dcm_ack,                                                        \
+	.grow = dcm_grow,                                                      \
+	.congestion = dcm_congestion,                                          \
+	.timeout = dcm_timeout
+
 CONTROLLER(dcm,
 	.title = "DCM: LIA's increase and DCTCP's cut",
-	.source = "KH slides 6 and 8",
-	.signals = SIGNAL_LOSS | SIGNAL_ECN | SIGNAL_CE_EXACT,
-	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS,
-	.coupled = 1,
-	.min_cwnd = 1,
-	WITH_PARAMETERS,
-	.init = dcm_init,
-	.ack = dcm_ack,
-	.grow = dcm_grow,
-	.congestion = dcm_congestion,
-	.timeout = dcm_timeout);
+	DCM);
+
+CONTROLLER(dcmptcp,
+	.title = "DCM under the name that its slides give it; not the DCMPTCP of Dong et al.",
+	DCM);

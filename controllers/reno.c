@@ -11,7 +11,9 @@
  * Which losses are seen, and how they are repaired, is the host's affair: NewReno and SACK are
  * variants of its recovery, not of this file.
  *
- * With several subflows each is a TCP of its own: the uncoupled reference (catalogue S25).
+ * With several subflows each is a TCP of its own: the uncoupled reference (catalogue S25), which has
+ * the name `uncoupled` too. `newreno` is what the papers call the same controller beside a recovery by
+ * RFC 6582.
  */
 #include "controller.h"
 
@@ -34,10 +36,20 @@ static u32 reno_congestion(struct subflow *s, enum cause cause)
 	return half_window(s);
 }
 
+/* Common to the names below. */
+#define RENO .signals = SIGNAL_LOSS, .min_cwnd = 2, .grow = reno_grow, .congestion = reno_congestion
+
 CONTROLLER(reno,
 	.title = "Reno: one packet more a round, half the window on congestion",
 	.source = "RFC 5681 §3.1",
-	.signals = SIGNAL_LOSS,
-	.min_cwnd = 2,
-	.grow = reno_grow,
-	.congestion = reno_congestion);
+	RENO);
+
+CONTROLLER(newreno,
+	.title = "Reno under the name that papers give it beside NewReno's recovery",
+	.source = "RFC 5681 §3.1, RFC 6582",
+	RENO);
+
+CONTROLLER(uncoupled,
+	.title = "Reno under the name of the uncoupled reference: a TCP of its own on each subflow",
+	.source = "RFC 5681 §3.1; THESIS (3.11) with omega = 1",
+	RENO);

@@ -14,7 +14,10 @@
  *   loss                   w_r = w_r/2
  *
  * delta_r is eq. (9), T_r x_r / (min T * y), with the last round's rates for x and y; the rates
- * of the siblings may be a round old.
+ * of the siblings may be a round old. slides_delta = 1 is the rule that KH slide 6 prints for XMP,
+ * delta_r = rate_r / sum_k rate_k: without T_r / min T, so the same only if all RTTs are equal.
+ *
+ * With one subflow delta is 1, and XMP is BOS (bos.c).
  *
  * Deviations from Algorithm 1:
  *   - congestion avoidance needs cwnd >= ssthresh, and so does the cut; Algorithm 1's ">" would
@@ -29,22 +32,38 @@
  * right after a sibling's RTT has fallen, one round may add more than a window. That is the paper's
  * rule; with equal RTTs delta_r is at most 1.
  */
-#include "controller.h"
+#include "bos.h"
 
 #define PARAMETERS(P) \
-	P(beta, 4, 2, 64, "", "a mark cuts cwnd by cwnd / beta (XMP eq. (1): K >= BDP / (beta - 1))")
+	P(beta, 4, 2, 64, "", "a mark cuts cwnd by cwnd / beta (XMP eq. (1): K >= BDP / (beta - 1))") \
+	P(slides_delta, 0, 0, 1, "", "1: delta is the share of the total rate, as the KH slides print it")
 DECLARE_PARAMETERS
 
-struct xmp {
-	u64 adder;   /* fraction of a packet still to add, Q20 */
-	u64 pending; /* delta of a finished round that `grow` has not added yet, Q20 */
-};
-DECLARE_STATE(struct xmp)
+DECLARE_STATE(struct bos)
 
-/* XMP eq. (9), Q20. The own word must be fresh, so that the sum is not 0. */
-static u64 xmp_delta(const struct subflow *s)
+/* XMP eq. (9), Q20: min_rtt is the smallest RTT of those that count in total_rate. */
+static u64 xmp_delta(const struct subflow *s, u64 total_rate, u32 min_rtt)
 {
-	u64 total_rate = 0, packets;
+	u64 packets;
+
+	if (fix_mul_shr(total_rate, min_rtt, 63) >> 24)
+		return 0; /* a rate of long ago: more packets than can be counted */
+	packets = fix_mul_shr(total_rate, min_rtt, 24); /* Q40 >> 24: Q16 packets */
+	return packets ? ((u64)s->cwnd << 36) / packets : BOS_ONE_PACKET;
+}
+
+/* rate_r / sum of rates, Q20: the slides' rule. */
+static u64 rate_share(u64 rate, u64 total_rate)
+{
+	u32 top = fix_msb(total_rate), spare = top > 43 ? top - 43 : 0;
+
+	return ((rate >> spare) << 20) / (total_rate >> spare);
+}
+
+/* What a round earns, Q20. The own word must be fresh, so that the sum is not 0. */
+static u64 xmp_earned(const struct subflow *s)
+{
+	u64 total_rate = 0;
 	u32 min_rtt = s->srtt;
 
 	FOR_EACH_SUBFLOW(p, s) {
@@ -52,44 +71,28 @@ static u64 xmp_delta(const struct subflow *s)
 		if (p.word && p.srtt < min_rtt)
 			min_rtt = p.srtt;
 	}
-	if (fix_mul_shr(total_rate, min_rtt, 63) >> 24)
-		return 0; /* a rate of long ago: more packets than can be counted */
-	packets = fix_mul_shr(total_rate, min_rtt, 24); /* Q40 >> 24: Q16 packets */
-	return packets ? ((u64)s->cwnd << 36) / packets : 1 << 20;
+	if (total_rate == s->word)
+		return BOS_ONE_PACKET; /* no sibling has told a rate */
+	return PARAMETER(s, slides_delta) ? rate_share(s->word, total_rate) : xmp_delta(s, total_rate, min_rtt);
 }
 
 static void xmp_ack(struct subflow *s, const struct ack *a)
 {
-	struct xmp *x = state_of(s);
-
 	if (!a->new_round || !s->srtt)
 		return;
 	s->word = ((u64)s->cwnd << 40) / s->srtt; /* packets per 1/8 us, Q40 */
-	if (s->state != CWR && s->state != RECOVERY && s->cwnd >= s->ssthresh)
-		x->pending = xmp_delta(s);
+	if (bos_earns(s))
+		state_of(s)->pending = xmp_earned(s);
 }
 
 static void xmp_grow(struct subflow *s, const struct ack *a)
 {
-	struct xmp *x = state_of(s);
-
-	slow_start(s, a->delivered);
-	x->adder += x->pending;
-	x->pending = 0;
-	s->cwnd += (u32)(x->adder >> 20);
-	x->adder &= (1 << 20) - 1;
+	bos_grow(s, state_of(s), a->delivered);
 }
 
 static u32 xmp_congestion(struct subflow *s, enum cause cause)
 {
-	struct xmp *x = state_of(s);
-
-	x->pending = 0;
-	if (cause == LOSS_EVENT)
-		return half_window(s);
-	if (s->cwnd < s->ssthresh)
-		return s->cwnd;
-	return max_u32(s->cwnd - max_u32(s->cwnd / (u32)PARAMETER(s, beta), 1), 2);
+	return bos_congestion(s, state_of(s), cause, (u32)PARAMETER(s, beta));
 }
 
 CONTROLLER(xmp,
@@ -100,6 +103,7 @@ CONTROLLER(xmp,
 	.claims = CLAIM_RTT_RATIOS,
 	.coupled = 1,
 	.min_cwnd = 2,
+	.single = "bos",
 	WITH_PARAMETERS,
 	.ack = xmp_ack,
 	.grow = xmp_grow,

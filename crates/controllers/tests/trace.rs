@@ -420,3 +420,25 @@ fn dcm_by_hand() {
         ],
     );
 }
+
+#[test]
+fn bos_by_hand() {
+    assert_trace(
+        "bos",
+        10,
+        &[
+            // Slow start; a mark only ends it.
+            ("ack 10", "ack 0 20 - open"),
+            ("ack 21 marked=1", "mark 0 20 20 cwr"),
+            // The round ends reduced; then a packet a round.
+            ("ack 21", "ack 0 20 20 open"),
+            ("ack 21", "ack 0 21 20 open"),
+            ("ack 22", "ack 0 22 20 open"),
+            // 22/4 = 5 whole packets less.
+            ("ack 23 marked=1", "mark 0 17 17 cwr"),
+            ("loss", "loss 0 17 17 recovery"),
+            ("ack 23", "ack 0 17 17 open"),
+            ("timeout", "timeout 0 1 8 loss"),
+        ],
+    );
+}

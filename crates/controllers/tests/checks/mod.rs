@@ -6,7 +6,9 @@ use tresse_controllers::{Group, Scheme, State, find};
 
 use crate::readings::View;
 
+mod alias;
 mod balia;
+mod bos;
 mod dcm;
 mod dctcp;
 mod holnet;
@@ -20,9 +22,10 @@ mod thesis;
 mod trajectories;
 mod xmp;
 
-/// The controllers that have a reading.
-const READ: [&str; 22] = [
+/// The controllers that have a reading; other names of theirs are compared in `alias.rs`.
+const READ: [&str; 24] = [
     "balia",
+    "bos",
     "coupled_t31",
     "dcm",
     "dctcp",
@@ -30,6 +33,7 @@ const READ: [&str; 22] = [
     "eutcp",
     "eutcp1",
     "ewtcp",
+    "halving",
     "hmptcp",
     "holnet_cc",
     "holnet_cc_ecn",

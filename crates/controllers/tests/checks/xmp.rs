@@ -243,3 +243,26 @@ fn slow_start_earns_no_delta() {
     group.grow(0, &last);
     assert_eq!(group[0].cwnd, 12, "two packets to the threshold; the other two earn nothing");
 }
+
+/// KH slide 6: delta = (w/rtt) / sum(w/rtt), without eq. (9)'s T_r / min T; so it is at most 1.
+#[test]
+fn the_slides_delta_is_the_share_of_the_rate() {
+    const ROUNDS: u32 = 20_000;
+    let controller = find("xmp").expect("it is built in");
+    let scheme = Arc::new(Scheme::new(controller, [("slides_delta", 1)]).expect("in its range"));
+    let sides = [(2, SRTT_LEAST), (10, 800), (10, 8000), (CWND_LIMIT - 1, SRTT_LEAST), (2, SRTT_LIMIT - 1)];
+    for own in sides {
+        for other in sides {
+            let mut group = Group::new(Arc::clone(&scheme), 3, 10);
+            for (i, (window, rtt)) in [own, other, other].into_iter().enumerate() {
+                (group[i].cwnd, group[i].ssthresh, group[i].srtt) = (window, 2, rtt);
+                group.ack(i, &ack(true));
+            }
+            let rate = |(window, rtt): (u32, u32)| f64::from(window) / f64::from(rtt);
+            let expected = rate(own) / (rate(own) + 2.0 * rate(other));
+            let got = measured(&mut group, 0, ROUNDS);
+            let within = 1.0 / f64::from(ROUNDS) + 2f64.powi(-20) + expected * 2f64.powi(-13);
+            assert!((got - expected).abs() < within, "own {own:?}, others {other:?}: {got}, not {expected}");
+        }
+    }
+}

@@ -9,6 +9,7 @@ use tresse_controllers::{Ack, Cause};
 
 mod balia;
 mod coupled_t31;
+mod bos;
 mod dcm;
 mod dctcp;
 mod eutcp;
@@ -125,6 +126,8 @@ pub fn reading(name: &str, settings: &[(&str, u64)], count: usize) -> Box<dyn Re
         "wutcp" => Box::new(wutcp::Wutcp {
             weights: Weights { given: vec![set("omega", 0); count], rule: Rule::of(set("rule", 2)) },
         }),
+        "bos" => Box::new(bos::Bos::new(count, 4.0)),
+        "halving" => Box::new(bos::Bos::new(count, 2.0)),
         "dcm" => Box::new(dcm::Dcm::new(count)),
         "holnet_cc" | "holnet_cc_ecn" => Box::new(holnet::Cc(AlphaFair::new(0.5, 1.0))),
         "holnet_mcc" | "holnet_mcc_ecn" => Box::new(holnet::Mcc),

@@ -1,0 +1,48 @@
+//! BOS, XMP §2.1, on a single path, with the mends of the catalogue (S4, S10).
+
+use tresse_controllers::{Ack, Cause};
+
+use super::{Reading, Real, View, half};
+
+/// "It increases cwnd by delta on the end of a round", delta = 1.
+pub struct Bos {
+    beta: f64,
+    earned: Vec<f64>,
+}
+
+impl Bos {
+    /// No round has ended; a mark takes 1/`beta` of the window.
+    pub fn new(count: usize, beta: f64) -> Self {
+        Self { beta, earned: vec![0.0; count] }
+    }
+}
+
+impl Reading for Bos {
+    fn ack(&mut self, all: &[View], i: usize, ack: &Ack) {
+        if ack.new_round == 1 && !all[i].reduced {
+            self.earned[i] = if all[i].window >= all[i].threshold { 1.0 } else { self.earned[i] };
+        }
+    }
+
+    fn increase(&mut self, _all: &[View], i: usize, _packets: f64) -> Real {
+        Real { packets: std::mem::take(&mut self.earned[i]), within: 0.0 }
+    }
+
+    /// "The source decreases cwnd by a factor of 1/beta"; by a whole packet at least (Algorithm 1).
+    fn cut(&mut self, all: &[View], i: usize, cause: Cause) -> Real {
+        let own = &all[i];
+        self.earned[i] = 0.0;
+        match cause {
+            Cause::Mark if own.window >= own.threshold => {
+                Real { packets: own.window - (own.window / self.beta).floor().max(1.0), within: 0.0 }
+            }
+            // Slow start: "it stops increasing cwnd, and meanwhile enters Congestion Avoidance".
+            Cause::Mark => Real { packets: own.window, within: 0.0 },
+            _ => half(own),
+        }
+    }
+
+    fn keeps_fraction(&self) -> bool {
+        true
+    }
+}
