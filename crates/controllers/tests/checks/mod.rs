@@ -9,6 +9,7 @@ use crate::readings::View;
 mod alias;
 mod balia;
 mod bos;
+mod cubic;
 mod dcm;
 mod dctcp;
 mod holnet;
@@ -23,10 +24,11 @@ mod trajectories;
 mod xmp;
 
 /// The controllers that have a reading; other names of theirs are compared in `alias.rs`.
-const READ: [&str; 24] = [
+const READ: [&str; 25] = [
     "balia",
     "bos",
     "coupled_t31",
+    "cubic",
     "dcm",
     "dctcp",
     "emptcp",

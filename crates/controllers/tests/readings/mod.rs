@@ -10,6 +10,7 @@ use tresse_controllers::{Ack, Cause};
 mod balia;
 mod coupled_t31;
 mod bos;
+mod cubic;
 mod dcm;
 mod dctcp;
 mod eutcp;
@@ -23,6 +24,7 @@ mod wutcp;
 mod xmp;
 
 pub use balia::{BALIA_ERROR, balanced_increase, rate_ratio};
+pub use cubic::{cube, time_to_rise};
 pub use dctcp::{ALPHA_ERROR, Dctcp};
 pub use holnet::{AlphaFair, Uta};
 pub use lia::{LIA_ERROR, linked_increase};
@@ -127,6 +129,7 @@ pub fn reading(name: &str, settings: &[(&str, u64)], count: usize) -> Box<dyn Re
             weights: Weights { given: vec![set("omega", 0); count], rule: Rule::of(set("rule", 2)) },
         }),
         "bos" => Box::new(bos::Bos::new(count, 4.0)),
+        "cubic" => Box::new(cubic::Cubic::new(count)),
         "halving" => Box::new(bos::Bos::new(count, 2.0)),
         "dcm" => Box::new(dcm::Dcm::new(count)),
         "holnet_cc" | "holnet_cc_ecn" => Box::new(holnet::Cc(AlphaFair::new(0.5, 1.0))),
