@@ -470,3 +470,23 @@ fn cubic_by_hand() {
         ],
     );
 }
+
+#[test]
+fn odctcp_by_hand() {
+    assert_trace(
+        "odctcp",
+        10,
+        &[
+            ("ack 10", "ack 0 20 - open"),
+            // Slow start: alpha = 0, nothing is cut, but it ends.
+            ("ack 21 marked=5", "mark 0 20 20 cwr"),
+            // The marked round: alpha = 5/21 = 0.238; 21 * 0.762/20 = 0.8.
+            ("ack 21", "ack 0 20 20 open"),
+            // alpha = 0: 21/20 more make 1.85. The mark is ignored.
+            ("ack 21 marked=15", "ack 0 21 20 open"),
+            // alpha = 15/21 = 0.714: 21 * 0.357 = 7.5, 7 whole packets less.
+            ("ack 22 marked=1", "mark 0 14 14 cwr"),
+            ("ack 22", "ack 0 15 14 open"),
+        ],
+    );
+}

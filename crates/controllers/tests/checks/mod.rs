@@ -15,6 +15,7 @@ mod dctcp;
 mod holnet;
 mod lia;
 mod meter;
+mod odctcp;
 mod olia;
 mod standard;
 mod steps;
@@ -24,7 +25,7 @@ mod trajectories;
 mod xmp;
 
 /// The controllers that have a reading; other names of theirs are compared in `alias.rs`.
-const READ: [&str; 25] = [
+const READ: [&str; 26] = [
     "balia",
     "bos",
     "coupled_t31",
@@ -44,6 +45,7 @@ const READ: [&str; 25] = [
     "holnet_uta",
     "holnet_uta_ecn",
     "lia",
+    "odctcp",
     "olia",
     "reno",
     "semicoupled",

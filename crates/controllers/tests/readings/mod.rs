@@ -16,6 +16,7 @@ mod dctcp;
 mod eutcp;
 mod holnet;
 mod lia;
+mod odctcp;
 mod olia;
 mod reno;
 mod semicoupled;
@@ -131,6 +132,7 @@ pub fn reading(name: &str, settings: &[(&str, u64)], count: usize) -> Box<dyn Re
         "bos" => Box::new(bos::Bos::new(count, 4.0)),
         "cubic" => Box::new(cubic::Cubic::new(count)),
         "halving" => Box::new(bos::Bos::new(count, 2.0)),
+        "odctcp" => Box::new(odctcp::Odctcp::new(count)),
         "dcm" => Box::new(dcm::Dcm::new(count)),
         "holnet_cc" | "holnet_cc_ecn" => Box::new(holnet::Cc(AlphaFair::new(0.5, 1.0))),
         "holnet_mcc" | "holnet_mcc_ecn" => Box::new(holnet::Mcc),
