@@ -490,3 +490,27 @@ fn odctcp_by_hand() {
         ],
     );
 }
+
+#[test]
+fn vmcc_by_hand() {
+    assert_trace(
+        "vmcc",
+        10,
+        &[
+            ("subflows 2", ""),
+            // As DCM; alpha = 15/16, and 20 * 0.9375/2 = 9.375.
+            ("ack 10 rtt=100us", "ack 0 20 - open"),
+            ("ack 21 marked=5", "mark 0 11 11 cwr"),
+            // Nothing was observed there: alpha = 1.
+            ("ack 11 rtt=100us marked=1 subflow=1", "mark 1 5 5 cwr"),
+            ("loss subflow=1", "loss 1 5 5 recovery"),
+            // 11/16^2 = 0.0430; 21 of them: 0.902; 12 more: 1.418.
+            ("ack 21", "ack 0 11 11 open"),
+            ("ack 12", "ack 0 12 11 open"),
+            ("ack 11 subflow=1", "ack 1 5 5 open"),
+            ("loss subflow=1", "loss 1 2 2 recovery"),
+            // The floor is 2.
+            ("timeout subflow=1", "timeout 1 1 2 loss"),
+        ],
+    );
+}

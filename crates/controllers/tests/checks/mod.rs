@@ -22,10 +22,11 @@ mod steps;
 mod thesis;
 
 mod trajectories;
+mod vmcc;
 mod xmp;
 
 /// The controllers that have a reading; other names of theirs are compared in `alias.rs`.
-const READ: [&str; 26] = [
+const READ: [&str; 27] = [
     "balia",
     "bos",
     "coupled_t31",
@@ -49,6 +50,7 @@ const READ: [&str; 26] = [
     "olia",
     "reno",
     "semicoupled",
+    "vmcc",
     "wmptcp",
     "wutcp",
     "xmp",
