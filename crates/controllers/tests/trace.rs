@@ -514,3 +514,29 @@ fn vmcc_by_hand() {
         ],
     );
 }
+
+#[test]
+fn amp_by_hand() {
+    assert_trace(
+        "amp",
+        16,
+        &[
+            ("subflows 2", ""),
+            ("ack 16 rtt=100us", "ack 0 32 - open"),
+            // 3/4 of 32; of 16.
+            ("ack 1 marked=1", "mark 0 24 24 cwr"),
+            ("ack 16 rtt=100us marked=1 subflow=1", "mark 1 12 12 cwr"),
+            // 36 packets make one: 32 now, and 5 more.
+            ("ack 32", "ack 0 24 24 open"),
+            ("ack 5", "ack 0 25 24 open"),
+            // On the other subflow 37 do.
+            ("ack 36 subflow=1", "ack 1 12 12 open"),
+            ("ack 2 subflow=1", "ack 1 13 12 open"),
+            // 13 - 3.25 is 9 whole packets; half of 25.
+            ("ack 1 marked=1 subflow=1", "mark 1 9 9 cwr"),
+            ("loss", "loss 0 12 12 recovery"),
+            // Half of 9.
+            ("timeout subflow=1", "timeout 1 1 4 loss"),
+        ],
+    );
+}

@@ -7,6 +7,7 @@ use tresse_controllers::{Group, Scheme, State, find};
 use crate::readings::View;
 
 mod alias;
+mod amp;
 mod balia;
 mod bos;
 mod cubic;
@@ -26,7 +27,8 @@ mod vmcc;
 mod xmp;
 
 /// The controllers that have a reading; other names of theirs are compared in `alias.rs`.
-const READ: [&str; 27] = [
+const READ: [&str; 28] = [
+    "amp",
     "balia",
     "bos",
     "coupled_t31",

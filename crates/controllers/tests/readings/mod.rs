@@ -7,6 +7,7 @@
 
 use tresse_controllers::{Ack, Cause};
 
+mod amp;
 mod balia;
 mod coupled_t31;
 mod bos;
@@ -117,6 +118,7 @@ pub fn reading(name: &str, settings: &[(&str, u64)], count: usize) -> Box<dyn Re
         rule: Rule::Count, // 1/S, THESIS §4.3.3
     };
     match name {
+        "amp" => Box::new(amp::Amp),
         "balia" => Box::new(balia::Balia),
         "coupled_t31" => Box::new(coupled_t31::CoupledT31),
         "emptcp" | "eutcp1" | "semicoupled" => Box::new(semicoupled::Semicoupled),
