@@ -540,3 +540,32 @@ fn amp_by_hand() {
         ],
     );
 }
+
+#[test]
+fn wvegas_by_hand() {
+    assert_trace(
+        "wvegas",
+        20,
+        &[
+            // Three samples of 100 us; then a round begins: no queue, slow start.
+            ("ack 5 rtt=100us", "ack 0 25 - open"),
+            ("ack 5 rtt=100us", "ack 0 30 - open"),
+            ("ack 11 rtt=100us", "ack 0 41 - open"),
+            // (125 + 125 + 128)/3 = 126 us: 45 * 26/126 = 9 packets queue. 45 * 100/126 + 1 = 36.
+            ("ack 2 rtt=125us", "ack 0 43 - open"),
+            ("ack 2 rtt=125us", "ack 0 45 - open"),
+            ("ack 50 rtt=128us", "ack 0 36 - open"),
+            // 120 us: 36 * 20/120 = 6 packets, more than 2: alpha = 10 for a single subflow. One more.
+            ("ack 2 rtt=120us", "ack 0 36 - open"),
+            ("ack 2 rtt=120us", "ack 0 36 - open"),
+            ("ack 17 rtt=120us", "ack 0 37 - open"),
+            // 150 us: 37 * 50/150 = 12: one less; and 50 us are more than twice 20: 36 * 100/300 = 12.
+            ("ack 2 rtt=150us", "ack 0 37 - open"),
+            ("ack 2 rtt=150us", "ack 0 37 - open"),
+            ("ack 32 rtt=150us", "ack 0 12 - open"),
+            ("loss", "loss 0 6 6 recovery"),
+            // Half of 6.
+            ("timeout", "timeout 0 1 3 loss"),
+        ],
+    );
+}

@@ -24,10 +24,11 @@ mod thesis;
 
 mod trajectories;
 mod vmcc;
+mod wvegas;
 mod xmp;
 
 /// The controllers that have a reading; other names of theirs are compared in `alias.rs`.
-const READ: [&str; 28] = [
+const READ: [&str; 29] = [
     "amp",
     "balia",
     "bos",
@@ -55,6 +56,7 @@ const READ: [&str; 28] = [
     "vmcc",
     "wmptcp",
     "wutcp",
+    "wvegas",
     "xmp",
 ];
 

@@ -24,6 +24,7 @@ mod semicoupled;
 mod weighted;
 mod wutcp;
 mod vmcc;
+mod wvegas;
 mod xmp;
 
 pub use balia::{BALIA_ERROR, balanced_increase, rate_ratio};
@@ -137,6 +138,7 @@ pub fn reading(name: &str, settings: &[(&str, u64)], count: usize) -> Box<dyn Re
         "halving" => Box::new(bos::Bos::new(count, 2.0)),
         "odctcp" => Box::new(odctcp::Odctcp::new(count)),
         "vmcc" => Box::new(vmcc::Vmcc::new(count)),
+        "wvegas" => Box::new(wvegas::Wvegas::new(count)),
         "dcm" => Box::new(dcm::Dcm::new(count)),
         "holnet_cc" | "holnet_cc_ecn" => Box::new(holnet::Cc(AlphaFair::new(0.5, 1.0))),
         "holnet_mcc" | "holnet_mcc_ecn" => Box::new(holnet::Mcc),
