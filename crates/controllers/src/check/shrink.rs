@@ -23,6 +23,7 @@ pub(super) fn shrink(script: Script, breaks: &mut dyn FnMut(&Script) -> bool) ->
     loop {
         let before = best.clone();
         fewer_events(&mut best, &mut accept);
+        window_instead(&mut best, &mut accept);
         fewer_subflows(&mut best, &mut accept);
         for k in 0..best.events.len() {
             // The simplest first; one that is accepted is tried to be simplified again.
@@ -53,6 +54,25 @@ fn fewer_events(best: &mut Script, accept: &mut Accept<'_>) {
             }
         }
         run /= 2;
+    }
+}
+
+/// Windows that are worth a trial in the place of what led to them.
+const WINDOWS: [u32; 15] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 50, 100, 1000];
+
+/// Sets a window instead of everything before an event, the last events first.
+fn window_instead(best: &mut Script, accept: &mut Accept<'_>) {
+    for k in (2..best.events.len()).rev() {
+        let subflow = best.events[k].subflow();
+        let replaced = WINDOWS.iter().any(|&cwnd| {
+            let set = Event::Window { cwnd, ssthresh: None, subflow };
+            let events = std::iter::once(set).chain(best.events[k..].iter().copied()).collect();
+            let candidate = Script { subflows: best.subflows, events };
+            accept(best, candidate)
+        });
+        if replaced {
+            return;
+        }
     }
 }
 
