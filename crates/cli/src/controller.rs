@@ -1,5 +1,6 @@
 //! `tresse controller`.
 
+mod check;
 mod new;
 
 use std::fs;
@@ -11,14 +12,13 @@ use tresse_controllers::trace::{Script, Step, play};
 use tresse_controllers::{self as controllers, Controller, Scheme};
 use tresse_linux::trace::Player;
 
-use crate::table::Table;
 use crate::{Failure, print_json};
 
 /// Work with one controller
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
     New(new::Args),
-    Check(CheckArgs),
+    Check(check::Args),
     Trace(TraceArgs),
 }
 
@@ -62,19 +62,6 @@ pub struct TraceArgs {
     json: bool,
 }
 
-/// Check a controller: compile it for both hosts, put its eBPF build before the kernel's verifier
-///
-/// Nothing is attached. Prints what the kernel made of each hook: its instructions, those that the
-/// verifier walked through (it gives up at a million), and the bytes of machine code.
-#[derive(Debug, clap::Args)]
-pub struct CheckArgs {
-    /// A C file, or a built-in controller
-    controller: String,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Host {
     Native,
@@ -84,27 +71,9 @@ enum Host {
 pub fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::New(args) => new::run(&args),
-        Command::Check(args) => check(&args),
+        Command::Check(args) => check::run(&args),
         Command::Trace(args) => trace(&args),
     }
-}
-
-fn check(args: &CheckArgs) -> Result<(), Failure> {
-    let controller = controller(&args.controller)?;
-    let scheme = Scheme::new(controller, []).map_err(|e| Failure::Input(e.to_string()))?;
-    let programs = tresse_linux::check(&scheme)?;
-    if args.json {
-        return print_json(&serde_json::json!({
-            "schema": "tresse/controller-check/1", "controller": controller.name(), "programs": programs,
-        }));
-    }
-    let mut table = Table::new(&["hook", "instructions", "verified", "machine code"]);
-    for p in programs {
-        let bytes = format!("{} B", p.machine_code_bytes);
-        table.row(vec![p.name, p.instructions.to_string(), p.verified_instructions.to_string(), bytes]);
-    }
-    write!(io::stdout(), "{table}")?;
-    Ok(())
 }
 
 fn trace(args: &TraceArgs) -> Result<(), Failure> {

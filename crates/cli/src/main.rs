@@ -53,6 +53,8 @@ enum Command {
 /// What a command can end with beside success.
 #[derive(Debug)]
 enum Failure {
+    /// Exit code 1: what was checked does not hold.
+    Check(String),
     /// Exit code 2: bad input or usage.
     Input(String),
     /// Exit code 3: the machine lacks something.
@@ -112,6 +114,7 @@ fn main() -> ExitCode {
     };
     let (code, message) = match result {
         Ok(()) => return ExitCode::SUCCESS,
+        Err(Failure::Check(message)) => (1, message),
         Err(Failure::Input(message)) => (2, message),
         Err(Failure::Machine(message)) => (3, message),
         Err(Failure::Interrupted) => (130, "interrupted".to_owned()),

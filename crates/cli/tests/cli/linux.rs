@@ -10,12 +10,13 @@ use crate::common::{fails, tresse};
 /// Whether eBPF can be loaded here; prints what is missing if not.
 pub fn kernel_is_here() -> bool {
     let dir = TempDir::new().expect("a temporary folder");
-    let output = tresse(dir.path()).args(["controller", "check", "reno"]).output().expect("it starts");
-    if !output.status.success() {
-        let message = String::from_utf8_lossy(&output.stderr);
-        eprintln!("skipped: {}", message.lines().next().unwrap_or_default());
+    let output =
+        tresse(dir.path()).args(["controller", "check", "reno", "--json"]).output().expect("it starts");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    if let Some(lacks) = json["programs_skipped"].as_str() {
+        eprintln!("skipped: {lacks}");
     }
-    output.status.success()
+    json["programs"].is_array()
 }
 
 /// The command in a shell that has changed its surroundings first, in a mount namespace of its own.

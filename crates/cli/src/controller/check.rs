@@ -1,0 +1,139 @@
+//! `tresse controller check`.
+
+use std::io::{self, Write};
+
+use tresse_controllers::check::{Breach, Invariant, SCRIPTS, Statistics, check_apart};
+use tresse_controllers::{Controller, Scheme};
+use tresse_linux::Program;
+
+use crate::table::Table;
+use crate::{Failure, print_json};
+
+/// Check a controller: compile it for both hosts, hold it to its contract, and put its eBPF build
+/// before the kernel's verifier
+///
+/// The contract is controllers/controller.h. Random scripts of ACKs, marks, losses and timeouts are
+/// played, on up to 64 subflows, with windows up to 2^20 packets, RTTs from 1 us to 16 s, and both ends
+/// of every parameter's range. What must hold:
+///
+///   returns                    no division by 0, no endless loop
+///   own_subflow, own_fields    a hook writes its own subflow, and only what is the controller's
+///   never_lowers, growth       `grow` adds at most the packets that were delivered
+///   never_raised_by_congestion, floor
+///                              a cut lies between .min_cwnd and the window
+///   determinism, permutation   no memory elsewhere; a subflow's number means nothing
+///
+/// and, if it is declared, not_above_reno and rtt_ratios (.claims) and single (.single). Departures are
+/// declared in .exceptions.
+///
+/// If something breaks, the shortest script found that shows it is printed, for `tresse controller
+/// trace FILE --script -`, and the exit code is 1. If it does not compile, that is 2. If the kernel
+/// cannot be asked (no root, no clang), a line says so, and what was checked counts.
+///
+/// Nothing is attached. Of the kernel's side, prints each hook's instructions, those that the verifier
+/// walked through (it gives up at a million), and the bytes of machine code.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// A C file, or a built-in controller
+    controller: String,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let controller = super::controller(&args.controller)?;
+    let scheme = Scheme::new(controller, []).map_err(|e| Failure::Input(e.to_string()))?;
+    let kernel = match tresse_linux::check(&scheme) {
+        Ok(programs) => Ok(programs),
+        Err(tresse_linux::Error::Machine(lacks)) => Err(lacks.lines().next().unwrap_or_default().to_owned()),
+        Err(error) => return Err(error.into()),
+    };
+    let held = check_apart(controller, SCRIPTS)
+        .map_err(|error| Failure::Machine(format!("a process for the controller: {error}")))?;
+    if args.json {
+        print_json(&json(&controller, &held, &kernel))?;
+    }
+    match held {
+        Ok(statistics) if !args.json => tell(&controller, statistics, kernel),
+        Ok(_) => Ok(()),
+        Err(breach) => {
+            if !args.json {
+                write!(io::stdout(), "{breach}")?;
+            }
+            Err(Failure::Check(format!(
+                "{} breaks `{}`: {}\n\nhint: the script above shows it: tresse controller trace {}{} --script -",
+                controller.name(),
+                breach.invariant.name(),
+                breach.message,
+                args.controller,
+                breach.arguments(),
+            )))
+        }
+    }
+}
+
+/// The invariants to which `controller` is held.
+fn held_to(controller: &Controller) -> Vec<&'static str> {
+    Invariant::ALL.iter().filter(|i| i.applies_to(controller)).map(|i| i.name()).collect()
+}
+
+fn tell(
+    controller: &Controller,
+    statistics: Statistics,
+    kernel: Result<Vec<Program>, String>,
+) -> Result<(), Failure> {
+    let Statistics { scripts, hooks, settings } = statistics;
+    let names = held_to(controller);
+    let mut out = io::stdout().lock();
+    writeln!(out, "{} invariants hold: {}", names.len(), names.join(", "))?;
+    let parameters = if settings == 1 { "" } else { " of the parameters" };
+    writeln!(out, "{scripts} scripts, {hooks} calls of hooks, {settings} setting(s){parameters}\n")?;
+    match kernel {
+        Ok(programs) => {
+            let mut table = Table::new(&["hook", "instructions", "verified", "machine code"]);
+            for p in programs {
+                let bytes = format!("{} B", p.machine_code_bytes);
+                let (all, walked) = (p.instructions.to_string(), p.verified_instructions.to_string());
+                table.row(vec![p.name, all, walked, bytes]);
+            }
+            write!(out, "{table}")?;
+        }
+        Err(lacks) => writeln!(io::stderr(), "note: the kernel was not asked: {lacks}")?,
+    }
+    Ok(())
+}
+
+fn json(
+    controller: &Controller,
+    held: &Result<Statistics, Box<Breach>>,
+    kernel: &Result<Vec<Program>, String>,
+) -> serde_json::Value {
+    let statistics = held.as_ref().ok();
+    serde_json::json!({
+        "schema": "tresse/controller-check/1",
+        "controller": controller.name(),
+        "invariants": {
+            "checked": held_to(controller),
+            "scripts": statistics.map(|s| s.scripts),
+            "hook_calls": statistics.map(|s| s.hooks),
+            "settings": statistics.map(|s| s.settings),
+            "broken": held.as_ref().err().map(|breach| broken(breach)),
+        },
+        "programs": kernel.as_ref().ok(),
+        "programs_skipped": kernel.as_ref().err(),
+    })
+}
+
+fn broken(breach: &Breach) -> serde_json::Value {
+    let parameters: serde_json::Map<_, _> =
+        breach.settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+    serde_json::json!({
+        "invariant": breach.invariant.name(),
+        "message": breach.message,
+        "parameters": parameters,
+        "script": breach.script.to_string(),
+        "other_script": breach.other.as_ref().map(ToString::to_string),
+    })
+}
