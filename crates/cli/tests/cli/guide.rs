@@ -175,3 +175,17 @@ fn wildcards_match_what_they_should() {
     assert_eq!(without_numbers("grow   535  1346 B"), without_numbers("grow  12      7 B"));
     assert_ne!(without_numbers("grow   535  1346 B"), without_numbers("grow  12 B"));
 }
+
+#[test]
+fn the_guide_names_every_exception_and_every_claim() {
+    let page = fs::read_to_string(Path::new(DOCS).join("controllers.md")).expect("the page is there");
+    let contract = include_str!("../../../../controllers/controller.h");
+    let defined =
+        contract.lines().filter_map(|line| line.strip_prefix("#define ")?.split_whitespace().next());
+    let named = |name: &&str| name.starts_with("EXCEPTION_") || name.starts_with("CLAIM_");
+    let names: Vec<&str> = defined.filter(named).collect();
+    assert!(names.len() > 3, "{names:?}");
+    for name in names {
+        assert!(page.contains(&format!("| `{name}` |")), "{name}");
+    }
+}

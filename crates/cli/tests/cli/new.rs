@@ -65,6 +65,20 @@ fn a_new_controller_runs() {
     assert_eq!(report["cases"][0]["metrics"]["flows"], 256);
 }
 
+/// Whoever begins with a file that breaks the contract learns it wrong.
+#[test]
+fn the_template_and_the_guide_s_example_keep_the_contract() {
+    let dir = begun(&["mine"]);
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/gentle.c");
+    for file in [dir.path().join("mine.c").as_path(), Path::new(example)] {
+        for controller in tresse_controllers::load(file).expect("it compiles") {
+            if let Err(breach) = tresse_controllers::check::check(controller, 500) {
+                panic!("{controller:?}: {breach:?}");
+            }
+        }
+    }
+}
+
 /// Names that mean something to C, to the contract or to the kernel are as good as any.
 #[test]
 fn any_name_that_is_allowed_compiles_for_both_hosts() {
