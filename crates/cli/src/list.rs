@@ -86,34 +86,35 @@ fn parts_of(kind: Kind) -> Table {
     table
 }
 
-/// Two lines or more for each: the second has its source, the next its parameters.
+/// Two lines or more for each: what it is, its source with what tells it apart, its parameters.
 fn controllers() -> Table {
-    let mut table = Table::new(&["name", "coupled", "signals", "what it is, source, parameters"]);
+    let mut table = Table::new(&["name", "what it is; source, signals; parameters"]);
     for c in controllers::all() {
-        let coupled = if c.coupled() { "yes" } else { "no" };
-        let first = [c.name(), coupled, &catalogue::strongest_signals(&c), c.title()];
-        table.row(first.map(str::to_owned).to_vec());
+        table.row(vec![c.name().to_owned(), c.title().to_owned()]);
+        let coupled = if c.coupled() { "coupled" } else { "not coupled" };
+        let second = format!("{}; {coupled}; {}", c.source(), catalogue::strongest_signals(&c));
         let parameters = c.parameters();
         let parameters =
             parameters.iter().map(|p| format!("{}={} ({}..={})", p.name, p.default, p.min, p.max));
-        let more = [c.source().to_owned()]
-            .into_iter()
-            .chain(folded(parameters))
-            .chain(c.why_not_attachable().map(|why| format!("not in Linux: {why}")));
-        for text in more {
-            table.row(vec![String::new(), String::new(), String::new(), text]);
+        let why_not = c.why_not_attachable().map(|why| format!("not in Linux: {why}"));
+        for text in [second].into_iter().chain(folded(parameters)).chain(why_not) {
+            table.row(vec![String::new(), text]);
         }
     }
     table
 }
 
-/// `texts` with commas between them, in lines that end at about column 100.
+/// `texts` with commas between them, in lines that end before column 110.
 fn folded(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for text in texts {
         match lines.last_mut() {
-            Some(line) if line.len() + text.len() <= 64 => *line += &format!(", {text}"),
-            _ => lines.push(text),
+            Some(line) if line.len() + text.len() <= 80 => *line += &format!(", {text}"),
+            Some(line) => {
+                line.push(',');
+                lines.push(text);
+            }
+            None => lines.push(text),
         }
     }
     lines
