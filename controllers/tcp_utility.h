@@ -47,25 +47,26 @@ static inline u64 slow_start_pace(u64 a)
 }
 
 /*
- * Slow start where a packet delivered is worth `gain` packets (Q48, not 0, below 3): each that finds the
- * window, with its fraction in *credit, below ssthresh. Returns the packets that are left.
+ * Slow start where a packet delivered is worth `gain` packets (Q48, not 0, below 4; counted in Q40): each
+ * that finds the window, with its fraction in *credit, below ssthresh. Returns the packets that are left.
  */
 static inline u32 scaled_slow_start(struct subflow *s, u64 *credit, u32 delivered, u64 gain)
 {
-	/* At most 2^14 packets count, as in raise_window; they add less than 0xf000. */
-	u32 n = delivered < (1u << 14) ? delivered : 1u << 14;
-	u32 room = s->cwnd < s->ssthresh ? s->ssthresh - s->cwnd : 0;
-	u64 needed, used;
+	/* 2^21 packets are more than a window, and the products stay below 2^63. */
+	u64 n = delivered < (1u << 21) ? delivered : 1u << 21;
+	u64 room = s->cwnd < s->ssthresh ? s->ssthresh - s->cwnd : 0;
+	u64 needed, used, sum;
 
 	if (!room)
 		return delivered;
-	if (room > 0xf000)
-		room = 0xf000; /* so that the sum stays below 2^64 */
-	needed = (((u64)room << 48) - *credit + gain - 1) / gain;
+	if (room > 1u << 22)
+		room = 1u << 22;
+	gain = (gain + 0xff) >> 8; /* up, so that 20 packets of 1.05 are 21 */
+	needed = ((room << 40) - (*credit >> 8) + gain - 1) / gain;
 	used = needed < n ? needed : n;
-	*credit += used * gain;
-	s->cwnd += (u32)(*credit >> 48);
-	*credit &= (1ULL << 48) - 1;
+	sum = used * gain + (*credit >> 8);
+	s->cwnd += (u32)(sum >> 40);
+	*credit = (sum & ((1ULL << 40) - 1)) << 8 | (*credit & 0xff);
 	return needed <= n ? delivered - (u32)used : 0;
 }
 

@@ -9,8 +9,8 @@ use tresse_controllers::{Ack, Cause};
 
 mod amp;
 mod balia;
-mod coupled_t31;
 mod bos;
+mod coupled_t31;
 mod cubic;
 mod dcm;
 mod dctcp;
@@ -21,9 +21,9 @@ mod odctcp;
 mod olia;
 mod reno;
 mod semicoupled;
+mod vmcc;
 mod weighted;
 mod wutcp;
-mod vmcc;
 mod wvegas;
 mod xmp;
 
