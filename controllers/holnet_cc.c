@@ -11,8 +11,9 @@
  *
  * Flows that see the same congestion settle where W_i x_i^-alpha is the same: their rates are as
  * (W_i/W_j)^(1/alpha). Weights of 2:1 with alpha = 0.5 aim at 80:20, of 3.63:1 with alpha = 0.75 at
- * 84.8:15.2. A flow of the larger rate senses more congestion than the others (the thesis measured 3.61
- * for 4 and 5.24 for 5.59), for a lost packet is likelier its own.
+ * 84.8:15.2. With losses a flow of the larger rate senses more congestion (the thesis measured 3.61 for 4
+ * and 5.24 for 5.59), for a lost packet is likelier its own. x is the rate at the top of the sawtooth;
+ * the smaller flow's cut is the larger part of its window, and so its mean lies further below.
  *
  * Congestion is a loss, by duplicate ACKs or by timeout alike; in the _ecn controllers also a mark. A drop
  * in the host's own queue counts as either.
@@ -38,8 +39,9 @@
  *   - gamma and price are AIMD's at x = X: g = 1/2 halves the window, price = 1/10 adds one packet a
  *     round to a window of 20, where AIMD's price is 2/w. Above X the cuts are smaller and congestion
  *     rarer. A common factor of the weights cancels in the rates; it sets how often there is congestion.
- *     W = 1 to 4 with x in bit/s, and price with it, would mean one congestion in 10^4 to 10^5 round trips
- *     at 100 Mbit/s, and take minutes to converge, where the thesis's figures take seconds.
+ *     Read literally, W = 2 at 80 Mbit/s and x in bit/s mean one congestion in 4500 round trips (alpha =
+ *     0.5), W = 3.63 at 85 Mbit/s one in 240 000 (0.75): minutes to hours to converge, where the thesis's
+ *     figures take seconds.
  *   - r_min, not given for CoS, is Table 2.1's r_min.
  *
  * A window in slow start doubles a round (RFC 5681), unless x has reached Theta. Well below X the cut would
@@ -90,7 +92,7 @@ static u64 power_of_rate(u64 log_u64, u64 exponent, u64 bits, u64 log_unit, u64 
 }
 
 struct law {
-	u64 z; /* g u^(alpha-1), Q52, at most 2^10 */
+	u64 z; /* g u^(alpha-1), Q52; beyond 2^10 it counts as 2^10 */
 	u64 e; /* e^-t, Q62 */
 };
 

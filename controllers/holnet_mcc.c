@@ -49,7 +49,8 @@ static void rates_of(const struct subflow *s, struct rates *rates)
 
 	FOR_EACH_SUBFLOW(p, s)
 		total += p.cwnd * rtt_ratio(base, p.srtt);
-	rates->total = total;
+	/* No room for the siblings, in the kernel: as if alone. */
+	rates->total = total ? total : s->cwnd * rtt_ratio(base, s->srtt);
 	rates->base = base;
 }
 
