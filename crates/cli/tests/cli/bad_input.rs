@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{fails, tresse};
+use crate::common::{fails, own_controller, tresse};
 use tempfile::TempDir;
 
 /// Table 1's file with `from` replaced by `to`: the message for it.
@@ -210,7 +210,7 @@ fn a_bad_script_names_its_line() {
 /// A user's controller that cannot be used: what, where, and no run is begun.
 #[test]
 fn a_controller_of_ones_own_is_told_what_is_wrong_with_it() {
-    let reno = include_str!("../../../../controllers/reno.c").replace("CONTROLLER(reno", "CONTROLLER(mine");
+    let reno = own_controller();
     let line_of = |text: &str, what: &str| {
         1 + text.lines().position(|line| line.contains(what)).unwrap_or_else(|| panic!("no line has {what}"))
     };
@@ -225,7 +225,10 @@ fn a_controller_of_ones_own_is_told_what_is_wrong_with_it() {
         ),
         (returns, vec![format!("own/mine.c:{end}:"), "return".into()]),
         (reno.replace("#include \"controller.h\"", "#include \"control.h\""), vec!["control.h".into()]),
-        (reno.replace(".min_cwnd = 2", ".min_cwnd = 0"), vec!["own/mine.c: mine: .min_cwnd must be".into()]),
+        (
+            reno.replace(".min_cwnd = 2,", ".min_cwnd = 0,"),
+            vec!["own/mine.c: mine: .min_cwnd must be".into()],
+        ),
         (
             reno.replace("CONTROLLER(mine", "CONTROLLER(lia"),
             vec!["there is a controller `lia` already".into()],

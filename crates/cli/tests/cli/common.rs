@@ -28,3 +28,10 @@ pub fn fails(command: &mut Command, code: i32) -> String {
     assert_eq!(output.status.code(), Some(code), "{stderr}");
     stderr
 }
+
+/// A controller of a user's own: Reno under the name `mine`.
+pub fn own_controller() -> String {
+    let reno = include_str!("../../../../controllers/reno.c");
+    let aliases = reno.find("CONTROLLER(newreno").expect("Reno has other names");
+    reno[..aliases].replace("CONTROLLER(reno", "CONTROLLER(mine")
+}

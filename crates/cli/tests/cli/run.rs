@@ -6,7 +6,7 @@ use std::process::{Command as Process, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::common::{SMALL, tresse};
+use crate::common::{SMALL, own_controller, tresse};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -153,7 +153,7 @@ fn wait_until(mut condition: impl FnMut() -> bool) {
 #[test]
 fn a_users_controller_runs() {
     let dir = TempDir::new().expect("a temporary folder");
-    let text = include_str!("../../../../controllers/reno.c").replace("CONTROLLER(reno", "CONTROLLER(mine");
+    let text = own_controller();
     fs::write(dir.path().join("mine.c"), text).expect("a file");
     let report = small(
         dir.path(),
@@ -166,7 +166,7 @@ fn a_users_controller_runs() {
 #[test]
 fn a_users_controller_that_no_case_uses_is_told() {
     let dir = TempDir::new().expect("a temporary folder");
-    let text = include_str!("../../../../controllers/reno.c").replace("CONTROLLER(reno", "CONTROLLER(mine");
+    let text = own_controller();
     fs::write(dir.path().join("mine.c"), text).expect("a file");
     let warning = |only: &str| {
         let own = ["--controller", "mine.c", "--set", "schemes.lia.controller=mine", "--only", only];
