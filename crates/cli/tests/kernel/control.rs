@@ -136,8 +136,8 @@ pub struct Controller {
     pub marks: bool,
 }
 
-/// Those of `names` that can be attached here, or all; if none can be, says in one line why `test` runs
-/// without them.
+/// Those of `names` that can be attached here, or all but second names for the same; if none can be, says
+/// in one line why `test` runs without them.
 pub fn attachable(test: &str, names: &[&str]) -> Vec<Controller> {
     static MISSING: OnceLock<Option<String>> = OnceLock::new();
     if let Some(missing) = MISSING.get_or_init(missing) {
@@ -150,7 +150,8 @@ pub fn attachable(test: &str, names: &[&str]) -> Vec<Controller> {
         name: entry["name"].as_str().expect("a name").to_owned(),
         marks: entry["signals"].as_array().is_some_and(|signals| signals.contains(&"ecn".into())),
     };
-    let all = entries.iter().filter(|entry| entry["attachable"] == true).map(controller);
+    let first_names = |entry: &&Value| entry["attachable"] == true && entry["alias_of"].is_null();
+    let all = entries.iter().filter(first_names).map(controller);
     all.filter(|controller| names.is_empty() || names.contains(&controller.name.as_str())).collect()
 }
 

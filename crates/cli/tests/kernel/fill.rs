@@ -5,7 +5,7 @@ use crate::control::{Control, attachable};
 use crate::flow::{Protocol, measure};
 use crate::namespace;
 use crate::probe::ready;
-use crate::repeat::{attached, mean, stock, together};
+use crate::repeat::{mean, once, stock, together};
 use crate::testbed::{Path, Plan, Testbed};
 
 /// Payload of a full packet of an MPTCP subflow, of the 1514 bytes that the bottleneck counts.
@@ -78,6 +78,6 @@ fn fills_two_unequal_paths() {
     }
     fills("the kernel's own Reno", &stock("reno", |control| fill(control, false)));
     together(attachable("fills_two_unequal_paths", &[]), |controller| {
-        fills(&controller.name, &attached(&controller.name, |control| fill(control, controller.marks)));
+        fills(&controller.name, &[once(&controller.name, |control| fill(control, controller.marks))]);
     });
 }

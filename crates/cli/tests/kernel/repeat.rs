@@ -7,7 +7,7 @@ use crate::control::Control;
 use crate::probe::say;
 
 /// Repetitions of one scenario.
-pub const TIMES: usize = 5;
+const TIMES: usize = 5;
 /// How many testbeds run at a time, in all tests of this process together.
 const AT_A_TIME: usize = 10;
 /// How often a repetition is run again that was hit.
@@ -15,7 +15,7 @@ const AGAIN: usize = 1;
 
 /// Repeats a scenario with a control that the kernel brings.
 pub fn stock<T: Send>(name: &str, scenario: impl Fn(&Control) -> T + Sync) -> Vec<T> {
-    repeat(|| {
+    together(0..TIMES, |_| {
         let _slot = Slot::take();
         scenario(&Control::stock(name))
     })
@@ -28,30 +28,28 @@ pub fn stock<T: Send>(name: &str, scenario: impl Fn(&Control) -> T + Sync) -> Ve
 /// was never called returns garbage, until the next hook mends it. Where every run is hit, as happens to
 /// a controller that cuts in every round, the one counts that was hit least.
 pub fn attached<T: Send>(controller: &str, scenario: impl Fn(&Control) -> T + Sync) -> Vec<T> {
-    let repetition = || {
-        let mut least: Option<(u64, T)> = None;
-        for _ in 0..=AGAIN {
-            let _slot = Slot::take();
-            let control = Control::attach(controller);
-            let result = scenario(&control);
-            let skipped = control.repairs();
-            if skipped == 0 {
-                return result;
-            }
-            say(&format!("{controller}: repetition hit by {skipped} skipped hooks, run again"));
-            if least.as_ref().is_none_or(|(fewest, _)| skipped < *fewest) {
-                least = Some((skipped, result));
-            }
-        }
-        let (skipped, result) = least.expect("it ran");
-        say(&format!("{controller}: every run was hit; that with {skipped} skipped hooks counts"));
-        result
-    };
-    repeat(repetition)
+    together(0..TIMES, |_| once(controller, &scenario))
 }
 
-fn repeat<T: Send>(repetition: impl Fn() -> T + Sync) -> Vec<T> {
-    together(0..TIMES, |_| repetition())
+/// One repetition of [`attached`].
+pub fn once<T: Send>(controller: &str, scenario: impl Fn(&Control) -> T) -> T {
+    let mut least: Option<(u64, T)> = None;
+    for _ in 0..=AGAIN {
+        let _slot = Slot::take();
+        let control = Control::attach(controller);
+        let result = scenario(&control);
+        let skipped = control.repairs();
+        if skipped == 0 {
+            return result;
+        }
+        say(&format!("{controller}: repetition hit by {skipped} skipped hooks, run again"));
+        if least.as_ref().is_none_or(|(fewest, _)| skipped < *fewest) {
+            least = Some((skipped, result));
+        }
+    }
+    let (skipped, result) = least.expect("it ran");
+    say(&format!("{controller}: every run was hit; that with {skipped} skipped hooks counts"));
+    result
 }
 
 /// Does `work` for each of `items`, in parallel; as many as [`AT_A_TIME`] allows run testbeds.
