@@ -142,8 +142,8 @@ impl Testbed {
     /// Marks every `n`th ECN-capable packet that the router sends on, wherever its queue stands.
     pub fn mark_every(&self, n: u32) {
         self.router.nft(&format!(
-            "add table ip marks\nadd chain ip marks all {{ type filter hook forward priority 0 ; }}\n\
-             add rule ip marks all ip ecn {{ ect0, ect1 }} numgen inc mod {n} == 0 ip ecn set ce\n"
+            "add table ip marks\nadd chain ip marks forwarded {{ type filter hook forward priority 0 ; }}\n\
+             add rule ip marks forwarded ip ecn {{ ect0, ect1 }} numgen inc mod {n} == 0 ip ecn set ce\n"
         ));
     }
 
