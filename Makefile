@@ -8,7 +8,7 @@ run: build
 ## everything that is tested, formatting and lints included
 test: check
 	cargo test --workspace --locked
-	cargo test --package tresse --test cli --profile optimised --locked
+	cargo test --package tresse --test cli --profile optimised --locked -- run::
 
 ## the command, as target/release/tresse
 build:

@@ -46,7 +46,8 @@ static __always_inline void snapshot(const struct sock *own, const struct sock *
 	p->srtt = 0; /* "pass over" */
 	if (!sk || sk == own || context->conn != msk || BPF_CORE_READ_BITFIELD(context, stale))
 		return;
-	if (BPF_CORE_READ_BITFIELD(context, request_join) && !BPF_CORE_READ_BITFIELD(context, fully_established))
+	if (BPF_CORE_READ_BITFIELD(context, request_join) &&
+	    !BPF_CORE_READ_BITFIELD(context, fully_established))
 		return;
 	tp = bpf_core_cast(sk, struct tcp_sock);
 	icsk = (const struct inet_connection_sock *)tp;

@@ -54,6 +54,8 @@ static u64 balia_increase(const struct subflow *s)
 				best = rate;
 		}
 	}
+	if (!total)
+		return reno; /* the siblings could not be read */
 	own = s->cwnd * rtt_ratio(base, s->srtt);
 	/* In 30 bits of the sum: best is at least 1/64 of it, so the factors keep 24 bits or more, and
 	   their product, at most 10 * 2^60, fits. */

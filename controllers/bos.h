@@ -22,12 +22,15 @@ static inline u32 bos_earns(const struct subflow *s)
 	return s->state != CWR && s->state != RECOVERY && s->cwnd >= s->ssthresh;
 }
 
-/* Slow start, and what the round has earned. */
+/*
+ * Slow start, or what the round has earned: not both, should the window have been restarted below
+ * ssthresh since, as a host does that was idle.
+ */
 static inline void bos_grow(struct subflow *s, struct bos *b, u32 delivered)
 {
-	slow_start(s, delivered);
-	b->adder += b->pending;
+	b->adder += s->cwnd < s->ssthresh ? 0 : b->pending;
 	b->pending = 0;
+	slow_start(s, delivered);
 	s->cwnd += (u32)(b->adder >> 20);
 	b->adder &= BOS_ONE_PACKET - 1;
 }

@@ -64,7 +64,7 @@ struct subflow {
 	u8 state;      /* enum state */
 	u8 cwnd_limited; /* 1: the window, not the application, was the limit */
 	u8 next_hop;   /* 1: the next hop tells that it is congested (SIGNAL_NEXT_HOP) */
-	u8 alone;      /* the controller's wish, written only: 1 = no new data on siblings that do not say so */
+	u8 alone;      /* a wish, written only: 1 = no new data on siblings that do not wish it */
 	u8 index;      /* host's: see place_of */
 	u8 count;      /* host's: subflows of the connection */
 	u16 unused;
@@ -146,8 +146,8 @@ struct controller {
 	 * An ACK for which the host lets the window rise: not in CWR or Recovery, and only when
 	 * the window was the limit. The only hook that moves cwnd: up, by no more than the packets
 	 * delivered, unless an EXCEPTION_ that says otherwise is declared; never below min_cwnd.
-	 * In Loss the host calls it too, with cwnd below ssthresh: the slow start after a timeout
-	 * (Linux, RFC 5681).
+	 * In Loss the host calls it too: the slow start after a timeout, and what follows (Linux, RFC
+	 * 5681).
 	 */
 	void (*grow)(struct subflow *s, const struct ack *a);
 	/*

@@ -18,8 +18,10 @@
  *
  * C = 0.4 packets/s^3 and beta = 0.7. A mark is answered like a loss (§4.6). A first stage without a
  * congestion before it is one like that after a timeout, with prior = w (§4.10). t does not run while the
- * application, and not the window, is the limit (§4.2, 5.8). Where a floor of 2 packets leaves w_epoch
- * above W_max, the stage is one like that after a timeout too, as in Linux; the RFC is silent.
+ * application, and not the window, is the limit (§4.2, 5.8): between two ACKs of which the later one says
+ * so, nor for longer than a round trip, for within one the ACK of a busy sender comes. Where a floor of 2
+ * packets leaves w_epoch above W_max, the stage is one like that after a timeout too, as in Linux; the RFC
+ * is silent.
  *
  * K is within 2^-20 of itself and 2 us, W within 10^-5 of its distance from W_max and 2^-20 packets.
  *
@@ -28,7 +30,8 @@
  * Deviations from RFC 9438:
  *   - w is the window with its fraction where it is compared with W, and without where it divides.
  *   - W_est never lowers the window, and raises it by what was delivered at most: slow start's pace.
- *   - the window is cut from cwnd, as Linux does, where §4.6 cuts the data in flight.
+ *   - the window is cut from cwnd, as Linux does, where §4.6 cuts the data in flight; and to 2 packets at
+ *     least for a mark too.
  *   - the host restores the window after a spurious loss (§4.9); the stage then begins anew.
  */
 #include "controller.h"
@@ -118,9 +121,12 @@ static void begin_stage(struct cubic *c, u32 cwnd, u64 now, u64 steepness)
 static void cubic_ack(struct subflow *s, const struct ack *a)
 {
 	struct cubic *c = state_of(s);
+	u64 gap = a->now - c->last, round_trip = (a->rtt ? a->rtt : s->srtt) / 8;
 
 	if (!s->cwnd_limited)
-		c->epoch += a->now - c->last;
+		c->epoch += gap;
+	else if (round_trip && gap > round_trip)
+		c->epoch += gap - round_trip;
 	c->last = a->now;
 }
 

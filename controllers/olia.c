@@ -89,6 +89,8 @@ static struct change olia_change(const struct subflow *s)
 			outdone += narrow & ~(u32)is_better(best, best_rtt, p.word, p.srtt);
 		}
 	}
+	if (!total)
+		return change; /* the siblings could not be read */
 	change.up = share_increase(s, base, total);
 	if (!outdone || !wide)
 		return change;

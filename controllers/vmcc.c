@@ -28,8 +28,8 @@
  * manager and is not here, nor is the mark counter that triggers it. The ACK that triggers the
  * detection in Algorithm 1 does not cut; here it does.
  *
- * A drop in the host's own queue counts as a mark. Whose round an ACK counts for, and what a timeout
- * does, are dctcp.c's.
+ * A drop in the host's own queue counts as a mark, with as_printed as one factor. Whose round an ACK counts
+ * for, and what a timeout does, are dctcp.c's.
  */
 #include "coupled.h"
 #include "dctcp_alpha.h"
@@ -101,7 +101,7 @@ static u32 vmcc_congestion(struct subflow *s, enum cause cause)
 	v->lost = 0;
 	if (cause == LOSS_EVENT)
 		return half_window(s);
-	if (PARAMETER(s, as_printed))
+	if (PARAMETER(s, as_printed) && cause == MARK)
 		return max_u32(s->cwnd - (u32)((s->cwnd * lost) >> 30), 2);
 	return max_u32(dctcp_alpha_cut(&v->estimate, s->cwnd), 2);
 }

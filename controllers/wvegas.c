@@ -15,8 +15,11 @@
  *   draining               q is the smallest T - B since the last draining; T - B >= 2 q: w_r *= B/2T
  *   loss or mark           w_r = w_r/2
  *
- * So a connection keeps total_alpha packets in queues, more of them where its rate is higher; a path with
- * a long queue gives rate away. A window never falls below 2 packets. alpha_r starts at 2.
+ * So a connection aims at total_alpha packets in queues, more of them where its rate is higher; a path with
+ * a long queue gives rate away. Where nothing makes RTTs vary it does not get there: the first queue is of
+ * one packet, the next of two, which is twice the smallest, and the window is halved. Then it swings
+ * between half of what fills the path and that, and uses some four fifths of it (in the simulator; in the
+ * kernel, whose RTTs vary, it fills its paths). A window never falls below 2 packets. alpha_r starts at 2.
  *
  * EXCEPTION to the contract: `grow` may lower the window, for delay is the signal of congestion.
  *

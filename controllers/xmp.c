@@ -73,7 +73,9 @@ static u64 xmp_earned(const struct subflow *s)
 	}
 	if (total_rate == s->word)
 		return BOS_ONE_PACKET; /* no sibling has told a rate */
-	return PARAMETER(s, slides_delta) ? rate_share(s->word, total_rate) : xmp_delta(s, total_rate, min_rtt);
+	if (PARAMETER(s, slides_delta))
+		return rate_share(s->word, total_rate);
+	return xmp_delta(s, total_rate, min_rtt);
 }
 
 static void xmp_ack(struct subflow *s, const struct ack *a)

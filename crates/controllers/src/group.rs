@@ -103,10 +103,10 @@ impl Group {
         false
     }
 
-    /// Whether new data may go on subflow `i`: unless siblings wish to be alone, and it does not.
+    /// Whether a subflow wishes that new data go on none but those that wish it.
     #[inline]
-    pub fn takes_data(&self, i: usize) -> bool {
-        self.subflows[i].alone != 0 || self.subflows.iter().all(|s| s.alone == 0)
+    pub fn one_is_alone(&self) -> bool {
+        self.subflows.iter().any(|s| s.alone != 0)
     }
 
     /// All of them, side by side.

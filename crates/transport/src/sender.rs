@@ -80,11 +80,13 @@ impl Sender {
         }
         let mut best = None;
         let more = self.next_dsn < self.segments;
+        let one_is_alone = self.group.one_is_alone();
         for (i, s) in self.subflows.iter_mut().enumerate() {
             let own = &self.group[i];
             let room = s.has_room(own.cwnd);
             s.limited = !room;
-            if room && more && best.is_none_or(|(rtt, _)| own.srtt < rtt) && self.group.takes_data(i) {
+            let wanted = !one_is_alone || own.alone != 0;
+            if room && more && wanted && best.is_none_or(|(rtt, _)| own.srtt < rtt) {
                 best = Some((own.srtt, i));
             }
         }

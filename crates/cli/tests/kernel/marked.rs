@@ -4,7 +4,7 @@ use crate::clock::sleep;
 use crate::control::{Control, Controller, attachable};
 use crate::flow::{Flow, Protocol, measure};
 use crate::probe::{ready, say};
-use crate::repeat::{attached, mean, together};
+use crate::repeat::{attached, mean, once, together};
 use crate::testbed::{Path, Plan, Testbed};
 
 /// The threshold of the marking queues, in packets. Windows must be large enough that a whole packet is
@@ -159,7 +159,7 @@ fn odctcp_grows_in_spite_of_few_marks() {
         return;
     }
     let srtt = |name: &str| {
-        mean(&format!("{name}'s smoothed round-trip time, ms"), attached(name, every_fifth_marked))
+        mean(&format!("{name}'s smoothed round-trip time, ms"), [once(name, every_fifth_marked)])
     };
     let times = together(attachable(TEST, &["dctcp", "odctcp"]), |controller| {
         let time = srtt(&controller.name);

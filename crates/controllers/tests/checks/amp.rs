@@ -20,7 +20,8 @@ fn round(group: &mut Group, i: usize, marked: u32) {
 }
 
 fn takers(group: &Group) -> Vec<usize> {
-    (0..group.len()).filter(|&i| group.takes_data(i)).collect()
+    let all = !group.one_is_alone();
+    (0..group.len()).filter(|&i| all || group[i].alone != 0).collect()
 }
 
 /// Three subflows at the floor; the last of them has seen it: ten rounds each.

@@ -23,8 +23,14 @@ fn cut(group: &mut Group, cause: Cause, now: u64) -> u32 {
     window
 }
 
+/// No pause lies before it: the RTT is unknown, or longer than the step of time.
 fn ack(group: &mut Group, delivered: u32, now: u64) {
-    let ack = Ack { delivered, now, ..Ack::default() };
+    let rtt = if group[0].srtt == 0 { 0 } else { u32::MAX };
+    ack_after(rtt, group, delivered, now);
+}
+
+fn ack_after(rtt: u32, group: &mut Group, delivered: u32, now: u64) {
+    let ack = Ack { delivered, rtt, now, ..Ack::default() };
     group.ack(0, &ack);
     group.grow(0, &ack);
 }
@@ -170,6 +176,24 @@ fn a_pause_of_the_application_does_not_count() {
     paused.ack(0, &Ack { delivered: 1, now: 61_000_000, ..Ack::default() });
     paused[0].cwnd_limited = 1;
     assert_eq!(target(&mut paused, 63_000_000), target(&mut steady, 3_000_000));
+}
+
+/// The same if a burst ends the pause that fills the window at once: a busy sender's ACK comes within an RTT.
+#[test]
+fn a_pause_before_a_burst_does_not_count() {
+    let (mut paused, mut steady) = (group("cubic", 1, 1000), group("cubic", 1, 1000));
+    for group in [&mut paused, &mut steady] {
+        cut(group, Cause::Loss, 0);
+        ack(group, 1, 1_000);
+    }
+    let millisecond = 8_000; // 1/8 us
+    ack_after(millisecond, &mut paused, 1, 60_002_000);
+    ack_after(millisecond, &mut steady, 1, 2_000);
+    for later in [3_000, 4_000] {
+        ack_after(millisecond, &mut paused, 700, 60_000_000 + later);
+        ack_after(millisecond, &mut steady, 700, later);
+        assert_eq!(paused[0].cwnd, steady[0].cwnd, "{later} us");
+    }
 }
 
 /// C is a parameter: K goes with its cube root, and ten times the C rises ten times as far.
