@@ -453,9 +453,8 @@ fn cubic_by_hand() {
             ("loss", "loss 0 70 70 recovery"),
             // The stage begins at W = W_est = 70; W_est += 0.529 * 100/70 = 0.756. W(0) = 70 is less.
             ("ack 100 rtt=100us", "ack 0 70 70 open"),
-            // A pause does not count; half a window takes half an RTT. At t = K, W = 100, and W(t + T) for a
-            // smoothed RTT of 1.05 s is 100.47: 35/70 of 100.47 - 70.756 is 14.9.
-            ("wait 60s", "wait 0 70 70 open"),
+            // Half a window takes half an RTT. At t = K, W = 100, and W(t + T) for a smoothed RTT of 1.05 s is
+            // 100.47: 35/70 of 100.47 - 70.756 is 14.9.
             ("ack 35 rtt=8434ms", "ack 0 85 70 open"),
             // W_max = 85: 59 are left, less than 59.5.
             ("ack 1 marked=1 rtt=100us", "mark 0 59 59 cwr"),
@@ -463,9 +462,9 @@ fn cubic_by_hand() {
             ("ack 85 rtt=100us", "ack 0 59 59 open"),
             ("loss", "loss 0 41 41 recovery"),
             ("ack 59 rtt=100us", "ack 0 41 41 open"),
-            // K = cbrt(9.15/0.4) = 2.838 s: at 3.338 s W = 50.15 + 0.05 = 50.20, and a smoothed RTT of 1.2 s
-            // later 52.1; 41/41 of the way from 41.76 (W_est after 59 packets).
-            ("ack 41 rtt=3338ms", "ack 0 52 41 open"),
+            // K = cbrt(9.15/0.4) = 2.838 s: at 3.338 s W = 50.15 + 0.05 = 50.20, and a smoothed RTT of 1.04 s
+            // later 51.6; 41/41 of the way from 41.76 (W_est after 59 packets).
+            ("ack 41 rtt=3338ms", "ack 0 51 41 open"),
         ],
     );
 }
