@@ -49,7 +49,9 @@ fn page(controllers: &[Controller]) -> String {
         <!-- Generated from controllers/*.c; crates/lab/tests/catalogue.rs says how. -->\n\n\
         What each file of [controllers/](../../controllers) declares, and the comment at its head: the \
         source,\nthe equations, what the paper leaves open, every deviation. `tresse explain NAME` shows the \
-        same.\n[controllers.md](../controllers.md) says how to write one.\n\n\
+        same.\n[controllers.md](../controllers.md) says how to write one; \
+        [catalogue.md](../catalogue.md) has the sources that are\ncited by a key (XMP, KH, THESIS, VMCC), \
+        and the rows that a header calls \"catalogue S10\".\n\n\
         | controller | what it is | coupled | signals | in Linux |\n|---|---|---|---|---|\n"
         .to_owned();
     for c in controllers {
