@@ -55,6 +55,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.json {
         print_json(&json(&controller, &held, &kernel))?;
     }
+    for note in notes(&controller) {
+        writeln!(io::stderr(), "note: {note}")?;
+    }
     match held {
         Ok(statistics) if !args.json => tell(&controller, statistics, kernel),
         Ok(_) => Ok(()),
@@ -72,6 +75,20 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             )))
         }
     }
+}
+
+/// What is not wrong, but better known.
+fn notes(controller: &Controller) -> Vec<String> {
+    let name = controller.name();
+    let missing = [(".title", controller.title()), (".source", controller.source())];
+    let empty = missing.iter().filter(|(_, text)| text.is_empty());
+    let mut notes: Vec<_> = empty
+        .map(|(field, _)| format!("{name} has no {field}: lists and pages say what stands there"))
+        .collect();
+    if let Some(why) = controller.why_not_attachable() {
+        notes.push(format!("{name} cannot be attached: {why}"));
+    }
+    notes
 }
 
 /// The invariants to which `controller` is held.
