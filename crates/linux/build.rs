@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::{env, fs, thread};
 
 include!("../controllers/src/declared.rs");
 
@@ -46,6 +46,26 @@ impl Build {
         assert!(output.status.success(), "{program} {name}\n{message}");
         object
     }
+
+    /// Every controller's name, with the objects of its hooks and of its traces; on all cores.
+    fn controllers(&self) -> Vec<(String, PathBuf, PathBuf)> {
+        let declared = |source: PathBuf| {
+            let text = fs::read_to_string(&source).expect("a controller is UTF-8");
+            declared_controllers(&text).into_iter().map(move |name| (source.clone(), name))
+        };
+        let all: Vec<_> = files(&self.controllers, "c").into_iter().flat_map(declared).collect();
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let objects = |(source, name): &(PathBuf, String)| {
+            let of = |program| self.object(program, Some((source, name)));
+            (name.clone(), of("controller"), of("trace"))
+        };
+        thread::scope(|scope| {
+            let parts = all.chunks(all.len().div_ceil(cores));
+            let parts: Vec<_> =
+                parts.map(|part| scope.spawn(|| part.iter().map(objects).collect::<Vec<_>>())).collect();
+            parts.into_iter().flat_map(|part| part.join().expect("it compiles")).collect()
+        })
+    }
 }
 
 fn main() {
@@ -66,17 +86,10 @@ fn main() {
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("writing to a string");
     line("pub(crate) static BUILT_IN: &[BuiltIn] = &[".to_owned());
-    for source in files(&build.controllers, "c") {
-        let declared = declared_controllers(&fs::read_to_string(&source).expect("a controller is UTF-8"));
-        for name in &declared {
-            let (hooks, trace) = (
-                build.object("controller", Some((&source, name))),
-                build.object("trace", Some((&source, name))),
-            );
-            line(format!(
-                "    BuiltIn {{ name: {name:?}, hooks: include_bytes!({hooks:?}), trace: include_bytes!({trace:?}) }},"
-            ));
-        }
+    for (name, hooks, trace) in build.controllers() {
+        line(format!(
+            "    BuiltIn {{ name: {name:?}, hooks: include_bytes!({hooks:?}), trace: include_bytes!({trace:?}) }},"
+        ));
     }
     line("];".to_owned());
     for name in ["status", "mark"] {
