@@ -112,8 +112,10 @@ struct parameter {
 /* Exceptions to the contract, where a paper's rule needs one. */
 #define EXCEPTION_LOWERS 1       /* `grow` may lower the window */
 #define EXCEPTION_IGNORES_MARK 2 /* `congestion` may answer a mark with IGNORE_MARK */
-#define EXCEPTION_FAST_START 4   /* below ssthresh a packet delivered may add up to three */
+#define EXCEPTION_FAST_START 4   /* below ssthresh a packet delivered may add up to FAST_START_MOST */
 #define EXCEPTION_LEAPS 8        /* `grow` may add more packets than were delivered where RTTs differ */
+
+#define FAST_START_MOST 3
 
 /* What a paper proves of its rule, and `tresse controller check` holds it to. */
 #define CLAIM_NOT_ABOVE_RENO 1 /* on no path does an ACK raise the window more than Reno's would */

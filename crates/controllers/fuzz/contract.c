@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * Every built-in controller under libFuzzer and clang's sanitizers: bytes become calls of hooks, within
- * what controller.h promises, and what it demands is asserted. scripts/fuzz builds and runs it.
+ * A controller under libFuzzer and clang's sanitizers: bytes become calls of hooks, within what
+ * controller.h promises, and what it demands is asserted. scripts/fuzz builds it with all controllers and
+ * runs it for each, named by $CONTROLLER.
  *
  * The harness of `tresse controller check` sees more (claims, permutations, shortest scripts); this one
  * sees what only a sanitizer does: shifts too far, indices out of bounds, memory of others, implicit
@@ -20,6 +21,21 @@
 #define ADDRESS(name) &tresse_##name,
 DECLARED(EXTERN)
 static const struct controller *const all[] = { DECLARED(ADDRESS) };
+static const struct controller *fuzzed;
+
+int LLVMFuzzerInitialize(int *count, char ***arguments)
+{
+	const char *name = getenv("CONTROLLER");
+
+	for (u32 i = 0; name && i < sizeof(all) / sizeof(*all); i++)
+		if (!strcmp(all[i]->name, name))
+			fuzzed = all[i];
+	if (!fuzzed) {
+		fprintf(stderr, "CONTROLLER names none of those that are built in\n");
+		exit(2);
+	}
+	return 0;
+}
 
 /* What is left of the input; zeros when it is used up. */
 struct input {
@@ -79,8 +95,8 @@ static void only_its_own(const struct connection *k, u32 i)
 	may.cwnd = k->s[i].cwnd;
 	require(k, !memcmp(&may, &k->s[i], sizeof(may)), "a field of the host's is written", i, 0, 0);
 	for (u32 n = 0; n < k->count; n++)
-		require(k, n == i || !memcmp(&k->before[n], &k->s[n], sizeof(may)), "a sibling is written", i, 0,
-			n);
+		require(k, n == i || !memcmp(&k->before[n], &k->s[n], sizeof(may)), "a sibling is written",
+			i, 0, n);
 }
 
 static void unmoved(const struct connection *k, u32 i)
@@ -121,7 +137,7 @@ static void grow(struct connection *k, u32 i, const struct ack *a)
 	u64 most = a->delivered;
 
 	if (c->exceptions & EXCEPTION_FAST_START && was < s->ssthresh)
-		most *= 2;
+		most *= FAST_START_MOST;
 	/* With equal RTTs, what one round earned may come with the next ACK. */
 	if (c->exceptions & EXCEPTION_LEAPS)
 		most = k->differ ? ~0ULL : most + 1;
@@ -129,7 +145,8 @@ static void grow(struct connection *k, u32 i, const struct ack *a)
 	if (c->grow)
 		c->grow(s, a);
 	only_its_own(k, i);
-	require(k, s->cwnd >= was || c->exceptions & EXCEPTION_LOWERS, "grow lowers the window", i, was, s->cwnd);
+	require(k, s->cwnd >= was || c->exceptions & EXCEPTION_LOWERS, "grow lowers the window",
+		i, was, s->cwnd);
 	require(k, s->cwnd >= floor, "grow goes below the floor", i, was, s->cwnd);
 	require(k, s->cwnd <= was || s->cwnd - was <= most, "grow adds too much", i, was, s->cwnd);
 	if (s->cwnd >= CWND_LIMIT)
@@ -156,7 +173,8 @@ static void on_ack(struct connection *k, struct input *in, u32 i)
 	a.now = k->now[i];
 	a.new_round = flags >> 3 & 1;
 	k->round[i] |= a.new_round;
-	s->in_flight = s->cwnd;
+	s->cwnd_limited = !(flags & 64);
+	s->in_flight = s->cwnd_limited ? s->cwnd : number(in, 0, s->cwnd);
 	s->next_hop = flags >> 4 & 1;
 	remember(k);
 	if (k->c->ack)
@@ -168,7 +186,7 @@ static void on_ack(struct connection *k, struct input *in, u32 i)
 		s->state = CWR;
 		return;
 	}
-	if (s->state == CWR || s->state == RECOVERY || (s->state == LOSS && s->cwnd >= s->ssthresh))
+	if (s->state == CWR || s->state == RECOVERY || !s->cwnd_limited)
 		return;
 	a.new_round = (u32)k->round[i];
 	k->round[i] = 0;
@@ -204,7 +222,7 @@ static void event(struct connection *k, struct input *in)
 	case 3:
 	case 4:
 		s->cwnd = number(in, 1, CWND_LIMIT - 1);
-		s->ssthresh = number(in, 1, INFINITE_SSTHRESH);
+		s->ssthresh = number(in, max_u32(k->c->min_cwnd, 1), INFINITE_SSTHRESH);
 		break;
 	default:
 		on_ack(k, in, i);
@@ -215,27 +233,29 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct input in = { data, size };
 	struct connection k = {
-		.c = all[take(&in, 1) % (sizeof(all) / sizeof(*all))],
+		.c = fuzzed,
 		.count = 1 + take(&in, 1) % MAX_SUBFLOWS,
 	};
-	u32 n = k.c->parameter_count;
+	u32 n = k.c->parameter_count, mss;
 	/* Exactly as much as there is, so that the address sanitizer knows the end. */
 	u64 *parameters = malloc(n * sizeof(*parameters) + !n);
 
 	for (u32 p = 0; p < n; p++) {
 		const struct parameter *d = &k.c->parameters[p];
 		u32 choice = take(&in, 1) % 4;
-		u64 range = d->max - d->min, between = d->min + (range + 1 ? take(&in, 4) % (range + 1) : 0);
+		u64 range = d->max - d->min, any = range + 1 ? take(&in, 4) % (range + 1) : 0;
+		u64 choices[] = { d->initial, d->min, d->max, d->min + any };
 
-		parameters[p] = choice == 0 ? d->initial : choice == 1 ? d->min : choice == 2 ? d->max : between;
+		parameters[p] = choices[choice];
 	}
 	k.s = calloc(k.count, sizeof(*k.s));
 	k.before = calloc(k.count, sizeof(*k.s));
 	k.now = calloc(k.count, sizeof(*k.now));
 	k.round = calloc(k.count, sizeof(*k.round));
+	mss = number(&in, 1, 0xffff);
 	for (u32 i = 0; i < k.count; i++) {
 		k.s[i] = (struct subflow){
-			.cwnd = 10, .ssthresh = INFINITE_SSTHRESH, .mss = 1460, .cwnd_limited = 1,
+			.cwnd = 10, .ssthresh = INFINITE_SSTHRESH, .mss = mss, .cwnd_limited = 1,
 			.index = (u8)i, .count = (u8)k.count, .parameters = parameters,
 		};
 	}

@@ -11,6 +11,9 @@ const DEFAULT_MSS: u32 = 1460;
 /// `IGNORE_MARK`: `congestion`'s answer to a mark that is no congestion.
 pub(crate) const IGNORE_MARK: u32 = 0;
 
+/// `FAST_START_MOST`: what a packet delivered in slow start may add with `EXCEPTION_FAST_START`.
+pub(crate) const FAST_START_MOST: u64 = 3;
+
 /// Words of private state that a controller has, u64.
 pub const PRIVATE_WORDS: usize = 9;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Found, INITIAL_WINDOW, Invariant};
-use crate::raw::{Ack, Cause, IGNORE_MARK, Subflow};
+use crate::raw::{Ack, Cause, FAST_START_MOST, IGNORE_MARK, Subflow};
 use crate::trace::{Hooks, Script, play_on};
 use crate::{Claim, Exception, Group, Scheme};
 
@@ -118,12 +118,14 @@ impl Watched {
             });
         }
         let fast = self.has(Exception::FastStart) && was < ssthresh;
-        let most = if fast { 3 * u64::from(delivered) } else { delivered.into() };
+        // A packet delivered adds one; by FAST_START_MOST of controller.h it may add so many.
+        let most = u64::from(delivered) * if fast { FAST_START_MOST } else { 1 };
         let leaps = self.has(Exception::Leaps) && self.rtts_differ;
         if u64::from(is.saturating_sub(was)) > most && !leaps {
             self.broken(Invariant::Growth, || {
                 format!(
-                    "an ACK of {delivered} raises the window of subflow {i} from {was} to {is} packets, by more than {most}"
+                    "an ACK of {delivered} raises the window of subflow {i} from {was} to {is} packets, \
+                     by more than {most}"
                 )
             });
         }
