@@ -21,7 +21,6 @@ mod olia;
 mod standard;
 mod steps;
 mod thesis;
-
 mod trajectories;
 mod vmcc;
 mod wvegas;
@@ -108,6 +107,9 @@ fn views(group: &Group) -> Vec<View> {
                 rtt: if s.srtt == 0 { f64::INFINITY } else { f64::from(s.srtt) },
                 reduced: matches!(s.state, State::Cwr | State::Recovery),
                 open: s.state == State::Open,
+                limited: s.cwnd_limited == 1,
+                slow: s.cwnd < s.ssthresh,
+                packet: f64::from(s.mss),
                 fraction: 0.0,
                 unsure: 0.0,
             }

@@ -9,7 +9,7 @@ use proptest::test_runner::TestCaseError;
 use tresse_controllers::Cause;
 
 use super::{Variant, group_with, variants, views};
-use crate::host::{Call, Event, Hook, calls, config, events, logarithmic, make, show};
+use crate::host::{Call, Event, Hook, config, events, happen, logarithmic, make, show};
 use crate::readings::{Reading, View, reading, scaled_start, slow_start};
 
 proptest! {
@@ -31,9 +31,8 @@ proptest! {
         for i in 0..count {
             events.insert(i, (i, Event::Window { cwnd: start, ssthresh: start }));
         }
-        let calls = calls(count, &events);
         for variant in variants() {
-            follow(variant, count, &calls)?;
+            follow(variant, count, &events)?;
         }
     }
 }
@@ -56,28 +55,31 @@ struct Model {
     fractions: Vec<f64>,
 }
 
-fn follow((name, settings): Variant, count: usize, calls: &[Call]) -> Result<(), TestCaseError> {
+fn follow((name, settings): Variant, count: usize, events: &[(usize, Event)]) -> Result<(), TestCaseError> {
     let mut group = group_with(name, settings, count, 10);
     let mut model = Model {
         reading: reading(name, settings, count),
         subflows: views(&group),
         fractions: vec![0.0; count],
     };
-    for (step, call) in calls.iter().enumerate() {
+    let mut step = 0;
+    happen(count, events, |call| {
+        step += 1;
         show(&mut group, call);
         let i = call.subflow;
         let shown = views(&group)[i];
         let own = &mut model.subflows[i];
-        (own.rtt, own.reduced, own.open) = (shown.rtt, shown.reduced, shown.open);
-        make(&mut group, call);
+        let slow = own.window < own.threshold;
+        *own = View { window: own.window, threshold: own.threshold, slow, ..shown };
+        let answered = make(&mut group, call).is_some();
         model.make(call);
         let (theirs, own) = (f64::from(group[i].cwnd), model.subflows[i].window);
         prop_assert!(
             (theirs - own).abs() <= bound(name, own),
             "{name} {settings:?}, step {step}, {call:?}: a window of {theirs}; the reading has {own}"
         );
-    }
-    Ok(())
+        Ok(answered)
+    })
 }
 
 impl Model {

@@ -20,8 +20,8 @@ impl Reading for Amp {
     /// w (1 - gamma/beta), gamma = 1, beta = 4: what is left in whole packets.
     fn cut(&mut self, all: &[View], i: usize, cause: Cause) -> Real {
         match cause {
-            Cause::Mark => Real { packets: (all[i].window * 3.0 / 4.0).floor(), within: 0.0 },
-            _ => half(&all[i]),
+            Cause::Mark | Cause::Local => Real { packets: (all[i].window * 3.0 / 4.0).floor(), within: 0.0 },
+            Cause::Loss => half(&all[i]),
         }
     }
 

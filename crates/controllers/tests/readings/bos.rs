@@ -24,8 +24,10 @@ impl Reading for Bos {
         }
     }
 
-    fn increase(&mut self, _all: &[View], i: usize, _packets: f64) -> Real {
-        Real { packets: std::mem::take(&mut self.earned[i]), within: 0.0 }
+    /// Slow start adds nothing but its packets: "It increases cwnd by delta" is for Congestion Avoidance.
+    fn increase(&mut self, all: &[View], i: usize, _packets: f64) -> Real {
+        let earned = std::mem::take(&mut self.earned[i]);
+        Real { packets: if all[i].slow { 0.0 } else { earned }, within: 0.0 }
     }
 
     /// "The source decreases cwnd by a factor of 1/beta"; by a whole packet at least (Algorithm 1).
@@ -33,12 +35,12 @@ impl Reading for Bos {
         let own = &all[i];
         self.earned[i] = 0.0;
         match cause {
-            Cause::Mark if own.window >= own.threshold => {
+            Cause::Mark | Cause::Local if own.window >= own.threshold => {
                 Real { packets: own.window - (own.window / self.beta).floor().max(1.0), within: 0.0 }
             }
             // Slow start: "it stops increasing cwnd, and meanwhile enters Congestion Avoidance".
-            Cause::Mark => Real { packets: own.window, within: 0.0 },
-            _ => half(own),
+            Cause::Mark | Cause::Local => Real { packets: own.window, within: 0.0 },
+            Cause::Loss => half(own),
         }
     }
 

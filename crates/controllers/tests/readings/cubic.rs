@@ -70,8 +70,14 @@ impl Stage {
 }
 
 impl Reading for Cubic {
-    fn ack(&mut self, _all: &[View], i: usize, ack: &Ack) {
-        self.subflows[i].now = ack.now as f64 * 1e-6;
+    /// §4.2: the time since the epoch is without that in which the application was the limit.
+    fn ack(&mut self, all: &[View], i: usize, ack: &Ack) {
+        let path = &mut self.subflows[i];
+        let now = ack.now as f64 * 1e-6;
+        if let Some(stage) = path.stage.as_mut().filter(|_| !all[i].limited) {
+            stage.epoch += now - path.now;
+        }
+        path.now = now;
     }
 
     fn increase(&mut self, all: &[View], i: usize, packets: f64) -> Real {

@@ -60,10 +60,10 @@ impl Reading for Dctcp {
         let w = all[i].window;
         match cause {
             // One packet, for the product is no whole number; and alpha itself may be off.
-            Cause::Mark => {
+            Cause::Mark | Cause::Local => {
                 Real { packets: w * (1.0 - self.alpha(i) / 2.0), within: 1.0 + w * ALPHA_ERROR / 2.0 }
             }
-            _ => half(&all[i]),
+            Cause::Loss => half(&all[i]),
         }
     }
 

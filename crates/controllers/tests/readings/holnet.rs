@@ -6,15 +6,12 @@ use tresse_controllers::Cause;
 
 use super::{Reading, Real, View, standard_increase};
 
-/// The tests' packets, bytes of payload.
-const MSS: f64 = 1460.0;
-
 /// How far logarithms and powers in fixed point may carry an increase from its equation, relative.
 const POWER_ERROR: f64 = 1e-6;
 
 /// A rate, bit/s; the RTT is in 1/8 us.
 fn bits_per_second(view: &View) -> f64 {
-    view.window * MSS * 8.0 / (view.rtt / 8.0 * 1e-6)
+    view.window * view.packet * 8.0 / (view.rtt / 8.0 * 1e-6)
 }
 
 /// `window` in whole packets, the nearest below or at it; `off` packets may decide which that is.

@@ -51,6 +51,12 @@ pub struct View {
     pub reduced: bool,
     /// Nothing is lost, reordered, marked or being repaired.
     pub open: bool,
+    /// The window, and not the application, is the limit.
+    pub limited: bool,
+    /// The ACK at hand found it in slow start, which may have ended since.
+    pub slow: bool,
+    /// The payload of a full packet, bytes.
+    pub packet: f64,
     /// The fraction of a packet by which the window has grown beyond `window`.
     pub fraction: f64,
     /// How far the fraction may be off, to either side: the controller keeps it to itself.

@@ -53,15 +53,16 @@ impl Reading for Odctcp {
         view.window >= view.threshold && self.subflows[i].alpha < 0.5
     }
 
-    /// (5.14), cg = 1: alpha beta w a round, beta = 1/2.
+    /// (5.14), cg = 1: alpha beta w a round, beta = 1/2. A drop in the host's own queue counts as a mark; the
+    /// thesis lets marks be ignored, and nothing else. A loss is DCTCP's.
     fn cut(&mut self, all: &[View], i: usize, cause: Cause) -> Real {
         let w = all[i].window;
         match cause {
-            Cause::Mark => Real {
+            Cause::Mark | Cause::Local => Real {
                 packets: w * (1.0 - self.subflows[i].alpha * 0.5),
                 within: 1.0 + w * ALPHA_ERROR / 2.0,
             },
-            _ => half(&all[i]),
+            Cause::Loss => half(&all[i]),
         }
     }
 

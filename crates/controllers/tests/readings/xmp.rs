@@ -50,8 +50,10 @@ impl Reading for Xmp {
         self.earned[i] = if normal { delta(all, i, &self.rates) } else { NOTHING };
     }
 
-    fn increase(&mut self, _all: &[View], i: usize, _packets: f64) -> Real {
-        std::mem::replace(&mut self.earned[i], NOTHING)
+    /// Only congestion avoidance adds it (Algorithm 1: `cwnd > ssthresh`).
+    fn increase(&mut self, all: &[View], i: usize, _packets: f64) -> Real {
+        let earned = std::mem::replace(&mut self.earned[i], NOTHING);
+        if all[i].slow { NOTHING } else { earned }
     }
 
     /// Algorithm 1, "at receiving ECE or CWR". The mark comes before the same ACK's growth
@@ -60,12 +62,12 @@ impl Reading for Xmp {
         let own = &all[i];
         self.earned[i] = NOTHING;
         match cause {
-            Cause::Mark if own.window >= own.threshold => {
+            Cause::Mark | Cause::Local if own.window >= own.threshold => {
                 Real { packets: own.window - (own.window / BETA).floor().max(1.0), within: 0.0 }
             }
-            Cause::Mark => Real { packets: own.window, within: 0.0 },
+            Cause::Mark | Cause::Local => Real { packets: own.window, within: 0.0 },
             // Algorithm 1 is silent on losses; the catalogue (S10) takes half.
-            _ => half(own),
+            Cause::Loss => half(own),
         }
     }
 
