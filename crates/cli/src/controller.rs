@@ -27,7 +27,9 @@ pub enum Command {
 /// A script has one event a line:
 ///
 ///   subflows N                                        first, if there is more than one
-///   ack PKTS [marked=PKTS] [rtt=20us] [subflow=0]
+///   ack PKTS [marked=PKTS] [rtt=20us] [limited=no] [subflow=0]
+///                                                     limited=no: the application was the limit, so
+///                                                     the window does not rise
 ///   loss [subflow=0]
 ///   timeout [subflow=0]
 ///   local [subflow=0]                                 a drop in the host's own queue
@@ -52,7 +54,11 @@ pub struct TraceArgs {
     #[arg(long = "param", value_name = "NAME=VALUE")]
     parameters: Vec<String>,
     /// The initial window of every subflow, packets
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..i64::from(controllers::CWND_LIMIT)))]
+    #[arg(
+        long,
+        default_value_t = 10,
+        value_parser = clap::value_parser!(u32).range(1..i64::from(controllers::CWND_LIMIT)),
+    )]
     initial_window: u32,
     /// Which build of the controller plays: the simulator's, or the kernel's
     #[arg(long, value_enum, default_value = "native")]

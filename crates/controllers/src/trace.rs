@@ -100,7 +100,8 @@ pub fn play_on(group: &mut impl Hooks, script: &Script, initial_window: u32) -> 
         .iter()
         .map(|&event| {
             let (event, i) = match event {
-                Event::Ack { packets, marked, rtt, subflow } => {
+                Event::Ack { packets, marked, rtt, limited, subflow } => {
+                    group.subflow(subflow).cwnd_limited = limited.into();
                     let cut = on_ack(group, &mut hosts[subflow], subflow, packets, marked, rtt);
                     (if cut { "mark" } else { "ack" }, subflow)
                 }
@@ -176,7 +177,8 @@ fn on_ack(
     s.srtt = if s.srtt == 0 { host.rtt } else { s.srtt - s.srtt / 8 + host.rtt / 8 }
         .clamp(SRTT_LEAST, SRTT_LIMIT - 1);
     s.min_rtt = if s.min_rtt == 0 { host.rtt } else { s.min_rtt.min(host.rtt) };
-    s.in_flight = s.cwnd;
+    let limited = s.cwnd_limited == 1;
+    s.in_flight = if limited { s.cwnd } else { s.cwnd / 2 };
     group.ack(i, &Ack { new_round: new_round.into(), ..ack });
 
     if group.subflow(i).state >= State::Cwr {
@@ -188,7 +190,7 @@ fn on_ack(
     if marked > 0 && group.subflow(i).state < State::Cwr && reduce(group, host, i, Cause::Mark, State::Cwr) {
         return true;
     }
-    if !matches!(group.subflow(i).state, State::Cwr | State::Recovery) {
+    if limited && !matches!(group.subflow(i).state, State::Cwr | State::Recovery) {
         let new_round = std::mem::take(&mut host.round_seen).into();
         group.grow(i, &Ack { new_round, ..ack });
         group.subflow(i).cwnd = group.subflow(i).cwnd.min(CWND_LIMIT - 1);

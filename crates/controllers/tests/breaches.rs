@@ -49,7 +49,7 @@ fn what_a_single_call_does_wrong() {
         ("meddles", Invariant::OwnSubflow, "subflows 2; loss", 5),
         ("acks_move", Invariant::OwnFields, "timeout; ack 1", 5),
         ("sets_threshold", Invariant::OwnFields, "ack 1; ack 1 rtt=901us", 12),
-        ("lowers", Invariant::NeverLowers, "ack 1; window 101; ack 1 rtt=901us", 100),
+        ("lowers", Invariant::NeverLowers, "ack 1; ack 90 rtt=1.125us; ack 1", 100),
         ("sinks", Invariant::NeverLowers, "window 2; ack 1", 1),
         ("overflows", Invariant::NeverLowers, "window 65536; ack 1", 1),
         ("hurries", Invariant::Growth, "ack 1", 12),

@@ -28,11 +28,13 @@ fn every_event_and_setting_is_read() {
          window 20\n\
          window 30 ssthresh=7 subflow=1\n\
          next_hop 1\n\
-         next_hop 0 subflow=1",
+         next_hop 0 subflow=1\n\
+         ack 5 limited=no subflow=1\n\
+         ack 6 limited=yes",
     )
     .expect("every line is good");
     assert_eq!(script.subflows, 2);
-    let ack = |packets, marked, rtt, subflow| Event::Ack { packets, marked, rtt, subflow };
+    let ack = |packets, marked, rtt, subflow| Event::Ack { packets, marked, rtt, limited: true, subflow };
     assert_eq!(
         script.events,
         [
@@ -49,6 +51,8 @@ fn every_event_and_setting_is_read() {
             Event::Window { cwnd: 30, ssthresh: Some(7), subflow: 1 },
             Event::NextHop { congested: true, subflow: 0 },
             Event::NextHop { congested: false, subflow: 1 },
+            Event::Ack { packets: 5, marked: 0, rtt: None, limited: false, subflow: 1 },
+            ack(6, 0, None, 0),
         ]
     );
     assert_eq!(Script::parse(&script.to_string()), Ok(script), "what is written can be read");
@@ -58,7 +62,7 @@ fn every_event_and_setting_is_read() {
 #[test]
 fn every_rtt_can_be_written() {
     for rtt in [8, 9, 15, 800, 801, (1 << 27) - 1] {
-        let events = vec![Event::Ack { packets: 1, marked: 0, rtt: Some(rtt), subflow: 0 }];
+        let events = vec![Event::Ack { packets: 1, marked: 0, rtt: Some(rtt), limited: true, subflow: 0 }];
         let script = Script { subflows: 1, events };
         assert_eq!(Script::parse(&script.to_string()), Ok(script));
     }
@@ -83,16 +87,17 @@ fn rtts_have_units() {
         ("16s", 128_000_000),
     ] {
         let script = Script::parse(&format!("ack 1 rtt={text}")).expect(text);
-        let expected = Event::Ack { packets: 1, marked: 0, rtt: Some(eighths), subflow: 0 };
+        let expected = Event::Ack { packets: 1, marked: 0, rtt: Some(eighths), limited: true, subflow: 0 };
         assert_eq!(script.events, [expected], "{text}");
     }
 }
 
 #[test]
 fn a_bad_line_is_named_and_explained() {
-    let events = "expected `ack PKTS [marked=PKTS] [rtt=20us] [subflow=0]`, `loss [subflow=0]`, \
-                  `timeout [subflow=0]`, `local [subflow=0]`, `wait 10ms [subflow=0]`, \
-                  `window PKTS [ssthresh=PKTS] [subflow=0]`, `next_hop 0|1 [subflow=0]` or `subflows N`";
+    let events = "expected `ack PKTS [marked=PKTS] [rtt=20us] [limited=no] [subflow=0]`, \
+                  `loss [subflow=0]`, `timeout [subflow=0]`, `local [subflow=0]`, \
+                  `wait 10ms [subflow=0]`, `window PKTS [ssthresh=PKTS] [subflow=0]`, \
+                  `next_hop 0|1 [subflow=0]` or `subflows N`";
     let (time, rtt) =
         ("is not a time; expected for instance `20us` or `1.5ms`", "is not an RTT: 1 us to 16 s");
     for (line, message) in [
@@ -105,6 +110,7 @@ fn a_bad_line_is_named_and_explained() {
         ("ack 1048577", "an ACK delivers 1 to 1048576 packets".to_owned()),
         ("ack 4 marked=5", "5 marked packets in an ACK of 4".to_owned()),
         ("ack 4 marked=some", "`some` is not a whole number".to_owned()),
+        ("ack 4 limited=0", "`0` is neither yes nor no".to_owned()),
         ("ack 4 5", format!("`5` is not a setting of `ack`; {events}")),
         ("ack 4 lost=1", format!("`lost=1` is not a setting of `ack`; {events}")),
         ("ack 4 rtt=20", format!("`20` {time}")),
@@ -139,6 +145,28 @@ fn a_bad_line_is_named_and_explained() {
     }
     let late = Script::parse("ack 1\nsubflows 2").expect_err("too late");
     assert_eq!((late.line, late.message.as_str()), (2, "`subflows` must come before the first event"));
+}
+
+/// It is counted, it ends rounds and reductions, and its mark cuts; but the window does not rise.
+#[test]
+fn an_ack_while_the_application_is_the_limit() {
+    assert_trace(
+        "bos",
+        10,
+        &[
+            ("ack 10 limited=no", "ack 0 10 - open"),
+            ("ack 11", "ack 0 21 - open"),
+            ("ack 1 marked=1 limited=no", "mark 0 21 21 cwr"),
+            ("ack 21 limited=no", "ack 0 21 21 open"),
+            // A round ends, and what it has earned comes with the next ACK that may raise the window,
+            ("ack 21 limited=no", "ack 0 21 21 open"),
+            ("ack 1", "ack 0 22 21 open"),
+            ("ack 22 limited=no", "ack 0 22 21 open"),
+            // unless the window was restarted since.
+            ("window 10", "window 0 10 21 open"),
+            ("ack 1", "ack 0 11 21 open"),
+        ],
+    );
 }
 
 /// Plays `script` and compares with one line an event: event, subflow, cwnd, ssthresh, state.

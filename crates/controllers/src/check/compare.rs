@@ -65,10 +65,10 @@ pub(super) fn rtt_ratios(scheme: &Arc<Scheme>, script: &Script) -> Result<(), Fo
     let factor = (SRTT_LIMIT - 1) / rtts.into_iter().max().unwrap_or(DEFAULT_RTT);
     let mut last = vec![None; script.subflows];
     let scaled = |event: &Event| match *event {
-        Event::Ack { packets, marked, rtt, subflow } => {
+        Event::Ack { packets, marked, rtt, limited, subflow } => {
             let sample = rtt.or(last[subflow]).unwrap_or(DEFAULT_RTT);
             last[subflow] = Some(sample);
-            Event::Ack { packets, marked, rtt: Some(sample * factor), subflow }
+            Event::Ack { packets, marked, rtt: Some(sample * factor), limited, subflow }
         }
         Event::Wait { us, subflow } => Event::Wait { us: us * u64::from(factor), subflow },
         event => event,
@@ -88,7 +88,8 @@ pub(super) fn rtt_ratios(scheme: &Arc<Scheme>, script: &Script) -> Result<(), Fo
             return Err(Found {
                 invariant: Invariant::RttRatios,
                 message: format!(
-                    "event {} adds {gain} packets to subflow {}, but {other_gain} with RTTs {factor} times as long",
+                    "event {} adds {gain} packets to subflow {}, but {other_gain} with RTTs {factor} times \
+                     as long",
                     k + 1,
                     a.subflow
                 ),

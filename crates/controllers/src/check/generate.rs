@@ -97,7 +97,7 @@ pub(super) fn script(random: &mut Random, kind: Kind, i: usize, of: usize) -> Sc
             Kind::Corners => corner_rtt(random),
             _ => random.logarithmic(SHORT_RTT, LONG_RTT),
         };
-        events.push(Event::Ack { packets: 1, marked: 0, rtt: Some(rtt), subflow });
+        events.push(Event::Ack { packets: 1, marked: 0, rtt: Some(rtt), limited: true, subflow });
     }
     let length = random.between(1, most as u32);
     for _ in 0..length {
@@ -140,7 +140,7 @@ fn event(random: &mut Random, kind: Kind, rtt: u32, subflow: usize) -> Event {
                 Kind::Corners => random.chance(50).then(|| corner_rtt(random)),
                 _ => random.chance(20).then(|| random.logarithmic(SHORT_RTT, LONG_RTT)),
             };
-            Event::Ack { packets, marked, rtt: sample, subflow }
+            Event::Ack { packets, marked, rtt: sample, limited: !random.chance(5), subflow }
         }
     }
 }
@@ -152,7 +152,10 @@ fn ratios(random: &mut Random, subflows: usize) -> Vec<Event> {
         .map(|_| (random.logarithmic(2, WIDEST), random.logarithmic(SHORT_RTT, LONG_RTT)))
         .collect();
     let window = |i: usize| Event::Window { cwnd: paths[i].0, ssthresh: Some(2), subflow: i };
-    let ack = |i: usize, packets| Event::Ack { packets, marked: 0, rtt: Some(paths[i].1), subflow: i };
+    let ack = |i: usize, packets| {
+        let rtt = Some(paths[i].1);
+        Event::Ack { packets, marked: 0, rtt, limited: true, subflow: i }
+    };
     let mut events = Vec::new();
     for _ in 0..2 {
         events.extend((0..subflows).flat_map(|i| [window(i), ack(i, 1)]));

@@ -97,21 +97,24 @@ fn fewer_subflows(best: &mut Script, accept: &mut Accept<'_>) {
 fn simpler(event: Event) -> Vec<Event> {
     let mut all = Vec::new();
     match event {
-        Event::Ack { packets, marked, rtt, subflow } => {
+        Event::Ack { packets, marked, rtt, limited, subflow } => {
+            if !limited {
+                all.push(Event::Ack { packets, marked, rtt, limited: true, subflow });
+            }
             if marked > 0 {
                 all.push(Event::Loss { subflow });
             }
             if rtt.is_some() {
-                all.push(Event::Ack { packets, marked, rtt: None, subflow });
+                all.push(Event::Ack { packets, marked, rtt: None, limited, subflow });
             }
             for rtt in rtt.into_iter().flat_map(|rtt| rounder(rtt, DEFAULT_RTT)) {
-                all.push(Event::Ack { packets, marked, rtt: Some(rtt), subflow });
+                all.push(Event::Ack { packets, marked, rtt: Some(rtt), limited, subflow });
             }
             for marked in smaller(marked, 0) {
-                all.push(Event::Ack { packets, marked, rtt, subflow });
+                all.push(Event::Ack { packets, marked, rtt, limited, subflow });
             }
             for packets in smaller(packets, 1) {
-                all.push(Event::Ack { packets, marked: marked.min(packets), rtt, subflow });
+                all.push(Event::Ack { packets, marked: marked.min(packets), rtt, limited, subflow });
             }
         }
         Event::Wait { us, subflow } => {

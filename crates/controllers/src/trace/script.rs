@@ -7,7 +7,7 @@ use crate::{CWND_LIMIT, INFINITE_SSTHRESH, MAX_SUBFLOWS, SRTT_LEAST, SRTT_LIMIT}
 /// One event of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// `ack PKTS [marked=PKTS] [rtt=20us] [subflow=0]`
+    /// `ack PKTS [marked=PKTS] [rtt=20us] [limited=no] [subflow=0]`
     Ack {
         /// Packets delivered.
         packets: u32,
@@ -15,6 +15,8 @@ pub enum Event {
         marked: u32,
         /// The RTT sample, 1/8 us; as the last one if it is not given.
         rtt: Option<u32>,
+        /// Whether the window was the limit; if it was the application, the window does not rise.
+        limited: bool,
         /// The subflow.
         subflow: usize,
     },
@@ -60,9 +62,10 @@ pub enum Event {
 }
 
 /// What an event may be, for the message to one that is not.
-const EXPECTED: &str = "expected `ack PKTS [marked=PKTS] [rtt=20us] [subflow=0]`, `loss [subflow=0]`, \
-                        `timeout [subflow=0]`, `local [subflow=0]`, `wait 10ms [subflow=0]`, \
-                        `window PKTS [ssthresh=PKTS] [subflow=0]`, `next_hop 0|1 [subflow=0]` or `subflows N`";
+const EXPECTED: &str = "expected `ack PKTS [marked=PKTS] [rtt=20us] [limited=no] [subflow=0]`, \
+                        `loss [subflow=0]`, `timeout [subflow=0]`, `local [subflow=0]`, \
+                        `wait 10ms [subflow=0]`, `window PKTS [ssthresh=PKTS] [subflow=0]`, \
+                        `next_hop 0|1 [subflow=0]` or `subflows N`";
 
 /// The RTT of a script that gives none: 100 us, in 1/8 us.
 pub(crate) const DEFAULT_RTT: u32 = 800;
@@ -101,13 +104,16 @@ impl Event {
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Ack { packets, marked, rtt, .. } => {
+            Self::Ack { packets, marked, rtt, limited, .. } => {
                 write!(f, "ack {packets}")?;
                 if marked > 0 {
                     write!(f, " marked={marked}")?;
                 }
                 if let Some(rtt) = rtt {
                     write!(f, " rtt={}us", f64::from(rtt) / 8.0)?;
+                }
+                if !limited {
+                    write!(f, " limited=no")?;
                 }
             }
             Self::Loss { .. } => write!(f, "loss")?,
@@ -207,7 +213,7 @@ fn parse_line(line: &str, script: &mut Script) -> Result<(), String> {
             if packets == 0 || packets >= CWND_LIMIT {
                 return Err(format!("an ACK delivers 1 to {} packets", CWND_LIMIT - 1));
             }
-            Event::Ack { packets, marked: 0, rtt: None, subflow: 0 }
+            Event::Ack { packets, marked: 0, rtt: None, limited: true, subflow: 0 }
         }
         "loss" => Event::Loss { subflow: 0 },
         "timeout" => Event::Timeout { subflow: 0 },
@@ -243,6 +249,13 @@ fn parse_line(line: &str, script: &mut Script) -> Result<(), String> {
                 }
             }
             (Event::Ack { rtt, .. }, Some(("rtt", v))) => *rtt = Some(rtt_of(v)?),
+            (Event::Ack { limited, .. }, Some(("limited", v))) => {
+                *limited = match v {
+                    "yes" => true,
+                    "no" => false,
+                    other => return Err(format!("`{other}` is neither yes nor no")),
+                };
+            }
             (Event::Window { ssthresh, .. }, Some(("ssthresh", v))) => {
                 let packets = number(v)?;
                 if !(1..=INFINITE_SSTHRESH).contains(&packets) {

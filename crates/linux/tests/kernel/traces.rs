@@ -22,22 +22,32 @@ fn magnitude(largest_bits: u32) -> impl Strategy<Value = u32> {
     (0..largest_bits).prop_flat_map(|bits| (1u32 << bits)..(2u32 << bits))
 }
 
+/// How many of an ACK's `packets` are marked: mostly none, for windows must be able to grow; or some; or all.
+fn marked(packets: u32) -> impl Strategy<Value = u32> {
+    prop_oneof![16 => Just(0), 1 => 1..=packets, 1 => Just(packets)]
+}
+
 /// The subflow is drawn from 64 and folded into those that there are.
 fn event() -> impl Strategy<Value = Event> {
     let subflow = 0..64usize;
     prop_oneof![
-        12 => (magnitude(12), 0..=4u32, proptest::option::weighted(0.3, magnitude(26)), subflow.clone())
-            .prop_map(|(packets, marks, rtt, subflow)| {
-                // Four in five ACKs carry no mark: windows must be able to grow.
-                let marked = packets * marks.saturating_sub(3) * (packets % 5 % 2);
-                Event::Ack { packets, marked: marked.min(packets), rtt, subflow }
+        24 => (
+            magnitude(12).prop_flat_map(|packets| (Just(packets), marked(packets))),
+            proptest::option::weighted(0.3, magnitude(26)),
+            proptest::bool::weighted(0.95),
+            subflow.clone(),
+        )
+            .prop_map(|((packets, marked), rtt, limited, subflow)| {
+                Event::Ack { packets, marked, rtt, limited, subflow }
             }),
-        1 => subflow.clone().prop_map(|subflow| Event::Loss { subflow }),
-        1 => subflow.clone().prop_map(|subflow| Event::Timeout { subflow }),
-        1 => subflow.clone().prop_map(|subflow| Event::Local { subflow }),
-        1 => (any::<bool>(), subflow.clone())
+        1 => (magnitude(19), proptest::option::of(magnitude(19)), subflow.clone())
+            .prop_map(|(cwnd, ssthresh, subflow)| Event::Window { cwnd, ssthresh, subflow }),
+        2 => subflow.clone().prop_map(|subflow| Event::Loss { subflow }),
+        2 => subflow.clone().prop_map(|subflow| Event::Timeout { subflow }),
+        2 => subflow.clone().prop_map(|subflow| Event::Local { subflow }),
+        2 => (any::<bool>(), subflow.clone())
             .prop_map(|(congested, subflow)| Event::NextHop { congested, subflow }),
-        1 => (magnitude(24), subflow).prop_map(|(us, subflow)| Event::Wait { us: us.into(), subflow }),
+        2 => (magnitude(24), subflow).prop_map(|(us, subflow)| Event::Wait { us: us.into(), subflow }),
     ]
 }
 
