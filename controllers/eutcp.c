@@ -38,6 +38,8 @@
  *   - a timeout is the host's, a window of 1 packet and a slow start, as for every controller; the thesis
  *     answers it as a loss.
  *   - a mark is answered as a loss; the thesis is silent.
+ *   - with exact = 1 and a gamma above 1, a packet would add more than one to a window of 1 packet in
+ *     congestion avoidance, where no host leaves a window: it adds one.
  */
 #include "coupled.h"
 #include "tcp_utility.h"
@@ -123,8 +125,11 @@ static void eutcp_grow(struct subflow *s, const struct ack *a)
 	if (s->cwnd < s->ssthresh)
 		left = scaled_slow_start(s, credit, left, exact ? exact_pace(s) << 18 :
 					 ((PARAMETER(s, gamma) << 48) + 999) / 1000);
-	if (left)
-		raise_window(s, credit, left, exact ? exact_increase(s) : semicoupled_increase(s));
+	if (left) {
+		u64 increase = exact ? exact_increase(s) : semicoupled_increase(s);
+
+		raise_window(s, credit, left, increase < 1ULL << 48 ? increase : 1ULL << 48);
+	}
 }
 
 static u32 eutcp_congestion(struct subflow *s, enum cause cause)

@@ -56,6 +56,14 @@ impl Random {
         low + (self.next() % (u64::from(high - low) + 1)) as u32
     }
 
+    /// A number from `low` to `high`: any, or one so far above `low` as each power of 2 is likely.
+    pub(super) fn within(&mut self, low: u64, high: u64) -> u64 {
+        let range = high - low;
+        let bits = if self.chance(50) { 64 } else { self.between(0, 64 - range.leading_zeros()) };
+        let any = if bits == 64 { self.next() } else { self.next() & ((1 << bits) - 1) };
+        low + range.checked_add(1).map_or(any, |count| any % count)
+    }
+
     /// Whether something with a chance of `percent` happens.
     fn chance(&mut self, percent: u32) -> bool {
         self.between(1, 100) <= percent

@@ -118,7 +118,7 @@ impl Breach {
 /// What was tried, if everything holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Combinations of parameters: the defaults, and both ends of each range.
+    /// Combinations of parameters: the defaults, both ends of each range, and some of all at random.
     pub settings: usize,
     /// Scripts.
     pub scripts: usize,
@@ -132,11 +132,14 @@ pub const INITIAL_WINDOW: u32 = 10;
 /// Scripts that `tresse controller check` plays with the default parameters: some seconds' worth.
 pub const SCRIPTS: usize = 20_000;
 
-/// The share of the scripts that each end of a parameter's range gets.
+/// The share of the scripts that every other combination of parameters gets.
 const SHARE: usize = 10;
 
+/// Combinations of random values of all parameters.
+const RANDOM_SETTINGS: usize = 8;
+
 /// Plays `scripts` scripts with the default parameters, and a tenth of that at each end of every
-/// parameter's range.
+/// parameter's range and with each of some random combinations of all.
 ///
 /// # Errors
 /// The first invariant that is broken.
@@ -201,7 +204,7 @@ struct Case {
 /// Every case, always the same ones, short scripts first.
 fn cases(controller: Controller, scripts: usize) -> impl Iterator<Item = Case> {
     settings(controller).into_iter().enumerate().flat_map(move |(k, settings)| {
-        let scheme = Arc::new(Scheme::new(controller, settings).expect("ends lie in their ranges"));
+        let scheme = Arc::new(Scheme::new(controller, settings).expect("values lie in their ranges"));
         let scripts = if k == 0 { scripts } else { scripts / SHARE };
         let mut random = Random::new(k as u64);
         (0..scripts).map(move |i| {
@@ -211,15 +214,25 @@ fn cases(controller: Controller, scripts: usize) -> impl Iterator<Item = Case> {
     })
 }
 
-/// The defaults, and both ends of each parameter's range.
-fn settings(controller: Controller) -> Vec<Option<(&'static str, u64)>> {
+/// The defaults, both ends of each parameter's range, and the random combinations.
+fn settings(controller: Controller) -> Vec<Vec<(&'static str, u64)>> {
     let ends = controller.parameters().into_iter().flat_map(|p| {
         let mut ends = vec![p.min, p.max];
         ends.dedup();
         ends.retain(|&end| end != p.default);
-        ends.into_iter().map(move |end| Some((p.name, end)))
+        ends.into_iter().map(move |end| vec![(p.name, end)])
     });
-    std::iter::once(None).chain(ends).collect()
+    std::iter::once(Vec::new()).chain(ends).chain(random_settings(controller)).collect()
+}
+
+/// Random combinations of all of a controller's parameters, always the same ones; none if it has at most
+/// one, whose ends are enough.
+pub fn random_settings(controller: Controller) -> Vec<Vec<(&'static str, u64)>> {
+    let parameters = controller.parameters();
+    let mut random = Random::new(parameters.len() as u64);
+    let count = if parameters.len() > 1 { RANDOM_SETTINGS } else { 0 };
+    let mut one = || parameters.iter().map(|p| (p.name, random.within(p.min, p.max))).collect();
+    (0..count).map(|_| one()).collect()
 }
 
 /// An invariant that a script breaks.

@@ -6,6 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use tresse_controllers::Scheme;
+use tresse_controllers::check::random_settings;
 use tresse_controllers::trace::{Event, Script, play};
 use tresse_linux::trace::Player;
 
@@ -14,7 +15,7 @@ use super::{controllers, kernel_is_here, scheme};
 /// Random scripts for each controller.
 const SCRIPTS: u32 = 1000;
 
-/// Random scripts for each end of each parameter's range.
+/// Random scripts for each end of each parameter's range, and for each random combination of all.
 const SCRIPTS_AT_ENDS: u32 = 100;
 
 /// From a few packets to many, evenly over the magnitudes.
@@ -98,7 +99,7 @@ fn both_builds_of_every_controller_agree() {
     });
 }
 
-/// Parameters reach the eBPF build: at the ends of their ranges both builds agree.
+/// Parameters reach the eBPF build: at the ends of their ranges, and all of them anywhere, both builds agree.
 #[test]
 fn both_builds_agree_on_parameters() {
     if !kernel_is_here() {
@@ -110,6 +111,10 @@ fn both_builds_agree_on_parameters() {
                 let scheme = Scheme::new(controller, [(p.name, value)]).expect("it lies in the range");
                 compare(scheme, SCRIPTS_AT_ENDS);
             }
+        }
+        for settings in random_settings(controller) {
+            let scheme = Scheme::new(controller, settings).expect("they lie in the ranges");
+            compare(scheme, SCRIPTS_AT_ENDS);
         }
     });
 }
