@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tresse_controllers::{Group, Scheme, State, find};
+use tresse_controllers::{Group, Scheme, State, built_in, find};
 
 use crate::readings::View;
 
@@ -27,7 +27,7 @@ mod wvegas;
 mod xmp;
 
 /// The controllers that have a reading; other names of theirs are compared in `alias.rs`.
-const READ: [&str; 29] = [
+const READ: [&str; 33] = [
     "amp",
     "balia",
     "bos",
@@ -42,8 +42,12 @@ const READ: [&str; 29] = [
     "halving",
     "hmptcp",
     "holnet_cc",
+    "holnet_cc_cos",
+    "holnet_cc_cos_ecn",
     "holnet_cc_ecn",
     "holnet_mcc",
+    "holnet_mcc_cos",
+    "holnet_mcc_cos_ecn",
     "holnet_mcc_ecn",
     "holnet_uta",
     "holnet_uta_ecn",
@@ -60,7 +64,7 @@ const READ: [&str; 29] = [
 ];
 
 /// And those of them that are another rule with other parameters.
-const VARIANTS: [(&str, &[(&str, u64)]); 13] = [
+const VARIANTS: [(&str, &[(&str, u64)]); 19] = [
     ("eutcp", &[("gamma", 1000)]),
     ("eutcp", &[("gamma", 1100)]),
     ("eutcp", &[("gamma", 2000)]),
@@ -68,6 +72,13 @@ const VARIANTS: [(&str, &[(&str, u64)]); 13] = [
     ("eutcp", &[("exact", 1)]),
     ("eutcp", &[("gamma", 2000), ("exact", 1)]),
     ("ewtcp", &[("rule", 2)]),
+    // Elastic with a least rate, hard real-time, and between two bounds: 10 packets in 100 us are 1.2 Gbit/s.
+    ("holnet_cc_cos", &[("min_rate", 1_000_000)]),
+    ("holnet_cc_cos", &[("min_rate", 3_000_000), ("max_rate", 3_000_000)]),
+    ("holnet_cc_cos_ecn", &[("min_rate", 1000), ("max_rate", 2_000_000), ("r_max", 15_000), ("r_min", 0)]),
+    ("holnet_mcc_cos", &[("min_rate", 1_000_000)]),
+    ("holnet_mcc_cos", &[("min_rate", 3_000_000), ("max_rate", 3_000_000)]),
+    ("holnet_mcc_cos_ecn", &[("min_rate", 1000), ("max_rate", 2_000_000), ("r_max", 15_000), ("r_min", 0)]),
     ("hmptcp", &[("omega_0", 750), ("omega_1", 250)]),
     ("wmptcp", &[("omega_0", 750), ("omega_1", 250), ("omega_3", 1)]),
     ("wutcp", &[("rule", 1)]),
@@ -75,6 +86,15 @@ const VARIANTS: [(&str, &[(&str, u64)]); 13] = [
     ("wutcp", &[("omega", 1)]),
     ("wutcp", &[("omega", 500)]),
 ];
+
+/// What is no other name of another is read.
+#[test]
+fn every_controller_has_a_reading() {
+    for controller in built_in() {
+        let (name, alias) = (controller.name(), controller.alias_of());
+        assert!(alias.is_some() || READ.contains(&name), "{name} has no reading");
+    }
+}
 
 /// A name and what is set of its parameters.
 type Variant = (&'static str, &'static [(&'static str, u64)]);
@@ -108,7 +128,7 @@ fn views(group: &Group) -> Vec<View> {
                 reduced: matches!(s.state, State::Cwr | State::Recovery),
                 open: s.state == State::Open,
                 limited: s.cwnd_limited == 1,
-                slow: s.cwnd < s.ssthresh,
+                found: f64::from(s.cwnd),
                 packet: f64::from(s.mss),
                 fraction: 0.0,
                 unsure: 0.0,

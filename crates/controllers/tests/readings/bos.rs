@@ -27,7 +27,7 @@ impl Reading for Bos {
     /// Slow start adds nothing but its packets: "It increases cwnd by delta" is for Congestion Avoidance.
     fn increase(&mut self, all: &[View], i: usize, _packets: f64) -> Real {
         let earned = std::mem::take(&mut self.earned[i]);
-        Real { packets: if all[i].slow { 0.0 } else { earned }, within: 0.0 }
+        Real { packets: if all[i].found < all[i].threshold { 0.0 } else { earned }, within: 0.0 }
     }
 
     /// "The source decreases cwnd by a factor of 1/beta"; by a whole packet at least (Algorithm 1).

@@ -93,6 +93,118 @@ impl Reading for Cc {
     }
 }
 
+/// Eq. (2.14): r by the bounds theta and Theta (0: none) of a rate, bit/s; and who is beyond Theta.
+///
+/// A window that r has lowered is not given back by slow start, until a congestion begins another: the
+/// controllers' own choice, on which the thesis is silent.
+pub struct Class {
+    least: f64,
+    most: f64,
+    r_max: f64,
+    r_min: f64,
+    lowered: Vec<bool>,
+}
+
+impl Class {
+    /// `least` and `most` are theta and Theta, `r` r_max and r_min; for `count` subflows.
+    pub fn new(least: f64, most: f64, (r_max, r_min): (f64, f64), count: usize) -> Self {
+        Self { least, most, r_max, r_min, lowered: vec![false; count] }
+    }
+
+    fn r(&self, rate: f64) -> f64 {
+        if rate < self.least {
+            self.r_max
+        } else if self.most > 0.0 && rate >= self.most {
+            self.r_min
+        } else {
+            1.0
+        }
+    }
+
+    /// Whether a subflow starts slowly at `rate`.
+    fn starts_slowly(&self, view: &View, i: usize, rate: f64) -> bool {
+        view.window < view.threshold && !self.lowered[i] && self.r(rate) >= 1.0
+    }
+
+    /// r for an ACK that found `rate`.
+    fn met(&mut self, i: usize, rate: f64) -> f64 {
+        let r = self.r(rate);
+        self.lowered[i] |= r < 1.0;
+        r
+    }
+}
+
+/// Eq. (2.19) with the r of eq. (2.14).
+pub struct CcCos {
+    /// What is maximised.
+    pub law: AlphaFair,
+    /// What bounds it.
+    pub class: Class,
+}
+
+/// As the ACK at hand found it.
+fn found(view: &View) -> View {
+    View { window: view.found, ..*view }
+}
+
+impl Reading for CcCos {
+    fn starts_slowly(&self, all: &[View], i: usize) -> bool {
+        self.class.starts_slowly(&all[i], i, bits_per_second(&found(&all[i])))
+    }
+
+    fn increase(&mut self, all: &[View], i: usize, packets: f64) -> Real {
+        let r = self.class.met(i, bits_per_second(&found(&all[i])));
+        let x = bits_per_second(&all[i]);
+        change(self.law.z(x), r, self.law.e(x), packets)
+    }
+
+    fn cut(&mut self, all: &[View], i: usize, cause: Cause) -> Real {
+        self.class.lowered[i] = false;
+        Cc(self.law).cut(all, i, cause)
+    }
+
+    fn least(&self) -> f64 {
+        2.0
+    }
+
+    fn keeps_fraction(&self) -> bool {
+        true
+    }
+}
+
+/// Eq. (2.20) with the r of eq. (2.14), for the connection's rate.
+pub struct MccCos(pub Class);
+
+/// The sum of the subflows' rates as the ACK at hand found them, bit/s.
+fn total(all: &[View], i: usize) -> f64 {
+    let packet = all[i].packet; // each subflow reckons with its own packets
+    all.iter().map(|k| bits_per_second(&View { packet, ..found(k) })).sum()
+}
+
+impl Reading for MccCos {
+    fn starts_slowly(&self, all: &[View], i: usize) -> bool {
+        self.0.starts_slowly(&all[i], i, total(all, i))
+    }
+
+    fn increase(&mut self, all: &[View], i: usize, packets: f64) -> Real {
+        let r = self.0.met(i, total(all, i));
+        // The price is that of the windows before slow start has raised the own one.
+        let mut all = all.to_vec();
+        all[i] = found(&all[i]);
+        let exact = change(0.5, r, log_utility(&all, i).exp(), packets);
+        Real { within: exact.within + packets * RATIO_ERROR, ..exact }
+    }
+
+    fn cut(&mut self, all: &[View], i: usize, cause: Cause) -> Real {
+        self.0.lowered[i] = false;
+        Mcc.cut(all, i, cause)
+    }
+
+    fn least(&self) -> f64 {
+        2.0
+    }
+}
+
 /// e^(-eps/x), eps = 2 MSS/T_l (catalogue S22), x the sum of the subflows' rates.
 fn log_utility(all: &[View], i: usize) -> f64 {
     let x: f64 = all.iter().map(|k| k.window / k.rtt).sum();

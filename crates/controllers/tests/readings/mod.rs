@@ -53,8 +53,8 @@ pub struct View {
     pub open: bool,
     /// The window, and not the application, is the limit.
     pub limited: bool,
-    /// The ACK at hand found it in slow start, which may have ended since.
-    pub slow: bool,
+    /// w as the ACK at hand found it: slow start may have raised it since.
+    pub found: f64,
     /// The payload of a full packet, bytes.
     pub packet: f64,
     /// The fraction of a packet by which the window has grown beyond `window`.
@@ -78,8 +78,8 @@ pub trait Reading {
     fn ack(&mut self, _all: &[View], _i: usize, _ack: &Ack) {}
 
     /// Whether subflow `i` is in slow start.
-    fn starts_slowly(&self, view: &View, _i: usize) -> bool {
-        view.window < view.threshold
+    fn starts_slowly(&self, all: &[View], i: usize) -> bool {
+        all[i].window < all[i].threshold
     }
 
     /// What a packet delivered in slow start is worth, packets; `None`: one, as RFC 5681 has it.
@@ -107,6 +107,11 @@ pub trait Reading {
         2.0
     }
 
+    /// Down to which window `increase` may lower, packets.
+    fn least(&self) -> f64 {
+        1.0
+    }
+
     /// Whether a cut keeps the fraction of a packet by which the window had grown already. RFC
     /// 5681 has no fractions and does not say: they are dropped. XMP's `adder` stays.
     fn keeps_fraction(&self) -> bool {
@@ -123,6 +128,12 @@ pub fn reading(name: &str, settings: &[(&str, u64)], count: usize) -> Box<dyn Re
     let by_place = || Weights {
         given: ["omega_0", "omega_1", "omega_2", "omega_3"].map(|name| set(name, 0)).into(),
         rule: Rule::Count, // 1/S, THESIS §4.3.3
+    };
+    // Table 2.1's r_min, and the r_max of the catalogue (S22).
+    let class = || {
+        let of = |parameter: &str, default: u64| set(parameter, default) as f64;
+        let r = (of("r_max", 3000) / 1000.0, of("r_min", 100) / 1000.0);
+        holnet::Class::new(of("min_rate", 0) * 1000.0, of("max_rate", 0) * 1000.0, r, count)
     };
     match name {
         "amp" => Box::new(amp::Amp),
@@ -147,7 +158,11 @@ pub fn reading(name: &str, settings: &[(&str, u64)], count: usize) -> Box<dyn Re
         "wvegas" => Box::new(wvegas::Wvegas::new(count)),
         "dcm" => Box::new(dcm::Dcm::new(count)),
         "holnet_cc" | "holnet_cc_ecn" => Box::new(holnet::Cc(AlphaFair::new(0.5, 1.0))),
+        "holnet_cc_cos" | "holnet_cc_cos_ecn" => {
+            Box::new(holnet::CcCos { law: AlphaFair::new(0.5, 1.0), class: class() })
+        }
         "holnet_mcc" | "holnet_mcc_ecn" => Box::new(holnet::Mcc),
+        "holnet_mcc_cos" | "holnet_mcc_cos_ecn" => Box::new(holnet::MccCos(class())),
         "holnet_uta" | "holnet_uta_ecn" => Box::new(Uta { w: 1.0, r: 1.0 }),
         "olia" => Box::new(olia::Olia::new(count)),
         "reno" => Box::new(reno::Reno),
@@ -160,11 +175,11 @@ pub fn reading(name: &str, settings: &[(&str, u64)], count: usize) -> Box<dyn Re
 
 /// RFC 5681 §3.1, slow start: one packet more for each packet delivered, up to the threshold.
 /// Returns what it adds to subflow `i`, and the packets that are left for congestion avoidance.
-pub fn slow_start(reading: &dyn Reading, view: &View, i: usize, delivered: f64) -> (f64, f64) {
-    if !reading.starts_slowly(view, i) {
+pub fn slow_start(reading: &dyn Reading, all: &[View], i: usize, delivered: f64) -> (f64, f64) {
+    if !reading.starts_slowly(all, i) {
         return (0.0, delivered);
     }
-    let used = delivered.min((view.threshold - view.window).max(0.0));
+    let used = delivered.min((all[i].threshold - all[i].window).max(0.0));
     (used, delivered - used)
 }
 

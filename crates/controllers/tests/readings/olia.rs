@@ -60,8 +60,8 @@ impl Reading for Olia {
 
     /// The sources do not say what becomes of a window below the threshold; `olia.c` declares that
     /// alpha's work is not undone.
-    fn starts_slowly(&self, view: &View, i: usize) -> bool {
-        view.window < view.threshold && !self.paths[i].avoiding
+    fn starts_slowly(&self, all: &[View], i: usize) -> bool {
+        all[i].window < all[i].threshold && !self.paths[i].avoiding
     }
 
     /// (w_r/T_r^2) / (sum_k w_k/T_k)^2 + alpha_r/w_r for each packet, and one packet for one at most,

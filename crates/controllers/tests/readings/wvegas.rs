@@ -102,10 +102,10 @@ impl Reading for Wvegas {
     }
 
     /// `wvegas.c` declares that a flag ends slow start, and not a threshold.
-    fn starts_slowly(&self, view: &View, i: usize) -> bool {
+    fn starts_slowly(&self, all: &[View], i: usize) -> bool {
         let path = &self.subflows[i];
         let ends = path.new_round && path.on && path.samples.len() > 2;
-        !ends && !path.avoiding && view.window < view.threshold
+        !ends && !path.avoiding && all[i].window < all[i].threshold
     }
 
     fn increase(&mut self, all: &[View], i: usize, packets: f64) -> Real {

@@ -53,7 +53,7 @@ impl Reading for Xmp {
     /// Only congestion avoidance adds it (Algorithm 1: `cwnd > ssthresh`).
     fn increase(&mut self, all: &[View], i: usize, _packets: f64) -> Real {
         let earned = std::mem::replace(&mut self.earned[i], NOTHING);
-        if all[i].slow { NOTHING } else { earned }
+        if all[i].found < all[i].threshold { NOTHING } else { earned }
     }
 
     /// Algorithm 1, "at receiving ECE or CWR". The mark comes before the same ACK's growth
