@@ -27,7 +27,8 @@ mod tests {
 
     #[test]
     fn the_licence_and_the_stars_are_left_out() {
-        let text = "/* SPDX-License-Identifier: MIT */\n/*\n * One.\n *\n *   w += 1/w   x * y\n */\nint a; /* b */\n";
+        let text = "/* SPDX-License-Identifier: MIT */\n\
+                    /*\n * One.\n *\n *   w += 1/w   x * y\n */\nint a; /* b */\n";
         assert_eq!(header(text), "One.\n\n  w += 1/w   x * y");
         assert_eq!(header("/* One line. */\n#include \"controller.h\"\n"), "One line.");
     }

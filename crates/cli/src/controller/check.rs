@@ -66,7 +66,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
                 write!(io::stdout(), "{breach}")?;
             }
             Err(Failure::Check(format!(
-                "{} breaks `{}`: {}\n\nhint: the script above shows it: tresse controller trace {}{} --script -",
+                "{} breaks `{}`: {}\n\n\
+                 hint: the script above shows it: tresse controller trace {}{} --script -",
                 controller.name(),
                 breach.invariant.name(),
                 breach.message,

@@ -50,7 +50,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         "{file} is written: a controller that works, to be changed. Next:\n\n\
          both compilers, and the kernel's verifier:\n  tresse controller check {file}\n\
          its window after each event of a script:\n  tresse controller trace {file} --script FILE\n\
-         in the simulator, beside LIA:\n  tresse run xmp/table1 --controller {file} --set schemes.{name}.controller={name} \\\n\
+         in the simulator, beside LIA:\n  \
+         tresse run xmp/table1 --controller {file} --set schemes.{name}.controller={name} \\\n\
          \x20     --set schemes.{name}.subflows=2 --only scheme={name},lia\n\
          in this machine's kernel, as tr_{name} (root):\n  tresse attach {file}"
     )?;

@@ -133,7 +133,8 @@ proptest! {
         let a = rate_ratio(&views(&group), 0);
         let half = own.0 / 2;
         let expected = own.0 - if a >= 2.0 { half * 3 / 2 } else { half };
-        prop_assert_eq!(group.congestion(0, Cause::Loss).expect("cut"), expected, "{:?}, {:?}: a = {}", own, other, a);
+        let cut = group.congestion(0, Cause::Loss).expect("cut");
+        prop_assert_eq!(cut, expected, "{:?}, {:?}: a = {}", own, other, a);
     }
 }
 

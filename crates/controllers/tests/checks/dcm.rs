@@ -31,7 +31,8 @@ proptest! {
                     prop_assert_eq!(dcm[i].cwnd, lia[i].cwnd, "{:?}", call);
                 }
                 Hook::Congestion(cause) => {
-                    let (own, window) = (dcm.congestion(i, cause).expect("cut"), dctcp.congestion(i, cause).expect("cut"));
+                    let own = dcm.congestion(i, cause).expect("cut");
+                    let window = dctcp.congestion(i, cause).expect("cut");
                     lia.congestion(i, cause).expect("cut"); // forgets its fraction
                     prop_assert_eq!(own.max(2), window, "{:?}", call);
                     (dcm[i].cwnd, dcm[i].ssthresh) = (own.min(dcm[i].cwnd), own);

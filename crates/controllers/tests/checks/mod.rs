@@ -14,6 +14,7 @@ mod cubic;
 mod dcm;
 mod dctcp;
 mod holnet;
+mod holnet_uta;
 mod lia;
 mod meter;
 mod odctcp;

@@ -181,8 +181,8 @@ fn the_extremes_do_not_overflow() {
             let gained = gain(&mut group, 0, 64);
             assert!(
                 (gained - expected).abs() <= 1.0 + expected * 2e-5,
-                "{variant:?}, {count} subflows, own {own:?}, others {other:?} (window, RTT): {gained} packets; \
-                 the thesis has {expected}"
+                "{variant:?}, {count} subflows, own {own:?}, others {other:?} (window, RTT): {gained} \
+                 packets; the thesis has {expected}"
             );
             for threshold in [1, u32::MAX] {
                 group[0].ssthresh = threshold;

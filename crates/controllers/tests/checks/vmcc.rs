@@ -24,7 +24,9 @@ proptest! {
             let cut = make(&mut vmcc, &call);
             let same = make(&mut dcm, &call);
             match call.hook {
-                Hook::Congestion(_) if before > 1 => prop_assert_eq!(cut, same.map(|w| w.max(2)), "{:?}", call),
+                Hook::Congestion(_) if before > 1 => {
+                    prop_assert_eq!(cut, same.map(|w| w.max(2)), "{:?}", call);
+                }
                 Hook::Grow(_) => prop_assert_eq!(vmcc[i].cwnd, dcm[i].cwnd, "{:?}", call),
                 _ => {}
             }
