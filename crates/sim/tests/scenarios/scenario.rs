@@ -17,10 +17,11 @@ const STEP: Time = 173 * MICROSECOND + 17;
 const POINTS: Time = 2 * MILLISECOND;
 const DRAWN: Time = 4 * SECOND;
 
-/// A connection: its controller, whether its packets are ECN-capable, the link of each subflow.
+/// A connection: its controller with what is set of its parameters, whether its packets are ECN-capable, the link of each subflow.
 #[derive(Debug, Clone)]
 pub struct Cast {
     pub controller: &'static str,
+    pub settings: &'static [(&'static str, u64)],
     pub ecn: bool,
     pub links: Vec<u32>,
 }
@@ -28,7 +29,17 @@ pub struct Cast {
 impl Cast {
     /// As the controller needs it.
     pub fn new(controller: &Controller, links: &[u32]) -> Self {
-        Self { controller: controller.name(), ecn: controller.needs_ecn(), links: links.to_vec() }
+        Self {
+            controller: controller.name(),
+            settings: &[],
+            ecn: controller.needs_ecn(),
+            links: links.to_vec(),
+        }
+    }
+
+    /// One subflow on link 0, under `controller` with its defaults.
+    pub fn rival(controller: &'static str, ecn: bool) -> Self {
+        Self { controller, settings: &[], ecn, links: vec![0] }
     }
 }
 
@@ -74,7 +85,8 @@ impl Scenario {
         for (id, cast) in self.cast.iter().enumerate() {
             sample(&mut world, id as u64 * self.offset, STEP, &mut look);
             let paths = cast.links.iter().map(|&link| net.path(id as u32, link)).collect();
-            let mut spec = flow(id as u64, &scheme(cast.controller, &[]), Acking::Each, ENDLESS, paths);
+            let mut spec =
+                flow(id as u64, &scheme(cast.controller, cast.settings), Acking::Each, ENDLESS, paths);
             spec.config.ecn = cast.ecn;
             world.start(spec);
         }
