@@ -16,7 +16,7 @@ use super::{controllers, kernel_is_here, scheme};
 const SCRIPTS: u32 = 1000;
 
 /// Random scripts for each end of each parameter's range, and for each random combination of all.
-const SCRIPTS_AT_ENDS: u32 = 100;
+const SCRIPTS_AT_ENDS: u32 = 30;
 
 /// From a few packets to many, evenly over the magnitudes.
 fn magnitude(largest_bits: u32) -> impl Strategy<Value = u32> {
