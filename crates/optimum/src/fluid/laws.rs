@@ -1,0 +1,174 @@
+//! The laws: how each subflow's window changes, given what all paths of its connection are like.
+
+use super::heard::{Heard, each, either, in_a_round, once_a_round};
+use super::olia::alphas;
+use super::{RateBounds, Scheme, Signal};
+
+/// Cuts a round of a path without any, so that OLIA can compare it with others.
+const RAREST: f64 = 1e-200;
+
+/// A path of a connection at one moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Subflow {
+    /// Packets.
+    pub window: f64,
+    /// Seconds.
+    pub rtt: f64,
+    /// The probability of the path's signal.
+    pub signalled: f64,
+    /// The probability that a packet is lost for other reasons.
+    pub loss: f64,
+    /// DCTCP's alpha, where the scheme has one.
+    pub alpha: f64,
+}
+
+impl Subflow {
+    fn rate(&self) -> f64 {
+        self.window / self.rtt
+    }
+}
+
+/// What all subflows of a connection have in common.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Context {
+    pub signal: Signal,
+    pub packet_bits: f64,
+}
+
+/// Whether the scheme can stand in front of a balancer: it has one rate, and a factor r^out in its law.
+pub(super) fn is_holnet_single_rate(scheme: &Scheme) -> bool {
+    matches!(scheme, Scheme::HolnetCc { .. } | Scheme::HolnetUta { .. })
+}
+
+/// DCTCP's gain, if the scheme has an alpha.
+pub(super) fn alpha_gain(scheme: &Scheme) -> Option<f64> {
+    match scheme {
+        Scheme::Dctcp { g } | Scheme::Vmcc { g } => Some(*g),
+        _ => None,
+    }
+}
+
+/// Packets by which each window changes in a round (T dw/dt).
+pub(super) fn changes(scheme: &Scheme, subflows: &[Subflow], context: Context) -> Vec<f64> {
+    match *scheme {
+        Scheme::Xmp { beta } => {
+            let delta = |s: &Subflow| s.window / (total_rate(subflows) * shortest(subflows));
+            marked(subflows, context, delta, |s| s.window / beta)
+        }
+        Scheme::Dctcp { .. } => marked(subflows, context, |_| 1.0, |s| s.alpha * s.window / 2.0),
+        Scheme::Vmcc { .. } => {
+            let linked = linked_increase(subflows);
+            marked(subflows, context, |s| (s.window * linked).min(1.0), |s| s.alpha * s.window / 2.0)
+        }
+        Scheme::HolnetCc { .. } | Scheme::HolnetMcc { .. } | Scheme::HolnetUta { .. } => {
+            let free: Vec<f64> = subflows.iter().map(|s| 1.0 - congested(s, context.signal)).collect();
+            holnet(scheme, subflows, &free, context.packet_bits)
+        }
+        _ => loss_driven(scheme, subflows, context),
+    }
+}
+
+/// The share of a subflow's rounds that are congested, for a scheme that answers once a round.
+pub(super) fn congested(s: &Subflow, signal: Signal) -> f64 {
+    either(once_a_round(signal, s.signalled, s.window).cut, in_a_round(s.loss, s.window))
+}
+
+/// Schemes that answer every loss: `T dw/dt = grow (growth of a round) - cuts (a cut)`.
+fn loss_driven(scheme: &Scheme, subflows: &[Subflow], context: Context) -> Vec<f64> {
+    let heard: Vec<Heard> =
+        subflows.iter().map(|s| each(context.signal, s.signalled, s.loss, s.window)).collect();
+    let total = total_rate(subflows);
+    let fastest = subflows.iter().map(Subflow::rate).fold(0.0, f64::max);
+    let linked = linked_increase(subflows);
+    let opportunistic = match scheme {
+        Scheme::Olia => {
+            let windows: Vec<f64> = subflows.iter().map(|s| s.window).collect();
+            let qualities =
+                subflows.iter().zip(&heard).map(|(s, h)| s.window / h.cut.max(RAREST) / (s.rtt * s.rtt));
+            alphas(&windows, &qualities.collect::<Vec<_>>())
+        }
+        _ => Vec::new(),
+    };
+    let law = |(i, (s, h)): (usize, (&Subflow, &Heard))| {
+        let share = s.rate() / total;
+        let half = s.window / 2.0;
+        let (growth, cut) = match *scheme {
+            Scheme::Lia => ((s.window * linked).min(1.0), half),
+            Scheme::Olia => (share * share + opportunistic[i], half),
+            Scheme::Balia => {
+                // share^2 (1 + a)/2 (4 + a)/5 with a = top/share, which share may be too small to divide by.
+                let top = fastest / total;
+                let growth = (share + top) * (4.0 * share + top) / 10.0;
+                (growth, half * (fastest / s.rate()).min(1.5))
+            }
+            Scheme::Weighted { weight } => (weight, half),
+            Scheme::Eutcp { gamma } => (share, gamma * half),
+            Scheme::Hmptcp { weight } => (share.max(weight), half),
+            _ => (1.0, half),
+        };
+        h.grow * growth - h.cut * cut
+    };
+    subflows.iter().zip(&heard).enumerate().map(law).collect()
+}
+
+/// Schemes that answer marks once a round, and halve their window at losses.
+fn marked(
+    subflows: &[Subflow],
+    context: Context,
+    growth: impl Fn(&Subflow) -> f64,
+    cut: impl Fn(&Subflow) -> f64,
+) -> Vec<f64> {
+    let law = |s: &Subflow| {
+        let heard = once_a_round(context.signal, s.signalled, s.window);
+        let lost = each(Signal::PerPacket, 0.0, s.loss, s.window);
+        lost.grow * heard.grow * growth(s) - heard.cut * cut(s) - lost.cut * s.window / 2.0
+    };
+    subflows.iter().map(law).collect()
+}
+
+/// HOLNET's controllers (THESIS eq. (2.12)) as the average of their sliding mode: cg, which the paper's
+/// equations switch between 0 and 1, is replaced by the share of time that it is 1, so that its complement
+/// times r^out is `free`. That is the equivalent control of a sliding mode: where it holds the rate, the
+/// equilibrium is that of the switched equation.
+pub(super) fn holnet(scheme: &Scheme, subflows: &[Subflow], free: &[f64], packet_bits: f64) -> Vec<f64> {
+    let total = total_rate(subflows);
+    let rate_bps = total * packet_bits;
+    let law = |(s, free): (&Subflow, &f64)| match *scheme {
+        Scheme::HolnetCc { alpha, weight, bounds } => {
+            let threshold = libm::exp(-weight * libm::pow(rate_bps, -alpha));
+            libm::pow(s.rate() * packet_bits, alpha) * (bounded(bounds, rate_bps, *free) - threshold)
+        }
+        Scheme::HolnetMcc { gain, epsilon } => {
+            let threshold = libm::exp(-epsilon / (total * shortest(subflows)));
+            gain * s.window * (free - threshold)
+        }
+        Scheme::HolnetUta { weight, gamma, bounds } => {
+            let slope = gamma / 2.0;
+            let pooled = slope * total * s.rtt;
+            let threshold = libm::pow(pooled / (1.0 + pooled), weight * gamma);
+            let change = (1.0 + slope * s.window) * (bounded(bounds, rate_bps, *free) - threshold);
+            // The paper's z does not vanish at w = 0, where rates must stop falling.
+            if change < 0.0 { change * s.window.min(1.0) } else { change }
+        }
+        _ => unreachable!("not a scheme of HOLNET"),
+    };
+    subflows.iter().zip(free).map(law).collect()
+}
+
+fn bounded(bounds: RateBounds, rate_bps: f64, free: f64) -> f64 {
+    free * bounds.factor(rate_bps)
+}
+
+/// max(w/T^2) / y^2, LIA's increase per packet before it is bounded by 1/w (RFC 6356 eq. (1)).
+fn linked_increase(subflows: &[Subflow]) -> f64 {
+    let total = total_rate(subflows);
+    subflows.iter().map(|s| s.rate() / s.rtt).fold(0.0, f64::max) / (total * total)
+}
+
+fn total_rate(subflows: &[Subflow]) -> f64 {
+    subflows.iter().map(Subflow::rate).sum()
+}
+
+fn shortest(subflows: &[Subflow]) -> f64 {
+    subflows.iter().map(|s| s.rtt).fold(f64::INFINITY, f64::min)
+}

@@ -1,0 +1,206 @@
+//! What a fluid model is a model of.
+
+use super::Scheme;
+use super::laws::is_holnet_single_rate;
+
+/// Links, and the connections over them.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// The size of every packet, in bytes, above 0.
+    pub packet_bytes: u64,
+    /// What the links' probabilities are probabilities of.
+    pub signal: Signal,
+    /// The links; paths name them by their index.
+    pub links: Vec<Link>,
+    /// The connections.
+    pub connections: Vec<Connection>,
+}
+
+/// What a link's probability is a probability of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// That a packet is lost or marked, each independently of all others: a random early drop, a lossy
+    /// link. A subflow hears of it in proportion to its rate.
+    PerPacket,
+    /// That a round is congested, for every subflow alike: a threshold or a full buffer, which marks or
+    /// drops packets of all who send just then (XMP section 2.1; THESIS's `cg = 1`).
+    PerRound,
+}
+
+/// One link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Link {
+    /// Signals with this probability, in [0, 1), whatever arrives.
+    Random(f64),
+    /// Carries this many bit/s, above 0, and signals as much as makes senders fill it and not more.
+    Capacity(u64),
+}
+
+/// One connection: a scheme over paths.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    /// What runs on it.
+    pub scheme: Scheme,
+    /// One subflow each, at least one; with a balancer the ways past the balancing node.
+    pub paths: Vec<Path>,
+    /// No subflow's window falls below this many packets; 0: no floor. Without one a path that is given up
+    /// decays for ever, and comes back only after as long.
+    pub min_window_pkts: f64,
+    /// HOLNET's in-network balancer; then the scheme must be `HolnetCc` or `HolnetUta`, and has one rate for
+    /// all paths.
+    pub balancer: Option<Balancer>,
+}
+
+/// The way of one subflow.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// The links it takes, from the source on, none twice.
+    pub links: Vec<usize>,
+    /// Its RTT in picoseconds, above 0, the same at all times.
+    pub rtt_ps: u64,
+    /// The probability that a packet is lost for other reasons than the links' signal, in [0, 1): lambda of
+    /// vMCC eq. (2). To a loss-driven scheme it is one more signal; XMP, DCTCP and vMCC halve for it.
+    pub loss: f64,
+}
+
+/// HOLNET's percentage balancer at one node (THESIS eq. (2.16)-(2.18), Table 2.1), as an average: the
+/// links' probabilities are shares of time, and independent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Balancer {
+    /// The place in every path's `links` of the port that the node chooses. The links before it are the
+    /// same on all paths.
+    pub node: usize,
+    /// What the node reports upstream.
+    pub feedback: Feedback,
+    /// r_max of Table 2.1, above 1; the thesis has 1.5.
+    pub r_max: f64,
+    /// r_min of Table 2.1, in [0, 1); the thesis has 0.1.
+    pub r_min: f64,
+    /// By how much shares move in a round, above 0: z of (2.17).
+    pub gain: f64,
+}
+
+/// Which congestion a next hop reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feedback {
+    /// That of the port that it would use: the thesis's. What lies farther off stays invisible.
+    OneHop,
+    /// That, or what its own next hop reports.
+    Backward,
+}
+
+/// Why there is no fluid model, or no equilibrium.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum FluidError {
+    /// The scheme has none.
+    #[error("{scheme} has no fluid model; these have: {}", known.join(", "))]
+    NoModel {
+        /// The scheme.
+        scheme: String,
+        /// Those that have one.
+        known: Vec<&'static str>,
+    },
+    /// The scheme's model has no such parameter.
+    #[error("{scheme}'s fluid model has no parameter {parameter}; it has: {}", known.join(", "))]
+    NoParameter {
+        /// The scheme.
+        scheme: &'static str,
+        /// The parameter.
+        parameter: String,
+        /// Those it has.
+        known: Vec<&'static str>,
+    },
+    /// A value of a connection is out of its range.
+    #[error("connection {connection}: expected {expected}")]
+    Connection {
+        /// Its index.
+        connection: usize,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// A value of a link is out of its range.
+    #[error("link {link}: expected {expected}")]
+    Link {
+        /// Its index.
+        link: usize,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// Packets without bytes.
+    #[error("packets of 0 bytes carry nothing")]
+    EmptyPackets,
+    /// The solver gave up.
+    #[error("the equations could not be integrated beyond {at_s} s: {reason}")]
+    Integration {
+        /// Seconds since the start.
+        at_s: f64,
+        /// The solver's word.
+        reason: String,
+    },
+    /// Nothing settled.
+    #[error("no equilibrium after {after_s} s: the rates still change by {residual:.1e} of themselves")]
+    NotSettled {
+        /// Seconds since the start.
+        after_s: f64,
+        /// The largest relative change in the natural time of its subflow or link.
+        residual: f64,
+    },
+}
+
+impl Network {
+    pub(super) fn check(&self) -> Result<(), FluidError> {
+        if self.packet_bytes == 0 {
+            return Err(FluidError::EmptyPackets);
+        }
+        for (link, kind) in self.links.iter().enumerate() {
+            let expected = match *kind {
+                Link::Random(p) if !(0.0..1.0).contains(&p) => "a probability in [0, 1)",
+                Link::Capacity(0) => "a capacity above 0 bit/s",
+                _ => continue,
+            };
+            return Err(FluidError::Link { link, expected });
+        }
+        for (connection, c) in self.connections.iter().enumerate() {
+            if let Some(expected) = self.fault(c) {
+                return Err(FluidError::Connection { connection, expected });
+            }
+        }
+        Ok(())
+    }
+
+    fn fault(&self, c: &Connection) -> Option<&'static str> {
+        let known = |p: &Path| p.links.iter().all(|l| *l < self.links.len());
+        let repeats = |p: &Path| p.links.iter().enumerate().any(|(i, l)| p.links[..i].contains(l));
+        if c.paths.is_empty() {
+            return Some("at least one path");
+        }
+        if !c.paths.iter().all(known) || c.paths.iter().any(repeats) {
+            return Some("paths over links of the network, none of them twice");
+        }
+        if c.paths.iter().any(|p| p.rtt_ps == 0) {
+            return Some("an RTT above 0");
+        }
+        if c.paths.iter().any(|p| !(0.0..1.0).contains(&p.loss)) {
+            return Some("a loss in [0, 1)");
+        }
+        if !(c.min_window_pkts >= 0.0 && c.min_window_pkts.is_finite()) {
+            return Some("a smallest window of at least 0 packets");
+        }
+        c.scheme.fault().or_else(|| c.balancer.and_then(|b| b.fault(c)))
+    }
+}
+
+impl Balancer {
+    fn fault(&self, c: &Connection) -> Option<&'static str> {
+        let Some(shared) = c.paths[0].links.get(..self.node) else {
+            return Some("a balancing node on every path");
+        };
+        if c.paths.iter().any(|p| p.links.len() <= self.node || p.links[..self.node] != *shared) {
+            return Some("a balancing node on every path, and the same links before it");
+        }
+        if !(self.r_max > 1.0 && (0.0..1.0).contains(&self.r_min) && self.gain > 0.0) {
+            return Some("r_max above 1, r_min in [0, 1) and a gain above 0");
+        }
+        (!is_holnet_single_rate(&c.scheme)).then_some("HOLNET's CC or UTA beside its balancer")
+    }
+}

@@ -1,0 +1,176 @@
+//! Integration, over time or until nothing moves any more.
+
+use differential_equations::error::Error;
+use differential_equations::methods::ExplicitRungeKutta;
+use differential_equations::prelude::*;
+
+use super::network::{FluidError, Network};
+use super::system::System;
+
+/// Relative, as windows and odds are integrated as logarithms.
+const TOLERANCE: f64 = 1e-10;
+/// What counts as nothing: packets a round, shares of a capacity, shares of a rate.
+const SETTLED: f64 = 1e-8;
+/// A window that no link holds: of 10^9 packets of 1500 bytes, 12 Tbit in a round.
+const UNBOUNDED: f64 = 1e9;
+/// Steps that a search for an equilibrium may take.
+const MOST_STEPS: usize = 4_000_000;
+
+/// A fluid model in motion.
+///
+/// Its state goes on from call to call, so that a capacity can change on the way:
+/// [`Fluid::advance`], [`Fluid::set_capacity`], [`Fluid::advance`] …
+#[derive(Clone, Debug)]
+pub struct Fluid {
+    system: System,
+    y: Vec<f64>,
+    time_s: f64,
+}
+
+/// The state of a network at one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// Seconds since the start.
+    pub time_s: f64,
+    /// Bit/s on each path of each connection.
+    pub rates_bps: Vec<Vec<f64>>,
+    /// The window of each path of each connection, in packets.
+    pub windows_pkts: Vec<Vec<f64>>,
+    /// The probability of the signal of each path of each connection.
+    pub path_probabilities: Vec<Vec<f64>>,
+    /// The probability with which each link signals.
+    pub link_probabilities: Vec<f64>,
+    /// Bit/s that arrive at each link.
+    pub loads_bps: Vec<f64>,
+}
+
+impl State {
+    /// The largest change of a path's rate, as a share of its connection's.
+    fn moved_since(&self, before: &Self) -> f64 {
+        let totals = self.connection_rates_bps();
+        let paths = self.rates_bps.iter().zip(&before.rates_bps).zip(totals);
+        let moves = paths.flat_map(|((now, before), total)| {
+            now.iter().zip(before).map(move |(now, before)| (now - before).abs() / total)
+        });
+        moves.fold(0.0, f64::max)
+    }
+
+    /// Bit/s of each connection.
+    pub fn connection_rates_bps(&self) -> Vec<f64> {
+        self.rates_bps.iter().map(|paths| paths.iter().sum()).collect()
+    }
+}
+
+impl Fluid {
+    /// A network at its start: every window at one packet, or at its floor.
+    ///
+    /// # Errors
+    ///
+    /// What of the network is out of its range.
+    pub fn new(network: Network) -> Result<Self, FluidError> {
+        let system = System::new(network)?;
+        let y = system.start();
+        Ok(Self { system, y, time_s: 0.0 })
+    }
+
+    /// The state now.
+    pub fn state(&self) -> State {
+        self.state_of(self.time_s, &self.y)
+    }
+
+    /// Changes a link's capacity from now on.
+    ///
+    /// # Errors
+    ///
+    /// [`FluidError::Link`] if the link has no capacity, or gets none.
+    pub fn set_capacity(&mut self, link: usize, bps: u64) -> Result<(), FluidError> {
+        self.system.set_capacity(link, bps)
+    }
+
+    /// Goes on for `seconds` (above 0) and returns the states at `samples` moments, evenly spaced, the last
+    /// one at the end.
+    ///
+    /// # Errors
+    ///
+    /// [`FluidError::Integration`] if the solver gives up.
+    pub fn advance(&mut self, seconds: f64, samples: usize) -> Result<Vec<State>, FluidError> {
+        let mut states = Vec::with_capacity(samples);
+        for _ in 0..samples.max(1) {
+            self.integrate(seconds / samples.max(1) as f64)?;
+            states.push(self.state());
+        }
+        Ok(states)
+    }
+
+    /// Goes on until nothing moves any more, and returns that state: either no window moves by more than 1e-8
+    /// packets a round and no link is more than 1e-8 from its capacity (or else without a price), or no rate
+    /// has moved by more than 1e-8 of its connection's in the last third of the time. Paths that carry less
+    /// than 1e-9 of their connection are given up and may go on falling.
+    ///
+    /// # Errors
+    ///
+    /// [`FluidError::NotSettled`] if it never does (a window grows for ever on links that never signal),
+    /// [`FluidError::Integration`] if the solver gives up.
+    pub fn equilibrium(&mut self) -> Result<State, FluidError> {
+        let mut interval = 16.0 * self.system.longest_rtt();
+        let mut steps = 0;
+        let mut before = self.state();
+        loop {
+            steps += self.integrate(interval)?;
+            let residual = self.system.derivative(&self.y, &mut vec![0.0; self.y.len()]);
+            let now = self.state();
+            if residual < SETTLED || now.moved_since(&before) < SETTLED {
+                return Ok(now);
+            }
+            if steps > MOST_STEPS || now.windows_pkts.iter().flatten().any(|w| *w > UNBOUNDED) {
+                return Err(FluidError::NotSettled { after_s: self.time_s, residual });
+            }
+            before = now;
+            interval *= 1.5;
+        }
+    }
+
+    /// Moves on by `seconds`; returns the number of steps.
+    fn integrate(&mut self, seconds: f64) -> Result<usize, FluidError> {
+        let system = &self.system;
+        let equations = |_: f64, y: &Vec<f64>, dy: &mut Vec<f64>| {
+            system.derivative(y, dy);
+        };
+        let method = ExplicitRungeKutta::dopri5().rtol(TOLERANCE).atol(TOLERANCE).max_steps(MOST_STEPS);
+        let solution = IVP::ode_from_fn(equations, 0.0, seconds, self.y.clone())
+            .t_eval([seconds])
+            .method(method)
+            .solve()
+            .map_err(|e| self.failed(&e))?;
+        let steps = solution.steps.total();
+        self.y = solution.y.into_iter().next_back().expect("t_eval keeps the state at the end");
+        self.time_s += seconds;
+        Ok(steps)
+    }
+
+    fn failed(&self, error: &Error<f64, Vec<f64>>) -> FluidError {
+        let (passed, reason) = match error {
+            Error::MaxSteps { t, .. } => (*t, "too many steps"),
+            Error::StepSize { t, .. } => (*t, "the steps became too small"),
+            Error::Stiffness { t, .. } => (*t, "too stiff"),
+            _ => (0.0, "the solver refused its input"),
+        };
+        FluidError::Integration { at_s: self.time_s + passed, reason: reason.into() }
+    }
+
+    fn state_of(&self, time_s: f64, y: &[f64]) -> State {
+        let bits = self.system.packet_bits();
+        let view = self.system.view(y);
+        let each = |what: fn(&super::laws::Subflow) -> f64, scale: f64| {
+            view.subflows.iter().map(|own| own.iter().map(|s| what(s) * scale).collect()).collect()
+        };
+        State {
+            time_s,
+            rates_bps: each(|s| s.window / s.rtt, bits),
+            windows_pkts: each(|s| s.window, 1.0),
+            path_probabilities: each(|s| s.signalled, 1.0),
+            link_probabilities: view.probabilities.clone(),
+            loads_bps: view.loads.iter().map(|l| l * bits).collect(),
+        }
+    }
+}

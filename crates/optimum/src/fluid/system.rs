@@ -1,0 +1,202 @@
+//! A network as one system of differential equations.
+//!
+//! Windows are kept as logarithms: they stay positive, and the solver's tolerance is relative.
+
+use super::balance;
+use super::laws::{Context, Subflow, alpha_gain, changes, holnet};
+use super::network::{Connection, FluidError, Link, Network};
+use super::price::{Price, START};
+
+/// Windows start here, in packets.
+const FIRST_WINDOW: f64 = 1.0;
+/// The part of a packet over which a window's floor takes hold.
+const FLOOR_BAND: f64 = 0.1;
+/// A subflow with less than this share of its connection's rate is given up: it does not count as moving.
+const GIVEN_UP: f64 = 1e-9;
+
+const SECONDS_PER_PS: f64 = 1e-12;
+
+#[derive(Clone, Debug)]
+pub(super) struct System {
+    pub network: Network,
+    prices: Vec<Option<Price>>,
+    /// Where each connection's unknowns begin.
+    offsets: Vec<usize>,
+    first_price: usize,
+}
+
+/// A network's state in its own terms; rates in packets per second.
+pub(super) struct View {
+    pub loads: Vec<f64>,
+    pub probabilities: Vec<f64>,
+    /// For each connection its paths: window, RTT, and what they hear.
+    pub subflows: Vec<Vec<Subflow>>,
+}
+
+impl System {
+    pub fn new(network: Network) -> Result<Self, FluidError> {
+        network.check()?;
+        let mut offsets = Vec::with_capacity(network.connections.len());
+        let mut next = 0;
+        for c in &network.connections {
+            offsets.push(next);
+            next += unknowns(c);
+        }
+        let mut system = Self { prices: Vec::new(), offsets, first_price: next, network };
+        system.prices = system.prices_of_links();
+        Ok(system)
+    }
+
+    fn prices_of_links(&self) -> Vec<Option<Price>> {
+        let bits = self.packet_bits();
+        let price = |(index, link): (usize, &Link)| {
+            let Link::Capacity(bps) = *link else { return None };
+            let paths = self.network.connections.iter().flat_map(|c| &c.paths);
+            let rtts: Vec<f64> = paths.filter(|p| p.links.contains(&index)).map(|p| rtt(p.rtt_ps)).collect();
+            let mean = if rtts.is_empty() { 1.0 } else { rtts.iter().sum::<f64>() / rtts.len() as f64 };
+            Some(Price::new(bps as f64 / bits, rtts.len(), mean))
+        };
+        self.network.links.iter().enumerate().map(price).collect()
+    }
+
+    pub fn set_capacity(&mut self, link: usize, bps: u64) -> Result<(), FluidError> {
+        let before = self.network.links.get(link).copied();
+        if bps == 0 || !matches!(before, Some(Link::Capacity(_))) {
+            return Err(FluidError::Link { link, expected: "a link with a capacity, and one above 0 bit/s" });
+        }
+        self.network.links[link] = Link::Capacity(bps);
+        self.prices = self.prices_of_links();
+        Ok(())
+    }
+
+    pub fn start(&self) -> Vec<f64> {
+        let mut y = vec![0.0; self.first_price + self.prices.len()];
+        for (c, &offset) in self.network.connections.iter().zip(&self.offsets) {
+            let windows = if c.balancer.is_some() { 1 } else { c.paths.len() };
+            let first = FIRST_WINDOW.max(c.min_window_pkts + FLOOR_BAND);
+            y[offset..offset + windows].fill(libm::log(first));
+            // Either alphas, which start at 1 (RFC 8257), or a balancer's shares, which start equal.
+            let rest = if c.balancer.is_some() { 1.0 / c.paths.len() as f64 } else { 1.0 };
+            y[offset + windows..offset + unknowns(c)].fill(rest);
+        }
+        y[self.first_price..].fill(START);
+        y
+    }
+
+    pub fn view(&self, y: &[f64]) -> View {
+        let mut loads = vec![0.0; self.network.links.len()];
+        let mut subflows = Vec::with_capacity(self.offsets.len());
+        for (c, &offset) in self.network.connections.iter().zip(&self.offsets) {
+            let own: Vec<Subflow> =
+                (0..c.paths.len()).map(|i| subflow(c, &y[offset..offset + unknowns(c)], i)).collect();
+            for (path, s) in c.paths.iter().zip(&own) {
+                path.links.iter().for_each(|&l| loads[l] += s.window / s.rtt);
+            }
+            subflows.push(own);
+        }
+        let probability = |(l, link): (usize, &Link)| match (*link, &self.prices[l]) {
+            (Link::Random(p), _) => p,
+            (_, Some(price)) => price.probability(y[self.first_price + l], loads[l]),
+            (_, None) => 0.0,
+        };
+        let probabilities: Vec<f64> = self.network.links.iter().enumerate().map(probability).collect();
+        for (c, own) in self.network.connections.iter().zip(&mut subflows) {
+            for (path, s) in c.paths.iter().zip(own) {
+                s.signalled = any(path.links.iter().map(|&l| probabilities[l]));
+            }
+        }
+        View { loads, probabilities, subflows }
+    }
+
+    /// dy/dt into `dy`; returns the largest change in the natural time of what changes: packets a round,
+    /// shares and alphas a round, and for links relative excess.
+    pub fn derivative(&self, y: &[f64], dy: &mut [f64]) -> f64 {
+        let view = self.view(y);
+        let mut residual: f64 = 0.0;
+        let mut note = |change: f64| residual = residual.max(change.abs());
+        let context = Context { signal: self.network.signal, packet_bits: self.packet_bits() };
+        for ((c, &offset), own) in self.network.connections.iter().zip(&self.offsets).zip(&view.subflows) {
+            let dy = &mut dy[offset..offset + unknowns(c)];
+            if let Some(balancer) = &c.balancer {
+                let heard = balance::heard(balancer, c, own, &view.probabilities, self.network.signal);
+                let whole = balance::whole(own);
+                let change = holnet(&c.scheme, &[whole], &[heard.free], context.packet_bits)[0];
+                let change = floored(change, whole.window, c.min_window_pkts);
+                dy[0] = change / (whole.rtt * whole.window);
+                note(change);
+                for (i, moved) in heard.shares.iter().enumerate() {
+                    dy[1 + i] = moved / whole.rtt;
+                    note(*moved);
+                }
+                continue;
+            }
+            let total: f64 = own.iter().map(|s| s.window / s.rtt).sum();
+            let changes = changes(&c.scheme, own, context);
+            for (i, (s, change)) in own.iter().zip(changes).enumerate() {
+                let change = floored(change, s.window, c.min_window_pkts);
+                dy[i] = change / (s.rtt * s.window);
+                if s.window / s.rtt > GIVEN_UP * total {
+                    note(change);
+                }
+                if let Some(g) = alpha_gain(&c.scheme) {
+                    let change = g * (s.signalled - s.alpha);
+                    dy[own.len() + i] = change / s.rtt;
+                    note(change);
+                }
+            }
+        }
+        for (l, price) in self.prices.iter().enumerate() {
+            let change = price.as_ref().map_or(0.0, |p| p.change(y[self.first_price + l], view.loads[l]));
+            dy[self.first_price + l] = change;
+            note(change * price.as_ref().map_or(0.0, |p| p.time_s));
+        }
+        residual
+    }
+
+    pub fn packet_bits(&self) -> f64 {
+        self.network.packet_bytes as f64 * 8.0
+    }
+
+    pub fn longest_rtt(&self) -> f64 {
+        let paths = self.network.connections.iter().flat_map(|c| &c.paths);
+        paths.map(|p| rtt(p.rtt_ps)).fold(SECONDS_PER_PS, f64::max)
+    }
+}
+
+fn unknowns(c: &Connection) -> usize {
+    match (c.balancer, alpha_gain(&c.scheme)) {
+        (Some(_), _) => 1 + c.paths.len(),
+        (None, Some(_)) => 2 * c.paths.len(),
+        (None, None) => c.paths.len(),
+    }
+}
+
+/// Path `i` of a connection whose unknowns are `y`; what it hears is filled in later.
+fn subflow(c: &Connection, y: &[f64], i: usize) -> Subflow {
+    let path = &c.paths[i];
+    let (window, rtt) = if c.balancer.is_some() {
+        let rtt = c.paths.iter().map(|p| rtt(p.rtt_ps)).fold(f64::INFINITY, f64::min);
+        (libm::exp(y[0]) * balance::share(&y[1..], i), rtt)
+    } else {
+        (libm::exp(y[i]), rtt(path.rtt_ps))
+    };
+    let alpha = alpha_gain(&c.scheme).map_or(0.0, |_| y[c.paths.len() + i]);
+    Subflow { window, rtt, signalled: 0.0, loss: path.loss, alpha }
+}
+
+/// A change in a round that would take a window below its floor fades over the last part above it.
+fn floored(change: f64, window: f64, floor: f64) -> f64 {
+    if change >= 0.0 || floor == 0.0 {
+        return change;
+    }
+    change * ((window - floor) / FLOOR_BAND).clamp(0.0, 1.0)
+}
+
+/// The probability of any of several independent signals.
+pub(super) fn any(probabilities: impl Iterator<Item = f64>) -> f64 {
+    1.0 - probabilities.fold(1.0, |none, p| none * (1.0 - p))
+}
+
+fn rtt(picoseconds: u64) -> f64 {
+    picoseconds as f64 * SECONDS_PER_PS
+}
