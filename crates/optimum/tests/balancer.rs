@@ -13,7 +13,7 @@ fn balanced(paths: &[&[usize]], feedback: Feedback) -> Connection {
     let paths = paths.iter().map(|links| path(links, 0.16)).collect();
     Connection {
         balancer: Some(Balancer { feedback, ..BALANCER }),
-        ..connection(named("holnet-uta", 1), paths)
+        ..connection(named("holnet_uta", 1), paths)
     }
 }
 

@@ -48,6 +48,26 @@ fn bos_is_at_the_equilibrium_that_the_paper_states() {
 }
 
 #[test]
+fn trash_couples_windows_by_the_shortest_rtt() {
+    let (beta, q, rtts) = (4.0, [0.001, 0.002], [10.0, 30.0]);
+    let state = alone(Scheme::Xmp { beta }, PerPacket, &q, &rtts);
+    // XMP eq. (9): delta = w/(y min T); delta = q w w/beta.
+    let y = (beta * (1.0 / (q[0] * rtts[0]) + 1.0 / (q[1] * rtts[1])) / rtts[0]).sqrt();
+    for (w, q) in state.windows_pkts[0].iter().zip(q) {
+        near(*w, beta / (q * y * rtts[0]), 1e-6, "XMP eq. (9)");
+    }
+}
+
+#[test]
+fn weights_go_by_the_number_of_paths() {
+    assert_eq!(named("ewtcp", 2), Scheme::Weighted { weight: 0.25 });
+    assert_eq!(named("wutcp", 2), Scheme::Weighted { weight: 0.5 });
+    assert_eq!(named("hmptcp", 4), Scheme::Hmptcp { weight: 0.25 });
+    let given = Scheme::named("ewtcp", &[("weight", 0.7)], 2).unwrap();
+    assert_eq!(given, Scheme::Weighted { weight: 0.7 });
+}
+
+#[test]
 fn dctcp_cuts_in_proportion_to_the_marks() {
     for p in [0.02, 0.1, 0.3] {
         // 1 - p = p w alpha/2 with alpha = p.
@@ -168,7 +188,7 @@ fn schemes_without_a_model_are_named() {
     assert_eq!(
         error.to_string(),
         "cubic has no fluid model; these have: reno, lia, olia, balia, semicoupled, ewtcp, wutcp, wmptcp, \
-         eutcp, eutcp-exact, hmptcp, xmp, dctcp, dcm, vmcc, holnet-cc, holnet-mcc, holnet-uta"
+         eutcp, eutcp_exact, hmptcp, xmp, dctcp, dcm, vmcc, holnet_cc, holnet_mcc, holnet_uta"
     );
     let error = Scheme::named("xmp", &[("gamma", 1.0)], 1).unwrap_err();
     assert_eq!(error.to_string(), "xmp's fluid model has no parameter gamma; it has: beta");

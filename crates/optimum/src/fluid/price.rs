@@ -32,9 +32,9 @@ pub(super) struct Price {
 }
 
 impl Price {
-    /// Of a link that `subflows` subflows with a mean RTT of `rtt_s` seconds use.
+    /// Of a link that `subflows` subflows, at least one, with a mean RTT of `rtt_s` seconds use.
     pub fn new(capacity_pps: f64, subflows: usize, rtt_s: f64) -> Self {
-        let window = (capacity_pps * rtt_s / subflows.max(1) as f64).max(1.0);
+        let window = (capacity_pps * rtt_s / subflows as f64).max(1.0);
         Self { capacity_pps, time_s: rtt_s * window }
     }
 

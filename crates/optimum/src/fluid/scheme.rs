@@ -115,15 +115,15 @@ const MODELS: &[(&str, &[(&str, f64)])] = &[
     ("wutcp", &[("omega", f64::NAN)]),
     ("wmptcp", &[("omega", f64::NAN)]),
     ("eutcp", &[("gamma", 1.0)]),
-    ("eutcp-exact", &[("gamma", 1.0)]),
+    ("eutcp_exact", &[("gamma", 1.0)]),
     ("hmptcp", &[("omega", f64::NAN)]),
     ("xmp", &[("beta", 4.0)]),
     ("dctcp", &[("g", 1.0 / 16.0)]),
     ("dcm", &[("g", 1.0 / 16.0)]),
     ("vmcc", &[("g", 1.0 / 16.0)]),
-    ("holnet-cc", &[("alpha", 0.5), ("weight", 1.0), ("min", 0.0), ("max", f64::INFINITY)]),
-    ("holnet-mcc", &[("gain", 0.5), ("epsilon", 2.0)]),
-    ("holnet-uta", &[("weight", 1.0), ("min", 0.0), ("max", f64::INFINITY)]),
+    ("holnet_cc", &[("alpha", 0.5), ("weight", 1.0), ("min", 0.0), ("max", f64::INFINITY)]),
+    ("holnet_mcc", &[("gain", 0.5), ("epsilon", 2.0)]),
+    ("holnet_uta", &[("weight", 1.0), ("min", 0.0), ("max", f64::INFINITY)]),
 ];
 
 impl Scheme {
@@ -168,13 +168,13 @@ impl Scheme {
             "ewtcp" => Self::Weighted { weight: weight("weight", even * even) },
             "wutcp" | "wmptcp" => Self::Weighted { weight: weight("omega", even) },
             "eutcp" => Self::Eutcp { gamma: get("gamma") },
-            "eutcp-exact" => Self::HolnetUta { weight: 1.0, gamma: get("gamma"), bounds: RateBounds::NONE },
+            "eutcp_exact" => Self::HolnetUta { weight: 1.0, gamma: get("gamma"), bounds: RateBounds::NONE },
             "hmptcp" => Self::Hmptcp { weight: weight("omega", even) },
             "xmp" => Self::Xmp { beta: get("beta") },
             "dctcp" => Self::Dctcp { g: get("g") },
             "dcm" | "vmcc" => Self::Vmcc { g: get("g") },
-            "holnet-cc" => Self::HolnetCc { alpha: get("alpha"), weight: get("weight"), bounds: bounds() },
-            "holnet-mcc" => Self::HolnetMcc { gain: get("gain"), epsilon: get("epsilon") },
+            "holnet_cc" => Self::HolnetCc { alpha: get("alpha"), weight: get("weight"), bounds: bounds() },
+            "holnet_mcc" => Self::HolnetMcc { gain: get("gain"), epsilon: get("epsilon") },
             _ => Self::HolnetUta { weight: get("weight"), gamma: 1.0, bounds: bounds() },
         })
     }

@@ -9,12 +9,15 @@ use super::system::System;
 
 /// Relative, as windows and odds are integrated as logarithms.
 const TOLERANCE: f64 = 1e-10;
-/// What counts as nothing: packets a round, shares of a capacity, shares of a rate.
+/// What counts as nothing: packets a round, shares of a capacity.
 const SETTLED: f64 = 1e-8;
+/// What counts as nothing for a path's rate in the last third of the time, as a share of its connection's.
+/// Paths that tie for being used approach their rates as 1/t only.
+const UNMOVED: f64 = 1e-6;
 /// A window that no link holds: of 10^9 packets of 1500 bytes, 12 Tbit in a round.
 const UNBOUNDED: f64 = 1e9;
 /// Steps that a search for an equilibrium may take.
-const MOST_STEPS: usize = 4_000_000;
+const MOST_STEPS: usize = 1_000_000;
 
 /// A fluid model in motion.
 ///
@@ -104,7 +107,7 @@ impl Fluid {
 
     /// Goes on until nothing moves any more, and returns that state: either no window moves by more than 1e-8
     /// packets a round and no link is more than 1e-8 from its capacity (or else without a price), or no rate
-    /// has moved by more than 1e-8 of its connection's in the last third of the time. Paths that carry less
+    /// has moved by more than 1e-6 of its connection's in the last third of the time. Paths that carry less
     /// than 1e-9 of their connection are given up and may go on falling.
     ///
     /// # Errors
@@ -119,7 +122,7 @@ impl Fluid {
             steps += self.integrate(interval)?;
             let residual = self.system.derivative(&self.y, &mut vec![0.0; self.y.len()]);
             let now = self.state();
-            if residual < SETTLED || now.moved_since(&before) < SETTLED {
+            if residual < SETTLED || now.moved_since(&before) < UNMOVED {
                 return Ok(now);
             }
             if steps > MOST_STEPS || now.windows_pkts.iter().flatten().any(|w| *w > UNBOUNDED) {

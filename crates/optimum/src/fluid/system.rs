@@ -53,7 +53,10 @@ impl System {
             let Link::Capacity(bps) = *link else { return None };
             let paths = self.network.connections.iter().flat_map(|c| &c.paths);
             let rtts: Vec<f64> = paths.filter(|p| p.links.contains(&index)).map(|p| rtt(p.rtt_ps)).collect();
-            let mean = if rtts.is_empty() { 1.0 } else { rtts.iter().sum::<f64>() / rtts.len() as f64 };
+            if rtts.is_empty() {
+                return None;
+            }
+            let mean = rtts.iter().sum::<f64>() / rtts.len() as f64;
             Some(Price::new(bps as f64 / bits, rtts.len(), mean))
         };
         self.network.links.iter().enumerate().map(price).collect()
