@@ -1,5 +1,19 @@
-//! What a congestion controller ought to reach, worked out without a simulation: fluid models, and
-//! analytical models of throughput.
+//! What a network could do at best, and what a scheme ought to reach there, worked out without a
+//! simulation, to stand beside what was simulated.
+//!
+//! - The rates that maximise the sum of utilities under the links' capacities (network utility
+//!   maximisation, NUM): a [`problem::Problem`] states links, flows, paths and utilities;
+//!   [`solve::solve`] finds rates and link prices, and [`kkt::Residuals`] says how well they satisfy the
+//!   conditions of an optimum.
+//! - What a scheme does on average: [`fluid`] models, and [`opn`]'s analytical model of throughput.
 
+mod cone;
 pub mod fluid;
+pub mod infeasible;
+mod interior;
+pub mod kkt;
 pub mod opn;
+pub mod problem;
+mod program;
+pub mod solve;
+pub mod utility;

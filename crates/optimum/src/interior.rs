@@ -1,0 +1,299 @@
+//! Newton's method on the optimality conditions themselves, from a rough answer to the last digits.
+//!
+//! The conic answer has errors relative to the largest marginal utility; where marginals differ by
+//! many powers of ten (large α, starved flows) small ones drown. Here every condition is measured by
+//! its own scale. Primal-dual interior point: unknown are the rates x > 0 with multipliers z, and the
+//! rows' slacks s with multipliers (prices) y:
+//!
+//!   U' - Aᵀy + z = 0,   A x + s = h,   x z = τ,   y s = τ     (τ → 0, each in its own scale)
+
+use clarabel::algebra::CscMatrix;
+use clarabel::qdldl::{QDLDLFactorisation, QDLDLSettings};
+
+use crate::program::{Program, Row};
+
+/// An iterate.
+#[derive(Debug, Clone)]
+pub(crate) struct Point {
+    /// Rates of the paths.
+    pub x: Vec<f64>,
+    /// Prices of the rows.
+    pub y: Vec<f64>,
+    z: Vec<f64>,
+    s: Vec<f64>,
+}
+
+/// Complementarity and the other conditions are driven to this, relative.
+const TOLERANCE: f64 = 1e-11;
+/// What a rough answer is lifted to before the first step, relative.
+const LIFT: f64 = 1e-5;
+const STEPS: usize = 300;
+
+/// By path: the scale of its rate, its marginal utility, the price of its links, and that of its links and
+/// limits.
+struct Prices {
+    rate: Vec<f64>,
+    marginal: Vec<f64>,
+    links: Vec<f64>,
+    path: Vec<f64>,
+}
+
+impl Prices {
+    fn new(program: &Program, x: &[f64], y: &[f64]) -> Self {
+        let mut marginal = vec![0.0; x.len()];
+        let mut rate = program.reach.clone();
+        for term in &program.terms {
+            let argument = term.argument(x);
+            let m = term.count * term.weight * term.utility.marginal(argument);
+            for &(p, c) in &term.parts {
+                marginal[p] = c * m;
+                // However small the whole of such a flow, it has to be right.
+                if term.utility.is_never_zero() {
+                    rate[p] = rate[p].min(argument / c);
+                }
+            }
+        }
+        let pay = |mut paid: Vec<f64>, rows: &[Row], y: &[f64]| {
+            for (row, y) in rows.iter().zip(y) {
+                row.entries.iter().for_each(|&(p, c)| paid[p] += c * y);
+            }
+            paid
+        };
+        let (of_links, of_limits) = program.rows.split_at(program.links);
+        let links = pay(vec![0.0; x.len()], of_links, y);
+        let path = pay(links.clone(), of_limits, &y[program.links..]);
+        Self { rate, marginal, links, path }
+    }
+
+    /// The scale of a path's prices.
+    fn scale(&self, p: usize) -> f64 {
+        self.marginal[p].max(self.links[p])
+    }
+
+    /// The scale of a row's price: what the cheapest path over it could pay.
+    fn row_scale(&self, entries: &[(usize, f64)]) -> f64 {
+        entries.iter().map(|&(p, c)| self.scale(p) / c.abs()).fold(f64::INFINITY, f64::min)
+    }
+}
+
+impl Point {
+    /// A point inside, near the rates `x` and the prices `y` of the rows.
+    pub(crate) fn near(program: &Program, x: &[f64], y: &[f64]) -> Self {
+        let x: Vec<f64> = x.iter().zip(&program.reach).map(|(x, reach)| x.max(LIFT * reach)).collect();
+        let prices = Prices::new(program, &x, y);
+        let z =
+            (0..x.len()).map(|p| (prices.path[p] - prices.marginal[p]).max(LIFT * prices.scale(p))).collect();
+        let y = program.rows.iter().zip(y).map(|(row, &y)| {
+            let scale = prices.row_scale(&row.entries);
+            match row.entries.is_empty() {
+                true => 0.0, // Nobody pays for a link that no path takes.
+                false if row.equal => y,
+                false => y.max(LIFT * scale),
+            }
+        });
+        let y = y.collect();
+        let s = program
+            .rows
+            .iter()
+            .map(|row| if row.equal { 0.0 } else { (row.bound - row.used(&x)).max(LIFT * row.bound.abs()) })
+            .collect();
+        Self { x, y, z, s }
+    }
+
+    /// Newton's steps until every condition holds to [`TOLERANCE`], or no step helps any more; the best
+    /// point met.
+    pub(crate) fn polish(mut self, program: &Program) -> Self {
+        let mut best = (f64::INFINITY, self.clone());
+        // On the way the worst condition may stay as bad as it is while the others mend.
+        let (mut least, mut since, mut length) = (f64::INFINITY, 0, 0.0);
+        for _ in 0..STEPS {
+            let measure = self.measure(program);
+            since += 1;
+            if measure.complementarity < 0.9 * least {
+                (least, since) = (measure.complementarity, 0);
+            }
+            if measure.worst < best.0 {
+                (best, since) = ((measure.worst, self.clone()), 0);
+            }
+            if best.0 < TOLERANCE || since > 20 {
+                break;
+            }
+            // After a full step the next one may aim far; after a short one, at the middle first.
+            let centring = if length > 0.9 { 0.05 } else { 0.5 };
+            let target = (centring * measure.complementarity).max(0.1 * TOLERANCE);
+            let Some(moved) = self.step(program, target) else { break };
+            length = moved;
+        }
+        best.1
+    }
+
+    fn measure(&self, program: &Program) -> Measure {
+        let prices = Prices::new(program, &self.x, &self.y);
+        let (mut worst, mut sum, mut count) = (0.0f64, 0.0, 0.0);
+        for p in 0..self.x.len() {
+            let scale = prices.scale(p);
+            let gap = self.x[p] * self.z[p] / (prices.rate[p] * scale);
+            let dual = (prices.marginal[p] - prices.path[p] + self.z[p]).abs() / scale;
+            worst = worst.max(gap).max(dual);
+            sum += gap;
+            count += 1.0;
+        }
+        for (r, row) in program.rows.iter().enumerate().filter(|(_, row)| !row.entries.is_empty()) {
+            let gap = self.y[r] * self.s[r] / (row.bound.abs() * prices.row_scale(&row.entries));
+            worst = worst.max(gap).max((row.bound - row.used(&self.x) - self.s[r]).abs() / row.bound.abs());
+            if !row.equal {
+                sum += gap;
+                count += 1.0;
+            }
+        }
+        Measure { worst: if worst.is_nan() { f64::INFINITY } else { worst }, complementarity: sum / count }
+    }
+
+    /// One damped step towards complementarity `target`; how much of it was taken.
+    fn step(&mut self, program: &Program, target: f64) -> Option<f64> {
+        let d = self.direction(program, target)?;
+        let length = self.longest(program, &d);
+        // Too little, or not a number.
+        if length.is_nan() || length < 1e-12 {
+            return None;
+        }
+        let go = |v: &mut [f64], d: &[f64]| v.iter_mut().zip(d).for_each(|(v, d)| *v += length * d);
+        go(&mut self.x, &d.x);
+        go(&mut self.y, &d.y);
+        go(&mut self.z, &d.z);
+        go(&mut self.s, &d.s);
+        Some(length)
+    }
+
+    /// Newton's direction. With z and s eliminated what is left is symmetric:
+    ///
+    ///   | -U'' + Z/X   Aᵀ  | dx     U' - Aᵀy + τ/x
+    ///   |     A       -S/Y | dy  =  h - A x - τ/y
+    fn direction(&self, program: &Program, target: f64) -> Option<Self> {
+        let prices = Prices::new(program, &self.x, &self.y);
+        let paths = self.x.len();
+        // The limits before the links: a limit meets one group's paths only, a link's row fills up.
+        let in_use = |&r: &usize| !program.rows[r].entries.is_empty();
+        let rows: Vec<usize> =
+            (program.links..program.rows.len()).chain(0..program.links).filter(in_use).collect();
+
+        let mut at = Triplets::default();
+        let mut right = Vec::with_capacity(paths + rows.len());
+        let goal_x: Vec<f64> = (0..paths).map(|p| target * prices.rate[p] * prices.scale(p)).collect();
+        for (p, goal) in goal_x.iter().enumerate() {
+            at.add(p, p, self.z[p] / self.x[p]);
+            right.push(prices.marginal[p] - prices.path[p] + goal / self.x[p]);
+        }
+        for term in &program.terms {
+            let h = term.count * term.weight * term.utility.curvature(term.argument(&self.x));
+            for &(p, a) in &term.parts {
+                for &(q, b) in term.parts.iter().filter(|(q, _)| *q >= p) {
+                    at.add(p, q, h * a * b);
+                }
+            }
+        }
+        let mut goal_y = vec![0.0; program.rows.len()];
+        for (i, &r) in rows.iter().enumerate() {
+            let row = &program.rows[r];
+            for &(p, c) in &row.entries {
+                at.add(p, paths + i, c);
+            }
+            let (slope, part) = if row.equal {
+                (0.0, 0.0)
+            } else {
+                goal_y[r] = target * row.bound.abs() * prices.row_scale(&row.entries);
+                (self.s[r] / self.y[r], goal_y[r] / self.y[r])
+            };
+            at.add(paths + i, paths + i, -slope);
+            right.push(row.bound - row.used(&self.x) - part);
+        }
+
+        let mut x = at.solve(&right)?;
+        let mut y = vec![0.0; program.rows.len()];
+        rows.iter().zip(x.split_off(paths)).for_each(|(&r, d)| y[r] = d);
+        let z = (0..paths).map(|p| (goal_x[p] - self.z[p] * (self.x[p] + x[p])) / self.x[p]).collect();
+        let mut s = vec![0.0; program.rows.len()];
+        for r in rows.into_iter().filter(|&r| !program.rows[r].equal) {
+            s[r] = (goal_y[r] - self.s[r] * (self.y[r] + y[r])) / self.y[r];
+        }
+        Some(Self { x, y, z, s })
+    }
+
+    /// How much of the direction keeps everything above 0 and Newton's model valid.
+    fn longest(&self, program: &Program, d: &Self) -> f64 {
+        let mut length = 1.0f64;
+        let mut bound = |v: f64, dv: f64| {
+            if dv < 0.0 {
+                length = length.min(-0.99 * v / dv);
+            }
+        };
+        for p in 0..self.x.len() {
+            bound(self.x[p], d.x[p]);
+            bound(self.z[p], d.z[p]);
+        }
+        for r in (0..program.rows.len()).filter(|&r| !program.rows[r].equal) {
+            bound(self.y[r], d.y[r]);
+            bound(self.s[r], d.s[r]);
+        }
+        // The model of a marginal x^-α holds for changes of x by a part of about 1/α.
+        for term in &program.terms {
+            let u = term.argument(&self.x);
+            let elasticity = u * term.utility.curvature(u) / term.utility.marginal(u);
+            length = length.min((2.0 / elasticity).max(0.05) * u / term.argument(&d.x).abs());
+        }
+        length
+    }
+}
+
+struct Measure {
+    /// The largest violation of any condition, relative.
+    worst: f64,
+    /// The mean of the complementarity products, relative.
+    complementarity: f64,
+}
+
+/// The upper triangle of a symmetric matrix.
+#[derive(Default)]
+struct Triplets {
+    row: Vec<usize>,
+    column: Vec<usize>,
+    value: Vec<f64>,
+}
+
+impl Triplets {
+    fn add(&mut self, row: usize, column: usize, value: f64) {
+        self.row.push(row);
+        self.column.push(column);
+        self.value.push(value);
+    }
+
+    /// Solves for `right`, eliminating in the order of the rows: rates first, whose block is definite;
+    /// the rows' pivots are then no smaller than what the rates make of them. `None` if the matrix is
+    /// singular to working precision.
+    fn solve(self, right: &[f64]) -> Option<Vec<f64>> {
+        let n = right.len();
+        let matrix = CscMatrix::new_from_triplets(n, n, self.row, self.column, self.value);
+        let settings = QDLDLSettings {
+            perm: Some((0..n).collect()),
+            regularize_enable: false,
+            ..QDLDLSettings::default()
+        };
+        let mut factors = QDLDLFactorisation::new(&matrix, Some(settings)).ok()?;
+        let mut d = right.to_vec();
+        factors.solve(&mut d);
+        // One round of refinement: the matrix becomes ill-conditioned as the slacks vanish.
+        let mut rest = right.to_vec();
+        for c in 0..n {
+            for k in matrix.colptr[c]..matrix.colptr[c + 1] {
+                let (r, v) = (matrix.rowval[k], matrix.nzval[k]);
+                rest[r] -= v * d[c];
+                if r != c {
+                    rest[c] -= v * d[r];
+                }
+            }
+        }
+        factors.solve(&mut rest);
+        d.iter_mut().zip(&rest).for_each(|(d, r)| *d += r);
+        d.iter().all(|v| v.is_finite()).then_some(d)
+    }
+}

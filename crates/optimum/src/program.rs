@@ -1,0 +1,155 @@
+//! The problem as the solvers see it: rows A x ≤ h over the rates of all paths, and terms whose
+//! utilities are added. Flows of the same paths, utility and limits are one group: by symmetry and
+//! concavity they have the same rates.
+
+use std::collections::BTreeMap;
+
+use crate::problem::{Flow, Pooling, Problem};
+use crate::utility::Utility;
+
+/// Σ coefficient x ≤ bound, or = bound. Links first, by index, then the groups' limits.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub entries: Vec<(usize, f64)>,
+    pub bound: f64,
+    pub equal: bool,
+}
+
+/// count weight U(Σ coefficient x).
+#[derive(Debug, Clone)]
+pub(crate) struct Term {
+    pub utility: Utility,
+    pub count: f64,
+    pub weight: f64,
+    pub parts: Vec<(usize, f64)>,
+}
+
+/// Flows that are one.
+#[derive(Debug, Clone)]
+pub(crate) struct Group {
+    /// Every flow, and which of its paths is the group's first, second, …
+    pub members: Vec<(usize, Vec<usize>)>,
+    /// The first of its paths among all; there are as many as `members` says.
+    pub first: usize,
+    /// The rows of its minimum and its maximum rate; only the second one if they are the same.
+    pub limits: [Option<usize>; 2],
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Program {
+    pub rows: Vec<Row>,
+    /// How many of the rows are links.
+    pub links: usize,
+    pub terms: Vec<Term>,
+    pub groups: Vec<Group>,
+    /// For each path the most that one flow of its group may send on it: the scale of its rate.
+    pub reach: Vec<f64>,
+}
+
+/// What two flows must share to be one; the paths as sorted lists of links.
+type Key = (Vec<(Vec<usize>, u64, String)>, Pooling, [u64; 3]);
+
+impl Program {
+    pub(crate) fn new(problem: &Problem) -> Self {
+        let mut same: BTreeMap<Key, Vec<(usize, Vec<usize>)>> = BTreeMap::new();
+        for (i, flow) in problem.flows.iter().enumerate() {
+            let (key, order) = key(flow);
+            same.entry(key).or_default().push((i, order));
+        }
+        let mut program = Self {
+            rows: problem
+                .links
+                .iter()
+                .map(|l| Row { entries: Vec::new(), bound: l.capacity, equal: false })
+                .collect(),
+            links: problem.links.len(),
+            ..Self::default()
+        };
+        for members in same.into_values() {
+            let (flow, order) = (&problem.flows[members[0].0], members[0].1.clone());
+            program.add(problem, flow, &order, members);
+        }
+        program
+    }
+
+    fn add(&mut self, problem: &Problem, flow: &Flow, order: &[usize], members: Vec<(usize, Vec<usize>)>) {
+        let count = members.len() as f64;
+        let first = self.reach.len();
+        for (j, &p) in order.iter().enumerate() {
+            let links = &flow.paths[p].links;
+            for &l in links {
+                self.rows[l].entries.push((first + j, count));
+            }
+            let narrowest = links.iter().map(|&l| problem.links[l].capacity).fold(f64::INFINITY, f64::min);
+            self.reach.push(narrowest.min(flow.max_rate) / count);
+        }
+        let paths = order.iter().enumerate().map(|(j, &p)| (first + j, &flow.paths[p]));
+        match flow.pooling {
+            Pooling::Pooled => self.terms.push(Term {
+                utility: flow.utility,
+                count,
+                weight: flow.weight,
+                parts: paths.map(|(p, path)| (p, path.coefficient)).collect(),
+            }),
+            Pooling::Separate => self.terms.extend(paths.map(|(p, path)| Term {
+                utility: flow.utility_of(path),
+                count,
+                weight: flow.weight * path.coefficient,
+                parts: vec![(p, 1.0)],
+            })),
+        }
+        // Rates between equal limits have no inside.
+        let equal = flow.min_rate == flow.max_rate;
+        let mut limit = |sign: f64, bound: f64| {
+            let entries = (0..order.len()).map(|j| (first + j, sign * count)).collect();
+            self.rows.push(Row { entries, bound: sign * bound * count, equal });
+            self.rows.len() - 1
+        };
+        let least = (flow.min_rate > 0.0 && !equal).then(|| limit(-1.0, flow.min_rate));
+        let most = flow.max_rate.is_finite().then(|| limit(1.0, flow.max_rate));
+        self.groups.push(Group { members, first, limits: [least, most] });
+    }
+
+    /// The rates of every flow's paths, of the rates by group.
+    pub(crate) fn spread(&self, x: &[f64], flows: usize) -> Vec<Vec<f64>> {
+        let mut rates = vec![Vec::new(); flows];
+        for group in &self.groups {
+            for (flow, order) in &group.members {
+                rates[*flow] = vec![0.0; order.len()];
+                for (j, &p) in order.iter().enumerate() {
+                    rates[*flow][p] = x[group.first + j];
+                }
+            }
+        }
+        rates
+    }
+}
+
+impl Row {
+    pub(crate) fn used(&self, x: &[f64]) -> f64 {
+        self.entries.iter().map(|&(p, c)| c * x[p]).sum()
+    }
+}
+
+impl Term {
+    pub(crate) fn argument(&self, x: &[f64]) -> f64 {
+        self.parts.iter().map(|&(p, c)| c * x[p]).sum()
+    }
+}
+
+fn key(flow: &Flow) -> (Key, Vec<usize>) {
+    let mut paths: Vec<_> = flow
+        .paths
+        .iter()
+        .enumerate()
+        .map(|(i, p)| {
+            let mut links = p.links.clone();
+            links.sort_unstable();
+            ((links, p.coefficient.to_bits(), format!("{:?}", flow.utility_of(p))), i)
+        })
+        .collect();
+    paths.sort();
+    let order = paths.iter().map(|&(_, i)| i).collect();
+    let numbers = [flow.weight, flow.min_rate, flow.max_rate].map(f64::to_bits);
+    ((paths.into_iter().map(|(p, _)| p).collect(), flow.pooling, numbers), order)
+}

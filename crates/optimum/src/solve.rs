@@ -1,0 +1,251 @@
+//! The optimum of a problem.
+
+use crate::cone;
+use crate::infeasible::{self, Infeasible};
+use crate::interior::Point;
+use crate::kkt::Residuals;
+use crate::problem::{Pooling, Problem, ProblemError};
+use crate::program::Program;
+use crate::utility::Utility;
+
+/// The rates that maximise the sum of the flows' utilities.
+///
+/// Where several divisions among a flow's paths are optimal, the rates are one of them, between the
+/// extremes; totals, link loads of binding links and total utility are the same for all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Optimum {
+    /// By flow and path.
+    pub rates: Vec<Vec<f64>>,
+    /// Every flow's Σ x_j.
+    pub totals: Vec<f64>,
+    /// What flows over every link.
+    pub loads: Vec<f64>,
+    /// By link: what one more unit of its capacity would add to the total utility.
+    pub prices: Vec<f64>,
+    /// By flow: what one more unit of its maximum rate would add; below 0, what one more of its minimum rate
+    /// would cost. 0 between the limits.
+    pub limit_prices: Vec<f64>,
+    /// The links whose load is their capacity, to one millionth.
+    pub binding: Vec<usize>,
+    /// The sum of the flows' utilities.
+    pub utility: f64,
+    /// How well the optimality conditions hold.
+    pub residuals: Residuals,
+}
+
+/// Why there is no optimum.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum OptimumError {
+    /// The problem makes no sense.
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+    /// The minimum rates do not fit the links.
+    #[error("{0}")]
+    Infeasible(Box<Infeasible>),
+    /// The solver came to no answer that satisfies the optimality conditions.
+    #[error(
+        "no optimum found: the best rates violate the optimality conditions by {:.1e} (relative; {ACCURACY:.0e} \
+         is allowed). Minimum rates that leave another flow nothing can be the cause, or marginal utilities \
+         that differ by very many powers of ten",
+        .0.worst()
+    )]
+    Inaccurate(Residuals),
+}
+
+/// The largest residual of an answer.
+pub const ACCURACY: f64 = 1e-6;
+
+/// The α up to which the conic solver is asked; beyond, Newton's method follows α in steps.
+const CONIC_ALPHA: f64 = 2.0;
+/// The factor of α in one such step.
+const ALPHA_STEP: f64 = 1.4;
+/// A path's rate below this part of what it could be, with a price above its worth, is 0.
+const NOTHING: f64 = 1e-8;
+
+/// Solves `problem`. The answer's residuals are at most [`ACCURACY`].
+///
+/// The conic solver takes logarithms from the platform; Newton's steps after it do not, and end at the same
+/// rates to about ten digits, not bit by bit.
+///
+/// # Errors
+/// A problem that makes no sense; minimum rates that do not fit, with the links and flows that clash; or
+/// a problem that is too ill-conditioned.
+pub fn solve(problem: &Problem) -> Result<Optimum, OptimumError> {
+    problem.check()?;
+    if problem.flows.is_empty() {
+        let none = Residuals { stationarity: 0.0, complementarity: 0.0, feasibility: 0.0 };
+        return Ok(Optimum::new(problem, Vec::new(), vec![0.0; problem.links.len()], Vec::new(), none));
+    }
+    let (scaled, unit, log_factor) = scale(problem);
+    let program = Program::new(&scaled);
+    if let Some(clash) = infeasible::find(problem, &scaled, &program) {
+        return Err(OptimumError::Infeasible(Box::new(clash)));
+    }
+    let point = optimise(&program);
+
+    let mut x = point.x;
+    settle(&program, &mut x, &point.y);
+    let rates = program.spread(&x, problem.flows.len());
+    let mut limit_prices = vec![0.0; problem.flows.len()];
+    for group in &program.groups {
+        let price = |limit: Option<usize>| limit.map_or(0.0, |row| point.y[row]);
+        for (flow, _) in &group.members {
+            limit_prices[*flow] = price(group.limits[1]) - price(group.limits[0]);
+        }
+    }
+    let prices = &point.y[..problem.links.len()];
+    let residuals = Residuals::of(&scaled, &rates, prices, &limit_prices);
+    if residuals.worst() > ACCURACY {
+        return Err(OptimumError::Inaccurate(residuals));
+    }
+    let price = |p: f64| {
+        if p == 0.0 { 0.0 } else { p.signum() * libm::exp(libm::log(p.abs()) + log_factor - libm::log(unit)) }
+    };
+    Ok(Optimum::new(
+        problem,
+        rates.iter().map(|r| r.iter().map(|x| x * unit).collect()).collect(),
+        prices.iter().map(|&p| price(p)).collect(),
+        limit_prices.iter().map(|&p| price(p)).collect(),
+        residuals,
+    ))
+}
+
+impl Optimum {
+    fn new(
+        problem: &Problem,
+        rates: Vec<Vec<f64>>,
+        prices: Vec<f64>,
+        limit_prices: Vec<f64>,
+        residuals: Residuals,
+    ) -> Self {
+        let mut loads = vec![0.0; problem.links.len()];
+        for (flow, rates) in problem.flows.iter().zip(&rates) {
+            for (path, x) in flow.paths.iter().zip(rates) {
+                path.links.iter().for_each(|&l| loads[l] += x);
+            }
+        }
+        let full = |&l: &usize| loads[l] >= problem.links[l].capacity * (1.0 - 1e-6);
+        Self {
+            totals: rates.iter().map(|r| r.iter().sum()).collect(),
+            utility: total_utility(problem, &rates),
+            binding: (0..loads.len()).filter(full).collect(),
+            loads,
+            rates,
+            prices,
+            limit_prices,
+            residuals,
+        }
+    }
+}
+
+/// The sum of the flows' utilities at `rates`, by flow and path.
+///
+/// # Panics
+/// If the lengths are not the problem's.
+pub fn total_utility(problem: &Problem, rates: &[Vec<f64>]) -> f64 {
+    let flows = problem.flows.iter().zip(rates).map(|(flow, rates)| {
+        let parts = flow.paths.iter().zip(rates);
+        let utility = match flow.pooling {
+            Pooling::Pooled => flow.utility.value(parts.map(|(p, x)| p.coefficient * x).sum()),
+            Pooling::Separate => parts.map(|(p, &x)| p.coefficient * flow.utility_of(p).value(x)).sum(),
+        };
+        flow.weight * utility
+    });
+    flows.sum()
+}
+
+/// The problem with the largest capacity as unit of rate, and with weights such that the largest of the
+/// flows' marginal utilities, times their rates, is about 1; the unit, and the logarithm of the factor.
+fn scale(problem: &Problem) -> (Problem, f64, f64) {
+    let mut scaled = problem.clone();
+    let unit = problem.links.iter().map(|l| l.capacity).fold(f64::MIN_POSITIVE, f64::max);
+    let mut users = vec![0.0f64; problem.links.len()];
+    for path in problem.flows.iter().flat_map(|f| &f.paths) {
+        path.links.iter().for_each(|&l| users[l] += 1.0);
+    }
+    scaled.links.iter_mut().for_each(|l| l.capacity /= unit);
+    let mut factors = Vec::with_capacity(problem.flows.len());
+    let mut largest = f64::NEG_INFINITY;
+    for flow in &mut scaled.flows {
+        let (utility, log_factor) = flow.utility.in_units_of(unit);
+        flow.utility = utility;
+        for path in &mut flow.paths {
+            if let Some(own) = &mut path.utility {
+                let (scaled, own_factor) = own.in_units_of(unit);
+                *own = scaled;
+                path.coefficient *= libm::exp(own_factor - log_factor);
+            }
+        }
+        flow.min_rate /= unit;
+        flow.max_rate /= unit;
+        let share = |links: &Vec<usize>| {
+            links.iter().map(|&l| scaled.links[l].capacity / users[l]).fold(f64::INFINITY, f64::min)
+        };
+        let rate: f64 = flow.paths.iter().map(|p| share(&p.links)).sum();
+        let log_weight = libm::log(flow.weight) + log_factor;
+        largest = largest.max(log_weight + libm::log(utility.marginal(rate) * rate));
+        factors.push(log_weight);
+    }
+    for (flow, log_weight) in scaled.flows.iter_mut().zip(factors) {
+        flow.weight = libm::exp(log_weight - largest);
+    }
+    (scaled, unit, if largest.is_finite() { largest } else { 0.0 })
+}
+
+/// The conic answer, made exact; where α is large, that of a smaller one, followed.
+fn optimise(program: &Program) -> Point {
+    let alphas =
+        program.terms.iter().map(|t| if let Utility::AlphaFair { alpha } = t.utility { alpha } else { 0.0 });
+    let last = alphas.fold(0.0, f64::max);
+    let mut alpha = CONIC_ALPHA;
+    let mut at = with_alpha(program, alpha);
+    let rough = cone::solve(&at);
+    let mut point =
+        Point::near(&at, &rough.v[..program.reach.len()], &rough.multipliers[..program.rows.len()])
+            .polish(&at);
+    while alpha < last {
+        let next = (alpha * ALPHA_STEP).min(last);
+        at = with_alpha(program, next);
+        // With all α alike a price is a power of a rate: it follows α as that power does.
+        let y: Vec<f64> = point.y.iter().map(|&y| y.signum() * libm::pow(y.abs(), next / alpha)).collect();
+        point = Point::near(&at, &point.x, &y).polish(&at);
+        alpha = next;
+    }
+    point
+}
+
+/// The program with α no larger than `most`; weights change such that (w/price)^(1/α) keeps the ratios
+/// of the rates.
+fn with_alpha(program: &Program, most: f64) -> Program {
+    let mut program = program.clone();
+    for term in &mut program.terms {
+        if let Utility::AlphaFair { alpha } = term.utility
+            && alpha > most
+        {
+            term.utility = Utility::AlphaFair { alpha: most };
+            term.weight = libm::pow(term.weight, most / alpha);
+        }
+    }
+    program
+}
+
+/// Sets the rates to 0 that differ from it only because the method stays inside.
+fn settle(program: &Program, x: &mut [f64], y: &[f64]) {
+    let mut price = vec![0.0; x.len()];
+    for (row, y) in program.rows.iter().zip(y) {
+        row.entries.iter().for_each(|&(p, c)| price[p] += c * y);
+    }
+    for term in &program.terms {
+        let worth = term.utility.marginal(term.argument(x));
+        let marginal = term.count * term.weight * worth;
+        let unused = |&(p, c): &(usize, f64)| {
+            x[p] < NOTHING * program.reach[p] && price[p] > c * marginal * (1.0 + NOTHING)
+        };
+        let (unused, used): (Vec<_>, Vec<_>) = term.parts.iter().copied().partition(unused);
+        // A flow that gets next to nothing may still live on it.
+        let without = term.utility.marginal(used.iter().map(|&(p, c)| c * x[p]).sum());
+        if (without - worth).abs() <= NOTHING * worth {
+            unused.into_iter().for_each(|(p, _)| x[p] = 0.0);
+        }
+    }
+}

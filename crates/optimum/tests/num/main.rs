@@ -1,0 +1,8 @@
+//! The network-utility optimum.
+
+mod closed_forms;
+mod common;
+mod fat_tree;
+mod infeasible;
+mod max_min;
+mod random_networks;
