@@ -4,7 +4,7 @@
 //! - The rates that maximise the sum of utilities under the links' capacities (network utility
 //!   maximisation, NUM): a [`problem::Problem`] states links, flows, paths and utilities;
 //!   [`solve::solve`] finds rates and link prices, and [`kkt::Residuals`] says how well they satisfy the
-//!   conditions of an optimum.
+//!   conditions of an optimum. [`weights`] makes weights of users' utilities.
 //! - What a scheme does on average: [`fluid`] models, and [`opn`]'s analytical model of throughput.
 
 mod cone;
@@ -13,7 +13,9 @@ pub mod infeasible;
 mod interior;
 pub mod kkt;
 pub mod opn;
+pub mod preferred;
 pub mod problem;
 mod program;
 pub mod solve;
 pub mod utility;
+pub mod weights;

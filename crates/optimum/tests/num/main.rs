@@ -6,3 +6,5 @@ mod fat_tree;
 mod infeasible;
 mod max_min;
 mod random_networks;
+mod thesis;
+mod weights;
