@@ -4,9 +4,11 @@
 //! - The rates that maximise the sum of utilities under the links' capacities (network utility
 //!   maximisation, NUM): a [`problem::Problem`] states links, flows, paths and utilities;
 //!   [`solve::solve`] finds rates and link prices, and [`kkt::Residuals`] says how well they satisfy the
-//!   conditions of an optimum. [`weights`] makes weights of users' utilities.
+//!   conditions of an optimum. [`weights`] makes weights of users' utilities, [`claims`] says what each
+//!   controller claims.
 //! - What a scheme does on average: [`fluid`] models, and [`opn`]'s analytical model of throughput.
 
+pub mod claims;
 mod cone;
 pub mod fluid;
 pub mod infeasible;

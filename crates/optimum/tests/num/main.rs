@@ -1,5 +1,6 @@
 //! The network-utility optimum.
 
+mod claims;
 mod closed_forms;
 mod common;
 mod fat_tree;
