@@ -235,6 +235,30 @@ impl FatTree {
         }
     }
 
+    /// The nodes at the two ends of a port's link, for people: that which sends, and that to which it
+    /// leads. Edge and aggregation switches are numbered through all pods.
+    pub fn ends(&self, port: u32) -> [String; 2] {
+        let (half, i) = (self.half, port % self.hosts());
+        let switch = i / half;
+        let host = || format!("host {i}");
+        let edge = |n: u32| format!("edge {n}");
+        let aggregation = |n: u32| format!("aggregation {n}");
+        let core = |n: u32| format!("core {n}");
+        // The switch of a pod at the far end of a link within it.
+        let in_pod = |n: u32| switch / half * half + n;
+        match port / self.hosts() {
+            0 => [host(), edge(self.edge(i))],
+            1 => [edge(self.edge(i)), host()],
+            2 => [edge(switch), aggregation(in_pod(i % half))],
+            3 => [aggregation(switch), edge(in_pod(i % half))],
+            4 => [aggregation(switch), core(switch % half * half + i % half)],
+            _ => {
+                let (from, pod) = (i / self.config.k, i % self.config.k);
+                [core(from), aggregation(pod * half + from / half)]
+            }
+        }
+    }
+
     /// Every port, by number.
     pub fn ports(&self) -> Vec<PortConfig> {
         let c = &self.config;

@@ -263,3 +263,21 @@ fn a_tree_that_cannot_be_built_says_so() {
     assert_eq!(tree(2).hosts(), 2);
     assert_eq!(tree(128).hosts(), 524_288);
 }
+
+/// The names of a link's ends, against the table at the head of this file.
+#[test]
+fn ports_are_named_by_their_ends() {
+    for k in [4, 6, 8] {
+        let tree = tree(k);
+        for port in 0..6 * tree.hosts() {
+            let name = |node: Node| match node {
+                Node::Host(i) => format!("host {i}"),
+                Node::Edge(i) => format!("edge {i}"),
+                Node::Aggregation(i) => format!("aggregation {i}"),
+                Node::Core(i) => format!("core {i}"),
+            };
+            let (from, to) = ends(k, port);
+            assert_eq!(tree.ends(port), [name(from), name(to)], "port {port} of k = {k}");
+        }
+    }
+}
