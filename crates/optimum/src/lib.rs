@@ -6,10 +6,12 @@
 //!   [`solve::solve`] finds rates and link prices, and [`kkt::Residuals`] says how well they satisfy the
 //!   conditions of an optimum. [`weights`] makes weights of users' utilities, [`claims`] says what each
 //!   controller claims.
+//! - [`distance`] says how far any rates are from an optimum.
 //! - What a scheme does on average: [`fluid`] models, and [`opn`]'s analytical model of throughput.
 
 pub mod claims;
 mod cone;
+pub mod distance;
 pub mod fluid;
 pub mod infeasible;
 mod interior;

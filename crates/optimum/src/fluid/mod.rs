@@ -22,6 +22,7 @@
 //!   what is pooled per round (Semicoupled) is only balanced per packet, and a weight w counts as sqrt(w).
 
 mod balance;
+mod controller;
 mod heard;
 mod laws;
 mod network;
@@ -31,6 +32,7 @@ mod scheme;
 mod solve;
 mod system;
 
+pub use controller::connections;
 pub use network::{Balancer, Connection, Feedback, FluidError, Link, Network, Path, Signal};
 pub use scheme::{RateBounds, Scheme};
 pub use solve::{Fluid, State};

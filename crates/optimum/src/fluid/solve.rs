@@ -16,8 +16,9 @@ const SETTLED: f64 = 1e-8;
 const UNMOVED: f64 = 1e-6;
 /// A window that no link holds: of 10^9 packets of 1500 bytes, 12 Tbit in a round.
 const UNBOUNDED: f64 = 1e9;
-/// Steps that a search for an equilibrium may take.
+/// Steps that a search for an equilibrium may take, if nothing else is said.
 const MOST_STEPS: usize = 1_000_000;
+const TOO_MANY: &str = "too many steps";
 
 /// A fluid model in motion.
 ///
@@ -99,7 +100,7 @@ impl Fluid {
     pub fn advance(&mut self, seconds: f64, samples: usize) -> Result<Vec<State>, FluidError> {
         let mut states = Vec::with_capacity(samples);
         for _ in 0..samples.max(1) {
-            self.integrate(seconds / samples.max(1) as f64)?;
+            self.integrate(seconds / samples.max(1) as f64, MOST_STEPS)?;
             states.push(self.state());
         }
         Ok(states)
@@ -115,31 +116,49 @@ impl Fluid {
     /// [`FluidError::NotSettled`] if it never does (a window grows for ever on links that never signal),
     /// [`FluidError::Integration`] if the solver gives up.
     pub fn equilibrium(&mut self) -> Result<State, FluidError> {
+        self.equilibrium_within(MOST_STEPS)
+    }
+
+    /// As [`Self::equilibrium`], in about `most_steps` steps of the solver: what a large network may cost,
+    /// said without a clock.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::equilibrium`].
+    pub fn equilibrium_within(&mut self, most_steps: usize) -> Result<State, FluidError> {
         let mut interval = 16.0 * self.system.longest_rtt();
         let mut steps = 0;
         let mut before = self.state();
         loop {
-            steps += self.integrate(interval)?;
+            let left = most_steps.saturating_sub(steps).max(1);
+            let taken = self.integrate(interval, left);
             let residual = self.system.derivative(&self.y, &mut vec![0.0; self.y.len()]);
+            let not_settled = FluidError::NotSettled { after_s: self.time_s, residual };
+            match taken {
+                Ok(taken) => steps += taken,
+                // Time and state stay where this interval began.
+                Err(FluidError::Integration { reason, .. }) if reason == TOO_MANY => return Err(not_settled),
+                Err(error) => return Err(error),
+            }
             let now = self.state();
             if residual < SETTLED || now.moved_since(&before) < UNMOVED {
                 return Ok(now);
             }
-            if steps > MOST_STEPS || now.windows_pkts.iter().flatten().any(|w| *w > UNBOUNDED) {
-                return Err(FluidError::NotSettled { after_s: self.time_s, residual });
+            if steps > most_steps || now.windows_pkts.iter().flatten().any(|w| *w > UNBOUNDED) {
+                return Err(not_settled);
             }
             before = now;
             interval *= 1.5;
         }
     }
 
-    /// Moves on by `seconds`; returns the number of steps.
-    fn integrate(&mut self, seconds: f64) -> Result<usize, FluidError> {
+    /// Moves on by `seconds`, in at most `most_steps` steps; returns their number.
+    fn integrate(&mut self, seconds: f64, most_steps: usize) -> Result<usize, FluidError> {
         let system = &self.system;
         let equations = |_: f64, y: &Vec<f64>, dy: &mut Vec<f64>| {
             system.derivative(y, dy);
         };
-        let method = ExplicitRungeKutta::dopri5().rtol(TOLERANCE).atol(TOLERANCE).max_steps(MOST_STEPS);
+        let method = ExplicitRungeKutta::dopri5().rtol(TOLERANCE).atol(TOLERANCE).max_steps(most_steps);
         let solution = IVP::ode_from_fn(equations, 0.0, seconds, self.y.clone())
             .t_eval([seconds])
             .method(method)
@@ -153,7 +172,7 @@ impl Fluid {
 
     fn failed(&self, error: &Error<f64, Vec<f64>>) -> FluidError {
         let (passed, reason) = match error {
-            Error::MaxSteps { t, .. } => (*t, "too many steps"),
+            Error::MaxSteps { t, .. } => (*t, TOO_MANY),
             Error::StepSize { t, .. } => (*t, "the steps became too small"),
             Error::Stiffness { t, .. } => (*t, "too stiff"),
             _ => (0.0, "the solver refused its input"),
