@@ -6,6 +6,7 @@ mod doctor;
 mod linux;
 mod list;
 mod mark;
+mod optimum;
 mod progress;
 mod run;
 mod table;
@@ -33,6 +34,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Args),
+    Optimum(optimum::Args),
     List(list::ListArgs),
     Explain(list::ExplainArgs),
     #[command(subcommand)]
@@ -101,6 +103,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
         Command::Run(args) => run::run(args),
+        Command::Optimum(args) => optimum::run(&args),
         Command::List(args) => list::list(&args),
         Command::Explain(args) => list::explain(&args),
         Command::Controller(command) => controller::run(command),

@@ -61,9 +61,18 @@ pub struct Args {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum ProfileArg {
+pub enum ProfileArg {
     Quick,
     Full,
+}
+
+impl ProfileArg {
+    pub fn profile(self) -> Profile {
+        match self {
+            Self::Quick => Profile::Quick,
+            Self::Full => Profile::Full,
+        }
+    }
 }
 
 pub fn run(args: Args) -> Result<(), Failure> {
@@ -74,10 +83,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
             own.push(controller.name());
         }
     }
-    let profile = match args.profile {
-        ProfileArg::Quick => Profile::Quick,
-        ProfileArg::Full => Profile::Full,
-    };
+    let profile = args.profile.profile();
     let loaded = tresse_lab::load(tresse_lab::find(&args.experiment)?, profile, &args.set)?;
     let plan = tresse_lab::resolve(&loaded, &args.only)?;
     for name in own {
@@ -149,6 +155,8 @@ fn show(report: &Report, source: &str) -> io::Result<()> {
         "±95 %",
         "published",
         "ratio",
+        "optimum",
+        "apart %",
         "p10",
         "p90",
         "timeouts",
@@ -164,6 +172,13 @@ fn show(report: &Report, source: &str) -> io::Result<()> {
     }
     if let Some(case) = report.cases.iter().find(|c| !c.ci95.is_empty()) {
         writeln!(out, "±95 %: half the confidence interval of the mean, over {}", case.ci95_over)?;
+    }
+    if report.cases.iter().any(|c| !c.optimum.is_empty()) {
+        writeln!(
+            out,
+            "optimum: mean goodput that the controller claims to reach, while all flows of a round are there\n\
+             apart: mean distance of the flows from it; late flows may be above it (`tresse explain optimum`)"
+        )?;
     }
     if !report.claims.is_empty() {
         writeln!(out)?;
@@ -182,6 +197,7 @@ fn row(case: &CaseResult) -> Vec<String> {
     let mean = metric("goodput_mean_bps");
     let published = case.published.get("goodput_mean_bps").copied();
     let ratio = mean.zip(published).map_or_else(|| "-".to_owned(), |(m, p)| format!("{:.2}", m / p));
+    let apart = case.optimum.get("goodput_distance_mean");
     let count = |key: &str| format!("{:.0}", case.metrics[key].value());
     vec![
         text("scheme"),
@@ -191,6 +207,8 @@ fn row(case: &CaseResult) -> Vec<String> {
         mbps(case.ci95.get("goodput_mean_bps").copied()),
         mbps(published),
         ratio,
+        mbps(case.optimum.get("goodput_mean_bps").copied()),
+        apart.map_or_else(|| "-".to_owned(), |d| format!("{:.1}", 100.0 * d)),
         mbps(metric("goodput_p10_bps")),
         mbps(metric("goodput_p90_bps")),
         count("timeouts"),

@@ -5,6 +5,7 @@ pub mod catalogue;
 mod error;
 pub mod experiment;
 mod load;
+mod optimum;
 pub mod papers;
 pub mod parts;
 mod resolve;
@@ -17,6 +18,9 @@ pub mod units;
 
 pub use error::{LabError, did_you_mean};
 pub use load::{Loaded, Profile, Source, find, load};
+pub use optimum::{
+    ClaimEntry, FluidEntry, LinkEntry, OptimumCase, OptimumEntry, OptimumReport, RatesEntry, optimum,
+};
 pub use resolve::{Case, Plan, resolve};
 pub use run::{MODEL_VERSION, Options, Report, Status, Watch, default_out, run};
 pub use summary::{CaseResult, ClaimResult, Metric};

@@ -5,6 +5,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::experiment::{Claim, Experiment, Selector};
+use crate::optimum;
 use crate::resolve::Case;
 use crate::unit::{Flow, Outcome};
 
@@ -21,6 +22,13 @@ pub struct CaseResult {
     pub ci95_over: &'static str,
     /// What was published of it.
     pub published: IndexMap<&'static str, f64>,
+    /// The rates that the controller claims to reach, and how far the flows were from them; empty if it
+    /// claims none. `docs/optimum.md` says what the keys mean.
+    pub optimum: IndexMap<&'static str, f64>,
+    /// Which flows the optimum is of: those at the start of each round, none of which has finished.
+    pub optimum_of: &'static str,
+    /// Why there is no optimum.
+    pub no_optimum: Option<String>,
 }
 
 /// The names of all metrics.
@@ -113,17 +121,26 @@ pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -
         .values
         .iter()
         .find(|v| v.scheme == case.scheme && v.subflows == case.subflows && v.pattern == case.pattern);
+    let optima: Vec<_> = outcomes.iter().filter_map(|o| o.optima.as_ref().ok()).flatten().collect();
     CaseResult {
-        case: IndexMap::from([
-            ("scheme", case.scheme.clone().into()),
-            ("subflows", case.subflows.into()),
-            ("pattern", case.pattern.clone().into()),
-        ]),
+        case: axes(case),
         metrics,
         ci95,
         ci95_over,
         published: published.map(|v| ("goodput_mean_bps", v.goodput_mean.0 as f64)).into_iter().collect(),
+        optimum: optimum::summary(&optima),
+        optimum_of: "round_start",
+        no_optimum: outcomes.iter().find_map(|o| o.optima.as_ref().err().cloned()),
     }
+}
+
+/// The axes of a case, as results name it.
+pub(crate) fn axes(case: &Case) -> IndexMap<&'static str, serde_json::Value> {
+    IndexMap::from([
+        ("scheme", case.scheme.clone().into()),
+        ("subflows", case.subflows.into()),
+        ("pattern", case.pattern.clone().into()),
+    ])
 }
 
 /// The claims whose two cases were run.
@@ -184,7 +201,7 @@ fn mean_goodput<'a>(flows: impl Iterator<Item = &'a Flow>) -> Option<f64> {
 }
 
 /// The smallest value that at least `percent` per cent of the values do not exceed.
-fn percentile(sorted: &[u64], percent: usize) -> u64 {
+pub(crate) fn percentile<T: Copy>(sorted: &[T], percent: usize) -> T {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted[rank - 1]
 }

@@ -7,6 +7,7 @@ use tresse_fabric::{FatTree, Locality, NEVER, Time};
 use tresse_sim::{FlowRecord, FlowSpec, Packets, Path, Step, World};
 use tresse_workload::{Permutation, Stream, Transfer};
 
+use crate::optimum::{Beside, beside};
 use crate::resolve::{Case, Plan};
 
 /// How far a unit is; written by the unit, read by whoever shows progress.
@@ -73,6 +74,8 @@ pub struct Outcome {
     pub flows: Vec<Flow>,
     /// Every port.
     pub links: Vec<Link>,
+    /// The optimum of each whole round, or why there is none.
+    pub optima: Result<Vec<Beside>, String>,
 }
 
 /// Packet-hops between two looks at the stop flag: a few milliseconds of work.
@@ -132,6 +135,7 @@ pub fn run<E>(
         }
     }
     publish(&world, progress);
+    let optima = beside(plan, case, seed, &flows, stop);
     progress.done.store(true, Ordering::Relaxed);
     Ok(Outcome {
         complete,
@@ -141,6 +145,7 @@ pub fn run<E>(
         marks: world.fabric().ports().iter().map(|p| p.counters().marks).sum(),
         flows,
         links: links(&world, fabric),
+        optima,
     })
 }
 

@@ -8,4 +8,5 @@ mod guide;
 mod linux;
 mod mark;
 mod new;
+mod optimum;
 mod run;

@@ -1,0 +1,155 @@
+//! `tresse optimum`: what an experiment's flows could reach, without a simulation.
+
+use std::io::{self, Write};
+
+use tresse_lab::{OptimumCase, OptimumReport};
+
+use crate::run::ProfileArg;
+use crate::table::Table;
+use crate::{Failure, print_json};
+
+/// Compute the optimum of an experiment's flows, without a simulation
+///
+/// For every case: the rates that maximise the utility which its controller claims, the links that
+/// limit them and their prices, and where the controller's fluid model comes to rest. The flows are
+/// those of the first round, all together. `tresse explain optimum` says what the numbers mean.
+///
+/// Examples:
+///   tresse optimum xmp/table1
+///   tresse optimum xmp/table1 --only scheme=xmp --set fabric.k=4
+///   tresse optimum xmp/table1 --only scheme=xmp --json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// A built-in name such as `xmp/table1`, a TOML file, or `-` for stdin
+    experiment: String,
+    /// The size of the experiment, as for `tresse run`
+    #[arg(long, value_enum, default_value = "quick")]
+    profile: ProfileArg,
+    /// Keep only the cases with these values of an axis: scheme, subflows, pattern
+    #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
+    only: Vec<String>,
+    /// Set a value of the experiment, such as fabric.k=16 or transport.mss=9000B
+    #[arg(long, value_name = "PATH=VALUE")]
+    set: Vec<String>,
+    /// The seed of the flows and their paths
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print one JSON object instead of the table
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let profile = args.profile.profile();
+    let loaded = tresse_lab::load(tresse_lab::find(&args.experiment)?, profile, &args.set)?;
+    let plan = tresse_lab::resolve(&loaded, &args.only)?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let report = tresse_lab::optimum(&loaded, &plan, profile, args.seed, cores);
+    if args.json {
+        return print_json(&report);
+    }
+    show(&report)?;
+    Ok(())
+}
+
+fn show(report: &OptimumReport) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{} · seed {} · the first round's flows, all together\n", report.experiment, report.seed)?;
+    let mut table = Table::new(&[
+        "scheme",
+        "subflows",
+        "pattern",
+        "claim",
+        "Mbit/s",
+        "p10",
+        "p90",
+        "full links",
+        "KKT",
+        "fluid",
+        "apart %",
+        "utility %",
+    ]);
+    for case in &report.cases {
+        table.row(row(case));
+    }
+    write!(out, "{table}")?;
+    writeln!(
+        out,
+        "\nMbit/s: optimal goodput, mean over the flows\nfluid: the same where the fluid model comes to rest\n\
+         apart: its mean distance from the optimum, flow by flow\nutility: its loss of total utility, as a share \
+         of rate"
+    )?;
+    for case in &report.cases {
+        details(&mut out, case)?;
+    }
+    Ok(())
+}
+
+fn row(case: &OptimumCase) -> Vec<String> {
+    let text = |key: &str| case.case[key].to_string().trim_matches('"').to_owned();
+    let dash = || "-".to_owned();
+    let mbps = |v: Option<f64>| v.map_or_else(dash, |v| format!("{:.1}", v / 1e6));
+    let optimal = |key: &str| case.optimum.as_ref().and_then(|o| o.goodput.get(key).copied());
+    let percent = |key: &str| {
+        let distance = case.fluid.as_ref().and_then(|f| f.distance.get(key));
+        // What rounds to nothing has no sign.
+        distance.map_or_else(dash, |d| format!("{:.2}", (1e4 * d).round() / 100.0 + 0.0))
+    };
+    vec![
+        text("scheme"),
+        text("subflows"),
+        text("pattern"),
+        case.claim.as_ref().map_or("unknown", |c| c.standing).to_owned(),
+        mbps(optimal("goodput_mean_bps")),
+        mbps(optimal("goodput_p10_bps")),
+        mbps(optimal("goodput_p90_bps")),
+        case.optimum.as_ref().map_or_else(dash, |o| o.links.iter().filter(|l| l.binding).count().to_string()),
+        case.optimum.as_ref().map_or_else(dash, |o| format!("{:.0e}", o.kkt_residual)),
+        mbps(case.fluid.as_ref().and_then(|f| f.goodput.get("goodput_mean_bps").copied())),
+        percent("goodput_distance_mean"),
+        percent("utility_distance"),
+    ]
+}
+
+/// The dearest links of a case, and what must be said of it.
+fn details(out: &mut impl Write, case: &OptimumCase) -> io::Result<()> {
+    const SHOWN: usize = 3;
+    writeln!(
+        out,
+        "\n{} with {} subflows:",
+        case.case["scheme"].as_str().unwrap_or(""),
+        case.case["subflows"]
+    )?;
+    if let Some(claim) = &case.claim {
+        let utility = claim.utility.as_deref().unwrap_or("none");
+        writeln!(out, "  utility: {utility} (standing: {}; {})", claim.standing, claim.source)?;
+        if case.no_optimum.is_none() && !claim.caveat.is_empty() {
+            writeln!(out, "  {}", claim.caveat)?;
+        }
+    }
+    if let Some(why) = &case.no_optimum {
+        let reference =
+            if case.optimum.is_some() { ": the optimum is a reference, no goal of its" } else { "" };
+        writeln!(out, "  {why}{reference}")?;
+    }
+    if let Some(optimum) = &case.optimum {
+        writeln!(out, "  total utility: {:.9e}", optimum.utility)?;
+        let dearest: Vec<String> = optimum
+            .links
+            .iter()
+            .take(SHOWN)
+            .map(|l| format!("{} to {} ({:.3e})", l.from, l.to, l.price_per_bps))
+            .collect();
+        writeln!(out, "  dearest links (price per bit/s): {}", dearest.join(", "))?;
+    }
+    match (&case.fluid, &case.no_fluid) {
+        (Some(fluid), _) if !fluid.settled => writeln!(
+            out,
+            "  fluid: not settled after {:.3} s in the model; its numbers are those of that moment",
+            fluid.model_s
+        ),
+        (None, Some(why)) => writeln!(out, "  fluid: {why}"),
+        _ => Ok(()),
+    }
+}

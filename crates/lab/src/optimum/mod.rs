@@ -1,0 +1,10 @@
+//! The optimum of an experiment's flows: beside what was simulated, and by itself.
+
+mod beside;
+mod report;
+mod round;
+
+pub use beside::{Beside, beside, summary};
+pub use report::{
+    ClaimEntry, FluidEntry, LinkEntry, OptimumCase, OptimumEntry, OptimumReport, RatesEntry, optimum,
+};

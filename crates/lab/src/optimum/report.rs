@@ -1,0 +1,305 @@
+//! What `tresse optimum` tells: no simulation.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use tresse_optimum::claims::{Claim, Objective, Standing};
+use tresse_optimum::distance::Distance;
+use tresse_optimum::fluid::{Fluid, FluidError, Network};
+use tresse_optimum::problem::{Pooling, Problem};
+use tresse_optimum::solve::{Optimum, solve, total_utility};
+use tresse_optimum::utility::Utility;
+
+use super::beside::{goodputs, why_none};
+use super::round::Round;
+use crate::load::{Loaded, Profile};
+use crate::resolve::{Case, Plan};
+use crate::summary::axes;
+
+/// What `tresse optimum --json` prints.
+#[derive(Debug, Clone, Serialize)]
+pub struct OptimumReport {
+    /// `tresse/optimum/1`.
+    pub schema: &'static str,
+    /// The experiment's name.
+    pub experiment: String,
+    /// The profile.
+    pub profile: &'static str,
+    /// The seed of the flows and their paths.
+    pub seed: u64,
+    /// Which round of the pattern the flows are of.
+    pub round: u32,
+    /// The cases.
+    pub cases: Vec<OptimumCase>,
+}
+
+/// One case.
+#[derive(Debug, Clone, Serialize)]
+pub struct OptimumCase {
+    /// The axes.
+    pub case: IndexMap<&'static str, serde_json::Value>,
+    /// The controller.
+    pub controller: &'static str,
+    /// How many flows there are.
+    pub flows: usize,
+    /// What its paper claims; none of a user's own.
+    pub claim: Option<ClaimEntry>,
+    /// The optimum of the utility that is claimed, or that stands in.
+    pub optimum: Option<OptimumEntry>,
+    /// Why there is none, or why it is only a reference.
+    pub no_optimum: Option<String>,
+    /// Where the fluid model comes to rest.
+    pub fluid: Option<FluidEntry>,
+    /// Why there is none.
+    pub no_fluid: Option<String>,
+}
+
+/// What a controller's paper claims.
+#[derive(Debug, Clone, Serialize)]
+pub struct ClaimEntry {
+    /// `proved`, `claimed` or `none`.
+    pub standing: &'static str,
+    /// Paper and equation.
+    pub source: &'static str,
+    /// What it leaves out.
+    pub caveat: &'static str,
+    /// The utility in words; none if there is none.
+    pub utility: Option<String>,
+}
+
+/// An optimum.
+#[derive(Debug, Clone, Serialize)]
+pub struct OptimumEntry {
+    /// Mean and percentiles over the flows, payload.
+    #[serde(flatten)]
+    pub goodput: IndexMap<&'static str, f64>,
+    /// The sum of the flows' utilities of their rates on the wire in bit/s; its unit is the utility's own.
+    pub utility: f64,
+    /// The largest violation of the conditions of optimality, relative.
+    pub kkt_residual: f64,
+    /// The links that are full or have a price, the dearest first.
+    pub links: Vec<LinkEntry>,
+    /// Every flow.
+    pub rates: Vec<RatesEntry>,
+}
+
+/// A link that limits somebody.
+#[derive(Debug, Clone, Serialize)]
+pub struct LinkEntry {
+    /// The number of the output port, as in `links.parquet`.
+    pub port: u32,
+    /// The node whose port it is.
+    pub from: String,
+    /// The node to which it leads.
+    pub to: String,
+    /// The name of its layer.
+    pub layer: &'static str,
+    /// Its rate.
+    pub rate_bps: u64,
+    /// What flows over it at the optimum.
+    pub load_bps: f64,
+    /// Whether that fills it.
+    pub binding: bool,
+    /// What one more bit/s would add to the total utility.
+    pub price_per_bps: f64,
+}
+
+/// A flow's rates, headers included.
+#[derive(Debug, Clone, Serialize)]
+pub struct RatesEntry {
+    /// The sending host.
+    pub from: u32,
+    /// The receiving host.
+    pub to: u32,
+    /// By path, at the optimum.
+    pub optimum_bps: Vec<f64>,
+    /// By path, in the fluid model; empty if there is none.
+    pub fluid_bps: Vec<f64>,
+}
+
+/// A fluid model at rest.
+#[derive(Debug, Clone, Serialize)]
+pub struct FluidEntry {
+    /// Whether nothing moved any more. If not, this is where it stood when its steps were used up.
+    pub settled: bool,
+    /// The time that it had in the model.
+    pub model_s: f64,
+    /// Mean and percentiles over the flows, payload.
+    #[serde(flatten)]
+    pub goodput: IndexMap<&'static str, f64>,
+    /// The sum of the flows' utilities; none if no utility is known.
+    pub utility: Option<f64>,
+    /// The distance from the optimum, and its mean and largest value over the flows.
+    #[serde(flatten)]
+    pub distance: IndexMap<&'static str, f64>,
+}
+
+/// Steps of the solver times its unknowns, for one case: some seconds. A network that is not at rest then is
+/// said not to have settled.
+const WORK: usize = 5_000_000;
+
+/// The optimum and the fluid equilibrium of round 0 of every case of `plan` under `seed`.
+pub fn optimum(loaded: &Loaded, plan: &Plan, profile: Profile, seed: u64, parallel: usize) -> OptimumReport {
+    let next = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<OptimumCase>>> = plan.cases.iter().map(|_| Mutex::new(None)).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..parallel.clamp(1, plan.cases.len().max(1)) {
+            scope.spawn(|| {
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(case) = plan.cases.get(i) else { return };
+                    *results[i].lock().expect("no holder of the lock panics") = Some(one(plan, case, seed));
+                }
+            });
+        }
+    });
+    let cases = results.into_iter().filter_map(|r| r.into_inner().expect("no holder of the lock panics"));
+    OptimumReport {
+        schema: "tresse/optimum/1",
+        experiment: loaded.source.name.clone(),
+        profile: profile.name(),
+        seed,
+        round: 0,
+        cases: cases.collect(),
+    }
+}
+
+fn one(plan: &Plan, case: &Case, seed: u64) -> OptimumCase {
+    let round = Round::new(plan, case, seed, 0);
+    let problem = round.problem();
+    let mut no_optimum = why_none(case, &round);
+    let solved = problem.as_ref().and_then(|p| match solve(p) {
+        Ok(optimum) => Some((p, optimum)),
+        Err(e) => {
+            no_optimum = Some(e.to_string());
+            None
+        }
+    });
+    let controller = case.controllers.controller().name();
+    let (fluid, no_fluid) = match round.network().map(|network| rest(&round, network)) {
+        Some(Ok(fluid)) => (Some(fluid), None),
+        Some(Err(e)) => (None, Some(e.to_string())),
+        None => (None, Some(format!("{controller} has no fluid model for these subflows"))),
+    };
+    OptimumCase {
+        case: axes(case),
+        controller,
+        flows: round.transfers.len(),
+        claim: round.claim().map(ClaimEntry::of),
+        optimum: solved.as_ref().map(|(_, optimum)| entry(plan, &round, optimum, fluid.as_ref())),
+        no_optimum,
+        fluid: fluid.as_ref().map(|f| f.entry(&round, problem.as_ref(), solved.as_ref().map(|s| &s.1))),
+        no_fluid,
+    }
+}
+
+/// A fluid model's last state.
+struct Rest {
+    settled: bool,
+    model_s: f64,
+    /// By flow and path, bit/s.
+    rates: Vec<Vec<f64>>,
+}
+
+fn rest(round: &Round, network: Network) -> Result<Rest, FluidError> {
+    let paths: usize = network.connections.iter().map(|c| c.paths.len()).sum();
+    let unknowns = (paths + network.links.len()).max(1);
+    let mut fluid = Fluid::new(network)?;
+    let settled = match fluid.equilibrium_within(WORK / unknowns) {
+        Ok(_) => true,
+        Err(FluidError::NotSettled { .. }) => false,
+        Err(error) => return Err(error),
+    };
+    let state = fluid.state();
+    Ok(Rest { settled, model_s: state.time_s, rates: round.by_flow(state.rates_bps) })
+}
+
+impl Rest {
+    fn entry(&self, round: &Round, problem: Option<&Problem>, optimum: Option<&Optimum>) -> FluidEntry {
+        let distance = problem.zip(optimum).map(|(p, o)| Distance::of(p, o, &self.rates));
+        FluidEntry {
+            settled: self.settled,
+            model_s: self.model_s,
+            goodput: goodputs(self.rates.iter().map(|r| round.goodput(r.iter().sum()))),
+            utility: problem.map(|p| total_utility(p, &self.rates)),
+            distance: distance.map_or_else(IndexMap::new, |d| {
+                IndexMap::from([
+                    ("goodput_distance_mean", d.mean),
+                    ("goodput_distance_max", d.largest),
+                    ("utility_distance", d.utility),
+                ])
+            }),
+        }
+    }
+}
+
+fn entry(plan: &Plan, round: &Round, optimum: &Optimum, fluid: Option<&Rest>) -> OptimumEntry {
+    let ports = plan.fabric.ports();
+    let mut links: Vec<LinkEntry> = round
+        .ports
+        .iter()
+        .enumerate()
+        .map(|(l, &port)| {
+            let [from, to] = plan.fabric.ends(port);
+            LinkEntry {
+                port,
+                from,
+                to,
+                layer: plan.fabric.layer(port).name(),
+                rate_bps: ports[port as usize].rate,
+                load_bps: optimum.loads[l],
+                binding: optimum.binding.contains(&l),
+                price_per_bps: optimum.prices[l],
+            }
+        })
+        .filter(|l| l.binding || l.price_per_bps > 0.0)
+        .collect();
+    links.sort_by(|a, b| b.price_per_bps.total_cmp(&a.price_per_bps).then(a.port.cmp(&b.port)));
+    OptimumEntry {
+        goodput: goodputs(optimum.totals.iter().map(|&x| round.goodput(x))),
+        utility: optimum.utility,
+        kkt_residual: optimum.residuals.worst(),
+        links,
+        rates: round
+            .transfers
+            .iter()
+            .enumerate()
+            .map(|(i, t)| RatesEntry {
+                from: t.from,
+                to: t.to,
+                optimum_bps: optimum.rates[i].clone(),
+                fluid_bps: fluid.map_or_else(Vec::new, |f| f.rates[i].clone()),
+            })
+            .collect(),
+    }
+}
+
+impl ClaimEntry {
+    fn of(claim: &Claim) -> Self {
+        Self {
+            standing: claim.standing.name(),
+            source: claim.source,
+            caveat: claim.caveat,
+            utility: claim.objective.as_ref().map(|o| words(o, claim.standing)),
+        }
+    }
+}
+
+/// A utility in words.
+fn words(objective: &Objective, standing: Standing) -> String {
+    let utility = match objective.utility {
+        Utility::AlphaFair { alpha: 1.0 } => "log".to_owned(),
+        Utility::AlphaFair { alpha } => format!("alpha-fair with alpha = {alpha}"),
+        Utility::Tcp { .. } => "Reno's, THESIS (2.22)".to_owned(),
+        Utility::TcpSlowStart { .. } => "Reno's in slow start, THESIS (2.21)".to_owned(),
+        Utility::Bos { .. } => "BOS's, XMP (4)".to_owned(),
+    };
+    let pooling = match objective.pooling {
+        Pooling::Pooled => "of the flow's whole rate",
+        Pooling::Separate => "of each path's rate",
+    };
+    let stands_in = if standing == Standing::None { ", which stands in" } else { "" };
+    format!("{utility}, {pooling}{stands_in}")
+}

@@ -1,0 +1,210 @@
+//! A round of a workload as a problem: its flows, all present together, and the links that they share.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tresse_controllers::Scheme;
+use tresse_fabric::FatTree;
+use tresse_optimum::claims::{Claim, Subflows, claim};
+use tresse_optimum::fluid::{self, Link, Network, Path, Signal};
+use tresse_optimum::problem::Problem;
+use tresse_workload::{Permutation, Transfer};
+
+use crate::resolve::{Case, Plan};
+use crate::unit::spec;
+
+/// The flows of one round of a case, as they stand when it begins: nobody has finished.
+///
+/// Links are the ports that data takes; ACKs take nothing. Rates are on the wire, headers included. RTTs are
+/// those of empty paths.
+#[derive(Debug)]
+pub struct Round {
+    /// By flow, in the order of the sending hosts.
+    pub transfers: Vec<Transfer>,
+    /// By flow.
+    flows: Vec<RoundFlow>,
+    /// The ports of the fabric that the links are, in their order.
+    pub ports: Vec<u32>,
+    capacities: Vec<u64>,
+    /// Bytes of a full packet on the wire.
+    packet_bytes: u64,
+    /// The share of payload in them.
+    payload: f64,
+    controllers: Arc<Scheme>,
+}
+
+#[derive(Debug)]
+struct RoundFlow {
+    /// By path, indices of links.
+    paths: Vec<Vec<usize>>,
+    rtt_ps: u64,
+    claim: Option<Claim>,
+}
+
+impl RoundFlow {
+    fn with_subflows<T>(&self, packet_bytes: u64, of: impl FnOnce(Subflows) -> T) -> T {
+        let rtts = vec![tresse_fabric::seconds(self.rtt_ps); self.paths.len()];
+        of(Subflows { rtts: &rtts, packet: packet_bytes as f64 * 8.0 })
+    }
+}
+
+impl Round {
+    /// Round `round` of `case` under `seed`.
+    pub fn new(plan: &Plan, case: &Case, seed: u64, round: u32) -> Self {
+        let fabric: &FatTree = &plan.fabric;
+        let transport = case.transport;
+        let bytes = transport.mss + transport.header;
+        let transfers = Permutation { hosts: fabric.hosts(), size: case.size, seed }.round(round);
+        let routes: Vec<Vec<Vec<u32>>> = transfers
+            .iter()
+            .map(|&t| spec(plan, case, seed, round, t).paths.into_iter().map(|p| p.there).collect())
+            .collect();
+        let used: BTreeMap<u32, usize> = routes.iter().flatten().flatten().map(|&port| (port, 0)).collect();
+        let links: BTreeMap<u32, usize> = used.into_keys().zip(0..).collect();
+        let configs = fabric.ports();
+        let flows = transfers
+            .iter()
+            .zip(&routes)
+            .map(|(t, routes)| {
+                let paths = routes.iter().map(|ports| ports.iter().map(|p| links[p]).collect()).collect();
+                let rtt_ps = fabric.base_rtt(t.from, t.to, bytes, transport.ack);
+                let flow = RoundFlow { paths, rtt_ps, claim: None };
+                let claim = flow.with_subflows(bytes.into(), |s| claim(&case.controllers, s));
+                RoundFlow { claim, ..flow }
+            })
+            .collect();
+        Self {
+            transfers,
+            flows,
+            capacities: links.keys().map(|&p| configs[p as usize].rate).collect(),
+            ports: links.into_keys().collect(),
+            packet_bytes: u64::from(bytes),
+            payload: f64::from(transport.mss) / f64::from(bytes),
+            controllers: Arc::clone(&case.controllers),
+        }
+    }
+
+    /// What the controller claims of these flows; `None` of a user's own, of which nothing is known.
+    pub fn claim(&self) -> Option<&Claim> {
+        self.flows.first().and_then(|f| f.claim.as_ref())
+    }
+
+    /// The problem of maximising the claimed utility, or that which stands in for it; `None` where there is
+    /// neither.
+    pub fn problem(&self) -> Option<Problem> {
+        let mut problem = Problem::default();
+        for (port, &capacity) in self.ports.iter().zip(&self.capacities) {
+            problem.link(format!("port {port}"), capacity as f64);
+        }
+        for (flow, t) in self.flows.iter().zip(&self.transfers) {
+            let objective = flow.claim.as_ref()?.objective.as_ref()?;
+            let name = format!("host {} to host {}", t.from, t.to);
+            problem.flows.push(objective.flow(name, flow.paths.iter().cloned()));
+        }
+        Some(problem)
+    }
+
+    /// The fluid model of these flows; `None` if the controller has none. Ports signal per round: they mark
+    /// above a threshold, or drop when full, and meet all that send just then.
+    ///
+    /// Links that can never be full before another on the same paths are left out: they change no rate, but
+    /// how two links that are full at once divide their signal would take long to settle.
+    pub fn network(&self) -> Option<Network> {
+        let kept = self.decisive();
+        let place: BTreeMap<usize, usize> = kept.iter().copied().zip(0..).collect();
+        let floor = f64::from(self.controllers.controller().min_cwnd());
+        let mut connections = Vec::new();
+        for flow in &self.flows {
+            let path = |links: &Vec<usize>| {
+                let links = links.iter().filter_map(|l| place.get(l).copied()).collect();
+                Path { links, rtt_ps: flow.rtt_ps, loss: 0.0 }
+            };
+            let paths = flow.paths.iter().map(path).collect();
+            connections.extend(flow.with_subflows(self.packet_bytes, |subflows| {
+                fluid::connections(&self.controllers, subflows, paths, floor)
+            })?);
+        }
+        Some(Network {
+            packet_bytes: self.packet_bytes,
+            signal: Signal::PerRound,
+            links: kept.iter().map(|&l| Link::Capacity(self.capacities[l])).collect(),
+            connections,
+        })
+    }
+
+    /// The rates of a state of [`Self::network`], by flow and path.
+    pub fn by_flow(&self, connections: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+        let mut rates = connections.into_iter().flatten();
+        self.flows.iter().map(|flow| rates.by_ref().take(flow.paths.len()).collect()).collect()
+    }
+
+    /// The links that some paths take without another link that is at least as narrow, and that all these
+    /// paths take. Of links that are alike the one nearest to the hosts stays.
+    fn decisive(&self) -> Vec<usize> {
+        let mut users: Vec<Vec<&[usize]>> = vec![Vec::new(); self.capacities.len()];
+        for path in self.flows.iter().flat_map(|f| &f.paths) {
+            path.iter().for_each(|&l| users[l].push(path));
+        }
+        // A total order, so that no two links leave each other out.
+        let rank = |l: usize| (self.capacities[l], std::cmp::Reverse(users[l].len()), l);
+        let stands_in =
+            |m: usize, l: usize| rank(m) < rank(l) && users[l].iter().all(|path| path.contains(&m));
+        (0..users.len()).filter(|&l| !users[l][0].iter().any(|&m| stands_in(m, l))).collect()
+    }
+
+    /// The goodput of a rate on the wire.
+    pub fn goodput(&self, rate: f64) -> f64 {
+        rate * self.payload
+    }
+
+    /// The rate on the wire of a goodput.
+    pub fn rate(&self, goodput: f64) -> f64 {
+        goodput / self.payload
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Profile, find, load, resolve};
+
+    fn round(settings: &[&str], only: &str) -> Round {
+        let settings: Vec<String> = settings.iter().map(|&s| s.to_owned()).collect();
+        let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
+        let plan = resolve(&loaded, &[only.to_owned()]).expect("valid");
+        Round::new(&plan, &plan.cases[0], 1, 0)
+    }
+
+    /// Whatever rates the links that are left can carry, all can.
+    #[test]
+    fn links_that_are_left_out_decide_nothing() {
+        for layers in ["1Gbps", "{ rack = '1Gbps', aggregation = '400Mbps', core = '3Gbps' }"] {
+            let round = round(&["fabric.k=4", &format!("fabric.rate={layers}")], "scheme=xmp");
+            let kept = round.decisive();
+            assert!(kept.len() < round.capacities.len());
+            let paths: Vec<&Vec<usize>> = round.flows.iter().flat_map(|f| &f.paths).collect();
+            for l in (0..round.capacities.len()).filter(|l| !kept.contains(l)) {
+                let stands_in = kept.iter().any(|&m| {
+                    round.capacities[m] <= round.capacities[l]
+                        && paths.iter().all(|p| !p.contains(&l) || p.contains(&m))
+                });
+                assert!(stands_in, "nothing limits link {l} any more");
+            }
+            assert!(paths.iter().all(|p| p.iter().any(|l| kept.contains(l))));
+        }
+    }
+
+    #[test]
+    fn the_flows_are_those_of_the_run() {
+        let round = round(&[], "scheme=dctcp");
+        let problem = round.problem().expect("DCTCP has a reference");
+        assert_eq!((problem.flows.len(), round.transfers.len()), (128, 128));
+        // A path begins at its sender's port and ends at its receiver's: both have numbers of their own.
+        for (flow, t) in problem.flows.iter().zip(&round.transfers) {
+            let links = &flow.paths[0].links;
+            assert_eq!(round.ports[links[0]], t.from);
+            assert_eq!(round.ports[*links.last().expect("a link")], 128 + t.to);
+        }
+        assert!((round.goodput(1500.0) - 1460.0).abs() < 1e-9 && (round.rate(1460.0) - 1500.0).abs() < 1e-9);
+    }
+}
