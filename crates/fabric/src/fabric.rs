@@ -15,7 +15,7 @@ pub struct RouteId(u32);
 pub enum Arrival<P> {
     /// It is at the end of its route.
     Delivered(Packet<P>),
-    /// A port had no room for it.
+    /// A port had no room for it, or lost it.
     Dropped(Packet<P>),
 }
 
@@ -89,7 +89,7 @@ impl<P: Copy> Fabric<P> {
         &row[..row.iter().position(|&p| p == END).unwrap_or(row.len())]
     }
 
-    /// Sends a packet now, from the start of `route`. False if the first port drops it. After
+    /// Sends a packet now, from the start of `route`. False if the first port drops or loses it. After
     /// [`Fabric::advance`] returned `None`, call [`Fabric::set_now`] first.
     #[inline]
     pub fn send(&mut self, route: RouteId, bytes: u32, mut ecn: Ecn, payload: P) -> bool {

@@ -8,6 +8,7 @@
 //! switch, and a host with (k/2)^2 addresses can be reached over each of them. A subflow uses the
 //! same address number at both ends: data and ACKs pass the same core switch.
 
+use crate::loss::{Loss, Probability};
 use crate::port::{NonEct, PortConfig, Threshold};
 use crate::units::{BitsPerSecond, Time};
 
@@ -84,6 +85,8 @@ pub struct FatTreeConfig {
     pub host: (Threshold, Threshold),
     /// What a packet that cannot be marked meets above the threshold.
     pub non_ect: NonEct,
+    /// How likely a port loses a packet, by layer; a host's NIC is in the first.
+    pub loss: [Probability; 3],
 }
 
 /// Why a fat tree cannot be built.
@@ -215,13 +218,12 @@ impl FatTree {
     /// The RTT of an empty path: propagation both ways, and the transmission of a packet of `data`
     /// bytes there and of `ack` bytes back at every hop.
     pub fn base_rtt(&self, from: u32, to: u32, data: u32, ack: u32) -> Time {
-        let ports = self.ports();
         let route = self.route(from, to, 0);
         route
             .iter()
             .map(|&p| {
-                let port = &ports[p as usize];
-                2 * port.delay + u64::from(data + ack) * 8_000_000_000_000 / port.rate
+                let delay = self.config.delay[self.layer(p) as usize];
+                2 * delay + u64::from(data + ack) * 8_000_000_000_000 / self.rate(p)
             })
             .sum()
     }
@@ -233,6 +235,11 @@ impl FatTree {
             2 | 3 => Layer::Aggregation,
             _ => Layer::Core,
         }
+    }
+
+    /// The rate of a port.
+    pub fn rate(&self, port: u32) -> BitsPerSecond {
+        self.config.rate[self.layer(port) as usize]
     }
 
     /// The nodes at the two ends of a port's link, for people: that which sends, and that to which it
@@ -259,14 +266,21 @@ impl FatTree {
         }
     }
 
-    /// Every port, by number.
-    pub fn ports(&self) -> Vec<PortConfig> {
+    /// Every port, by number; `seed` decides which packets they lose.
+    pub fn ports(&self, seed: u64) -> Vec<PortConfig> {
         let c = &self.config;
         (0..6 * self.hosts())
             .map(|p| {
                 let layer = self.layer(p) as usize;
                 let (limit, mark) = if p < self.hosts() { c.host } else { (c.limit[layer], c.mark[layer]) };
-                PortConfig { rate: c.rate[layer], delay: c.delay[layer], limit, mark, non_ect: c.non_ect }
+                PortConfig {
+                    rate: c.rate[layer],
+                    delay: c.delay[layer],
+                    limit,
+                    mark,
+                    non_ect: c.non_ect,
+                    loss: Loss::new(c.loss[layer], seed, p),
+                }
             })
             .collect()
     }

@@ -1,7 +1,7 @@
 //! A data-centre fabric at packet level: time, events, packets, ports, routes and topologies.
 //!
 //! It knows no TCP and no clock: [`Fabric::send`] puts a packet on its route, [`Fabric::advance`]
-//! moves simulated time until a packet arrives, or is dropped, or until the caller's own next event.
+//! moves simulated time until a packet arrives, or is dropped or lost, or until the caller's own next event.
 //! A packet carries the caller's payload `P` untouched.
 //!
 //! One event a packet-hop (design rule 5): a FIFO port of fixed rate knows at once when an arriving
@@ -9,6 +9,7 @@
 
 mod fabric;
 mod fat_tree;
+mod loss;
 mod packet;
 mod port;
 mod prefetch;
@@ -19,6 +20,7 @@ mod units;
 
 pub use fabric::{Arrival, Fabric, RouteId};
 pub use fat_tree::{FatTree, FatTreeConfig, FatTreeError, Layer, Locality, Spread};
+pub use loss::{Loss, Probability};
 pub use packet::{Ecn, Packet};
 pub use port::{NonEct, Port, PortConfig, PortCounters, Threshold};
 pub use prefetch::prefetch;

@@ -6,9 +6,10 @@
 //! The queue is what waits: the packet that is being transmitted, and the arriving one, are not in
 //! it. That is what a switch's (and ns-3's) queue holds when a packet arrives.
 
+use crate::loss::{Loss, Probability};
 use crate::packet::Ecn;
 use crate::prefetch::prefetch;
-use crate::units::{BitsPerSecond, SECOND, Time};
+use crate::units::{BitsPerSecond, NEVER, SECOND, Time};
 
 /// A queue length, in packets or in bytes. In bytes, the part of a packet that is not yet on the
 /// wire counts too.
@@ -64,6 +65,8 @@ pub struct PortConfig {
     pub mark: Threshold,
     /// What a packet that cannot be marked meets there.
     pub non_ect: NonEct,
+    /// Arriving packets that are lost whatever the queue; they take no place in it.
+    pub loss: Loss,
 }
 
 impl PortConfig {
@@ -84,8 +87,10 @@ impl PortConfig {
 pub struct PortCounters {
     /// Bytes that were let in.
     pub bytes: u64,
-    /// Packets that were dropped.
+    /// Packets that were dropped for the queue's length.
     pub drops: u64,
+    /// Packets that were lost by [`PortConfig::loss`].
+    pub lost: u64,
     /// Packets that were marked here.
     pub marks: u64,
 }
@@ -110,8 +115,13 @@ pub struct Port {
     /// As long as the `watch`-th last packet has left, the queue is neither full nor above K.
     watch: u32,
     bytes: u64,
-    // Second cache line: touched by marks and drops only.
+    /// 0, or all bits where every packet is examined because it may be lost.
+    examine_all: Time,
+    // Second cache line: touched by marks, drops and losses only.
     drops: u64,
+    lost: u64,
+    /// Packets that could have been lost: the counter of the random numbers.
+    exposed: u64,
     marks: u64,
     config: PortConfig,
 }
@@ -137,17 +147,20 @@ impl Port {
             tail: 0,
             watch,
             bytes: 0,
+            examine_all: if config.loss.probability() == Probability::ZERO { 0 } else { NEVER },
             drops: 0,
+            lost: 0,
+            exposed: 0,
             marks: 0,
             config,
         }
     }
 
-    /// A packet arrives at `now`: when it will be at the far end, or `None` if it is dropped. May
+    /// A packet arrives at `now`: when it will be at the far end, or `None` if it is dropped or lost. May
     /// set `ecn` to CE. `now` must not lie before an earlier call's.
     #[inline]
     pub fn admit(&mut self, now: Time, bytes: u32, ecn: &mut Ecn) -> Option<Time> {
-        if self.departure(self.watch) > now && !self.examine(now, ecn) {
+        if self.departure(self.watch) | self.examine_all > now && !self.examine(now, ecn) {
             return None;
         }
         let departure = self.busy_until.max(now) + self.transmission(bytes);
@@ -181,7 +194,7 @@ impl Port {
 
     /// What has been counted so far.
     pub fn counters(&self) -> PortCounters {
-        PortCounters { bytes: self.bytes, drops: self.drops, marks: self.marks }
+        PortCounters { bytes: self.bytes, drops: self.drops, lost: self.lost, marks: self.marks }
     }
 
     /// What it was made of.
@@ -195,8 +208,16 @@ impl Port {
         self.departures[self.tail.wrapping_sub(n) as usize & (self.departures.len() - 1)]
     }
 
-    /// The queue may be full, above K, or longer than the ring: drops or marks, false if dropped.
+    /// The packet may be lost, or the queue may be full, above K, or longer than the ring. False if the
+    /// packet is lost or dropped.
     fn examine(&mut self, now: Time, ecn: &mut Ecn) -> bool {
+        if self.examine_all != 0 {
+            self.exposed += 1;
+            if self.config.loss.takes(self.exposed) {
+                self.lost += 1;
+                return false;
+            }
+        }
         if self.reaches(self.config.limit, 0, now) {
             self.drops += 1;
             return false;
@@ -227,7 +248,9 @@ impl Port {
         }
         let needed = threshold.value() + more;
         if threshold.is_bytes() {
-            let time = u128::from(self.busy_until - now) << BYTE_TIME_BITS;
+            // An idle port lets in one packet, whatever the limit.
+            let Some(rest @ 1..) = self.busy_until.checked_sub(now) else { return false };
+            let time = u128::from(rest) << BYTE_TIME_BITS;
             return time.div_ceil(u128::from(self.byte_time)) >= u128::from(needed);
         }
         // A ring that is too short has room for every packet that has not left.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use proptest::prelude::*;
 use tresse_fabric::{
-    Arrival, Ecn, Entity, Fabric, MICROSECOND, MILLISECOND, NEVER, NonEct, PortConfig, RouteId, SECOND,
+    Arrival, Ecn, Entity, Fabric, Loss, MICROSECOND, MILLISECOND, NEVER, NonEct, PortConfig, RouteId, SECOND,
     Threshold, Time,
 };
 
@@ -52,6 +52,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                     limit: Threshold::packets(limit),
                     mark: Threshold::UNLIMITED,
                     non_ect: NonEct::Queue,
+                    loss: Loss::NONE,
                 })
                 .collect();
             Scenario { ports, limits, routes, packets }
@@ -166,6 +167,7 @@ fn a_lone_packet_takes_transmission_and_delay() {
         limit: Threshold::packets(100),
         mark: Threshold::packets(10),
         non_ect: NonEct::Queue,
+        loss: Loss::NONE,
     };
     let ports = [
         port(GIGABIT, 20 * MICROSECOND),
@@ -195,6 +197,7 @@ fn the_callers_event_takes_its_place_among_the_arrivals() {
         limit: Threshold::UNLIMITED,
         mark: Threshold::UNLIMITED,
         non_ect: NonEct::Queue,
+        loss: Loss::NONE,
     };
     let mut fabric: Fabric<u32> = Fabric::new(&[port; 3], 1);
     for p in 0..3 {
@@ -222,6 +225,7 @@ fn a_routes_place_is_used_again() {
         limit: Threshold::UNLIMITED,
         mark: Threshold::UNLIMITED,
         non_ect: NonEct::Queue,
+        loss: Loss::NONE,
     };
     let mut fabric: Fabric<u32> = Fabric::new(&[port; 4], 3);
     let long = fabric.add_route(&[0, 1, 2]);

@@ -16,7 +16,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tresse_fabric::{
-    FatTree, FatTreeConfig, FatTreeError, Layer, Locality, MICROSECOND, NANOSECOND, NonEct, Spread, Threshold,
+    FatTree, FatTreeConfig, FatTreeError, Layer, Locality, MICROSECOND, NANOSECOND, NonEct, Probability,
+    Spread, Threshold,
 };
 
 const GIGABIT: u64 = 1_000_000_000;
@@ -30,6 +31,7 @@ fn config(k: u32) -> FatTreeConfig {
         mark: [Threshold::packets(10); 3],
         host: (Threshold::packets(1000), Threshold::UNLIMITED),
         non_ect: NonEct::Queue,
+        loss: [Probability::ZERO; 3],
     }
 }
 
@@ -78,7 +80,7 @@ fn hosts_switches_and_ports_are_as_many_as_al_fares_counts() {
         let tree = tree(k);
         assert_eq!((tree.hosts(), tree.switches()), (hosts, switches));
         // Three layers of as many links as hosts, two directions each.
-        assert_eq!(tree.ports().len(), 6 * hosts as usize);
+        assert_eq!(tree.ports(1).len(), 6 * hosts as usize);
     }
 }
 
@@ -88,8 +90,8 @@ fn hosts_switches_and_ports_are_as_many_as_al_fares_counts() {
 fn the_ports_are_the_links_of_a_fat_tree() {
     for k in [4, 6, 8] {
         let tree = tree(k);
-        let links: BTreeSet<(Node, Node)> = (0..tree.ports().len() as u32).map(|p| ends(k, p)).collect();
-        assert_eq!(links.len(), tree.ports().len(), "no link twice");
+        let links: BTreeSet<(Node, Node)> = (0..tree.ports(1).len() as u32).map(|p| ends(k, p)).collect();
+        assert_eq!(links.len(), tree.ports(1).len(), "no link twice");
         assert!(links.iter().all(|&(from, to)| links.contains(&(to, from))));
         let mut degree: BTreeMap<Node, u32> = BTreeMap::new();
         for (from, _) in &links {
@@ -236,10 +238,11 @@ fn each_port_is_made_as_its_layer_says() {
             rate: [GIGABIT, 2 * GIGABIT, 3 * GIGABIT],
             limit: [1, 2, 3].map(Threshold::packets),
             mark: [4, 5, 6].map(Threshold::packets),
+            loss: [7, 8, 9].map(Probability::from_parts),
             ..config(k)
         };
         let tree = FatTree::new(config).expect("k is even");
-        for (p, port) in (0..).zip(tree.ports()) {
+        for (p, port) in (0..).zip(tree.ports(1)) {
             let layer = match ends(k, p) {
                 (Node::Host(_), _) | (_, Node::Host(_)) => Layer::Rack,
                 (Node::Core(_), _) | (_, Node::Core(_)) => Layer::Core,
@@ -249,6 +252,7 @@ fn each_port_is_made_as_its_layer_says() {
             assert_eq!((port.rate, port.delay), (config.rate[layer as usize], config.delay[layer as usize]));
             let switch = (config.limit[layer as usize], config.mark[layer as usize]);
             let is_nic = matches!(ends(k, p).0, Node::Host(_));
+            assert_eq!(port.loss.probability(), config.loss[layer as usize]);
             assert_eq!((port.limit, port.mark), if is_nic { config.host } else { switch });
         }
     }

@@ -76,7 +76,7 @@ fn case(k: u32, duration: Time, repetitions: u32) -> Result<BenchCase, LabError>
         ceilings.push(ceiling_speed(&plan.fabric, &flows, duration));
         reset_peak_rss();
         let start = clock();
-        let mut world = World::new(&plan.fabric.ports(), plan.fabric.longest_route());
+        let mut world = World::new(&plan.fabric.ports(1), plan.fabric.longest_route());
         for flow in &flows {
             world.start(flow.clone());
         }
@@ -116,7 +116,7 @@ fn ceiling_speed(fabric: &FatTree, flows: &[FlowSpec], duration: Time) -> f64 {
         .map(|p| ConstantWindow { there: p.there.clone(), back: p.back.clone(), window: WINDOW })
         .collect();
     let start = clock();
-    let hops = ceiling::run(&fabric.ports(), fabric.longest_route(), &sources, (1500, 40), duration);
+    let hops = ceiling::run(&fabric.ports(1), fabric.longest_route(), &sources, (1500, 40), duration);
     hops as f64 / start.elapsed().as_secs_f64()
 }
 

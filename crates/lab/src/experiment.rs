@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Bytes, Duration, Packets, Queue, Rate};
+use crate::units::{Bytes, Duration, Packets, Probability, Queue, Rate};
 
 /// One experiment: a fabric, a transport, and the axes scheme, subflows and pattern.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -68,9 +68,16 @@ pub struct Fabric {
     /// What a packet that is not ECN-capable meets above K.
     #[serde(default)]
     pub non_ect: NonEct,
+    /// How likely a port loses an arriving packet, whatever its queue: 0 to less than 1. ACKs are lost too.
+    #[serde(default = "lossless")]
+    pub loss: Layered<Probability>,
     /// What the subflows of one connection must not share.
     #[serde(default)]
     pub distinct: Distinct,
+}
+
+fn lossless() -> Layered<Probability> {
+    Layered::All(Probability::ZERO)
 }
 
 fn unlimited() -> Layered<Queue> {
@@ -286,7 +293,7 @@ pub enum FlowSize {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
-    /// `links.parquet`: bytes, drops and marks of every port, by case and seed.
+    /// `links.parquet`: bytes, drops, losses and marks of every port, by case and seed.
     #[serde(default = "yes")]
     pub links: bool,
 }

@@ -76,6 +76,12 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     if let Some(delay) = experiment.fabric.delay.layers().iter().find(|d| d.0 > LONGEST) {
         return Err(wrong(&["fabric", "delay"], format!("{delay}: a link has at most 1000s of delay")));
     }
+    for (layer, loss) in Layer::ALL.iter().zip(experiment.fabric.loss.layers()) {
+        if loss.to_port() == tresse_fabric::Probability::ONE {
+            let message = format!("{loss} in the {} layer: no flow would ever finish", layer.name());
+            return Err(wrong(&["fabric", "loss"], message));
+        }
+    }
     let spread = match experiment.fabric.distinct {
         Distinct::Core => Spread::Core,
         Distinct::Aggregation => Spread::Aggregation,
@@ -155,6 +161,7 @@ fn fabric(experiment: &Experiment) -> Result<FatTree, String> {
         limit: f.queue.layers().map(|q| q.threshold()),
         mark: f.mark.layers().map(|q| q.threshold()),
         host: (f.host_queue.threshold(), f.host_mark.threshold()),
+        loss: f.loss.layers().map(|p| p.to_port()),
         non_ect: match f.non_ect {
             NonEct::Queue => PortNonEct::Queue,
             NonEct::Drop => PortNonEct::Drop,

@@ -42,6 +42,7 @@ pub(crate) const METRICS: &[&str] = &[
     "timeouts",
     "retransmissions_pkts",
     "drops_pkts",
+    "lost_pkts",
     "marks_pkts",
     "mark_cuts",
     "simulated_s",
@@ -99,7 +100,8 @@ pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -
     metrics.insert("delivered_bytes", sum(|f| f.record.bytes));
     metrics.insert("timeouts", sum(|f| f.record.counters.timeouts));
     metrics.insert("retransmissions_pkts", sum(|f| f.record.counters.retransmissions));
-    metrics.insert("drops_pkts", total(|o| o.packets.dropped));
+    metrics.insert("drops_pkts", total(|o| o.packets.dropped - o.lost));
+    metrics.insert("lost_pkts", total(|o| o.lost));
     metrics.insert("marks_pkts", total(|o| o.marks));
     metrics.insert("mark_cuts", sum(|f| f.record.counters.mark_cuts));
     let simulated = outcomes.iter().map(|o| o.simulated).sum();
@@ -181,7 +183,7 @@ pub fn digest(units: &[(&Case, u64, &Outcome)]) -> String {
             words.extend([c.sent, c.retransmissions, c.timeouts, c.recoveries, c.mark_cuts, c.marks]);
         }
         for l in &outcome.links {
-            words.extend([l.port.into(), l.bytes, l.drops, l.marks]);
+            words.extend([l.port.into(), l.bytes, l.drops + l.lost, l.marks]);
         }
         for word in words {
             hash.update(word.to_le_bytes());

@@ -46,13 +46,14 @@ const FLOWS: [Column; 13] = [
     Column("marks", U64, "packets", "CE marks that the sender was told of"),
 ];
 
-const LINKS: [Column; 7] = [
+const LINKS: [Column; 8] = [
     Column("port", U32, "", "the number of the output port"),
     Column("layer", TEXT, "", "rack, aggregation or core"),
     Column("rate_bps", U64, "bit/s", "its rate"),
     Column("carried_bytes", U64, "bytes", "what it carried, headers included"),
     Column("duration_ps", U64, "ps", "the simulated time of this case and seed"),
     Column("drops", U64, "packets", "packets for which its queue had no room"),
+    Column("lost", U64, "packets", "packets that it lost by its loss probability"),
     Column("marks", U64, "packets", "packets that it marked"),
 ];
 
@@ -183,6 +184,7 @@ impl Tables {
             u64s(|l| l.bytes),
             Arc::new(UInt64Array::from_value(duration, links.len())),
             u64s(|l| l.drops),
+            u64s(|l| l.lost),
             u64s(|l| l.marks),
         ]);
         table.append(columns)

@@ -51,8 +51,10 @@ pub struct Link {
     pub rate: u64,
     /// Bytes that it let in.
     pub bytes: u64,
-    /// Packets that it dropped.
+    /// Packets that it dropped for the queue's length.
     pub drops: u64,
+    /// Packets that it lost by its loss probability.
+    pub lost: u64,
     /// Packets that it marked.
     pub marks: u64,
 }
@@ -68,6 +70,8 @@ pub struct Outcome {
     pub hops: u64,
     /// Where the packets went.
     pub packets: Packets,
+    /// Packets that ports lost by their loss probability.
+    pub lost: u64,
     /// Packets that were marked, each at its first port above K.
     pub marks: u64,
     /// The flows that finished, in the order of round and sending host.
@@ -99,7 +103,7 @@ pub fn run<E>(
     let expected = case.size.mean().saturating_mul(u64::from(fabric.hosts()) * u64::from(case.rounds));
     progress.expected_bytes.store(expected, Ordering::Relaxed);
 
-    let mut world = World::new(&fabric.ports(), fabric.longest_route());
+    let mut world = World::new(&fabric.ports(seed), fabric.longest_route());
     let mut flows: Vec<Flow> = Vec::new();
     let mut complete = true;
     let mut looked = 0;
@@ -142,6 +146,7 @@ pub fn run<E>(
         simulated: world.now(),
         hops: world.fabric().hops(),
         packets: world.packets(),
+        lost: world.fabric().ports().iter().map(|p| p.counters().lost).sum(),
         marks: world.fabric().ports().iter().map(|p| p.counters().marks).sum(),
         flows,
         links: links(&world, fabric),
@@ -189,6 +194,7 @@ fn links(world: &World, fabric: &FatTree) -> Vec<Link> {
                 rate: p.config().rate,
                 bytes: c.bytes,
                 drops: c.drops,
+                lost: c.lost,
                 marks: c.marks,
             }
         })

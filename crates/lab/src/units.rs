@@ -7,7 +7,7 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::{Serialize, Serializer};
-use tresse_fabric::Threshold;
+use tresse_fabric::{Probability as PortProbability, Threshold};
 
 /// A rate, bit/s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,6 +44,49 @@ impl Queue {
             Self::Bytes(n) => Threshold::bytes(n),
             Self::Unlimited => Threshold::UNLIMITED,
         }
+    }
+}
+
+/// A probability, from 0 to 1: a number without a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Probability(f64);
+
+impl Probability {
+    /// Never.
+    pub const ZERO: Self = Self(0.0);
+
+    /// As a port takes it: parts of 2^32.
+    pub fn to_port(self) -> PortProbability {
+        PortProbability::from_parts((self.0 * PortProbability::ONE.parts() as f64).round() as u64)
+    }
+}
+
+impl fmt::Display for Probability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<'de> Deserialize<'de> for Probability {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let value = f64::deserialize(d)?;
+        if !(0.0..=1.0).contains(&value) {
+            return Err(de::Error::custom(format!("{value} is not a probability: 0 to 1, such as 0.001")));
+        }
+        if value > 0.0 && Self(value).to_port() == PortProbability::ZERO {
+            return Err(de::Error::custom(format!("{value} is too small: a probability has parts of 2^-32")));
+        }
+        Ok(Self(value))
+    }
+}
+
+impl JsonSchema for Probability {
+    fn schema_name() -> Cow<'static, str> {
+        "Probability".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "minimum": 0, "maximum": 1, "examples": [0.001] })
     }
 }
 

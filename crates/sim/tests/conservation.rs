@@ -1,4 +1,4 @@
-//! No packet is lost sight of: sent = delivered + dropped + in flight, wherever time stops.
+//! No packet is lost sight of: sent = delivered + dropped or lost + in flight, wherever time stops.
 //!
 //! The scenarios are drawn from random streams, so each case repeats by its number.
 
@@ -6,7 +6,8 @@ mod common;
 
 use common::{Acking, Bottleneck, GIGABIT, MSS, Net, PACKET, flow, scheme};
 use tresse_fabric::{
-    FatTree, FatTreeConfig, MICROSECOND, MILLISECOND, NonEct, SECOND, Spread, Threshold, Time,
+    FatTree, FatTreeConfig, Loss, MICROSECOND, MILLISECOND, NonEct, PortCounters, Probability, SECOND,
+    Spread, Threshold, Time,
 };
 use tresse_sim::{FlowRecord, FlowSpec, Path, Step, World};
 use tresse_transport::{Echo, Recovery, Reduction};
@@ -50,7 +51,8 @@ fn run(world: &mut World, mut later: Vec<(Time, FlowSpec)>, random: &mut Stream)
 fn check_end(world: &World, specs: &[FlowSpec], records: &[FlowRecord]) {
     let p = world.packets();
     assert_eq!(p.sent, p.delivered + p.dropped);
-    let port_drops: u64 = world.fabric().ports().iter().map(|port| port.counters().drops).sum();
+    let port_drops: u64 =
+        world.fabric().ports().iter().map(|port| port.counters().drops + port.counters().lost).sum();
     assert_eq!(p.dropped, port_drops);
     assert_eq!(records.len(), specs.len());
     for record in records {
@@ -73,9 +75,9 @@ fn check_end(world: &World, specs: &[FlowSpec], records: &[FlowRecord]) {
     }
 }
 
-/// A random small scenario: up to three links, six senders, four subflows each. How many packets were
-/// dropped and marked in it.
-fn scenario(case: u64) -> (u64, u64) {
+/// A random small scenario: up to three links, six senders, four subflows each; in one of four, every port
+/// loses up to 6 % besides. What all ports counted.
+fn scenario(case: u64) -> PortCounters {
     let random = &mut Stream::new(1, "conservation", case);
     let links: Vec<_> = (0..1 + random.below(3))
         .map(|_| {
@@ -86,7 +88,13 @@ fn scenario(case: u64) -> (u64, u64) {
         .collect();
     let rtt = (150 + random.below(400)) * MICROSECOND;
     let senders = 1 + random.below(6) as u32;
-    let net = Net::new(rtt, &links, senders);
+    let mut net = Net::new(rtt, &links, senders);
+    if case.is_multiple_of(4) {
+        let probability = Probability::from_parts(random.below(1 << 28));
+        for (port, number) in net.ports.iter_mut().zip(0..) {
+            port.loss = Loss::new(probability, case, number);
+        }
+    }
     let specs: Vec<_> = (0..senders)
         .map(|sender| {
             let paths = (0..1 + random.below(4))
@@ -107,22 +115,31 @@ fn scenario(case: u64) -> (u64, u64) {
     let mut world = net.world();
     let records = run(&mut world, later, random);
     check_end(&world, &specs, &records);
-    let marks = world.fabric().ports().iter().map(|port| port.counters().marks).sum();
-    (world.packets().dropped, marks)
+    let counters = world.fabric().ports().iter().map(|port| port.counters());
+    counters.fold(PortCounters::default(), |sum, c| PortCounters {
+        bytes: sum.bytes + c.bytes,
+        drops: sum.drops + c.drops,
+        lost: sum.lost + c.lost,
+        marks: sum.marks + c.marks,
+    })
 }
 
 #[test]
 fn packets_are_conserved_in_random_scenarios() {
-    let (mut dropped, mut marked) = (0, 0);
+    let (mut dropped, mut lost, mut marked) = (0, 0, 0);
     for case in 0..300 {
         // Shown if the case fails.
         println!("case {case}");
-        let (drops, marks) = scenario(case);
-        dropped += u32::from(drops > 0);
-        marked += u32::from(marks > 0);
+        let total = scenario(case);
+        dropped += u32::from(total.drops > 0);
+        lost += u32::from(total.lost > 0);
+        marked += u32::from(total.marks > 0);
     }
-    // A test without drops and marks would show little: many cases must have them.
-    assert!(dropped > 100 && marked > 50, "{dropped} cases with drops, {marked} with marks");
+    // A test without drops, losses and marks would show little: many cases must have them.
+    assert!(
+        dropped > 100 && lost > 50 && marked > 50,
+        "{dropped} cases with drops, {lost} with losses, {marked} with marks"
+    );
 }
 
 /// XMP's fat tree at k = 4, two rounds of a permutation, with each scheme.
@@ -137,12 +154,13 @@ fn packets_are_conserved_on_a_fat_tree() {
         mark: [threshold(10); 3],
         host: (Threshold::UNLIMITED, threshold(10)),
         non_ect: NonEct::Queue,
+        loss: [Probability::ZERO; 3],
     })
     .expect("4 is even");
     for (name, subflows) in [("dctcp", 1), ("reno", 1), ("lia", 2), ("xmp", 2), ("xmp", 4)] {
         let scheme = scheme(name, &[]);
         let random = &mut Stream::new(1, name, u64::from(subflows));
-        let mut world = World::new(&tree.ports(), tree.longest_route());
+        let mut world = World::new(&tree.ports(1), tree.longest_route());
         let pattern = Permutation { hosts: tree.hosts(), size: Size::Uniform(200_000, 2_000_000), seed: 1 };
         let (mut specs, mut records) = (Vec::new(), Vec::new());
         for round in 0..2 {

@@ -84,6 +84,31 @@ fn the_digest_depends_on_the_experiment_and_the_seed_alone() {
 }
 
 #[test]
+fn ports_of_a_layer_lose_packets_as_the_seed_says() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let run = |more: &[&str]| small(dir.path(), &[&["--only", "scheme=dctcp"], more].concat());
+    let lost = |report: &Value| report["cases"][0]["metrics"]["lost_pkts"].as_u64().expect("a count");
+    let core = "fabric.loss={ rack = 0, aggregation = 0, core = 0.01 }";
+    let one = run(&["--set", core, "--out", "core"]);
+    assert_eq!(one["cases"][0]["metrics"]["flows"], 256, "every flow finishes");
+    assert_eq!(one["digest"], run(&["--set", core])["digest"]);
+    assert_ne!(lost(&one), lost(&run(&["--set", core, "--seed", "2"])));
+    let file = fs::File::open(dir.path().join("core/links.parquet")).expect("the table is there");
+    let rows = SerializedFileReader::new(file).expect("a whole Parquet file");
+    let mut total = 0;
+    for row in rows.get_row_iter(None).expect("rows") {
+        let row = row.expect("a row");
+        let cell = |name| row.get_column_iter().find(|(n, _)| *n == name).expect("the column").1.to_string();
+        let lost: u64 = cell("lost").parse().expect("a count");
+        assert!(lost == 0 || cell("layer") == "\"core\"", "{row}");
+        total += lost;
+    }
+    assert!(total > 0);
+    assert_eq!(total, lost(&one));
+    assert_eq!(lost(&run(&[])), 0);
+}
+
+#[test]
 fn replications_widen_nothing_but_the_sample() {
     let dir = TempDir::new().expect("a temporary folder");
     let report = small(dir.path(), &["--replications", "3", "--only", "scheme=dctcp"]);

@@ -236,7 +236,6 @@ impl Rest {
 }
 
 fn entry(plan: &Plan, round: &Round, optimum: &Optimum, fluid: Option<&Rest>) -> OptimumEntry {
-    let ports = plan.fabric.ports();
     let mut links: Vec<LinkEntry> = round
         .ports
         .iter()
@@ -248,7 +247,7 @@ fn entry(plan: &Plan, round: &Round, optimum: &Optimum, fluid: Option<&Rest>) ->
                 from,
                 to,
                 layer: plan.fabric.layer(port).name(),
-                rate_bps: ports[port as usize].rate,
+                rate_bps: plan.fabric.rate(port),
                 load_bps: optimum.loads[l],
                 binding: optimum.binding.contains(&l),
                 price_per_bps: optimum.prices[l],

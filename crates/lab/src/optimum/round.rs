@@ -61,7 +61,6 @@ impl Round {
             .collect();
         let used: BTreeMap<u32, usize> = routes.iter().flatten().flatten().map(|&port| (port, 0)).collect();
         let links: BTreeMap<u32, usize> = used.into_keys().zip(0..).collect();
-        let configs = fabric.ports();
         let flows = transfers
             .iter()
             .zip(&routes)
@@ -76,7 +75,7 @@ impl Round {
         Self {
             transfers,
             flows,
-            capacities: links.keys().map(|&p| configs[p as usize].rate).collect(),
+            capacities: links.keys().map(|&p| fabric.rate(p)).collect(),
             ports: links.into_keys().collect(),
             packet_bytes: u64::from(bytes),
             payload: f64::from(transport.mss) / f64::from(bytes),

@@ -1,7 +1,7 @@
 //! Thousands of flows on a fat tree.
 
 use crate::common::optimum;
-use tresse_fabric::{FatTree, FatTreeConfig, NonEct, Spread, Threshold};
+use tresse_fabric::{FatTree, FatTreeConfig, NonEct, Probability, Spread, Threshold};
 use tresse_optimum::problem::{Flow, Problem};
 use tresse_optimum::utility::Utility;
 use tresse_workload::Stream;
@@ -17,10 +17,11 @@ fn problem(flows: u32, paths: u32, utility: Utility) -> Problem {
         mark: [none; 3],
         host: (none, none),
         non_ect: NonEct::Queue,
+        loss: [Probability::ZERO; 3],
     })
     .unwrap();
     let mut problem = Problem::default();
-    for (i, port) in tree.ports().iter().enumerate() {
+    for (i, port) in tree.ports(1).iter().enumerate() {
         problem.link(format!("port {i}"), port.rate as f64);
     }
     for from in 0..tree.hosts() {

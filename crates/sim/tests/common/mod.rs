@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use tresse_controllers::{Scheme, find};
-use tresse_fabric::{MILLISECOND, NonEct, PortConfig, SECOND, Threshold, Time, seconds};
+use tresse_fabric::{Loss, MILLISECOND, NonEct, PortConfig, SECOND, Threshold, Time, seconds};
 use tresse_sim::{FlowRecord, FlowSpec, Path, Step, World};
 use tresse_transport::{Config, DelayedAck, Echo, Recovery, Reduction};
 
@@ -74,7 +74,14 @@ impl Net {
     pub fn new(base_rtt: Time, links: &[Bottleneck], senders: u32) -> Self {
         let fast = FASTER * links.iter().map(|l| l.rate).max().expect("a net has a link");
         let unlimited = Threshold::UNLIMITED;
-        let port = |rate, delay, limit, mark| PortConfig { rate, delay, limit, mark, non_ect: NonEct::Queue };
+        let port = |rate, delay, limit, mark| PortConfig {
+            rate,
+            delay,
+            limit,
+            mark,
+            non_ect: NonEct::Queue,
+            loss: Loss::NONE,
+        };
         let mut ports = Vec::new();
         for l in links {
             let wires = transmission(PACKET, fast) + l.packet_time() + transmission(HEADER, fast);
