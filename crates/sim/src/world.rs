@@ -240,6 +240,12 @@ impl World {
         self.flows.iter().find(|f| f.id == id && !f.done).map(|f| f.receiver.delivered())
     }
 
+    /// The two ends of a connection, by its id, for measurements: one that has not finished, or, until the
+    /// next is started, one that has.
+    pub fn ends(&self, id: u64) -> Option<(&Sender, &Receiver)> {
+        self.flows.iter().find(|f| f.id == id).map(|f| (&f.sender, &f.receiver))
+    }
+
     #[inline]
     fn handle_packet(&mut self, packet: &Packet<Wire>) -> Option<FlowRecord> {
         self.packets.delivered += 1;

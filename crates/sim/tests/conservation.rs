@@ -39,6 +39,14 @@ fn run(world: &mut World, mut later: Vec<(Time, FlowSpec)>, random: &mut Stream)
         let next = later.last().map_or(600 * SECOND, |(time, _)| *time);
         let until = (world.now() + random.below(100 * MILLISECOND)).min(next);
         if let Step::Finished(record) = world.advance(until, 1 + random.below(500)) {
+            let (sender, receiver) = world.ends(record.id).expect("it has just ended");
+            let subflows = 0..sender.group().len();
+            // Byte by byte, and on the subflow that each segment was given to.
+            assert_eq!(subflows.clone().map(|i| receiver.arrived(i)).sum::<u64>(), record.bytes);
+            for i in subflows {
+                let segments = receiver.arrived(i).div_ceil(u64::from(MSS));
+                assert_eq!(segments, sender.counters(i).sent, "subflow {i} of {record:?}");
+            }
             records.push(record);
         }
         check(world);

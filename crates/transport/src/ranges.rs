@@ -15,6 +15,11 @@ impl Ranges {
         self.blocks.is_empty()
     }
 
+    /// How many segments there are.
+    pub fn segments(&self) -> u32 {
+        self.blocks.iter().map(|b| b.end - b.start).sum()
+    }
+
     /// Adds a segment; false if it was there.
     pub fn insert(&mut self, seq: u32) -> bool {
         let at = self.blocks.partition_point(|b| b.end < seq);

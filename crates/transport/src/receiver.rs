@@ -15,6 +15,8 @@ pub struct Receiver {
     config: Config,
     data: Reassembly,
     segments: u32,
+    /// What the last segment lacks of a full one, bytes.
+    short: u64,
     duplicates: u64,
     subflows: Box<[Subflow]>,
 }
@@ -33,6 +35,8 @@ struct Subflow {
     marks: u32,
     /// The last packet was marked; with RFC 3168's echo: ECE is on until CWR.
     ece: bool,
+    /// The message's last segment came this way.
+    last: bool,
     deadline: Time,
     out_of_order: Ranges,
 }
@@ -47,13 +51,16 @@ impl Receiver {
             quick: config.delayed_ack.quick,
             marks: 0,
             ece: false,
+            last: false,
             deadline: NEVER,
             out_of_order: Ranges::default(),
         };
+        let segments = segments(bytes, config.mss);
         Self {
             config,
             data: Reassembly::default(),
-            segments: segments(bytes, config.mss),
+            segments,
+            short: u64::from(segments) * u64::from(config.mss) - bytes,
             duplicates: 0,
             subflows: vec![subflow; subflows].into_boxed_slice(),
         }
@@ -100,6 +107,7 @@ impl Receiver {
         let now_due =
             s.pending >= rule.every || !in_order || changed || s.quick > 0 || wire.flags & Wire::LAST != 0;
         s.quick = s.quick.saturating_sub(1);
+        s.last |= wire.flags & Wire::LAST != 0;
         if now_due {
             acks.0[1] = Some(s.ack(wire.subflow, &self.config));
         } else if s.pending == 1 {
@@ -130,6 +138,13 @@ impl Receiver {
     /// Segments that were delivered to the application, in order.
     pub fn delivered(&self) -> u32 {
         self.data.next()
+    }
+
+    /// Payload that has arrived on `subflow`, bytes, in order or not; what arrived twice counts once.
+    pub fn arrived(&self, subflow: usize) -> u64 {
+        let s = &self.subflows[subflow];
+        let segments = u64::from(s.next + s.out_of_order.segments());
+        segments * u64::from(self.config.mss) - if s.last { self.short } else { 0 }
     }
 
     /// Segments that arrived more than once.
