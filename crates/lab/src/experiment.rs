@@ -296,6 +296,9 @@ pub struct Measure {
     /// `links.parquet`: bytes, drops, losses and marks of every port, by case and seed.
     #[serde(default = "yes")]
     pub links: bool,
+    /// `samples.parquet`: what every subflow got in each interval of this length, by case and seed, and what
+    /// the flow could have had; no samples if it is not said.
+    pub samples: Option<Duration>,
 }
 
 fn yes() -> bool {
@@ -304,7 +307,7 @@ fn yes() -> bool {
 
 impl Default for Measure {
     fn default() -> Self {
-        Self { links: true }
+        Self { links: true, samples: None }
     }
 }
 

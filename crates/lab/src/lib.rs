@@ -10,6 +10,7 @@ pub mod papers;
 pub mod parts;
 mod resolve;
 mod run;
+mod sample;
 mod shapes;
 mod summary;
 mod tables;

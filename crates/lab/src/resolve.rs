@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 use tresse_controllers::{self as controllers, Signal};
-use tresse_fabric::{FatTree, FatTreeConfig, Layer, NonEct as PortNonEct, Spread};
+use tresse_fabric::{FatTree, FatTreeConfig, Layer, MICROSECOND, NonEct as PortNonEct, Spread, Time};
 use tresse_transport::{self as transport, DelayedAck};
 use tresse_workload::Size;
 
@@ -57,6 +57,8 @@ pub struct Plan {
     pub spread: Spread,
     /// The cases, in the order of the file.
     pub cases: Vec<Case>,
+    /// The interval between samples, ps; no samples without.
+    pub samples: Option<Time>,
 }
 
 /// Checks what a type cannot, and builds the cases that `only` (`KEY=VALUE[,VALUE]…`) keeps.
@@ -86,6 +88,10 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
         Distinct::Core => Spread::Core,
         Distinct::Aggregation => Spread::Aggregation,
     };
+    let samples = experiment.measure.samples.map(|s| s.0);
+    if samples.is_some_and(|s| !(MICROSECOND..=LONGEST).contains(&s)) {
+        return Err(wrong(&["measure", "samples"], "an interval of 1us to 1000s".into()));
+    }
     check_transport(experiment).map_err(|(key, e)| wrong(&["transport", key], e))?;
     let mut cases = Vec::new();
     for (pattern, workload) in &experiment.workloads {
@@ -143,7 +149,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     for filter in only {
         cases = keep(cases, filter)?;
     }
-    Ok(Plan { fabric, spread, cases })
+    Ok(Plan { fabric, spread, cases, samples })
 }
 
 /// Rates at which a packet's transmission is neither nothing nor for ever, bit/s.

@@ -13,7 +13,7 @@ use crate::load::{Loaded, Profile};
 use crate::resolve::{Case, Plan};
 use crate::summary::{self, CaseResult, ClaimResult};
 use crate::tables::Tables;
-use crate::unit::{self, Outcome, Progress};
+use crate::unit::{self, Outcome, Progress, Rows};
 
 /// Raised whenever the same experiment and seed give other results than before.
 pub const MODEL_VERSION: u32 = 1;
@@ -149,7 +149,7 @@ pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Re
         claims: Vec::new(),
     };
     save(&report, loaded, options)?;
-    let tables = Mutex::new(Tables::create(&options.out, loaded.experiment.measure.links)?);
+    let tables = Mutex::new(Tables::create(&options.out, &loaded.experiment.measure)?);
 
     let units: Vec<(&Case, u64)> =
         seeds(options).flat_map(|seed| plan.cases.iter().map(move |c| (c, seed))).collect();
@@ -205,8 +205,10 @@ fn simulate(
                 return Ok(());
             }
             let progress = &watch.units[i].1;
-            let outcome =
-                unit::run(plan, case, seed, &watch.stop, progress, |flows| lock().flows(case, seed, flows))?;
+            let outcome = unit::run(plan, case, seed, &watch.stop, progress, |rows| match rows {
+                Rows::Flows(flows) => lock().flows(case, seed, flows),
+                Rows::Samples(samples) => lock().samples(case, seed, samples),
+            })?;
             lock().links(case, seed, outcome.simulated, &outcome.links)?;
             *results[i].lock().expect("no holder of the lock panics") = Some(outcome);
         }

@@ -13,15 +13,21 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
 use crate::error::LabError;
+use crate::experiment::Measure;
 use crate::resolve::Case;
+use crate::sample::Sample;
 use crate::unit::{Flow, Link};
 
 /// A column: name, type, unit, meaning.
-struct Column(&'static str, DataType, &'static str, &'static str);
+struct Column(&'static str, Kind, &'static str, &'static str);
 
-const TEXT: DataType = DataType::Utf8;
-const U32: DataType = DataType::UInt32;
-const U64: DataType = DataType::UInt64;
+/// Its type, and whether a value may be missing.
+struct Kind(DataType, bool);
+
+const TEXT: Kind = Kind(DataType::Utf8, false);
+const U32: Kind = Kind(DataType::UInt32, false);
+const U64: Kind = Kind(DataType::UInt64, false);
+const MAYBE_U64: Kind = Kind(DataType::UInt64, true);
 
 const CASE: [Column; 4] = [
     Column("scheme", TEXT, "", "the scheme's name in the experiment"),
@@ -57,11 +63,42 @@ const LINKS: [Column; 8] = [
     Column("marks", U64, "packets", "packets that it marked"),
 ];
 
+const SAMPLES: [Column; 12] = [
+    Column("round", U32, "", "the round of the pattern, from 0; intervals are counted from its start"),
+    Column("start_ps", U64, "ps", "when the interval began"),
+    Column("duration_ps", U64, "ps", "its length; of the last one of a flow, until the flow ended"),
+    Column("from", U32, "", "the sending host"),
+    Column("to", U32, "", "the receiving host"),
+    Column("subflow", U32, "", "the subflow of this flow, from 0"),
+    Column("arrived_bytes", U64, "bytes", "payload that arrived in this time, each byte once"),
+    Column("goodput_bps", U64, "bit/s", "these bytes over this time"),
+    Column("cwnd_pkts", U32, "packets", "the congestion window at the end of this time"),
+    Column(
+        "srtt_ps",
+        MAYBE_U64,
+        "ps",
+        "the smoothed RTT at the end of this time; null before its first sample",
+    ),
+    Column(
+        "state",
+        TEXT,
+        "",
+        "the sender's state at the end of this time: open, disorder, cwr, recovery or loss",
+    ),
+    Column(
+        "flow_optimum_bps",
+        MAYBE_U64,
+        "bit/s",
+        "the mean, over this time, of the optimal goodput of the whole flow, all subflows together, among the flows \
+         that had not ended; null where the controller claims no utility, and after the first 16 rounds",
+    ),
+];
+
 fn schema(columns: &[Column]) -> Arc<Schema> {
     let field = |Column(name, kind, unit, meaning): &Column| {
         let metadata = [("unit", *unit), ("meaning", *meaning)];
         let metadata = metadata.map(|(k, v)| (k.to_owned(), v.to_owned())).into();
-        Field::new(*name, kind.clone(), false).with_metadata(metadata)
+        Field::new(*name, kind.0.clone(), kind.1).with_metadata(metadata)
     };
     Arc::new(Schema::new(CASE.iter().chain(columns).map(field).collect::<Vec<_>>()))
 }
@@ -130,13 +167,16 @@ fn failed(path: &Path, error: ParquetError) -> LabError {
 pub(crate) struct Tables {
     flows: Table,
     links: Option<Table>,
+    samples: Option<Table>,
 }
 
 impl Tables {
-    pub fn create(dir: &Path, links: bool) -> Result<Self, LabError> {
+    pub fn create(dir: &Path, measure: &Measure) -> Result<Self, LabError> {
+        let Measure { links, samples } = measure;
         Ok(Self {
             flows: Table::create(dir, "flows.parquet", &FLOWS)?,
             links: links.then(|| Table::create(dir, "links.parquet", &LINKS)).transpose()?,
+            samples: samples.map(|_| Table::create(dir, "samples.parquet", &SAMPLES)).transpose()?,
         })
     }
 
@@ -190,10 +230,40 @@ impl Tables {
         table.append(columns)
     }
 
+    /// Adds the samples of an interval.
+    pub fn samples(&mut self, case: &Case, seed: u64, samples: &[Sample]) -> Result<(), LabError> {
+        let Some(table) = self.samples.as_mut().filter(|_| !samples.is_empty()) else { return Ok(()) };
+        let u32s = |f: fn(&Sample) -> u32| -> ArrayRef {
+            Arc::new(UInt32Array::from_iter_values(samples.iter().map(f)))
+        };
+        let u64s = |f: fn(&Sample) -> u64| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter_values(samples.iter().map(f)))
+        };
+        let maybe = |f: fn(&Sample) -> Option<u64>| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter(samples.iter().map(f)))
+        };
+        let mut columns = case_columns(case, seed, samples.len());
+        columns.extend([
+            u32s(|s| s.round),
+            u64s(|s| s.start),
+            u64s(|s| s.duration),
+            u32s(|s| s.from),
+            u32s(|s| s.to),
+            u32s(|s| s.subflow),
+            u64s(|s| s.bytes),
+            u64s(Sample::goodput),
+            u32s(|s| s.cwnd),
+            maybe(|s| s.srtt),
+            Arc::new(StringArray::from_iter_values(samples.iter().map(|s| s.state.name()))) as ArrayRef,
+            maybe(|s| s.optimum),
+        ]);
+        table.append(columns)
+    }
+
     /// Ends the files and gives them their names.
     pub fn finish(self) -> Result<(), LabError> {
         self.flows.finish()?;
-        self.links.map_or(Ok(()), Table::finish)
+        [self.links, self.samples].into_iter().flatten().try_for_each(Table::finish)
     }
 }
 

@@ -9,6 +9,7 @@ use tresse_workload::{Permutation, Stream, Transfer};
 
 use crate::optimum::{Beside, beside};
 use crate::resolve::{Case, Plan};
+use crate::sample::{Sample, Sampler};
 
 /// How far a unit is; written by the unit, read by whoever shows progress.
 #[derive(Debug, Default)]
@@ -82,21 +83,30 @@ pub struct Outcome {
     pub optima: Result<Vec<Beside>, String>,
 }
 
+/// What a unit measures while it runs.
+#[derive(Debug, Clone, Copy)]
+pub enum Rows<'a> {
+    /// The flows of a round that finished.
+    Flows(&'a [Flow]),
+    /// An interval.
+    Samples(&'a [Sample]),
+}
+
 /// Packet-hops between two looks at the stop flag: a few milliseconds of work.
 const BUDGET: u64 = 1 << 16;
 
-/// Runs `case` under `seed`. `finished` gets the flows of each round as it ends, also of the last
-/// one that `stop` cut short.
+/// Runs `case` under `seed`. `measured` gets the flows of each round as it ends, also of the last
+/// one that `stop` cut short, and the samples of each interval.
 ///
 /// # Errors
-/// What `finished` returned.
+/// What `measured` returned.
 pub fn run<E>(
     plan: &Plan,
     case: &Case,
     seed: u64,
     stop: &AtomicBool,
     progress: &Progress,
-    mut finished: impl FnMut(&[Flow]) -> Result<(), E>,
+    mut measured: impl FnMut(Rows) -> Result<(), E>,
 ) -> Result<Outcome, E> {
     let fabric = &plan.fabric;
     let pattern = Permutation { hosts: fabric.hosts(), size: case.size, seed };
@@ -106,34 +116,38 @@ pub fn run<E>(
     let mut world = World::new(&fabric.ports(seed), fabric.longest_route());
     let mut flows: Vec<Flow> = Vec::new();
     let mut complete = true;
-    let mut looked = 0;
     for round in 0..case.rounds {
         let transfers = pattern.round(round);
         for transfer in &transfers {
             world.start(spec(plan, case, seed, round, *transfer));
         }
         let first = flows.len();
+        let mut sampler = Sampler::new(plan, case, seed, round, &transfers, world.now());
         while world.live() > 0 && complete {
-            let step = world.advance(NEVER, BUDGET);
-            if world.fabric().hops() - looked >= BUDGET {
-                looked = world.fabric().hops();
-                publish(&world, progress);
-                complete = !stop.load(Ordering::Relaxed);
-            }
+            let step = world.advance(sampler.as_ref().map_or(NEVER, Sampler::until), BUDGET);
+            publish(&world, progress);
+            complete = !stop.load(Ordering::Relaxed);
             match step {
                 Step::Finished(record) => {
                     let Transfer { from, to, .. } = transfers[(record.id & 0xffff_ffff) as usize];
+                    if let Some(sampler) = &mut sampler {
+                        sampler.end(&world, from);
+                    }
                     let locality = fabric.locality(from, to);
                     flows.push(Flow { round, from, to, locality, record });
                 }
                 Step::Budget => {}
-                Step::Reached => {
-                    unreachable!("{} flows are unfinished and nothing will happen", world.live())
-                }
+                Step::Reached => match &mut sampler {
+                    Some(sampler) => measured(Rows::Samples(&sampler.take(&world)))?,
+                    None => unreachable!("{} flows are unfinished and nothing will happen", world.live()),
+                },
             }
         }
+        if let Some(sampler) = &mut sampler {
+            measured(Rows::Samples(&sampler.take(&world)))?;
+        }
         flows[first..].sort_by_key(|f| f.from);
-        finished(&flows[first..])?;
+        measured(Rows::Flows(&flows[first..]))?;
         if !complete {
             break;
         }
@@ -156,7 +170,7 @@ pub fn run<E>(
 
 /// The connection of one transfer: its addresses come from its own random stream.
 pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, round: u32, t: Transfer) -> FlowSpec {
-    let id = u64::from(round) << 32 | u64::from(t.from);
+    let id = flow_id(round, t.from);
     let mut stream = Stream::new(seed, "addresses", id);
     let addresses = plan.fabric.draw_addresses(case.subflows, plan.spread, |n| stream.below(n.into()) as u32);
     FlowSpec {
@@ -172,6 +186,11 @@ pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, round: u32, t: Transfer)
             })
             .collect(),
     }
+}
+
+/// What the simulator calls the flow of a round from host `from`.
+pub(crate) fn flow_id(round: u32, from: u32) -> u64 {
+    u64::from(round) << 32 | u64::from(from)
 }
 
 fn publish(world: &World, progress: &Progress) {

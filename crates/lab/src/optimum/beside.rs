@@ -23,7 +23,7 @@ pub struct Beside {
 
 /// The rounds of a case and seed that are compared. Of an experiment with thousands of small rounds the
 /// optima would cost more than the simulation.
-const MOST_ROUNDS: usize = 16;
+pub(super) const MOST_ROUNDS: usize = 16;
 
 /// The optima of the first 16 of those rounds of `flows` of which every flow has finished; those that `stop`
 /// still allows.

@@ -3,8 +3,10 @@
 mod beside;
 mod report;
 mod round;
+mod steps;
 
 pub use beside::{Beside, beside, summary};
 pub use report::{
     ClaimEntry, FluidEntry, LinkEntry, OptimumCase, OptimumEntry, OptimumReport, RatesEntry, optimum,
 };
+pub use steps::Steps;

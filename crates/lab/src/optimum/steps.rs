@@ -1,0 +1,182 @@
+//! The optimum while flows end: a step function of time.
+
+use tresse_fabric::Time;
+use tresse_optimum::problem::Problem;
+use tresse_optimum::solve::{OptimumError, solve};
+
+use super::beside::{MOST_ROUNDS, why_none};
+use super::round::Round;
+use crate::resolve::{Case, Plan};
+
+/// The optimal goodputs of the flows of a round that have not ended, integrated over time.
+///
+/// Each set of flows that is there for some time is solved once: at most as many solutions as flows.
+#[derive(Debug)]
+pub struct Steps {
+    problem: Problem,
+    /// Goodput over rate on the wire.
+    payload: f64,
+    /// By flow: whether it is still there.
+    there: Vec<bool>,
+    /// By flow: its optimal goodput among those that are there, bit/s; unknown since the last one ended.
+    goodput: Option<Vec<f64>>,
+    /// The time up to which `area` counts.
+    now: Time,
+    /// By flow: the integral of its optimal goodput, bit/s times ps.
+    area: Vec<f64>,
+}
+
+impl Steps {
+    /// From the start of round `round`, at `now`; `None` if the controller claims no utility, and for
+    /// rounds of which [`super::beside()`] does not tell the optimum either.
+    pub fn of(plan: &Plan, case: &Case, seed: u64, round: u32, now: Time) -> Option<Self> {
+        if round as usize >= MOST_ROUNDS {
+            return None;
+        }
+        let round = Round::new(plan, case, seed, round);
+        if why_none(case, &round).is_some() {
+            return None;
+        }
+        Some(Self::new(round.problem()?, round.goodput(1.0), now))
+    }
+
+    fn new(problem: Problem, payload: f64, now: Time) -> Self {
+        let flows = problem.flows.len();
+        Self { problem, payload, there: vec![true; flows], goodput: None, now, area: vec![0.0; flows] }
+    }
+
+    /// Flow `flow` ends at `now`, which is no earlier than any time before.
+    ///
+    /// # Errors
+    /// What [`solve`] says of the flows that were there.
+    pub fn end(&mut self, flow: usize, now: Time) -> Result<(), OptimumError> {
+        self.advance(now)?;
+        self.there[flow] = false;
+        self.goodput = None;
+        Ok(())
+    }
+
+    /// By flow: the integral of its optimal goodput since the last call, or the start, until `now`, bit/s
+    /// times ps.
+    ///
+    /// # Errors
+    /// What [`solve`] says of the flows that are there.
+    pub fn take(&mut self, now: Time) -> Result<Vec<f64>, OptimumError> {
+        self.advance(now)?;
+        let none = vec![0.0; self.area.len()];
+        Ok(std::mem::replace(&mut self.area, none))
+    }
+
+    fn advance(&mut self, now: Time) -> Result<(), OptimumError> {
+        if now == self.now {
+            return Ok(()); // flows that end together are one change
+        }
+        let goodput = match self.goodput.take() {
+            Some(goodput) => goodput,
+            None => self.solve()?,
+        };
+        let time = (now - self.now) as f64;
+        self.area.iter_mut().zip(&goodput).for_each(|(area, x)| *area += x * time);
+        self.goodput = Some(goodput);
+        self.now = now;
+        Ok(())
+    }
+
+    /// By flow: its optimal goodput among those that are there; 0 for the others.
+    fn solve(&self) -> Result<Vec<f64>, OptimumError> {
+        let there = self.problem.flows.iter().zip(&self.there).filter(|(_, there)| **there);
+        let flows = there.map(|(flow, _)| flow.clone()).collect();
+        let optimum = solve(&Problem { links: self.problem.links.clone(), flows })?;
+        let mut totals = optimum.totals.into_iter();
+        let mut total = || totals.next().expect("a total for each flow") * self.payload;
+        Ok(self.there.iter().map(|&there| if there { total() } else { 0.0 }).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tresse_optimum::problem::Flow;
+    use tresse_optimum::utility::Utility;
+
+    use super::*;
+    use crate::{Profile, find, load, resolve};
+
+    /// Three flows on a link of 90 bit/s, which proportional fairness divides evenly.
+    fn three() -> Steps {
+        let mut problem = Problem::default();
+        let link = problem.link("one", 90.0);
+        let flow = |name: &str| Flow::new(name, Utility::AlphaFair { alpha: 1.0 }, [vec![link]]);
+        problem.flows = ["a", "b", "c"].map(flow).to_vec();
+        Steps::new(problem, 0.5, 100)
+    }
+
+    fn near(got: &[f64], wanted: [f64; 3]) -> bool {
+        got.iter().zip(wanted).all(|(g, w)| (g - w).abs() < 1e-6 * w.max(1.0))
+    }
+
+    #[test]
+    fn each_end_is_a_step_and_an_interval_is_weighed_by_its_parts() {
+        let mut steps = three();
+        let goodput = |of: u64| 90.0 / of as f64 * 0.5;
+        // Nobody ends: 30 bit/s each, on the wire.
+        assert!(near(&steps.take(110).expect("a sound problem"), [10.0 * goodput(3); 3]));
+        // c ends after 4 of 10, b after 9.
+        steps.end(2, 114).expect("a sound problem");
+        steps.end(1, 119).expect("a sound problem");
+        let (three, two, one) = (4.0 * goodput(3), 5.0 * goodput(2), goodput(1));
+        let got = steps.take(120).expect("a sound problem");
+        assert!(near(&got, [three + two + one, three + two, three]), "{got:?}");
+        // Who has ended takes nothing, and who is alone takes all.
+        assert!(near(&steps.take(130).expect("a sound problem"), [10.0 * goodput(1), 0.0, 0.0]));
+        steps.end(0, 131).expect("a sound problem");
+        assert!(near(&steps.take(140).expect("a sound problem"), [goodput(1), 0.0, 0.0]));
+    }
+
+    #[test]
+    fn flows_that_end_together_are_one_step() {
+        let mut steps = three();
+        steps.end(2, 105).expect("a sound problem");
+        steps.end(0, 105).expect("a sound problem");
+        let got = steps.take(107).expect("a sound problem");
+        assert!(near(&got, [5.0 * 15.0, 5.0 * 15.0 + 2.0 * 45.0, 5.0 * 15.0]), "{got:?}");
+    }
+
+    /// The order in which the 16 flows of a round end.
+    fn orders() -> impl Strategy<Value = Vec<usize>> {
+        Just((0..16).collect()).prop_shuffle()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+
+        /// Whoever ends leaves room: those that stay can keep what they had, so that their total utility
+        /// does not fall. And no host sends or receives more than its link carries.
+        #[test]
+        fn an_end_costs_the_others_nothing(order in orders(), subflows in prop::sample::select(vec![2, 4])) {
+            let only = ["scheme=xmp".to_owned(), format!("subflows={subflows}")];
+            let settings = ["fabric.k=4".to_owned()];
+            let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
+            let plan = resolve(&loaded, &only).expect("valid");
+            let round = Round::new(&plan, &plan.cases[0], 1, 0);
+            let flows = round.problem().expect("XMP has a utility").flows;
+            let mut steps = Steps::of(&plan, &plan.cases[0], 1, 0, 0).expect("XMP claims an optimum");
+            let mut before = steps.take(1).expect("an optimum");
+            for (ended, now) in order.into_iter().zip(1..) {
+                steps.end(ended, now).expect("an optimum");
+                let after = steps.take(now + 1).expect("an optimum");
+                let utility = |goodput: &[f64]| -> f64 {
+                    let there = (0..flows.len()).filter(|&f| after[f] > 0.0);
+                    there.map(|f| flows[f].utility.value(round.rate(goodput[f]))).sum()
+                };
+                let (old, new) = (utility(&before), utility(&after));
+                // To the accuracy of a solution.
+                prop_assert!(new >= old - 1e-7 * old.abs(), "{old} to {new}");
+                prop_assert!(after[ended] == 0.0 && before[ended] > 0.0);
+                prop_assert!(after.iter().all(|&x| round.rate(x) <= 1e9 * (1.0 + 1e-6)));
+                before = after;
+            }
+            prop_assert_eq!(before, vec![0.0; 16]);
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! `samples.parquet`: its bytes are the flows', its optimum is that of the flows that are there, and taking
+//! samples changes nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::Path;
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::{UInt32Type, UInt64Type};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use tempfile::TempDir;
+use tresse_lab::{Loaded, Options, Plan, Profile, Report, Watch, find, load, optimum, resolve, run};
+
+/// Two rounds of 16 flows, about 100 ms: with every scheme, LIA's losses and timeouts included.
+fn plan(more: &[&str]) -> (Loaded, Plan) {
+    let settings = [
+        "fabric.k=4",
+        "workloads.permutation.size=['100kB', '2MB']",
+        "workloads.permutation.rounds=2",
+        "profile.quick={}",
+    ];
+    let settings: Vec<String> = settings.iter().chain(more).map(|&s| s.to_owned()).collect();
+    let loaded = load(find("xmp/table1").expect("built in"), Profile::Full, &settings).expect("valid");
+    let plan = resolve(&loaded, &[]).expect("valid");
+    (loaded, plan)
+}
+
+fn measure(loaded: &Loaded, plan: &Plan, out: &Path, parallel: usize) -> Report {
+    let options = Options { profile: Profile::Full, seed: 1, replications: 1, parallel, out: out.to_owned() };
+    let watch = Watch::new(plan, &options).expect("there is one seed");
+    run(loaded, plan, &options, &watch).expect("the folder can be written")
+}
+
+/// A table by its columns: whole numbers, `None` where there is none. Text is left out.
+struct Table {
+    batches: Vec<RecordBatch>,
+}
+
+impl Table {
+    fn read(path: &Path) -> Self {
+        let file = File::open(path).expect("the table is there");
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).expect("a whole Parquet file");
+        let reader = reader.build().expect("a reader");
+        Self { batches: reader.collect::<Result<_, _>>().expect("whole batches") }
+    }
+
+    fn maybe(&self, name: &str) -> Vec<Option<u64>> {
+        let column = |batch: &RecordBatch| -> Vec<Option<u64>> {
+            let column = batch.column_by_name(name).unwrap_or_else(|| panic!("no column {name}"));
+            match column.as_primitive_opt::<UInt32Type>() {
+                Some(column) => column.iter().map(|v| v.map(u64::from)).collect(),
+                None => column.as_primitive::<UInt64Type>().iter().collect(),
+            }
+        };
+        self.batches.iter().flat_map(column).collect()
+    }
+
+    fn numbers(&self, name: &str) -> Vec<u64> {
+        self.maybe(name).into_iter().map(|v| v.unwrap_or_else(|| panic!("{name} is null"))).collect()
+    }
+
+    fn texts(&self, name: &str) -> Vec<String> {
+        let column = |batch: &RecordBatch| -> Vec<String> {
+            let column = batch.column_by_name(name).unwrap_or_else(|| panic!("no column {name}"));
+            column.as_string::<i32>().iter().map(|v| v.expect("no null").to_owned()).collect()
+        };
+        self.batches.iter().flat_map(column).collect()
+    }
+
+    /// Which flow a row is of: scheme, subflows, seed, round, sending host.
+    fn flows(&self) -> Vec<(String, [u64; 4])> {
+        let keys = ["subflows", "seed", "round", "from"].map(|name| self.numbers(name));
+        let schemes = self.texts("scheme").into_iter().enumerate();
+        schemes.map(|(i, scheme)| (scheme, [0, 1, 2, 3].map(|k: usize| keys[k][i]))).collect()
+    }
+}
+
+const INTERVAL: u64 = 1_000_000_000;
+
+#[test]
+fn samples_add_up_to_the_flows() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let (loaded, plan) = plan(&["measure.samples=1ms"]);
+    measure(&loaded, &plan, dir.path(), 2);
+    let samples = Table::read(&dir.path().join("samples.parquet"));
+    let flows = Table::read(&dir.path().join("flows.parquet"));
+
+    // By flow and subflow: the bytes, and where each interval begins and ends.
+    let mut bytes: BTreeMap<_, u64> = BTreeMap::new();
+    let mut spans: BTreeMap<_, Vec<[u64; 2]>> = BTreeMap::new();
+    let [start, duration, arrived, goodput, subflow] =
+        ["start_ps", "duration_ps", "arrived_bytes", "goodput_bps", "subflow"].map(|n| samples.numbers(n));
+    for (i, flow) in samples.flows().into_iter().enumerate() {
+        assert!((1..=INTERVAL).contains(&duration[i]));
+        // Goodput is rounded down to one bit/s.
+        let bits = u128::from(goodput[i]) * u128::from(duration[i]) / 1_000_000_000_000;
+        let rounded = u128::from(arrived[i] * 8) - bits;
+        assert!(rounded <= 1, "{bits} bits of {} bytes", arrived[i]);
+        *bytes.entry(flow.clone()).or_default() += arrived[i];
+        spans.entry((flow, subflow[i])).or_default().push([start[i], start[i] + duration[i]]);
+    }
+    let [size, start, end] = ["size_bytes", "start_ps", "end_ps"].map(|n| flows.numbers(n));
+    let ids = flows.flows();
+    assert_eq!((ids.len(), bytes.len()), (5 * 2 * 16, ids.len()));
+    let mut several = 0;
+    for (i, flow) in ids.into_iter().enumerate() {
+        assert_eq!(bytes[&flow], size[i], "{flow:?}");
+        for subflow in 0..flow.1[0] {
+            let spans = &spans[&(flow.clone(), subflow)];
+            // From the flow's start to its end, without a gap, and whole intervals but for the last.
+            assert_eq!((spans[0][0], spans[spans.len() - 1][1]), (start[i], end[i]), "{flow:?}");
+            for pair in spans.windows(2) {
+                assert_eq!(pair[0][1], pair[1][0], "{flow:?}");
+                assert_eq!(pair[0][1] - pair[0][0], INTERVAL, "{flow:?}");
+            }
+            several += usize::from(spans.len() > 2);
+        }
+    }
+    assert!(several > 100, "most flows are in several intervals, not {several}");
+    let states = samples.texts("state");
+    assert!(["open", "cwr", "recovery"].iter().all(|&s| states.iter().any(|t| t == s)));
+    assert!(samples.numbers("cwnd_pkts").iter().all(|&cwnd| cwnd > 0));
+}
+
+#[test]
+fn taking_samples_changes_no_result() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let digest = |more: &[&str], out: &str| {
+        let (loaded, plan) = plan(more);
+        measure(&loaded, &plan, &dir.path().join(out), 2).digest
+    };
+    let without = digest(&[], "without");
+    assert!(!dir.path().join("without/samples.parquet").exists());
+    for interval in ["700us", "10s"] {
+        assert_eq!(digest(&[&format!("measure.samples={interval}")], interval), without, "{interval}");
+    }
+}
+
+#[test]
+fn samples_depend_on_the_experiment_alone() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let (loaded, plan) = plan(&["measure.samples=1ms"]);
+    let rows = |parallel: usize| {
+        let out = dir.path().join(parallel.to_string());
+        measure(&loaded, &plan, &out, parallel);
+        let table = Table::read(&out.join("samples.parquet"));
+        let columns = ["subflow", "start_ps", "arrived_bytes", "cwnd_pkts", "srtt_ps", "flow_optimum_bps"];
+        let columns = columns.map(|name| table.maybe(name));
+        let rows = table.flows().into_iter().zip(0..);
+        let mut rows: Vec<_> =
+            rows.map(|(flow, i)| (flow, columns.each_ref().map(|c| c[i as usize]))).collect();
+        rows.sort_unstable();
+        rows
+    };
+    assert!(rows(1) == rows(2));
+}
+
+/// The first interval's optimum is that of `tresse optimum`, if nobody ends in it; a flow that is left alone
+/// could have its host's whole link; and nobody could have more.
+#[test]
+fn the_optimum_is_that_of_the_flows_that_are_there() {
+    let dir = TempDir::new().expect("a temporary folder");
+    // The smallest flow takes 0.8 ms at the least.
+    let (loaded, plan) = plan(&["measure.samples=500us"]);
+    measure(&loaded, &plan, dir.path(), 2);
+    let samples = Table::read(&dir.path().join("samples.parquet"));
+    let [start, duration] = ["start_ps", "duration_ps"].map(|name| samples.numbers(name));
+    let optimal = samples.maybe("flow_optimum_bps");
+    let flows = samples.flows();
+
+    let payload = 1460.0 / 1500.0;
+    let mut wanted = BTreeMap::new();
+    for case in optimum(&loaded, &plan, Profile::Full, 1, 1).cases {
+        let Some(entry) = case.optimum.filter(|_| case.no_optimum.is_none()) else { continue };
+        for r in entry.rates {
+            let scheme = case.case["scheme"].as_str().expect("a name").to_owned();
+            let subflows = case.case["subflows"].as_u64().expect("a number");
+            let goodput = payload * r.optimum_bps.iter().sum::<f64>();
+            wanted.insert((scheme, [subflows, 1, 0, r.from.into()]), goodput);
+        }
+    }
+    // By interval of a case, the hosts that send in it.
+    let mut senders: BTreeMap<_, BTreeSet<u64>> = BTreeMap::new();
+    let interval = |i: usize| (&flows[i].0, flows[i].1[0], start[i]);
+    for (i, flow) in flows.iter().enumerate() {
+        senders.entry(interval(i)).or_default().insert(flow.1[3]);
+    }
+    let (mut first, mut alone) = (0, 0);
+    for (i, flow) in flows.iter().enumerate() {
+        // Only XMP claims a utility, of these.
+        assert_eq!(optimal[i].is_some(), flow.0 == "xmp", "{flow:?}");
+        let Some(x) = optimal[i].map(|x| x as f64) else { continue };
+        assert!(x > 0.0 && x <= 1e9 * payload + 1.0, "{flow:?}: {x}");
+        if start[i] == 0 {
+            assert!((x - wanted[flow]).abs() <= 1.0, "{flow:?}: {x}, not {}", wanted[flow]);
+            first += 1;
+        }
+        // A whole interval, and nobody else in it.
+        if duration[i] == INTERVAL / 2 && senders[&interval(i)].len() == 1 {
+            assert!((x - 1e9 * payload).abs() <= 1e3, "{flow:?}: {x}");
+            alone += 1;
+        }
+    }
+    assert_eq!(first, 16 * (2 + 4), "by flow and subflow");
+    assert!(alone > 0, "the last flow of no round was alone for an interval");
+}
+
+#[test]
+fn an_interval_must_be_one() {
+    for interval in ["0ms", "999ns", "1001s"] {
+        let settings = [format!("measure.samples={interval}")];
+        let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
+        let error = resolve(&loaded, &[]).expect_err("no interval").to_string();
+        assert_eq!(error, format!("--set measure.samples={interval}: an interval of 1us to 1000s"));
+    }
+}
