@@ -291,6 +291,24 @@ fn a_busy_port_does_not_rest() {
     }
 }
 
+/// At 1 Gbit/s 1250 B take 10 us. Every 100 us come one, two or three packets.
+#[test]
+fn a_port_knows_how_long_it_was_busy() {
+    let mut port = Port::new(config(1_000_000_000, Length::Unlimited, Length::Unlimited));
+    assert_eq!(port.busy(MICROSECOND), 0);
+    let mut sent = 0;
+    for i in 1..=99 {
+        let (now, packets) = (i * 100 * MICROSECOND, 1 + i % 3);
+        for _ in 0..packets {
+            port.admit(now, 1250, &mut Ecn::NotEct);
+        }
+        assert_eq!(port.busy(now), sent);
+        assert_eq!(port.busy(now + 3 * MICROSECOND), sent + 3 * MICROSECOND);
+        sent += packets * 10 * MICROSECOND;
+        assert_eq!(port.busy(now + 50 * MICROSECOND), sent);
+    }
+}
+
 #[test]
 #[should_panic(expected = "a port needs a rate")]
 fn a_port_without_a_rate_is_refused() {

@@ -297,7 +297,8 @@ pub struct Measure {
     #[serde(default = "yes")]
     pub links: bool,
     /// `samples.parquet`: what every subflow got in each interval of this length, by case and seed, and what
-    /// the flow could have had; no samples if it is not said.
+    /// the flow could have had; with `links` also `queues.parquet`, the ports in the same intervals. No
+    /// samples if it is not said.
     pub samples: Option<Duration>,
 }
 

@@ -8,6 +8,7 @@ mod load;
 mod optimum;
 pub mod papers;
 pub mod parts;
+mod ports;
 mod resolve;
 mod run;
 mod sample;

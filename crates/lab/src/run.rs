@@ -207,7 +207,7 @@ fn simulate(
             let progress = &watch.units[i].1;
             let outcome = unit::run(plan, case, seed, &watch.stop, progress, |rows| match rows {
                 Rows::Flows(flows) => lock().flows(case, seed, flows),
-                Rows::Samples(samples) => lock().samples(case, seed, samples),
+                Rows::Samples(interval) => lock().samples(case, seed, interval),
             })?;
             lock().links(case, seed, outcome.simulated, &outcome.links)?;
             *results[i].lock().expect("no holder of the lock panics") = Some(outcome);

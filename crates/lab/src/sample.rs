@@ -1,11 +1,12 @@
 //! Samples: what every subflow got in an interval, and what its flow could have had.
 
 use tresse_controllers::State;
-use tresse_fabric::{MICROSECOND, SECOND, Time};
+use tresse_fabric::{FatTree, MICROSECOND, SECOND, Time};
 use tresse_sim::World;
 use tresse_workload::Transfer;
 
 use crate::optimum::Steps;
+use crate::ports::{PortSample, Ports};
 use crate::resolve::{Case, Plan};
 use crate::unit::flow_id;
 
@@ -43,6 +44,15 @@ impl Sample {
     }
 }
 
+/// What was sampled in an interval.
+#[derive(Debug)]
+pub struct Interval {
+    /// The subflows.
+    pub subflows: Vec<Sample>,
+    /// The ports.
+    pub ports: Vec<PortSample>,
+}
+
 /// Takes the samples of one round, whose flows all start together. Intervals are counted from there.
 #[derive(Debug)]
 pub struct Sampler {
@@ -55,6 +65,7 @@ pub struct Sampler {
     /// What is known of the interval that is under way: the flows that ended in it.
     rows: Vec<Sample>,
     optimum: Option<Steps>,
+    ports: Ports,
 }
 
 /// A flow, and what had arrived on each subflow when the interval began.
@@ -73,7 +84,7 @@ impl Sampler {
         seed: u64,
         round: u32,
         transfers: &[Transfer],
-        now: Time,
+        world: &World,
     ) -> Option<Self> {
         let interval = plan.samples?;
         let watched = |&transfer: &Transfer| {
@@ -83,10 +94,11 @@ impl Sampler {
         Some(Self {
             round,
             interval,
-            start: now,
+            start: world.now(),
             flows: transfers.iter().map(watched).collect(),
             rows: Vec::new(),
-            optimum: Steps::of(plan, case, seed, round, now),
+            optimum: Steps::of(plan, case, seed, round, world.now()),
+            ports: Ports::new(world),
         })
     }
 
@@ -108,8 +120,9 @@ impl Sampler {
     }
 
     /// The samples of the interval that ends now; the next one begins.
-    pub fn take(&mut self, world: &World) -> Vec<Sample> {
+    pub fn take(&mut self, world: &World, fabric: &FatTree) -> Interval {
         let now = world.now();
+        let ports = self.ports.take(world, fabric, self.round, self.start);
         for flow in 0..self.flows.len() {
             if now > self.start && !self.flows[flow].ended {
                 self.look(world, flow);
@@ -126,7 +139,7 @@ impl Sampler {
             row.optimum = areas.as_ref().map(|areas| mean(areas).round() as u64);
         }
         rows.sort_by_key(|r| (r.from, r.subflow));
-        rows
+        Interval { subflows: rows, ports }
     }
 
     /// Adds the rows of a flow that is there.

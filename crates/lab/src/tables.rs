@@ -14,8 +14,9 @@ use parquet::file::properties::WriterProperties;
 
 use crate::error::LabError;
 use crate::experiment::Measure;
+use crate::ports::PortSample;
 use crate::resolve::Case;
-use crate::sample::Sample;
+use crate::sample::{Interval, Sample};
 use crate::unit::{Flow, Link};
 
 /// A column: name, type, unit, meaning.
@@ -94,6 +95,21 @@ const SAMPLES: [Column; 12] = [
     ),
 ];
 
+const QUEUES: [Column; 7] = [
+    Column("round", U32, "", "the round of the pattern, from 0"),
+    Column("start_ps", U64, "ps", "when the interval began, as in samples.parquet"),
+    Column("duration_ps", U64, "ps", "its length; of the last one of a round, until the round ended"),
+    Column("port", U32, "", "the number of the output port; one that sent and held nothing has no row"),
+    Column("layer", TEXT, "", "rack, aggregation or core"),
+    Column("busy_ps", U64, "ps", "how long it was sending; over the interval's length, its utilisation"),
+    Column(
+        "waiting_pkts",
+        U64,
+        "packets",
+        "its queue at the end of the interval, without the packet in transmission",
+    ),
+];
+
 fn schema(columns: &[Column]) -> Arc<Schema> {
     let field = |Column(name, kind, unit, meaning): &Column| {
         let metadata = [("unit", *unit), ("meaning", *meaning)];
@@ -168,15 +184,18 @@ pub(crate) struct Tables {
     flows: Table,
     links: Option<Table>,
     samples: Option<Table>,
+    queues: Option<Table>,
 }
 
 impl Tables {
     pub fn create(dir: &Path, measure: &Measure) -> Result<Self, LabError> {
         let Measure { links, samples } = measure;
+        let queues = samples.filter(|_| *links);
         Ok(Self {
             flows: Table::create(dir, "flows.parquet", &FLOWS)?,
             links: links.then(|| Table::create(dir, "links.parquet", &LINKS)).transpose()?,
             samples: samples.map(|_| Table::create(dir, "samples.parquet", &SAMPLES)).transpose()?,
+            queues: queues.map(|_| Table::create(dir, "queues.parquet", &QUEUES)).transpose()?,
         })
     }
 
@@ -231,7 +250,33 @@ impl Tables {
     }
 
     /// Adds the samples of an interval.
-    pub fn samples(&mut self, case: &Case, seed: u64, samples: &[Sample]) -> Result<(), LabError> {
+    pub fn samples(&mut self, case: &Case, seed: u64, interval: &Interval) -> Result<(), LabError> {
+        self.subflows(case, seed, &interval.subflows)?;
+        self.queues(case, seed, &interval.ports)
+    }
+
+    fn queues(&mut self, case: &Case, seed: u64, ports: &[PortSample]) -> Result<(), LabError> {
+        let Some(table) = self.queues.as_mut().filter(|_| !ports.is_empty()) else { return Ok(()) };
+        let u32s = |f: fn(&PortSample) -> u32| -> ArrayRef {
+            Arc::new(UInt32Array::from_iter_values(ports.iter().map(f)))
+        };
+        let u64s = |f: fn(&PortSample) -> u64| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter_values(ports.iter().map(f)))
+        };
+        let mut columns = case_columns(case, seed, ports.len());
+        columns.extend([
+            u32s(|p| p.round),
+            u64s(|p| p.start),
+            u64s(|p| p.duration),
+            u32s(|p| p.port),
+            Arc::new(StringArray::from_iter_values(ports.iter().map(|p| p.layer))) as ArrayRef,
+            u64s(|p| p.busy),
+            u64s(|p| p.waiting),
+        ]);
+        table.append(columns)
+    }
+
+    fn subflows(&mut self, case: &Case, seed: u64, samples: &[Sample]) -> Result<(), LabError> {
         let Some(table) = self.samples.as_mut().filter(|_| !samples.is_empty()) else { return Ok(()) };
         let u32s = |f: fn(&Sample) -> u32| -> ArrayRef {
             Arc::new(UInt32Array::from_iter_values(samples.iter().map(f)))
@@ -263,7 +308,7 @@ impl Tables {
     /// Ends the files and gives them their names.
     pub fn finish(self) -> Result<(), LabError> {
         self.flows.finish()?;
-        [self.links, self.samples].into_iter().flatten().try_for_each(Table::finish)
+        [self.links, self.samples, self.queues].into_iter().flatten().try_for_each(Table::finish)
     }
 }
 

@@ -9,7 +9,7 @@ use tresse_workload::{Permutation, Stream, Transfer};
 
 use crate::optimum::{Beside, beside};
 use crate::resolve::{Case, Plan};
-use crate::sample::{Sample, Sampler};
+use crate::sample::{Interval, Sampler};
 
 /// How far a unit is; written by the unit, read by whoever shows progress.
 #[derive(Debug, Default)]
@@ -89,7 +89,7 @@ pub enum Rows<'a> {
     /// The flows of a round that finished.
     Flows(&'a [Flow]),
     /// An interval.
-    Samples(&'a [Sample]),
+    Samples(&'a Interval),
 }
 
 /// Packet-hops between two looks at the stop flag: a few milliseconds of work.
@@ -122,7 +122,7 @@ pub fn run<E>(
             world.start(spec(plan, case, seed, round, *transfer));
         }
         let first = flows.len();
-        let mut sampler = Sampler::new(plan, case, seed, round, &transfers, world.now());
+        let mut sampler = Sampler::new(plan, case, seed, round, &transfers, &world);
         while world.live() > 0 && complete {
             let step = world.advance(sampler.as_ref().map_or(NEVER, Sampler::until), BUDGET);
             publish(&world, progress);
@@ -138,13 +138,13 @@ pub fn run<E>(
                 }
                 Step::Budget => {}
                 Step::Reached => match &mut sampler {
-                    Some(sampler) => measured(Rows::Samples(&sampler.take(&world)))?,
+                    Some(sampler) => measured(Rows::Samples(&sampler.take(&world, fabric)))?,
                     None => unreachable!("{} flows are unfinished and nothing will happen", world.live()),
                 },
             }
         }
         if let Some(sampler) = &mut sampler {
-            measured(Rows::Samples(&sampler.take(&world)))?;
+            measured(Rows::Samples(&sampler.take(&world, fabric)))?;
         }
         flows[first..].sort_by_key(|f| f.from);
         measured(Rows::Flows(&flows[first..]))?;

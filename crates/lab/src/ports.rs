@@ -1,0 +1,54 @@
+//! Samples of the ports: how busy each was in an interval, and how long its queue is.
+
+use tresse_fabric::{FatTree, Time};
+use tresse_sim::World;
+
+/// A port in an interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PortSample {
+    /// The round of the pattern, from 0.
+    pub round: u32,
+    /// When the interval began, ps.
+    pub start: Time,
+    /// How long it was, ps.
+    pub duration: Time,
+    /// The number of the output port.
+    pub port: u32,
+    /// The name of its layer.
+    pub layer: &'static str,
+    /// For how long it was sending, ps.
+    pub busy: Time,
+    /// Packets that wait at the end; the one in transmission does not.
+    pub waiting: u64,
+}
+
+/// By port, for how long it has been sending.
+#[derive(Debug)]
+pub struct Ports(Vec<Time>);
+
+impl Ports {
+    /// As they are now.
+    pub fn new(world: &World) -> Self {
+        Self(world.fabric().ports().iter().map(|p| p.busy(world.now())).collect())
+    }
+
+    /// The samples, from the last call until now, of the ports that sent something or hold something.
+    pub fn take(&mut self, world: &World, fabric: &FatTree, round: u32, start: Time) -> Vec<PortSample> {
+        let now = world.now();
+        let before = std::mem::replace(self, Self::new(world));
+        let pairs = before.0.into_iter().zip(&self.0).zip(0..);
+        pairs
+            .map(|((before, after), port)| PortSample {
+                round,
+                start,
+                duration: now - start,
+                port,
+                layer: fabric.layer(port).name(),
+                // Each packet may count 1 ps too much.
+                busy: (after - before).min(now - start),
+                waiting: world.fabric().waiting(port),
+            })
+            .filter(|p| p.duration > 0 && (p.busy > 0 || p.waiting > 0))
+            .collect()
+    }
+}
