@@ -22,6 +22,7 @@ use crate::{Failure, print_json};
 ///   tresse run xmp/table1
 ///   tresse run xmp/table1 --only scheme=xmp,dctcp --replications 3
 ///   tresse run xmp/table1 --set fabric.mark=20pkt --set schemes.xmp.parameters.beta=6
+///   tresse run xmp/table1 --set measure.samples=10ms
 ///   tresse run xmp/table1 --profile full
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]

@@ -90,8 +90,9 @@ const SAMPLES: [Column; 12] = [
         "flow_optimum_bps",
         MAYBE_U64,
         "bit/s",
-        "the mean, over this time, of the optimal goodput of the whole flow, all subflows together, among the flows \
-         that had not ended; null where the controller claims no utility, and after the first 16 rounds",
+        "the mean, over this time, of the optimal goodput of the whole flow, all subflows together, among the \
+         flows that had not ended; null where the controller claims no utility, after the first 16 rounds, in \
+         rounds of more than 256 flows, and where no optimum was found",
     ),
 ];
 

@@ -54,8 +54,8 @@ fn a_run_leaves_its_table_and_its_files() {
 #[test]
 fn every_column_says_its_unit_and_its_meaning() {
     let dir = TempDir::new().expect("a temporary folder");
-    small(dir.path(), &["--out", "out", "--only", "scheme=dctcp"]);
-    for name in ["flows.parquet", "links.parquet"] {
+    small(dir.path(), &["--out", "out", "--only", "scheme=dctcp", "--set", "measure.samples=1ms"]);
+    for name in ["flows.parquet", "links.parquet", "samples.parquet", "queues.parquet"] {
         let file = fs::File::open(dir.path().join("out").join(name)).expect("the table is there");
         let schema = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file)
             .expect("a whole Parquet file")
@@ -123,12 +123,14 @@ fn an_interrupted_run_keeps_what_it_has_and_says_so() {
     let mut child = Process::new(env!("CARGO_BIN_EXE_tresse"))
         .current_dir(dir.path())
         .args(["run", "xmp/table1", "--out", "out", "--json", "--profile", "full"])
+        .args(["--only", "scheme=xmp,lia", "--set", "measure.samples=1ms"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the command starts");
-    let flows = dir.path().join("out/flows.parquet.partial");
-    wait_until(|| flows.exists());
+    // A row group is on the disk, behind the four bytes with which a Parquet file begins.
+    let samples = dir.path().join("out/samples.parquet.partial");
+    wait_until(|| samples.metadata().is_ok_and(|m| m.len() > 4));
     interrupt(child.id());
     wait_until(|| child.try_wait().expect("the child can be waited for").is_some());
     let output = child.wait_with_output().expect("the child has ended");
@@ -139,6 +141,8 @@ fn an_interrupted_run_keeps_what_it_has_and_says_so() {
     let saved = fs::read_to_string(dir.path().join("out/run.json")).expect("run.json");
     assert!(saved.contains("\"status\": \"partial\""), "{saved}");
     rows(&dir.path().join("out/flows.parquet"));
+    assert!(rows(&dir.path().join("out/samples.parquet")) > 0);
+    assert!(rows(&dir.path().join("out/queues.parquet")) > 0);
 }
 
 #[test]

@@ -26,11 +26,15 @@ pub struct Steps {
     area: Vec<f64>,
 }
 
+/// The flows of the largest round that is followed. A solution's cost grows faster than the flows squared, and
+/// there is one for each: beyond, they would take many times as long as the simulation.
+const MOST_FLOWS: u32 = 256;
+
 impl Steps {
-    /// From the start of round `round`, at `now`; `None` if the controller claims no utility, and for
-    /// rounds of which [`super::beside()`] does not tell the optimum either.
+    /// From the start of round `round`, at `now`; `None` if the controller claims no utility, for rounds of
+    /// more than 256 flows, and for those of which [`super::beside()`] does not tell the optimum either.
     pub fn of(plan: &Plan, case: &Case, seed: u64, round: u32, now: Time) -> Option<Self> {
-        if round as usize >= MOST_ROUNDS {
+        if round as usize >= MOST_ROUNDS || plan.fabric.hosts() > MOST_FLOWS {
             return None;
         }
         let round = Round::new(plan, case, seed, round);
@@ -140,6 +144,19 @@ mod tests {
         steps.end(0, 105).expect("a sound problem");
         let got = steps.take(107).expect("a sound problem");
         assert!(near(&got, [5.0 * 15.0, 5.0 * 15.0 + 2.0 * 45.0, 5.0 * 15.0]), "{got:?}");
+    }
+
+    #[test]
+    fn large_rounds_late_rounds_and_controllers_without_a_claim_are_left_out() {
+        let followed = |k: u32, scheme: &str, round: u32| {
+            let settings = [format!("fabric.k={k}")];
+            let loaded =
+                load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
+            let plan = resolve(&loaded, &[format!("scheme={scheme}")]).expect("valid");
+            Steps::of(&plan, &plan.cases[0], 1, round, 0).is_some()
+        };
+        assert!(followed(10, "xmp", 0) && followed(4, "xmp", 15));
+        assert!(!followed(12, "xmp", 0) && !followed(4, "xmp", 16) && !followed(4, "dctcp", 0));
     }
 
     /// The order in which the 16 flows of a round end.
