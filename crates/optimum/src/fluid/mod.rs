@@ -28,6 +28,7 @@ mod laws;
 mod network;
 mod olia;
 mod price;
+mod rest;
 mod scheme;
 mod solve;
 mod system;

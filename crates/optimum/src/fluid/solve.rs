@@ -5,6 +5,7 @@ use differential_equations::methods::ExplicitRungeKutta;
 use differential_equations::prelude::*;
 
 use super::network::{FluidError, Network};
+use super::rest;
 use super::system::System;
 
 /// Relative, as windows and odds are integrated as logarithms.
@@ -120,36 +121,55 @@ impl Fluid {
     }
 
     /// As [`Self::equilibrium`], in about `most_steps` steps of the solver: what a large network may cost,
-    /// said without a clock.
+    /// said without a clock. What has not settled by then is looked for by implicit steps, which follow the
+    /// motion no longer but end where it ends; [`State::time_s`] stays at the time that was integrated.
     ///
     /// # Errors
     ///
     /// As [`Self::equilibrium`].
     pub fn equilibrium_within(&mut self, most_steps: usize) -> Result<State, FluidError> {
+        match self.settle(most_steps) {
+            Err(FluidError::NotSettled { .. }) if rest::find(&self.system, &mut self.y, SETTLED) => {
+                Ok(self.state())
+            }
+            Err(FluidError::NotSettled { .. }) => Err(self.not_settled()),
+            settled => settled,
+        }
+    }
+
+    /// Integrates until nothing moves any more.
+    fn settle(&mut self, most_steps: usize) -> Result<State, FluidError> {
         let mut interval = 16.0 * self.system.longest_rtt();
         let mut steps = 0;
         let mut before = self.state();
         loop {
             let left = most_steps.saturating_sub(steps).max(1);
-            let taken = self.integrate(interval, left);
-            let residual = self.system.derivative(&self.y, &mut vec![0.0; self.y.len()]);
-            let not_settled = FluidError::NotSettled { after_s: self.time_s, residual };
-            match taken {
+            match self.integrate(interval, left) {
                 Ok(taken) => steps += taken,
                 // Time and state stay where this interval began.
-                Err(FluidError::Integration { reason, .. }) if reason == TOO_MANY => return Err(not_settled),
+                Err(FluidError::Integration { reason, .. }) if reason == TOO_MANY => {
+                    return Err(self.not_settled());
+                }
                 Err(error) => return Err(error),
             }
             let now = self.state();
-            if residual < SETTLED || now.moved_since(&before) < UNMOVED {
+            if self.residual() < SETTLED || now.moved_since(&before) < UNMOVED {
                 return Ok(now);
             }
             if steps > most_steps || now.windows_pkts.iter().flatten().any(|w| *w > UNBOUNDED) {
-                return Err(not_settled);
+                return Err(self.not_settled());
             }
             before = now;
             interval *= 1.5;
         }
+    }
+
+    fn residual(&self) -> f64 {
+        self.system.derivative(&self.y, &mut vec![0.0; self.y.len()])
+    }
+
+    fn not_settled(&self) -> FluidError {
+        FluidError::NotSettled { after_s: self.time_s, residual: self.residual() }
     }
 
     /// Moves on by `seconds`, in at most `most_steps` steps; returns their number.

@@ -156,6 +156,23 @@ impl System {
         residual
     }
 
+    /// The time in which each unknown moves by about one when all is far from rest, seconds: a round for
+    /// shares and alphas, a round for each packet of a window, and a link's own time.
+    pub fn natural_times(&self, y: &[f64]) -> Vec<f64> {
+        let mut times = vec![0.0; y.len()];
+        for (c, &offset) in self.network.connections.iter().zip(&self.offsets) {
+            let windows = if c.balancer.is_some() { 1 } else { c.paths.len() };
+            for (i, time) in times[offset..offset + unknowns(c)].iter_mut().enumerate() {
+                let round = rtt(c.paths[i % c.paths.len()].rtt_ps);
+                *time = if i < windows { round * libm::exp(y[offset + i]) } else { round };
+            }
+        }
+        for (l, price) in self.prices.iter().enumerate() {
+            times[self.first_price + l] = price.as_ref().map_or(1.0, |p| p.time_s);
+        }
+        times
+    }
+
     pub fn packet_bits(&self) -> f64 {
         self.network.packet_bytes as f64 * 8.0
     }

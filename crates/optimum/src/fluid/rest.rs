@@ -1,0 +1,99 @@
+//! Where a system comes to rest, found by steps that need not follow the motion.
+//!
+//! Pseudo-transient continuation (Kelley and Keyes, SIAM J. Numer. Anal. 1998): linearly implicit Euler steps
+//! that grow as the motion dies down, so that they end as Newton's. An explicit method must follow the
+//! fastest part of a large network while its slowest creeps to its place.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::system::System;
+
+/// A step begins as long as a round of each unknown.
+const FIRST: f64 = 1.0;
+/// And grows by no more than this, or shrinks by as much if the motion has become stronger.
+const FACTOR: f64 = 2.5;
+/// Longer steps would divide by nothing where paths tie for being used.
+const LONGEST: f64 = 1e9;
+/// Unknowns are logarithms and shares: none moves farther than this in a step.
+const FARTHEST: f64 = 1.5;
+/// The increment of a difference quotient.
+const NUDGE: f64 = 1e-7;
+/// A step after which the motion is so many times as strong is taken back.
+const WORSE: f64 = 1.5;
+/// Steps in which the motion must have become a tenth of what it was.
+const PATIENCE: usize = 60;
+/// Of more unknowns a step would take seconds: it costs their number cubed.
+const MOST_UNKNOWNS: usize = 1500;
+
+/// Moves `y` to where the largest change is below `settled`; whether it got there. If not, `y` is where the
+/// search ended, or where it began if the motion was less there. Deterministic.
+pub(super) fn find(system: &System, y: &mut Vec<f64>, settled: f64) -> bool {
+    if y.len() > MOST_UNKNOWNS {
+        return false;
+    }
+    let motion = |y: &[f64]| system.derivative(y, &mut vec![0.0; y.len()]);
+    let start = y.clone();
+    let found = search(system, y, settled);
+    if !found && motion(y) > motion(&start) {
+        *y = start;
+    }
+    found
+}
+
+fn search(system: &System, y: &mut Vec<f64>, settled: f64) -> bool {
+    let n = y.len();
+    let mut slope = vec![0.0; n];
+    let mut residual = system.derivative(y, &mut slope);
+    let (mut step, mut goal, mut tries) = (FIRST, residual, 0);
+    while residual >= settled {
+        let times = system.natural_times(y);
+        let jacobian = jacobian(system, y, &slope, &times);
+        loop {
+            tries += 1;
+            if tries > PATIENCE {
+                return false;
+            }
+            let Some(change) = implicit_step(&jacobian, &slope, &times, step) else { return false };
+            let bounded = change.iter().map(|c| c.clamp(-FARTHEST, FARTHEST));
+            let next: Vec<f64> = y.iter().zip(bounded).map(|(y, c)| y + c).collect();
+            let mut next_slope = vec![0.0; n];
+            let now = system.derivative(&next, &mut next_slope);
+            if now <= WORSE * residual {
+                step = (step * (1.5 * residual / now).clamp(1.0 / FACTOR, FACTOR)).min(LONGEST);
+                (*y, slope, residual) = (next, next_slope, now);
+                break;
+            }
+            step /= 4.0;
+        }
+        if residual < 0.1 * goal {
+            (goal, tries) = (residual, 0);
+        }
+    }
+    true
+}
+
+/// -T J, for differences instead of derivatives.
+fn jacobian(system: &System, y: &[f64], slope: &[f64], times: &[f64]) -> DMatrix<f64> {
+    let n = y.len();
+    let mut nudged = y.to_vec();
+    let mut moved = vec![0.0; n];
+    let mut matrix = DMatrix::zeros(n, n);
+    for j in 0..n {
+        nudged[j] = y[j] + NUDGE;
+        system.derivative(&nudged, &mut moved);
+        nudged[j] = y[j];
+        for i in 0..n {
+            matrix[(i, j)] = -times[i] * (moved[i] - slope[i]) / NUDGE;
+        }
+    }
+    matrix
+}
+
+/// The change of y in a step of `step` natural times: (1/step - T J) dy = T f.
+fn implicit_step(jacobian: &DMatrix<f64>, slope: &[f64], times: &[f64], step: f64) -> Option<DVector<f64>> {
+    let n = slope.len();
+    let mut matrix = jacobian.clone();
+    (0..n).for_each(|i| matrix[(i, i)] += 1.0 / step);
+    let right = DVector::from_iterator(n, slope.iter().zip(times).map(|(f, t)| f * t));
+    matrix.lu().solve(&right)
+}
