@@ -75,7 +75,7 @@ fn the_digest_depends_on_the_experiment_and_the_seed_alone() {
     let one = digest(&["--parallel", "1"]);
     assert_eq!(one, digest(&["--parallel", "2"]));
     assert_ne!(one, digest(&["--seed", "2"]));
-    // The same in debug and release builds: `make test` runs this test in both.
+    // The same in debug and release builds; sim's scenarios are held to that in `make test`.
     assert_eq!(
         one,
         include_str!("digest.txt").trim(),
