@@ -1,19 +1,26 @@
-//! Minimum rates that no links can carry: which of them clash, and where.
+//! Minimum rates that no links can carry, or that leave a flow nothing: which of them clash, and where.
+
+use std::collections::BTreeSet;
 
 use crate::cone::Conic;
 use crate::problem::Problem;
-use crate::program::{Group, Program};
+use crate::program::Program;
 
 /// A proof that the minimum rates do not fit: whatever paths the flows take, what they must send over
-/// the links is more than there is.
+/// the links is more than there is. No link and no flow can be left out of it, unless there are so many that
+/// not all were tried. There may be other proofs beside it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Infeasible {
-    /// The largest part of all minimum rates that can be had at once, below 1.
+    /// The largest part of the flows' minimum rates that can be had at once, below 1. 1 if they just fit, and
+    /// `starved` would get nothing.
     pub part: f64,
     /// The links that are too narrow.
     pub links: Vec<Narrow>,
     /// The flows whose minimum rates need them: name and minimum rate.
     pub flows: Vec<(String, f64)>,
+    /// Flows that are left nothing, or one of whose paths is, though at rate 0 its marginal utility is
+    /// infinite.
+    pub starved: Vec<String>,
     /// What the flows must send over the links, each link counted as often as it says.
     pub needed: f64,
     /// What the links can carry, counted alike.
@@ -33,7 +40,14 @@ pub struct Narrow {
 
 impl std::fmt::Display for Infeasible {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let flows: Vec<_> = self.flows.iter().map(|(n, r)| format!("`{n}` ({r})")).collect();
+        f.write_str(&self.with_rates(&digits))
+    }
+}
+
+impl Infeasible {
+    /// The proof in words; `rate` writes a rate with the unit that the problem's rates have.
+    pub fn with_rates(&self, rate: &dyn Fn(f64) -> String) -> String {
+        let flows: Vec<_> = self.flows.iter().map(|(n, r)| format!("`{n}` ({})", rate(*r))).collect();
         let links: Vec<_> = self
             .links
             .iter()
@@ -43,20 +57,29 @@ impl std::fmt::Display for Infeasible {
                 } else {
                     format!(", counted {} times", digits(l.count))
                 };
-                format!("`{}` ({}{times})", l.name, l.capacity)
+                format!("`{}` ({}{times})", l.name, rate(l.capacity))
             })
             .collect();
-        let [rate, whose] = if flows.len() == 1 { ["rate", "flow"] } else { ["rates", "flows"] };
-        let where_to = if links.len() == 1 { "link" } else { "links" };
-        write!(
-            f,
-            "the minimum {rate} of {whose} {} need {} of {where_to} {}, which can carry {}: at most {} % of \
-             every minimum rate can be had",
+        let one = |n: usize, one: &'static str, several: &'static str| if n == 1 { one } else { several };
+        let result = if self.starved.is_empty() {
+            format!(
+                "at most {} % of {} can be had",
+                digits(100.0 * self.part),
+                one(flows.len(), "it", "them")
+            )
+        } else {
+            let starved: Vec<_> = self.starved.iter().map(|n| format!("`{n}`")).collect();
+            format!("nothing is left for {} {}", one(starved.len(), "flow", "flows"), list(&starved))
+        };
+        format!(
+            "the minimum {} {} {} {} of {} {}, which can carry {}: {result}",
+            one(flows.len(), "rate of flow", "rates of flows"),
             list(&flows),
-            digits(self.needed),
+            one(flows.len(), "needs", "need"),
+            rate(self.needed),
+            one(links.len(), "link", "links"),
             list(&links),
-            digits(self.available),
-            digits(100.0 * self.part)
+            rate(self.available),
         )
     }
 }
@@ -78,69 +101,190 @@ fn digits(v: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// The proof, if the minimum rates do not fit. `scaled` is the problem with rates in units of `unit`.
-///
-/// A linear program: the largest t such that every flow can have t times its minimum rate. Its
-/// multipliers are a length for every link, under which the minimum rates' shortest paths are longer than
-/// the capacities allow.
-pub(crate) fn find(problem: &Problem, scaled: &Problem, program: &Program) -> Option<Infeasible> {
-    let minimum = |g: &Group| {
-        (problem.flows[g.members[0].0].min_rate > 0.0).then(|| g.limits[0].or(g.limits[1])).flatten()
+/// What a group of flows must have: Σ coefficient x ≥ bound over its paths.
+struct Demand {
+    group: usize,
+    entries: Vec<(usize, f64)>,
+    bound: f64,
+    /// Its minimum rate, and not only something.
+    minimum: bool,
+}
+
+/// How often the demands are tried with some left out: one of thousands of flows must not take for ever.
+const TRIALS: usize = 200;
+/// What a flow that must have something is asked to have, as a part of what it could have alone.
+const SOMETHING: f64 = 1e-5;
+/// How much less than all is not all: the solver's answers are better.
+const SHORT: f64 = 1e-7;
+
+/// The proof, if the minimum rates do not fit.
+pub(crate) fn find(problem: &Problem, program: &Program) -> Option<Infeasible> {
+    let demands = minima(problem, program);
+    if demands.is_empty() { None } else { prove(problem, program, &demands) }
+}
+
+/// The proof that minimum rates that fit leave a flow nothing, if there is one that must have something.
+pub(crate) fn starving(problem: &Problem, program: &Program) -> Option<Infeasible> {
+    let mut demands = minima(problem, program);
+    if demands.is_empty() {
+        return None;
+    }
+    for term in program.terms.iter().filter(|t| t.utility.is_never_zero()) {
+        let paths: Vec<usize> = term.parts.iter().map(|&(p, _)| p).collect();
+        let group = program.groups.partition_point(|g| g.first <= paths[0]) - 1;
+        let reach = paths.iter().map(|&p| program.reach[p]).fold(0.0, f64::max);
+        let entries = paths.into_iter().map(|p| (p, 1.0)).collect();
+        demands.push(Demand { group, entries, bound: SOMETHING * reach, minimum: false });
+    }
+    prove(problem, program, &demands)
+}
+
+fn minima(problem: &Problem, program: &Program) -> Vec<Demand> {
+    let of_group = |(group, g): (usize, &crate::program::Group)| {
+        let row = g.limits[0].or(g.limits[1])?;
+        let least = problem.flows[g.members[0].0].min_rate;
+        let row = &program.rows[row];
+        let entries = row.entries.iter().map(|&(p, c)| (p, c.abs())).collect();
+        (least > 0.0).then(|| Demand { group, entries, bound: row.bound.abs(), minimum: true })
     };
-    let minima: Vec<usize> = program.groups.iter().filter_map(minimum).collect();
-    if minima.is_empty() {
-        return None;
-    }
-    let mut conic = Conic::default();
-    for _ in 0..program.reach.len() {
-        conic.variable(0.0);
-    }
-    let part = conic.variable(-1.0);
-    let links = scaled.links.len();
-    for row in &program.rows[..links] {
-        conic.row(row.entries.iter().copied(), row.bound);
-    }
-    for row in minima.into_iter().map(|r| &program.rows[r]) {
-        conic.row(row.entries.iter().map(|&(p, c)| (p, -c.abs())).chain([(part, row.bound.abs())]), 0.0);
-    }
-    // More than all of them is not asked for.
-    conic.row([(part, 1.0)], 2.0);
-    for p in 0..program.reach.len() {
-        conic.row([(p, -1.0)], 0.0);
-    }
-    conic.close_nonnegative();
-    let answer = conic.solve();
-    let part = answer.v[part];
-    if !answer.solved || part >= 1.0 - 1e-7 {
-        return None;
-    }
-    let lengths = &answer.multipliers[..links];
-    let longest = lengths.iter().copied().fold(0.0, f64::max);
-    // The multipliers of a cut are equal but for the solver's tolerance.
-    let count = |l: usize| (1e6 * lengths[l] / longest).round() / 1e6;
-    let narrow: Vec<_> = (0..links).filter(|&l| count(l) > 1e-5).collect();
-    let mut flows = Vec::new();
-    let mut needed = 0.0;
-    for (i, flow) in problem.flows.iter().enumerate().filter(|(_, f)| f.min_rate > 0.0) {
-        let length = |links: &Vec<usize>| links.iter().map(|&l| count(l)).sum::<f64>();
-        let shortest = flow.paths.iter().map(|p| length(&p.links)).fold(f64::INFINITY, f64::min);
-        if shortest > 1e-5 {
-            flows.push((i, flow.min_rate));
-            needed += shortest * flow.min_rate;
+    program.groups.iter().enumerate().filter_map(of_group).collect()
+}
+
+/// Leaves out demands and then links, as long as the rest still clashes, and tells what is left.
+fn prove(problem: &Problem, program: &Program, demands: &[Demand]) -> Option<Infeasible> {
+    let links = LinksOf::new(program);
+    let every: Vec<usize> = (0..program.links).filter(|&l| !program.rows[l].entries.is_empty()).collect();
+    let every_demand: Vec<&Demand> = demands.iter().collect();
+    links.clash(program, &every_demand, &every)?;
+    let mut trials = TRIALS;
+    let demands = shrink(every_demand, &mut trials, |rest| links.clash(program, rest, &every).is_some());
+    let paths: BTreeSet<usize> = demands.iter().flat_map(|d| &d.entries).map(|&(p, _)| p).collect();
+    let users = |l: usize| program.rows[l].entries.iter().filter(|(p, _)| paths.contains(p)).count();
+    let mut used: Vec<usize> = every.iter().copied().filter(|&l| users(l) > 0).collect();
+    // What is tried first goes first: one link that all paths take says more than one of each path.
+    used.sort_by_key(|&l| users(l));
+    let mut narrow = shrink(used, &mut trials, |rest| links.clash(program, &demands, rest).is_some());
+    narrow.sort_unstable();
+    let Clash { part, lengths } = links.clash(program, &demands, &narrow)?;
+    Some(tell(problem, program, &demands, part, &narrow, &lengths))
+}
+
+/// Items without which `clashes` holds no longer; more of them when the trials are used up.
+fn shrink<T: Copy>(mut items: Vec<T>, trials: &mut usize, clashes: impl Fn(&[T]) -> bool) -> Vec<T> {
+    let mut size = items.len().div_ceil(2);
+    loop {
+        let mut at = 0;
+        while at < items.len() && *trials > 0 {
+            *trials -= 1;
+            let end = (at + size).min(items.len());
+            let rest = [&items[..at], &items[end..]].concat();
+            if clashes(&rest) { items = rest } else { at = end }
         }
+        if size <= 1 {
+            return items;
+        }
+        size = size.div_ceil(2);
     }
-    Some(Infeasible {
-        part,
-        available: narrow.iter().map(|&l| count(l) * problem.links[l].capacity).sum(),
-        links: narrow
-            .iter()
-            .map(|&l| Narrow {
-                name: problem.links[l].name.clone(),
-                capacity: problem.links[l].capacity,
-                count: count(l),
-            })
-            .collect(),
-        flows: flows.into_iter().map(|(i, r)| (problem.flows[i].name.clone(), r)).collect(),
-        needed,
-    })
+}
+
+struct Clash {
+    part: f64,
+    /// By link that was given: its multiplier.
+    lengths: Vec<f64>,
+}
+
+/// By path, the links' rows in which it stands: index and coefficient.
+struct LinksOf(Vec<Vec<(usize, f64)>>);
+
+impl LinksOf {
+    fn new(program: &Program) -> Self {
+        let mut of = vec![Vec::new(); program.reach.len()];
+        for (l, row) in program.rows[..program.links].iter().enumerate() {
+            row.entries.iter().for_each(|&(p, c)| of[p].push((l, c)));
+        }
+        Self(of)
+    }
+
+    /// Whether `demands` clash if no other links limit them than `links`, in ascending or any other order.
+    ///
+    /// A linear program: the largest t such that every demand is met to t. Its multipliers are a length for
+    /// every link, under which the demands' shortest paths are longer than the capacities allow.
+    fn clash(&self, program: &Program, demands: &[&Demand], links: &[usize]) -> Option<Clash> {
+        let mut place = vec![None; program.links];
+        links.iter().enumerate().for_each(|(i, &l)| place[l] = Some(i));
+        let over = |p: usize| self.0[p].iter().filter_map(|&(l, c)| place[l].map(|i| (i, c)));
+        // Whoever has a path without any of these links has all that it needs.
+        let bound = |d: &&&Demand| d.entries.iter().all(|&(p, _)| over(p).next().is_some());
+        let demands: Vec<&Demand> = demands.iter().filter(bound).copied().collect();
+        if demands.is_empty() {
+            return None;
+        }
+        let mut conic = Conic::default();
+        let mut variable = vec![None; program.reach.len()];
+        let mut rows = vec![Vec::new(); links.len()];
+        for &(p, _) in demands.iter().flat_map(|d| &d.entries) {
+            if variable[p].is_none() {
+                let v = conic.variable(0.0);
+                variable[p] = Some(v);
+                over(p).for_each(|(i, c)| rows[i].push((v, c)));
+            }
+        }
+        let paths: Vec<usize> = variable.iter().flatten().copied().collect();
+        let part = conic.variable(-1.0);
+        for (row, &l) in rows.into_iter().zip(links) {
+            conic.row(row, program.rows[l].bound);
+        }
+        for demand in demands {
+            let entries = demand.entries.iter().filter_map(|&(p, c)| variable[p].map(|v| (v, -c)));
+            conic.row(entries.chain([(part, demand.bound)]), 0.0);
+        }
+        // More than all of them is not asked for.
+        conic.row([(part, 1.0)], 2.0);
+        paths.into_iter().for_each(|v| conic.row([(v, -1.0)], 0.0));
+        conic.close_nonnegative();
+        let answer = conic.solve();
+        let part = answer.v[part];
+        (answer.solved && part < 1.0 - SHORT)
+            .then(|| Clash { part, lengths: answer.multipliers[..links.len()].to_vec() })
+    }
+}
+
+fn tell(
+    problem: &Problem,
+    program: &Program,
+    demands: &[&Demand],
+    part: f64,
+    links: &[usize],
+    lengths: &[f64],
+) -> Infeasible {
+    let longest = lengths.iter().copied().fold(0.0, f64::max);
+    let mut count = vec![0.0; problem.links.len()];
+    // The multipliers of a cut are equal but for the solver's tolerance.
+    links.iter().zip(lengths).for_each(|(&l, length)| count[l] = (1e6 * length / longest).round() / 1e6);
+    let members = |minimum: bool| -> Vec<usize> {
+        let of_kind = demands.iter().filter(|d| d.minimum == minimum);
+        let flows = of_kind.flat_map(|d| program.groups[d.group].members.iter().map(|m| m.0));
+        flows.collect::<BTreeSet<_>>().into_iter().collect()
+    };
+    let (flows, starved) = (members(true), members(false));
+    let needed = flows.iter().map(|&i| {
+        let flow = &problem.flows[i];
+        let length = |links: &Vec<usize>| links.iter().map(|&l| count[l]).sum::<f64>();
+        flow.min_rate * flow.paths.iter().map(|p| length(&p.links)).fold(f64::INFINITY, f64::min)
+    });
+    let narrow: Vec<usize> = links.iter().copied().filter(|&l| count[l] > 1e-5).collect();
+    let links = narrow.iter().map(|&l| Narrow {
+        name: problem.links[l].name.clone(),
+        capacity: problem.links[l].capacity,
+        count: count[l],
+    });
+    let name = |i: usize| problem.flows[i].name.clone();
+    Infeasible {
+        part: if starved.is_empty() { part } else { 1.0 },
+        available: narrow.iter().map(|&l| count[l] * problem.links[l].capacity).sum(),
+        links: links.collect(),
+        needed: needed.sum(),
+        flows: flows.iter().map(|&i| (name(i), problem.flows[i].min_rate)).collect(),
+        starved: starved.into_iter().map(name).collect(),
+    }
 }

@@ -39,14 +39,13 @@ pub enum OptimumError {
     /// The problem makes no sense.
     #[error(transparent)]
     Problem(#[from] ProblemError),
-    /// The minimum rates do not fit the links.
+    /// The minimum rates do not fit the links, or leave another flow nothing.
     #[error("{0}")]
     Infeasible(Box<Infeasible>),
     /// The solver came to no answer that satisfies the optimality conditions.
     #[error(
         "no optimum found: the best rates violate the optimality conditions by {:.1e} (relative; {ACCURACY:.0e} \
-         is allowed). Minimum rates that leave another flow nothing can be the cause, or marginal utilities \
-         that differ by very many powers of ten",
+         is allowed). Marginal utilities that differ by very many powers of ten can be the cause",
         .0.worst()
     )]
     Inaccurate(Residuals),
@@ -78,7 +77,7 @@ pub fn solve(problem: &Problem) -> Result<Optimum, OptimumError> {
     }
     let (scaled, unit, log_factor) = scale(problem);
     let program = Program::new(&scaled);
-    if let Some(clash) = infeasible::find(problem, &scaled, &program) {
+    if let Some(clash) = infeasible::find(problem, &program) {
         return Err(OptimumError::Infeasible(Box::new(clash)));
     }
     let point = optimise(&program);
@@ -96,7 +95,10 @@ pub fn solve(problem: &Problem) -> Result<Optimum, OptimumError> {
     let prices = &point.y[..problem.links.len()];
     let residuals = Residuals::of(&scaled, &rates, prices, &limit_prices);
     if residuals.worst() > ACCURACY {
-        return Err(OptimumError::Inaccurate(residuals));
+        return Err(match infeasible::starving(problem, &program) {
+            Some(clash) => OptimumError::Infeasible(Box::new(clash)),
+            None => OptimumError::Inaccurate(residuals),
+        });
     }
     let price = |p: f64| {
         if p == 0.0 { 0.0 } else { p.signum() * libm::exp(libm::log(p.abs()) + log_factor - libm::log(unit)) }
