@@ -101,12 +101,13 @@ impl Point {
     }
 
     /// Newton's steps until every condition holds to [`TOLERANCE`], or no step helps any more; the best
-    /// point met.
-    pub(crate) fn polish(mut self, program: &Program) -> Self {
+    /// point met, and the number of steps.
+    pub(crate) fn polish(mut self, program: &Program) -> (Self, usize) {
         let mut best = (f64::INFINITY, self.clone());
         // On the way the worst condition may stay as bad as it is while the others mend.
         let (mut least, mut since, mut length) = (f64::INFINITY, 0, 0.0);
-        for _ in 0..STEPS {
+        let mut steps = 0;
+        while steps < STEPS {
             let measure = self.measure(program);
             since += 1;
             if measure.complementarity < 0.9 * least {
@@ -123,8 +124,9 @@ impl Point {
             let target = (centring * measure.complementarity).max(0.1 * TOLERANCE);
             let Some(moved) = self.step(program, target) else { break };
             length = moved;
+            steps += 1;
         }
-        best.1
+        (best.1, steps)
     }
 
     fn measure(&self, program: &Program) -> Measure {

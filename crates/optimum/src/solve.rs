@@ -31,6 +31,8 @@ pub struct Optimum {
     pub utility: f64,
     /// How well the optimality conditions hold.
     pub residuals: Residuals,
+    /// Newton's steps after the conic solver: what a solution costs, whatever the machine.
+    pub newton_steps: usize,
 }
 
 /// Why there is no optimum.
@@ -80,7 +82,7 @@ pub fn solve(problem: &Problem) -> Result<Optimum, OptimumError> {
     if let Some(clash) = infeasible::find(problem, &program) {
         return Err(OptimumError::Infeasible(Box::new(clash)));
     }
-    let point = optimise(&program);
+    let (point, newton_steps) = optimise(&program);
 
     let mut x = point.x;
     settle(&program, &mut x, &point.y);
@@ -103,13 +105,14 @@ pub fn solve(problem: &Problem) -> Result<Optimum, OptimumError> {
     let price = |p: f64| {
         if p == 0.0 { 0.0 } else { p.signum() * libm::exp(libm::log(p.abs()) + log_factor - libm::log(unit)) }
     };
-    Ok(Optimum::new(
+    let optimum = Optimum::new(
         problem,
         rates.iter().map(|r| r.iter().map(|x| x * unit).collect()).collect(),
         prices.iter().map(|&p| price(p)).collect(),
         limit_prices.iter().map(|&p| price(p)).collect(),
         residuals,
-    ))
+    );
+    Ok(Optimum { newton_steps, ..optimum })
 }
 
 impl Optimum {
@@ -136,6 +139,7 @@ impl Optimum {
             prices,
             limit_prices,
             residuals,
+            newton_steps: 0,
         }
     }
 }
@@ -194,15 +198,15 @@ fn scale(problem: &Problem) -> (Problem, f64, f64) {
     (scaled, unit, if largest.is_finite() { largest } else { 0.0 })
 }
 
-/// The conic answer, made exact; where α is large, that of a smaller one, followed.
-fn optimise(program: &Program) -> Point {
+/// The conic answer, made exact; where α is large, that of a smaller one, followed. And Newton's steps.
+fn optimise(program: &Program) -> (Point, usize) {
     let alphas =
         program.terms.iter().map(|t| if let Utility::AlphaFair { alpha } = t.utility { alpha } else { 0.0 });
     let last = alphas.fold(0.0, f64::max);
     let mut alpha = CONIC_ALPHA;
     let mut at = with_alpha(program, alpha);
     let rough = cone::solve(&at);
-    let mut point =
+    let (mut point, mut steps) =
         Point::near(&at, &rough.v[..program.reach.len()], &rough.multipliers[..program.rows.len()])
             .polish(&at);
     while alpha < last {
@@ -210,10 +214,11 @@ fn optimise(program: &Program) -> Point {
         at = with_alpha(program, next);
         // With all α alike a price is a power of a rate: it follows α as that power does.
         let y: Vec<f64> = point.y.iter().map(|&y| y.signum() * libm::pow(y.abs(), next / alpha)).collect();
-        point = Point::near(&at, &point.x, &y).polish(&at);
+        let (next_point, more) = Point::near(&at, &point.x, &y).polish(&at);
+        (point, steps) = (next_point, steps + more);
         alpha = next;
     }
-    point
+    (point, steps)
 }
 
 /// The program with α no larger than `most`; weights change such that (w/price)^(1/α) keeps the ratios

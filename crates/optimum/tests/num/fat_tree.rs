@@ -47,11 +47,14 @@ fn two_thousand_flows_of_four_paths() {
         let start = std::time::Instant::now();
         let optimum = optimum(&problem);
         println!(
-            "{utility:?}: {} flows in {:?}, {:?}",
+            "{utility:?}: {} flows in {:?}, {} Newton steps, {:?}",
             problem.flows.len(),
             start.elapsed(),
+            optimum.newton_steps,
             optimum.residuals
         );
+        // Each costs a factorisation of the same sparse matrix.
+        assert!(optimum.newton_steps <= 100, "{utility:?}: {} Newton steps", optimum.newton_steps);
         // Every flow can have something, and no host more than its link.
         assert!(optimum.totals.iter().all(|&x| x > 1e6 && x <= 1e9 * (1.0 + 1e-9)));
     }
