@@ -242,6 +242,11 @@ impl FatTree {
         self.config.rate[self.layer(port) as usize]
     }
 
+    /// How likely a port loses a packet, whatever its queue.
+    pub fn loss(&self, port: u32) -> Probability {
+        self.config.loss[self.layer(port) as usize]
+    }
+
     /// The nodes at the two ends of a port's link, for people: that which sends, and that to which it
     /// leads. Edge and aggregation switches are numbered through all pods.
     pub fn ends(&self, port: u32) -> [String; 2] {

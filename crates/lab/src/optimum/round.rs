@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tresse_controllers::Scheme;
-use tresse_fabric::FatTree;
+use tresse_fabric::{FatTree, Probability};
 use tresse_optimum::claims::{Claim, Subflows, claim};
 use tresse_optimum::fluid::{self, Link, Network, Path, Signal};
 use tresse_optimum::problem::Problem;
@@ -26,6 +26,8 @@ pub struct Round {
     /// The ports of the fabric that the links are, in their order.
     pub ports: Vec<u32>,
     capacities: Vec<u64>,
+    /// The links' names in messages: their two ends.
+    names: Vec<String>,
     /// Bytes of a full packet on the wire.
     packet_bytes: u64,
     /// The share of payload in them.
@@ -37,6 +39,8 @@ pub struct Round {
 struct RoundFlow {
     /// By path, indices of links.
     paths: Vec<Vec<usize>>,
+    /// By path, how likely some port on it loses a packet, whatever the queues.
+    losses: Vec<f64>,
     rtt_ps: u64,
     claim: Option<Claim>,
 }
@@ -66,8 +70,9 @@ impl Round {
             .zip(&routes)
             .map(|(t, routes)| {
                 let paths = routes.iter().map(|ports| ports.iter().map(|p| links[p]).collect()).collect();
+                let losses = routes.iter().map(|ports| loss(fabric, ports)).collect();
                 let rtt_ps = fabric.base_rtt(t.from, t.to, bytes, transport.ack);
-                let flow = RoundFlow { paths, rtt_ps, claim: None };
+                let flow = RoundFlow { paths, losses, rtt_ps, claim: None };
                 let claim = flow.with_subflows(bytes.into(), |s| claim(&case.controllers, s));
                 RoundFlow { claim, ..flow }
             })
@@ -76,6 +81,7 @@ impl Round {
             transfers,
             flows,
             capacities: links.keys().map(|&p| fabric.rate(p)).collect(),
+            names: links.keys().map(|&p| fabric.ends(p).join(" to ")).collect(),
             ports: links.into_keys().collect(),
             packet_bytes: u64::from(bytes),
             payload: f64::from(transport.mss) / f64::from(bytes),
@@ -89,11 +95,11 @@ impl Round {
     }
 
     /// The problem of maximising the claimed utility, or that which stands in for it; `None` where there is
-    /// neither.
+    /// neither. What ports lose by themselves is not in it: it takes no room on the links after them.
     pub fn problem(&self) -> Option<Problem> {
         let mut problem = Problem::default();
-        for (port, &capacity) in self.ports.iter().zip(&self.capacities) {
-            problem.link(format!("port {port}"), capacity as f64);
+        for (name, &capacity) in self.names.iter().zip(&self.capacities) {
+            problem.link(name.clone(), capacity as f64);
         }
         for (flow, t) in self.flows.iter().zip(&self.transfers) {
             let objective = flow.claim.as_ref()?.objective.as_ref()?;
@@ -104,7 +110,8 @@ impl Round {
     }
 
     /// The fluid model of these flows; `None` if the controller has none. Ports signal per round: they mark
-    /// above a threshold, or drop when full, and meet all that send just then.
+    /// above a threshold, or drop when full, and meet all that send just then. What ports lose besides is lost
+    /// packet by packet.
     ///
     /// Links that can never be full before another on the same paths are left out: they change no rate, but
     /// how two links that are full at once divide their signal would take long to settle.
@@ -114,11 +121,11 @@ impl Round {
         let floor = f64::from(self.controllers.controller().min_cwnd());
         let mut connections = Vec::new();
         for flow in &self.flows {
-            let path = |links: &Vec<usize>| {
+            let path = |(links, &loss): (&Vec<usize>, &f64)| {
                 let links = links.iter().filter_map(|l| place.get(l).copied()).collect();
-                Path { links, rtt_ps: flow.rtt_ps, loss: 0.0 }
+                Path { links, rtt_ps: flow.rtt_ps, loss }
             };
-            let paths = flow.paths.iter().map(path).collect();
+            let paths = flow.paths.iter().zip(&flow.losses).map(path).collect();
             connections.extend(flow.with_subflows(self.packet_bytes, |subflows| {
                 fluid::connections(&self.controllers, subflows, paths, floor)
             })?);
@@ -162,6 +169,12 @@ impl Round {
     }
 }
 
+/// The probability that one of `ports` loses a packet.
+fn loss(fabric: &FatTree, ports: &[u32]) -> f64 {
+    let arrives = |&port: &u32| 1.0 - fabric.loss(port).parts() as f64 / Probability::ONE.parts() as f64;
+    1.0 - ports.iter().map(arrives).product::<f64>()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,6 +204,23 @@ mod tests {
             }
             assert!(paths.iter().all(|p| p.iter().any(|l| kept.contains(l))));
         }
+    }
+
+    /// 1 - Π(1 - p): two ports of the rack, two of each layer above that the path reaches.
+    #[test]
+    fn the_fluid_knows_what_ports_lose() {
+        let loss = "fabric.loss={ rack = 0.1, aggregation = 0.02, core = 0.003 }";
+        let round = round(&["fabric.k=4", loss], "scheme=lia");
+        let network = round.network().expect("LIA has a fluid model");
+        let mut far = 0;
+        for (connection, flow) in network.connections.iter().zip(&round.flows) {
+            for (path, links) in connection.paths.iter().zip(&flow.paths) {
+                let arrives: f64 = [0.9f64, 0.98, 0.997][..links.len() / 2].iter().map(|p| p * p).product();
+                assert!((path.loss - (1.0 - arrives)).abs() < 1e-8, "{path:?}");
+                far += usize::from(links.len() == 6);
+            }
+        }
+        assert!(far > 0);
     }
 
     #[test]
