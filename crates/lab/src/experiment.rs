@@ -224,11 +224,24 @@ pub struct Scheme {
     /// Values for the controller's parameters.
     #[serde(default)]
     pub parameters: BTreeMap<String, u64>,
+    /// What its users want, instead of the parameter `weight` (THESIS (2.3), (2.9)).
+    pub utility: Option<UserUtility>,
     /// Whether packets are ECN-capable; if it is not said, they are if the controller needs it.
     pub ecn: Option<bool>,
     /// How the receiver tells of CE marks.
     #[serde(default = "dctcp_echo")]
     pub echo: Echo,
+}
+
+/// A user's utility, and the flow that it is weighed against.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UserUtility {
+    /// Rates and what they are worth, in any unit, with straight lines between them: from rate 0 to the rate
+    /// beyond which more is worth nothing.
+    pub points: Vec<(Rate, f64)>,
+    /// A flow of weight 1 has the controller's own alpha-fair utility up to this rate.
+    pub base: Rate,
 }
 
 fn one_subflow() -> Counts {

@@ -17,6 +17,7 @@ mod summary;
 mod tables;
 mod unit;
 pub mod units;
+mod weight;
 
 pub use error::{LabError, did_you_mean};
 pub use load::{Loaded, Profile, Source, find, load};

@@ -12,6 +12,7 @@ use crate::error::{LabError, did_you_mean};
 use crate::experiment::{Distinct, Echo, Experiment, FlowSize, NonEct, Pattern, Recovery, Reduction, Scheme};
 use crate::load::Loaded;
 use crate::summary::METRICS;
+use crate::weight;
 
 /// One point of the axes.
 #[derive(Debug, Clone)]
@@ -243,8 +244,11 @@ fn build_scheme(experiment: &Experiment, scheme: &Scheme) -> Result<Built, (&'st
             format!("there is no controller `{}`{hint} (there are: {})", scheme.controller, known.join(", "));
         return Err(("controller", message));
     };
-    let settings = scheme.parameters.iter().map(|(k, &v)| (k.as_str(), v));
+    let weight = weight::of(controller, scheme).map_err(|e| ("utility", e))?;
+    let weight = weight.map(|w| ("weight", w));
+    let settings = scheme.parameters.iter().map(|(k, &v)| (k.as_str(), v)).chain(weight);
     let built = controllers::Scheme::new(controller, settings).map_err(|e| ("parameters", e.to_string()))?;
+    check_rates(&built).map_err(|e| ("parameters", e))?;
     if controller.signals().contains(&Signal::NextHop) {
         let message = format!("{} needs a signal that no port gives yet: next_hop", controller.name());
         return Err(("controller", message));
@@ -287,6 +291,18 @@ fn build_scheme(experiment: &Experiment, scheme: &Scheme) -> Result<Built, (&'st
         delayed_ack: DelayedAck { every: t.ack_every.0, timer: t.ack_timer.0, quick: t.quick_acks.0 },
     };
     Ok((Arc::new(built), config))
+}
+
+/// THESIS (2.11): θ is at most Θ; 0 is none of them.
+fn check_rates(scheme: &controllers::Scheme) -> Result<(), String> {
+    let declared = scheme.controller().parameters();
+    let value = |name: &str| declared.iter().zip(scheme.values()).find(|(p, v)| p.name == name && **v > 0);
+    match (value("min_rate"), value("max_rate")) {
+        (Some((p, min)), Some((_, max))) if min > max => {
+            Err(format!("min_rate = {min} {} is above max_rate = {max} {0}", p.unit))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The cases that `KEY=VALUE[,VALUE]…` names.
