@@ -11,8 +11,9 @@ use crate::{Failure, print_json};
 /// Compute the optimum of an experiment's flows, without a simulation
 ///
 /// For every case: the rates that maximise the utility which its controller claims, the links that
-/// limit them and their prices, and where the controller's fluid model comes to rest. The flows are
-/// those of the first round, all together. `tresse explain optimum` says what the numbers mean.
+/// limit them and their prices, and where the controller's fluid model comes to rest; `~` marks one that
+/// did not settle in the steps that it gets. The flows are those of the first round, all together.
+/// `tresse explain optimum` says what the numbers mean.
 ///
 /// Examples:
 ///   tresse optimum xmp/table1
@@ -80,10 +81,21 @@ fn show(report: &OptimumReport) -> io::Result<()> {
          apart: its mean distance from the optimum, flow by flow\nutility: its loss of total utility, as a share \
          of rate"
     )?;
+    if report.cases.iter().any(is_moving) {
+        writeln!(
+            out,
+            "~: the fluid model did not settle in the steps that it gets; this is where it stood then"
+        )?;
+    }
     for case in &report.cases {
         details(&mut out, case)?;
     }
     Ok(())
+}
+
+/// Whether the fluid model's numbers are not those of its equilibrium.
+fn is_moving(case: &OptimumCase) -> bool {
+    case.fluid.as_ref().is_some_and(|f| !f.settled)
 }
 
 fn row(case: &OptimumCase) -> Vec<String> {
@@ -96,6 +108,7 @@ fn row(case: &OptimumCase) -> Vec<String> {
         // What rounds to nothing has no sign.
         distance.map_or_else(dash, |d| format!("{:.2}", (1e4 * d).round() / 100.0 + 0.0))
     };
+    let moving = |cell: String| if is_moving(case) && cell != "-" { format!("~{cell}") } else { cell };
     vec![
         text("scheme"),
         text("subflows"),
@@ -106,21 +119,19 @@ fn row(case: &OptimumCase) -> Vec<String> {
         mbps(optimal("goodput_p90_bps")),
         case.optimum.as_ref().map_or_else(dash, |o| o.links.iter().filter(|l| l.binding).count().to_string()),
         case.optimum.as_ref().map_or_else(dash, |o| format!("{:.0e}", o.kkt_residual)),
-        mbps(case.fluid.as_ref().and_then(|f| f.goodput.get("goodput_mean_bps").copied())),
-        percent("goodput_distance_mean"),
-        percent("utility_distance"),
+        moving(mbps(case.fluid.as_ref().and_then(|f| f.goodput.get("goodput_mean_bps").copied()))),
+        moving(percent("goodput_distance_mean")),
+        moving(percent("utility_distance")),
     ]
 }
 
 /// The dearest links of a case, and what must be said of it.
 fn details(out: &mut impl Write, case: &OptimumCase) -> io::Result<()> {
     const SHOWN: usize = 3;
-    writeln!(
-        out,
-        "\n{} with {} subflows:",
-        case.case["scheme"].as_str().unwrap_or(""),
-        case.case["subflows"]
-    )?;
+    let text = |key: &str| case.case[key].as_str().unwrap_or_default();
+    let subflows = &case.case["subflows"];
+    let several = if subflows == 1 { "" } else { "s" };
+    writeln!(out, "\n{} with {subflows} subflow{several}, {}:", text("scheme"), text("pattern"))?;
     if let Some(claim) = &case.claim {
         let utility = claim.utility.as_deref().unwrap_or("none");
         writeln!(out, "  utility: {utility} (standing: {}; {})", claim.standing, claim.source)?;
@@ -138,10 +149,15 @@ fn details(out: &mut impl Write, case: &OptimumCase) -> io::Result<()> {
         let dearest: Vec<String> = optimum
             .links
             .iter()
+            .filter(|l| l.binding)
             .take(SHOWN)
             .map(|l| format!("{} to {} ({:.3e})", l.from, l.to, l.price_per_bps))
             .collect();
-        writeln!(out, "  dearest links (price per bit/s): {}", dearest.join(", "))?;
+        if dearest.is_empty() {
+            writeln!(out, "  no link is full: the flows' largest rates limit them")?;
+        } else {
+            writeln!(out, "  dearest links (price per bit/s): {}", dearest.join(", "))?;
+        }
     }
     match (&case.fluid, &case.no_fluid) {
         (Some(fluid), _) if !fluid.settled => writeln!(

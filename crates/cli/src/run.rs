@@ -150,17 +150,17 @@ fn show(report: &Report, source: &str) -> io::Result<()> {
     )?;
     let mut table = Table::new(&[
         "scheme",
-        "subflows",
         "pattern",
-        "goodput Mbit/s",
+        "Mbit/s",
         "±95 %",
-        "published",
+        "paper",
         "ratio",
         "optimum",
         "apart %",
+        "utility %",
         "p10",
         "p90",
-        "timeouts",
+        "RTOs",
         "resent",
         "flows",
     ]);
@@ -169,7 +169,7 @@ fn show(report: &Report, source: &str) -> io::Result<()> {
     }
     write!(out, "{table}")?;
     if report.cases.iter().any(|c| !c.published.is_empty()) {
-        writeln!(out, "\npublished: {source}")?;
+        writeln!(out, "\npaper: {source}")?;
     }
     if let Some(case) = report.cases.iter().find(|c| !c.ci95.is_empty()) {
         writeln!(out, "±95 %: half the confidence interval of the mean, over {}", case.ci95_over)?;
@@ -178,8 +178,15 @@ fn show(report: &Report, source: &str) -> io::Result<()> {
         writeln!(
             out,
             "optimum: mean goodput that the controller claims to reach, while all flows of a round are there\n\
-             apart: mean distance of the flows from it; late flows may be above it (`tresse explain optimum`)"
+             apart: mean distance of the flows from it; late flows may be above it (`tresse explain optimum`)\n\
+             utility: their loss of total utility, as a share of rate"
         )?;
+    }
+    let mut reasons: Vec<&String> = report.cases.iter().filter_map(|c| c.no_optimum.as_ref()).collect();
+    // The cases of a scheme have the same.
+    reasons.dedup();
+    for why in reasons {
+        writeln!(out, "no optimum: {why}")?;
     }
     if !report.claims.is_empty() {
         writeln!(out)?;
@@ -191,25 +198,33 @@ fn show(report: &Report, source: &str) -> io::Result<()> {
     writeln!(out, "\nresults: {}  digest: {}", report.out, report.digest)
 }
 
+/// A scheme with its number of subflows: `xmp-2`.
+fn scheme(case: &CaseResult) -> String {
+    format!("{}-{}", case.case["scheme"].as_str().unwrap_or_default(), case.case["subflows"])
+}
+
 fn row(case: &CaseResult) -> Vec<String> {
-    let text = |key: &str| case.case[key].to_string().trim_matches('"').to_owned();
     let mbps = |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| format!("{:.1}", v / 1e6));
     let metric = |key: &str| case.metrics.get(key).map(|m| m.value());
     let mean = metric("goodput_mean_bps");
     let published = case.published.get("goodput_mean_bps").copied();
     let ratio = mean.zip(published).map_or_else(|| "-".to_owned(), |(m, p)| format!("{:.2}", m / p));
-    let apart = case.optimum.get("goodput_distance_mean");
+    // What rounds to nothing has no sign.
+    let percent = |key: &str| {
+        let distance = case.optimum.get(key);
+        distance.map_or_else(|| "-".to_owned(), |d| format!("{:.1}", (1e3 * d).round() / 10.0 + 0.0))
+    };
     let count = |key: &str| format!("{:.0}", case.metrics[key].value());
     vec![
-        text("scheme"),
-        text("subflows"),
-        text("pattern"),
+        scheme(case),
+        case.case["pattern"].as_str().unwrap_or_default().to_owned(),
         mbps(mean),
         mbps(case.ci95.get("goodput_mean_bps").copied()),
         mbps(published),
         ratio,
         mbps(case.optimum.get("goodput_mean_bps").copied()),
-        apart.map_or_else(|| "-".to_owned(), |d| format!("{:.1}", 100.0 * d)),
+        percent("goodput_distance_mean"),
+        percent("utility_distance_mean"),
         mbps(metric("goodput_p10_bps")),
         mbps(metric("goodput_p90_bps")),
         count("timeouts"),

@@ -20,9 +20,9 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// A column of numbers: every cell below the head is one, or a dash.
+    /// A column of numbers: every cell below the head is one, or a dash; with `~` where it is not final.
     fn is_numeric(&self, column: usize) -> bool {
-        let number = |s: &str| s == "-" || s.trim_start_matches('±').parse::<f64>().is_ok();
+        let number = |s: &str| s == "-" || s.trim_start_matches(['±', '~']).parse::<f64>().is_ok();
         self.rows.len() > 1 && self.rows[1..].iter().all(|r| number(&r[column]))
     }
 }
@@ -57,6 +57,7 @@ mod tests {
         let mut table = Table::new(&["name", "Mbit/s"]);
         table.row(vec!["dctcp".into(), "9.5".into()]);
         table.row(vec!["x".into(), "-".into()]);
-        assert_eq!(table.to_string(), "name   Mbit/s\ndctcp     9.5\nx           -\n");
+        table.row(vec!["y".into(), "~10.1".into()]);
+        assert_eq!(table.to_string(), "name   Mbit/s\ndctcp     9.5\nx           -\ny       ~10.1\n");
     }
 }

@@ -206,7 +206,7 @@ fn simulate(
             }
             let progress = &watch.units[i].1;
             let outcome = unit::run(plan, case, seed, &watch.stop, progress, |rows| match rows {
-                Rows::Flows(flows) => lock().flows(case, seed, flows),
+                Rows::Flows(flows, optimum) => lock().flows(case, seed, flows, optimum),
                 Rows::Samples(interval) => lock().samples(case, seed, interval),
             })?;
             lock().links(case, seed, outcome.simulated, &outcome.links)?;

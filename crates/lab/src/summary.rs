@@ -27,7 +27,7 @@ pub struct CaseResult {
     pub optimum: IndexMap<&'static str, f64>,
     /// Which flows the optimum is of: those at the start of each round, none of which has finished.
     pub optimum_of: &'static str,
-    /// Why there is no optimum.
+    /// Why there is no optimum, or why some rounds have none.
     pub no_optimum: Option<String>,
 }
 
@@ -123,16 +123,19 @@ pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -
         .values
         .iter()
         .find(|v| v.scheme == case.scheme && v.subflows == case.subflows && v.pattern == case.pattern);
-    let optima: Vec<_> = outcomes.iter().filter_map(|o| o.optima.as_ref().ok()).flatten().collect();
+    let optima: Vec<_> = outcomes.iter().map(|o| &o.optima).collect();
+    let optimum = optimum::summary(&optima);
+    let why_none = optima.iter().find_map(|o| o.why_none().map(str::to_owned));
+    let cut_short = || optimum.is_empty().then(|| "no round had finished when it was interrupted".to_owned());
     CaseResult {
         case: axes(case),
         metrics,
         ci95,
         ci95_over,
         published: published.map(|v| ("goodput_mean_bps", v.goodput_mean.0 as f64)).into_iter().collect(),
-        optimum: optimum::summary(&optima),
+        no_optimum: why_none.or_else(cut_short),
+        optimum,
         optimum_of: "round_start",
-        no_optimum: outcomes.iter().find_map(|o| o.optima.as_ref().err().cloned()),
     }
 }
 

@@ -37,7 +37,7 @@ const CASE: [Column; 4] = [
     Column("seed", U64, "", "the seed of this replication"),
 ];
 
-const FLOWS: [Column; 13] = [
+const FLOWS: [Column; 14] = [
     Column("round", U32, "", "the round of the pattern, from 0"),
     Column("from", U32, "", "the sending host"),
     Column("to", U32, "", "the receiving host"),
@@ -46,6 +46,14 @@ const FLOWS: [Column; 13] = [
     Column("start_ps", U64, "ps", "when the flow started"),
     Column("end_ps", U64, "ps", "when its last byte arrived"),
     Column("goodput_bps", U64, "bit/s", "the message over the flow's whole life"),
+    Column(
+        "optimum_bps",
+        MAYBE_U64,
+        "bit/s",
+        "the flow's optimal goodput among all flows of its round; null where the controller claims no utility, \
+         after the first 16 rounds, in rounds of more than 1024 subflows or cut short, and where no \
+         optimum was found",
+    ),
     Column("retransmissions", U64, "packets", "segments that were sent again"),
     Column("timeouts", U64, "", "retransmission timeouts"),
     Column("recoveries", U64, "", "fast recoveries"),
@@ -200,8 +208,14 @@ impl Tables {
         })
     }
 
-    /// Adds the flows of a round.
-    pub fn flows(&mut self, case: &Case, seed: u64, flows: &[Flow]) -> Result<(), LabError> {
+    /// Adds the flows of a round; `optimum` has the optimal goodput of each, bit/s.
+    pub fn flows(
+        &mut self,
+        case: &Case,
+        seed: u64,
+        flows: &[Flow],
+        optimum: Option<&[f64]>,
+    ) -> Result<(), LabError> {
         if flows.is_empty() {
             return Ok(());
         }
@@ -221,6 +235,9 @@ impl Tables {
             u64s(|f| f.record.start),
             u64s(|f| f.record.end),
             u64s(|f| f.record.goodput()),
+            Arc::new(UInt64Array::from_iter(
+                (0..flows.len()).map(|i| optimum.map(|rates| rates[i].round() as u64)),
+            )),
             u64s(|f| f.record.counters.retransmissions),
             u64s(|f| f.record.counters.timeouts),
             u64s(|f| f.record.counters.recoveries),

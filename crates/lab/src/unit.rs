@@ -7,7 +7,7 @@ use tresse_fabric::{FatTree, Locality, NEVER, Time};
 use tresse_sim::{FlowRecord, FlowSpec, Packets, Path, Step, World};
 use tresse_workload::{Permutation, Stream, Transfer};
 
-use crate::optimum::{Beside, beside};
+use crate::optimum::Optima;
 use crate::resolve::{Case, Plan};
 use crate::sample::{Interval, Sampler};
 
@@ -79,15 +79,15 @@ pub struct Outcome {
     pub flows: Vec<Flow>,
     /// Every port.
     pub links: Vec<Link>,
-    /// The optimum of each whole round, or why there is none.
-    pub optima: Result<Vec<Beside>, String>,
+    /// The optima of the whole rounds.
+    pub optima: Optima,
 }
 
 /// What a unit measures while it runs.
 #[derive(Debug, Clone, Copy)]
 pub enum Rows<'a> {
-    /// The flows of a round that finished.
-    Flows(&'a [Flow]),
+    /// The flows of a round that finished, and the optimal goodput of each, bit/s, if there is one.
+    Flows(&'a [Flow], Option<&'a [f64]>),
     /// An interval.
     Samples(&'a Interval),
 }
@@ -115,6 +115,7 @@ pub fn run<E>(
 
     let mut world = World::new(&fabric.ports(seed), fabric.longest_route());
     let mut flows: Vec<Flow> = Vec::new();
+    let mut optima = Optima::default();
     let mut complete = true;
     for round in 0..case.rounds {
         let transfers = pattern.round(round);
@@ -147,13 +148,13 @@ pub fn run<E>(
             measured(Rows::Samples(&sampler.take(&world, fabric)))?;
         }
         flows[first..].sort_by_key(|f| f.from);
-        measured(Rows::Flows(&flows[first..]))?;
+        let optimum = if complete { optima.add(plan, case, seed, &flows[first..]) } else { None };
+        measured(Rows::Flows(&flows[first..], optimum))?;
         if !complete {
             break;
         }
     }
     publish(&world, progress);
-    let optima = beside(plan, case, seed, &flows, stop);
     progress.done.store(true, Ordering::Relaxed);
     Ok(Outcome {
         complete,

@@ -253,3 +253,30 @@ fn queues_are_of_links_that_are_wanted() {
     assert!(dir.path().join("samples.parquet").exists());
     assert!(!dir.path().join("queues.parquet").exists());
 }
+
+/// Every finished flow has its own optimum, if its controller claims one; their mean is what the case tells.
+#[test]
+fn flows_stand_beside_their_optimum() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let (loaded, plan) = plan(&[]);
+    let report = measure(&loaded, &plan, dir.path(), 2);
+    let flows = Table::read(&dir.path().join("flows.parquet"));
+    let mut sums: BTreeMap<(String, u64), (f64, u32)> = BTreeMap::new();
+    for ((scheme, [subflows, ..]), optimum) in flows.flows().into_iter().zip(flows.maybe("optimum_bps")) {
+        assert_eq!(optimum.is_some(), scheme == "xmp", "{scheme}");
+        if let Some(optimum) = optimum {
+            let (sum, count) = sums.entry((scheme, subflows)).or_default();
+            *sum += optimum as f64;
+            *count += 1;
+        }
+    }
+    assert_eq!(sums.len(), 2);
+    for ((scheme, subflows), (sum, count)) in sums {
+        let of = |c: &&tresse_lab::CaseResult| c.case["scheme"] == scheme && c.case["subflows"] == subflows;
+        let case = report.cases.iter().find(of).expect("the case");
+        assert_eq!(count, 32);
+        let mean = case.optimum["goodput_mean_bps"];
+        // Rounded to one bit/s in the table.
+        assert!((sum / f64::from(count) - mean).abs() < 1.0, "{sum} over {count}, {mean}");
+    }
+}

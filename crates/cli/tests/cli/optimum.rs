@@ -106,6 +106,22 @@ fn a_run_shows_the_optimum_of_those_who_claim_one() {
     }
 }
 
+/// 432 hosts of four subflows each: a run does not wait for their optimum, and says so below the table too.
+#[test]
+fn a_run_leaves_large_rounds_to_the_other_command() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let args = ["run", "xmp/table1", "--only", "scheme=xmp", "--only", "subflows=4", "--set", "fabric.k=12"];
+    let small = ["--set", "workloads.permutation.rounds=1", "--set", "workloads.permutation.size=10kB"];
+    let args = [&args[..], &small].concat();
+    let report = json(&dir, &args);
+    assert!(report["cases"][0]["optimum"].as_object().expect("an object").is_empty());
+    let why = report["cases"][0]["no_optimum"].as_str().expect("a reason");
+    assert!(why.starts_with("a round has 1728 subflows; beyond 1024 "), "{why}");
+    let output = tresse(dir.path()).args(args).output().expect("the command starts");
+    let table = String::from_utf8(output.stdout).expect("output is UTF-8");
+    assert!(table.contains(&format!("\nno optimum: {why}\n")), "{table}");
+}
+
 /// The optimum of a run's first round is that of `tresse optimum`.
 #[test]
 fn both_commands_agree() {
@@ -130,6 +146,65 @@ fn nothing_is_known_of_a_users_controller() {
     let report = json(&dir, &[&SMALL[..], &own, &set].concat());
     let why = report["cases"][0]["no_optimum"].as_str().expect("a reason");
     assert!(why.contains("nothing is known of what mine claims"), "{why}");
+}
+
+/// HOLNET's MCC with these classes of service on 16 hosts.
+fn classes(rates: &[&str]) -> Vec<String> {
+    let mut args: Vec<String> = SMALL_FABRIC.iter().map(|&a| a.to_owned()).collect();
+    args.extend(["--only", "scheme=mcc"].map(str::to_owned));
+    for set in [&["controller=holnet_mcc_cos", "subflows=2"], rates].concat() {
+        let set = if set.starts_with("min_") || set.starts_with("max_") {
+            format!("parameters.{set}")
+        } else {
+            set.to_owned()
+        };
+        args.extend(["--set".to_owned(), format!("schemes.mcc.{set}")]);
+    }
+    args
+}
+
+/// A host's own link has 1 Gbit/s: one flow and one link say it.
+#[test]
+fn a_minimum_rate_above_a_hosts_link_is_told_by_that_link() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let args = classes(&["min_rate=1200000"]);
+    let report = json(&dir, &args.iter().map(String::as_str).collect::<Vec<_>>());
+    let why = report["cases"][0]["no_optimum"].as_str().expect("a reason");
+    assert!(
+        why.starts_with("scheme `mcc` with min_rate = 1200000 kbit/s: the minimum rate of flow `host "),
+        "{why}"
+    );
+    assert!(why.contains("(1200 Mbit/s) needs 1200 Mbit/s of link `"), "{why}");
+    assert!(why.contains("edge ") && why.contains("` (1000 Mbit/s), which can carry 1000 Mbit/s"), "{why}");
+    assert!(why.ends_with("at most 83.3333 % of it can be had"), "{why}");
+}
+
+#[test]
+fn rates_in_the_wrong_order_are_refused_with_their_units() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let error = fails(tresse(dir.path()).args(classes(&["min_rate=9000", "max_rate=8000"])), 2);
+    assert!(error.contains("--set schemes.mcc.parameters."), "{error}");
+    assert!(error.contains("min_rate = 9000 kbit/s is above max_rate = 8000 kbit/s"), "{error}");
+}
+
+/// A host may send less than its links carry: then no link is full.
+#[test]
+fn where_no_link_is_full_it_says_so() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let output = tresse(dir.path()).args(classes(&["max_rate=8000"])).output().expect("the command starts");
+    let table = String::from_utf8(output.stdout).expect("output is UTF-8");
+    assert!(table.contains("mcc with 2 subflows, permutation:"), "{table}");
+    assert!(table.contains("no link is full: the flows' largest rates limit them"), "{table}");
+}
+
+/// 2.0 is in the controller's range, but its law then has no equilibrium.
+#[test]
+fn a_parameter_outside_the_fluid_models_range_is_named() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let set = ["--set", "schemes.e.controller=eutcp", "--set", "schemes.e.parameters.gamma=2000"];
+    let report = json(&dir, &[&SMALL_FABRIC[..], &set, &["--only", "scheme=e"]].concat());
+    let told = "scheme `e` with gamma = 2000/1000: the fluid model needs gamma above 0 and below 2";
+    assert_eq!(report["cases"][0]["no_fluid"], told);
 }
 
 #[test]

@@ -1,60 +1,85 @@
 //! The optimum beside the rounds that were simulated.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use indexmap::IndexMap;
 use tresse_optimum::claims::Standing;
 use tresse_optimum::distance::Distance;
 use tresse_optimum::solve::solve;
 
 use super::round::Round;
+use super::words;
 use crate::resolve::{Case, Plan};
 use crate::summary::percentile;
 use crate::unit::Flow;
 
 /// The optimum of one round, and how far its flows were from it.
 #[derive(Debug, Clone)]
-pub struct Beside {
+struct Beside {
     /// The optimal goodput of each flow, bit/s.
     goodput: Vec<f64>,
     /// From there to the goodputs that were measured.
     distance: Distance,
 }
 
+/// The optima beside a case's rounds under one seed.
+#[derive(Debug, Clone, Default)]
+pub struct Optima {
+    rounds: Vec<Beside>,
+    /// Why a round has none.
+    why_none: Option<String>,
+}
+
 /// The rounds of a case and seed that are compared. Of an experiment with thousands of small rounds the
 /// optima would cost more than the simulation.
 pub(super) const MOST_ROUNDS: usize = 16;
 
-/// The optima of the first 16 of those rounds of `flows` of which every flow has finished; those that `stop`
-/// still allows.
-///
-/// # Errors
-/// Why there are none: the controller claims no utility, or the solver found no answer.
-pub fn beside(
-    plan: &Plan,
-    case: &Case,
-    seed: u64,
-    flows: &[Flow],
-    stop: &AtomicBool,
-) -> Result<Vec<Beside>, String> {
-    let mut all = Vec::new();
-    for measured in flows.chunk_by(|a, b| a.round == b.round).take(MOST_ROUNDS) {
-        if stop.load(Ordering::Relaxed) {
-            break;
+/// The paths of the largest round that is compared, over all flows. A solution cannot be interrupted: some
+/// thousands of paths take half a minute where the solver is compiled without optimisation.
+const MOST_PATHS: u32 = 1024;
+
+impl Optima {
+    /// Adds a round of which every flow has finished: those `flows`. Its optimal goodputs, in the order of the
+    /// flows, bit/s; none after the first 16 rounds, or if there is no optimum.
+    pub fn add(&mut self, plan: &Plan, case: &Case, seed: u64, flows: &[Flow]) -> Option<&[f64]> {
+        if self.why_none.is_some() || self.rounds.len() >= MOST_ROUNDS {
+            return None;
         }
-        let round = Round::new(plan, case, seed, measured[0].round);
-        if let Some(why) = why_none(case, &round) {
-            return Err(why);
+        match beside(plan, case, seed, flows) {
+            Ok(beside) => {
+                self.rounds.push(beside);
+                self.rounds.last().map(|b| &b.goodput[..])
+            }
+            Err(why) => {
+                self.why_none = Some(why);
+                None
+            }
         }
-        let Some(problem) = round.problem().filter(|p| p.flows.len() == measured.len()) else { continue };
-        let optimum = solve(&problem).map_err(|e| e.to_string())?;
-        let rates: Vec<f64> = measured.iter().map(|f| round.rate(f.record.goodput() as f64)).collect();
-        all.push(Beside {
-            goodput: optimum.totals.iter().map(|&x| round.goodput(x)).collect(),
-            distance: Distance::of_totals(&problem, &optimum, &rates),
-        });
     }
-    Ok(all)
+
+    /// Why a round has none.
+    pub fn why_none(&self) -> Option<&str> {
+        self.why_none.as_deref()
+    }
+}
+
+fn beside(plan: &Plan, case: &Case, seed: u64, flows: &[Flow]) -> Result<Beside, String> {
+    let round = Round::new(plan, case, seed, flows[0].round);
+    if let Some(why) = why_none(case, &round) {
+        return Err(why);
+    }
+    let paths = plan.fabric.hosts() * case.subflows;
+    if paths > MOST_PATHS {
+        return Err(format!(
+            "a round has {paths} subflows; beyond {MOST_PATHS} its optimum takes too long beside a run \
+             (`tresse optimum` computes it)"
+        ));
+    }
+    let problem = round.problem().ok_or("no utility of such subflows is known")?;
+    let optimum = solve(&problem).map_err(|e| words::no_optimum(case, &e))?;
+    let rates: Vec<f64> = flows.iter().map(|f| round.rate(f.record.goodput() as f64)).collect();
+    Ok(Beside {
+        goodput: optimum.totals.iter().map(|&x| round.goodput(x)).collect(),
+        distance: Distance::of_totals(&problem, &optimum, &rates),
+    })
 }
 
 /// Why the controller's own paper gives no optimum to be near to.
@@ -70,7 +95,8 @@ pub(super) fn why_none(case: &Case, round: &Round) -> Option<String> {
 }
 
 /// The rounds together, as a case's result shows them.
-pub fn summary(rounds: &[&Beside]) -> IndexMap<&'static str, f64> {
+pub fn summary(optima: &[&Optima]) -> IndexMap<&'static str, f64> {
+    let rounds: Vec<&Beside> = optima.iter().flat_map(|o| &o.rounds).collect();
     let mut shown = goodputs(rounds.iter().flat_map(|r| r.goodput.iter().copied()));
     if !rounds.is_empty() {
         let over = |of: fn(&Distance) -> f64| rounds.iter().map(move |r| of(&r.distance));

@@ -4,8 +4,9 @@ mod beside;
 mod report;
 mod round;
 mod steps;
+mod words;
 
-pub use beside::{Beside, beside, summary};
+pub use beside::{Optima, summary};
 pub use report::{
     ClaimEntry, FluidEntry, LinkEntry, OptimumCase, OptimumEntry, OptimumReport, RatesEntry, optimum,
 };

@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use tresse_optimum::claims::{Claim, Objective, Standing};
+use tresse_optimum::claims::Claim;
 use tresse_optimum::distance::Distance;
 use tresse_optimum::fluid::{Fluid, FluidError, Network};
-use tresse_optimum::problem::{Pooling, Problem};
+use tresse_optimum::problem::Problem;
 use tresse_optimum::solve::{Optimum, solve, total_utility};
-use tresse_optimum::utility::Utility;
 
 use super::beside::{goodputs, why_none};
 use super::round::Round;
+use super::words;
 use crate::load::{Loaded, Profile};
 use crate::resolve::{Case, Plan};
 use crate::summary::axes;
@@ -173,14 +173,14 @@ fn one(plan: &Plan, case: &Case, seed: u64) -> OptimumCase {
     let solved = problem.as_ref().and_then(|p| match solve(p) {
         Ok(optimum) => Some((p, optimum)),
         Err(e) => {
-            no_optimum = Some(e.to_string());
+            no_optimum = Some(words::no_optimum(case, &e));
             None
         }
     });
     let controller = case.controllers.controller().name();
     let (fluid, no_fluid) = match round.network().map(|network| rest(&round, network)) {
         Some(Ok(fluid)) => (Some(fluid), None),
-        Some(Err(e)) => (None, Some(e.to_string())),
+        Some(Err(e)) => (None, Some(words::no_fluid(case, &e))),
         None => (None, Some(format!("{controller} has no fluid model for these subflows"))),
     };
     OptimumCase {
@@ -281,24 +281,7 @@ impl ClaimEntry {
             standing: claim.standing.name(),
             source: claim.source,
             caveat: claim.caveat,
-            utility: claim.objective.as_ref().map(|o| words(o, claim.standing)),
+            utility: claim.objective.as_ref().map(|o| words::utility(o, claim.standing)),
         }
     }
-}
-
-/// A utility in words.
-fn words(objective: &Objective, standing: Standing) -> String {
-    let utility = match objective.utility {
-        Utility::AlphaFair { alpha: 1.0 } => "log".to_owned(),
-        Utility::AlphaFair { alpha } => format!("alpha-fair with alpha = {alpha}"),
-        Utility::Tcp { .. } => "Reno's, THESIS (2.22)".to_owned(),
-        Utility::TcpSlowStart { .. } => "Reno's in slow start, THESIS (2.21)".to_owned(),
-        Utility::Bos { .. } => "BOS's, XMP (4)".to_owned(),
-    };
-    let pooling = match objective.pooling {
-        Pooling::Pooled => "of the flow's whole rate",
-        Pooling::Separate => "of each path's rate",
-    };
-    let stands_in = if standing == Standing::None { ", which stands in" } else { "" };
-    format!("{utility}, {pooling}{stands_in}")
 }

@@ -32,7 +32,7 @@ const MOST_FLOWS: u32 = 256;
 
 impl Steps {
     /// From the start of round `round`, at `now`; `None` if the controller claims no utility, for rounds of
-    /// more than 256 flows, and for those of which [`super::beside()`] does not tell the optimum either.
+    /// more than 256 flows, and for those of which [`super::Optima`] does not tell the optimum either.
     pub fn of(plan: &Plan, case: &Case, seed: u64, round: u32, now: Time) -> Option<Self> {
         if round as usize >= MOST_ROUNDS || plan.fabric.hosts() > MOST_FLOWS {
             return None;

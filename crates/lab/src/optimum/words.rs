@@ -1,0 +1,65 @@
+//! What is said of utilities, and of problems and models that have no answer.
+
+use tresse_optimum::claims::{Objective, Standing};
+use tresse_optimum::fluid::FluidError;
+use tresse_optimum::problem::Pooling;
+use tresse_optimum::solve::OptimumError;
+use tresse_optimum::utility::Utility;
+
+use crate::resolve::Case;
+
+/// A utility in words.
+pub(super) fn utility(objective: &Objective, standing: Standing) -> String {
+    let utility = match (objective.utility, objective.pooling) {
+        (Utility::AlphaFair { alpha: 1.0 }, _) => "log".to_owned(),
+        (Utility::AlphaFair { alpha }, _) => format!("alpha-fair with alpha = {alpha}"),
+        (Utility::Tcp { .. }, _) => "Reno's, THESIS (2.22)".to_owned(),
+        (Utility::TcpSlowStart { .. }, _) => "Reno's in slow start, THESIS (2.21)".to_owned(),
+        (Utility::Bos { .. }, Pooling::Pooled) => "XMP's, XMP (6)".to_owned(),
+        (Utility::Bos { .. }, Pooling::Separate) => "BOS's, XMP (4)".to_owned(),
+    };
+    let pooling = match objective.pooling {
+        Pooling::Pooled => "of the flow's whole rate",
+        Pooling::Separate => "of each path's rate",
+    };
+    let stands_in = if standing == Standing::None { ", which stands in" } else { "" };
+    format!("{utility}, {pooling}{stands_in}")
+}
+
+/// Why the flows of `case` have no optimum.
+pub(super) fn no_optimum(case: &Case, error: &OptimumError) -> String {
+    match error {
+        OptimumError::Infeasible(clash) => format!("{}: {}", named(case), clash.with_rates(&mbps)),
+        error => format!("{}: {error}", named(case)),
+    }
+}
+
+/// Why the flows of `case` have no fluid equilibrium.
+pub(super) fn no_fluid(case: &Case, error: &FluidError) -> String {
+    match error {
+        FluidError::Connection { expected, .. } => {
+            format!("{}: the fluid model needs {expected}", named(case))
+        }
+        error => format!("{}: {error}", named(case)),
+    }
+}
+
+/// A scheme with the parameters that differ from their defaults: one of them is the reason.
+fn named(case: &Case) -> String {
+    let declared = case.controllers.controller().parameters();
+    let set = declared.iter().zip(case.controllers.values()).filter(|(p, v)| **v != p.default);
+    let set: Vec<String> = set
+        .map(|(p, v)| match p.unit.strip_prefix("1/") {
+            Some(parts) => format!("{} = {v}/{parts}", p.name),
+            None => format!("{} = {v} {}", p.name, p.unit).trim_end().to_owned(),
+        })
+        .collect();
+    let with = if set.is_empty() { String::new() } else { format!(" with {}", set.join(", ")) };
+    format!("scheme `{}`{with}", case.scheme)
+}
+
+/// A rate on the wire, for messages.
+fn mbps(bps: f64) -> String {
+    let text = format!("{:.3}", bps / 1e6);
+    format!("{} Mbit/s", text.trim_end_matches('0').trim_end_matches('.'))
+}
