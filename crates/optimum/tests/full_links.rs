@@ -2,8 +2,9 @@
 
 mod networks;
 
-use networks::{MBPS, connection, named, near, network, path, settle};
+use networks::{MBPS, connection, named, near, network, of_controller, path, settle};
 use proptest::prelude::*;
+use tresse_controllers::built_in;
 use tresse_optimum::fluid::{Connection, Fluid, Link, Network, RateBounds, Scheme, Signal, State};
 
 use Signal::{PerPacket, PerRound};
@@ -30,8 +31,9 @@ fn assert_rates(state: &State, expected: [f64; 3], what: &str) {
 
 #[test]
 fn the_thesis_two_path_optima() {
-    for name in ["eutcp", "eutcp_exact", "semicoupled"] {
-        let rates = |private| settle(two_paths(named(name, 2), Scheme::Reno, private, 1024));
+    let exact = Scheme::HolnetUta { weight: 1.0, gamma: 1.0, bounds: RateBounds::NONE };
+    for scheme in [Scheme::Eutcp { gamma: 1.0 }, exact, named("semicoupled", 2)] {
+        let rates = |private| settle(two_paths(scheme, Scheme::Reno, private, 1024));
         assert_rates(&rates(1024), [1024.0, 0.0, 1024.0], "fig. 3.3");
         assert_rates(&rates(8), [8.0, 508.0, 516.0], "fig. 3.4");
     }
@@ -54,7 +56,10 @@ fn holnet_mcc_is_at_the_optimum_of_fig_2_4() {
 fn holnet_cc_shares_by_its_weights() {
     let cc = |alpha, weight, min_bps| {
         let bounds = RateBounds { min_bps, ..RateBounds::NONE };
-        connection(Scheme::HolnetCc { alpha, weight, bounds }, vec![path(&[0], 1.0)])
+        // In Mbit/s^alpha, and fast.
+        let weight = weight * libm::pow(1e6, alpha);
+        let gain = libm::pow(1e6, 1.0 - alpha);
+        connection(Scheme::HolnetCc { alpha, weight, gain, bounds }, vec![path(&[0], 1.0)])
     };
     let share = |connections| {
         let state = settle(network(PerRound, vec![Link::Capacity(100 * MBPS)], connections));
@@ -72,21 +77,22 @@ fn holnet_cc_shares_by_its_weights() {
 
 #[test]
 fn holnet_holds_a_minimum_and_a_maximum() {
-    for scheme in ["holnet_cc", "holnet_uta"] {
-        let class = |min: f64, max: f64| {
-            let bounds = [("min", min), ("max", max)];
-            connection(Scheme::named(scheme, &bounds, 1).unwrap(), vec![path(&[0], 1.0)])
+    for scheme in ["holnet_cc_cos", "holnet_uta"] {
+        // kbit/s; 0: none.
+        let class = |min: u64, max: u64| {
+            let bounds = [("min_rate", min), ("max_rate", max)];
+            connection(of_controller(scheme, &bounds, 1).unwrap(), vec![path(&[0], 1.0)])
         };
         let rate = |c: Connection| {
-            let others = vec![c, class(0.0, f64::INFINITY), class(0.0, f64::INFINITY)];
+            let others = vec![c, class(0, 0), class(0, 0)];
             let state = settle(network(PerRound, vec![Link::Capacity(90 * MBPS)], others));
             near(state.loads_bps[0], 90e6, 1e-6, "full");
             mbps(&state, 0, 0)
         };
-        near(rate(class(0.0, f64::INFINITY)), 30.0, 1e-6, "even shares");
-        let held = rate(class(60e6, f64::INFINITY));
+        near(rate(class(0, 0)), 30.0, 1e-6, "even shares");
+        let held = rate(class(60_000, 0));
         assert!((60.0..60.0 * 1.02).contains(&held), "{scheme}: {held} under a minimum of 60");
-        let held = rate(class(0.0, 10e6));
+        let held = rate(class(0, 10_000));
         assert!((10.0 * 0.98..=10.0).contains(&held), "{scheme}: {held} above a maximum of 10");
     }
 }
@@ -136,10 +142,11 @@ fn per_packet_loss_splits_a_bottleneck_by_roots_and_rtts() {
 
 #[test]
 fn every_scheme_fills_one_link_alone_and_shares_it_with_itself() {
-    for name in Scheme::names() {
+    for name in built_in().iter().map(|c| c.name()) {
+        let Some(scheme) = of_controller(name, &[], 1) else { continue };
         for signal in [PerRound, PerPacket] {
             let links = vec![Link::Capacity(60 * MBPS)];
-            let both = [0, 1].map(|_| connection(named(name, 1), vec![path(&[0], 4.0)]));
+            let both = [0, 1].map(|_| connection(scheme, vec![path(&[0], 4.0)]));
             let state = settle(network(signal, links, both.into()));
             near(mbps(&state, 0, 0), 30.0, 1e-5, name);
             near(mbps(&state, 1, 0), 30.0, 1e-5, name);

@@ -2,7 +2,7 @@
 
 mod networks;
 
-use networks::{alone, connection, named, near, network, path};
+use networks::{alone, connection, named, near, network, of_controller, path};
 use tresse_optimum::fluid::{Fluid, FluidError, Link, Scheme, Signal};
 
 use Signal::{PerPacket, PerRound};
@@ -63,8 +63,10 @@ fn weights_go_by_the_number_of_paths() {
     assert_eq!(named("ewtcp", 2), Scheme::Weighted { weight: 0.25 });
     assert_eq!(named("wutcp", 2), Scheme::Weighted { weight: 0.5 });
     assert_eq!(named("hmptcp", 4), Scheme::Hmptcp { weight: 0.25 });
-    let given = Scheme::named("ewtcp", &[("weight", 0.7)], 2).unwrap();
-    assert_eq!(given, Scheme::Weighted { weight: 0.7 });
+    let given = of_controller("ewtcp", &[("rule", 2)], 4);
+    assert_eq!(given, Some(Scheme::Weighted { weight: 0.25 }));
+    let given = of_controller("wutcp", &[("omega", 700)], 2);
+    assert_eq!(given, Some(Scheme::Weighted { weight: 0.7 }));
 }
 
 #[test]
@@ -183,16 +185,8 @@ fn a_window_that_nothing_limits_never_settles() {
 }
 
 #[test]
-fn schemes_without_a_model_are_named() {
-    let error = Scheme::named("cubic", &[], 1).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "cubic has no fluid model; these have: reno, lia, olia, balia, semicoupled, ewtcp, wutcp, wmptcp, \
-         eutcp, eutcp_exact, hmptcp, xmp, dctcp, dcm, vmcc, holnet_cc, holnet_mcc, holnet_uta"
-    );
-    let error = Scheme::named("xmp", &[("gamma", 1.0)], 1).unwrap_err();
-    assert_eq!(error.to_string(), "xmp's fluid model has no parameter gamma; it has: beta");
-    let c = connection(Scheme::named("xmp", &[("beta", 0.5)], 1).unwrap(), vec![path(&[0], 10.0)]);
+fn parameters_out_of_their_range_are_named() {
+    let c = connection(Scheme::Xmp { beta: 0.5 }, vec![path(&[0], 10.0)]);
     let error = Fluid::new(network(PerRound, vec![Link::Random(0.1)], vec![c])).unwrap_err();
     assert_eq!(error.to_string(), "connection 0: expected beta of at least 1");
 }

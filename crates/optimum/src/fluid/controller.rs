@@ -74,11 +74,13 @@ fn scheme(controllers: &Controllers, subflows: Subflows) -> Option<Scheme> {
         "vmcc" if !is_set("as_printed") => Some(Vmcc { g: g() }),
         "holnet_cc" | "holnet_cc_ecn" | "holnet_cc_cos" | "holnet_cc_cos_ecn" => claimed(&|objective| {
             let (alpha, weight) = (thousandths("alpha"), objective.weight);
-            Some(HolnetCc { alpha, weight, bounds: bounds(&objective) })
+            // gamma = g X^(1 - alpha)/T, X in bit/s.
+            let gain = thousandths("gamma") * libm::pow(value("reference") * 1000.0, 1.0 - alpha);
+            Some(HolnetCc { alpha, weight, gain, bounds: bounds(&objective) })
         }),
         "holnet_mcc" | "holnet_mcc_ecn" | "holnet_mcc_cos" | "holnet_mcc_cos_ecn" => claimed(&|objective| {
             let elastic = objective.limits == (0.0, f64::INFINITY);
-            elastic.then_some(HolnetMcc { gain: 0.5, epsilon: 2.0 })
+            elastic.then_some(HolnetMcc)
         }),
         "holnet_uta" | "holnet_uta_ecn" => claimed(&|objective| {
             let weight = objective.weight;

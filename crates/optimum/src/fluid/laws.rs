@@ -60,7 +60,7 @@ pub(super) fn changes(scheme: &Scheme, subflows: &[Subflow], context: Context) -
             let linked = linked_increase(subflows);
             marked(subflows, context, |s| (s.window * linked).min(1.0), |s| s.alpha * s.window / 2.0)
         }
-        Scheme::HolnetCc { .. } | Scheme::HolnetMcc { .. } | Scheme::HolnetUta { .. } => {
+        Scheme::HolnetCc { .. } | Scheme::HolnetMcc | Scheme::HolnetUta { .. } => {
             let free: Vec<f64> = subflows.iter().map(|s| 1.0 - congested(s, context.signal)).collect();
             holnet(scheme, subflows, &free, context.packet_bits)
         }
@@ -134,13 +134,17 @@ pub(super) fn holnet(scheme: &Scheme, subflows: &[Subflow], free: &[f64], packet
     let total = total_rate(subflows);
     let rate_bps = total * packet_bits;
     let law = |(s, free): (&Subflow, &f64)| match *scheme {
-        Scheme::HolnetCc { alpha, weight, bounds } => {
+        Scheme::HolnetCc { alpha, weight, gain, bounds } => {
             let threshold = libm::exp(-weight * libm::pow(rate_bps, -alpha));
-            libm::pow(s.rate() * packet_bits, alpha) * (bounded(bounds, rate_bps, *free) - threshold)
+            // x in packets a round.
+            let z = gain * libm::pow(s.rate() * packet_bits, alpha) * s.rtt / packet_bits;
+            let change = z * (bounded(bounds, rate_bps, *free) - threshold);
+            // At low rates z asks for more than a round has packets; each adds or takes one at most.
+            change.clamp(-s.window, s.window)
         }
-        Scheme::HolnetMcc { gain, epsilon } => {
-            let threshold = libm::exp(-epsilon / (total * shortest(subflows)));
-            gain * s.window * (free - threshold)
+        Scheme::HolnetMcc => {
+            let threshold = libm::exp(-2.0 / (total * s.rtt));
+            s.window / 2.0 * (free - threshold)
         }
         Scheme::HolnetUta { weight, gamma, bounds } => {
             let slope = gamma / 2.0;

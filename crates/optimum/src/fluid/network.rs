@@ -89,27 +89,9 @@ pub enum Feedback {
     Backward,
 }
 
-/// Why there is no fluid model, or no equilibrium.
+/// Why a fluid model makes no sense, or has no equilibrium.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FluidError {
-    /// The scheme has none.
-    #[error("{scheme} has no fluid model; these have: {}", known.join(", "))]
-    NoModel {
-        /// The scheme.
-        scheme: String,
-        /// Those that have one.
-        known: Vec<&'static str>,
-    },
-    /// The scheme's model has no such parameter.
-    #[error("{scheme}'s fluid model has no parameter {parameter}; it has: {}", known.join(", "))]
-    NoParameter {
-        /// The scheme.
-        scheme: &'static str,
-        /// The parameter.
-        parameter: String,
-        /// Those it has.
-        known: Vec<&'static str>,
-    },
     /// A value of a connection is out of its range.
     #[error("connection {connection}: expected {expected}")]
     Connection {

@@ -1,6 +1,4 @@
-//! The schemes that have a fluid model, by name and with their parameters.
-
-use super::FluidError;
+//! The schemes that have a fluid model, with their parameters.
 
 /// A scheme, as far as its fluid model goes: congestion avoidance without a window's floor.
 ///
@@ -53,22 +51,21 @@ pub enum Scheme {
         g: f64,
     },
     /// HOLNET's CC and CC-CoS, on one path or several (THESIS eq. (2.12), (2.19)) with the base utility
-    /// y^(1-alpha)/(1-alpha), y in bit/s. The gain is one packet a round for weight 1.
+    /// y^(1-alpha)/(1-alpha), y in bit/s: dx/dt = gain x^alpha (1 - cg - exp(-weight/y^alpha)) a round.
     HolnetCc {
         /// Above 0.
         alpha: f64,
         /// Above 0: w of THESIS eq. (2.9).
         weight: f64,
+        /// Above 0: gamma of (2.12) times the RTT, in (bit/s)^(1-alpha). It moves no equilibrium.
+        gain: f64,
         /// The class of service.
         bounds: RateBounds,
     },
-    /// HOLNET's MCC (THESIS eq. (2.20)): dx/dt = gain x (1 - cg - exp(-epsilon/y)) a round.
-    HolnetMcc {
-        /// Above 0; 1/2 makes it AIMD.
-        gain: f64,
-        /// Packets per shortest RTT of the connection, above 0; 2 makes it AIMD.
-        epsilon: f64,
-    },
+    /// HOLNET's MCC (THESIS eq. (2.20)): dx/dt = x/2 (1 - cg - exp(-2/(T y))) a round, which is AIMD. epsilon is
+    /// two packets in the subflow's own RTT (controllers/holnet_mcc.c), so that paths of unequal RTTs do not
+    /// have one utility.
+    HolnetMcc,
     /// HOLNET-UTA in congestion avoidance (THESIS eq. (2.25)), and EUTCP exactly as (2.12), (2.13) and (3.4)
     /// make it, before the approximations of (3.7): dw/dt = (1 + b w) (c - (b Y/(1 + b Y))^(weight gamma))
     /// a round, b = gamma/2, Y = T y, c = the share of rounds without congestion, times r and r^out.
@@ -103,100 +100,25 @@ impl RateBounds {
     pub const NONE: Self = Self { min_bps: 0.0, max_bps: f64::INFINITY, r_max: 3.0, r_min: 0.1 };
 }
 
-/// Names, title order of the documentation: each with its parameters and their defaults. `NAN` stands for
-/// a default that depends on the number of paths.
-const MODELS: &[(&str, &[(&str, f64)])] = &[
-    ("reno", &[]),
-    ("lia", &[]),
-    ("olia", &[]),
-    ("balia", &[]),
-    ("semicoupled", &[]),
-    ("ewtcp", &[("weight", f64::NAN)]),
-    ("wutcp", &[("omega", f64::NAN)]),
-    ("wmptcp", &[("omega", f64::NAN)]),
-    ("eutcp", &[("gamma", 1.0)]),
-    ("eutcp_exact", &[("gamma", 1.0)]),
-    ("hmptcp", &[("omega", f64::NAN)]),
-    ("xmp", &[("beta", 4.0)]),
-    ("dctcp", &[("g", 1.0 / 16.0)]),
-    ("dcm", &[("g", 1.0 / 16.0)]),
-    ("vmcc", &[("g", 1.0 / 16.0)]),
-    ("holnet_cc", &[("alpha", 0.5), ("weight", 1.0), ("min", 0.0), ("max", f64::INFINITY)]),
-    ("holnet_mcc", &[("gain", 0.5), ("epsilon", 2.0)]),
-    ("holnet_uta", &[("weight", 1.0), ("min", 0.0), ("max", f64::INFINITY)]),
-];
-
 impl Scheme {
-    /// The names that [`Scheme::named`] knows.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        MODELS.iter().map(|(name, _)| *name)
-    }
-
-    /// The scheme called `name` for a connection of `paths` paths. What `parameters` leaves out has the
-    /// default of the catalogue: the weights 1/paths (WUTCP, WMPTCP, H-MPTCP) and 1/paths^2 (EWTCP).
-    ///
-    /// # Errors
-    ///
-    /// [`FluidError::NoModel`] for a name without a fluid model, [`FluidError::NoParameter`] for a parameter
-    /// that it does not have. Ranges are checked with the network.
-    pub fn named(name: &str, parameters: &[(&str, f64)], paths: usize) -> Result<Self, FluidError> {
-        let Some((name, declared)) = MODELS.iter().find(|(known, _)| *known == name) else {
-            return Err(FluidError::NoModel { scheme: name.into(), known: Self::names().collect() });
-        };
-        if let Some((parameter, _)) = parameters.iter().find(|(p, _)| declared.iter().all(|(d, _)| d != p)) {
-            return Err(FluidError::NoParameter {
-                scheme: name,
-                parameter: (*parameter).into(),
-                known: declared.iter().map(|(d, _)| *d).collect(),
-            });
-        }
-        let get = |wanted: &str| {
-            let all = declared.iter().chain(parameters);
-            all.rfold(None, |found, (p, value)| found.or((*p == wanted).then_some(*value)))
-                .unwrap_or(f64::NAN)
-        };
-        let weight =
-            |wanted: &str, default: f64| Some(get(wanted)).filter(|w| !w.is_nan()).unwrap_or(default);
-        let even = 1.0 / paths as f64;
-        let bounds = || RateBounds { min_bps: get("min"), max_bps: get("max"), ..RateBounds::NONE };
-        Ok(match *name {
-            "reno" => Self::Reno,
-            "lia" => Self::Lia,
-            "olia" => Self::Olia,
-            "balia" => Self::Balia,
-            "semicoupled" => Self::Eutcp { gamma: 1.0 },
-            "ewtcp" => Self::Weighted { weight: weight("weight", even * even) },
-            "wutcp" | "wmptcp" => Self::Weighted { weight: weight("omega", even) },
-            "eutcp" => Self::Eutcp { gamma: get("gamma") },
-            "eutcp_exact" => Self::HolnetUta { weight: 1.0, gamma: get("gamma"), bounds: RateBounds::NONE },
-            "hmptcp" => Self::Hmptcp { weight: weight("omega", even) },
-            "xmp" => Self::Xmp { beta: get("beta") },
-            "dctcp" => Self::Dctcp { g: get("g") },
-            "dcm" | "vmcc" => Self::Vmcc { g: get("g") },
-            "holnet_cc" => Self::HolnetCc { alpha: get("alpha"), weight: get("weight"), bounds: bounds() },
-            "holnet_mcc" => Self::HolnetMcc { gain: get("gain"), epsilon: get("epsilon") },
-            _ => Self::HolnetUta { weight: get("weight"), gamma: 1.0, bounds: bounds() },
-        })
-    }
-
     /// What is wrong with the parameters, if anything.
     pub(super) fn fault(&self) -> Option<&'static str> {
         let positive = |value: f64| value > 0.0 && value.is_finite();
         let fault = |good: bool, expected| (!good).then_some(expected);
         match *self {
-            Self::Reno | Self::Lia | Self::Olia | Self::Balia => None,
+            Self::Reno | Self::Lia | Self::Olia | Self::Balia | Self::HolnetMcc => None,
             Self::Weighted { weight } | Self::Hmptcp { weight } => {
                 fault(positive(weight), "a weight above 0")
             }
             Self::Eutcp { gamma } => fault(gamma > 0.0 && gamma < 2.0, "gamma above 0 and below 2"),
             Self::Xmp { beta } => fault(beta >= 1.0 && beta.is_finite(), "beta of at least 1"),
             Self::Dctcp { g } | Self::Vmcc { g } => fault(g > 0.0 && g <= 1.0, "g above 0 and at most 1"),
-            Self::HolnetMcc { gain, epsilon } => {
-                fault(positive(gain) && positive(epsilon), "a gain and an epsilon above 0")
+            Self::HolnetCc { alpha, weight, gain, bounds } => {
+                let good = positive(alpha) && positive(weight) && positive(gain);
+                fault(good, "alpha, weight and gain above 0").or_else(|| bounds.fault())
             }
-            Self::HolnetCc { alpha: exponent, weight, bounds }
-            | Self::HolnetUta { gamma: exponent, weight, bounds } => {
-                fault(positive(exponent) && positive(weight), "alpha, gamma and weight above 0")
+            Self::HolnetUta { gamma, weight, bounds } => {
+                fault(positive(gamma) && positive(weight), "gamma and weight above 0")
                     .or_else(|| bounds.fault())
             }
         }

@@ -1,7 +1,9 @@
 //! Small networks that the tests share.
 #![allow(dead_code)] // each test file takes what it needs
 
-use tresse_optimum::fluid::{Connection, Fluid, Link, Network, Path, Scheme, Signal, State};
+use tresse_controllers::{Scheme as Controllers, find};
+use tresse_optimum::claims::Subflows;
+use tresse_optimum::fluid::{self, Connection, Fluid, Link, Network, Path, Scheme, Signal, State};
 
 pub const MBPS: u64 = 1_000_000;
 pub const MILLISECOND_PS: u64 = 1_000_000_000;
@@ -33,6 +35,15 @@ pub fn near(ours: f64, expected: f64, relative: f64, what: &str) {
     assert!((ours - expected).abs() <= relative * expected.abs(), "{what}: {ours} is not {expected}");
 }
 
+/// The fluid model of a built-in controller with `paths` subflows and its own defaults.
 pub fn named(name: &str, paths: usize) -> Scheme {
-    Scheme::named(name, &[], paths).unwrap()
+    of_controller(name, &[], paths).unwrap_or_else(|| panic!("{name} has no model"))
+}
+
+/// As [`named`], with values for some parameters; `None` if there is no model.
+pub fn of_controller(name: &str, set: &[(&str, u64)], paths: usize) -> Option<Scheme> {
+    let controllers = Controllers::new(find(name).unwrap(), set.iter().copied()).unwrap();
+    let subflows = Subflows { rtts: &vec![0.01; paths], packet: 12_000.0 };
+    let ways = (0..paths).map(|i| path(&[i], 10.0)).collect();
+    Some(fluid::connections(&controllers, subflows, ways, 0.0)?[0].scheme)
 }
