@@ -4,7 +4,7 @@
 
 use tresse_controllers::Scheme;
 
-use crate::problem::{Flow, Pooling};
+use crate::problem::{Bounded, Flow, Pooling};
 use crate::utility::{Utility, bos_scale, tcp_mu};
 
 /// How much a paper says.
@@ -43,7 +43,8 @@ pub struct Objective {
     pub by_path: Vec<Utility>,
     /// w.
     pub weight: f64,
-    /// θ and Θ of (2.11), bit/s.
+    /// θ and Θ of (2.11), bit/s: of the flow where it is pooled, else of each path, because a controller that
+    /// does not look at its siblings knows only its own rate.
     pub limits: (f64, f64),
 }
 
@@ -268,6 +269,10 @@ impl Objective {
         flow.pooling = self.pooling;
         flow.weight = self.weight;
         (flow.min_rate, flow.max_rate) = self.limits;
+        flow.bounded = match self.pooling {
+            Pooling::Pooled => Bounded::Total,
+            Pooling::Separate => Bounded::EachPath,
+        };
         for (i, path) in flow.paths.iter_mut().enumerate() {
             path.coefficient = self.coefficients[i];
             path.utility = self.by_path.get(i).copied();

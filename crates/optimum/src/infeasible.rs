@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::cone::Conic;
 use crate::problem::Problem;
-use crate::program::Program;
+use crate::program::{Group, Program};
 
 /// A proof that the minimum rates do not fit: whatever paths the flows take, what they must send over
 /// the links is more than there is. No link and no flow can be left out of it, unless there are so many that
@@ -140,14 +140,18 @@ pub(crate) fn starving(problem: &Problem, program: &Program) -> Option<Infeasibl
 }
 
 fn minima(problem: &Problem, program: &Program) -> Vec<Demand> {
-    let of_group = |(group, g): (usize, &crate::program::Group)| {
-        let row = g.limits[0].or(g.limits[1])?;
+    let of_group = |(group, g): (usize, &Group)| {
         let least = problem.flows[g.members[0].0].min_rate;
-        let row = &program.rows[row];
-        let entries = row.entries.iter().map(|&(p, c)| (p, c.abs())).collect();
-        (least > 0.0).then(|| Demand { group, entries, bound: row.bound.abs(), minimum: true })
+        // One of the total, or one of each path.
+        let rows = g.limits.iter().filter_map(|[least, most]| least.or(*most)).filter(move |_| least > 0.0);
+        let demand = move |row: usize| {
+            let row = &program.rows[row];
+            let entries = row.entries.iter().map(|&(p, c)| (p, c.abs())).collect();
+            Demand { group, entries, bound: row.bound.abs(), minimum: true }
+        };
+        rows.map(demand).collect::<Vec<_>>()
     };
-    program.groups.iter().enumerate().filter_map(of_group).collect()
+    program.groups.iter().enumerate().flat_map(of_group).collect()
 }
 
 /// Leaves out demands and then links, as long as the rest still clashes, and tells what is left.
@@ -267,10 +271,18 @@ fn tell(
         flows.collect::<BTreeSet<_>>().into_iter().collect()
     };
     let (flows, starved) = (members(true), members(false));
-    let needed = flows.iter().map(|&i| {
-        let flow = &problem.flows[i];
-        let length = |links: &Vec<usize>| links.iter().map(|&l| count[l]).sum::<f64>();
-        flow.min_rate * flow.paths.iter().map(|p| length(&p.links)).fold(f64::INFINITY, f64::min)
+    let needed = demands.iter().filter(|d| d.minimum).flat_map(|d| {
+        let group = &program.groups[d.group];
+        group
+            .members
+            .iter()
+            .map(|(i, order)| {
+                let flow = &problem.flows[*i];
+                let path = |p: usize| &flow.paths[order[p - group.first]];
+                let length = |p| path(p).links.iter().map(|&l| count[l]).sum::<f64>();
+                flow.min_rate * d.entries.iter().map(|&(p, _)| length(p)).fold(f64::INFINITY, f64::min)
+            })
+            .collect::<Vec<f64>>()
     });
     let narrow: Vec<usize> = links.iter().copied().filter(|&l| count[l] > 1e-5).collect();
     let links = narrow.iter().map(|&l| Narrow {

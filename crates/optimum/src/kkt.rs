@@ -1,7 +1,7 @@
 //! Whether rates and prices are an optimum: the Karush-Kuhn-Tucker conditions, computed from the
 //! problem's statement alone, so that they judge the solver from outside.
 
-use crate::problem::{Pooling, Problem};
+use crate::problem::{Bounded, Pooling, Problem};
 
 /// How far the conditions are violated, each relative to its own scale; 0 is an optimum.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,7 +22,8 @@ impl Residuals {
     }
 
     /// The residuals of `rates` (by flow and path) under the links' `prices` and the flows'
-    /// `limit_prices` (above 0: held at the maximum rate, below 0: at the minimum).
+    /// `limit_prices` (above 0: held at the maximum rate, below 0: at the minimum; by flow, one for its total
+    /// or one for each path).
     ///
     /// Scales: for a path the larger of its marginal utility and its price, and its narrowest link or, if
     /// its utility's marginal at 0 is infinite, the flow's own rate; for a link's price the most that the
@@ -30,15 +31,15 @@ impl Residuals {
     ///
     /// # Panics
     /// If the lengths are not the problem's.
-    pub fn of(problem: &Problem, rates: &[Vec<f64>], prices: &[f64], limit_prices: &[f64]) -> Self {
+    pub fn of(problem: &Problem, rates: &[Vec<f64>], prices: &[f64], limit_prices: &[Vec<f64>]) -> Self {
         let mut residuals = Self { stationarity: 0.0, complementarity: 0.0, feasibility: 0.0 };
         let mut loads = vec![0.0; problem.links.len()];
         let mut payable = vec![f64::INFINITY; problem.links.len()];
-        for ((flow, rates), &limit) in problem.flows.iter().zip(rates).zip(limit_prices) {
-            let total: f64 = rates.iter().sum();
+        for ((flow, rates), limits) in problem.flows.iter().zip(rates).zip(limit_prices) {
             let pooled: f64 = flow.paths.iter().zip(rates).map(|(p, x)| p.coefficient * x).sum();
             let mut worth = 0.0f64;
-            for (path, &x) in flow.paths.iter().zip(rates) {
+            for (j, (path, &x)) in flow.paths.iter().zip(rates).enumerate() {
+                let limit = limits[if flow.bounded == Bounded::EachPath { j } else { 0 }];
                 // The utility's argument, and the rate that would make it alone.
                 let (argument, whole) = match flow.pooling {
                     Pooling::Pooled => (pooled, pooled / path.coefficient),
@@ -65,19 +66,21 @@ impl Residuals {
                 }
                 worth = worth.max(scale);
             }
-            if flow.min_rate > 0.0 {
-                residuals.feasibility = residuals.feasibility.max(1.0 - total / flow.min_rate);
+            for (rate, limit) in flow.bounded_rates(rates).into_iter().zip(limits) {
+                if flow.min_rate > 0.0 {
+                    residuals.feasibility = residuals.feasibility.max(1.0 - rate / flow.min_rate);
+                }
+                residuals.feasibility = residuals.feasibility.max(rate / flow.max_rate - 1.0);
+                let distance = if *limit > 0.0 {
+                    1.0 - rate / flow.max_rate
+                } else if flow.min_rate > 0.0 {
+                    rate / flow.min_rate - 1.0
+                } else {
+                    1.0
+                };
+                residuals.complementarity =
+                    residuals.complementarity.max(limit.abs() / (limit.abs() + worth) * distance.max(0.0));
             }
-            residuals.feasibility = residuals.feasibility.max(total / flow.max_rate - 1.0);
-            let distance = if limit > 0.0 {
-                1.0 - total / flow.max_rate
-            } else if flow.min_rate > 0.0 {
-                total / flow.min_rate - 1.0
-            } else {
-                1.0
-            };
-            residuals.complementarity =
-                residuals.complementarity.max(limit.abs() / (limit.abs() + worth) * distance.max(0.0));
         }
         for (l, link) in problem.links.iter().enumerate() {
             residuals.feasibility = residuals.feasibility.max(loads[l] / link.capacity - 1.0);

@@ -34,6 +34,15 @@ pub enum Pooling {
     Separate,
 }
 
+/// Whose rate a flow's minimum and maximum bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bounded {
+    /// The flow's, Σ x_j (THESIS (2.11)).
+    Total,
+    /// Each path's: the bounds of a controller that does not look at its siblings.
+    EachPath,
+}
+
 /// A flow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Flow {
@@ -47,11 +56,12 @@ pub struct Flow {
     pub pooling: Pooling,
     /// w of THESIS (2.5): the factor of the whole utility, above 0.
     pub weight: f64,
-    /// θ of THESIS (2.11): the minimum of the total rate Σ x_j, 0 or more.
+    /// θ of THESIS (2.11): the minimum rate, 0 or more.
     pub min_rate: f64,
-    /// Θ of THESIS (2.11): the largest total rate, `f64::INFINITY` for none. An application's own limit
-    /// is one.
+    /// Θ of THESIS (2.11): the largest rate, `f64::INFINITY` for none. An application's own limit is one.
     pub max_rate: f64,
+    /// Whose rate the two bound.
+    pub bounded: Bounded,
 }
 
 impl Flow {
@@ -69,6 +79,15 @@ impl Flow {
             weight: 1.0,
             min_rate: 0.0,
             max_rate: f64::INFINITY,
+            bounded: Bounded::Total,
+        }
+    }
+
+    /// The rates that the limits bound, for rates by path.
+    pub(crate) fn bounded_rates(&self, rates: &[f64]) -> Vec<f64> {
+        match self.bounded {
+            Bounded::Total => vec![rates.iter().sum()],
+            Bounded::EachPath => rates.to_vec(),
         }
     }
 
@@ -79,7 +98,7 @@ impl Flow {
 }
 
 /// Maximise the flows' utilities over the rates of their paths, with no link above its capacity and
-/// every flow's total between its minimum and its maximum rate.
+/// every flow, or each of its paths, between its minimum and its maximum rate.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Problem {
     /// The links.

@@ -3,8 +3,9 @@
 //! concavity they have the same rates.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use crate::problem::{Flow, Pooling, Problem};
+use crate::problem::{Bounded, Flow, Pooling, Problem};
 use crate::utility::Utility;
 
 /// Σ coefficient x ≤ bound, or = bound. Links first, by index, then the groups' limits.
@@ -31,8 +32,9 @@ pub(crate) struct Group {
     pub members: Vec<(usize, Vec<usize>)>,
     /// The first of its paths among all; there are as many as `members` says.
     pub first: usize,
-    /// The rows of its minimum and its maximum rate; only the second one if they are the same.
-    pub limits: [Option<usize>; 2],
+    /// The rows of its minimum and its maximum rate, or of those of each path; only the second one if they
+    /// are the same.
+    pub limits: Vec<[Option<usize>; 2]>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -47,7 +49,7 @@ pub(crate) struct Program {
 }
 
 /// What two flows must share to be one; the paths as sorted lists of links.
-type Key = (Vec<(Vec<usize>, u64, String)>, Pooling, [u64; 3]);
+type Key = (Vec<(Vec<usize>, u64, String)>, Pooling, [u64; 3], bool);
 
 impl Program {
     pub(crate) fn new(problem: &Problem) -> Self {
@@ -100,14 +102,23 @@ impl Program {
         }
         // Rates between equal limits have no inside.
         let equal = flow.min_rate == flow.max_rate;
-        let mut limit = |sign: f64, bound: f64| {
-            let entries = (0..order.len()).map(|j| (first + j, sign * count)).collect();
+        let mut limit = |paths: &Range<usize>, sign: f64, bound: f64| {
+            let entries = paths.clone().map(|p| (p, sign * count)).collect();
             self.rows.push(Row { entries, bound: sign * bound * count, equal });
             self.rows.len() - 1
         };
-        let least = (flow.min_rate > 0.0 && !equal).then(|| limit(-1.0, flow.min_rate));
-        let most = flow.max_rate.is_finite().then(|| limit(1.0, flow.max_rate));
-        self.groups.push(Group { members, first, limits: [least, most] });
+        let all = first..first + order.len();
+        let bounded: Vec<Range<usize>> = match flow.bounded {
+            Bounded::Total => vec![all],
+            Bounded::EachPath => all.map(|p| p..p + 1).collect(),
+        };
+        let limits = bounded.iter().map(|paths| {
+            let least = (flow.min_rate > 0.0 && !equal).then(|| limit(paths, -1.0, flow.min_rate));
+            let most = flow.max_rate.is_finite().then(|| limit(paths, 1.0, flow.max_rate));
+            [least, most]
+        });
+        let limits = limits.collect();
+        self.groups.push(Group { members, first, limits });
     }
 
     /// The rates of every flow's paths, of the rates by group.
@@ -115,14 +126,18 @@ impl Program {
         let mut rates = vec![Vec::new(); flows];
         for group in &self.groups {
             for (flow, order) in &group.members {
-                rates[*flow] = vec![0.0; order.len()];
-                for (j, &p) in order.iter().enumerate() {
-                    rates[*flow][p] = x[group.first + j];
-                }
+                rates[*flow] = in_order(&x[group.first..], order);
             }
         }
         rates
     }
+}
+
+/// What a group's paths have, in the order of the flow's paths.
+pub(crate) fn in_order(of_group: &[f64], order: &[usize]) -> Vec<f64> {
+    let mut own = vec![0.0; order.len()];
+    order.iter().zip(of_group).for_each(|(&p, value)| own[p] = *value);
+    own
 }
 
 impl Row {
@@ -151,5 +166,6 @@ fn key(flow: &Flow) -> (Key, Vec<usize>) {
     paths.sort();
     let order = paths.iter().map(|&(_, i)| i).collect();
     let numbers = [flow.weight, flow.min_rate, flow.max_rate].map(f64::to_bits);
-    ((paths.into_iter().map(|(p, _)| p).collect(), flow.pooling, numbers), order)
+    let by_path = flow.bounded == Bounded::EachPath;
+    ((paths.into_iter().map(|(p, _)| p).collect(), flow.pooling, numbers, by_path), order)
 }

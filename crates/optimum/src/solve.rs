@@ -4,8 +4,8 @@ use crate::cone;
 use crate::infeasible::{self, Infeasible};
 use crate::interior::Point;
 use crate::kkt::Residuals;
-use crate::problem::{Pooling, Problem, ProblemError};
-use crate::program::Program;
+use crate::problem::{Bounded, Pooling, Problem, ProblemError};
+use crate::program::{Program, in_order};
 use crate::utility::Utility;
 
 /// The rates that maximise the sum of the flows' utilities.
@@ -22,9 +22,9 @@ pub struct Optimum {
     pub loads: Vec<f64>,
     /// By link: what one more unit of its capacity would add to the total utility.
     pub prices: Vec<f64>,
-    /// By flow: what one more unit of its maximum rate would add; below 0, what one more of its minimum rate
-    /// would cost. 0 between the limits.
-    pub limit_prices: Vec<f64>,
+    /// By flow, one price for its total or one for each path, whichever its limits bound: what one more unit
+    /// of the maximum rate would add; below 0, what one more of the minimum rate would cost. 0 between them.
+    pub limit_prices: Vec<Vec<f64>>,
     /// The links whose load is their capacity, to one millionth.
     pub binding: Vec<usize>,
     /// The sum of the flows' utilities.
@@ -87,11 +87,16 @@ pub fn solve(problem: &Problem) -> Result<Optimum, OptimumError> {
     let mut x = point.x;
     settle(&program, &mut x, &point.y);
     let rates = program.spread(&x, problem.flows.len());
-    let mut limit_prices = vec![0.0; problem.flows.len()];
+    let mut limit_prices = vec![Vec::new(); problem.flows.len()];
     for group in &program.groups {
         let price = |limit: Option<usize>| limit.map_or(0.0, |row| point.y[row]);
-        for (flow, _) in &group.members {
-            limit_prices[*flow] = price(group.limits[1]) - price(group.limits[0]);
+        let prices = group.limits.iter().map(|[least, most]| price(*most) - price(*least));
+        let prices: Vec<f64> = prices.collect();
+        for (flow, order) in &group.members {
+            limit_prices[*flow] = match problem.flows[*flow].bounded {
+                Bounded::Total => prices.clone(),
+                Bounded::EachPath => in_order(&prices, order),
+            };
         }
     }
     let prices = &point.y[..problem.links.len()];
@@ -109,7 +114,7 @@ pub fn solve(problem: &Problem) -> Result<Optimum, OptimumError> {
         problem,
         rates.iter().map(|r| r.iter().map(|x| x * unit).collect()).collect(),
         prices.iter().map(|&p| price(p)).collect(),
-        limit_prices.iter().map(|&p| price(p)).collect(),
+        limit_prices.iter().map(|own| own.iter().map(|&p| price(p)).collect()).collect(),
         residuals,
     );
     Ok(Optimum { newton_steps, ..optimum })
@@ -120,7 +125,7 @@ impl Optimum {
         problem: &Problem,
         rates: Vec<Vec<f64>>,
         prices: Vec<f64>,
-        limit_prices: Vec<f64>,
+        limit_prices: Vec<Vec<f64>>,
         residuals: Residuals,
     ) -> Self {
         let mut loads = vec![0.0; problem.links.len()];

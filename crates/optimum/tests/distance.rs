@@ -1,7 +1,7 @@
 //! The distance from an optimum, and searches for an equilibrium that are limited.
 
 use tresse_controllers::{Scheme, find};
-use tresse_optimum::claims::Subflows;
+use tresse_optimum::claims::{Subflows, claim};
 use tresse_optimum::distance::Distance;
 use tresse_optimum::fluid::{self, Fluid, Link, Network, Path, Signal};
 use tresse_optimum::problem::{Flow, Problem};
@@ -110,6 +110,42 @@ fn controllers_without_siblings_run_path_by_path() {
         let connections = network(name).connections;
         assert_eq!(connections.len(), 2, "{name}");
         assert_eq!((connections[0].paths[0].links[0], connections[1].paths[0].links[0]), (0, 1), "{name}");
+    }
+}
+
+/// holnet_cc.c and holnet_uta.c hold theta and Theta for each subflow by itself: so do the fluid and the
+/// claimed problem. A competitor has one path over the second link.
+#[test]
+fn bounds_of_controllers_without_siblings_hold_for_each_subflow() {
+    for name in ["holnet_cc_cos", "holnet_uta"] {
+        for (min, max, first) in [(0, 0, [60.0, 50.0]), (55_000, 0, [60.0, 55.0]), (0, 20_000, [20.0, 20.0])]
+        {
+            let mut problem = Problem::default();
+            let links = [60u64, 100].map(|mbps| {
+                problem.link("", mbps as f64 * 1e6);
+                Link::Capacity(mbps * 1_000_000)
+            });
+            let mut connections = Vec::new();
+            for (set, ways) in [([min, max], &[0, 1][..]), ([0, 0], &[1])] {
+                let set = [("min_rate", set[0]), ("max_rate", set[1])];
+                let scheme = Scheme::new(find(name).expect("built in"), set).expect("in range");
+                let subflows = Subflows { rtts: &vec![0.01; ways.len()], packet: 12_000.0 };
+                let objective = claim(&scheme, subflows).and_then(|c| c.objective).expect("a utility");
+                problem.flows.push(objective.flow(name, ways.iter().map(|&l| vec![l])));
+                let path = |&l: &usize| Path { links: vec![l], rtt_ps: 10_000_000_000, loss: 0.0 };
+                let paths = ways.iter().map(path).collect();
+                connections.extend(fluid::connections(&scheme, subflows, paths, 0.0).expect("a model"));
+            }
+            let optimum = solve(&problem).expect("it has an optimum");
+            let network =
+                Network { packet_bytes: 1500, signal: Signal::PerRound, links: links.into(), connections };
+            let state = Fluid::new(network).expect("in range").equilibrium().expect("it settles");
+            for (l, expected) in first.into_iter().enumerate() {
+                for (rate, what) in [(state.rates_bps[l][0], "fluid"), (optimum.rates[0][l], "optimum")] {
+                    assert!((rate / 1e6 / expected - 1.0).abs() < 0.02, "{name} {min} {max} {what}: {rate}");
+                }
+            }
+        }
     }
 }
 

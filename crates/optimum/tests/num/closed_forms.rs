@@ -2,7 +2,7 @@
 
 use crate::common::{alpha, near, optimum, problem};
 use tresse_optimum::kkt::Residuals;
-use tresse_optimum::problem::{Flow, Pooling, Problem};
+use tresse_optimum::problem::{Bounded, Flow, Pooling, Problem};
 use tresse_optimum::utility::{MAX_ALPHA, Utility};
 
 const ALPHAS: [f64; 7] = [0.25, 0.5, 1.0, 2.0, 4.0, 16.0, MAX_ALPHA];
@@ -84,8 +84,8 @@ fn limits_hold_and_have_prices() {
     let o = optimum(&p);
     [50.0, 10.0, 30.0].iter().zip(&o.totals).for_each(|(&x, &y)| near(y, x, 1e-8));
     near(o.prices[0], 1.0 / 30.0, 1e-7);
-    near(o.limit_prices[0], 1.0 / 50.0 - 1.0 / 30.0, 1e-7);
-    near(o.limit_prices[1], 1.0 / 10.0 - 1.0 / 30.0, 1e-7);
+    near(o.limit_prices[0][0], 1.0 / 50.0 - 1.0 / 30.0, 1e-7);
+    near(o.limit_prices[1][0], 1.0 / 10.0 - 1.0 / 30.0, 1e-7);
     // The hard class: one rate and no other, over any of its paths.
     p.links.push(p.links[0].clone());
     p.flows[0] = Flow::new("hard", alpha(1.0), [vec![0], vec![1]]);
@@ -93,6 +93,34 @@ fn limits_hold_and_have_prices() {
     let o = optimum(&p);
     near(o.totals[0], 100.0, 1e-8);
     near(o.totals[2], 70.0, 1e-6);
+}
+
+#[test]
+fn limits_of_each_path_hold_for_each() {
+    // A flow over both links, and one more on each.
+    let mut p = problem(
+        &[90.0, 60.0],
+        [vec![vec![1], vec![0]], vec![vec![0]], vec![vec![1]]].map(|paths| (alpha(1.0), paths)),
+    );
+    p.flows[0].pooling = Pooling::Separate;
+    p.flows[0].bounded = Bounded::EachPath;
+    let mut rates = |min: f64, max: f64| {
+        (p.flows[0].min_rate, p.flows[0].max_rate) = (min, max);
+        let o = optimum(&p);
+        ([o.rates[0][0], o.rates[0][1]], [o.limit_prices[0][0], o.limit_prices[0][1]])
+    };
+    let (x, price) = rates(0.0, 20.0);
+    x.iter().for_each(|&x| near(x, 20.0, 1e-8));
+    near(price[0], 1.0 / 20.0 - 1.0 / 40.0, 1e-7);
+    near(price[1], 1.0 / 20.0 - 1.0 / 70.0, 1e-7);
+    // Only the path over the narrow link would have less.
+    let (x, price) = rates(40.0, f64::INFINITY);
+    near(x[0], 40.0, 1e-8);
+    near(x[1], 45.0, 1e-8);
+    near(price[0], 1.0 / 40.0 - 1.0 / 20.0, 1e-7);
+    assert!(price[1].abs() < 1e-9, "{price:?}");
+    let (x, _) = rates(35.0, 35.0);
+    x.iter().for_each(|&x| near(x, 35.0, 1e-8));
 }
 
 #[test]
@@ -158,7 +186,9 @@ fn nobody_on_a_link() {
 #[test]
 fn what_is_no_optimum_is_told() {
     let p = problem(&[100.0], [(); 2].map(|()| (alpha(1.0), vec![vec![0]])));
-    let residuals = |a: f64, b: f64, price: f64| Residuals::of(&p, &[vec![a], vec![b]], &[price], &[0.0; 2]);
+    let residuals = |a: f64, b: f64, price: f64| {
+        Residuals::of(&p, &[vec![a], vec![b]], &[price], &[vec![0.0], vec![0.0]])
+    };
     assert!(residuals(50.0, 50.0, 0.02).worst() < 1e-12);
     assert!(residuals(49.0, 51.0, 0.02).stationarity > 1e-3);
     assert!(residuals(51.0, 50.0, 0.02).feasibility > 1e-3);

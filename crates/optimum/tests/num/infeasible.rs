@@ -1,8 +1,8 @@
 //! Minimum rates that do not fit are told with the links and flows that clash.
 
-use crate::common::{alpha, problem};
+use crate::common::{alpha, near, problem};
 use tresse_optimum::infeasible::Infeasible;
-use tresse_optimum::problem::{Pooling, Problem};
+use tresse_optimum::problem::{Bounded, Pooling, Problem};
 use tresse_optimum::solve::{OptimumError, solve};
 use tresse_optimum::utility::Utility;
 
@@ -33,6 +33,23 @@ fn one_link() {
     );
     p.flows[1].min_rate = 39.0;
     assert!(solve(&p).is_ok());
+}
+
+#[test]
+fn a_minimum_of_each_path_needs_them_all() {
+    let mut p = problem(&[100.0, 10.0], [(alpha(1.0), vec![vec![0], vec![0, 1]])]);
+    p.flows[0].min_rate = 9.0;
+    assert!(solve(&p).is_ok());
+    p.flows[0].min_rate = 11.0;
+    assert!(solve(&p).is_ok(), "the first path may carry the total");
+    p.flows[0].bounded = Bounded::EachPath;
+    let told = clash(&p);
+    assert_eq!((told.links.len(), told.links[0].name.as_str()), (1, "link 1"));
+    p.links[1].capacity = 100.0;
+    p.flows[0].min_rate = 60.0;
+    let told = clash(&p);
+    assert_eq!((told.links.len(), told.links[0].name.as_str()), (1, "link 0"));
+    near(told.needed, 120.0, 1e-9);
 }
 
 #[test]

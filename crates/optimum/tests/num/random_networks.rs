@@ -1,7 +1,7 @@
 //! Random networks: the conditions of optimality, and bounds and symmetries that know nothing of them.
 
 use crate::common::near;
-use tresse_optimum::problem::{Flow, Pooling, Problem};
+use tresse_optimum::problem::{Bounded, Flow, Pooling, Problem};
 use tresse_optimum::solve::{Optimum, OptimumError, solve, total_utility};
 use tresse_optimum::utility::Utility;
 use tresse_workload::Stream;
@@ -38,9 +38,10 @@ const KINDS: [(&str, &[Utility]); 11] = [
 ];
 
 /// 3 to 14 links of 10 Mbit/s to 1 Gbit/s, up to 25 flows of 1 to 4 paths of 1 to 4 links; weights,
-/// coefficients, limits, pooled and not.
+/// coefficients, limits of totals and of each path, pooled and not.
 fn network(seed: u64, utilities: &[Utility]) -> Problem {
     let mut draw = Stream::new(seed, "network", utilities.len() as u64);
+    let mut bounded = Stream::new(seed, "bounded", 0);
     let mut below = |n: u64| draw.below(n);
     let mut p = Problem::default();
     let links = 3 + below(12) as usize;
@@ -69,6 +70,9 @@ fn network(seed: u64, utilities: &[Utility]) -> Problem {
         }
         if below(10) == 0 {
             (flow.min_rate, flow.max_rate) = (2e5, 2e5);
+        }
+        if bounded.below(2) == 0 {
+            flow.bounded = Bounded::EachPath;
         }
         p.flows.push(flow);
     }
@@ -148,8 +152,11 @@ fn rates_a_little_aside_are_worse() {
         let mut aside = shrunk;
         aside[f][path] += more.max(0.0);
         let fits = p.flows.iter().zip(&aside).all(|(flow, rates)| {
-            let total: f64 = rates.iter().sum();
-            (flow.min_rate..=flow.max_rate).contains(&total)
+            let bounded = match flow.bounded {
+                Bounded::Total => vec![rates.iter().sum()],
+                Bounded::EachPath => rates.clone(),
+            };
+            bounded.iter().all(|rate| (flow.min_rate..=flow.max_rate).contains(rate))
         });
         if fits {
             let (there, here) = (total_utility(&p, &aside), o.utility);

@@ -64,7 +64,7 @@ fn figure_2_3_case_2() {
     let o = optimum(&p);
     assert_eq!(o.totals.iter().map(|&x| tenths(x)).collect::<Vec<_>>(), [152, 848]);
     // "The minimum rate does not play a role."
-    assert!(o.limit_prices[1].abs() < 1e-6 * o.prices[0]);
+    assert!(o.limit_prices[1][0].abs() < 1e-6 * o.prices[0]);
 }
 
 #[test]
