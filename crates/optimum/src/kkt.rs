@@ -84,10 +84,15 @@ impl Residuals {
         }
         for (l, link) in problem.links.iter().enumerate() {
             residuals.feasibility = residuals.feasibility.max(loads[l] / link.capacity - 1.0);
-            residuals.stationarity = residuals.stationarity.max(-prices[l]);
             let room = (1.0 - loads[l] / link.capacity).max(0.0);
-            let share = if prices[l] == 0.0 { 0.0 } else { (prices[l] / payable[l]).min(1.0) };
-            residuals.complementarity = residuals.complementarity.max(share * room);
+            let share = match payable[l] {
+                _ if prices[l] == 0.0 => 0.0,
+                // Nobody takes the link: there is no scale, and any price is too much.
+                f64::INFINITY => prices[l].signum(),
+                payable => prices[l] / payable,
+            };
+            residuals.stationarity = residuals.stationarity.max(-share);
+            residuals.complementarity = residuals.complementarity.max(share.clamp(0.0, 1.0) * room);
         }
         residuals
     }

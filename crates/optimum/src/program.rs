@@ -121,6 +121,23 @@ impl Program {
         self.groups.push(Group { members, first, limits });
     }
 
+    /// The prices of every flow's limits, of those of the rows: above 0 at the maximum, below 0 at the minimum.
+    pub(crate) fn limit_prices(&self, problem: &Problem, y: &[f64]) -> Vec<Vec<f64>> {
+        let mut all = vec![Vec::new(); problem.flows.len()];
+        let price = |limit: Option<usize>| limit.map_or(0.0, |row| y[row]);
+        for group in &self.groups {
+            let prices: Vec<f64> =
+                group.limits.iter().map(|[least, most]| price(*most) - price(*least)).collect();
+            for (flow, order) in &group.members {
+                all[*flow] = match problem.flows[*flow].bounded {
+                    Bounded::Total => prices.clone(),
+                    Bounded::EachPath => in_order(&prices, order),
+                };
+            }
+        }
+        all
+    }
+
     /// The rates of every flow's paths, of the rates by group.
     pub(crate) fn spread(&self, x: &[f64], flows: usize) -> Vec<Vec<f64>> {
         let mut rates = vec![Vec::new(); flows];
@@ -134,7 +151,7 @@ impl Program {
 }
 
 /// What a group's paths have, in the order of the flow's paths.
-pub(crate) fn in_order(of_group: &[f64], order: &[usize]) -> Vec<f64> {
+fn in_order(of_group: &[f64], order: &[usize]) -> Vec<f64> {
     let mut own = vec![0.0; order.len()];
     order.iter().zip(of_group).for_each(|(&p, value)| own[p] = *value);
     own

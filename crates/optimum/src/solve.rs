@@ -4,14 +4,15 @@ use crate::cone;
 use crate::infeasible::{self, Infeasible};
 use crate::interior::Point;
 use crate::kkt::Residuals;
-use crate::problem::{Bounded, Pooling, Problem, ProblemError};
-use crate::program::{Program, in_order};
+use crate::problem::{Pooling, Problem, ProblemError};
+use crate::program::{Program, Row};
 use crate::utility::Utility;
 
 /// The rates that maximise the sum of the flows' utilities.
 ///
 /// Where several divisions among a flow's paths are optimal, the rates are one of them, between the
-/// extremes; totals, link loads of binding links and total utility are the same for all.
+/// extremes. The total utility is the same for all; so are the totals, if every utility is strictly concave
+/// (not α = 0, not slow start) and no pooled flow has paths with different γ: then its Σ γ_j x_j is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Optimum {
     /// By flow and path.
@@ -20,12 +21,16 @@ pub struct Optimum {
     pub totals: Vec<f64>,
     /// What flows over every link.
     pub loads: Vec<f64>,
-    /// By link: what one more unit of its capacity would add to the total utility.
+    /// By link: a price that supports the optimum, above 0 only on links that are full. It is what one more
+    /// unit of capacity would add to the total utility where that is one number; where links of a path are
+    /// full together, only some sums of their prices are determined.
     pub prices: Vec<f64>,
-    /// By flow, one price for its total or one for each path, whichever its limits bound: what one more unit
-    /// of the maximum rate would add; below 0, what one more of the minimum rate would cost. 0 between them.
+    /// By flow, one price for its total or one for each path, whichever its limits bound: above 0 at the
+    /// maximum rate, below 0 at the minimum, 0 between them; with prices of links no more determined than
+    /// these.
     pub limit_prices: Vec<Vec<f64>>,
-    /// The links whose load is their capacity, to one millionth.
+    /// The links that are full: whose load is their capacity, to one millionth, or which have a price. (A price
+    /// next to nothing can be on a link that lacks up to a thousandth.)
     pub binding: Vec<usize>,
     /// The sum of the flows' utilities.
     pub utility: f64,
@@ -60,6 +65,9 @@ pub const ACCURACY: f64 = 1e-6;
 const CONIC_ALPHA: f64 = 2.0;
 /// The factor of α in one such step.
 const ALPHA_STEP: f64 = 1.4;
+/// A link, or a limit, with less room than this part of it is full: the first of these that the prices bear.
+/// A link that is just full, but that nobody would pay for, has a little room and a little price.
+const FULL: [f64; 4] = [1e-6, 1e-5, 1e-4, 1e-3];
 /// A path's rate below this part of what it could be, with a price above its worth, is 0.
 const NOTHING: f64 = 1e-8;
 
@@ -87,26 +95,22 @@ pub fn solve(problem: &Problem) -> Result<Optimum, OptimumError> {
     let mut x = point.x;
     settle(&program, &mut x, &point.y);
     let rates = program.spread(&x, problem.flows.len());
-    let mut limit_prices = vec![Vec::new(); problem.flows.len()];
-    for group in &program.groups {
-        let price = |limit: Option<usize>| limit.map_or(0.0, |row| point.y[row]);
-        let prices = group.limits.iter().map(|[least, most]| price(*most) - price(*least));
-        let prices: Vec<f64> = prices.collect();
-        for (flow, order) in &group.members {
-            limit_prices[*flow] = match problem.flows[*flow].bounded {
-                Bounded::Total => prices.clone(),
-                Bounded::EachPath => in_order(&prices, order),
-            };
-        }
-    }
-    let prices = &point.y[..problem.links.len()];
-    let residuals = Residuals::of(&scaled, &rates, prices, &limit_prices);
+    let judged = |full: &f64| {
+        let y = settle_prices(&program, &x, &point.y, *full);
+        let limit_prices = program.limit_prices(problem, &y);
+        let residuals = Residuals::of(&scaled, &rates, &y[..program.links], &limit_prices);
+        (y, limit_prices, residuals)
+    };
+    let holds = |(.., residuals): &(_, _, Residuals)| residuals.worst() <= ACCURACY;
+    let (y, limit_prices, residuals) =
+        FULL.iter().map(judged).find(holds).unwrap_or_else(|| judged(&f64::INFINITY));
     if residuals.worst() > ACCURACY {
         return Err(match infeasible::starving(problem, &program) {
             Some(clash) => OptimumError::Infeasible(Box::new(clash)),
             None => OptimumError::Inaccurate(residuals),
         });
     }
+    let prices = &y[..program.links];
     let price = |p: f64| {
         if p == 0.0 { 0.0 } else { p.signum() * libm::exp(libm::log(p.abs()) + log_factor - libm::log(unit)) }
     };
@@ -134,7 +138,7 @@ impl Optimum {
                 path.links.iter().for_each(|&l| loads[l] += x);
             }
         }
-        let full = |&l: &usize| loads[l] >= problem.links[l].capacity * (1.0 - 1e-6);
+        let full = |&l: &usize| loads[l] >= problem.links[l].capacity * (1.0 - FULL[0]) || prices[l] > 0.0;
         Self {
             totals: rates.iter().map(|r| r.iter().sum()).collect(),
             utility: total_utility(problem, &rates),
@@ -260,4 +264,13 @@ fn settle(program: &Program, x: &mut [f64], y: &[f64]) {
             unused.into_iter().for_each(|(p, _)| x[p] = 0.0);
         }
     }
+}
+
+/// The prices of rows, but 0 where there is room: inside, every row has one.
+fn settle_prices(program: &Program, x: &[f64], y: &[f64], full: f64) -> Vec<f64> {
+    let price = |(row, &y): (&Row, &f64)| {
+        let has_room = row.used(x) < row.bound - full * row.bound.abs();
+        if has_room && !row.equal { 0.0 } else { y }
+    };
+    program.rows.iter().zip(y).map(price).collect()
 }

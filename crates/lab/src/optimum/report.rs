@@ -102,7 +102,8 @@ pub struct LinkEntry {
     pub load_bps: f64,
     /// Whether that fills it.
     pub binding: bool,
-    /// What one more bit/s would add to the total utility.
+    /// A price that supports the optimum, total utility per bit/s: not unique where links of a path are full
+    /// together.
     pub price_per_bps: f64,
 }
 

@@ -196,6 +196,19 @@ fn what_is_no_optimum_is_told() {
     assert!(residuals(50.0, 50.0, 0.03).complementarity > 1e-3);
     assert!(residuals(f64::NAN, 50.0, 0.02).worst() > 1.0);
     assert!(residuals(0.0, 100.0, 0.01).worst() > 1.0);
+    // In any unit of utility; and of a link that nobody takes.
+    for unit in [1e-9, 1e9] {
+        let mut p = p.clone();
+        p.link("unused", 1.0);
+        p.flows.iter_mut().for_each(|f| f.weight = unit);
+        let of = |price: f64, unused: f64| {
+            let prices = [price * unit, unused * unit];
+            Residuals::of(&p, &[vec![50.0], vec![50.0]], &prices, &[vec![0.0], vec![0.0]])
+        };
+        assert!(of(0.02, 0.0).worst() < 1e-12);
+        assert!(of(-0.02, 0.0).stationarity > 0.5);
+        assert!(of(0.02, -1e-6).stationarity > 0.5 && of(0.02, 1e-6).complementarity > 0.5);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Random networks: the conditions of optimality, and bounds and symmetries that know nothing of them.
 
 use crate::common::near;
+use tresse_optimum::kkt::Residuals;
 use tresse_optimum::problem::{Bounded, Flow, Pooling, Problem};
 use tresse_optimum::solve::{Optimum, OptimumError, solve, total_utility};
 use tresse_optimum::utility::Utility;
@@ -96,15 +97,39 @@ fn each(mut judge: impl FnMut(&str, u64, Problem, Optimum)) {
 #[test]
 fn the_conditions_of_optimality_hold() {
     let mut worst = std::collections::BTreeMap::<String, (u32, f64)>::new();
-    each(|kind, _, _, o| {
+    each(|kind, _, p, o| {
         let (count, residual) = worst.entry(kind.into()).or_default();
         *count += 1;
-        *residual = residual.max(o.residuals.worst());
+        // Of the problem as it stands: the solver judges itself in units of its own.
+        let residuals = Residuals::of(&p, &o.rates, &o.prices, &o.limit_prices);
+        *residual = residual.max(residuals.worst());
     });
     for (kind, (count, residual)) in &worst {
         println!("{kind}: {count} networks, {residual:.1e}");
     }
     assert!(worst.values().all(|&(count, residual)| count > 30 && residual < 1e-6));
+}
+
+#[test]
+fn only_what_is_full_has_a_price() {
+    let (mut priced, mut loose) = (0, 0);
+    each(|kind, seed, p, o| {
+        for (l, &price) in o.prices.iter().enumerate().filter(|(_, price)| **price != 0.0) {
+            let link = (o.loads[l], p.links[l].capacity);
+            assert!(o.binding.contains(&l) && price > 0.0, "{kind} {seed}: {price} on link {l}, {link:?}");
+            assert!((link.0 / link.1 - 1.0).abs() < 2e-3, "{kind} {seed}: {link:?}");
+            loose += u32::from((link.0 / link.1 - 1.0).abs() > 2e-6);
+            priced += 1;
+        }
+        for ((flow, rates), prices) in p.flows.iter().zip(&o.rates).zip(&o.limit_prices) {
+            let rate = |j: usize| if prices.len() == 1 { rates.iter().sum() } else { rates[j] };
+            for (j, &price) in prices.iter().enumerate().filter(|(_, price)| **price != 0.0) {
+                let bound = if price > 0.0 { flow.max_rate } else { flow.min_rate };
+                assert!((rate(j) / bound - 1.0).abs() < 2e-3, "{kind} {seed}: {price} at {rates:?}");
+            }
+        }
+    });
+    assert!(priced > 1000 && loose < priced / 100, "{priced} {loose}");
 }
 
 /// The dual function at the optimum's prices, computed with inverse marginals: no rates at all can have a
