@@ -100,6 +100,7 @@ pub fn claim_of(name: &str, parameter: &dyn Fn(&str) -> Option<u64>, subflows: S
             (Unclaimed, "KH slides", SLIDES_CAVEAT, Some(at.pooled(at.bos_of(at.least_rtt(), 4))))
         }
         "xmp" => (Claimed, "XMP (5)-(9)", XMP_CAVEAT, Some(at.pooled(at.bos_of(at.least_rtt(), 4)))),
+        // (3.8) approximates growth and cut by one factor, which leaves the equilibrium what it is.
         "semicoupled" | "emptcp" | "eutcp1" => {
             (Proved, "THESIS (3.4), (3.10) with every γ = 1", POOLED_CAVEAT, Some(tcp()))
         }
@@ -110,8 +111,8 @@ pub fn claim_of(name: &str, parameter: &dyn Fn(&str) -> Option<u64>, subflows: S
             let (standing, caveat) = if exact { (Proved, EXACT_CAVEAT) } else { (Claimed, EUTCP_CAVEAT) };
             (standing, "THESIS (3.4)-(3.10)", caveat, Some(objective))
         }
-        "wutcp" => (Proved, "THESIS (3.11)-(3.17)", WEIGHT_CAVEAT, Some(weighted_tcps())),
-        "ewtcp" => (Proved, "THESIS §3.4.1, (3.11)", WEIGHT_CAVEAT, Some(weighted_tcps())),
+        "wutcp" => (Claimed, "THESIS (3.11)-(3.17)", WEIGHT_CAVEAT, Some(weighted_tcps())),
+        "ewtcp" => (Claimed, "THESIS §3.4.1, (3.11)", WEIGHT_CAVEAT, Some(weighted_tcps())),
         "wmptcp" => (Claimed, "THESIS (4.2), as (3.17)", WEIGHT_CAVEAT, Some(weighted_tcps())),
         "hmptcp" => (Unclaimed, "THESIS (4.3)-(4.5)", HMPTCP_CAVEAT, None),
         "holnet_cc" | "holnet_cc_ecn" | "holnet_cc_cos" | "holnet_cc_cos_ecn" => {
@@ -128,7 +129,7 @@ pub fn claim_of(name: &str, parameter: &dyn Fn(&str) -> Option<u64>, subflows: S
             // ε log x, ε = 2 packets an RTT.
             let weight = 2.0 * subflows.packet / at.least_rtt();
             let objective = Objective { weight, limits: at.limits(), ..log() };
-            (Proved, "THESIS §2.4.2, (2.20)", SLIDING_CAVEAT, Some(objective))
+            (Proved, "THESIS §2.4.2, (2.20)", MCC_CAVEAT, Some(objective))
         }
         "holnet_uta" | "holnet_uta_ecn" => {
             let weight = at.thousandths("weight").unwrap_or(1.0);
@@ -179,10 +180,12 @@ const BOS_CAVEAT: &str = "The price is the probability that a round is marked; R
 const XMP_CAVEAT: &str =
     "(9) is the equilibrium of (7) and (8); that both nested loops converge to it is argued, not proved.";
 const SLIDES_CAVEAT: &str = "Without T_r/T_s of (9) the equilibrium is (6)'s only where all RTTs are equal.";
-const WEIGHT_CAVEAT: &str =
-    "Rates go with ω where all flows at a link lose at once; with independent losses they go with its root.";
+const WEIGHT_CAVEAT: &str = "(3.15) approximates for large windows. Rates go with ω where all flows at a \
+     link lose at once; with independent losses they go with its root.";
 const HMPTCP_CAVEAT: &str = "The larger of two increases; §6 leaves a NUM-optimal hybrid to future work.";
 const SLIDING_CAVEAT: &str = "Proved for rates in sliding mode; windows and feedback delays are not covered.";
+const MCC_CAVEAT: &str = "Proved for rates in sliding mode and equal RTTs, as each subflow's ε is two \
+     packets in its own RTT; windows and feedback delays are not covered.";
 const ODCTCP_CAVEAT: &str =
     "Congestion is a marked fraction of half or more; feedback delays are not covered.";
 const COUPLED_CAVEAT: &str = "For independent losses and equal RTTs; only the best paths are used.";

@@ -2,7 +2,8 @@
 //!
 //! The published formula (11) does not follow from the published model (7), and the extracted text of
 //! the model has two readings. All are here under their own names, so that what each one says can be
-//! compared: [`Reading`] is how the printed `p sqrt(...)` is read, [`Rule`] how `n*` is found.
+//! compared: [`Reading`] is how the printed `p sqrt(...)` is read, [`Rule`] how `n*` is found. An `n*` that a
+//! user has measured, as a table by loss rate, is not among them.
 //!
 //! Loss rates are probabilities in (0, 1); windows count packets; throughputs count packets per RTT.
 

@@ -121,7 +121,7 @@ impl Program {
         self.groups.push(Group { members, first, limits });
     }
 
-    /// The prices of every flow's limits, of those of the rows: above 0 at the maximum, below 0 at the minimum.
+    /// The prices of every flow's limits, of the rows' prices: above 0 at a maximum, below 0 at a minimum.
     pub(crate) fn limit_prices(&self, problem: &Problem, y: &[f64]) -> Vec<Vec<f64>> {
         let mut all = vec![Vec::new(); problem.flows.len()];
         let price = |limit: Option<usize>| limit.map_or(0.0, |row| y[row]);

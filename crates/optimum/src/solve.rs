@@ -26,11 +26,11 @@ pub struct Optimum {
     /// full together, only some sums of their prices are determined.
     pub prices: Vec<f64>,
     /// By flow, one price for its total or one for each path, whichever its limits bound: above 0 at the
-    /// maximum rate, below 0 at the minimum, 0 between them; with prices of links no more determined than
-    /// these.
+    /// maximum rate, below 0 at the minimum, 0 between them; no more determined than the links'
+    /// prices.
     pub limit_prices: Vec<Vec<f64>>,
-    /// The links that are full: whose load is their capacity, to one millionth, or which have a price. (A price
-    /// next to nothing can be on a link that lacks up to a thousandth.)
+    /// The links that are full: whose load is their capacity, to one millionth, or which have a price. (A
+    /// price next to nothing can be on a link that lacks up to a thousandth.)
     pub binding: Vec<usize>,
     /// The sum of the flows' utilities.
     pub utility: f64,

@@ -1,4 +1,4 @@
-//! HOLNET's percentage balancer (THESIS eq. (2.15)-(2.18), Table 2.1), averaged.
+//! HOLNET's percentage balancer (THESIS eq. (2.16)-(2.18), Table 2.1), averaged.
 
 use super::Signal;
 use super::laws::{Subflow, congested};

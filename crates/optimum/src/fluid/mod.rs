@@ -21,6 +21,11 @@
 //! - Heard per packet, larger windows hear more, so that schemes with one law have different equilibria:
 //!   what is pooled per round (Semicoupled) is only balanced per packet, and a weight w counts as sqrt(w).
 
+//!
+//! Not modelled: slow start (HOLNET-UTA's own, THESIS eq. (2.24), too); HOLNET's rate balancer with a rate
+//! for each port (eq. (2.15): [`Balancer`] is the percentage balancer of (2.16)-(2.18)), and any balancer for
+//! its MCC; MCC-CoS with bounds.
+
 mod balance;
 mod controller;
 mod heard;

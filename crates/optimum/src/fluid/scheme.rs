@@ -62,9 +62,9 @@ pub enum Scheme {
         /// The class of service.
         bounds: RateBounds,
     },
-    /// HOLNET's MCC (THESIS eq. (2.20)): dx/dt = x/2 (1 - cg - exp(-2/(T y))) a round, which is AIMD. epsilon is
-    /// two packets in the subflow's own RTT (controllers/holnet_mcc.c), so that paths of unequal RTTs do not
-    /// have one utility.
+    /// HOLNET's MCC (THESIS eq. (2.20)): dx/dt = x/2 (1 - cg - exp(-2/(T y))) a round, which is AIMD. epsilon
+    /// is two packets in the subflow's own RTT (controllers/holnet_mcc.c), so that paths of unequal RTTs do
+    /// not have one utility.
     HolnetMcc,
     /// HOLNET-UTA in congestion avoidance (THESIS eq. (2.25)), and EUTCP exactly as (2.12), (2.13) and (3.4)
     /// make it, before the approximations of (3.7): dw/dt = (1 + b w) (c - (b Y/(1 + b Y))^(weight gamma))

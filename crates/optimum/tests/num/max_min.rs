@@ -50,8 +50,9 @@ fn the_limit_of_large_alpha() {
         };
         let [far, middle, close] = [2.0, 8.0, 32.0].map(distance);
         println!("{seed}: {far:.3} {middle:.3} {close:.3}");
-        // At most as 1/α: the ratio of two rates is the α-th root of a ratio of prices.
+        // At most as 1/α, for the ratio of two rates is the α-th root of a ratio of prices; and much faster
+        // where one link's price is nearly all that a path pays.
         assert!(close < 0.4 * middle && middle < 0.5 * far, "{far} {middle} {close}");
-        assert!(close < 0.1, "{close}");
+        assert!(close < 0.02, "{close}");
     }
 }

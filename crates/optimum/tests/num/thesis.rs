@@ -128,33 +128,41 @@ fn table_4_1(cellular: f64, adam: Vec<Vec<usize>>) -> Problem {
     p
 }
 
+/// What Adam pays for his cellular rate, in tenths of a dollar: 100 units are $10.
+fn dollar_tenths(cellular: f64) -> i64 {
+    tenths(0.1 * cellular)
+}
+
 #[test]
 fn table_4_1_best_case_tcp() {
-    // The better of Adam's two paths for a TCP.
+    // Cellular, WiFi, Ken, with a TCP of Adam's on the better of his two paths.
     let best = |cellular| {
-        [0, 1]
-            .map(|l| optimum(&table_4_1(cellular, vec![vec![l]])).totals)
-            .into_iter()
-            .max_by(|a, b| a[0].total_cmp(&b[0]))
+        let on = |l| (l, optimum(&table_4_1(cellular, vec![vec![l]])).totals);
+        let (l, x) = [1, 0].map(on).into_iter().max_by(|(_, a), (_, b)| a[0].total_cmp(&b[0])).unwrap();
+        if l == 0 { [x[0], 0.0, x[1]] } else { [0.0, x[0], x[1]] }
     };
-    assert_eq!(whole(&best(100.0).unwrap()), [100, 100]);
-    assert_eq!(whole(&best(5.0).unwrap()), [50, 50]);
+    let [first, second] = [100.0, 5.0].map(best);
+    assert_eq!((whole(&first), dollar_tenths(first[0])), (vec![100, 0, 100], 100));
+    assert_eq!((whole(&second), dollar_tenths(second[0])), (vec![0, 50, 50], 0));
 }
 
 #[test]
 fn table_4_1_equal() {
-    let of = |cellular| rates(&table_4_1(cellular, vec![vec![0], vec![1]]));
-    assert_eq!(of(100.0).iter().map(|&x| tenths(x)).collect::<Vec<_>>(), [1000, 0, 1000]);
-    assert_eq!(of(5.0).iter().map(|&x| tenths(x)).collect::<Vec<_>>(), [50, 475, 525]);
+    for (cellular, printed, dollars) in [(100.0, [1000, 0, 1000], 100), (5.0, [50, 475, 525], 5)] {
+        let x = rates(&table_4_1(cellular, vec![vec![0], vec![1]]));
+        assert_eq!(x.iter().map(|&x| tenths(x)).collect::<Vec<_>>(), printed);
+        assert_eq!(tenths(x[0] + x[1]), printed[0] + printed[1]);
+        assert_eq!(dollar_tenths(x[0]), dollars);
+    }
 }
 
 #[test]
 fn table_4_1_weighted_is_a_rule() {
-    // Cellular, WiFi, Adam's total, Ken; and the price at 10 cents a unit.
-    for (cellular, printed, cents) in [(100.0, [57, 43, 100, 57], 571), (5.0, [5, 43, 48, 57], 50)] {
+    // Cellular, WiFi, Adam's total, Ken; and $5.7, $0.5.
+    for (cellular, printed, dollars) in [(100.0, [57, 43, 100, 57], 57), (5.0, [5, 43, 48, 57], 5)] {
         let r = preferred_first(100.0, 0.75, cellular, 100.0);
         assert_eq!(whole(&[r.second, r.preferred, r.second + r.preferred, r.single]), printed);
-        assert_eq!((10.0 * r.second).round() as i64, cents);
+        assert_eq!(dollar_tenths(r.second), dollars);
     }
 }
 
@@ -168,6 +176,7 @@ fn table_4_1_weighted_as_an_optimum_is_another_row() {
     };
     // Cellular, WiFi, Ken.
     of(100.0).iter().zip([62.5, 37.5, 62.5]).for_each(|(&x, t)| crate::common::near(x, t, 1e-7));
+    assert_ne!(dollar_tenths(of(100.0)[0]), 57, "$6.25");
     // With the narrow cellular link the limit does not bind, and the rule is the optimum.
     assert_eq!(whole(&of(5.0)), [5, 43, 57]);
 }
