@@ -1,4 +1,13 @@
-//! HOLNET's percentage balancer (THESIS eq. (2.16)-(2.18), Table 2.1), averaged.
+//! HOLNET's in-network balancers (THESIS eq. (2.15)-(2.18), Table 2.1), averaged.
+//!
+//! The unknowns are shares, as the percentage balancer has them. The rate balancer (2.15) moves the rates
+//! x_l of a node's ports; its shares p_l = x_l / X, X the sum, move as
+//!
+//! ```text
+//! dp_l/dt = (dx_l/dt X - x_l dX/dt) / X^2 = (dx_l/dt sum_(j != l) p_j - p_l sum_(j != l) dx_j/dt) / X
+//! ```
+//!
+//! which is (2.17) with the gain z/X. What arrives is the source's to decide, so the two differ in pace only.
 
 use super::Signal;
 use super::laws::{Subflow, congested};

@@ -22,9 +22,8 @@
 //!   what is pooled per round (Semicoupled) is only balanced per packet, and a weight w counts as sqrt(w).
 
 //!
-//! Not modelled: slow start (HOLNET-UTA's own, THESIS eq. (2.24), too); HOLNET's rate balancer with a rate
-//! for each port (eq. (2.15): [`Balancer`] is the percentage balancer of (2.16)-(2.18)), and any balancer for
-//! its MCC; MCC-CoS with bounds.
+//! Not modelled: slow start (HOLNET-UTA's own, THESIS eq. (2.24), too); a balancer in front of HOLNET's MCC;
+//! MCC-CoS with bounds.
 
 mod balance;
 mod controller;
