@@ -56,7 +56,9 @@ fn marked_bottleneck() {
     let queue = mean("packets in the queue that marks above 60", runs.iter().map(|run| run.queue));
     let srtt = mean("largest smoothed round-trip time, ms", runs.iter().map(|run| run.srtt_ms));
     let drops = mean("drops", runs.iter().map(|run| run.drops as f64));
-    assert!((0.9..=1.15).contains(&ratio), "two subflows of XMP take {ratio} times one's rate");
+    // The simulator says 1.11 for this bottleneck, and 1.33 if cuts were made by PRR. One run is off by a tenth
+    // and more, so that the mean of five needs this much room.
+    assert!((0.9..=1.25).contains(&ratio), "two subflows of XMP take {ratio} times one's rate");
     assert!((0.5..1.5).contains(&(queue / f64::from(K))), "the queue stands at {queue} packets");
     assert!(drops == 0.0, "{drops} drops");
     // Twice the threshold.
