@@ -1,6 +1,7 @@
 //! The command `tresse`: data to stdout, everything else to stderr.
 
 mod bench;
+mod chosen;
 mod controller;
 mod doctor;
 mod linux;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use tresse_lab::{OptimumCase, OptimumReport};
 
-use crate::run::ProfileArg;
+use crate::chosen::Chosen;
 use crate::table::Table;
 use crate::{Failure, print_json};
 
@@ -22,17 +22,8 @@ use crate::{Failure, print_json};
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// A built-in name such as `xmp/table1`, a TOML file, or `-` for stdin
-    experiment: String,
-    /// The size of the experiment, as for `tresse run`
-    #[arg(long, value_enum, default_value = "quick")]
-    profile: ProfileArg,
-    /// Keep only the cases with these values of an axis: scheme, subflows, pattern
-    #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
-    only: Vec<String>,
-    /// Set a value of the experiment, such as fabric.k=16 or transport.mss=9000B
-    #[arg(long, value_name = "PATH=VALUE")]
-    set: Vec<String>,
+    #[command(flatten)]
+    chosen: Chosen,
     /// The seed of the flows and their paths
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -42,11 +33,9 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let profile = args.profile.profile();
-    let loaded = tresse_lab::load(tresse_lab::find(&args.experiment)?, profile, &args.set)?;
-    let plan = tresse_lab::resolve(&loaded, &args.only)?;
+    let (loaded, plan) = args.chosen.load()?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let report = tresse_lab::optimum(&loaded, &plan, profile, args.seed, cores);
+    let report = tresse_lab::optimum(&loaded, &plan, args.chosen.profile(), args.seed, cores);
     if args.json {
         return print_json(&report);
     }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use clap::ValueEnum;
-use tresse_lab::{CaseResult, Options, Profile, Report, Status, Watch};
+use tresse_lab::{CaseResult, Options, Report, Status, Watch};
 
+use crate::chosen::Chosen;
 use crate::progress::{self, Mode};
 use crate::table::Table;
 use crate::{Failure, print_json};
@@ -27,17 +27,8 @@ use crate::{Failure, print_json};
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// A built-in name such as `xmp/table1`, a TOML file, or `-` for stdin
-    experiment: String,
-    /// The size of the experiment: `full` is the paper's own, `quick` says what it cut
-    #[arg(long, value_enum, default_value = "quick")]
-    profile: ProfileArg,
-    /// Keep only the cases with these values of an axis: scheme, subflows, pattern
-    #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
-    only: Vec<String>,
-    /// Set a value of the experiment, such as fabric.k=16 or transport.rto_min=10ms
-    #[arg(long, value_name = "PATH=VALUE")]
-    set: Vec<String>,
+    #[command(flatten)]
+    chosen: Chosen,
     /// Compile and load a controller of your own; its name can then be set as a scheme's controller
     #[arg(long, value_name = "FILE.c")]
     controller: Vec<PathBuf>,
@@ -61,21 +52,6 @@ pub struct Args {
     progress: Mode,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum ProfileArg {
-    Quick,
-    Full,
-}
-
-impl ProfileArg {
-    pub fn profile(self) -> Profile {
-        match self {
-            Self::Quick => Profile::Quick,
-            Self::Full => Profile::Full,
-        }
-    }
-}
-
 pub fn run(args: Args) -> Result<(), Failure> {
     let mut own = Vec::new();
     for file in &args.controller {
@@ -84,9 +60,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
             own.push(controller.name());
         }
     }
-    let profile = args.profile.profile();
-    let loaded = tresse_lab::load(tresse_lab::find(&args.experiment)?, profile, &args.set)?;
-    let plan = tresse_lab::resolve(&loaded, &args.only)?;
+    let (loaded, plan) = args.chosen.load()?;
     for name in own {
         if !plan.cases.iter().any(|case| case.controllers.controller().name() == name) {
             eprintln!(
@@ -97,7 +71,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let options = Options {
-        profile,
+        profile: args.chosen.profile(),
         seed: args.seed,
         replications: args.replications,
         parallel: args.parallel.map_or(cores, usize::from),
