@@ -3,6 +3,9 @@
 //! Pseudo-transient continuation (Kelley and Keyes, SIAM J. Numer. Anal. 1998): linearly implicit Euler steps
 //! that grow as the motion dies down, so that they end as Newton's. An explicit method must follow the
 //! fastest part of a large network while its slowest creeps to its place.
+//!
+//! Two things follow. Where places to rest lie side by side, it depends on the start which one is found, as it
+//! does for the motion. And a place from which the motion would leave again at the least push can be found too.
 
 use nalgebra::{DMatrix, DVector};
 
