@@ -11,9 +11,9 @@ use crate::{Failure, print_json};
 /// Compute the optimum of an experiment's flows, without a simulation
 ///
 /// For every case: the rates that maximise the utility which its controller claims, the links that
-/// limit them and their prices, and where the controller's fluid model comes to rest; `~` marks one that
-/// did not settle in the steps that it gets. The flows are those of the first round, all together.
-/// `tresse explain optimum` says what the numbers mean.
+/// limit them and their prices, and where the controller's fluid model comes to rest; `~` marks one
+/// that did not settle in the steps that it gets. The flows are those of the first round, all
+/// together. `tresse explain optimum` says what the numbers mean.
 ///
 /// Examples:
 ///   tresse optimum xmp/table1
