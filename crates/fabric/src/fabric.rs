@@ -1,12 +1,16 @@
 //! Ports, routes and packets under one clock.
 
-use crate::packet::{Ecn, Packet, Packets};
-use crate::port::{Port, PortConfig};
+use crate::balance::{Balancing, Queues};
+use crate::forward::{Forwarding, Next};
+use crate::network::Network;
+use crate::packet::{Header, Packet, Packets};
+use crate::port::{Port, PortConfig, PortCounters};
 use crate::prefetch::prefetch;
-use crate::queue::{Event, EventQueue, NAMES};
-use crate::units::{Entity, Time};
+use crate::queue::{Event, EventQueue};
+use crate::server::{Pool, PoolConfig, Server, ServerConfig};
+use crate::units::{ARRIVALS, BitsPerSecond, Entity, Time};
 
-/// A route: the ports that a packet leaves by, one after the other.
+/// A route: the ports that a packet leaves by, one after the other, or the host that it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RouteId(u32);
 
@@ -15,12 +19,18 @@ pub struct RouteId(u32);
 pub enum Arrival<P> {
     /// It is at the end of its route.
     Delivered(Packet<P>),
-    /// A port had no room for it, or lost it.
+    /// A port had no room for it, or lost it, or its link failed, or no port leads on.
     Dropped(Packet<P>),
 }
 
-/// Marks the end of a route in the table.
+/// In the table of routes: marks the end of a route.
 const END: u32 = u32::MAX;
+/// Stands where a packet goes on whose link has failed.
+const GONE: u32 = u32::MAX - 1;
+/// Set in the number of a host: from here on the nodes decide.
+const FORWARD: u32 = 1 << 31;
+/// Whatever lies above is no port.
+const LAST_PORT: u32 = FORWARD - 1;
 
 /// Ports, routes and packets under one clock.
 #[derive(Debug)]
@@ -29,17 +39,33 @@ pub struct Fabric<P> {
     ports: Vec<Port>,
     packets: Packets<P>,
     queue: EventQueue,
-    /// Every route: its ports, then `END`, then unused places up to `stride`.
+    /// `GONE`; then every route: its ports, then `END`, then unused places up to `stride`; or the host that
+    /// it leads to, with `FORWARD`, and the node where it begins.
     routes: Vec<u32>,
     stride: usize,
     free_routes: Vec<u32>,
     hops: u64,
+    forwarding: Option<Box<Forwarding>>,
+    servers: Vec<Server>,
+    pools: Vec<Pool>,
+    /// Packets whose queue is gone with its link.
+    spilt: Vec<u32>,
+}
+
+/// What a port did with a packet.
+enum Entry {
+    /// It will be at the far end then.
+    Arrives(Time),
+    /// It waits for a real server.
+    Waits,
+    /// It is dropped or lost.
+    Dropped,
 }
 
 impl<P: Copy> Fabric<P> {
     /// A fabric of these ports, with routes of at most `longest_route` ports.
     pub fn new(ports: &[PortConfig], longest_route: usize) -> Self {
-        assert!(ports.len() < NAMES as usize, "fewer than 2^24 ports");
+        assert!(ports.len() < ARRIVALS as usize, "fewer than 2^23 ports");
         // A port that is busy with full packets causes this many events; half of them may be ACKs.
         let events: f64 = ports.iter().map(|p| p.rate as f64 / (8.0 * 1500.0)).sum();
         let horizon = ports.iter().map(PortConfig::longest_stay).max();
@@ -48,11 +74,38 @@ impl<P: Copy> Fabric<P> {
             ports: ports.iter().map(|&config| Port::new(config)).collect(),
             packets: Packets::new(),
             queue: EventQueue::new(events, horizon.unwrap_or(0)),
-            routes: Vec::new(),
-            stride: longest_route + 1,
+            routes: vec![GONE],
+            stride: longest_route.max(1) + 1,
             free_routes: Vec::new(),
             hops: 0,
+            forwarding: None,
+            servers: Vec::new(),
+            pools: Vec::new(),
+            spilt: Vec::new(),
         }
+    }
+
+    /// Lets the nodes of `network`, whose ports these are, choose the ports of packets on routes of
+    /// [`Fabric::add_forwarded`]. `seed` names the switches' random streams.
+    #[must_use]
+    pub fn with_forwarding(mut self, network: Network, balancing: Balancing, seed: u64) -> Self {
+        assert_eq!(network.ends.len(), self.ports.len(), "a network has two ends for each port");
+        self.forwarding = Some(Box::new(Forwarding::new(network, balancing, seed)));
+        self
+    }
+
+    /// Gives ports a real server: those with several classes, in a shared buffer of `pools`, and those whose
+    /// link may change.
+    #[must_use]
+    pub fn with_servers(mut self, servers: &[(u32, ServerConfig)], pools: &[PoolConfig]) -> Self {
+        self.pools = pools.iter().map(|&p| Pool::new(p)).collect();
+        for (port, config) in servers {
+            let port = &mut self.ports[*port as usize];
+            assert!(config.pool.is_none_or(|p| (p as usize) < pools.len()), "a server's pool exists");
+            port.give_to(self.servers.len() as u32);
+            self.servers.push(Server::new(&port.config(), config));
+        }
+        self
     }
 
     /// Simulated time.
@@ -67,6 +120,19 @@ impl<P: Copy> Fabric<P> {
     /// If it is empty or longer than the fabric was told.
     pub fn add_route(&mut self, ports: &[u32]) -> RouteId {
         assert!(!ports.is_empty() && ports.len() < self.stride, "a route of {} ports", ports.len());
+        self.add_row(ports)
+    }
+
+    /// Adds a route from a node to a host on which the nodes decide.
+    ///
+    /// # Panics
+    /// If the fabric knows of no nodes.
+    pub fn add_forwarded(&mut self, from: u32, to: u32) -> RouteId {
+        assert!(self.forwarding.is_some(), "nodes forward in a fabric with forwarding only");
+        self.add_row(&[FORWARD | to, from])
+    }
+
+    fn add_row(&mut self, entries: &[u32]) -> RouteId {
         let start = self.free_routes.pop().unwrap_or_else(|| {
             let start = self.routes.len();
             self.routes.resize(start + self.stride, END);
@@ -74,7 +140,7 @@ impl<P: Copy> Fabric<P> {
         });
         let row = &mut self.routes[start as usize..][..self.stride];
         row.fill(END);
-        row[..ports.len()].copy_from_slice(ports);
+        row[..entries.len()].copy_from_slice(entries);
         RouteId(start)
     }
 
@@ -83,23 +149,39 @@ impl<P: Copy> Fabric<P> {
         self.free_routes.push(route.0);
     }
 
-    /// The ports of a route.
+    /// The ports of a route; none if the nodes decide.
     pub fn route(&self, route: RouteId) -> &[u32] {
         let row = &self.routes[route.0 as usize..][..self.stride];
-        &row[..row.iter().position(|&p| p == END).unwrap_or(row.len())]
+        &row[..row.iter().position(|&p| p > LAST_PORT).unwrap_or(row.len())]
     }
 
     /// Sends a packet now, from the start of `route`. False if the first port drops or loses it. After
     /// [`Fabric::advance`] returned `None`, call [`Fabric::set_now`] first.
     #[inline]
-    pub fn send(&mut self, route: RouteId, bytes: u32, mut ecn: Ecn, payload: P) -> bool {
-        let first = self.routes[route.0 as usize];
-        let Some(time) = self.ports[first as usize].admit(self.now, bytes, &mut ecn) else {
-            return false;
-        };
-        self.hops += 1;
-        let id = self.packets.insert(Packet { cursor: route.0 + 1, bytes, ecn, payload });
-        self.queue.push(Event { time, entity: first, id });
+    pub fn send(&mut self, route: RouteId, header: Header, payload: P) -> bool {
+        let mut first = self.routes[route.0 as usize];
+        let mut cursor = route.0 + 1;
+        let id = self.packets.insert(Packet { cursor, header, payload });
+        if first > LAST_PORT {
+            let from = self.routes[cursor as usize];
+            cursor = route.0;
+            self.packets.get_mut(id).cursor = cursor;
+            match self.decide(from, first, id) {
+                Next::Port(port) => first = port,
+                Next::Here | Next::Nowhere => {
+                    self.packets.remove(id);
+                    return false;
+                }
+            }
+        }
+        match self.enter(first, id) {
+            Entry::Arrives(time) => self.queue.push(Event { time, entity: ARRIVALS | first, id }),
+            Entry::Waits => {}
+            Entry::Dropped => {
+                self.packets.remove(id);
+                return false;
+            }
+        }
         true
     }
 
@@ -110,27 +192,163 @@ impl<P: Copy> Fabric<P> {
     /// touch; it changes nothing but speed.
     #[inline]
     pub fn advance(&mut self, limit: (Time, Entity), soon: impl Fn(&P)) -> Option<Arrival<P>> {
+        if let Some(id) = self.spilt.pop() {
+            return Some(Arrival::Dropped(self.packets.remove(id)));
+        }
         while let Some(event) = self.queue.pop_before(limit) {
             debug_assert!(event.time >= self.now, "time runs backwards");
             self.now = event.time;
             self.prefetch(&soon);
-            let packet = self.packets.get_mut(event.id);
-            let next = self.routes[packet.cursor as usize];
-            if next == END {
-                return Some(Arrival::Delivered(self.packets.remove(event.id)));
+            if event.entity < ARRIVALS {
+                self.depart(event.entity);
+                continue;
             }
-            packet.cursor += 1;
-            match self.ports[next as usize].admit(event.time, packet.bytes, &mut packet.ecn) {
-                Some(time) => {
-                    self.hops += 1;
-                    self.queue.push(Event { time, entity: next, id: event.id });
+            let packet = self.packets.get_mut(event.id);
+            let mut next = self.routes[packet.cursor as usize];
+            if next > LAST_PORT {
+                match self.beyond(event.entity - ARRIVALS, next, event.id) {
+                    Next::Port(port) => next = port,
+                    Next::Here => return Some(Arrival::Delivered(self.packets.remove(event.id))),
+                    Next::Nowhere => return Some(Arrival::Dropped(self.packets.remove(event.id))),
                 }
-                None => return Some(Arrival::Dropped(self.packets.remove(event.id))),
+            } else {
+                packet.cursor += 1;
+            }
+            match self.enter(next, event.id) {
+                Entry::Arrives(time) => {
+                    self.queue.push(Event { time, entity: ARRIVALS | next, id: event.id })
+                }
+                Entry::Waits => {}
+                Entry::Dropped => return Some(Arrival::Dropped(self.packets.remove(event.id))),
             }
         }
         None
     }
 
+    /// A packet enters a port.
+    #[inline]
+    fn enter(&mut self, number: u32, id: u32) -> Entry {
+        let header = &mut self.packets.get_mut(id).header;
+        let port = &mut self.ports[number as usize];
+        if let Some(time) = port.admit(self.now, header.bytes, &mut header.ecn) {
+            self.hops += 1;
+            return Entry::Arrives(time);
+        }
+        match port.server() {
+            Some(server) => self.enter_server(number, server, id),
+            None => Entry::Dropped,
+        }
+    }
+
+    /// What stands in the table of routes where no port does: the packet has arrived through `port`.
+    #[inline]
+    fn beyond(&mut self, port: u32, entry: u32, id: u32) -> Next {
+        match entry {
+            END => Next::Here,
+            GONE => Next::Nowhere,
+            _ => {
+                let node = self.forwarding.as_ref().expect("a forwarded route").far_end(port);
+                self.decide(node, entry, id)
+            }
+        }
+    }
+
+    #[inline]
+    fn decide(&mut self, node: u32, entry: u32, id: u32) -> Next {
+        let forwarding = self.forwarding.as_mut().expect("a forwarded route");
+        let queues = Queues { ports: &self.ports, servers: &self.servers, now: self.now };
+        forwarding.next(node, entry & !FORWARD, &self.packets.get(id).header, &queues)
+    }
+}
+
+/// Real servers and links that change.
+impl<P: Copy> Fabric<P> {
+    /// A packet enters a port with a real server.
+    #[cold]
+    fn enter_server(&mut self, number: u32, server: usize, id: u32) -> Entry {
+        let header = &mut self.packets.get_mut(id).header;
+        let (port, server) = (&mut self.ports[number as usize], &mut self.servers[server]);
+        let mut pool = server.pool().map(|p| &mut self.pools[p as usize]);
+        if !server.is_up() {
+            port.count(PortCounters { lost: 1, ..PortCounters::default() });
+            return Entry::Dropped;
+        }
+        if port.loses() {
+            return Entry::Dropped;
+        }
+        if server.is_full(self.now, header, pool.as_deref()) {
+            port.count(PortCounters { drops: 1, ..PortCounters::default() });
+            return Entry::Dropped;
+        }
+        let length = |_: &Port, bytes| if bytes { server.backlog(self.now) } else { server.waiting() };
+        let above = port.red_signals(server.idle(self.now), length) || server.is_above(self.now, header);
+        if above && !port.signal(&mut header.ecn) {
+            return Entry::Dropped;
+        }
+        port.count(PortCounters { bytes: header.bytes.into(), ..PortCounters::default() });
+        self.hops += 1;
+        if let Some(time) = server.admit(self.now, id, header, pool.take()) {
+            self.queue.push(Event { time, entity: number, id });
+        }
+        Entry::Waits
+    }
+
+    /// The packet that a real server transmitted has left.
+    fn depart(&mut self, number: u32) {
+        let server = self.ports[number as usize].server().expect("only servers have departures");
+        let server = &mut self.servers[server];
+        let pool = server.pool().map(|p| &mut self.pools[p as usize]);
+        let ((id, time), next) = server.depart(self.now, pool);
+        self.queue.push(Event { time, entity: ARRIVALS | number, id });
+        if let Some((id, time)) = next {
+            self.queue.push(Event { time, entity: number, id });
+        }
+    }
+
+    /// The rate of a port with a real server changes now. The packet in transmission goes on at the old one.
+    ///
+    /// # Panics
+    /// If the port has no server, or the rate is 0.
+    pub fn set_rate(&mut self, port: u32, rate: BitsPerSecond) {
+        let server = self.ports[port as usize].server().expect("a rate that changes needs a server");
+        self.servers[server].set_rate(rate);
+    }
+
+    /// The link of a port with a real server fails now, or comes back. What waited or was under way on a link
+    /// that fails is lost; so is what is sent to it later. The port's node knows at once and takes other ports
+    /// if it may choose; the other nodes need [`Fabric::reroute`].
+    ///
+    /// # Panics
+    /// If the port has no server.
+    pub fn set_link(&mut self, port: u32, up: bool) {
+        let server = self.ports[port as usize].server().expect("a link that fails needs a server");
+        let server = &mut self.servers[server];
+        if let Some(forwarding) = &mut self.forwarding {
+            forwarding.set_link(port, up);
+        }
+        if up {
+            server.repair();
+            return;
+        }
+        let pool = server.pool().map(|p| &mut self.pools[p as usize]);
+        let (spilt, mut under_way) = (self.spilt.len(), Vec::new());
+        server.fail(self.now, pool, &mut self.spilt, &mut under_way);
+        let lost = (self.spilt.len() - spilt + under_way.len()) as u64;
+        self.ports[port as usize].count(PortCounters { lost, ..PortCounters::default() });
+        for id in under_way {
+            self.packets.get_mut(id).cursor = 0; // where `GONE` stands
+        }
+    }
+
+    /// The nodes find their shortest ways anew, over the links that are up.
+    pub fn reroute(&mut self) {
+        if let Some(forwarding) = &mut self.forwarding {
+            forwarding.reroute();
+        }
+    }
+}
+
+impl<P: Copy> Fabric<P> {
     /// Fetches what the events after the next one will touch: the packet, then the port that it
     /// will enter, then that port's ring, each a step earlier than the next needs it.
     #[inline]
@@ -177,6 +395,7 @@ impl<P: Copy> Fabric<P> {
 
     /// Packets that wait in a port now.
     pub fn waiting(&self, port: u32) -> u64 {
-        self.ports[port as usize].waiting(self.now)
+        let port = &self.ports[port as usize];
+        port.server().map_or_else(|| port.waiting(self.now), |s| self.servers[s].waiting())
     }
 }

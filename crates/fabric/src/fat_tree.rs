@@ -9,6 +9,7 @@
 //! same address number at both ends: data and ACKs pass the same core switch.
 
 use crate::loss::{Loss, Probability};
+use crate::network::Network;
 use crate::port::{NonEct, PortConfig, Threshold};
 use crate::units::{BitsPerSecond, Time};
 
@@ -247,20 +248,21 @@ impl FatTree {
         self.config.loss[self.layer(port) as usize]
     }
 
-    /// The nodes at the two ends of a port's link, for people: that which sends, and that to which it
-    /// leads. Edge and aggregation switches are numbered through all pods.
-    pub fn ends(&self, port: u32) -> [String; 2] {
+    /// The nodes at the two ends of a port's link: that which sends, and that to which it leads. Nodes are
+    /// hosts, then edge, aggregation and core switches; edge and aggregation switches are numbered through
+    /// all pods.
+    pub fn ends(&self, port: u32) -> [u32; 2] {
         let (half, i) = (self.half, port % self.hosts());
         let switch = i / half;
-        let host = || format!("host {i}");
-        let edge = |n: u32| format!("edge {n}");
-        let aggregation = |n: u32| format!("aggregation {n}");
-        let core = |n: u32| format!("core {n}");
+        let per_layer = self.config.k * half;
+        let edge = |n: u32| self.hosts() + n;
+        let aggregation = |n: u32| edge(per_layer) + n;
+        let core = |n: u32| aggregation(per_layer) + n;
         // The switch of a pod at the far end of a link within it.
         let in_pod = |n: u32| switch / half * half + n;
         match port / self.hosts() {
-            0 => [host(), edge(self.edge(i))],
-            1 => [edge(self.edge(i)), host()],
+            0 => [i, edge(self.edge(i))],
+            1 => [edge(self.edge(i)), i],
             2 => [edge(switch), aggregation(in_pod(i % half))],
             3 => [aggregation(switch), edge(in_pod(i % half))],
             4 => [aggregation(switch), core(switch % half * half + i % half)],
@@ -268,6 +270,26 @@ impl FatTree {
                 let (from, pod) = (i / self.config.k, i % self.config.k);
                 [core(from), aggregation(pod * half + from / half)]
             }
+        }
+    }
+
+    /// The name of a node, for people: `host 3`, `edge 0`.
+    pub fn node_name(&self, node: u32) -> String {
+        let per_layer = self.config.k * self.half;
+        match node.checked_sub(self.hosts()) {
+            None => format!("host {node}"),
+            Some(n) if n < per_layer => format!("edge {n}"),
+            Some(n) if n < 2 * per_layer => format!("aggregation {}", n - per_layer),
+            Some(n) => format!("core {}", n - 2 * per_layer),
+        }
+    }
+
+    /// The nodes and which ports lead from one to another.
+    pub fn network(&self) -> Network {
+        Network {
+            hosts: self.hosts(),
+            nodes: self.hosts() + self.switches(),
+            ends: (0..6 * self.hosts()).map(|p| self.ends(p)).collect(),
         }
     }
 
@@ -284,6 +306,7 @@ impl FatTree {
                     limit,
                     mark,
                     non_ect: c.non_ect,
+                    red: None,
                     loss: Loss::new(c.loss[layer], seed, p),
                 }
             })

@@ -7,25 +7,36 @@
 //! One event a packet-hop (design rule 5): a FIFO port of fixed rate knows at once when an arriving
 //! packet will leave, so only its arrival at the next node is an event.
 
+mod balance;
 mod fabric;
 mod fat_tree;
+mod forward;
 mod loss;
+mod network;
 mod packet;
 mod port;
 mod prefetch;
 mod queue;
+mod random;
+mod red;
+mod server;
 mod sort;
 mod timers;
 mod units;
 
+pub use balance::Balancing;
 pub use fabric::{Arrival, Fabric, RouteId};
 pub use fat_tree::{FatTree, FatTreeConfig, FatTreeError, Layer, Locality, Spread};
 pub use loss::{Loss, Probability};
-pub use packet::{Ecn, Packet};
+pub use network::Network;
+pub use packet::{Ecn, Header, Packet};
 pub use port::{NonEct, Port, PortConfig, PortCounters, Threshold};
 pub use prefetch::prefetch;
 pub use queue::{Event, EventQueue};
+pub use red::RedConfig;
+pub use server::{ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, ServerConfig};
 pub use timers::Timers;
 pub use units::{
-    BitsPerSecond, Entity, MICROSECOND, MILLISECOND, NANOSECOND, NEVER, SECOND, TIMER_ENTITIES, Time, seconds,
+    ARRIVALS, BitsPerSecond, Entity, MICROSECOND, MILLISECOND, NANOSECOND, NEVER, SECOND, TIMER_ENTITIES,
+    Time, seconds,
 };

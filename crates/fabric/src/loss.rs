@@ -1,5 +1,7 @@
 //! Packets that a port loses whatever its queue: a bad cable, or a model's given loss probability.
 
+use crate::random::{GOLDEN, mix};
+
 /// A probability in parts of 2^32, so that no float decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Probability(u64);
@@ -31,9 +33,6 @@ pub struct Loss {
     key: u64,
 }
 
-/// 2^64 over the golden ratio, odd.
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-
 impl Loss {
     /// Nothing is lost.
     pub const NONE: Self = Self { probability: Probability::ZERO, key: 0 };
@@ -41,8 +40,8 @@ impl Loss {
     /// Losses of port number `port` under `seed`.
     pub fn new(probability: Probability, seed: u64, port: u32) -> Self {
         // Mixed twice: the streams of two ports must not be one stream from two places.
-        let of_port = u64::from(port).wrapping_add(1).wrapping_mul(STEP);
-        Self { probability, key: mix(mix(seed.wrapping_add(STEP)).wrapping_add(of_port)) }
+        let of_port = u64::from(port).wrapping_add(1).wrapping_mul(GOLDEN);
+        Self { probability, key: mix(mix(seed.wrapping_add(GOLDEN)).wrapping_add(of_port)) }
     }
 
     /// How likely an arriving packet is lost.
@@ -52,13 +51,6 @@ impl Loss {
 
     /// Whether packet `n` of this port, from 1, is lost.
     pub(crate) fn takes(&self, n: u64) -> bool {
-        mix(self.key.wrapping_add(n.wrapping_mul(STEP))) >> 32 < self.probability.0
+        mix(self.key.wrapping_add(n.wrapping_mul(GOLDEN))) >> 32 < self.probability.0
     }
-}
-
-/// SplitMix64's output function, variant 13 of Stafford's mixers.
-fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

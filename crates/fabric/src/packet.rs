@@ -13,16 +13,34 @@ pub enum Ecn {
     Ce,
 }
 
+/// What switches read of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Size on the wire, bytes.
+    pub bytes: u32,
+    /// The ECN field.
+    pub ecn: Ecn,
+    /// The class of service (the DSCP of IP): which queue of a port with several it waits in.
+    pub class: u8,
+    /// A hash of addresses and ports: packets with the same one are the same flow to ECMP.
+    pub hash: u32,
+}
+
+impl Header {
+    /// Of a packet of `bytes` in class 0, of a flow whose way needs no hash.
+    pub fn new(bytes: u32, ecn: Ecn) -> Self {
+        Self { bytes, ecn, class: 0, hash: 0 }
+    }
+}
+
 /// A packet on its way: one cache line, with a payload of up to 48 bytes.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Packet<P> {
     /// Where in the table of routes the next port stands.
     pub(crate) cursor: u32,
-    /// Size on the wire, bytes.
-    pub bytes: u32,
-    /// The ECN field.
-    pub ecn: Ecn,
+    /// What switches read.
+    pub header: Header,
     /// The caller's own.
     pub payload: P,
 }

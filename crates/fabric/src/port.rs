@@ -9,7 +9,8 @@
 use crate::loss::{Loss, Probability};
 use crate::packet::Ecn;
 use crate::prefetch::prefetch;
-use crate::units::{BitsPerSecond, NEVER, SECOND, Time};
+use crate::red::{Red, RedConfig};
+use crate::units::{BitsPerSecond, NEVER, Pace, SECOND, Time};
 
 /// A queue length, in packets or in bytes. In bytes, the part of a packet that is not yet on the
 /// wire counts too.
@@ -33,12 +34,12 @@ impl Threshold {
     }
 
     #[inline]
-    fn is_bytes(self) -> bool {
+    pub(crate) fn is_bytes(self) -> bool {
         self.0 & Self::BYTES != 0
     }
 
     #[inline]
-    fn value(self) -> u64 {
+    pub(crate) fn value(self) -> u64 {
         u64::from(self.0 & !Self::BYTES)
     }
 }
@@ -65,6 +66,8 @@ pub struct PortConfig {
     pub mark: Threshold,
     /// What a packet that cannot be marked meets there.
     pub non_ect: NonEct,
+    /// Random early detection, beside the threshold or instead of it.
+    pub red: Option<RedConfig>,
     /// Arriving packets that are lost whatever the queue; they take no place in it.
     pub loss: Loss,
 }
@@ -89,7 +92,7 @@ pub struct PortCounters {
     pub bytes: u64,
     /// Packets that were dropped for the queue's length.
     pub drops: u64,
-    /// Packets that were lost by [`PortConfig::loss`].
+    /// Packets that were lost by [`PortConfig::loss`], or with a link that failed.
     pub lost: u64,
     /// Packets that were marked here.
     pub marks: u64,
@@ -106,8 +109,7 @@ pub struct Port {
     /// When the last packet that was let in will have left.
     busy_until: Time,
     delay: Time,
-    /// Picoseconds a byte, with 16 fractional bits.
-    byte_time: u64,
+    pace: Pace,
     /// Departure times, a ring; its size is a power of two.
     departures: Box<[Time]>,
     /// The place of the next departure.
@@ -115,7 +117,8 @@ pub struct Port {
     /// As long as the `watch`-th last packet has left, the queue is neither full nor above K.
     watch: u32,
     bytes: u64,
-    /// 0, or all bits where every packet is examined because it may be lost.
+    /// 0, or all bits where every packet is examined: the port loses some, averages its queue, or has a
+    /// real server.
     examine_all: Time,
     // Second cache line: touched by marks, drops and losses only.
     drops: u64,
@@ -123,10 +126,13 @@ pub struct Port {
     /// Packets that could have been lost: the counter of the random numbers.
     exposed: u64,
     marks: u64,
+    red: Option<Red>,
+    /// Its place among the real servers; [`NO_SERVER`] if there is none.
+    server: u32,
     config: PortConfig,
 }
 
-const BYTE_TIME_BITS: u32 = 16;
+const NO_SERVER: u32 = u32::MAX;
 
 impl Port {
     /// An empty port.
@@ -134,30 +140,32 @@ impl Port {
     /// # Panics
     /// If the rate is 0.
     pub fn new(config: PortConfig) -> Self {
-        assert!(config.rate > 0, "a port needs a rate");
-        let byte_time = (u128::from(8 * SECOND) << BYTE_TIME_BITS) / u128::from(config.rate);
         // A queue of n packets, one more in transmission: the (n + 1)-th last has not left.
         let first = |t: Threshold, more: u64| if t.is_bytes() { 1 } else { t.value() + more };
         let watch = first(config.limit, 1).min(first(config.mark, 2)).min(16) as u32;
+        let quiet = config.loss.probability() == Probability::ZERO && config.red.is_none();
         Self {
             busy_until: 0,
             delay: config.delay,
-            byte_time: u64::try_from(byte_time).expect("a rate of at least 1 bit/s"),
+            pace: Pace::new(config.rate),
             departures: vec![0; 16].into_boxed_slice(),
             tail: 0,
             watch,
             bytes: 0,
-            examine_all: if config.loss.probability() == Probability::ZERO { 0 } else { NEVER },
+            examine_all: if quiet { 0 } else { NEVER },
             drops: 0,
             lost: 0,
             exposed: 0,
             marks: 0,
+            red: config.red.map(Red::new),
+            server: NO_SERVER,
             config,
         }
     }
 
-    /// A packet arrives at `now`: when it will be at the far end, or `None` if it is dropped or lost. May
-    /// set `ecn` to CE. `now` must not lie before an earlier call's.
+    /// A packet arrives at `now`: when it will be at the far end, or `None` if it is dropped or lost, or if
+    /// the port has a real server, which is to be asked then. May set `ecn` to CE. `now` must not lie before
+    /// an earlier call's.
     #[inline]
     pub fn admit(&mut self, now: Time, bytes: u32, ecn: &mut Ecn) -> Option<Time> {
         if self.departure(self.watch) | self.examine_all > now && !self.examine(now, ecn) {
@@ -175,7 +183,7 @@ impl Port {
     /// How long `bytes` take on the wire.
     #[inline]
     pub fn transmission(&self, bytes: u32) -> Time {
-        (u64::from(bytes) * self.byte_time) >> BYTE_TIME_BITS
+        self.pace.time(bytes)
     }
 
     /// Fetches the parts of the ring that the next packet will touch.
@@ -188,8 +196,21 @@ impl Port {
 
     /// Packets that wait at `now`; the one in transmission does not.
     pub fn waiting(&self, now: Time) -> u64 {
-        let present = (1..=self.departures.len() as u32).take_while(|&n| self.departure(n) > now);
-        (present.count() as u64).saturating_sub(1)
+        let (mut present, mut end) = (0, self.departures.len() as u32 + 1); // departures go down with n
+        while present + 1 < end {
+            let n = present.midpoint(end);
+            if self.departure(n) > now {
+                present = n;
+            } else {
+                end = n;
+            }
+        }
+        u64::from(present.saturating_sub(1))
+    }
+
+    /// Bytes that wait or are not yet on the wire at `now`, rounded up.
+    pub fn backlog(&self, now: Time) -> u64 {
+        self.pace.bytes(self.busy_until.saturating_sub(now))
     }
 
     /// How long it has been sending until `now`, ps; up to 1 ps too much for each packet.
@@ -215,37 +236,83 @@ impl Port {
         self.departures[self.tail.wrapping_sub(n) as usize & (self.departures.len() - 1)]
     }
 
-    /// The packet may be lost, or the queue may be full, above K, or longer than the ring. False if the
-    /// packet is lost or dropped.
+    /// The packet may be lost, or the queue may be full, above K, averaged or longer than the ring. False if
+    /// the packet is lost or dropped, or if the port has a real server.
     fn examine(&mut self, now: Time, ecn: &mut Ecn) -> bool {
-        if self.examine_all != 0 {
-            self.exposed += 1;
-            if self.config.loss.takes(self.exposed) {
-                self.lost += 1;
-                return false;
-            }
+        if self.examine_all != 0 && (self.server != NO_SERVER || self.loses()) {
+            return false;
         }
         if self.reaches(self.config.limit, 0, now) {
             self.drops += 1;
             return false;
         }
-        if self.reaches(self.config.mark, 1, now) {
-            match *ecn {
-                Ecn::Ect => {
-                    self.marks += 1;
-                    *ecn = Ecn::Ce;
-                }
-                Ecn::NotEct if self.config.non_ect == NonEct::Drop => {
-                    self.drops += 1;
-                    return false;
-                }
-                Ecn::NotEct | Ecn::Ce => {}
-            }
+        let length = |port: &Self, bytes| if bytes { port.backlog(now) } else { port.waiting(now) };
+        let idle = now.saturating_sub(self.busy_until);
+        let signal = self.red_signals(idle, length) || self.reaches(self.config.mark, 1, now);
+        if signal && !self.signal(ecn) {
+            return false;
         }
         if self.departure(self.departures.len() as u32) > now {
             self.grow();
         }
         true
+    }
+
+    /// Whether the packet that arrives is lost by [`PortConfig::loss`].
+    pub(crate) fn loses(&mut self) -> bool {
+        if self.config.loss.probability() == Probability::ZERO {
+            return false;
+        }
+        self.exposed += 1;
+        let lost = self.config.loss.takes(self.exposed);
+        self.lost += u64::from(lost);
+        lost
+    }
+
+    /// Whether RED signals the packet that arrives at a queue which has been idle for `idle`; `length` tells
+    /// how long it is, in bytes or else in packets.
+    pub(crate) fn red_signals(&mut self, idle: Time, length: impl Fn(&Self, bool) -> u64) -> bool {
+        let Some(mut red) = self.red.take() else { return false };
+        let length = length(self, red.counts_bytes());
+        let signal = red.arrive(length, idle, self.transmission(1500));
+        self.red = Some(red);
+        signal
+    }
+
+    /// Marks the packet that arrives, or drops it if it cannot be marked and such packets are dropped: false.
+    pub(crate) fn signal(&mut self, ecn: &mut Ecn) -> bool {
+        match *ecn {
+            Ecn::Ect => {
+                self.marks += 1;
+                *ecn = Ecn::Ce;
+            }
+            Ecn::NotEct if self.config.non_ect == NonEct::Drop => {
+                self.drops += 1;
+                return false;
+            }
+            Ecn::NotEct | Ecn::Ce => {}
+        }
+        true
+    }
+
+    /// From now on server number `server` decides.
+    pub(crate) fn give_to(&mut self, server: u32) {
+        self.server = server;
+        self.examine_all = NEVER;
+    }
+
+    /// The number of the real server, if it has one.
+    #[inline]
+    pub(crate) fn server(&self) -> Option<usize> {
+        (self.server != NO_SERVER).then_some(self.server as usize)
+    }
+
+    /// Counts what its server did with packets.
+    pub(crate) fn count(&mut self, counters: PortCounters) {
+        self.bytes += counters.bytes;
+        self.drops += counters.drops;
+        self.lost += counters.lost;
+        self.marks += counters.marks;
     }
 
     /// Whether the queue is at least `threshold` and `more` long.
@@ -257,8 +324,7 @@ impl Port {
         if threshold.is_bytes() {
             // An idle port lets in one packet, whatever the limit.
             let Some(rest @ 1..) = self.busy_until.checked_sub(now) else { return false };
-            let time = u128::from(rest) << BYTE_TIME_BITS;
-            return time.div_ceil(u128::from(self.byte_time)) >= u128::from(needed);
+            return self.pace.bytes(rest) >= needed;
         }
         // A ring that is too short has room for every packet that has not left.
         let n = needed + 1;

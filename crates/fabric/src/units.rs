@@ -6,10 +6,15 @@ pub type Time = u64;
 /// A rate, bit/s.
 pub type BitsPerSecond = u64;
 
-/// Whatever may cause an event: a port's far end, a host timer. At one instant an entity has at most one event, so (time, entity) orders all events (design rule 4).
+/// Whatever may cause an event: a port's server, a port's far end, a host timer. At one instant an entity
+/// has at most one event, so (time, entity) orders all events (design rule 4).
 ///
-/// Ports count from 0, timers from [`TIMER_ENTITIES`].
+/// Departures from ports with a real server count from 0, arrivals at ports' far ends from [`ARRIVALS`],
+/// timers from [`TIMER_ENTITIES`]. So what leaves at an instant makes room for what arrives then.
 pub type Entity = u32;
+
+/// The arrival at port 0's far end.
+pub const ARRIVALS: Entity = 1 << 23;
 
 /// The first timer.
 pub const TIMER_ENTITIES: Entity = 1 << 30;
@@ -28,4 +33,32 @@ pub const NEVER: Time = Time::MAX;
 /// `t` in seconds, for people to read.
 pub fn seconds(t: Time) -> f64 {
     t as f64 / SECOND as f64
+}
+
+/// How long bytes take at a rate; what a port needs to know of its rate.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace(u64);
+
+/// Fractional bits of the picoseconds a byte.
+const PACE_BITS: u32 = 16;
+
+impl Pace {
+    /// # Panics
+    /// If the rate is 0.
+    pub fn new(rate: BitsPerSecond) -> Self {
+        assert!(rate > 0, "a port needs a rate");
+        let byte_time = (u128::from(8 * SECOND) << PACE_BITS) / u128::from(rate);
+        Self(u64::try_from(byte_time).expect("a rate of at least 1 bit/s"))
+    }
+
+    /// How long `bytes` take on the wire.
+    #[inline]
+    pub fn time(self, bytes: u32) -> Time {
+        (u64::from(bytes) * self.0) >> PACE_BITS
+    }
+
+    /// Bytes that take `time`, rounded up.
+    pub fn bytes(self, time: Time) -> u64 {
+        (u128::from(time) << PACE_BITS).div_ceil(u128::from(self.0)) as u64
+    }
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use proptest::prelude::*;
 use tresse_fabric::{
-    Arrival, Ecn, Entity, Fabric, Loss, MICROSECOND, MILLISECOND, NEVER, NonEct, PortConfig, RouteId, SECOND,
-    Threshold, Time,
+    ARRIVALS, Arrival, Ecn, Entity, Fabric, Header, Loss, MICROSECOND, MILLISECOND, NEVER, NonEct,
+    PortConfig, RouteId, SECOND, Threshold, Time,
 };
 
 const GIGABIT: u64 = 1_000_000_000;
@@ -52,6 +52,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                     limit: Threshold::packets(limit),
                     mark: Threshold::UNLIMITED,
                     non_ect: NonEct::Queue,
+                    red: None,
                     loss: Loss::NONE,
                 })
                 .collect();
@@ -83,7 +84,7 @@ fn play(scenario: &Scenario) -> Vec<Fate> {
     for (name, &(time, route, bytes)) in scenario.packets.iter().enumerate() {
         run(&mut fabric, &mut fates, time, name);
         fabric.set_now(time);
-        if !fabric.send(routes[route], bytes, Ecn::Ect, name as u32) {
+        if !fabric.send(routes[route], Header::new(bytes, Ecn::Ect), name as u32) {
             fates.push((time, name as u32, false));
         }
         assert_eq!(name + 1, fates.len() + fabric.in_flight(), "sent = delivered + dropped + in flight");
@@ -167,6 +168,7 @@ fn a_lone_packet_takes_transmission_and_delay() {
         limit: Threshold::packets(100),
         mark: Threshold::packets(10),
         non_ect: NonEct::Queue,
+        red: None,
         loss: Loss::NONE,
     };
     let ports = [
@@ -177,9 +179,9 @@ fn a_lone_packet_takes_transmission_and_delay() {
     let mut fabric: Fabric<u32> = Fabric::new(&ports, 3);
     let route = fabric.add_route(&[0, 1, 2]);
     fabric.set_now(7 * MICROSECOND);
-    assert!(fabric.send(route, 1500, Ecn::Ect, 9));
+    assert!(fabric.send(route, Header::new(1500, Ecn::Ect), 9));
     let Some(Arrival::Delivered(packet)) = advance(&mut fabric, NEVER) else { panic!("it arrives") };
-    assert_eq!((packet.payload, packet.bytes, packet.ecn), (9, 1500, Ecn::Ect));
+    assert_eq!((packet.payload, packet.header.bytes, packet.header.ecn), (9, 1500, Ecn::Ect));
     // 12 us, 1.2 us and 120 us on the wire.
     let wire = 133_200_000;
     assert_eq!(fabric.now(), 7 * MICROSECOND + wire + 50 * MICROSECOND + 3 * SECOND);
@@ -197,22 +199,23 @@ fn the_callers_event_takes_its_place_among_the_arrivals() {
         limit: Threshold::UNLIMITED,
         mark: Threshold::UNLIMITED,
         non_ect: NonEct::Queue,
+        red: None,
         loss: Loss::NONE,
     };
     let mut fabric: Fabric<u32> = Fabric::new(&[port; 3], 1);
     for p in 0..3 {
         let route = fabric.add_route(&[p]);
-        fabric.send(route, 1500, Ecn::NotEct, p);
+        fabric.send(route, Header::new(1500, Ecn::NotEct), p);
     }
     let arrived = |arrival| match arrival {
         Some(Arrival::Delivered(packet)) => Some(packet.payload),
         _ => None,
     };
     let at = 12 * MICROSECOND;
-    assert_eq!(arrived(fabric.advance((at, 1), |_| {})), Some(0));
-    assert_eq!(arrived(fabric.advance((at, 1), |_| {})), None);
-    assert_eq!(arrived(fabric.advance((at, 2), |_| {})), Some(1));
-    assert_eq!(arrived(fabric.advance((at, 2), |_| {})), None);
+    assert_eq!(arrived(fabric.advance((at, ARRIVALS + 1), |_| {})), Some(0));
+    assert_eq!(arrived(fabric.advance((at, ARRIVALS + 1), |_| {})), None);
+    assert_eq!(arrived(fabric.advance((at, ARRIVALS + 2), |_| {})), Some(1));
+    assert_eq!(arrived(fabric.advance((at, ARRIVALS + 2), |_| {})), None);
     assert_eq!(arrived(fabric.advance((at + 1, 0), |_| {})), Some(2));
 }
 
@@ -225,6 +228,7 @@ fn a_routes_place_is_used_again() {
         limit: Threshold::UNLIMITED,
         mark: Threshold::UNLIMITED,
         non_ect: NonEct::Queue,
+        red: None,
         loss: Loss::NONE,
     };
     let mut fabric: Fabric<u32> = Fabric::new(&[port; 4], 3);
@@ -233,7 +237,7 @@ fn a_routes_place_is_used_again() {
     fabric.remove_route(long);
     let short = fabric.add_route(&[2]);
     assert_eq!((fabric.route(short), fabric.route(other)), (&[2][..], &[3][..]));
-    fabric.send(short, 125, Ecn::Ect, 1);
+    fabric.send(short, Header::new(125, Ecn::Ect), 1);
     assert!(matches!(advance(&mut fabric, NEVER), Some(Arrival::Delivered(_))));
     assert_eq!(fabric.now(), 2 * MICROSECOND);
 }

@@ -155,6 +155,7 @@ fn config(rate: u64, limit: Length, mark: Length) -> PortConfig {
         limit: limit.threshold(),
         mark: mark.threshold(),
         non_ect: NonEct::Queue,
+        red: None,
         loss: Loss::NONE,
     }
 }

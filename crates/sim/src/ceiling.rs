@@ -4,7 +4,7 @@
 //! Every data packet crosses its route; every second one comes back as an ACK, and an ACK sends two
 //! data packets. What the whole simulator does beyond this is transport.
 
-use tresse_fabric::{Arrival, Ecn, Entity, Fabric, PortConfig, RouteId, Time};
+use tresse_fabric::{Arrival, Ecn, Entity, Fabric, Header, PortConfig, RouteId, Time};
 
 /// One constant-window source: its route there and back, and its window in packets.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ pub fn run(
     let mut received = vec![0u32; sources.len()];
     for (i, s) in sources.iter().enumerate() {
         for _ in 0..s.window {
-            fabric.send(routes[i].0, bytes.0, Ecn::Ect, Bare { source: i as u32, ack: false });
+            fabric.send(routes[i].0, Header::new(bytes.0, Ecn::Ect), Bare { source: i as u32, ack: false });
         }
     }
     while let Some(arrival) = fabric.advance((duration, Entity::MAX), |_| ()) {
@@ -46,12 +46,12 @@ pub fn run(
         let (there, back) = routes[source as usize];
         if ack {
             for _ in 0..2 {
-                fabric.send(there, bytes.0, Ecn::Ect, Bare { source, ack: false });
+                fabric.send(there, Header::new(bytes.0, Ecn::Ect), Bare { source, ack: false });
             }
         } else {
             received[source as usize] += 1;
             if received[source as usize].is_multiple_of(2) {
-                fabric.send(back, bytes.1, Ecn::NotEct, Bare { source, ack: true });
+                fabric.send(back, Header::new(bytes.1, Ecn::NotEct), Bare { source, ack: true });
             }
         }
     }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use tresse_controllers::{MAX_SUBFLOWS, Scheme};
 use tresse_fabric::{
-    Arrival, Ecn, Entity, Fabric, NEVER, Packet, PortConfig, RouteId, TIMER_ENTITIES, Time, Timers, prefetch,
+    Arrival, Ecn, Entity, Fabric, Header, NEVER, Packet, PortConfig, RouteId, TIMER_ENTITIES, Time, Timers,
+    prefetch,
 };
 use tresse_transport::{Config, Counters, Receiver, Sender, Transmit, Wire};
 
@@ -264,8 +265,8 @@ impl World {
             self.arm(slot, i, RETRANSMISSION);
             return None;
         }
-        self.delivered_bytes += u64::from(packet.bytes - flow.sender.config().header);
-        let acks = flow.receiver.handle_data(now, i as usize, wire, packet.ecn == Ecn::Ce);
+        self.delivered_bytes += u64::from(packet.header.bytes - flow.sender.config().header);
+        let acks = flow.receiver.handle_data(now, i as usize, wire, packet.header.ecn == Ecn::Ce);
         if flow.receiver.complete() {
             return Some(self.finish(slot));
         }
@@ -315,7 +316,7 @@ impl World {
                 blocks: Default::default(),
             };
             self.packets.sent += 1;
-            if self.fabric.send(flow.ways[subflow].there, payload + config.header, ecn, wire) {
+            if self.fabric.send(flow.ways[subflow].there, Header::new(payload + config.header, ecn), wire) {
                 flow.in_fabric += 1;
             } else {
                 self.packets.dropped += 1;
@@ -328,7 +329,7 @@ impl World {
         let flow = &mut self.flows[slot as usize];
         self.packets.sent += 1;
         let bytes = flow.sender.config().ack;
-        if self.fabric.send(flow.ways[i as usize].back, bytes, Ecn::NotEct, ack) {
+        if self.fabric.send(flow.ways[i as usize].back, Header::new(bytes, Ecn::NotEct), ack) {
             flow.in_fabric += 1;
         } else {
             self.packets.dropped += 1;

@@ -242,7 +242,7 @@ fn entry(plan: &Plan, round: &Round, optimum: &Optimum, fluid: Option<&Rest>) ->
         .iter()
         .enumerate()
         .map(|(l, &port)| {
-            let [from, to] = plan.fabric.ends(port);
+            let [from, to] = plan.fabric.ends(port).map(|n| plan.fabric.node_name(n));
             LinkEntry {
                 port,
                 from,

@@ -80,6 +80,7 @@ impl Net {
             limit,
             mark,
             non_ect: NonEct::Queue,
+            red: None,
             loss: Loss::NONE,
         };
         let mut ports = Vec::new();

@@ -1,0 +1,137 @@
+//! Load balancers: which of several equal ports a packet takes.
+
+use crate::packet::Header;
+use crate::port::Port;
+use crate::random::{Draws, mix, scale};
+use crate::server::Server;
+use crate::units::Time;
+
+/// The queues that a balancer can look at.
+pub(crate) struct Queues<'a> {
+    pub ports: &'a [Port],
+    pub servers: &'a [Server],
+    pub now: Time,
+}
+
+impl Queues<'_> {
+    /// Bytes that a port has yet to send.
+    #[inline]
+    fn backlog(&self, port: u32) -> u64 {
+        let port = &self.ports[port as usize];
+        port.server().map_or_else(|| port.backlog(self.now), |s| self.servers[s].backlog(self.now))
+    }
+}
+
+/// How a switch chooses among ports that lead to a destination on ways of the same length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Balancing {
+    /// By a hash of the flow, salted by switch so that one choice does not decide the next (RFC 2992's
+    /// hash; the salt is what switches have against polarisation).
+    Ecmp,
+    /// Each packet at random (random packet spraying: Dixit et al., INFOCOM 2013).
+    Spray,
+    /// Each packet to the shortest of `samples` random queues and the `memory` that were shortest last
+    /// time (DRILL(d, m): Ghorbani et al., SIGCOMM 2017). Length is in bytes.
+    Drill {
+        /// d, at least 1.
+        samples: u32,
+        /// m.
+        memory: u32,
+    },
+}
+
+/// What the switches' balancers remember.
+#[derive(Debug)]
+pub(crate) struct Chooser {
+    balancing: Balancing,
+    /// By node.
+    salts: Vec<u32>,
+    /// By node.
+    draws: Vec<Draws>,
+    /// DRILL: by group, the ports that were shortest, best first; groups may have fewer than `memory`.
+    best: Vec<u32>,
+    /// DRILL: ports under comparison, with their lengths.
+    candidates: Vec<(u64, u32)>,
+}
+
+/// Purposes of random draws.
+const SALT: u64 = 1;
+const CHOICE: u64 = 2;
+
+const NONE: u32 = u32::MAX;
+
+impl Chooser {
+    pub fn new(balancing: Balancing, nodes: u32, seed: u64) -> Self {
+        Self {
+            balancing,
+            salts: (0..nodes).map(|n| Draws::new(seed, SALT, n.into()).next() as u32).collect(),
+            draws: (0..nodes).map(|n| Draws::new(seed, CHOICE, n.into())).collect(),
+            best: Vec::new(),
+            candidates: Vec::new(),
+        }
+    }
+
+    /// There are `groups` groups now, and nothing is known of them.
+    pub fn reset(&mut self, groups: usize) {
+        if let Balancing::Drill { memory, .. } = self.balancing {
+            self.best.clear();
+            self.best.resize(groups * memory as usize, NONE);
+        }
+    }
+
+    /// The port that a packet takes from `node`, of at least two `members` of `group`.
+    #[inline]
+    pub fn choose(
+        &mut self,
+        node: u32,
+        group: u32,
+        members: &[u32],
+        header: &Header,
+        queues: &Queues,
+    ) -> u32 {
+        let count = members.len() as u32;
+        let place = match self.balancing {
+            Balancing::Ecmp => {
+                let name = u64::from(self.salts[node as usize]) << 32 | u64::from(header.hash);
+                scale((mix(name) >> 32) as u32, count)
+            }
+            Balancing::Spray => self.draws[node as usize].below(count),
+            Balancing::Drill { samples, memory } => {
+                return self.drill(node, group, members, (samples, memory), queues);
+            }
+        };
+        members[place as usize]
+    }
+
+    /// DRILL's rule: the shortest of d samples and m memories, which are what m were shortest.
+    fn drill(
+        &mut self,
+        node: u32,
+        group: u32,
+        members: &[u32],
+        (samples, memory): (u32, u32),
+        queues: &Queues,
+    ) -> u32 {
+        let Self { draws, best, candidates, .. } = self;
+        let draws = &mut draws[node as usize];
+        candidates.clear();
+        let mut add = |port: u32| {
+            if !candidates.iter().any(|c: &(u64, u32)| c.1 == port) {
+                candidates.push((queues.backlog(port), port));
+            }
+        };
+        for _ in 0..samples {
+            add(members[draws.below(members.len() as u32) as usize]);
+        }
+        let best = &mut best[(group * memory) as usize..][..memory as usize];
+        for &port in best.iter().filter(|p| members.contains(p)) {
+            add(port);
+        }
+        // Stable: of equals the one that was drawn first.
+        candidates.sort_by_key(|c| c.0);
+        for (place, candidate) in best.iter_mut().zip(candidates.iter()) {
+            *place = candidate.1;
+        }
+        candidates[0].1
+    }
+}

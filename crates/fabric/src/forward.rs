@@ -1,0 +1,210 @@
+//! How switches pass on a packet without a fixed route: the ports on the shortest ways to its
+//! destination, and which of them it takes.
+//!
+//! Hosts that hang on one switch by one link are one destination until the last hop, so the tables stay
+//! small: they have a row a node and a column a switch with hosts.
+
+use crate::balance::{Balancing, Chooser, Queues};
+use crate::network::Network;
+use crate::packet::Header;
+
+/// What a node does with a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// It is for this node.
+    Here,
+    /// It leaves by this port.
+    Port(u32),
+    /// No port leads to its destination.
+    Nowhere,
+}
+
+/// The forwarding tables of every node.
+#[derive(Debug)]
+pub(crate) struct Forwarding {
+    network: Network,
+    /// By host: the number of its destination.
+    destination: Vec<u32>,
+    /// By host: the port of the destination's node that leads to it; `NONE` if the node is the host.
+    last_hop: Vec<u32>,
+    /// By destination: its node.
+    anchors: Vec<u32>,
+    /// By node and destination: the number of a group; `NONE` where there is no way.
+    table: Vec<u32>,
+    groups: Vec<Group>,
+    /// The ports of the groups; in each group those with a living link come first.
+    members: Vec<u32>,
+    /// By port: its link is down.
+    dead: Vec<bool>,
+    chooser: Chooser,
+}
+
+/// Ports of a node that lead to one destination on ways of the same length.
+#[derive(Debug, Clone, Copy)]
+struct Group {
+    node: u32,
+    start: u32,
+    length: u32,
+    living: u32,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Forwarding {
+    /// Tables for `network`, with every link up.
+    pub fn new(network: Network, balancing: Balancing, seed: u64) -> Self {
+        let dead = vec![false; network.ends.len()];
+        let chooser = Chooser::new(balancing, network.nodes, seed);
+        let mut forwarding = Self {
+            network,
+            destination: Vec::new(),
+            last_hop: Vec::new(),
+            anchors: Vec::new(),
+            table: Vec::new(),
+            groups: Vec::new(),
+            members: Vec::new(),
+            dead,
+            chooser,
+        };
+        forwarding.find_destinations();
+        forwarding.reroute();
+        forwarding
+    }
+
+    /// The node at the far end of a port's link.
+    #[inline]
+    pub fn far_end(&self, port: u32) -> u32 {
+        self.network.ends[port as usize][1]
+    }
+
+    /// What `node` does with a packet for the host `to`.
+    #[inline]
+    pub fn next(&mut self, node: u32, to: u32, header: &Header, queues: &Queues) -> Next {
+        if node == to {
+            return Next::Here;
+        }
+        let destination = self.destination[to as usize];
+        if node == self.anchors[destination as usize] {
+            return Next::Port(self.last_hop[to as usize]);
+        }
+        let place = node as usize * self.anchors.len() + destination as usize;
+        let group = self.table[place];
+        let Some(g) = self.groups.get(group as usize) else { return Next::Nowhere };
+        // A switch knows its own links; with none alive the packet is lost on one of them.
+        let count = if g.living == 0 { g.length } else { g.living };
+        let members = &self.members[g.start as usize..][..count as usize];
+        Next::Port(match *members {
+            [only] => only,
+            _ => self.chooser.choose(node, group, members, header, queues),
+        })
+    }
+
+    /// The link of a port goes down or comes back. The port's own node avoids a dead one from now on;
+    /// the others learn of it by [`Self::reroute`].
+    pub fn set_link(&mut self, port: u32, up: bool) {
+        self.dead[port as usize] = !up;
+        let node = self.network.ends[port as usize][0];
+        for group in self.groups.iter_mut().filter(|g| g.node == node) {
+            group.sort(&mut self.members, &self.dead);
+        }
+    }
+
+    /// Finds the shortest ways anew, over the links that are up: what a routing protocol does some time
+    /// after a link has changed.
+    pub fn reroute(&mut self) {
+        let incoming = self.network.incoming();
+        self.table = vec![NONE; self.network.nodes as usize * self.anchors.len()];
+        self.groups.clear();
+        self.members.clear();
+        for destination in 0..self.anchors.len() {
+            let distance = self.distances(self.anchors[destination], &incoming);
+            self.add_groups(destination, &distance);
+        }
+        self.chooser.reset(self.groups.len());
+    }
+
+    /// Hosts with one link to and from one switch share it as their destination.
+    fn find_destinations(&mut self) {
+        let network = &self.network;
+        let incoming = network.incoming();
+        let mut number = vec![NONE; network.nodes as usize];
+        for host in 0..network.hosts {
+            let (anchor, last) = match incoming[host as usize][..] {
+                [port] if network.ends[port as usize][0] >= network.hosts => {
+                    (network.ends[port as usize][0], port)
+                }
+                _ => (host, NONE),
+            };
+            let number = &mut number[anchor as usize];
+            if *number == NONE {
+                *number = self.anchors.len() as u32;
+                self.anchors.push(anchor);
+            }
+            self.destination.push(*number);
+            self.last_hop.push(last);
+        }
+    }
+
+    /// By node: links to `anchor`, over switches and living links; `NONE` if there is no way.
+    fn distances(&self, anchor: u32, incoming: &[Vec<u32>]) -> Vec<u32> {
+        let mut distance = vec![NONE; self.network.nodes as usize];
+        distance[anchor as usize] = 0;
+        let mut nearest = vec![anchor];
+        for step in 1.. {
+            let mut next = Vec::new();
+            for &node in &nearest {
+                for &port in &incoming[node as usize] {
+                    let from = self.network.ends[port as usize][0];
+                    if !self.dead[port as usize] && distance[from as usize] == NONE {
+                        distance[from as usize] = step;
+                        // A host passes nothing on.
+                        if from >= self.network.hosts {
+                            next.push(from);
+                        }
+                    }
+                }
+            }
+            if next.is_empty() {
+                break;
+            }
+            nearest = next;
+        }
+        distance
+    }
+
+    /// The groups towards one destination. A node's destinations over the same ports share a group.
+    fn add_groups(&mut self, destination: usize, distance: &[u32]) {
+        let network = &self.network;
+        let mut nearer: Vec<Vec<u32>> = vec![Vec::new(); network.nodes as usize];
+        for (port, &[from, to]) in network.ends.iter().enumerate() {
+            let (own, next) = (distance[from as usize], distance[to as usize]);
+            let passes = to >= network.hosts || next == 0;
+            if own != NONE && next != NONE && next + 1 == own && passes && !self.dead[port] {
+                nearer[from as usize].push(port as u32);
+            }
+        }
+        for (node, ports) in nearer.into_iter().enumerate().filter(|(_, ports)| !ports.is_empty()) {
+            let row = &self.table[node * self.anchors.len()..][..destination];
+            let same = row.iter().copied().filter(|&g| g != NONE).find(|&g| {
+                let g = self.groups[g as usize];
+                self.members[g.start as usize..][..g.length as usize] == ports[..]
+            });
+            let group = same.unwrap_or_else(|| {
+                let (start, length) = (self.members.len() as u32, ports.len() as u32);
+                self.members.extend(&ports);
+                self.groups.push(Group { node: node as u32, start, length, living: length });
+                self.groups.len() as u32 - 1
+            });
+            self.table[node * self.anchors.len() + destination] = group;
+        }
+    }
+}
+
+impl Group {
+    /// Living ports first; among them by number.
+    fn sort(&mut self, members: &mut [u32], dead: &[bool]) {
+        let members = &mut members[self.start as usize..][..self.length as usize];
+        members.sort_unstable_by_key(|&p| (dead[p as usize], p));
+        self.living = members.iter().filter(|&&p| !dead[p as usize]).count() as u32;
+    }
+}
