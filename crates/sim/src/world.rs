@@ -304,6 +304,7 @@ impl World {
         let flow = &mut self.flows[slot as usize];
         let config = *flow.sender.config();
         let ecn = if config.ecn { Ecn::Ect } else { Ecn::NotEct };
+        let mut used = 0u64;
         while let Some(Transmit { subflow, seq, dsn, payload, flags }) = flow.sender.poll_transmit(now) {
             let wire = Wire {
                 subflow: slot << SUBFLOW_BITS | subflow as u32,
@@ -315,12 +316,18 @@ impl World {
                 stamp: now,
                 blocks: Default::default(),
             };
+            used |= 1 << subflow;
             self.packets.sent += 1;
             if self.fabric.send(flow.ways[subflow].there, Header::new(payload + config.header, ecn), wire) {
                 flow.in_fabric += 1;
             } else {
                 self.packets.dropped += 1;
             }
+        }
+        // An ACK on one subflow may let another one send, and set its timer.
+        while used != 0 {
+            self.arm(slot, used.trailing_zeros(), RETRANSMISSION);
+            used &= used - 1;
         }
     }
 

@@ -16,13 +16,17 @@ pub enum Recovery {
     NewReno,
     /// RFC 6675's loss rule on SACK blocks, paced by PRR (RFC 6937), as Linux does it.
     Sack,
+    /// RACK-TLP (RFC 8985) on SACK blocks, paced by PRR, as Linux does it since 4.18: a segment is lost
+    /// when one that was sent later has arrived and a reordering window has passed, and a probe is sent
+    /// before the timeout.
+    Rack,
 }
 
 impl Recovery {
     /// Whether ACKs carry SACK blocks.
     #[inline]
     pub fn uses_sack(self) -> bool {
-        self == Self::Sack
+        matches!(self, Self::Sack | Self::Rack)
     }
 }
 
@@ -57,6 +61,27 @@ pub struct DelayedAck {
     pub timer: Time,
     /// The first segments of a subflow that are ACKed one by one (Linux's quick-ACK).
     pub quick: u32,
+    /// As many again after a duplicate, and after a pause of more than `rto_min`, as Linux does it
+    /// (`tcp_enter_quickack_mode`, `tcp_event_data_recv`).
+    pub quick_again: bool,
+}
+
+/// Generic receive offload: segments that arrive close together reach TCP as one.
+///
+/// The network card's queue is polled at once if the last poll is at least `interval` ago, else when
+/// it is. What a poll finds is merged as long as the sequence numbers follow each other and CE stays
+/// the same, and TCP decides about an ACK once for all of it. Each subflow is polled for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gro {
+    /// The most segments that are merged; 1 turns it off.
+    pub segments: u32,
+    /// The least time between two polls (a network card's interrupt throttling).
+    pub interval: Time,
+}
+
+impl Gro {
+    /// Every segment reaches TCP by itself, at once.
+    pub const OFF: Self = Self { segments: 1, interval: 0 };
 }
 
 /// The transport of one scheme.
@@ -76,6 +101,9 @@ pub struct Config {
     pub rto_initial: Time,
     /// The largest timeout, also after back-off.
     pub rto_max: Time,
+    /// Added to the timeouts of probes and of the reordering window, which are RACK-TLP's: two ticks of
+    /// the clock in Linux (`TCP_TIMEOUT_MIN`), nothing in RFC 8985.
+    pub timer_slack: Time,
     /// Loss recovery.
     pub recovery: Recovery,
     /// Window reduction.
@@ -84,6 +112,12 @@ pub struct Config {
     pub ecn: bool,
     /// The echo of CE marks.
     pub echo: Echo,
+    /// Whether the segments of a window are spread over the round trip (Linux's `tcp_update_pacing_rate`).
+    pub pacing: bool,
+    /// With pacing: the most segments that leave in one burst (`gso_max_segs`).
+    pub tso: u32,
     /// When ACKs are sent.
     pub delayed_ack: DelayedAck,
+    /// What the receiver merges.
+    pub gro: Gro,
 }

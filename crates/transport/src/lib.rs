@@ -15,10 +15,11 @@ mod receiver;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod sent;
 mod subflow;
 mod wire;
 
-pub use config::{Config, DelayedAck, Echo, Recovery, Reduction};
+pub use config::{Config, DelayedAck, Echo, Gro, Recovery, Reduction};
 pub use receiver::{Acks, Receiver};
 pub use sender::{Sender, Transmit};
 pub use subflow::Counters;

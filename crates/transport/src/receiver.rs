@@ -1,9 +1,9 @@
-//! The receiving half of a connection: reassembly, delayed ACKs, the echo of CE marks.
+//! The receiving half of a connection: reassembly, receive offload, delayed ACKs, the echo of CE marks.
 
 use crate::ranges::Ranges;
 use crate::reassembly::Reassembly;
 use crate::sender::segments;
-use crate::{Config, Echo, NEVER, Time, Wire};
+use crate::{Block, Config, Echo, Gro, NEVER, Recovery, Time, Wire};
 
 /// The ACKs that a packet calls for, in this order: up to two.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,6 +39,26 @@ struct Subflow {
     last: bool,
     deadline: Time,
     out_of_order: Ranges,
+    /// What the last packet brought a second time (RFC 2883).
+    duplicate: Option<Block>,
+    /// When the last packet came.
+    heard: Time,
+    merged: Merged,
+}
+
+/// Segments that wait in the network card for the next poll.
+#[derive(Debug, Clone)]
+struct Merged {
+    count: u32,
+    /// The segment after them, and whether they are marked CE.
+    end: u32,
+    ce: bool,
+    /// One of them calls for an ACK at once.
+    urgent: bool,
+    /// When they are polled.
+    poll: Time,
+    /// The earliest time of the next poll.
+    next_poll: Time,
 }
 
 impl Receiver {
@@ -54,6 +74,9 @@ impl Receiver {
             last: false,
             deadline: NEVER,
             out_of_order: Ranges::default(),
+            duplicate: None,
+            heard: 0,
+            merged: Merged { count: 0, end: 0, ce: false, urgent: false, poll: NEVER, next_poll: 0 },
         };
         let segments = segments(bytes, config.mss);
         Self {
@@ -71,6 +94,10 @@ impl Receiver {
     pub fn handle_data(&mut self, now: Time, subflow: usize, wire: &Wire, ce: bool) -> Acks {
         let mut acks = Acks::default();
         let s = &mut self.subflows[subflow];
+        if s.merged.count > 0 && (wire.seq != s.merged.end || ce != s.merged.ce) && s.flush(now, &self.config)
+        {
+            acks.0[0] = Some(s.ack(wire.subflow, &self.config));
+        }
         let changed = match self.config.echo {
             Echo::Dctcp => {
                 let changed = ce != s.ece;
@@ -98,35 +125,49 @@ impl Receiver {
                 changed
             }
         };
+        let before = self.duplicates;
         let in_order = s.accept(wire, &mut self.data, &mut self.duplicates);
+        let duplicate = self.duplicates > before;
+        if self.config.recovery == Recovery::Rack && duplicate {
+            s.note_duplicate(wire.seq);
+        }
+        let rule = &self.config.delayed_ack;
+        if rule.quick_again && (duplicate || now - s.heard > self.config.rto_min) {
+            s.quick = rule.quick;
+        }
+        s.heard = now;
         s.pending += 1;
         if s.pending == 1 {
             s.stamp = wire.stamp;
         }
-        let rule = &self.config.delayed_ack;
-        let now_due =
-            s.pending >= rule.every || !in_order || changed || s.quick > 0 || wire.flags & Wire::LAST != 0;
-        s.quick = s.quick.saturating_sub(1);
-        s.last |= wire.flags & Wire::LAST != 0;
-        if now_due {
+        let last = wire.flags & Wire::LAST != 0;
+        s.last |= last;
+        s.merged.urgent |= !in_order || changed || last;
+        if (s.merge(now, wire.seq, ce, &self.config.gro) || last) && s.flush(now, &self.config) {
             acks.0[1] = Some(s.ack(wire.subflow, &self.config));
-        } else if s.pending == 1 {
-            s.deadline = now + rule.timer;
         }
         acks
     }
 
-    /// The deadline of `subflow` has passed: the delayed ACK, if there still is one to send.
-    /// `name` is what the host calls the subflow.
+    /// The deadline of `subflow` has passed: the ACK, if there is one to send. `name` is what the host
+    /// calls the subflow.
     pub fn handle_timeout(&mut self, subflow: usize, name: u32) -> Option<Wire> {
         let s = &mut self.subflows[subflow];
-        (s.pending > 0).then(|| s.ack(name, &self.config))
+        let poll = s.merged.poll;
+        let due = if poll < s.deadline {
+            s.merged.next_poll = poll + self.config.gro.interval;
+            s.flush(poll, &self.config)
+        } else {
+            s.pending > 0
+        };
+        due.then(|| s.ack(name, &self.config))
     }
 
-    /// When the delayed ACK of `subflow` is due; `NEVER` if none is pending.
+    /// When the next poll or the delayed ACK of `subflow` is due; `NEVER` if no packet waits.
     #[inline]
     pub fn deadline(&self, subflow: usize) -> Time {
-        self.subflows[subflow].deadline
+        let s = &self.subflows[subflow];
+        s.deadline.min(s.merged.poll)
     }
 
     /// Whether the whole message has arrived.
@@ -174,6 +215,46 @@ impl Subflow {
         false
     }
 
+    /// A segment joins those that wait for the next poll: whether they go on to TCP now.
+    #[inline]
+    fn merge(&mut self, now: Time, seq: u32, ce: bool, gro: &Gro) -> bool {
+        let m = &mut self.merged;
+        if m.count == 0 {
+            m.poll = now.max(m.next_poll);
+        }
+        m.count += 1;
+        (m.end, m.ce) = (seq + 1, ce);
+        if m.poll <= now {
+            m.next_poll = now + gro.interval;
+            return true;
+        }
+        m.count >= gro.segments
+    }
+
+    /// TCP gets what was merged: whether an ACK is due. If not, the delayed ACK's timer runs.
+    #[inline]
+    fn flush(&mut self, now: Time, config: &Config) -> bool {
+        let rule = &config.delayed_ack;
+        let due = self.pending >= rule.every || self.merged.urgent || self.quick > 0;
+        self.quick = self.quick.saturating_sub(1);
+        self.end_merge();
+        if !due && self.deadline == NEVER {
+            self.deadline = now + rule.timer;
+        }
+        due
+    }
+
+    #[inline]
+    fn end_merge(&mut self) {
+        (self.merged.count, self.merged.urgent, self.merged.poll) = (0, false, NEVER);
+    }
+
+    /// RFC 2883 §4: the segments of the last packet that had arrived before.
+    fn note_duplicate(&mut self, seq: u32) {
+        let start = self.duplicate.filter(|b| b.end == seq).map_or(seq, |b| b.start);
+        self.duplicate = Some(Block { start, end: seq + 1 });
+    }
+
     /// An ACK for all that has arrived.
     #[inline]
     fn ack(&mut self, name: u32, config: &Config) -> Wire {
@@ -183,11 +264,16 @@ impl Subflow {
         };
         // At the change of CE, DCTCP's marks are told by `ece`; only XMP counts them down.
         self.marks -= if config.echo == Echo::TwoBit { ce } else { 0 };
-        let (blocks, block_count) = if config.recovery.uses_sack() && !self.out_of_order.is_empty() {
+        let (mut blocks, mut block_count) = if config.recovery.uses_sack() && !self.out_of_order.is_empty() {
             self.out_of_order.blocks()
         } else {
             Default::default()
         };
+        if let Some(duplicate) = self.duplicate.take() {
+            blocks = [duplicate, blocks[0], blocks[1]];
+            block_count = (block_count + 1).min(3);
+        }
+        self.end_merge();
         self.pending = 0;
         self.deadline = NEVER;
         Wire {

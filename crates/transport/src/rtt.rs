@@ -31,6 +31,18 @@ impl RttEstimator {
         }
     }
 
+    /// The smoothed RTT, 0 if there is no sample.
+    #[inline]
+    pub fn srtt(&self) -> Time {
+        self.srtt
+    }
+
+    /// The smallest sample, later than everything if there is none.
+    #[inline]
+    pub fn min(&self) -> Time {
+        self.smallest
+    }
+
     /// The smoothed RTT in 1/8 us, 0 if there is no sample.
     #[inline]
     pub fn srtt_eighths(&self) -> u32 {

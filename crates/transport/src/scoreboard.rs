@@ -1,5 +1,12 @@
 //! The segments that a subflow has sent and that are not cumulatively ACKed.
 
+mod timed;
+
+use crate::Time;
+use crate::sent::SentQueue;
+
+pub(crate) use timed::{Delivered, sent_after};
+
 /// What is known of a segment.
 #[derive(Debug, Clone, Copy, Default)]
 struct Segment {
@@ -10,6 +17,8 @@ struct Segment {
 const SACKED: u32 = 1;
 const LOST: u32 = 2;
 const RETRANSMITTED: u32 = 4;
+/// It was sent more than once; only RACK asks.
+const EVER_RETRANSMITTED: u32 = 8;
 
 /// The segments `una..nxt`, with Linux's counts (`sacked_out`, `lost_out`, `retrans_out`).
 #[derive(Debug, Clone)]
@@ -26,6 +35,10 @@ pub(crate) struct Scoreboard {
     /// Every unSACKed segment below this one is known to be lost or still in doubt for good.
     judged: u32,
     highest_sacked: u32,
+    /// Transmissions that RACK has found lost.
+    losses: u64,
+    /// When and in which order segments were sent, for RACK.
+    sent: Option<Box<SentQueue>>,
 }
 
 impl Scoreboard {
@@ -40,6 +53,8 @@ impl Scoreboard {
             next_lost: 0,
             judged: 0,
             highest_sacked: 0,
+            losses: 0,
+            sent: None,
         }
     }
 
@@ -71,14 +86,35 @@ impl Scoreboard {
         self.sacked
     }
 
+    /// Lost segments that have not arrived since, retransmitted or not.
+    #[inline]
+    pub fn lost(&self) -> u32 {
+        self.lost
+    }
+
+    /// Lost segments whose retransmission is in the network.
+    #[inline]
+    pub fn retransmitted(&self) -> u32 {
+        self.retransmitted
+    }
+
+    /// Transmissions that RACK has found lost, ever.
+    #[inline]
+    pub fn losses(&self) -> u64 {
+        self.losses
+    }
+
     /// Adds a segment: its sequence number.
     #[inline]
-    pub fn push(&mut self, dsn: u32) -> u32 {
+    pub fn push(&mut self, now: Time, dsn: u32) -> u32 {
         if self.outstanding() as usize == self.ring.len() {
             self.grow();
         }
         let seq = self.nxt;
         *self.at(seq) = Segment { dsn, flags: 0 };
+        if let Some(sent) = &mut self.sent {
+            sent.push(seq, now);
+        }
         self.nxt += 1;
         seq
     }
@@ -185,15 +221,18 @@ impl Scoreboard {
     }
 
     /// Retransmits the first lost segment that waits: its sequence number and data sequence number.
-    pub fn retransmit(&mut self) -> Option<(u32, u32)> {
+    pub fn retransmit(&mut self, now: Time) -> Option<(u32, u32)> {
         if !self.has_lost() {
             return None;
         }
         for seq in self.next_lost.max(self.una)..self.nxt {
             let segment = self.at(seq);
             if segment.flags & (LOST | RETRANSMITTED) == LOST {
-                segment.flags |= RETRANSMITTED;
+                segment.flags |= RETRANSMITTED | EVER_RETRANSMITTED;
                 let dsn = segment.dsn;
+                if let Some(sent) = &mut self.sent {
+                    sent.push(seq, now);
+                }
                 self.retransmitted += 1;
                 self.next_lost = seq + 1;
                 return Some((seq, dsn));
@@ -250,5 +289,8 @@ impl Scoreboard {
             ring[seq as usize & mask] = *self.at(seq);
         }
         self.ring = ring;
+        if let Some(sent) = &mut self.sent {
+            sent.grow(self.una..self.nxt);
+        }
     }
 }

@@ -51,7 +51,7 @@ impl Sender {
         Self {
             config,
             group,
-            subflows: (0..subflows).map(|_| Subflow::new()).collect(),
+            subflows: (0..subflows).map(|_| Subflow::new(&config)).collect(),
             next_dsn: 0,
             segments,
             last_payload: (bytes - u64::from(segments - 1) * u64::from(config.mss)) as u32,
@@ -66,7 +66,8 @@ impl Sender {
 
     /// The deadline of `subflow` has passed.
     pub fn handle_timeout(&mut self, now: Time, subflow: usize) {
-        self.subflows[subflow].handle_timeout(now, &self.config, &mut self.group, subflow);
+        let more = self.next_dsn < self.segments;
+        self.subflows[subflow].handle_timeout(now, &self.config, &mut self.group, subflow, more);
     }
 
     /// The next packet to send now: first what was lost, then new data on the subflow with the
@@ -74,7 +75,7 @@ impl Sender {
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
         for (i, s) in self.subflows.iter_mut().enumerate() {
-            if let Some((seq, dsn)) = s.retransmit(self.group[i].cwnd) {
+            if let Some((seq, dsn)) = s.retransmit(now, self.group[i].cwnd, &self.config) {
                 return Some(self.packet(i, seq, dsn, 0));
             }
         }
@@ -83,10 +84,9 @@ impl Sender {
         let one_is_alone = self.group.one_is_alone();
         for (i, s) in self.subflows.iter_mut().enumerate() {
             let own = &self.group[i];
-            let room = s.has_room(own.cwnd);
-            s.limited = !room;
+            let room = s.check_room(now, own, more);
             let wanted = !one_is_alone || own.alone != 0;
-            if room && more && wanted && best.is_none_or(|(rtt, _)| own.srtt < rtt) {
+            if room && wanted && best.is_none_or(|(rtt, _)| own.srtt < rtt) {
                 best = Some((own.srtt, i));
             }
         }
@@ -94,15 +94,16 @@ impl Sender {
         let s = &mut self.subflows[i];
         let dsn = self.next_dsn;
         self.next_dsn += 1;
-        let seq = s.transmit(now, dsn, &self.config);
+        let seq = s.transmit(now, dsn, &self.config, self.group[i].state);
         let cwr = if std::mem::take(&mut s.cwr) { Wire::CWR } else { 0 };
         Some(self.packet(i, seq, dsn, cwr))
     }
 
-    /// When the retransmission timer of `subflow` fires; `NEVER` if nothing is outstanding.
+    /// When to call [`Sender::handle_timeout`] for `subflow`: its retransmission, probe or reordering
+    /// timer, or the time of its next burst. `NEVER` if nothing is outstanding or waits for the pacing.
     #[inline]
     pub fn deadline(&self, subflow: usize) -> Time {
-        self.subflows[subflow].deadline
+        self.subflows[subflow].deadline()
     }
 
     /// What `subflow` has counted.

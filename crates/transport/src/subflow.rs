@@ -1,10 +1,18 @@
 //! The sending half of one subflow: Linux's congestion states around a controller.
 
-use tresse_controllers::{Ack, CWND_LIMIT, Cause, Group, INFINITE_SSTHRESH, State};
+mod pacing;
+mod prr;
+mod rack;
+mod state;
 
+use tresse_controllers::{self as controllers, Ack, CWND_LIMIT, Cause, Group, State};
+
+use self::pacing::Pacer;
+use self::prr::Prr;
+use self::rack::Rack;
 use crate::rtt::{RttEstimator, eighths};
 use crate::scoreboard::Scoreboard;
-use crate::{Config, Echo, NEVER, Recovery, Reduction, Time, Wire};
+use crate::{Config, Echo, NEVER, Recovery, Time, Wire};
 
 /// What a subflow has counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -21,17 +29,19 @@ pub struct Counters {
     pub mark_cuts: u64,
     /// CE marks that ACKs echoed.
     pub marks: u64,
+    /// Tail loss probes (RFC 8985 §7), new segments and retransmissions; counted there too.
+    pub probes: u64,
 }
 
 /// Duplicate ACKs or SACKed segments that make a loss (RFC 5681 §3.2).
 const DUPLICATE_THRESHOLD: u32 = 3;
 
-/// Proportional rate reduction (RFC 6937; Linux's `tcp_cwnd_reduction`).
-#[derive(Debug, Clone, Copy, Default)]
-struct Prr {
-    prior_cwnd: u32,
-    delivered: u32,
-    out: u32,
+/// What the timer of a subflow stands for; there is one (RFC 8985 §8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Alarm {
+    Retransmission,
+    Probe,
+    Reordering,
 }
 
 #[derive(Debug)]
@@ -51,15 +61,23 @@ pub(crate) struct Subflow {
     /// §6.1.2).
     pub cwr: bool,
     /// The window, not the application, stopped the last transmission.
-    pub limited: bool,
-    pub deadline: Time,
+    limited: bool,
+    /// With pacing: until this segment is ACKed the window counts as the limit, or as used by so many
+    /// packets (Linux's `tcp_cwnd_validate`).
+    usage_end: u32,
+    most_out: u32,
+    deadline: Time,
+    alarm: Alarm,
+    rack: Option<Box<Rack>>,
+    pacer: Option<Box<Pacer>>,
     pub counters: Counters,
 }
 
 impl Subflow {
-    pub fn new() -> Self {
+    pub fn new(config: &Config) -> Self {
+        let rack = config.recovery == Recovery::Rack;
         Self {
-            board: Scoreboard::new(),
+            board: if rack { Scoreboard::timed() } else { Scoreboard::new() },
             rtt: RttEstimator::new(),
             high_seq: 0,
             round_end: 0,
@@ -68,7 +86,12 @@ impl Subflow {
             forced: false,
             cwr: false,
             limited: false,
+            usage_end: 0,
+            most_out: 0,
             deadline: NEVER,
+            alarm: Alarm::Retransmission,
+            rack: rack.then(Box::default),
+            pacer: config.pacing.then(Box::default),
             counters: Counters::default(),
         }
     }
@@ -80,11 +103,19 @@ impl Subflow {
             return;
         }
         let advanced = wire.seq > prior_una;
-        let delivered = self.deliver(wire, advanced, config);
         if advanced {
             self.rtt.sample(now - wire.stamp);
             self.rtt.reset_backoff();
+        }
+        let racks = self.rack.is_some();
+        let delivered =
+            if racks { self.deliver_timed(now, wire) } else { self.deliver(wire, advanced, config) };
+        if !racks && advanced {
             self.arm(now, config);
+        }
+        if racks && !advanced && delivered > 0 {
+            // RACK cannot wait for the first sample: Linux takes those of SACKed segments too.
+            self.rtt.sample(now - wire.stamp);
         }
         let marked = match config.echo {
             Echo::TwoBit => u32::from(wire.ce),
@@ -109,12 +140,27 @@ impl Subflow {
             group.ack(i, &ack);
         }
 
-        self.change_state(wire.seq, advanced, marked > 0, config, group, i);
+        let losses = self.board.losses();
+        if racks {
+            self.handle_probe_ack(wire, advanced || delivered > 0, config, group, i);
+        }
+        self.leave_state(wire.seq, advanced, config, group, i);
+        let retransmitted = self.board.retransmitted();
+        let waits = racks && self.detect_losses(now, config, group[i].state);
+        if group[i].state == State::Loss && self.board.retransmitted() < retransmitted {
+            // A retransmission was lost again: one more cut (Linux's FLAG_LOST_RETRANS).
+            self.enter_recovery(config, group, i);
+        }
+        self.enter_state(wire.seq, advanced, marked > 0, config, group, i);
+        if racks && advanced && !waits {
+            self.set_timer_after_ack(now, config, group[i].state);
+        }
+        let safe = advanced && self.board.losses() == losses;
 
         match group[i].state {
             State::Cwr | State::Recovery => {
                 if self.uses_prr(config, group[i].state) {
-                    self.reduce(delivered, advanced, group, i);
+                    self.reduce(delivered, safe, group, i);
                 }
             }
             State::Open | State::Disorder | State::Loss => {
@@ -125,14 +171,37 @@ impl Subflow {
                 }
             }
         }
+        self.set_pace(config, &group[i]);
     }
 
-    /// The retransmission timer has fired (RFC 6298 §5; Linux's `tcp_enter_loss`).
-    pub fn handle_timeout(&mut self, now: Time, config: &Config, group: &mut Group, i: usize) {
+    /// The deadline has passed; `more` says whether there is new data to send. If it was the pacing's,
+    /// there is something to transmit, and nothing else to do.
+    pub fn handle_timeout(&mut self, now: Time, config: &Config, group: &mut Group, i: usize, more: bool) {
+        if now < self.deadline {
+            return;
+        }
         if self.board.outstanding() == 0 {
             self.deadline = NEVER;
             return;
         }
+        match self.alarm {
+            Alarm::Retransmission => self.handle_retransmission_timeout(now, config, group, i),
+            Alarm::Probe => self.handle_probe_timeout(now, config, more),
+            Alarm::Reordering => self.handle_reordering_timeout(now, config, group, i),
+        }
+    }
+
+    /// When the timer fires or, with pacing, the next burst may leave.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        match &self.pacer {
+            Some(pacer) if pacer.waiting => self.deadline.min(pacer.next()),
+            _ => self.deadline,
+        }
+    }
+
+    /// RFC 6298 §5; Linux's `tcp_enter_loss`.
+    fn handle_retransmission_timeout(&mut self, now: Time, config: &Config, group: &mut Group, i: usize) {
         self.counters.timeouts += 1;
         self.cwr = true;
         let state = group[i].state;
@@ -143,8 +212,12 @@ impl Subflow {
             group[i].ssthresh = window;
         }
         group.timeout(i);
-        self.board.lose_all(config.recovery.uses_sack());
-        group[i].cwnd = 1;
+        group[i].cwnd = if self.rack.is_some() {
+            self.lose_by_time(now)
+        } else {
+            self.board.lose_all(config.recovery.uses_sack());
+            1
+        };
         group[i].state = State::Loss;
         self.high_seq = self.board.nxt();
         self.forced = true;
@@ -152,14 +225,25 @@ impl Subflow {
         self.arm(now, config);
     }
 
-    /// A lost segment that may be sent again now: its sequence number and data sequence number.
+    /// A segment that may be sent again now: its sequence number and data sequence number.
     #[inline]
-    pub fn retransmit(&mut self, cwnd: u32) -> Option<(u32, u32)> {
-        if !self.forced && (!self.board.has_lost() || self.board.in_flight() >= cwnd) {
-            return None;
+    pub fn retransmit(&mut self, now: Time, cwnd: u32, config: &Config) -> Option<(u32, u32)> {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.waiting = false;
         }
-        self.forced = false;
-        let segment = self.board.retransmit()?;
+        let segment = if let Some(probe) = self.retransmit_probe(now) {
+            probe
+        } else {
+            let room = self.board.has_lost() && self.board.in_flight() < cwnd;
+            if !self.forced && (!room || self.must_wait(now)) {
+                return None;
+            }
+            self.forced = false;
+            let segment = self.board.retransmit(now)?;
+            self.set_timer_after_retransmit(now, segment.0, config);
+            segment
+        };
+        self.pace(now, config);
         self.counters.retransmissions += 1;
         self.prr.out += 1;
         Some(segment)
@@ -167,20 +251,30 @@ impl Subflow {
 
     /// Sends a new segment: its sequence number.
     #[inline]
-    pub fn transmit(&mut self, now: Time, dsn: u32, config: &Config) -> u32 {
+    pub fn transmit(&mut self, now: Time, dsn: u32, config: &Config, state: State) -> u32 {
+        self.pace(now, config);
         self.counters.sent += 1;
         self.prr.out += 1;
-        let seq = self.board.push(dsn);
-        if self.deadline == NEVER {
+        let idle = self.board.outstanding() == 0;
+        let seq = self.board.push(now, dsn);
+        if self.rack.is_some() {
+            self.set_timer_after_transmit(now, config, state, idle);
+        } else if self.deadline == NEVER {
             self.arm(now, config);
         }
         seq
     }
 
-    /// Whether a new segment may be sent.
+    /// Whether a new segment may be sent now, if there is one (`more`). Notes what was the limit.
     #[inline]
-    pub fn has_room(&self, cwnd: u32) -> bool {
-        self.board.in_flight() < cwnd && !self.board.has_lost()
+    pub fn check_room(&mut self, now: Time, own: &controllers::Subflow, more: bool) -> bool {
+        let room = self.board.in_flight() < own.cwnd && !self.board.has_lost();
+        if self.pacer.is_none() {
+            self.limited = !room;
+        } else {
+            self.note_usage(room, own);
+        }
+        more && (self.probes_with_new_data() || (room && !self.must_wait(now)))
     }
 
     fn arm(&mut self, now: Time, config: &Config) {
@@ -204,136 +298,5 @@ impl Subflow {
         } else {
             0
         }
-    }
-
-    /// Linux's `tcp_fastretrans_alert`, without undo.
-    fn change_state(
-        &mut self,
-        seq: u32,
-        advanced: bool,
-        marked: bool,
-        config: &Config,
-        group: &mut Group,
-        i: usize,
-    ) {
-        let reno = !config.recovery.uses_sack();
-        // Without SACK, duplicate ACKs for what lies below high_seq would start a false recovery:
-        // hold the state until something above it is ACKed (RFC 6582 §4.1).
-        let passed = if reno { seq > self.high_seq } else { seq >= self.high_seq };
-        match group[i].state {
-            State::Open | State::Disorder => {}
-            State::Cwr if seq > self.high_seq => Self::end_reduction(group, i),
-            State::Recovery if passed || (advanced && config.recovery == Recovery::Reno) => {
-                Self::end_reduction(group, i);
-            }
-            State::Loss if passed => group[i].state = State::Open,
-            State::Cwr | State::Recovery | State::Loss => {}
-        }
-        // Duplicates stood for segments that are ACKed now; those of a go-back-N stand for nothing.
-        if reno && advanced && group[i].state != State::Recovery {
-            self.board.forget_duplicates();
-        }
-        match group[i].state {
-            State::Loss => {
-                if !reno {
-                    self.board.judge(DUPLICATE_THRESHOLD);
-                }
-            }
-            State::Recovery => {
-                if !reno {
-                    self.board.judge(DUPLICATE_THRESHOLD);
-                } else if advanced && seq < self.high_seq {
-                    // A partial ACK: the segment after it is a hole too (RFC 6582 §3.2 step 3).
-                    self.board.lose_head();
-                    self.forced = true;
-                }
-            }
-            State::Open | State::Disorder | State::Cwr => {
-                if self.board.sacked() >= DUPLICATE_THRESHOLD {
-                    self.enter_recovery(config, group, i);
-                } else if group[i].state != State::Cwr && !(marked && self.enter_cwr(config, group, i)) {
-                    let sacked = self.board.sacked() > 0;
-                    group[i].state = if sacked { State::Disorder } else { State::Open };
-                }
-            }
-        }
-    }
-
-    fn enter_recovery(&mut self, config: &Config, group: &mut Group, i: usize) {
-        self.counters.recoveries += 1;
-        if group[i].state != State::Cwr {
-            self.start_reduction(Cause::Loss, State::Recovery, config, group, i);
-        }
-        group[i].state = State::Recovery;
-        self.high_seq = self.board.nxt();
-        if config.recovery.uses_sack() {
-            self.board.judge(DUPLICATE_THRESHOLD);
-        } else {
-            self.board.lose_head();
-        }
-        self.forced = true;
-    }
-
-    fn enter_cwr(&mut self, config: &Config, group: &mut Group, i: usize) -> bool {
-        if !self.start_reduction(Cause::Mark, State::Cwr, config, group, i) {
-            return false;
-        }
-        self.counters.mark_cuts += 1;
-        self.high_seq = self.board.nxt();
-        group[i].state = State::Cwr;
-        true
-    }
-
-    /// Whether there is one: not if the mark is ignored.
-    fn start_reduction(
-        &mut self,
-        cause: Cause,
-        to: State,
-        config: &Config,
-        group: &mut Group,
-        i: usize,
-    ) -> bool {
-        let Some(window) = group.congestion(i, cause) else { return false };
-        self.cwr = true;
-        self.prr = Prr { prior_cwnd: group[i].cwnd, delivered: 0, out: 0 };
-        let own = &mut group[i];
-        own.ssthresh = window;
-        if !self.uses_prr(config, to) {
-            own.cwnd = own.cwnd.min(window);
-        }
-        true
-    }
-
-    fn end_reduction(group: &mut Group, i: usize) {
-        let own = &mut group[i];
-        if own.ssthresh < INFINITE_SSTHRESH {
-            own.cwnd = own.ssthresh;
-        }
-        own.state = State::Open;
-    }
-
-    fn uses_prr(&self, config: &Config, state: State) -> bool {
-        config.reduction == Reduction::Prr || (state == State::Recovery && config.recovery.uses_sack())
-    }
-
-    /// RFC 6937 §3: the window that lets go as many packets as the reduction allows now.
-    fn reduce(&mut self, delivered: u32, advanced: bool, group: &mut Group, i: usize) {
-        if delivered == 0 || self.prr.prior_cwnd == 0 {
-            return;
-        }
-        self.prr.delivered += delivered;
-        let own = &mut group[i];
-        let in_flight = self.board.in_flight();
-        let send = if in_flight > own.ssthresh {
-            let target = u64::from(own.ssthresh) * u64::from(self.prr.delivered);
-            let target = target.div_ceil(u64::from(self.prr.prior_cwnd)) as u32;
-            target.saturating_sub(self.prr.out)
-        } else {
-            let bound = self.prr.delivered.saturating_sub(self.prr.out).max(delivered) + u32::from(advanced);
-            bound.min(own.ssthresh - in_flight)
-        };
-        // The first transmission of a recovery always goes out.
-        let send = send.max(u32::from(self.prr.out == 0));
-        own.cwnd = in_flight + send;
     }
 }

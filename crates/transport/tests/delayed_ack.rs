@@ -7,7 +7,7 @@ use pipe::{MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, config, data};
 use tresse_transport::{Acks, Config, DelayedAck, Echo, NEVER, Receiver, Recovery, Wire};
 
 /// The catalogue's rule, from the first packet on.
-const RULE: DelayedAck = DelayedAck { every: 2, timer: 40 * MILLISECOND, quick: 0 };
+const RULE: DelayedAck = DelayedAck { every: 2, timer: 40 * MILLISECOND, quick: 0, quick_again: false };
 
 fn with(delayed_ack: DelayedAck) -> Config {
     Config { delayed_ack, echo: Echo::TwoBit, ..config() }

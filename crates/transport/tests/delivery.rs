@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use pipe::{Fate, Link, MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, config, scheme};
 use proptest::prelude::*;
 use tresse_controllers::built_in;
-use tresse_transport::{Config, DelayedAck, Echo, NEVER, Recovery, Reduction, Time};
+use tresse_transport::{Config, DelayedAck, Echo, Gro, NEVER, Recovery, Reduction, Time};
 
 #[derive(Debug, Clone)]
 struct Scenario {
@@ -39,18 +39,31 @@ fn fates(length: usize) -> impl Strategy<Value = Vec<Fate>> {
 }
 
 fn transport() -> impl Strategy<Value = Config> {
-    let recovery = prop::sample::select(vec![Recovery::Reno, Recovery::NewReno, Recovery::Sack]);
+    let recovery =
+        prop::sample::select(vec![Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack]);
     let reduction = prop::sample::select(vec![Reduction::Immediate, Reduction::Prr]);
     let echo = prop::sample::select(vec![Echo::Rfc3168, Echo::Dctcp, Echo::TwoBit]);
-    let delayed_ack =
-        (1..9u32, 0..20u32).prop_map(|(every, quick)| DelayedAck { every, timer: 40 * MILLISECOND, quick });
-    (recovery, reduction, echo, delayed_ack, 1..50u32).prop_map(
-        |(recovery, reduction, echo, delayed_ack, initial_window)| Config {
+    let delayed_ack = (1..9u32, 0..20u32, any::<bool>()).prop_map(|(every, quick, quick_again)| DelayedAck {
+        every,
+        timer: 40 * MILLISECOND,
+        quick,
+        quick_again,
+    });
+    let gro = prop_oneof![
+        Just(Gro::OFF),
+        (1..45u32, 0..100 * MICROSECOND).prop_map(|(segments, interval)| Gro { segments, interval }),
+    ];
+    let pace = (any::<bool>(), 1..45u32);
+    (recovery, reduction, echo, delayed_ack, 1..50u32, gro, pace).prop_map(
+        |(recovery, reduction, echo, delayed_ack, initial_window, gro, (pacing, tso))| Config {
             recovery,
             reduction,
             echo,
             delayed_ack,
             initial_window,
+            gro,
+            pacing,
+            tso,
             ..config()
         },
     )
@@ -121,18 +134,22 @@ proptest! {
         prop_assert_eq!((sent, sent + again), (segments, pipe.data.len() as u64));
     }
 
-    /// Without losses nothing is sent twice, nothing is taken for lost, and no timer fires.
+    /// Without losses nothing is taken for lost, and no retransmission timer fires. Nothing is sent
+    /// twice but by probes: an ACK that waits for the delayed-ACK timer may come after a probe.
     #[test]
     fn without_losses_nothing_is_repaired(scenario in scenario()) {
         let mut clean = scenario;
         clean.data.iter_mut().for_each(|f| if *f != Fate::Mark { *f = Fate::Pass });
         clean.acks.clear();
         let pipe = play(&clean);
-        prop_assert_eq!(pipe.receiver.duplicates(), 0);
+        let mut again = 0;
         for i in 0..clean.links.len() {
             let c = pipe.sender.counters(i);
-            prop_assert_eq!((c.retransmissions, c.recoveries, c.timeouts), (0, 0, 0));
+            prop_assert_eq!((c.recoveries, c.timeouts), (0, 0));
+            prop_assert!(c.retransmissions <= c.probes);
+            again += c.retransmissions;
         }
+        prop_assert_eq!(pipe.receiver.duplicates(), again);
     }
 
     /// The same input gives the same packets at the same times (design rule 4).

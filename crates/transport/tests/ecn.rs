@@ -161,7 +161,7 @@ fn ece_stays_until_cwr_arrives() {
 /// XMP §2.1: no ACK can tell more than three marks; what is left is told by those that follow.
 #[test]
 fn two_bits_tell_three_marks_and_keep_the_rest() {
-    let delayed_ack = DelayedAck { every: 8, timer: 40 * MILLISECOND, quick: 0 };
+    let delayed_ack = DelayedAck { every: 8, timer: 40 * MILLISECOND, quick: 0, quick_again: false };
     let mut receiver = Receiver::new(Config { delayed_ack, ..with(Echo::TwoBit) }, 1, 1 << 20);
     let mut told = Vec::new();
     for seq in 0..80 {
@@ -179,7 +179,12 @@ fn marked() -> impl Strategy<Value = Vec<bool>> {
 }
 
 fn delayed_ack(every: std::ops::Range<u32>) -> impl Strategy<Value = DelayedAck> {
-    (every, 0..17u32).prop_map(|(every, quick)| DelayedAck { every, timer: 40 * MILLISECOND, quick })
+    (every, 0..17u32).prop_map(|(every, quick)| DelayedAck {
+        every,
+        timer: 40 * MILLISECOND,
+        quick,
+        quick_again: false,
+    })
 }
 
 /// The marks that were put on, that ACKs told, and that the sender counted.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tresse_controllers::{Scheme, find};
 use tresse_fabric::{Loss, MILLISECOND, NonEct, PortConfig, SECOND, Threshold, Time, seconds};
 use tresse_sim::{FlowRecord, FlowSpec, Path, Step, World};
-use tresse_transport::{Config, DelayedAck, Echo, Recovery, Reduction};
+use tresse_transport::{Config, DelayedAck, Echo, Gro, Recovery, Reduction};
 
 /// Payload of a full segment, bytes.
 pub const MSS: u32 = 1460;
@@ -151,7 +151,11 @@ pub fn transport(scheme: &Scheme, acks: Acking) -> Config {
         reduction: Reduction::Immediate,
         ecn: controller.needs_ecn(),
         echo: if controller.name() == "xmp" { Echo::TwoBit } else { Echo::Dctcp },
-        delayed_ack: DelayedAck { every, timer: 40 * MILLISECOND, quick },
+        timer_slack: 0,
+        pacing: false,
+        tso: 44,
+        delayed_ack: DelayedAck { every, timer: 40 * MILLISECOND, quick, quick_again: false },
+        gro: Gro::OFF,
     }
 }
 

@@ -1,0 +1,163 @@
+//! Linux's congestion states: what begins and ends them, and what becomes of the window.
+
+use tresse_controllers::{Cause, Group, INFINITE_SSTHRESH, State};
+
+use super::{DUPLICATE_THRESHOLD, Prr, Subflow};
+use crate::{Config, Recovery, Reduction};
+
+impl Subflow {
+    /// Linux's `tcp_fastretrans_alert`, without undo: first, what an ACK ends.
+    pub(super) fn leave_state(
+        &mut self,
+        seq: u32,
+        advanced: bool,
+        config: &Config,
+        group: &mut Group,
+        i: usize,
+    ) {
+        let reno = !config.recovery.uses_sack();
+        // Without SACK, duplicate ACKs for what lies below high_seq would start a false recovery:
+        // hold the state until something above it is ACKed (RFC 6582 §4.1).
+        let passed = if reno { seq > self.high_seq } else { seq >= self.high_seq };
+        match group[i].state {
+            State::Open | State::Disorder => {}
+            State::Cwr if seq > self.high_seq => Self::end_reduction(group, i),
+            State::Recovery if passed || (advanced && config.recovery == Recovery::Reno) => {
+                Self::end_reduction(group, i);
+                self.note_recovered();
+            }
+            State::Loss if passed => {
+                group[i].state = State::Open;
+                self.note_recovered();
+            }
+            State::Cwr | State::Recovery | State::Loss => {}
+        }
+        // Duplicates stood for segments that are ACKed now; those of a go-back-N stand for nothing.
+        if reno && advanced && group[i].state != State::Recovery {
+            self.board.forget_duplicates();
+        }
+    }
+
+    /// Second, what it begins; with RACK, losses have been marked.
+    pub(super) fn enter_state(
+        &mut self,
+        seq: u32,
+        advanced: bool,
+        marked: bool,
+        config: &Config,
+        group: &mut Group,
+        i: usize,
+    ) {
+        match group[i].state {
+            State::Loss => self.judge(config),
+            State::Recovery => {
+                if config.recovery.uses_sack() {
+                    self.judge(config);
+                } else if advanced && seq < self.high_seq {
+                    // A partial ACK: the segment after it is a hole too (RFC 6582 §3.2 step 3).
+                    self.board.lose_head();
+                    self.forced = true;
+                }
+            }
+            State::Open | State::Disorder | State::Cwr => {
+                if self.has_loss() {
+                    self.enter_recovery(config, group, i);
+                } else if group[i].state != State::Cwr && !(marked && self.enter_cwr(config, group, i)) {
+                    let sacked = self.board.sacked() > 0;
+                    group[i].state = if sacked { State::Disorder } else { State::Open };
+                }
+            }
+        }
+    }
+
+    /// Whether a recovery has to begin.
+    #[inline]
+    pub(super) fn has_loss(&self) -> bool {
+        if self.rack.is_some() { self.board.lost() > 0 } else { self.board.sacked() >= DUPLICATE_THRESHOLD }
+    }
+
+    /// With RFC 6675: marks what is lost.
+    pub(super) fn judge(&mut self, config: &Config) {
+        if config.recovery == Recovery::Sack {
+            self.board.judge(DUPLICATE_THRESHOLD);
+        }
+    }
+
+    pub(super) fn enter_recovery(&mut self, config: &Config, group: &mut Group, i: usize) {
+        self.counters.recoveries += 1;
+        if group[i].state != State::Cwr {
+            self.start_reduction(Cause::Loss, State::Recovery, config, group, i);
+        }
+        group[i].state = State::Recovery;
+        self.high_seq = self.board.nxt();
+        self.forget_probe();
+        match config.recovery {
+            // The reduction lets the first retransmission go.
+            Recovery::Rack => return,
+            Recovery::Sack => self.board.judge(DUPLICATE_THRESHOLD),
+            Recovery::GoBackN | Recovery::Reno | Recovery::NewReno => self.board.lose_head(),
+        }
+        self.forced = true;
+    }
+
+    #[inline]
+    pub(super) fn note_recovered(&mut self) {
+        if let Some(rack) = &mut self.rack {
+            rack.recovered();
+        }
+    }
+
+    pub(super) fn enter_cwr(&mut self, config: &Config, group: &mut Group, i: usize) -> bool {
+        if !self.start_reduction(Cause::Mark, State::Cwr, config, group, i) {
+            return false;
+        }
+        self.counters.mark_cuts += 1;
+        self.high_seq = self.board.nxt();
+        group[i].state = State::Cwr;
+        true
+    }
+
+    /// Whether there is one: not if the mark is ignored.
+    pub(super) fn start_reduction(
+        &mut self,
+        cause: Cause,
+        to: State,
+        config: &Config,
+        group: &mut Group,
+        i: usize,
+    ) -> bool {
+        let Some(window) = group.congestion(i, cause) else { return false };
+        self.cwr = true;
+        self.forget_probe();
+        self.prr = Prr { prior_cwnd: group[i].cwnd, delivered: 0, out: 0 };
+        let own = &mut group[i];
+        own.ssthresh = window;
+        if !self.uses_prr(config, to) {
+            own.cwnd = own.cwnd.min(window);
+        }
+        true
+    }
+
+    pub(super) fn end_reduction(group: &mut Group, i: usize) {
+        let own = &mut group[i];
+        if own.ssthresh < INFINITE_SSTHRESH {
+            own.cwnd = own.ssthresh;
+        }
+        own.state = State::Open;
+    }
+
+    pub(super) fn uses_prr(&self, config: &Config, state: State) -> bool {
+        config.reduction == Reduction::Prr || (state == State::Recovery && config.recovery.uses_sack())
+    }
+
+    /// The window that lets go as many packets as the reduction allows now; `safe` as in
+    /// [`Prr::allowance`].
+    pub(super) fn reduce(&mut self, delivered: u32, safe: bool, group: &mut Group, i: usize) {
+        if delivered == 0 || self.prr.prior_cwnd == 0 {
+            return;
+        }
+        let in_flight = self.board.in_flight();
+        let own = &mut group[i];
+        own.cwnd = in_flight + self.prr.allowance(delivered, safe, in_flight, own.ssthresh);
+    }
+}
