@@ -373,6 +373,7 @@ impl World {
             total.recoveries += c.recoveries;
             total.mark_cuts += c.mark_cuts;
             total.marks += c.marks;
+            total.probes += c.probes;
             for kind in [RETRANSMISSION, DELAYED_ACK] {
                 self.timers.set((slot << SUBFLOW_BITS | i as u32) * 2 + kind, NEVER);
             }
