@@ -7,7 +7,8 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Bytes, Duration, Packets, Probability, Queue, Rate};
+use crate::transport::Transport;
+use crate::units::{Bytes, Duration, Probability, Queue, Rate};
 
 /// One experiment: a fabric, a transport, and the axes scheme, subflows and pattern.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -143,61 +144,6 @@ pub enum Distinct {
     Core,
     /// An aggregation switch.
     Aggregation,
-}
-
-/// The transport that all schemes have in common.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Transport {
-    /// Payload of a full segment.
-    pub mss: Bytes,
-    /// Headers of a data packet.
-    pub header: Bytes,
-    /// Size of an ACK.
-    pub ack: Bytes,
-    /// Initial window.
-    pub initial_window: Packets,
-    /// The smallest retransmission timeout.
-    pub rto_min: Duration,
-    /// The timeout before the first RTT sample.
-    pub rto_initial: Duration,
-    /// The largest timeout.
-    pub rto_max: Duration,
-    /// How losses are repaired.
-    pub recovery: Recovery,
-    /// How the window goes down after a congestion signal.
-    pub reduction: Reduction,
-    /// An ACK for this many packets.
-    pub ack_every: Packets,
-    /// Or after this long.
-    pub ack_timer: Duration,
-    /// The first segments of a subflow, which are ACKed one by one.
-    pub quick_acks: Packets,
-}
-
-/// How losses are repaired.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Recovery {
-    /// No fast retransmit: every loss waits for the timeout.
-    GoBackN,
-    /// Reno (RFC 5681): the first ACK of new data ends a recovery; a second loss in the window often
-    /// needs a timeout.
-    Reno,
-    /// NewReno (RFC 6582): duplicate ACKs only.
-    Newreno,
-    /// SACK (RFC 6675), paced by PRR.
-    Sack,
-}
-
-/// How the window goes down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reduction {
-    /// At once.
-    Immediate,
-    /// Over a round, by proportional rate reduction (RFC 6937).
-    Prr,
 }
 
 /// How the receiver tells of CE marks.

@@ -15,6 +15,7 @@ mod sample;
 mod shapes;
 mod summary;
 mod tables;
+pub mod transport;
 mod unit;
 pub mod units;
 mod weight;

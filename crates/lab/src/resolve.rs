@@ -5,11 +5,11 @@ use std::sync::Arc;
 use indexmap::{IndexMap, IndexSet};
 use tresse_controllers::{self as controllers, Signal};
 use tresse_fabric::{FatTree, FatTreeConfig, Layer, MICROSECOND, NonEct as PortNonEct, Spread, Time};
-use tresse_transport::{self as transport, DelayedAck};
+use tresse_transport as transport;
 use tresse_workload::Size;
 
 use crate::error::{LabError, did_you_mean};
-use crate::experiment::{Distinct, Echo, Experiment, FlowSize, NonEct, Pattern, Recovery, Reduction, Scheme};
+use crate::experiment::{Distinct, Echo, Experiment, FlowSize, NonEct, Pattern, Scheme};
 use crate::load::Loaded;
 use crate::summary::METRICS;
 use crate::weight;
@@ -93,7 +93,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     if samples.is_some_and(|s| !(MICROSECOND..=LONGEST).contains(&s)) {
         return Err(wrong(&["measure", "samples"], "an interval of 1us to 1000s".into()));
     }
-    check_transport(experiment).map_err(|(key, e)| wrong(&["transport", key], e))?;
+    let base = experiment.transport.config().map_err(|(key, e)| wrong(&["transport", key], e))?;
     let mut cases = Vec::new();
     for (pattern, workload) in &experiment.workloads {
         let size = match workload.size {
@@ -111,7 +111,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             Size::Fixed(_) | Size::Uniform(..) => {}
         }
         let (Size::Fixed(largest) | Size::Uniform(_, largest)) = size;
-        if largest.div_ceil(experiment.transport.mss.0) > u64::from(u32::MAX) {
+        if largest.div_ceil(u64::from(base.mss)) > u64::from(u32::MAX) {
             return Err(wrong(&path("size"), "a flow has fewer than 2^32 segments".into()));
         }
         if workload.rounds == 0 {
@@ -121,7 +121,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
         for (name, scheme) in &experiment.schemes {
             let path = |key| ["schemes", name.as_str(), key];
             let (controllers, transport) =
-                build_scheme(experiment, scheme).map_err(|(key, e)| wrong(&path(key), e))?;
+                build_scheme(&base, scheme).map_err(|(key, e)| wrong(&path(key), e))?;
             if scheme.subflows.values().is_empty() {
                 return Err(wrong(&path("subflows"), "at least one number of subflows".into()));
             }
@@ -157,7 +157,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
 const RATES: std::ops::RangeInclusive<u64> = 1_000..=100_000_000_000_000;
 
 /// The longest delay or timeout, ps: sums of them stay far below 2^64.
-const LONGEST: u64 = 1000 * tresse_fabric::SECOND;
+pub(crate) const LONGEST: u64 = 1000 * tresse_fabric::SECOND;
 
 fn fabric(experiment: &Experiment) -> Result<FatTree, String> {
     let f = &experiment.fabric;
@@ -175,35 +175,6 @@ fn fabric(experiment: &Experiment) -> Result<FatTree, String> {
         },
     })
     .map_err(|e| e.to_string())
-}
-
-fn check_transport(experiment: &Experiment) -> Result<(), (&'static str, String)> {
-    let t = &experiment.transport;
-    let limit = 65_535;
-    if t.mss.0 == 0 || t.header.0 > limit || t.mss.0 > limit - t.header.0 {
-        return Err(("mss", format!("a packet has 1 to {limit} bytes, headers included")));
-    }
-    if t.ack.0 == 0 || t.ack.0 > limit {
-        return Err(("ack", format!("an ACK has 1 to {limit} bytes")));
-    }
-    if t.initial_window.0 == 0 || t.initial_window.0 >= controllers::CWND_LIMIT {
-        return Err(("initial_window", format!("1 to {} packets", controllers::CWND_LIMIT - 1)));
-    }
-    for (key, timeout) in [("rto_min", t.rto_min), ("rto_initial", t.rto_initial)] {
-        if timeout.0 == 0 || timeout > t.rto_max {
-            return Err((key, format!("{timeout}: a timeout is above 0 and not above rto_max")));
-        }
-    }
-    if t.rto_max.0 > LONGEST {
-        return Err(("rto_max", "at most 1000s".into()));
-    }
-    if t.ack_every.0 == 0 {
-        return Err(("ack_every", "an ACK for at least 1 packet".into()));
-    }
-    if t.ack_timer.0 == 0 || t.ack_timer.0 > LONGEST {
-        return Err(("ack_timer", "above 0 and at most 1000s".into()));
-    }
-    Ok(())
 }
 
 /// Published numbers and claims must speak of schemes, patterns and metrics that there are.
@@ -236,7 +207,7 @@ fn check_comparisons(experiment: &Experiment) -> Result<(), (&'static str, Strin
 
 type Built = (Arc<controllers::Scheme>, transport::Config);
 
-fn build_scheme(experiment: &Experiment, scheme: &Scheme) -> Result<Built, (&'static str, String)> {
+fn build_scheme(base: &transport::Config, scheme: &Scheme) -> Result<Built, (&'static str, String)> {
     let Some(controller) = controllers::find(&scheme.controller) else {
         let known: Vec<&str> = controllers::all().iter().map(controllers::Controller::name).collect();
         let hint = did_you_mean(&scheme.controller, known.iter().copied());
@@ -263,32 +234,14 @@ fn build_scheme(experiment: &Experiment, scheme: &Scheme) -> Result<Built, (&'st
             format!("{} needs every mark counted: echo = \"dctcp\" or \"two-bit\"", controller.name()),
         ));
     }
-    let t = &experiment.transport;
     let config = transport::Config {
-        mss: t.mss.0 as u32,
-        header: t.header.0 as u32,
-        ack: t.ack.0 as u32,
-        initial_window: t.initial_window.0,
-        rto_min: t.rto_min.0,
-        rto_initial: t.rto_initial.0,
-        rto_max: t.rto_max.0,
-        recovery: match t.recovery {
-            Recovery::GoBackN => transport::Recovery::GoBackN,
-            Recovery::Reno => transport::Recovery::Reno,
-            Recovery::Newreno => transport::Recovery::NewReno,
-            Recovery::Sack => transport::Recovery::Sack,
-        },
-        reduction: match t.reduction {
-            Reduction::Immediate => transport::Reduction::Immediate,
-            Reduction::Prr => transport::Reduction::Prr,
-        },
         ecn,
         echo: match scheme.echo {
             Echo::Rfc3168 => transport::Echo::Rfc3168,
             Echo::Dctcp => transport::Echo::Dctcp,
             Echo::TwoBit => transport::Echo::TwoBit,
         },
-        delayed_ack: DelayedAck { every: t.ack_every.0, timer: t.ack_timer.0, quick: t.quick_acks.0 },
+        ..*base
     };
     Ok((Arc::new(built), config))
 }
