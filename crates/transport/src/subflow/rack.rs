@@ -29,8 +29,6 @@ pub(super) struct Rack {
     /// `RACK.reo_wnd_mult` less 1.
     more_steps: u32,
     persist: u32,
-    /// The last ACK delivered something, so there may be losses to find (Linux's `rack.advanced`).
-    advanced: bool,
     probe: Probe,
 }
 
@@ -63,7 +61,6 @@ impl Rack {
         if again && (echo < time || rtt < min_rtt) {
             return; // an earlier transmission may have arrived
         }
-        self.advanced = true;
         self.rtt = rtt;
         if sent_after((time, seq), self.newest) {
             self.newest = (time, seq);
@@ -159,16 +156,9 @@ impl Subflow {
         }
     }
 
-    /// §6.2 step 5: marks what is lost. Sets the timer if some may be, later; whether it did.
+    /// §6.2 step 5, on every ACK (Linux: on those that deliver something): marks what is lost. Sets the
+    /// timer if some may be, later; whether it did.
     pub(super) fn detect_losses(&mut self, now: Time, config: &Config, state: State) -> bool {
-        let Some(rack) = &mut self.rack else { return false };
-        if !std::mem::take(&mut rack.advanced) {
-            return false;
-        }
-        self.look_for_losses(now, config, state)
-    }
-
-    fn look_for_losses(&mut self, now: Time, config: &Config, state: State) -> bool {
         let Some(rack) = &mut self.rack else { return false };
         let window = rack.reordering_window(state, self.board.sacked(), self.rtt.min(), self.rtt.srtt());
         let Some(due) = self.board.lose_older(now, rack.newest, rack.rtt + window) else { return false };
@@ -186,7 +176,7 @@ impl Subflow {
         i: usize,
     ) {
         let before = self.board.losses();
-        let waits = self.look_for_losses(now, config, group[i].state);
+        let waits = self.detect_losses(now, config, group[i].state);
         if self.board.losses() > before {
             if group[i].state != State::Recovery {
                 self.enter_recovery(config, group, i);
@@ -236,6 +226,9 @@ impl Subflow {
         {
             (rack.probe.end, rack.probe.again) = (Some(self.board.nxt()), false);
             self.counters.probes += 1;
+            return;
+        }
+        if self.alarm == Alarm::Reordering {
             return;
         }
         if let Some(probe) = self.probe_time(now, config, state) {
@@ -315,3 +308,6 @@ impl Subflow {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
