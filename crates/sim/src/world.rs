@@ -81,7 +81,7 @@ pub enum Step {
 /// Subflow `i` of the connection in slot `s` is called `s << SUBFLOW_BITS | i`.
 const SUBFLOW_BITS: u32 = MAX_SUBFLOWS.ilog2();
 
-/// Each subflow has two timers: retransmission and delayed ACK.
+/// Each subflow has two timers: the sender's (retransmission, probe, pacing) and the receiver's.
 const RETRANSMISSION: u32 = 0;
 const DELAYED_ACK: u32 = 1;
 
@@ -297,7 +297,7 @@ impl World {
         self.arm(slot, i, kind);
     }
 
-    /// Sends what the connection has to send.
+    /// Sends what the connection has to send; an ACK on one subflow may let another one send.
     #[inline]
     fn transmit(&mut self, slot: u32) {
         let now = self.fabric.now();
@@ -324,7 +324,6 @@ impl World {
                 self.packets.dropped += 1;
             }
         }
-        // An ACK on one subflow may let another one send, and set its timer.
         while used != 0 {
             self.arm(slot, used.trailing_zeros(), RETRANSMISSION);
             used &= used - 1;
