@@ -1,0 +1,43 @@
+//! Path managers: which subflows a connection has, when they come and go, and which of them rest.
+//!
+//! No clock, no network, no random source; it knows neither fabric nor transport nor controllers, so a
+//! simulator and a daemon on a live host can run the same machines. A [`Scheme`] is a path manager's
+//! [`Declaration`] with values for its parameters. [`Scheme::open`] makes the [`PathManager`] of one
+//! connection, which is told what happens (`handle_*`) and asked what to do
+//! ([`PathManager::poll_action`]).
+//!
+//! Time is u64 picoseconds, sizes are u64 bytes, everything else counts packets, ACKs or subflows.
+
+mod connection;
+mod declaration;
+mod draw;
+pub mod fixed;
+mod manager;
+pub mod mmptcp;
+pub mod nstar;
+pub mod opn;
+mod pair;
+pub mod path_sharing;
+mod registry;
+mod routes;
+mod score;
+
+pub use declaration::{Declaration, Parameter, ParameterError, Range, Value};
+pub use manager::{Ack, Action, Opening, PathManager, Priority, Route, Sent};
+pub use nstar::LossRate;
+pub use pair::{HostPairs, Pair, PairId};
+pub use registry::{Config, Scheme, all, find};
+pub use routes::By;
+pub use score::Score;
+
+/// Time, picoseconds since any start that all calls share.
+pub type Time = u64;
+
+/// Later than everything.
+pub const NEVER: Time = Time::MAX;
+
+/// One microsecond, the unit of the parameters that are times.
+pub const MICROSECOND: Time = 1_000_000;
+
+/// The most subflows that a parameter may ask for: what the controllers and Linux 7.3 allow a connection.
+pub const MAX_SUBFLOWS: u64 = 64;

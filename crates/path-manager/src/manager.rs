@@ -1,0 +1,142 @@
+//! What every path manager is told, and what it answers.
+
+use std::fmt::Debug;
+
+use crate::{NEVER, Pair, Time};
+
+/// Where a connection starts, for [`Scheme::open`](crate::Scheme::open).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Opening {
+    /// The time.
+    pub now: Time,
+    /// Addresses of this host, at least 1.
+    pub locals: u16,
+    /// Addresses of the other host, at least 1.
+    pub remotes: u16,
+    /// Paths between the two that a choice of source port can reach, at least 1; in a leaf-spine fabric
+    /// the spine switches (OPN's m).
+    pub paths: u16,
+    /// A random word that is this connection's own: all of its random choices follow from it.
+    pub stream: u64,
+}
+
+/// How the packets of a subflow find their way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Route {
+    /// Between the addresses of these numbers, counted from 0 at each host.
+    Addresses {
+        /// This host's.
+        local: u16,
+        /// The other's.
+        remote: u16,
+    },
+    /// Between the first addresses, with the source port of this number: its own five-tuple for ECMP.
+    Port(u16),
+    /// Between the first addresses, each packet on a random path (packet spraying). Packets overtake each
+    /// other, so the host must not take three duplicate ACKs for a loss.
+    Spray,
+}
+
+/// What a scheduler may do with a subflow. A subflow starts as `Normal`.
+///
+/// As long as an established subflow is left, one of them is `Normal`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Priority {
+    /// It carries new data.
+    Normal,
+    /// It carries no new data, and the other host is told so (MP_PRIO with B set, RFC 8684 §3.3.8).
+    Backup,
+    /// It carries no new data; only this host knows. It still repairs its own losses.
+    Slow,
+}
+
+/// What the host is to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Open a subflow. Numbers count up from 0 and are never used again. Subflow 0 is the connection's own
+    /// handshake (MP_CAPABLE), the others join it (MP_JOIN).
+    Open {
+        /// Its number.
+        subflow: usize,
+        /// Its way through the network.
+        route: Route,
+    },
+    /// Close a subflow; what is in flight on it is sent again on others. Another one is live.
+    Close {
+        /// Its number.
+        subflow: usize,
+    },
+    /// Change a subflow's priority.
+    SetPriority {
+        /// Its number.
+        subflow: usize,
+        /// The new one.
+        priority: Priority,
+    },
+    /// Send what is in flight on a subflow again, now, on those whose priority is `Normal`. The subflow
+    /// stays open and its window stays as it is.
+    Reinject {
+        /// Its number.
+        subflow: usize,
+    },
+}
+
+/// Packets have left on a subflow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sent {
+    /// The subflow.
+    pub subflow: usize,
+    /// Data packets, retransmissions included.
+    pub packets: u64,
+    /// Those of them that were sent before on this subflow, for whatever reason.
+    pub retransmissions: u64,
+    /// Bytes of the connection's data that were never sent before on any subflow.
+    pub new_bytes: u64,
+}
+
+/// ACKs have come for a subflow; duplicate ones count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ack {
+    /// The subflow.
+    pub subflow: usize,
+    /// Data packets that are in flight after them.
+    pub outstanding: u64,
+    /// Those of them that carried ECE.
+    pub marked: u64,
+    /// The smoothed RTT after them; 0 if there is no sample yet.
+    pub srtt: Time,
+}
+
+/// The path manager of one connection.
+///
+/// After [`Scheme::open`](crate::Scheme::open) and after every `handle_*`, take the actions until there
+/// are none, then look at the deadline again. Every call has the [`Pair`] of the two hosts, the same one for
+/// all of their connections; times never go back. A timer that is due is served before the event at the
+/// same instant, whichever the host tells first. What is told of a closed subflow is ignored.
+///
+/// # Panics
+/// `handle_*` panics if a subflow was never opened.
+pub trait PathManager: Debug + Send {
+    /// The handshake of `subflow` is complete.
+    fn handle_established(&mut self, now: Time, pair: &mut Pair, subflow: usize);
+
+    /// `subflow` has gone without an [`Action::Close`]: reset, timed out, or closed by the other host.
+    fn handle_closed(&mut self, now: Time, pair: &mut Pair, subflow: usize);
+
+    /// Data has been sent.
+    fn handle_sent(&mut self, _now: Time, _pair: &mut Pair, _sent: &Sent) {}
+
+    /// ACKs have arrived.
+    fn handle_ack(&mut self, _now: Time, _pair: &mut Pair, _ack: &Ack) {}
+
+    /// The deadline has passed.
+    fn handle_timeout(&mut self, _now: Time, _pair: &mut Pair) {}
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called; [`NEVER`] if no timer runs.
+    fn deadline(&self) -> Time {
+        NEVER
+    }
+
+    /// The next thing to do, in the order in which it is to be done.
+    fn poll_action(&mut self) -> Option<Action>;
+}

@@ -1,0 +1,98 @@
+//! MMPTCP: one sprayed subflow for a flow's first bytes, then ordinary subflows (catalogue S30).
+//!
+//! Source: Kheirkhah, Wakeman, Parisi, INFOCOM 2016; OPN §Performance evaluation. The byte threshold and
+//! the number of subflows are those of the author's ns-3 code (`mmp-tcp-socket-base.cc`, `FlowSizeThresh`);
+//! as there, the change comes when more bytes than the threshold have been sent, and the sprayed subflow
+//! carries no new data from the moment on at which the first ordinary one is established. Its own
+//! losses it repairs. It is closed once nothing of it is in flight; there it stays, idle.
+
+use crate::connection::Connection;
+use crate::routes::routes;
+use crate::{Ack, Action, By, Opening, Pair, PathManager, Priority, Route, Sent, Time};
+
+/// When and to what MMPTCP changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// New data that the sprayed subflow carries before the others are opened, bytes.
+    pub threshold: u64,
+    /// How many are opened then, 1 to 63: the sprayed one comes on top.
+    pub subflows: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { threshold: 100_000, subflows: 8 }
+    }
+}
+
+/// The path manager `mmptcp`.
+#[derive(Debug)]
+pub struct Mmptcp {
+    threshold: u64,
+    /// The routes of the ordinary subflows, until they are opened.
+    ordinary: Vec<Route>,
+    sent: u64,
+    /// For each subflow whether data is in flight.
+    connection: Connection<bool>,
+}
+
+const SPRAYED: usize = 0;
+
+impl Mmptcp {
+    /// Asks for the sprayed subflow.
+    pub fn new(config: &Config, opening: &Opening) -> Self {
+        let mut connection = Connection::new();
+        connection.open(Route::Spray, false);
+        let ordinary = routes(By::Port, config.subflows, opening);
+        Self { threshold: config.threshold, ordinary, sent: 0, connection }
+    }
+
+    /// The sprayed subflow rests while there is another one, and goes when nothing of it is in flight.
+    fn settle(&mut self) {
+        if !self.connection.is_established(SPRAYED) {
+            return;
+        }
+        let others = self.connection.established().any(|(i, _)| i != SPRAYED);
+        self.connection.set_priority(SPRAYED, if others { Priority::Backup } else { Priority::Normal });
+        let in_flight = self.connection.live(SPRAYED).is_some_and(|in_flight| *in_flight);
+        if others && !in_flight {
+            self.connection.close(SPRAYED);
+        }
+    }
+}
+
+impl PathManager for Mmptcp {
+    fn handle_established(&mut self, _now: Time, _pair: &mut Pair, subflow: usize) {
+        if self.connection.establish(subflow) {
+            self.settle();
+        }
+    }
+
+    fn handle_closed(&mut self, _now: Time, _pair: &mut Pair, subflow: usize) {
+        self.connection.gone(subflow);
+        self.settle();
+    }
+
+    fn handle_sent(&mut self, _now: Time, _pair: &mut Pair, sent: &Sent) {
+        if let Some(in_flight) = self.connection.live(sent.subflow) {
+            *in_flight |= sent.packets > 0;
+        }
+        self.sent = self.sent.saturating_add(sent.new_bytes);
+        if self.sent > self.threshold {
+            for route in self.ordinary.drain(..) {
+                self.connection.open(route, false);
+            }
+        }
+    }
+
+    fn handle_ack(&mut self, _now: Time, _pair: &mut Pair, ack: &Ack) {
+        if let Some(in_flight) = self.connection.live(ack.subflow) {
+            *in_flight = ack.outstanding > 0;
+            self.settle();
+        }
+    }
+
+    fn poll_action(&mut self) -> Option<Action> {
+        self.connection.poll_action()
+    }
+}

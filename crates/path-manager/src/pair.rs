@@ -1,0 +1,136 @@
+//! What a host remembers of another host between connections (OPN §MPTCP_OPN design).
+
+use std::collections::BTreeMap;
+use std::ops::{Index, IndexMut};
+
+use crate::{LossRate, NEVER, Time};
+
+/// What one host knows of the paths to another: their loss rate, and which of them are SLOW.
+///
+/// All connections from the one host to the other share it, those that follow one another and those that run
+/// at the same time. Its two timers need nobody to call: whoever uses it at or after their expiry finds
+/// it as they would have left it.
+#[derive(Debug, Clone, Default)]
+pub struct Pair {
+    loss: Option<LossRate>,
+    /// Of the running period of timer_3.
+    sent: u64,
+    retransmitted: u64,
+    timer_3: Option<Time>,
+    /// By path; those beyond its end are FAST.
+    slow: Vec<bool>,
+    timer_2: Option<Time>,
+    /// Changes of `slow` so far.
+    changes: u64,
+}
+
+impl Pair {
+    /// The loss rate of the last period in which anything was sent; `None` before the first has ended.
+    pub fn loss(&self) -> Option<LossRate> {
+        self.loss
+    }
+
+    /// Whether `path` is SLOW.
+    pub fn is_slow(&self, path: u16) -> bool {
+        self.slow.get(usize::from(path)).copied().unwrap_or(false)
+    }
+
+    /// Serves timer_3: a period of the loss rate's measurement may have ended.
+    pub(crate) fn measure(&mut self, now: Time, period: Time) {
+        if expired(&mut self.timer_3, now, period) && self.sent > 0 {
+            self.loss = Some(LossRate::new(self.retransmitted, self.sent));
+            (self.sent, self.retransmitted) = (0, 0);
+        }
+    }
+
+    /// Packets for the running period.
+    pub(crate) fn count(&mut self, sent: u64, retransmitted: u64) {
+        self.sent += sent;
+        self.retransmitted += retransmitted;
+    }
+
+    /// Serves timer_2: all paths may be FAST again (OPN Algorithm 1, lines 9-12).
+    pub(crate) fn reset(&mut self, now: Time, period: Time) {
+        if expired(&mut self.timer_2, now, period) && self.slow.contains(&true) {
+            self.slow.fill(false);
+            self.changes += 1;
+        }
+    }
+
+    /// When timer_2 expires next.
+    pub(crate) fn reset_at(&self) -> Time {
+        self.timer_2.unwrap_or(NEVER)
+    }
+
+    pub(crate) fn set_slow(&mut self, path: u16) {
+        let path = usize::from(path);
+        if self.slow.len() <= path {
+            self.slow.resize(path + 1, false);
+        }
+        self.changes += u64::from(!self.slow[path]);
+        self.slow[path] = true;
+    }
+
+    /// A number that changes whenever a path becomes SLOW or FAST.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+}
+
+/// Whether the periodic `timer` has expired by `now`, at least once; it is set to its next expiry then.
+/// It starts when it is first asked.
+fn expired(timer: &mut Option<Time>, now: Time, period: Time) -> bool {
+    match *timer {
+        Some(at) if now < at => false,
+        Some(at) => {
+            let periods = (now - at) / period + 1;
+            *timer = Some(at.saturating_add(periods.saturating_mul(period)));
+            true
+        }
+        None => {
+            *timer = Some(now.saturating_add(period));
+            false
+        }
+    }
+}
+
+/// The pairs of hosts that somebody manages, each from one host to another, by a name `K` for the pair:
+/// numbers in a simulator, addresses in a daemon.
+#[derive(Debug, Clone, Default)]
+pub struct HostPairs<K> {
+    ids: BTreeMap<K, PairId>,
+    pairs: Vec<Pair>,
+}
+
+/// A pair's place in [`HostPairs`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PairId(usize);
+
+impl<K: Ord> HostPairs<K> {
+    /// No pairs.
+    pub fn new() -> Self {
+        Self { ids: BTreeMap::new(), pairs: Vec::new() }
+    }
+
+    /// The pair of that name; a new one knows nothing yet.
+    pub fn id(&mut self, name: K) -> PairId {
+        *self.ids.entry(name).or_insert_with(|| {
+            self.pairs.push(Pair::default());
+            PairId(self.pairs.len() - 1)
+        })
+    }
+}
+
+impl<K> Index<PairId> for HostPairs<K> {
+    type Output = Pair;
+
+    fn index(&self, id: PairId) -> &Pair {
+        &self.pairs[id.0]
+    }
+}
+
+impl<K> IndexMut<PairId> for HostPairs<K> {
+    fn index_mut(&mut self, id: PairId) -> &mut Pair {
+        &mut self.pairs[id.0]
+    }
+}

@@ -1,0 +1,266 @@
+//! The path managers that there are.
+
+use crate::declaration::Values;
+use crate::fixed::Fixed;
+use crate::mmptcp::Mmptcp;
+use crate::nstar::{CAP, NStar, STEPS};
+use crate::opn::{Opn, Shifting, Silence, Tuning};
+use crate::path_sharing::{Closes, PathSharing};
+use crate::{
+    By, Declaration, MAX_SUBFLOWS, MICROSECOND, Opening, Pair, Parameter, ParameterError, PathManager, Range,
+    Value, fixed, mmptcp, opn, path_sharing,
+};
+
+/// A path manager with values for its parameters, as its machine takes them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Config {
+    /// `fixed`.
+    Fixed(fixed::Config),
+    /// `mmptcp`.
+    Mmptcp(mmptcp::Config),
+    /// `opn`, `opn-tuning` and `opn-shifting`.
+    Opn(opn::Config),
+    /// `path-sharing`.
+    PathSharing(path_sharing::Config),
+}
+
+/// A path manager with values for its parameters.
+#[derive(Debug, Clone)]
+pub struct Scheme {
+    declaration: &'static Declaration,
+    config: Config,
+}
+
+impl Scheme {
+    /// `declaration` with its defaults, and `settings` in their place.
+    ///
+    /// # Errors
+    /// A parameter that it does not have, a value that the parameter cannot have, or an empirical table that
+    /// is missing.
+    pub fn new<'a>(
+        declaration: &'static Declaration,
+        settings: impl IntoIterator<Item = (&'a str, Value)>,
+    ) -> Result<Self, ParameterError> {
+        let config = (declaration.configure)(&Values::new(declaration, settings)?)?;
+        Ok(Self { declaration, config })
+    }
+
+    /// The path manager.
+    pub fn declaration(&self) -> &'static Declaration {
+        self.declaration
+    }
+
+    /// The values.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The path manager of a connection that opens now; its first action opens subflow 0.
+    ///
+    /// # Panics
+    /// If there are no addresses or no paths.
+    pub fn open(&self, opening: &Opening, pair: &mut Pair) -> Box<dyn PathManager> {
+        assert!(opening.locals > 0 && opening.remotes > 0, "each host has an address");
+        assert!(opening.paths > 0, "there is a path between them");
+        match &self.config {
+            Config::Fixed(config) => Box::new(Fixed::new(config, opening)),
+            Config::Mmptcp(config) => Box::new(Mmptcp::new(config, opening)),
+            Config::Opn(config) => Box::new(Opn::new(config, opening, pair)),
+            Config::PathSharing(config) => Box::new(PathSharing::new(config, opening)),
+        }
+    }
+}
+
+/// The path managers, by name.
+pub fn all() -> &'static [Declaration] {
+    ALL
+}
+
+/// The path manager of that name.
+pub fn find(name: &str) -> Option<&'static Declaration> {
+    ALL.iter().find(|d| d.name == name)
+}
+
+const SUBFLOWS: Parameter = Parameter {
+    name: "subflows",
+    range: Range::Whole { default: 2, min: 1, max: MAX_SUBFLOWS },
+    unit: "",
+    meaning: "how many subflows; by address at most as many as there are address pairs",
+};
+
+const BY: Parameter = Parameter {
+    name: "by",
+    range: Range::Choice(&["address", "port"]),
+    unit: "",
+    meaning: "address: a subflow for each address pair, disjoint pairs first; port: for each source port",
+};
+
+const N_STAR: Parameter = Parameter {
+    name: "nstar",
+    range: Range::Choice(&["eq11", "eq7", "product", "empirical"]),
+    unit: "",
+    meaning: "n* by eq. (11) as printed, by the best n of eq. (7), by (11) with pW for p^W, by `table`",
+};
+
+const TABLE: Parameter = Parameter {
+    name: "table",
+    range: Range::List { longest: STEPS + 1, min: 1, max: CAP as u64 },
+    unit: "",
+    meaning: "for nstar = empirical: n* at the loss rates 0, 0.01, 0.02 ...; the last one holds beyond",
+};
+
+const TIMER_3: Parameter = Parameter {
+    name: "timer_3",
+    range: Range::Whole { default: 10_000, min: 1, max: LONGEST },
+    unit: "us",
+    meaning: "the period over which the losses of a host pair are counted",
+};
+
+const TIMER_1: Parameter = Parameter {
+    name: "timer_1",
+    range: Range::Choice(&["srtt", "fixed"]),
+    unit: "",
+    meaning: "how long a path may be silent before it is SLOW: twice the subflows' mean srtt, or `delta`",
+};
+
+const DELTA: Parameter = Parameter {
+    name: "delta",
+    range: Range::Whole { default: 200, min: 1, max: LONGEST },
+    unit: "us",
+    meaning: "for timer_1 = fixed: its period",
+};
+
+const TIMER_2: Parameter = Parameter {
+    name: "timer_2",
+    range: Range::Whole { default: 200_000, min: 1, max: LONGEST },
+    unit: "us",
+    meaning: "the period after which all paths are FAST again",
+};
+
+/// The longest period of a timer, us: a minute.
+const LONGEST: u64 = 60_000_000;
+
+static ALL: &[Declaration] = &[
+    Declaration {
+        name: "fixed",
+        title: "a fixed number of subflows, by address or by port",
+        source: "RFC 8684 §3; XMP §5.2.1; the old MPTCP kernel's fullmesh and ndiffports",
+        parameters: &[SUBFLOWS, BY],
+        configure: |values| {
+            Ok(Config::Fixed(fixed::Config { subflows: values.whole("subflows") as usize, by: by(values) }))
+        },
+    },
+    Declaration {
+        name: "mmptcp",
+        title: "packet spraying for a flow's first bytes, then subflows",
+        source: "Kheirkhah et al., INFOCOM 2016; OPN §Performance evaluation",
+        parameters: &[
+            Parameter {
+                name: "threshold",
+                range: Range::Whole { default: 100_000, min: 0, max: 1_000_000_000_000 },
+                unit: "B",
+                meaning: "the bytes of new data after which the subflows are opened",
+            },
+            Parameter {
+                name: "subflows",
+                range: Range::Whole { default: 8, min: 1, max: MAX_SUBFLOWS - 1 },
+                unit: "",
+                meaning: "how many are opened then, besides the sprayed one",
+            },
+        ],
+        configure: |values| {
+            let (threshold, subflows) = (values.whole("threshold"), values.whole("subflows") as usize);
+            Ok(Config::Mmptcp(mmptcp::Config { threshold, subflows }))
+        },
+    },
+    Declaration {
+        name: "opn",
+        title: "MPTCP_OPN: as many subflows as the loss rate advises; traffic leaves silent paths",
+        source: "OPN §MPTCP_OPN design, eq. (1)-(11), Alg. 1",
+        parameters: &[N_STAR, TABLE, TIMER_3, TIMER_1, DELTA, TIMER_2],
+        configure: |values| {
+            let (tuning, shifting) = (Some(tuning(values)?), Some(shifting(values)));
+            Ok(Config::Opn(opn::Config { tuning, shifting }))
+        },
+    },
+    Declaration {
+        name: "opn-shifting",
+        title: "MPTCP_OPN's traffic shifting alone, over all paths",
+        source: "OPN §Traffic shifting, Alg. 1 l. 1-12",
+        parameters: &[TIMER_1, DELTA, TIMER_2],
+        configure: |values| Ok(Config::Opn(opn::Config { tuning: None, shifting: Some(shifting(values)) })),
+    },
+    Declaration {
+        name: "opn-tuning",
+        title: "MPTCP_OPN's concurrency tuning alone",
+        source: "OPN §Concurrency tuning, eq. (1)-(11), Alg. 1 l. 14-20",
+        parameters: &[N_STAR, TABLE, TIMER_3],
+        configure: |values| Ok(Config::Opn(opn::Config { tuning: Some(tuning(values)?), shifting: None })),
+    },
+    Declaration {
+        name: "path-sharing",
+        title: "vMCC's path-sharing detection: one of two subflows that behave alike is closed",
+        source: "VMCC §V-C, Alg. 1 and 2",
+        parameters: &[
+            SUBFLOWS,
+            BY,
+            Parameter {
+                name: "gamma",
+                range: Range::Whole { default: 10, min: 1, max: 1_000_000 },
+                unit: "ACKs",
+                meaning: "marked ACKs on one subflow that trigger the detection, once a connection",
+            },
+            Parameter {
+                name: "theta",
+                range: Range::Whole { default: 3, min: 1, max: 1_000_000 },
+                unit: "ACKs",
+                meaning: "two subflows are alike if their marked ACKs differ by less (Table IV: 5)",
+            },
+            Parameter {
+                name: "delta",
+                range: Range::Whole { default: 10, min: 1, max: 100 },
+                unit: "%",
+                meaning: "and their srtts by less than this share of the larger (Table IV: 14)",
+            },
+            Parameter {
+                name: "close",
+                range: Range::Choice(&["recent", "second"]),
+                unit: "",
+                meaning: "which one is closed: the last one marked (the text), the second (Algorithm 2)",
+            },
+        ],
+        configure: |values| {
+            Ok(Config::PathSharing(path_sharing::Config {
+                subflows: values.whole("subflows") as usize,
+                by: by(values),
+                gamma: values.whole("gamma"),
+                theta: values.whole("theta"),
+                delta_percent: values.whole("delta"),
+                closes: if values.choice("close") == "second" { Closes::Second } else { Closes::Recent },
+            }))
+        },
+    },
+];
+
+fn by(values: &Values) -> By {
+    if values.choice("by") == "port" { By::Port } else { By::Address }
+}
+
+fn tuning(values: &Values) -> Result<Tuning, ParameterError> {
+    let n_star = match values.choice("nstar") {
+        "eq7" => NStar::Eq7,
+        "product" => NStar::Product,
+        "empirical" if values.list("table").is_empty() => return Err(ParameterError::NeedsTable),
+        "empirical" => NStar::Empirical(values.list("table").iter().map(|&n| n as u8).collect()),
+        _ => NStar::Eq11,
+    };
+    Ok(Tuning { n_star, timer_3: values.whole("timer_3") * MICROSECOND })
+}
+
+fn shifting(values: &Values) -> Shifting {
+    let timer_1 = match values.choice("timer_1") {
+        "fixed" => Silence::Fixed(values.whole("delta") * MICROSECOND),
+        _ => Silence::TwiceSrtt,
+    };
+    Shifting { timer_1, timer_2: values.whole("timer_2") * MICROSECOND }
+}

@@ -1,0 +1,64 @@
+//! A fixed number of routes between two hosts.
+
+use crate::{Opening, Route};
+
+/// What tells the subflows of a connection apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Each has an address pair of its own (the old MPTCP kernel's `fullmesh`).
+    Address,
+    /// All have one address pair, each a source port of its own (`ndiffports`).
+    Port,
+}
+
+/// `count` routes, the initial subflow's first; by address at most as many as there are address pairs.
+pub(crate) fn routes(by: By, count: usize, opening: &Opening) -> Vec<Route> {
+    match by {
+        By::Port => (0..count as u16).map(Route::Port).collect(),
+        By::Address => mesh(opening.locals, opening.remotes).take(count).collect(),
+    }
+}
+
+/// Every pair of addresses once: first those that share no address with one before, as far as there are
+/// any.
+///
+/// Both numbers count up together. After the least common multiple of the two sizes they would meet
+/// the same pair again; from there on the remote one is a step ahead.
+fn mesh(locals: u16, remotes: u16) -> impl Iterator<Item = Route> {
+    let (locals, remotes) = (u32::from(locals), u32::from(remotes));
+    let (mut gcd, mut rest) = (locals, remotes);
+    while rest != 0 {
+        (gcd, rest) = (rest, gcd % rest);
+    }
+    let lap = locals / gcd * remotes;
+    (0..locals * remotes).map(move |k| Route::Addresses {
+        local: (k % locals) as u16,
+        remote: ((k + k / lap) % remotes) as u16,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_mesh_has_every_pair_once_and_disjoint_ones_first(locals in 1u16..20, remotes in 1u16..20) {
+            let mesh = mesh(locals, remotes).map(|route| match route {
+                Route::Addresses { local, remote } => (local, remote),
+                route => panic!("{route:?} has no addresses"),
+            });
+            let mesh: Vec<_> = mesh.collect();
+            let distinct: BTreeSet<_> = mesh.iter().collect();
+            prop_assert_eq!(mesh.len(), usize::from(locals) * usize::from(remotes));
+            prop_assert_eq!(distinct.len(), mesh.len());
+            let disjoint = &mesh[..usize::from(locals.min(remotes))];
+            let ends: (BTreeSet<_>, BTreeSet<_>) = disjoint.iter().copied().unzip();
+            prop_assert_eq!((ends.0.len(), ends.1.len()), (disjoint.len(), disjoint.len()));
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The path managers at work: by hand, against naive readings of the papers, and over random scripts.
+
+mod common;
+mod opn;
+mod opn_reading;
+mod path_sharing;
+mod properties;
+mod simple;
