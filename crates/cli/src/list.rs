@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use clap::ValueEnum;
 use tresse_controllers as controllers;
-use tresse_lab::catalogue;
 use tresse_lab::parts::{self, Kind};
+use tresse_lab::{catalogue, managers};
+use tresse_path_manager as path_manager;
 
 use crate::table::Table;
 use crate::{Failure, print_json};
@@ -23,7 +24,7 @@ pub struct ListArgs {
 
 /// Explain one part at length
 ///
-/// NAME is a controller, a mechanism, an experiment, or a topic.
+/// NAME is a controller, a path manager or another mechanism, an experiment, or a topic.
 #[derive(Debug, clap::Args)]
 pub struct ExplainArgs {
     /// What to explain; without it, all names
@@ -65,15 +66,19 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
     if args.json {
         let name = args.kind.to_possible_value().expect("no kind is skipped").get_name().replace('-', "_");
         let mut object = serde_json::Map::from_iter([("schema".to_owned(), "tresse/list/1".into())]);
-        let entries = if kind == Kind::Controllers {
-            serde_json::to_value(catalogue::entries())
-        } else {
-            serde_json::to_value(parts::list(kind))
+        let entries = match kind {
+            Kind::Controllers => serde_json::to_value(catalogue::entries()),
+            Kind::PathManagers => serde_json::to_value(managers::entries()),
+            _ => serde_json::to_value(parts::list(kind)),
         };
         object.insert(name, entries.expect("entries are plain data"));
         return print_json(&object);
     }
-    let table = if kind == Kind::Controllers { controllers() } else { parts_of(kind) };
+    let table = match kind {
+        Kind::Controllers => controllers(),
+        Kind::PathManagers => path_managers(),
+        _ => parts_of(kind),
+    };
     write!(io::stdout(), "{table}")?;
     Ok(())
 }
@@ -98,6 +103,22 @@ fn controllers() -> Table {
             parameters.iter().map(|p| format!("{}={} ({}..={})", p.name, p.default, p.min, p.max));
         let why_not = c.why_not_attachable().map(|why| format!("not in Linux: {why}"));
         for text in [second].into_iter().chain(folded(parameters)).chain(why_not) {
+            table.row(vec![String::new(), text]);
+        }
+    }
+    table
+}
+
+/// Two lines or more for each: what it is, its source, its parameters.
+fn path_managers() -> Table {
+    let mut table = Table::new(&["name", "what it is; source; parameters"]);
+    for d in path_manager::all() {
+        table.row(vec![d.name.to_owned(), d.title.to_owned()]);
+        let parameters = d.parameters.iter().map(|p| {
+            let unit = if p.unit.is_empty() { String::new() } else { format!(" {}", p.unit) };
+            format!("{}={}{unit} ({})", p.name, p.range.default(), managers::range(&p.range))
+        });
+        for text in [d.source.to_owned()].into_iter().chain(folded(parameters)) {
             table.row(vec![String::new(), text]);
         }
     }

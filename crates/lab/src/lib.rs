@@ -5,6 +5,7 @@ pub mod catalogue;
 mod error;
 pub mod experiment;
 mod load;
+pub mod managers;
 mod optimum;
 pub mod papers;
 pub mod parts;

@@ -1,11 +1,12 @@
 //! The parts that an experiment is made of: what `tresse list` and `tresse explain` tell.
 //!
-//! Controllers tell of themselves; every other part is a page in `docs/explain/`.
+//! Controllers tell of themselves, path managers with a page; every other part is a page in `docs/explain/`.
 
 use serde::Serialize;
 use tresse_controllers as controllers;
+use tresse_path_manager as path_manager;
 
-use crate::{catalogue, papers};
+use crate::{catalogue, managers, papers};
 
 /// A kind of part, as `tresse list` takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +51,6 @@ macro_rules! page {
 }
 
 const PAGES: &[Page] = &[
-    page!(PathManagers, "fixed", "XMP §5.2.1"),
     page!(Schedulers, "lowest-rtt", "Multipath TCP's default"),
     page!(LoadBalancers, "two-level", "Al-Fares et al., SIGCOMM 2008; XMP §5.2.1"),
     page!(Topologies, "fat-tree", "Al-Fares et al., SIGCOMM 2008"),
@@ -85,6 +85,7 @@ pub struct Entry {
 pub fn list(kind: Kind) -> Vec<Entry> {
     match kind {
         Kind::Controllers => controllers::all().iter().map(catalogue::entry).collect(),
+        Kind::PathManagers => path_manager::all().iter().map(managers::entry).collect(),
         Kind::Experiments => papers::all()
             .map(|(name, e)| Entry { name: name.to_owned(), title: e.title, source: e.source })
             .collect(),
@@ -100,12 +101,14 @@ pub fn list(kind: Kind) -> Vec<Entry> {
     }
 }
 
-/// Everything that is to be said of `name`: what a controller declares and its header
-/// says, a part's page, or
-/// an experiment's file.
+/// Everything that is to be said of `name`: what a controller declares and its header says, what a path
+/// manager declares and its page says, a part's page, or an experiment's file.
 pub fn explain(name: &str) -> Option<String> {
     if let Some(c) = controllers::find(name) {
         return Some(format!("# {name}\n\n{}\n{}", catalogue::facts(&c), catalogue::header(&c)));
+    }
+    if let Some(text) = managers::explain(name) {
+        return Some(text);
     }
     if let Some(p) = PAGES.iter().find(|p| p.name == name) {
         return Some(p.text.to_owned());
@@ -116,8 +119,9 @@ pub fn explain(name: &str) -> Option<String> {
 /// Every name that [`explain`] knows.
 pub fn names() -> Vec<String> {
     let controllers = controllers::all().into_iter().map(|c| c.name().to_owned());
+    let managers = path_manager::all().iter().map(|d| d.name.to_owned());
     let pages = PAGES.iter().map(|p| p.name.to_owned());
-    controllers.chain(pages).chain(papers::names().into_iter().map(str::to_owned)).collect()
+    controllers.chain(managers).chain(pages).chain(papers::names().into_iter().map(str::to_owned)).collect()
 }
 
 /// The first heading of a page.

@@ -81,6 +81,36 @@ fn a_controller_is_explained_by_its_header_and_its_declaration() {
 }
 
 #[test]
+fn a_path_manager_is_listed_and_explained_with_its_parameters() {
+    let list = json(&["list", "path-managers", "--json"]);
+    let managers = list["path_managers"].as_array().expect("entries");
+    let parameter = |manager: &str, name: &str| {
+        let manager = managers.iter().find(|m| m["name"] == manager).expect("it is listed");
+        assert!(!manager["source"].as_str().expect("a source").is_empty());
+        let parameters = manager["parameters"].as_array().expect("a list");
+        parameters.iter().find(|p| p["name"] == name).expect("it is declared").clone()
+    };
+    let timer = parameter("opn", "timer_2");
+    assert_eq!((&timer["default"], &timer["unit"]), (&200_000.into(), &"us".into()));
+    let close = parameter("path-sharing", "close");
+    assert_eq!(
+        (&close["default"], &close["choices"]),
+        (&"recent".into(), &serde_json::json!(["recent", "second"]))
+    );
+    let table = stdout(&["list", "path-managers"], "");
+    assert!(table.contains("threshold=100000 B (0..=1000000000000), subflows=8 (1..=63)"), "{table}");
+    for line in table.lines() {
+        assert!(line.chars().count() <= 110, "{line}");
+    }
+    let text = stdout(&["explain", "opn-tuning"], "");
+    for part in
+        ["# opn-tuning\n", "- source: OPN §", "| `nstar` | eq11 | eq11 \\| eq7", "**Concurrency tuning.**"]
+    {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
 fn every_kind_has_something_to_list() {
     for kind in [
         "controllers",
