@@ -393,6 +393,12 @@ impl<P: Copy> Fabric<P> {
         &self.ports
     }
 
+    /// How long a port has been sending, ps.
+    pub fn busy(&self, port: u32) -> Time {
+        let port = &self.ports[port as usize];
+        port.server().map_or_else(|| port.busy(self.now), |s| self.servers[s].busy(self.now))
+    }
+
     /// Packets that wait in a port now.
     pub fn waiting(&self, port: u32) -> u64 {
         let port = &self.ports[port as usize];

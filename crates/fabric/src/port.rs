@@ -213,11 +213,11 @@ impl Port {
         self.pace.bytes(self.busy_until.saturating_sub(now))
     }
 
-    /// How long it has been sending until `now`, ps; up to 1 ps too much for each packet.
+    /// How long it has been sending until `now`, ps; up to 1 ps too much for each packet. Of a port without a
+    /// real server.
     pub fn busy(&self, now: Time) -> Time {
-        let sending = (u128::from(self.bytes) * u128::from(self.byte_time)) >> BYTE_TIME_BITS;
         // What waits has been counted, and is not sent.
-        sending as Time - self.busy_until.saturating_sub(now)
+        self.pace.total(self.bytes) - self.busy_until.saturating_sub(now)
     }
 
     /// What has been counted so far.

@@ -100,6 +100,8 @@ pub(crate) struct Server {
     sending: Option<Packet>,
     /// When it will have left.
     departure: Time,
+    /// How long all transmissions that were begun take.
+    begun: Time,
     /// The link has failed since its transmission began.
     in_vain: bool,
     rate: BitsPerSecond,
@@ -137,6 +139,7 @@ impl Server {
             granted: false,
             sending: None,
             departure: 0,
+            begun: 0,
             in_vain: false,
             rate: port.rate,
             pace: Pace::new(port.rate),
@@ -256,6 +259,11 @@ impl Server {
         if self.sending.is_some() { 0 } else { now - self.departure }
     }
 
+    /// How long it has been sending until `now`.
+    pub fn busy(&self, now: Time) -> Time {
+        self.begun - if self.sending.is_some() { self.departure - now } else { 0 }
+    }
+
     /// Packets that wait, of all classes.
     pub fn waiting(&self) -> u64 {
         self.classes.iter().map(|c| c.queue.len() as u64).sum()
@@ -273,7 +281,9 @@ impl Server {
     fn transmit(&mut self, now: Time, packet: Packet) -> Time {
         self.sending = Some(packet);
         self.in_vain = false;
-        self.departure = now + self.pace.time(packet.bytes);
+        let time = self.pace.time(packet.bytes);
+        self.begun += time;
+        self.departure = now + time;
         self.departure
     }
 

@@ -57,6 +57,11 @@ impl Pace {
         (u64::from(bytes) * self.0) >> PACE_BITS
     }
 
+    /// How long many `bytes` take, without rounding packet by packet.
+    pub fn total(self, bytes: u64) -> Time {
+        ((u128::from(bytes) * u128::from(self.0)) >> PACE_BITS) as Time
+    }
+
     /// Bytes that take `time`, rounded up.
     pub fn bytes(self, time: Time) -> u64 {
         (u128::from(time) << PACE_BITS).div_ceil(u128::from(self.0)) as u64

@@ -29,7 +29,7 @@ pub struct Ports(Vec<Time>);
 impl Ports {
     /// As they are now.
     pub fn new(world: &World) -> Self {
-        Self(world.fabric().ports().iter().map(|p| p.busy(world.now())).collect())
+        Self((0..).zip(world.fabric().ports()).map(|(p, _)| world.fabric().busy(p)).collect())
     }
 
     /// The samples, from the last call until now, of the ports that sent something or hold something.

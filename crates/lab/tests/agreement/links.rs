@@ -55,6 +55,7 @@ impl Net {
             limit: Threshold::UNLIMITED,
             mark: Threshold::UNLIMITED,
             non_ect: NonEct::Queue,
+            red: None,
             loss: Loss::NONE,
         };
         let link = |i: usize| {
