@@ -65,7 +65,7 @@ impl Scheme {
 /// the controller's own, and calls the hooks when `controller.h` says so.
 #[derive(Debug)]
 pub struct Group {
-    subflows: Box<[Subflow]>,
+    subflows: Vec<Subflow>,
     /// Holds the parameters to which the subflows point.
     scheme: Arc<Scheme>,
 }
@@ -80,17 +80,55 @@ impl Group {
     /// If `count` is 0 or above [`MAX_SUBFLOWS`].
     pub fn new(scheme: Arc<Scheme>, count: usize, initial_window: u32) -> Self {
         assert!((1..=MAX_SUBFLOWS).contains(&count), "1 to {MAX_SUBFLOWS} subflows, not {count}");
-        let parameters = scheme.values.as_ptr();
-        let subflows =
-            (0..count).map(|i| Subflow::new(i as u8, count as u8, initial_window, parameters)).collect();
-        let mut group = Self { subflows, scheme };
-        if let Some(init) = group.scheme.controller.raw.init {
-            for i in 0..count {
-                // SAFETY: see `Group::pointer`.
-                unsafe { init(group.pointer(i)) };
-            }
+        let mut group = Self { subflows: Vec::new(), scheme };
+        for _ in 0..count {
+            group.push(initial_window);
+        }
+        for i in 0..count {
+            group.init(i);
         }
         group
+    }
+
+    /// Adds a subflow with `initial_window` packets, behind the others.
+    ///
+    /// # Panics
+    /// If there are [`MAX_SUBFLOWS`] already.
+    pub fn add(&mut self, initial_window: u32) {
+        assert!(self.len() < MAX_SUBFLOWS, "at most {MAX_SUBFLOWS} subflows");
+        self.push(initial_window);
+        self.init(self.len() - 1);
+    }
+
+    /// Takes subflow `i` out: it is nobody's sibling any more, and those behind it move up by one.
+    ///
+    /// # Panics
+    /// If there is no such subflow, or no other.
+    pub fn remove(&mut self, i: usize) {
+        assert!(self.len() > 1, "a connection has at least one subflow");
+        self.subflows.remove(i);
+        self.number();
+    }
+
+    fn push(&mut self, initial_window: u32) {
+        let parameters = self.scheme.values.as_ptr();
+        self.subflows.push(Subflow::new(initial_window, parameters));
+        self.number();
+    }
+
+    /// Tells each subflow its place, by which `controller.h` finds the siblings.
+    fn number(&mut self) {
+        let count = self.len() as u8;
+        for (i, subflow) in self.subflows.iter_mut().enumerate() {
+            subflow.place(i as u8, count);
+        }
+    }
+
+    fn init(&mut self, i: usize) {
+        if let Some(init) = self.scheme.controller.raw.init {
+            // SAFETY: see `Group::pointer`.
+            unsafe { init(self.pointer(i)) };
+        }
     }
 
     /// The number of subflows.
@@ -172,7 +210,7 @@ impl Group {
     }
 
     /// Subflow `i`, with leave to look at its siblings: `controller.h` finds them from `index`
-    /// and `count`, which are private and match the slice, so a hook stays inside of it.
+    /// and `count`, which are private and match the list, so a hook stays inside of it.
     #[inline]
     fn pointer(&mut self, i: usize) -> *mut Subflow {
         assert!(i < self.subflows.len());

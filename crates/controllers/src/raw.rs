@@ -57,7 +57,12 @@ impl Subflow {
     /// A subflow whose controller runs elsewhere: what it publishes and what it is told, without
     /// siblings, private state or parameters.
     pub fn outside(cwnd: u32) -> Self {
-        Self::new(0, 1, cwnd, std::ptr::null())
+        Self::new(cwnd, std::ptr::null())
+    }
+
+    /// Gives it its place among `count` siblings, itself included.
+    pub(crate) fn place(&mut self, index: u8, count: u8) {
+        (self.index, self.count) = (index, count);
     }
 
     /// `self` with what is its controller's own, and no host's, taken from `other`.
@@ -65,7 +70,8 @@ impl Subflow {
         Self { private: other.private, word: other.word, alone: other.alone, ..self.clone() }
     }
 
-    pub(crate) fn new(index: u8, count: u8, cwnd: u32, parameters: *const u64) -> Self {
+    /// A subflow without siblings yet.
+    pub(crate) fn new(cwnd: u32, parameters: *const u64) -> Self {
         Self {
             cwnd,
             ssthresh: crate::INFINITE_SSTHRESH,
@@ -77,8 +83,8 @@ impl Subflow {
             cwnd_limited: 1,
             next_hop: 0,
             alone: 0,
-            index,
-            count,
+            index: 0,
+            count: 1,
             unused: 0,
             word: 0,
             private: [0; PRIVATE_WORDS],

@@ -116,6 +116,7 @@ impl HostProfile {
                 timer_slack: 0,
                 recovery: transport::Recovery::NewReno,
                 reduction: transport::Reduction::Immediate,
+                scheduler: transport::Scheduler::LowestRtt,
                 ecn: false,
                 echo: Echo::Dctcp,
                 pacing: false,
@@ -176,6 +177,7 @@ impl Transport {
             timer_slack: time(self.timer_slack, base.timer_slack),
             recovery: self.recovery.map_or(base.recovery, Recovery::of_transport),
             reduction: self.reduction.map_or(base.reduction, Reduction::of_transport),
+            scheduler: base.scheduler,
             pacing: self.pacing.map_or(base.pacing, |p| p == Pacing::On),
             tso: count(self.tso, base.tso),
             delayed_ack: DelayedAck {

@@ -51,6 +51,15 @@ pub enum Echo {
     TwoBit,
 }
 
+/// On which of several subflows with room the next data goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheduler {
+    /// The one with the lowest smoothed RTT, one without a sample first (Linux's default; catalogue S26).
+    LowestRtt,
+    /// The next after the one that was chosen last (the slides' author's).
+    RoundRobin,
+}
+
 /// When the receiver sends an ACK (catalogue 0.2). A gap, a change of CE (with RFC 3168's echo:
 /// the first mark) and the last segment of a message are ACKed at once in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,6 +117,8 @@ pub struct Config {
     pub recovery: Recovery,
     /// Window reduction.
     pub reduction: Reduction,
+    /// Where new data goes.
+    pub scheduler: Scheduler,
     /// Whether data packets are ECN-capable.
     pub ecn: bool,
     /// The echo of CE marks.

@@ -19,7 +19,7 @@ mod sent;
 mod subflow;
 mod wire;
 
-pub use config::{Config, DelayedAck, Echo, Gro, Recovery, Reduction};
+pub use config::{Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler};
 pub use receiver::{Acks, Receiver};
 pub use sender::{Sender, Transmit};
 pub use subflow::Counters;

@@ -18,7 +18,7 @@ pub struct Receiver {
     /// What the last segment lacks of a full one, bytes.
     short: u64,
     duplicates: u64,
-    subflows: Box<[Subflow]>,
+    subflows: Vec<Subflow>,
 }
 
 #[derive(Debug, Clone)]
@@ -64,20 +64,6 @@ struct Merged {
 impl Receiver {
     /// The other end of a [`crate::Sender`] with the same arguments.
     pub fn new(config: Config, subflows: usize, bytes: u64) -> Self {
-        let subflow = Subflow {
-            next: 0,
-            pending: 0,
-            stamp: 0,
-            quick: config.delayed_ack.quick,
-            marks: 0,
-            ece: false,
-            last: false,
-            deadline: NEVER,
-            out_of_order: Ranges::default(),
-            duplicate: None,
-            heard: 0,
-            merged: Merged { count: 0, end: 0, ce: false, urgent: false, poll: NEVER, next_poll: 0 },
-        };
         let segments = segments(bytes, config.mss);
         Self {
             config,
@@ -85,8 +71,14 @@ impl Receiver {
             segments,
             short: u64::from(segments) * u64::from(config.mss) - bytes,
             duplicates: 0,
-            subflows: vec![subflow; subflows].into_boxed_slice(),
+            subflows: vec![Subflow::new(&config); subflows],
         }
+    }
+
+    /// Opens one more subflow: its number, the next that was not used yet.
+    pub fn open(&mut self) -> usize {
+        self.subflows.push(Subflow::new(&self.config));
+        self.subflows.len() - 1
     }
 
     /// A data packet has arrived on `subflow`, marked CE or not.
@@ -146,6 +138,9 @@ impl Receiver {
         if (s.merge(now, wire.seq, ce, &self.config.gro) || last) && s.flush(now, &self.config) {
             acks.0[1] = Some(s.ack(wire.subflow, &self.config));
         }
+        for ack in acks.0.iter_mut().flatten() {
+            ack.dsn = self.data.next();
+        }
         acks
     }
 
@@ -160,7 +155,7 @@ impl Receiver {
         } else {
             s.pending > 0
         };
-        due.then(|| s.ack(name, &self.config))
+        due.then(|| Wire { dsn: self.data.next(), ..s.ack(name, &self.config) })
     }
 
     /// When the next poll or the delayed ACK of `subflow` is due; `NEVER` if no packet waits.
@@ -195,6 +190,23 @@ impl Receiver {
 }
 
 impl Subflow {
+    fn new(config: &Config) -> Self {
+        Self {
+            next: 0,
+            pending: 0,
+            stamp: 0,
+            quick: config.delayed_ack.quick,
+            marks: 0,
+            ece: false,
+            last: false,
+            deadline: NEVER,
+            out_of_order: Ranges::default(),
+            duplicate: None,
+            heard: 0,
+            merged: Merged { count: 0, end: 0, ce: false, urgent: false, poll: NEVER, next_poll: 0 },
+        }
+    }
+
     /// Takes a segment in: whether it came in order, with nothing waiting behind it.
     #[inline]
     fn accept(&mut self, wire: &Wire, data: &mut Reassembly, duplicates: &mut u64) -> bool {
@@ -279,7 +291,7 @@ impl Subflow {
         Wire {
             subflow: name,
             seq: self.next,
-            dsn: 0,
+            dsn: 0, // filled in by the connection
             flags: Wire::ACK,
             ce: ce as u8,
             block_count,

@@ -241,6 +241,16 @@ impl Scoreboard {
         unreachable!("{} lost, {} retransmitted, and none to be found", self.lost, self.retransmitted)
     }
 
+    /// Tells the data sequence numbers of what is neither cumulatively ACKed nor SACKed, in order.
+    pub fn for_each_unsacked(&mut self, mut tell: impl FnMut(u32)) {
+        for seq in self.una..self.nxt {
+            let segment = self.at(seq);
+            if segment.flags & SACKED == 0 {
+                tell(segment.dsn);
+            }
+        }
+    }
+
     fn mark_lost(&mut self, seq: u32) {
         let segment = self.at(seq);
         if segment.flags & (SACKED | LOST) == 0 {

@@ -21,6 +21,8 @@ pub struct Counters {
     pub sent: u64,
     /// Segments sent again.
     pub retransmissions: u64,
+    /// Segments whose data another subflow had sent before; counted as sent too.
+    pub reinjections: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
     /// Fast recoveries entered.

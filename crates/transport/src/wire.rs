@@ -18,7 +18,7 @@ pub struct Wire {
     pub subflow: u32,
     /// Data: the segment's sequence number. ACK: the next segment that is expected.
     pub seq: u32,
-    /// Data: the data sequence number, segments.
+    /// Data: the data sequence number, segments. ACK: the first one that is still missing (RFC 8684 §3.3.1).
     pub dsn: u32,
     /// Data: [`Wire::LAST`], [`Wire::CWR`]. ACK: [`Wire::ACK`].
     pub flags: u8,

@@ -56,7 +56,8 @@ impl Watched {
             found: None,
         };
         for i in 0..count {
-            let new = Subflow::new(i as u8, count as u8, INITIAL_WINDOW, scheme.values().as_ptr());
+            let mut new = Subflow::new(INITIAL_WINDOW, scheme.values().as_ptr());
+            new.place(i as u8, count as u8);
             if new.with_controllers_part(&watched.group[i]) != watched.group[i] {
                 watched.broken(Invariant::OwnFields, || format!("`init` writes {}", FIELDS));
             }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tresse_controllers::{Scheme, find};
 use tresse_fabric::{Loss, MILLISECOND, NonEct, PortConfig, SECOND, Threshold, Time, seconds};
 use tresse_sim::{FlowRecord, FlowSpec, Path, Step, World};
-use tresse_transport::{Config, DelayedAck, Echo, Gro, Recovery, Reduction};
+use tresse_transport::{Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler};
 
 /// Payload of a full segment, bytes.
 pub const MSS: u32 = 1460;
@@ -149,6 +149,7 @@ pub fn transport(scheme: &Scheme, acks: Acking) -> Config {
         rto_max: 60 * SECOND,
         recovery: Recovery::NewReno,
         reduction: Reduction::Immediate,
+        scheduler: Scheduler::LowestRtt,
         ecn: controller.needs_ecn(),
         echo: if controller.name() == "xmp" { Echo::TwoBit } else { Echo::Dctcp },
         timer_slack: 0,

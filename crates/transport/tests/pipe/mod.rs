@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tresse_controllers::{Scheme, State, find};
 use tresse_transport::{
-    Config, DelayedAck, Echo, Gro, NEVER, Receiver, Recovery, Reduction, Sender, Time, Wire,
+    Config, DelayedAck, Echo, Gro, NEVER, Receiver, Recovery, Reduction, Scheduler, Sender, Time, Wire,
 };
 
 pub const MICROSECOND: Time = 1_000_000;
@@ -30,6 +30,7 @@ pub fn config() -> Config {
         rto_max: 60 * SECOND,
         recovery: Recovery::NewReno,
         reduction: Reduction::Immediate,
+        scheduler: Scheduler::LowestRtt,
         ecn: true,
         echo: Echo::Dctcp,
         timer_slack: 0,

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use tresse_controllers::{Group, INFINITE_SSTHRESH, Scheme, State, find};
 
 use super::{Alarm, Subflow};
-use crate::{Block, Config, DelayedAck, Echo, Gro, Recovery, Reduction, Time, Wire};
+use crate::{Block, Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler, Time, Wire};
 
 const MS: Time = 1_000_000_000;
 
@@ -23,6 +23,7 @@ fn config() -> Config {
         timer_slack: 0,
         recovery: Recovery::Rack,
         reduction: Reduction::Prr,
+        scheduler: Scheduler::LowestRtt,
         ecn: false,
         echo: Echo::Dctcp,
         pacing: false,
