@@ -81,19 +81,25 @@ impl Sender {
         }
     }
 
-    /// Opens one more subflow, which may send at once: its number, the next that was not used yet.
+    /// Adds a subflow that cannot send yet: its number, the next that was not used.
+    pub fn open(&mut self) -> usize {
+        self.subflows.push(Subflow::new(&self.config));
+        self.places.push(CLOSED);
+        self.takes_data.push(true);
+        self.subflows.len() - 1
+    }
+
+    /// The handshake of a subflow is complete: it may send.
     ///
     /// # Panics
-    /// If there are as many open ones as a connection may have.
-    pub fn open(&mut self) -> usize {
-        let i = self.subflows.len();
+    /// If it may already, or if there are as many as a connection may have.
+    pub fn establish(&mut self, subflow: usize) {
+        assert!(!self.is_open(subflow), "subflow {subflow} is established already");
+        let place = self.open.len();
         self.group.add(self.config.initial_window);
-        self.group[self.open.len()].mss = self.config.mss;
-        self.subflows.push(Subflow::new(&self.config));
-        self.places.push(self.open.len() as u8);
-        self.open.push(i as u8);
-        self.takes_data.push(true);
-        i
+        self.group[place].mss = self.config.mss;
+        self.places[subflow] = place as u8;
+        self.open.push(subflow as u8);
     }
 
     /// Closes a subflow; what is in flight on it is sent again on the others.
@@ -112,7 +118,7 @@ impl Sender {
         }
     }
 
-    /// Whether a subflow is open.
+    /// Whether a subflow is established and not closed.
     pub fn is_open(&self, subflow: usize) -> bool {
         self.places[subflow] != CLOSED
     }
