@@ -81,7 +81,7 @@ impl Round {
             transfers,
             flows,
             capacities: links.keys().map(|&p| fabric.rate(p)).collect(),
-            names: links.keys().map(|&p| fabric.ends(p).join(" to ")).collect(),
+            names: links.keys().map(|&p| fabric.ends(p).map(|n| fabric.node_name(n)).join(" to ")).collect(),
             ports: links.into_keys().collect(),
             packet_bytes: u64::from(bytes),
             payload: f64::from(transport.mss) / f64::from(bytes),
