@@ -33,6 +33,7 @@ pub use packet::{Ecn, Header, Packet};
 pub use port::{NonEct, Port, PortConfig, PortCounters, Threshold};
 pub use prefetch::prefetch;
 pub use queue::{Event, EventQueue};
+pub use random::mix;
 pub use red::RedConfig;
 pub use server::{ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, ServerConfig};
 pub use timers::Timers;

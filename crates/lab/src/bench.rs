@@ -112,7 +112,7 @@ fn ceiling_speed(fabric: &FatTree, flows: &[FlowSpec], duration: Time) -> f64 {
     const WINDOW: u32 = 16;
     let sources: Vec<ConstantWindow> = flows
         .iter()
-        .flat_map(|f| &f.paths)
+        .flat_map(|f| f.ways.paths())
         .map(|p| ConstantWindow { there: p.there.clone(), back: p.back.clone(), window: WINDOW })
         .collect();
     let start = clock();

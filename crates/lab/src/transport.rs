@@ -109,6 +109,8 @@ impl HostProfile {
                 mss: 1460,
                 header: 40,
                 ack: 40,
+                handshake: false,
+                stale_after: 0,
                 initial_window: 1,
                 rto_min: 200 * MILLISECOND,
                 rto_initial: SECOND,
@@ -129,6 +131,8 @@ impl HostProfile {
                 mss: 1448,
                 header: 52,
                 ack: 52,
+                handshake: true,
+                stale_after: 4,
                 initial_window: 10,
                 rto_max: 120 * SECOND,
                 // Two ticks at 250 Hz.

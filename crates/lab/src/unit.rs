@@ -174,18 +174,13 @@ pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, round: u32, t: Transfer)
     let id = flow_id(round, t.from);
     let mut stream = Stream::new(seed, "addresses", id);
     let addresses = plan.fabric.draw_addresses(case.subflows, plan.spread, |n| stream.below(n.into()) as u32);
+    let paths = addresses.into_iter().map(|address| Path {
+        there: plan.fabric.route(t.from, t.to, address),
+        back: plan.fabric.route(t.to, t.from, address),
+    });
     FlowSpec {
-        id,
-        config: case.transport,
-        scheme: Arc::clone(&case.controllers),
-        bytes: t.bytes,
-        paths: addresses
-            .into_iter()
-            .map(|address| Path {
-                there: plan.fabric.route(t.from, t.to, address),
-                back: plan.fabric.route(t.to, t.from, address),
-            })
-            .collect(),
+        hosts: [t.from, t.to],
+        ..FlowSpec::on_paths(id, case.transport, Arc::clone(&case.controllers), t.bytes, paths.collect())
     }
 }
 

@@ -38,6 +38,10 @@ impl Fixed {
 }
 
 impl PathManager for Fixed {
+    fn observes(&self) -> bool {
+        false
+    }
+
     fn handle_established(&mut self, _now: Time, _pair: &mut Pair, subflow: usize) {
         if self.connection.establish(subflow) {
             for route in self.waiting.drain(..) {

@@ -117,6 +117,11 @@ pub struct Ack {
 /// # Panics
 /// `handle_*` panics if a subflow was never opened.
 pub trait PathManager: Debug + Send {
+    /// Whether it wants to be told what is sent and ACKed.
+    fn observes(&self) -> bool {
+        true
+    }
+
     /// The handshake of `subflow` is complete.
     fn handle_established(&mut self, now: Time, pair: &mut Pair, subflow: usize);
 

@@ -4,6 +4,10 @@
 //! [`World::advance`] turn time until one of them finishes.
 
 pub mod ceiling;
+mod flow;
+mod manage;
+mod spec;
 mod world;
 
-pub use world::{FlowRecord, FlowSpec, Packets, Path, Step, World};
+pub use spec::{FlowRecord, FlowSpec, Manager, Path, Ways};
+pub use world::{Packets, Step, World};

@@ -1,60 +1,14 @@
 //! The event loop: packets and timers, in the order of (time, entity).
 
-use std::sync::Arc;
-
-use tresse_controllers::{MAX_SUBFLOWS, Scheme};
 use tresse_fabric::{
-    Arrival, Ecn, Entity, Fabric, Header, NEVER, Packet, PortConfig, RouteId, TIMER_ENTITIES, Time, Timers,
-    prefetch,
+    Arrival, Ecn, Entity, Fabric, Header, NEVER, Packet, PortConfig, TIMER_ENTITIES, Time, Timers, prefetch,
 };
-use tresse_transport::{Config, Counters, Receiver, Sender, Transmit, Wire};
+use tresse_path_manager::HostPairs;
+use tresse_transport::{Counters, Receiver, Sender, Transmit, Wire};
 
-/// The way of one subflow: the ports there and back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Path {
-    /// From the sender to the receiver.
-    pub there: Vec<u32>,
-    /// From the receiver to the sender.
-    pub back: Vec<u32>,
-}
-
-/// A connection to be started: one message, as many subflows as paths.
-#[derive(Debug, Clone)]
-pub struct FlowSpec {
-    /// The caller's own name for it.
-    pub id: u64,
-    /// The transport.
-    pub config: Config,
-    /// The controllers.
-    pub scheme: Arc<Scheme>,
-    /// The message, bytes.
-    pub bytes: u64,
-    /// A path for each subflow.
-    pub paths: Vec<Path>,
-}
-
-/// A connection whose message has arrived.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FlowRecord {
-    /// The caller's own name for it.
-    pub id: u64,
-    /// The message, bytes.
-    pub bytes: u64,
-    /// When it was started.
-    pub start: Time,
-    /// When the last byte arrived.
-    pub end: Time,
-    /// What its subflows counted, summed.
-    pub counters: Counters,
-}
-
-impl FlowRecord {
-    /// Its mean rate over its whole life, bit/s (XMP §5.2.2).
-    pub fn goodput(&self) -> u64 {
-        let bits = u128::from(self.bytes) * 8 * u128::from(tresse_fabric::SECOND);
-        (bits / u128::from((self.end - self.start).max(1))) as u64
-    }
-}
+use crate::flow::{Flow, Managed, SUBFLOW, SUBFLOW_BITS};
+use crate::manage::SentPackets;
+use crate::spec::{FlowRecord, FlowSpec};
 
 /// Where the packets have gone; `sent = delivered + dropped + in flight`, always.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -78,19 +32,19 @@ pub enum Step {
     Reached,
 }
 
-/// Subflow `i` of the connection in slot `s` is called `s << SUBFLOW_BITS | i`.
-const SUBFLOW_BITS: u32 = MAX_SUBFLOWS.ilog2();
-
-/// Each subflow has two timers: the sender's (retransmission, probe, pacing) and the receiver's.
-const RETRANSMISSION: u32 = 0;
+/// Each subflow has two timers: the sender's (handshake, retransmission, probe, pacing; the first one's is the
+/// path manager's too) and the receiver's.
+pub(crate) const RETRANSMISSION: u32 = 0;
 const DELAYED_ACK: u32 = 1;
 
 /// A fabric with connections on it.
 #[derive(Debug)]
 pub struct World {
-    fabric: Fabric<Wire>,
+    pub(crate) fabric: Fabric<Wire>,
     timers: Timers,
-    flows: Vec<Flow>,
+    pub(crate) flows: Vec<Flow>,
+    /// What path managers know of the ways between two hosts.
+    pub(crate) pairs: HostPairs<[u32; 2]>,
     /// Slots of `flows` that may be used again.
     free: Vec<u32>,
     live: usize,
@@ -98,34 +52,19 @@ pub struct World {
     delivered_bytes: u64,
 }
 
-#[derive(Debug)]
-struct Flow {
-    id: u64,
-    bytes: u64,
-    start: Time,
-    sender: Sender,
-    receiver: Receiver,
-    ways: Box<[Way]>,
-    /// Packets in the fabric; the slot is free when there are none and the message has arrived.
-    in_fabric: u32,
-    done: bool,
-}
-
-/// A subflow's routes, and when its timers are set to fire: no later than their deadlines.
-#[derive(Debug)]
-struct Way {
-    there: RouteId,
-    back: RouteId,
-    armed: [Time; 2],
-}
-
 impl World {
-    /// A fabric without connections.
+    /// A fabric without connections, of ports with fixed paths of at most `longest_route` ports.
     pub fn new(ports: &[PortConfig], longest_route: usize) -> Self {
+        Self::on(Fabric::new(ports, longest_route))
+    }
+
+    /// This fabric, without connections.
+    pub fn on(fabric: Fabric<Wire>) -> Self {
         Self {
-            fabric: Fabric::new(ports, longest_route),
+            fabric,
             timers: Timers::new(TIMER_ENTITIES),
             flows: Vec::new(),
+            pairs: HostPairs::new(),
             free: Vec::new(),
             live: 0,
             packets: Packets::default(),
@@ -135,25 +74,20 @@ impl World {
 
     /// Starts a connection now; it returns from [`World::advance`] under its id.
     pub fn start(&mut self, spec: FlowSpec) {
-        let count = spec.paths.len();
-        let ways = spec
-            .paths
-            .iter()
-            .map(|p| Way {
-                there: self.fabric.add_route(&p.there),
-                back: self.fabric.add_route(&p.back),
-                armed: [NEVER; 2],
-            })
-            .collect();
+        let pair = self.pairs.id(spec.hosts);
+        let manager = spec.manager.open(&spec.ways.opening(self.now()), &mut self.pairs[pair]);
         let flow = Flow {
             id: spec.id,
             bytes: spec.bytes,
             start: self.now(),
-            sender: Sender::new(spec.config, spec.scheme, count, spec.bytes),
-            receiver: Receiver::new(spec.config, count, spec.bytes),
-            ways,
+            sender: Sender::new(spec.config, spec.scheme, 0, spec.bytes),
+            receiver: Receiver::new(spec.config, 0, spec.bytes),
+            ways: Vec::new(),
             in_fabric: 0,
             done: false,
+            class: spec.class,
+            observed: manager.observes(),
+            managed: Box::new(Managed { manager, pair, ways: spec.ways, closed: 0 }),
         };
         let slot = match self.free.pop() {
             Some(slot) => {
@@ -166,10 +100,8 @@ impl World {
             }
         };
         self.live += 1;
+        self.manage(slot, |_, _, _| ());
         self.transmit(slot);
-        for i in 0..count as u32 {
-            self.arm(slot, i, RETRANSMISSION);
-        }
     }
 
     /// Turns time until a connection finishes, `until` is reached, or `budget` packets and timers
@@ -251,7 +183,7 @@ impl World {
     fn handle_packet(&mut self, packet: &Packet<Wire>) -> Option<FlowRecord> {
         self.packets.delivered += 1;
         let wire = &packet.payload;
-        let (slot, i) = (wire.subflow >> SUBFLOW_BITS, wire.subflow & (MAX_SUBFLOWS as u32 - 1));
+        let (slot, i) = (wire.subflow >> SUBFLOW_BITS, wire.subflow & SUBFLOW);
         let now = self.fabric.now();
         let flow = &mut self.flows[slot as usize];
         if flow.done {
@@ -259,8 +191,15 @@ impl World {
             return None;
         }
         flow.in_fabric -= 1;
+        if wire.is_handshake() {
+            self.handle_handshake(packet);
+            return None;
+        }
         if wire.is_ack() {
             flow.sender.handle_ack(now, i as usize, wire);
+            if flow.observed {
+                self.tell_ack(slot, i as usize, wire);
+            }
             self.transmit(slot);
             self.arm(slot, i, RETRANSMISSION);
             return None;
@@ -280,13 +219,19 @@ impl World {
     fn handle_timer(&mut self) {
         let Some(timer) = self.timers.pop() else { return };
         let (name, kind) = (timer / 2, timer % 2);
-        let (slot, i) = (name >> SUBFLOW_BITS, name & (MAX_SUBFLOWS as u32 - 1));
+        let (slot, i) = (name >> SUBFLOW_BITS, name & SUBFLOW);
         let now = self.fabric.now();
         let flow = &mut self.flows[slot as usize];
         flow.ways[i as usize].armed[kind as usize] = NEVER;
         if kind == RETRANSMISSION {
-            if flow.sender.deadline(i as usize) <= now {
+            let (managers, own) = (flow.managers_deadline(i), flow.sender.deadline(i as usize));
+            if own <= now {
                 flow.sender.handle_timeout(now, i as usize);
+            }
+            if managers <= now {
+                self.manage(slot, |m, now, pair| m.handle_timeout(now, pair));
+            }
+            if own.min(managers) <= now {
                 self.transmit(slot);
             }
         } else if flow.receiver.deadline(i as usize) <= now
@@ -299,13 +244,29 @@ impl World {
 
     /// Sends what the connection has to send; an ACK on one subflow may let another one send.
     #[inline]
-    fn transmit(&mut self, slot: u32) {
+    pub(crate) fn transmit(&mut self, slot: u32) {
+        let mut sent = SentPackets::default();
+        let mut used = self.send_packets(slot, &mut sent);
+        while self.flows[slot as usize].observed && self.tell_sent(slot, &std::mem::take(&mut sent)) {
+            used |= self.send_packets(slot, &mut sent);
+        }
+        while used != 0 {
+            self.arm(slot, used.trailing_zeros(), RETRANSMISSION);
+            used &= used - 1;
+        }
+    }
+
+    /// Which subflows sent something: bit i stands for subflow i.
+    #[inline]
+    fn send_packets(&mut self, slot: u32, sent: &mut SentPackets) -> u64 {
         let now = self.fabric.now();
         let flow = &mut self.flows[slot as usize];
         let config = *flow.sender.config();
         let ecn = if config.ecn { Ecn::Ect } else { Ecn::NotEct };
         let mut used = 0u64;
-        while let Some(Transmit { subflow, seq, dsn, payload, flags }) = flow.sender.poll_transmit(now) {
+        while let Some(Transmit { subflow, origin, seq, dsn, payload, flags }) =
+            flow.sender.poll_transmit(now)
+        {
             let wire = Wire {
                 subflow: slot << SUBFLOW_BITS | subflow as u32,
                 seq,
@@ -317,25 +278,30 @@ impl World {
                 blocks: Default::default(),
             };
             used |= 1 << subflow;
+            if flow.observed {
+                sent.note(subflow, origin, payload);
+            }
+            let (bytes, ecn) =
+                if wire.is_handshake() { (config.ack, Ecn::NotEct) } else { (payload + config.header, ecn) };
             self.packets.sent += 1;
-            if self.fabric.send(flow.ways[subflow].there, Header::new(payload + config.header, ecn), wire) {
+            let way = &mut flow.ways[subflow];
+            if self.fabric.send(way.there, way.header(bytes, ecn, flow.class), wire) {
                 flow.in_fabric += 1;
             } else {
                 self.packets.dropped += 1;
             }
         }
-        while used != 0 {
-            self.arm(slot, used.trailing_zeros(), RETRANSMISSION);
-            used &= used - 1;
-        }
+        used
     }
 
     #[inline]
-    fn send_ack(&mut self, slot: u32, i: u32, ack: Wire) {
+    pub(crate) fn send_ack(&mut self, slot: u32, i: u32, ack: Wire) {
         let flow = &mut self.flows[slot as usize];
         self.packets.sent += 1;
+        let way = &flow.ways[i as usize];
         let bytes = flow.sender.config().ack;
-        if self.fabric.send(flow.ways[i as usize].back, Header::new(bytes, Ecn::NotEct), ack) {
+        let header = Header { bytes, ecn: Ecn::NotEct, class: flow.class, hash: way.hashes[1] };
+        if self.fabric.send(way.back, header, ack) {
             flow.in_fabric += 1;
         } else {
             self.packets.dropped += 1;
@@ -345,10 +311,10 @@ impl World {
     /// Sees that a timer fires no later than its deadline. One that was put off is left where it
     /// is and set again when it fires; one that was brought forward is moved.
     #[inline]
-    fn arm(&mut self, slot: u32, i: u32, kind: u32) {
+    pub(crate) fn arm(&mut self, slot: u32, i: u32, kind: u32) {
         let flow = &mut self.flows[slot as usize];
         let deadline = match kind {
-            RETRANSMISSION => flow.sender.deadline(i as usize),
+            RETRANSMISSION => flow.sender.deadline(i as usize).min(flow.managers_deadline(i)),
             _ => flow.receiver.deadline(i as usize),
         };
         let armed = &mut flow.ways[i as usize].armed[kind as usize];
@@ -368,6 +334,7 @@ impl World {
             let c = flow.sender.counters(i);
             total.sent += c.sent;
             total.retransmissions += c.retransmissions;
+            total.reinjections += c.reinjections;
             total.timeouts += c.timeouts;
             total.recoveries += c.recoveries;
             total.mark_cuts += c.mark_cuts;
@@ -377,7 +344,15 @@ impl World {
                 self.timers.set((slot << SUBFLOW_BITS | i as u32) * 2 + kind, NEVER);
             }
         }
-        let record = FlowRecord { id: flow.id, bytes: flow.bytes, start: flow.start, end, counters: total };
+        let record = FlowRecord {
+            id: flow.id,
+            bytes: flow.bytes,
+            start: flow.start,
+            end,
+            opened: flow.ways.len() as u32,
+            closed: flow.managed.closed,
+            counters: total,
+        };
         self.release_if_empty(slot);
         record
     }

@@ -70,7 +70,7 @@ fn check_end(world: &World, specs: &[FlowSpec], records: &[FlowRecord]) {
         assert_eq!(record.counters.sent, spec.bytes.div_ceil(u64::from(MSS)), "{record:?}");
         let ports = world.fabric().ports();
         let rate = |path: &Path| path.there.iter().map(|&p| ports[p as usize].config().rate).min();
-        let most: u64 = spec.paths.iter().filter_map(rate).sum();
+        let most: u64 = spec.ways.paths().iter().filter_map(rate).sum();
         assert!(record.goodput() < most * u64::from(MSS) / u64::from(PACKET), "{record:?} over {most} bit/s");
     }
     // Payload that arrived twice was sent twice.

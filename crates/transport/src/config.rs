@@ -102,6 +102,11 @@ pub struct Config {
     pub header: u32,
     /// Size of an ACK, bytes.
     pub ack: u32,
+    /// Whether subflows are opened by handshakes, of packets of the size of an ACK (RFC 8684 §3.1, §3.2).
+    pub handshake: bool,
+    /// After this many timeouts in a row what is in flight on a subflow is sent on others too, and it gets no
+    /// new data until it is heard of again (Linux's `stale_loss_cnt`); 0: never.
+    pub stale_after: u32,
     /// Initial window, packets.
     pub initial_window: u32,
     /// The smallest retransmission timeout.

@@ -9,6 +9,7 @@
 //! sees here is what it will see in the kernel.
 
 mod config;
+mod handshake;
 mod ranges;
 mod reassembly;
 mod receiver;
@@ -21,7 +22,7 @@ mod wire;
 
 pub use config::{Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler};
 pub use receiver::{Acks, Receiver};
-pub use sender::{Sender, Transmit};
+pub use sender::{Origin, Sender, Transmit};
 pub use subflow::Counters;
 pub use wire::{Block, Wire};
 

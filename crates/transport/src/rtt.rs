@@ -79,6 +79,12 @@ impl RttEstimator {
     pub fn backed_off(&self) -> bool {
         self.backoff > 0
     }
+
+    /// Timeouts since the last progress.
+    #[inline]
+    pub fn backoff(&self) -> u32 {
+        self.backoff
+    }
 }
 
 /// Picoseconds to 1/8 us, within what a controller's arithmetic can take; a sample is never 0.

@@ -5,21 +5,37 @@ use std::sync::Arc;
 
 use tresse_controllers::{Group, Scheme};
 
+use crate::handshake::Handshake;
 use crate::subflow::{Counters, Subflow};
-use crate::{Config, Scheduler, Time, Wire};
+use crate::{Config, NEVER, Scheduler, Time, Wire};
 
-/// A data packet to be sent.
+/// What a packet carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Data that was never sent before.
+    New,
+    /// Data that was sent before on another subflow.
+    Reinjected,
+    /// A segment that was sent before on this subflow.
+    Retransmitted,
+    /// No data: it belongs to the subflow's handshake.
+    Handshake,
+}
+
+/// A packet to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transmit {
     /// On which subflow.
     pub subflow: usize,
-    /// The subflow's sequence number.
+    /// What it carries.
+    pub origin: Origin,
+    /// As in [`Wire`].
     pub seq: u32,
-    /// The data sequence number.
+    /// As in [`Wire`].
     pub dsn: u32,
     /// Payload, bytes.
     pub payload: u32,
-    /// [`Wire::LAST`], [`Wire::CWR`].
+    /// As in [`Wire`].
     pub flags: u8,
 }
 
@@ -50,12 +66,14 @@ pub struct Sender {
     reinjections: VecDeque<(u8, u32)>,
     /// The subflow that the scheduler chose last.
     last: u8,
+    /// Of the subflows that are being opened.
+    handshakes: Vec<Handshake>,
 }
 
 const CLOSED: u8 = u8::MAX;
 
 impl Sender {
-    /// A connection of `subflows` subflows that sends `bytes`.
+    /// A connection that sends `bytes`, with `subflows` subflows that are open from the start.
     ///
     /// # Panics
     /// If `bytes` is 0 or above 2^32 - 1 segments.
@@ -78,23 +96,31 @@ impl Sender {
             data_una: 0,
             reinjections: VecDeque::new(),
             last: 0,
+            handshakes: Vec::new(),
         }
     }
 
-    /// Adds a subflow that cannot send yet: its number, the next that was not used.
-    pub fn open(&mut self) -> usize {
-        self.subflows.push(Subflow::new(&self.config));
-        self.places.push(CLOSED);
-        self.takes_data.push(true);
-        self.subflows.len() - 1
-    }
-
-    /// The handshake of a subflow is complete: it may send.
+    /// Opens a subflow: its number, the next that was not used. It may send when [`Sender::is_open`]: at once, or
+    /// when its handshake is complete. Three duplicate ACKs make a loss, or more where packets
+    /// overtake each other: `duplicates`.
     ///
     /// # Panics
-    /// If it may already, or if there are as many as a connection may have.
-    pub fn establish(&mut self, subflow: usize) {
-        assert!(!self.is_open(subflow), "subflow {subflow} is established already");
+    /// If there are as many as a connection may have.
+    pub fn open(&mut self, duplicates: u32) -> usize {
+        let subflow = self.subflows.len();
+        self.subflows.push(Subflow::new(&self.config));
+        self.subflows[subflow].duplicate_threshold = duplicates.max(3);
+        self.places.push(CLOSED);
+        self.takes_data.push(true);
+        if self.config.handshake {
+            self.handshakes.push(Handshake::new(subflow as u8));
+        } else {
+            self.establish(subflow);
+        }
+        subflow
+    }
+
+    fn establish(&mut self, subflow: usize) {
         let place = self.open.len();
         self.group.add(self.config.initial_window);
         self.group[place].mss = self.config.mss;
@@ -102,13 +128,16 @@ impl Sender {
         self.open.push(subflow as u8);
     }
 
-    /// Closes a subflow; what is in flight on it is sent again on the others.
+    /// Closes a subflow; what is in flight on it is sent again on the others. Nothing happens if it is closed.
     ///
     /// # Panics
-    /// If it is closed already, or the last one.
+    /// If it is the last one.
     pub fn close(&mut self, subflow: usize) {
+        self.handshakes.retain(|h| usize::from(h.subflow) != subflow);
         let place = self.places[subflow];
-        assert!(place != CLOSED, "subflow {subflow} is closed already");
+        if place == CLOSED {
+            return;
+        }
         self.reinject(subflow);
         self.group.remove(place.into());
         self.open.remove(place.into());
@@ -118,7 +147,45 @@ impl Sender {
         }
     }
 
+    /// An answer to a packet of `subflow`'s handshake has arrived: whether the subflow may send now.
+    pub fn handle_handshake(&mut self, now: Time, subflow: usize, wire: &Wire) -> bool {
+        let Some(i) = self.handshakes.iter().position(|h| usize::from(h.subflow) == subflow) else {
+            return false; // a second answer, or the subflow was closed
+        };
+        let rtt = &mut self.subflows[subflow].rtt;
+        if self.handshakes[i].is_completed_by(wire.seq) {
+            self.handshakes.remove(i);
+            rtt.sample(now - wire.stamp);
+            rtt.reset_backoff();
+            self.establish(subflow);
+            return true;
+        }
+        if self.handshakes[i].go_on(wire.seq) {
+            rtt.sample(now - wire.stamp);
+            rtt.reset_backoff();
+        }
+        false
+    }
+
+    /// The next packet of a handshake.
+    #[cold]
+    fn poll_handshake(&mut self, now: Time) -> Option<Transmit> {
+        let handshake = self.handshakes.iter_mut().find(|h| h.due)?;
+        let subflow = usize::from(handshake.subflow);
+        handshake.due = false;
+        handshake.deadline = now + self.subflows[subflow].rtt.rto(&self.config);
+        Some(Transmit {
+            subflow,
+            origin: Origin::Handshake,
+            seq: handshake.packet,
+            dsn: 0,
+            payload: 0,
+            flags: Wire::HANDSHAKE,
+        })
+    }
+
     /// Whether a subflow is established and not closed.
+    #[inline]
     pub fn is_open(&self, subflow: usize) -> bool {
         self.places[subflow] != CLOSED
     }
@@ -152,51 +219,76 @@ impl Sender {
 
     /// The deadline of `subflow` has passed.
     pub fn handle_timeout(&mut self, now: Time, subflow: usize) {
-        let place = self.places[subflow];
+        let (place, more) = (self.places[subflow], self.has_data());
+        let s = &mut self.subflows[subflow];
+        let before = s.rtt.backoff();
         if place != CLOSED {
-            let more = self.has_data();
-            self.subflows[subflow].handle_timeout(now, &self.config, &mut self.group, place.into(), more);
+            s.handle_timeout(now, &self.config, &mut self.group, place.into(), more);
+            if s.rtt.backoff() > before && s.rtt.backoff() == self.config.stale_after {
+                self.reinject(subflow);
+            }
+        } else if let Some(h) = self.handshakes.iter_mut().find(|h| usize::from(h.subflow) == subflow)
+            && h.deadline <= now
+        {
+            (h.due, h.deadline) = (true, NEVER);
+            s.rtt.back_off();
         }
     }
 
-    /// The next packet to send now: first what was lost, then what is to be sent once more, then new data, on
-    /// the subflow that the scheduler chooses among those that have room.
+    /// The next packet to send now: of a handshake, then what was lost, then what is to be sent once more,
+    /// then new data, on the subflow that the scheduler chooses among those that have room.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
+        if !self.handshakes.is_empty()
+            && let Some(packet) = self.poll_handshake(now)
+        {
+            return Some(packet);
+        }
         for (place, &i) in self.open.iter().enumerate() {
             let s = &mut self.subflows[usize::from(i)];
             if let Some((seq, dsn)) = s.retransmit(now, self.group[place].cwnd, &self.config) {
-                return Some(self.packet(i, seq, dsn, 0));
+                return Some(self.packet(i, Origin::Retransmitted, seq, dsn, 0));
             }
         }
         while self.reinjections.front().is_some_and(|r| r.1 < self.data_una) {
             self.reinjections.pop_front();
         }
-        let i = self.schedule(now)?;
+        let again = self.reinjections.front().copied();
+        let elsewhere = again.and_then(|(from, dsn)| Some((self.schedule(now, Some(from))?, dsn)));
+        let (i, dsn, origin) = match elsewhere {
+            Some((i, dsn)) => {
+                self.reinjections.pop_front();
+                self.subflows[usize::from(i)].counters.reinjections += 1;
+                (i, dsn, Origin::Reinjected)
+            }
+            None => {
+                let i = self.schedule(now, None).filter(|_| self.next_dsn < self.segments)?;
+                self.next_dsn += 1;
+                (i, self.next_dsn - 1, Origin::New)
+            }
+        };
         self.last = i;
-        let again = self.reinjections.pop_front();
         let s = &mut self.subflows[usize::from(i)];
-        let dsn = again.map_or(self.next_dsn, |r| r.1);
-        self.next_dsn += u32::from(again.is_none());
-        s.counters.reinjections += u64::from(again.is_some());
         let seq = s.transmit(now, dsn, &self.config, self.group[self.places[usize::from(i)].into()].state);
         let cwr = if std::mem::take(&mut s.cwr) { Wire::CWR } else { 0 };
-        Some(self.packet(i, seq, dsn, cwr))
+        Some(self.packet(i, origin, seq, dsn, cwr))
     }
 
-    /// The subflow on which the next data goes, if there is any and one has room.
+    /// The subflow on which the next data goes, if there is any and one has room. Data that was on `avoid` goes
+    /// where it was not, if anything else takes data.
     #[inline]
-    fn schedule(&mut self, now: Time) -> Option<u8> {
+    fn schedule(&mut self, now: Time, avoid: Option<u8>) -> Option<u8> {
         let more = self.has_data();
         let one_is_alone = self.group.one_is_alone();
-        // Data that is sent once more goes where it was not, unless there is no other way.
-        let avoid = self.reinjections.front().map(|r| r.0).filter(|_| self.open.len() > 1);
+        let all_stale = self.config.stale_after > 0 && self.open.iter().all(|&i| self.is_stale(i));
+        let takes = |s: &Self, i: u8| s.takes_data[usize::from(i)] && (all_stale || !s.is_stale(i));
+        let avoid = avoid.filter(|&a| self.open.iter().any(|&i| i != a && takes(self, i)));
         let mut best: Option<((u32, u8), u8)> = None;
-        for (place, &i) in self.open.iter().enumerate() {
+        for place in 0..self.open.len() {
+            let i = self.open[place];
             let own = &self.group[place];
             let room = self.subflows[usize::from(i)].check_room(now, own, more);
-            let wanted =
-                (!one_is_alone || own.alone != 0) && self.takes_data[usize::from(i)] && avoid != Some(i);
+            let wanted = (!one_is_alone || own.alone != 0) && takes(self, i) && avoid != Some(i);
             let rank = match self.config.scheduler {
                 // One without an RTT sample comes first; of equals the one that was opened first.
                 Scheduler::LowestRtt => (own.srtt, i),
@@ -209,16 +301,33 @@ impl Sender {
         best.map(|(_, i)| i)
     }
 
+    /// Whether too many timeouts have passed on a subflow without an answer.
+    #[inline]
+    fn is_stale(&self, subflow: u8) -> bool {
+        let stale_after = self.config.stale_after;
+        stale_after > 0 && self.subflows[usize::from(subflow)].rtt.backoff() >= stale_after
+    }
+
     fn has_data(&self) -> bool {
         self.next_dsn < self.segments || !self.reinjections.is_empty()
     }
 
     /// When to call [`Sender::handle_timeout`] for `subflow`: its retransmission, probe or reordering
-    /// timer, or the time of its next burst. `NEVER` if nothing is outstanding or waits for the pacing, and if
-    /// the subflow is closed.
+    /// timer, or the time of its next burst; until it is open, that of its handshake. `NEVER` if nothing is
+    /// outstanding or waits for the pacing, and if the subflow is closed.
     #[inline]
     pub fn deadline(&self, subflow: usize) -> Time {
-        if self.is_open(subflow) { self.subflows[subflow].deadline() } else { crate::NEVER }
+        if self.is_open(subflow) {
+            return self.subflows[subflow].deadline();
+        }
+        let own = self.handshakes.iter().find(|h| usize::from(h.subflow) == subflow);
+        own.map_or(NEVER, |h| h.deadline)
+    }
+
+    /// The smoothed RTT of `subflow`, ps; 0 if there is no sample.
+    #[inline]
+    pub fn srtt(&self, subflow: usize) -> Time {
+        self.subflows[subflow].rtt.srtt()
     }
 
     /// The place of an open subflow in [`Sender::group`].
@@ -248,10 +357,11 @@ impl Sender {
     }
 
     #[inline]
-    fn packet(&self, subflow: u8, seq: u32, dsn: u32, flags: u8) -> Transmit {
+    fn packet(&self, subflow: u8, origin: Origin, seq: u32, dsn: u32, flags: u8) -> Transmit {
         let last = dsn + 1 == self.segments;
         Transmit {
             subflow: subflow.into(),
+            origin,
             seq,
             dsn,
             payload: if last { self.last_payload } else { self.config.mss },

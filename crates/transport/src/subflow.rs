@@ -35,7 +35,7 @@ pub struct Counters {
     pub probes: u64,
 }
 
-/// Duplicate ACKs or SACKed segments that make a loss (RFC 5681 §3.2).
+/// Duplicate ACKs or SACKed segments that make a loss (RFC 5681 §3.2), where packets keep their order.
 const DUPLICATE_THRESHOLD: u32 = 3;
 
 /// What the timer of a subflow stands for; there is one (RFC 8985 §8).
@@ -49,7 +49,7 @@ enum Alarm {
 #[derive(Debug)]
 pub(crate) struct Subflow {
     pub board: Scoreboard,
-    rtt: RttEstimator,
+    pub rtt: RttEstimator,
     /// Where the state that is held ends: the next segment to be sent when it began.
     high_seq: u32,
     /// A round ends when this segment is ACKed (XMP Figure 2, beg_seq).
@@ -68,6 +68,8 @@ pub(crate) struct Subflow {
     /// packets (Linux's `tcp_cwnd_validate`).
     usage_end: u32,
     most_out: u32,
+    /// Duplicate ACKs or SACKed segments that make a loss on this subflow.
+    pub duplicate_threshold: u32,
     deadline: Time,
     alarm: Alarm,
     rack: Option<Box<Rack>>,
@@ -90,6 +92,7 @@ impl Subflow {
             limited: false,
             usage_end: 0,
             most_out: 0,
+            duplicate_threshold: DUPLICATE_THRESHOLD,
             deadline: NEVER,
             alarm: Alarm::Retransmission,
             rack: rack.then(Box::default),

@@ -16,11 +16,12 @@ pub struct Block {
 pub struct Wire {
     /// Whose packet it is; the host's own name for the subflow.
     pub subflow: u32,
-    /// Data: the segment's sequence number. ACK: the next segment that is expected.
+    /// Data: the segment's sequence number. ACK: the next segment that is expected. Handshake: which of its
+    /// packets this is.
     pub seq: u32,
     /// Data: the data sequence number, segments. ACK: the first one that is still missing (RFC 8684 §3.3.1).
     pub dsn: u32,
-    /// Data: [`Wire::LAST`], [`Wire::CWR`]. ACK: [`Wire::ACK`].
+    /// Data: [`Wire::LAST`], [`Wire::CWR`]. ACK: [`Wire::ACK`]. Either: [`Wire::HANDSHAKE`].
     pub flags: u8,
     /// ACK: the echoed CE marks; 1 for a plain ECE.
     pub ce: u8,
@@ -39,6 +40,8 @@ impl Wire {
     pub const LAST: u8 = 2;
     /// Data: the window was reduced (RFC 3168 §6.1.2).
     pub const CWR: u8 = 4;
+    /// It belongs to the handshake of a subflow and carries neither data nor an ACK of data.
+    pub const HANDSHAKE: u8 = 8;
 
     /// Whether it is an ACK.
     #[inline]

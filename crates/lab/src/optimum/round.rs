@@ -61,7 +61,7 @@ impl Round {
         let transfers = Permutation { hosts: fabric.hosts(), size: case.size, seed }.round(round);
         let routes: Vec<Vec<Vec<u32>>> = transfers
             .iter()
-            .map(|&t| spec(plan, case, seed, round, t).paths.into_iter().map(|p| p.there).collect())
+            .map(|&t| spec(plan, case, seed, round, t).ways.paths().iter().map(|p| p.there.clone()).collect())
             .collect();
         let used: BTreeMap<u32, usize> = routes.iter().flatten().flatten().map(|&port| (port, 0)).collect();
         let links: BTreeMap<u32, usize> = used.into_keys().zip(0..).collect();

@@ -143,6 +143,8 @@ pub fn transport(scheme: &Scheme, acks: Acking) -> Config {
         mss: MSS,
         header: HEADER,
         ack: HEADER,
+        handshake: false,
+        stale_after: 0,
         initial_window: 1,
         rto_min: 200 * MILLISECOND,
         rto_initial: SECOND,
@@ -162,7 +164,7 @@ pub fn transport(scheme: &Scheme, acks: Acking) -> Config {
 
 /// A connection with a subflow for each path.
 pub fn flow(id: u64, scheme: &Arc<Scheme>, acks: Acking, bytes: u64, paths: Vec<Path>) -> FlowSpec {
-    FlowSpec { id, config: transport(scheme, acks), scheme: scheme.clone(), bytes, paths }
+    FlowSpec::on_paths(id, transport(scheme, acks), scheme.clone(), bytes, paths)
 }
 
 /// Turns time until `until`; connections that finish meanwhile.

@@ -3,7 +3,7 @@
 
 use tresse_controllers::{Cause, Group, State};
 
-use super::{Alarm, DUPLICATE_THRESHOLD, Subflow};
+use super::{Alarm, Subflow};
 use crate::scoreboard::{Delivered, sent_after};
 use crate::{Block, Config, NEVER, Time, Wire};
 
@@ -88,9 +88,8 @@ impl Rack {
         }
     }
 
-    /// §6.2 step 4: `RACK.reo_wnd`.
-    fn reordering_window(&self, state: State, sacked: u32, min_rtt: Time, srtt: Time) -> Time {
-        let sure = state >= State::Recovery || sacked >= DUPLICATE_THRESHOLD;
+    /// §6.2 step 4: `RACK.reo_wnd`; `sure` says that something is lost, as far as counting can tell.
+    fn reordering_window(&self, sure: bool, min_rtt: Time, srtt: Time) -> Time {
         if !self.reordering_seen && sure {
             return 0;
         }
@@ -160,7 +159,8 @@ impl Subflow {
     /// timer if some may be, later; whether it did.
     pub(super) fn detect_losses(&mut self, now: Time, config: &Config, state: State) -> bool {
         let Some(rack) = &mut self.rack else { return false };
-        let window = rack.reordering_window(state, self.board.sacked(), self.rtt.min(), self.rtt.srtt());
+        let sure = state >= State::Recovery || self.board.sacked() >= self.duplicate_threshold;
+        let window = rack.reordering_window(sure, self.rtt.min(), self.rtt.srtt());
         let Some(due) = self.board.lose_older(now, rack.newest, rack.rtt + window) else { return false };
         self.alarm = Alarm::Reordering;
         self.deadline = (due + config.timer_slack).min(now + self.rtt.rto(config));

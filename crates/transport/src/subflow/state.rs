@@ -2,7 +2,7 @@
 
 use tresse_controllers::{Cause, Group, INFINITE_SSTHRESH, State};
 
-use super::{DUPLICATE_THRESHOLD, Prr, Subflow};
+use super::{Prr, Subflow};
 use crate::{Config, Recovery, Reduction};
 
 impl Subflow {
@@ -73,13 +73,17 @@ impl Subflow {
     /// Whether a recovery has to begin.
     #[inline]
     pub(super) fn has_loss(&self) -> bool {
-        if self.rack.is_some() { self.board.lost() > 0 } else { self.board.sacked() >= DUPLICATE_THRESHOLD }
+        if self.rack.is_some() {
+            self.board.lost() > 0
+        } else {
+            self.board.sacked() >= self.duplicate_threshold
+        }
     }
 
     /// With RFC 6675: marks what is lost.
     pub(super) fn judge(&mut self, config: &Config) {
         if config.recovery == Recovery::Sack {
-            self.board.judge(DUPLICATE_THRESHOLD);
+            self.board.judge(self.duplicate_threshold);
         }
     }
 
@@ -94,7 +98,7 @@ impl Subflow {
         match config.recovery {
             // The reduction lets the first retransmission go.
             Recovery::Rack => return,
-            Recovery::Sack => self.board.judge(DUPLICATE_THRESHOLD),
+            Recovery::Sack => self.board.judge(self.duplicate_threshold),
             Recovery::GoBackN | Recovery::Reno | Recovery::NewReno => self.board.lose_head(),
         }
         self.forced = true;

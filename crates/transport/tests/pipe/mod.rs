@@ -24,6 +24,8 @@ pub fn config() -> Config {
         mss: MSS,
         header: 40,
         ack: 40,
+        handshake: false,
+        stale_after: 0,
         initial_window: 10,
         rto_min: 200 * MILLISECOND,
         rto_initial: SECOND,

@@ -16,6 +16,8 @@ fn config() -> Config {
         mss: 1460,
         header: 40,
         ack: 40,
+        handshake: false,
+        stale_after: 0,
         initial_window: 1000,
         rto_min: 200 * MS,
         rto_initial: 1000 * MS,

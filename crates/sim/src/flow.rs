@@ -1,0 +1,112 @@
+//! A connection in the world: its two ends, its path manager, and the way of each subflow.
+
+use tresse_controllers::MAX_SUBFLOWS;
+use tresse_fabric::{Ecn, Fabric, Header, NEVER, RouteId, Time, mix};
+use tresse_path_manager::{PairId, PathManager, Route};
+use tresse_transport::{Receiver, Sender, Wire};
+
+use crate::spec::Ways;
+
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub id: u64,
+    pub bytes: u64,
+    pub start: Time,
+    pub sender: Sender,
+    pub receiver: Receiver,
+    pub ways: Vec<Way>,
+    /// Packets in the fabric; the slot is free when there are none and the message has arrived.
+    pub in_fabric: u32,
+    pub done: bool,
+    pub class: u8,
+    /// Its path manager wants to know what is sent and ACKed.
+    pub observed: bool,
+    pub managed: Box<Managed>,
+}
+
+impl Flow {
+    /// When the path manager wants to be called; its timer is subflow 0's.
+    #[inline]
+    pub fn managers_deadline(&self, subflow: u32) -> Time {
+        if subflow == 0 && self.observed { self.managed.manager.deadline() } else { NEVER }
+    }
+}
+
+/// What is seldom touched.
+#[derive(Debug)]
+pub(crate) struct Managed {
+    pub manager: Box<dyn PathManager>,
+    pub pair: PairId,
+    pub ways: Ways,
+    /// By number of a subflow.
+    pub closed: u64,
+}
+
+/// The way of a subflow, and when its timers are set to fire: no later than their deadlines.
+#[derive(Debug)]
+pub(crate) struct Way {
+    pub there: RouteId,
+    pub back: RouteId,
+    pub armed: [Time; 2],
+    /// What ECMP sees of its addresses and ports, there and back.
+    pub hashes: [u32; 2],
+    /// Each packet has a hash of its own: how many there were.
+    pub sprayed: Option<u64>,
+}
+
+impl Way {
+    /// The way of a subflow of this route.
+    ///
+    /// # Panics
+    /// If packets are to be sprayed over fixed paths.
+    pub fn new(fabric: &mut Fabric<Wire>, ways: &Ways, route: Route) -> Self {
+        let (there, back, name) = match ways {
+            Ways::Fixed(paths) => {
+                let number = match route {
+                    Route::Addresses { local, .. } => local,
+                    Route::Port(port) => port,
+                    Route::Spray => panic!("packets can be sprayed where the nodes decide only"),
+                };
+                let path = &paths[usize::from(number) % paths.len()];
+                (fabric.add_route(&path.there), fabric.add_route(&path.back), 0)
+            }
+            Ways::Forwarded { from, to, stream, .. } => {
+                let (local, remote, port) = match route {
+                    Route::Addresses { local, remote } => (local, remote, 0),
+                    Route::Port(port) => (0, 0, port),
+                    Route::Spray => (0, 0, 0),
+                };
+                let ends = [from[usize::from(local)], to[usize::from(remote)]];
+                let name = u64::from(local) << 32 | u64::from(remote) << 16 | u64::from(port);
+                let there = fabric.add_forwarded(ends[0], ends[1]);
+                (there, fabric.add_forwarded(ends[1], ends[0]), mix(mix(*stream) ^ name))
+            }
+        };
+        Self {
+            there,
+            back,
+            armed: [NEVER; 2],
+            hashes: [(name >> 32) as u32, name as u32],
+            sprayed: (route == Route::Spray).then_some(0),
+        }
+    }
+
+    /// What switches read of a packet there.
+    #[inline]
+    pub fn header(&mut self, bytes: u32, ecn: Ecn, class: u8) -> Header {
+        let hash = match &mut self.sprayed {
+            None => self.hashes[0],
+            Some(count) => {
+                *count += 1;
+                mix(u64::from(self.hashes[0]) << 32 ^ *count) as u32
+            }
+        };
+        Header { bytes, ecn, class, hash }
+    }
+}
+
+/// Subflow `i` of the connection in slot `s` is called `s << SUBFLOW_BITS | i`.
+pub(crate) const SUBFLOW_BITS: u32 = MAX_SUBFLOWS.ilog2();
+
+/// The number of a subflow in its name.
+pub(crate) const SUBFLOW: u32 = MAX_SUBFLOWS as u32 - 1;

@@ -1,0 +1,137 @@
+//! Path managers at work: subflows that come and go, and links that change.
+
+use tresse_fabric::{BitsPerSecond, Packet, Time};
+use tresse_path_manager::{Ack, Action, Pair, PathManager, Priority, Route, Sent};
+use tresse_transport::{Origin, Wire};
+
+use crate::flow::{SUBFLOW, SUBFLOW_BITS, Way};
+use crate::world::{RETRANSMISSION, World};
+
+/// What was sent since the path manager was told last, by subflow; few are in use at a time.
+#[derive(Debug, Default)]
+pub(crate) struct SentPackets(Vec<Sent>);
+
+impl SentPackets {
+    /// Notes a packet.
+    pub fn note(&mut self, subflow: usize, origin: Origin, payload: u32) {
+        if origin == Origin::Handshake {
+            return;
+        }
+        let at = self.0.iter().position(|s| s.subflow == subflow).unwrap_or_else(|| {
+            self.0.push(Sent { subflow, packets: 0, retransmissions: 0, new_bytes: 0 });
+            self.0.len() - 1
+        });
+        let sent = &mut self.0[at];
+        sent.packets += 1;
+        sent.retransmissions += u64::from(origin == Origin::Retransmitted);
+        sent.new_bytes += if origin == Origin::New { payload.into() } else { 0 };
+    }
+}
+
+impl World {
+    /// Tells the path manager of the connection in `slot` something and does what it then asks for. Whether
+    /// it asked for anything.
+    pub(crate) fn manage(
+        &mut self,
+        slot: u32,
+        tell: impl FnOnce(&mut dyn PathManager, Time, &mut Pair),
+    ) -> bool {
+        let now = self.now();
+        let managed = &mut self.flows[slot as usize].managed;
+        tell(&mut *managed.manager, now, &mut self.pairs[managed.pair]);
+        let mut acted = false;
+        while let Some(action) = self.flows[slot as usize].managed.manager.poll_action() {
+            self.act(slot, action);
+            acted = true;
+        }
+        self.arm(slot, 0, RETRANSMISSION);
+        acted
+    }
+
+    fn act(&mut self, slot: u32, action: Action) {
+        let flow = &mut self.flows[slot as usize];
+        match action {
+            Action::Open { subflow, route } => {
+                let way = Way::new(&mut self.fabric, &flow.managed.ways, route);
+                // Packets of a sprayed subflow overtake each other by up to a packet a path.
+                let duplicates = if route == Route::Spray { flow.managed.ways.opening(0).paths } else { 3 };
+                flow.ways.push(way);
+                let opened = flow.sender.open(duplicates.into());
+                assert_eq!((opened, flow.receiver.open()), (subflow, subflow), "subflows count up");
+                assert!(subflow <= SUBFLOW as usize, "a connection opens at most {} subflows", SUBFLOW + 1);
+                if flow.sender.is_open(subflow) {
+                    self.manage(slot, |m, now, pair| m.handle_established(now, pair, subflow));
+                }
+            }
+            Action::Close { subflow } => {
+                flow.sender.close(subflow);
+                flow.managed.closed |= 1 << subflow;
+            }
+            Action::SetPriority { subflow, priority } => {
+                flow.sender.set_takes_data(subflow, priority == Priority::Normal);
+            }
+            Action::Reinject { subflow } => flow.sender.reinject(subflow),
+        }
+    }
+
+    /// Tells the path manager of an ACK on subflow `i`.
+    pub(crate) fn tell_ack(&mut self, slot: u32, i: usize, wire: &Wire) {
+        let sender = &self.flows[slot as usize].sender;
+        if sender.is_open(i) {
+            let outstanding = sender.outstanding(i).into();
+            let ack = Ack { subflow: i, outstanding, marked: (wire.ce > 0).into(), srtt: sender.srtt(i) };
+            self.manage(slot, |m, now, pair| m.handle_ack(now, pair, &ack));
+        }
+    }
+
+    /// Tells the path manager what was sent; whether it asked for anything.
+    pub(crate) fn tell_sent(&mut self, slot: u32, sent: &SentPackets) -> bool {
+        let mut acted = false;
+        for sent in &sent.0 {
+            acted |= self.manage(slot, |m, now, pair| m.handle_sent(now, pair, sent));
+        }
+        acted
+    }
+
+    /// A packet of a subflow's handshake has arrived.
+    #[cold]
+    pub(crate) fn handle_handshake(&mut self, packet: &Packet<Wire>) {
+        let wire = &packet.payload;
+        let (slot, i) = (wire.subflow >> SUBFLOW_BITS, wire.subflow & SUBFLOW);
+        if !wire.is_ack() {
+            self.send_ack(slot, i, wire.answer());
+            return;
+        }
+        let now = self.now();
+        if self.flows[slot as usize].sender.handle_handshake(now, i as usize, wire) {
+            self.manage(slot, |m, now, pair| m.handle_established(now, pair, i as usize));
+        }
+        self.transmit(slot);
+        self.arm(slot, i, RETRANSMISSION);
+    }
+}
+
+/// Links that change, as [`tresse_fabric::Fabric`] has them.
+impl World {
+    /// The rate of a port with a real server changes now.
+    ///
+    /// # Panics
+    /// If the port has no server, or the rate is 0.
+    pub fn set_rate(&mut self, port: u32, rate: BitsPerSecond) {
+        self.fabric.set_rate(port, rate);
+    }
+
+    /// The link of a port with a real server fails now, or comes back. What is lost with it comes back
+    /// from the fabric as dropped, packet by packet.
+    ///
+    /// # Panics
+    /// If the port has no server.
+    pub fn set_link(&mut self, port: u32, up: bool) {
+        self.fabric.set_link(port, up);
+    }
+
+    /// The nodes find their shortest ways anew, over the links that are up.
+    pub fn reroute(&mut self) {
+        self.fabric.reroute();
+    }
+}

@@ -1,0 +1,146 @@
+//! What a connection is started with, and what is known of it when it has ended.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tresse_controllers::Scheme;
+use tresse_fabric::Time;
+use tresse_path_manager::{self as path_manager, By, Opening, Pair, PathManager, fixed};
+use tresse_transport::{Config, Counters};
+
+/// A way through the network that is fixed port by port, there and back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Path {
+    /// From the sender to the receiver.
+    pub there: Vec<u32>,
+    /// From the receiver to the sender.
+    pub back: Vec<u32>,
+}
+
+/// How the packets of a connection can go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ways {
+    /// By fixed paths: a subflow takes that of the number of its local address or of its source port. Beyond
+    /// the last it begins with the first again.
+    Fixed(Vec<Path>),
+    /// As the nodes decide.
+    Forwarded {
+        /// The sender's addresses: nodes, the same one several times if it has one link.
+        from: Vec<u32>,
+        /// The receiver's.
+        to: Vec<u32>,
+        /// How many paths of the same length lead from one to the other, at least 1: what a path manager
+        /// that chooses by path takes for their number.
+        paths: u16,
+        /// A random word of the connection's own, from which the hashes of its addresses and ports come.
+        stream: u64,
+    },
+}
+
+impl Ways {
+    /// The paths; none if the nodes decide.
+    pub fn paths(&self) -> &[Path] {
+        match self {
+            Self::Fixed(paths) => paths,
+            Self::Forwarded { .. } => &[],
+        }
+    }
+
+    /// What there is to choose from, for a path manager that begins now.
+    pub(crate) fn opening(&self, now: Time) -> Opening {
+        let (locals, remotes, paths, stream) = match self {
+            Self::Fixed(paths) => (paths.len(), 1, paths.len() as u16, 0),
+            Self::Forwarded { from, to, paths, stream } => (from.len(), to.len(), *paths, *stream),
+        };
+        Opening { now, locals: locals as u16, remotes: remotes as u16, paths, stream }
+    }
+}
+
+/// Makes the path manager of a connection that begins.
+#[derive(Clone)]
+pub struct Manager(Arc<dyn Fn(&Opening, &mut Pair) -> Box<dyn PathManager> + Send + Sync>);
+
+impl Manager {
+    /// Whatever `open` makes.
+    pub fn new(open: impl Fn(&Opening, &mut Pair) -> Box<dyn PathManager> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(open))
+    }
+
+    /// `subflows` of them, one an address; none is ever closed.
+    pub fn fixed(subflows: usize) -> Self {
+        let config = fixed::Config { subflows, by: By::Address };
+        Self::new(move |opening, _| Box::new(fixed::Fixed::new(&config, opening)))
+    }
+
+    pub(crate) fn open(&self, opening: &Opening, pair: &mut Pair) -> Box<dyn PathManager> {
+        (self.0)(opening, pair)
+    }
+}
+
+impl From<path_manager::Scheme> for Manager {
+    fn from(scheme: path_manager::Scheme) -> Self {
+        Self::new(move |opening, pair| scheme.open(opening, pair))
+    }
+}
+
+impl fmt::Debug for Manager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Manager")
+    }
+}
+
+/// A connection to be started: one message.
+#[derive(Debug, Clone)]
+pub struct FlowSpec {
+    /// The caller's own name for it.
+    pub id: u64,
+    /// The hosts, from and to: connections of the same two share what a path manager learns of the way.
+    pub hosts: [u32; 2],
+    /// The transport.
+    pub config: Config,
+    /// The controllers.
+    pub scheme: Arc<Scheme>,
+    /// The message, bytes.
+    pub bytes: u64,
+    /// The ways that there are.
+    pub ways: Ways,
+    /// What opens and closes the subflows.
+    pub manager: Manager,
+    /// The class of its packets, there and back, in ports that tell classes apart.
+    pub class: u8,
+}
+
+impl FlowSpec {
+    /// A connection with a subflow on each of these paths, from its beginning to its end.
+    pub fn on_paths(id: u64, config: Config, scheme: Arc<Scheme>, bytes: u64, paths: Vec<Path>) -> Self {
+        let manager = Manager::fixed(paths.len());
+        Self { id, hosts: [0; 2], config, scheme, bytes, ways: Ways::Fixed(paths), manager, class: 0 }
+    }
+}
+
+/// A connection whose message has arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlowRecord {
+    /// The caller's own name for it.
+    pub id: u64,
+    /// The message, bytes.
+    pub bytes: u64,
+    /// When it was started.
+    pub start: Time,
+    /// When the last byte arrived.
+    pub end: Time,
+    /// Subflows that its path manager opened.
+    pub opened: u32,
+    /// Those that it closed before the end: bit i stands for subflow i.
+    pub closed: u64,
+    /// What its subflows counted, summed.
+    pub counters: Counters,
+}
+
+impl FlowRecord {
+    /// Its mean rate over its whole life, bit/s (XMP §5.2.2).
+    pub fn goodput(&self) -> u64 {
+        let bits = u128::from(self.bytes) * 8 * u128::from(tresse_fabric::SECOND);
+        (bits / u128::from((self.end - self.start).max(1))) as u64
+    }
+}
