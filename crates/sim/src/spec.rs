@@ -58,7 +58,9 @@ impl Ways {
 
 /// Makes the path manager of a connection that begins.
 #[derive(Clone)]
-pub struct Manager(Arc<dyn Fn(&Opening, &mut Pair) -> Box<dyn PathManager> + Send + Sync>);
+pub struct Manager(Arc<Open>);
+
+type Open = dyn Fn(&Opening, &mut Pair) -> Box<dyn PathManager> + Send + Sync;
 
 impl Manager {
     /// Whatever `open` makes.
