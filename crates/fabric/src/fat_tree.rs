@@ -11,54 +11,8 @@
 use crate::loss::{Loss, Probability};
 use crate::network::Network;
 use crate::port::{NonEct, PortConfig, Threshold};
+use crate::topology::Topology;
 use crate::units::{BitsPerSecond, Time};
-
-/// A layer of links; a port belongs to the layer of its link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Layer {
-    /// Between hosts and edge switches: the rack.
-    Rack,
-    /// Between edge and aggregation switches.
-    Aggregation,
-    /// Between aggregation and core switches.
-    Core,
-}
-
-impl Layer {
-    /// The layers, from the hosts up.
-    pub const ALL: [Self; 3] = [Self::Rack, Self::Aggregation, Self::Core];
-
-    /// The name in files and results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rack => "rack",
-            Self::Aggregation => "aggregation",
-            Self::Core => "core",
-        }
-    }
-}
-
-/// How far apart two hosts are (XMP §5.2.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Locality {
-    /// Under one edge switch.
-    InnerRack,
-    /// In one pod, under different edge switches.
-    InterRack,
-    /// In different pods.
-    InterPod,
-}
-
-impl Locality {
-    /// The name in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::InnerRack => "inner-rack",
-            Self::InterRack => "inter-rack",
-            Self::InterPod => "inter-pod",
-        }
-    }
-}
 
 /// What the paths of one connection must not share (catalogue 0.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +23,8 @@ pub enum Spread {
     Aggregation,
 }
 
-/// The links of a layer, both directions alike.
+/// What a fat tree is made of. Layers are `rack` (between hosts and edge switches), `aggregation` (between edge
+/// and aggregation switches) and `core`; both directions of a link are alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FatTreeConfig {
     /// Ports a switch; even.
@@ -98,7 +53,7 @@ pub struct FatTreeError {
     pub k: u32,
 }
 
-/// A fat tree: which port leads where.
+/// A fat tree: which port leads where, and its two-level routing.
 #[derive(Debug, Clone)]
 pub struct FatTree {
     config: FatTreeConfig,
@@ -139,17 +94,17 @@ impl FatTree {
     }
 
     /// The longest route, ports.
-    pub fn longest_route(&self) -> usize {
-        6
-    }
+    pub const LONGEST_ROUTE: usize = 6;
 
     /// How many ways there are from `from` to `to`: the core switches between pods, the
     /// aggregation switches within a pod, one in a rack.
     pub fn paths(&self, from: u32, to: u32) -> u32 {
-        match self.locality(from, to) {
-            Locality::InnerRack => 1,
-            Locality::InterRack => self.half,
-            Locality::InterPod => self.half * self.half,
+        if self.edge(from) == self.edge(to) {
+            1
+        } else if self.pod(from) == self.pod(to) {
+            self.half
+        } else {
+            self.half * self.half
         }
     }
 
@@ -158,17 +113,6 @@ impl FatTree {
         match spread {
             Spread::Core => self.half * self.half,
             Spread::Aggregation => self.half,
-        }
-    }
-
-    /// How far apart two hosts are.
-    pub fn locality(&self, from: u32, to: u32) -> Locality {
-        if self.edge(from) == self.edge(to) {
-            Locality::InnerRack
-        } else if self.pod(from) == self.pod(to) {
-            Locality::InterRack
-        } else {
-            Locality::InterPod
         }
     }
 
@@ -202,56 +146,64 @@ impl FatTree {
         // An aggregation switch's port down to edge e of its pod.
         let aggregation_down =
             || self.port(Group::AggregationDown, (pod_to * half + up) * half + edge_to % half);
-        match self.locality(from, to) {
-            Locality::InnerRack => vec![host_up, edge_down],
-            Locality::InterRack => vec![host_up, edge_up(), aggregation_down(), edge_down],
-            Locality::InterPod => vec![
+        if edge_from == edge_to {
+            vec![host_up, edge_down]
+        } else if pod_from == pod_to {
+            vec![host_up, edge_up(), aggregation_down(), edge_down]
+        } else {
+            vec![
                 host_up,
                 edge_up(),
                 self.port(Group::AggregationUp, (pod_from * half + up) * half + down),
                 self.port(Group::CoreDown, core * self.config.k + pod_to),
                 aggregation_down(),
                 edge_down,
-            ],
+            ]
         }
     }
 
-    /// The RTT of an empty path: propagation both ways, and the transmission of a packet of `data`
-    /// bytes there and of `ack` bytes back at every hop.
-    pub fn base_rtt(&self, from: u32, to: u32, data: u32, ack: u32) -> Time {
-        let route = self.route(from, to, 0);
-        route
-            .iter()
-            .map(|&p| {
-                let delay = self.config.delay[self.layer(p) as usize];
-                2 * delay + u64::from(data + ack) * 8_000_000_000_000 / self.rate(p)
-            })
-            .sum()
-    }
-
-    /// The layer of a port.
-    pub fn layer(&self, port: u32) -> Layer {
-        match port / self.hosts() {
-            0 | 1 => Layer::Rack,
-            2 | 3 => Layer::Aggregation,
-            _ => Layer::Core,
+    /// The network. Nodes are hosts, then edge, aggregation and core switches; edge and aggregation switches are
+    /// numbered through all pods.
+    pub fn topology(&self) -> Topology {
+        let hosts = 0..self.hosts();
+        let ports = 0..6 * self.hosts();
+        let nodes = 0..self.hosts() + self.switches();
+        Topology {
+            network: Network {
+                hosts: self.hosts(),
+                nodes: nodes.end,
+                ends: ports.clone().map(|p| self.ends(p)).collect(),
+            },
+            configs: ports.clone().map(|p| self.config(p)).collect(),
+            layers: ports.map(|p| self.layer(p)).collect(),
+            layer_names: &["rack", "aggregation", "core"],
+            node_names: nodes.map(|n| self.node_name(n)).collect(),
+            racks: hosts.clone().map(|h| self.edge(h)).collect(),
+            pods: hosts.map(|h| self.pod(h)).collect(),
         }
     }
 
-    /// The rate of a port.
-    pub fn rate(&self, port: u32) -> BitsPerSecond {
-        self.config.rate[self.layer(port) as usize]
+    /// Of a port, the place of its layer in the configuration.
+    fn layer(&self, port: u32) -> u8 {
+        (port / self.hosts() / 2) as u8
     }
 
-    /// How likely a port loses a packet, whatever its queue.
-    pub fn loss(&self, port: u32) -> Probability {
-        self.config.loss[self.layer(port) as usize]
+    fn config(&self, port: u32) -> PortConfig {
+        let (c, layer) = (&self.config, usize::from(self.layer(port)));
+        let (limit, mark) = if port < self.hosts() { c.host } else { (c.limit[layer], c.mark[layer]) };
+        PortConfig {
+            rate: c.rate[layer],
+            delay: c.delay[layer],
+            limit,
+            mark,
+            non_ect: c.non_ect,
+            red: None,
+            loss: Loss::new(c.loss[layer], 0, port),
+        }
     }
 
-    /// The nodes at the two ends of a port's link: that which sends, and that to which it leads. Nodes are
-    /// hosts, then edge, aggregation and core switches; edge and aggregation switches are numbered through
-    /// all pods.
-    pub fn ends(&self, port: u32) -> [u32; 2] {
+    /// The nodes at the two ends of a port's link: that which sends, and that to which it leads.
+    fn ends(&self, port: u32) -> [u32; 2] {
         let (half, i) = (self.half, port % self.hosts());
         let switch = i / half;
         let per_layer = self.config.k * half;
@@ -273,8 +225,7 @@ impl FatTree {
         }
     }
 
-    /// The name of a node, for people: `host 3`, `edge 0`.
-    pub fn node_name(&self, node: u32) -> String {
+    fn node_name(&self, node: u32) -> String {
         let per_layer = self.config.k * self.half;
         match node.checked_sub(self.hosts()) {
             None => format!("host {node}"),
@@ -282,35 +233,6 @@ impl FatTree {
             Some(n) if n < 2 * per_layer => format!("aggregation {}", n - per_layer),
             Some(n) => format!("core {}", n - 2 * per_layer),
         }
-    }
-
-    /// The nodes and which ports lead from one to another.
-    pub fn network(&self) -> Network {
-        Network {
-            hosts: self.hosts(),
-            nodes: self.hosts() + self.switches(),
-            ends: (0..6 * self.hosts()).map(|p| self.ends(p)).collect(),
-        }
-    }
-
-    /// Every port, by number; `seed` decides which packets they lose.
-    pub fn ports(&self, seed: u64) -> Vec<PortConfig> {
-        let c = &self.config;
-        (0..6 * self.hosts())
-            .map(|p| {
-                let layer = self.layer(p) as usize;
-                let (limit, mark) = if p < self.hosts() { c.host } else { (c.limit[layer], c.mark[layer]) };
-                PortConfig {
-                    rate: c.rate[layer],
-                    delay: c.delay[layer],
-                    limit,
-                    mark,
-                    non_ect: c.non_ect,
-                    red: None,
-                    loss: Loss::new(c.loss[layer], seed, p),
-                }
-            })
-            .collect()
     }
 
     fn edge(&self, host: u32) -> u32 {

@@ -19,14 +19,16 @@ mod prefetch;
 mod queue;
 mod random;
 mod red;
+mod routes;
 mod server;
 mod sort;
 mod timers;
+mod topology;
 mod units;
 
 pub use balance::Balancing;
 pub use fabric::{Arrival, Fabric, RouteId};
-pub use fat_tree::{FatTree, FatTreeConfig, FatTreeError, Layer, Locality, Spread};
+pub use fat_tree::{FatTree, FatTreeConfig, FatTreeError, Spread};
 pub use loss::{Loss, Probability};
 pub use network::Network;
 pub use packet::{Ecn, Header, Packet};
@@ -35,8 +37,10 @@ pub use prefetch::prefetch;
 pub use queue::{Event, EventQueue};
 pub use random::mix;
 pub use red::RedConfig;
+pub use routes::{Route, Routes};
 pub use server::{ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, ServerConfig};
 pub use timers::Timers;
+pub use topology::{Locality, Topology};
 pub use units::{
     ARRIVALS, BitsPerSecond, Entity, MICROSECOND, MILLISECOND, NANOSECOND, NEVER, SECOND, TIMER_ENTITIES,
     Time, seconds,

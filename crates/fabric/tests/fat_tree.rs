@@ -16,8 +16,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tresse_fabric::{
-    FatTree, FatTreeConfig, FatTreeError, Layer, Locality, MICROSECOND, NANOSECOND, NonEct, Probability,
-    Spread, Threshold,
+    FatTree, FatTreeConfig, FatTreeError, Locality, MICROSECOND, NANOSECOND, NonEct, Probability, Spread,
+    Threshold,
 };
 
 const GIGABIT: u64 = 1_000_000_000;
@@ -80,7 +80,7 @@ fn hosts_switches_and_ports_are_as_many_as_al_fares_counts() {
         let tree = tree(k);
         assert_eq!((tree.hosts(), tree.switches()), (hosts, switches));
         // Three layers of as many links as hosts, two directions each.
-        assert_eq!(tree.ports(1).len(), 6 * hosts as usize);
+        assert_eq!(tree.topology().configs.len(), 6 * hosts as usize);
     }
 }
 
@@ -90,8 +90,8 @@ fn hosts_switches_and_ports_are_as_many_as_al_fares_counts() {
 fn the_ports_are_the_links_of_a_fat_tree() {
     for k in [4, 6, 8] {
         let tree = tree(k);
-        let links: BTreeSet<(Node, Node)> = (0..tree.ports(1).len() as u32).map(|p| ends(k, p)).collect();
-        assert_eq!(links.len(), tree.ports(1).len(), "no link twice");
+        let links: BTreeSet<(Node, Node)> = (0..6 * tree.hosts()).map(|p| ends(k, p)).collect();
+        assert_eq!(links.len() as u32, 6 * tree.hosts(), "no link twice");
         assert!(links.iter().all(|&(from, to)| links.contains(&(to, from))));
         let mut degree: BTreeMap<Node, u32> = BTreeMap::new();
         for (from, _) in &links {
@@ -119,17 +119,18 @@ fn the_ports_are_the_links_of_a_fat_tree() {
 fn every_address_gives_a_route_from_host_to_host_over_its_core_switch() {
     for k in [4, 6, 8] {
         let tree = tree(k);
+        let topology = tree.topology();
         let cores = tree.addresses(Spread::Core);
         assert_eq!(cores, k * k / 4);
         for from in 0..tree.hosts() {
             for to in (0..tree.hosts()).filter(|&to| to != from) {
-                let locality = tree.locality(from, to);
+                let locality = topology.locality(from, to);
                 let mut routes = BTreeSet::new();
                 for core in 0..cores {
                     let route = tree.route(from, to, core);
                     let nodes = nodes(k, &route);
                     assert_eq!((nodes[0], nodes[route.len()]), (Node::Host(from), Node::Host(to)));
-                    assert!(route.len() <= tree.longest_route());
+                    assert!(route.len() <= FatTree::LONGEST_ROUTE);
                     match locality {
                         Locality::InnerRack => assert_eq!(route.len(), 2),
                         Locality::InterRack => assert_eq!(route.len(), 4),
@@ -151,7 +152,7 @@ fn every_address_gives_a_route_from_host_to_host_over_its_core_switch() {
 #[test]
 fn localities_are_as_many_as_the_tree_has_room_for() {
     for k in [4, 6, 8] {
-        let (tree, half) = (tree(k), k / 2);
+        let (tree, half) = (tree(k).topology(), k / 2);
         for from in 0..tree.hosts() {
             let count = |locality| {
                 (0..tree.hosts()).filter(|&to| to != from && tree.locality(from, to) == locality).count()
@@ -225,9 +226,10 @@ fn two_random_cores_share_an_aggregation_switch_a_fifth_of_the_time() {
 #[test]
 fn the_base_rtt_is_the_papers() {
     let tree = tree(8);
+    let topology = tree.topology();
     for (to, expected) in [(1, 104_640), (4, 4 * 20_000 + 4 * 30_000 + 4 * 12_320), (16, 433_920)] {
-        assert_eq!(tree.base_rtt(0, to, 1500, 40), expected * NANOSECOND);
-        assert_eq!(tree.base_rtt(to, 0, 1500, 40), expected * NANOSECOND);
+        assert_eq!(topology.base_rtt(&tree.route(0, to, 0), 1500, 40), expected * NANOSECOND);
+        assert_eq!(topology.base_rtt(&tree.route(to, 0, 0), 1500, 40), expected * NANOSECOND);
     }
 }
 
@@ -241,18 +243,19 @@ fn each_port_is_made_as_its_layer_says() {
             loss: [7, 8, 9].map(Probability::from_parts),
             ..config(k)
         };
-        let tree = FatTree::new(config).expect("k is even");
+        let tree = FatTree::new(config).expect("k is even").topology();
         for (p, port) in (0..).zip(tree.ports(1)) {
-            let layer = match ends(k, p) {
-                (Node::Host(_), _) | (_, Node::Host(_)) => Layer::Rack,
-                (Node::Core(_), _) | (_, Node::Core(_)) => Layer::Core,
-                _ => Layer::Aggregation,
+            let (layer, name) = match ends(k, p) {
+                (Node::Host(_), _) | (_, Node::Host(_)) => (0, "rack"),
+                (Node::Core(_), _) | (_, Node::Core(_)) => (2, "core"),
+                _ => (1, "aggregation"),
             };
-            assert_eq!(tree.layer(p), layer);
-            assert_eq!((port.rate, port.delay), (config.rate[layer as usize], config.delay[layer as usize]));
-            let switch = (config.limit[layer as usize], config.mark[layer as usize]);
+            assert_eq!(tree.layer_name(p), name);
+            assert_eq!((port.rate, port.delay), (config.rate[layer], config.delay[layer]));
+            assert_eq!((tree.rate(p), tree.loss(p)), (port.rate, port.loss.probability()));
+            let switch = (config.limit[layer], config.mark[layer]);
             let is_nic = matches!(ends(k, p).0, Node::Host(_));
-            assert_eq!(port.loss.probability(), config.loss[layer as usize]);
+            assert_eq!(port.loss.probability(), config.loss[layer]);
             assert_eq!((port.limit, port.mark), if is_nic { config.host } else { switch });
         }
     }
@@ -272,7 +275,7 @@ fn a_tree_that_cannot_be_built_says_so() {
 #[test]
 fn ports_are_named_by_their_ends() {
     for k in [4, 6, 8] {
-        let tree = tree(k);
+        let tree = tree(k).topology();
         for port in 0..6 * tree.hosts() {
             let name = |node: Node| match node {
                 Node::Host(i) => format!("host {i}"),
@@ -281,11 +284,7 @@ fn ports_are_named_by_their_ends() {
                 Node::Core(i) => format!("core {i}"),
             };
             let (from, to) = ends(k, port);
-            assert_eq!(
-                tree.ends(port).map(|n| tree.node_name(n)),
-                [name(from), name(to)],
-                "port {port} of k = {k}"
-            );
+            assert_eq!(tree.end_names(port), [name(from), name(to)], "port {port} of k = {k}");
         }
     }
 }

@@ -167,9 +167,10 @@ fn a_fat_tree_forwards_on_its_shortest_ways() {
         loss: [Probability::ZERO; 3],
     };
     let tree = FatTree::new(config).expect("an even k");
+    let topology = tree.topology();
     for balancing in [Balancing::Ecmp, Balancing::Spray, Balancing::Drill { samples: 1, memory: 1 }] {
         let mut fabric: Fabric<u32> =
-            Fabric::new(&tree.ports(1), 6).with_forwarding(tree.network(), balancing, 5);
+            Fabric::new(&topology.ports(1), 6).with_forwarding(topology.network.clone(), balancing, 5);
         let mut expected = 0;
         for from in 0..16 {
             for to in (0..16).filter(|&to| to != from) {

@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde::Serialize;
-use tresse_fabric::{FatTree, Time, seconds};
+use tresse_fabric::{Time, seconds};
 use tresse_sim::ceiling::{self, ConstantWindow};
 use tresse_sim::{FlowSpec, World};
 use tresse_workload::{Permutation, Size};
@@ -73,10 +73,10 @@ fn case(k: u32, duration: Time, repetitions: u32) -> Result<BenchCase, LabError>
     let (mut walls, mut ceilings, mut hops) = (Vec::new(), Vec::new(), 0);
     let mut peak = 0;
     for _ in 0..repetitions.max(1) {
-        ceilings.push(ceiling_speed(&plan.fabric, &flows, duration));
+        ceilings.push(ceiling_speed(&plan, &flows, duration));
         reset_peak_rss();
         let start = clock();
-        let mut world = World::new(&plan.fabric.ports(1), plan.fabric.longest_route());
+        let mut world = World::new(&plan.fabric.ports(1), plan.routes.longest());
         for flow in &flows {
             world.start(flow.clone());
         }
@@ -108,7 +108,7 @@ fn flows(plan: &Plan, case: &Case) -> Vec<FlowSpec> {
 }
 
 /// The same routes with a constant window of the size that XMP's has in the middle of the run.
-fn ceiling_speed(fabric: &FatTree, flows: &[FlowSpec], duration: Time) -> f64 {
+fn ceiling_speed(plan: &Plan, flows: &[FlowSpec], duration: Time) -> f64 {
     const WINDOW: u32 = 16;
     let sources: Vec<ConstantWindow> = flows
         .iter()
@@ -116,7 +116,8 @@ fn ceiling_speed(fabric: &FatTree, flows: &[FlowSpec], duration: Time) -> f64 {
         .map(|p| ConstantWindow { there: p.there.clone(), back: p.back.clone(), window: WINDOW })
         .collect();
     let start = clock();
-    let hops = ceiling::run(&fabric.ports(1), fabric.longest_route(), &sources, (1500, 40), duration);
+    let (ports, longest) = (plan.fabric.ports(1), plan.routes.longest());
+    let hops = ceiling::run(&ports, longest, &sources, (1500, 40), duration);
     hops as f64 / start.elapsed().as_secs_f64()
 }
 

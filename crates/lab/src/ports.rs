@@ -1,6 +1,6 @@
 //! Samples of the ports: how busy each was in an interval, and how long its queue is.
 
-use tresse_fabric::{FatTree, Time};
+use tresse_fabric::{Time, Topology};
 use tresse_sim::World;
 
 /// A port in an interval.
@@ -33,7 +33,7 @@ impl Ports {
     }
 
     /// The samples, from the last call until now, of the ports that sent something or hold something.
-    pub fn take(&mut self, world: &World, fabric: &FatTree, round: u32, start: Time) -> Vec<PortSample> {
+    pub fn take(&mut self, world: &World, fabric: &Topology, round: u32, start: Time) -> Vec<PortSample> {
         let now = world.now();
         let before = std::mem::replace(self, Self::new(world));
         let pairs = before.0.into_iter().zip(&self.0).zip(0..);
@@ -43,7 +43,7 @@ impl Ports {
                 start,
                 duration: now - start,
                 port,
-                layer: fabric.layer(port).name(),
+                layer: fabric.layer_name(port),
                 // Each packet may count 1 ps too much.
                 busy: (after - before).min(now - start),
                 waiting: world.fabric().waiting(port),

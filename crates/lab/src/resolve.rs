@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 use tresse_controllers::{self as controllers, Signal};
-use tresse_fabric::{FatTree, FatTreeConfig, Layer, MICROSECOND, NonEct as PortNonEct, Spread, Time};
+use tresse_fabric::{
+    FatTree, FatTreeConfig, MICROSECOND, NonEct as PortNonEct, Routes, Spread, Time, Topology,
+};
 use tresse_transport as transport;
 use tresse_workload::Size;
 
@@ -53,9 +55,9 @@ impl Case {
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The network.
-    pub fabric: FatTree,
-    /// What the subflows of one connection must not share.
-    pub spread: Spread,
+    pub fabric: Topology,
+    /// Who gives subflows their routes.
+    pub routes: Routes,
     /// The cases, in the order of the file.
     pub cases: Vec<Case>,
     /// The interval between samples, ps; no samples without.
@@ -69,19 +71,20 @@ pub struct Plan {
 pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     let experiment = &loaded.experiment;
     let wrong = |path: &[&str], message: String| loaded.error_at(path, &message);
-    let fabric = fabric(experiment).map_err(|e| wrong(&["fabric", "k"], e))?;
-    for (layer, rate) in Layer::ALL.iter().zip(experiment.fabric.rate.layers()) {
+    let tree = fabric(experiment).map_err(|e| wrong(&["fabric", "k"], e))?;
+    let fabric = tree.topology();
+    for (layer, rate) in fabric.layer_names.iter().zip(experiment.fabric.rate.layers()) {
         if !RATES.contains(&rate.0) {
-            let message = format!("{rate} in the {} layer: a link has 1kbps to 100Tbps", layer.name());
+            let message = format!("{rate} in the {layer} layer: a link has 1kbps to 100Tbps");
             return Err(wrong(&["fabric", "rate"], message));
         }
     }
     if let Some(delay) = experiment.fabric.delay.layers().iter().find(|d| d.0 > LONGEST) {
         return Err(wrong(&["fabric", "delay"], format!("{delay}: a link has at most 1000s of delay")));
     }
-    for (layer, loss) in Layer::ALL.iter().zip(experiment.fabric.loss.layers()) {
+    for (layer, loss) in fabric.layer_names.iter().zip(experiment.fabric.loss.layers()) {
         if loss.to_port() == tresse_fabric::Probability::ONE {
-            let message = format!("{loss} in the {} layer: no flow would ever finish", layer.name());
+            let message = format!("{loss} in the {layer} layer: no flow would ever finish");
             return Err(wrong(&["fabric", "loss"], message));
         }
     }
@@ -89,6 +92,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
         Distinct::Core => Spread::Core,
         Distinct::Aggregation => Spread::Aggregation,
     };
+    let routes = Routes::TwoLevel(tree, spread);
     let samples = experiment.measure.samples.map(|s| s.0);
     if samples.is_some_and(|s| !(MICROSECOND..=LONGEST).contains(&s)) {
         return Err(wrong(&["measure", "samples"], "an interval of 1us to 1000s".into()));
@@ -126,7 +130,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                 return Err(wrong(&path("subflows"), "at least one number of subflows".into()));
             }
             for &subflows in scheme.subflows.values() {
-                let most = fabric.addresses(spread).min(controllers::MAX_SUBFLOWS as u32);
+                let most = routes.most().min(controllers::MAX_SUBFLOWS as u32);
                 if subflows == 0 || subflows > most {
                     let message = format!("{subflows} subflows: this fabric has 1 to {most} distinct paths");
                     return Err(wrong(&path("subflows"), message));
@@ -150,7 +154,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     for filter in only {
         cases = keep(cases, filter)?;
     }
-    Ok(Plan { fabric, spread, cases, samples })
+    Ok(Plan { fabric, routes, cases, samples })
 }
 
 /// Rates at which a packet's transmission is neither nothing nor for ever, bit/s.

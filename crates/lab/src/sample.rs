@@ -1,7 +1,7 @@
 //! Samples: what every subflow got in an interval, and what its flow could have had.
 
 use tresse_controllers::State;
-use tresse_fabric::{FatTree, MICROSECOND, SECOND, Time};
+use tresse_fabric::{MICROSECOND, SECOND, Time, Topology};
 use tresse_sim::World;
 use tresse_workload::Transfer;
 
@@ -120,7 +120,7 @@ impl Sampler {
     }
 
     /// The samples of the interval that ends now; the next one begins.
-    pub fn take(&mut self, world: &World, fabric: &FatTree) -> Interval {
+    pub fn take(&mut self, world: &World, fabric: &Topology) -> Interval {
         let now = world.now();
         let ports = self.ports.take(world, fabric, self.round, self.start);
         for flow in 0..self.flows.len() {

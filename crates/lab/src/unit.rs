@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use tresse_fabric::{FatTree, Locality, NEVER, Time};
+use tresse_fabric::{Locality, NEVER, Route, Time, Topology};
 use tresse_sim::{FlowRecord, FlowSpec, Packets, Path, Step, World};
 use tresse_workload::{Permutation, Stream, Transfer};
 
@@ -113,7 +113,7 @@ pub fn run<E>(
     let expected = case.size.mean().saturating_mul(u64::from(fabric.hosts()) * u64::from(case.rounds));
     progress.expected_bytes.store(expected, Ordering::Relaxed);
 
-    let mut world = World::new(&fabric.ports(seed), fabric.longest_route());
+    let mut world = World::new(&fabric.ports(seed), plan.routes.longest());
     let mut flows: Vec<Flow> = Vec::new();
     let mut optima = Optima::default();
     let mut complete = true;
@@ -169,18 +169,20 @@ pub fn run<E>(
     })
 }
 
-/// The connection of one transfer: its addresses come from its own random stream.
+/// The routes of one transfer, one for each subflow: they come from its own random stream.
+pub(crate) fn routes(plan: &Plan, case: &Case, seed: u64, round: u32, t: Transfer) -> Vec<Route> {
+    let mut stream = Stream::new(seed, "addresses", flow_id(round, t.from));
+    plan.routes.draw(t.from, t.to, case.subflows, |n| stream.below(n.into()) as u32)
+}
+
+/// The connection of one transfer.
 pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, round: u32, t: Transfer) -> FlowSpec {
+    let path = |Route { there, back }| Path { there, back };
+    let paths = routes(plan, case, seed, round, t).into_iter().map(path).collect();
     let id = flow_id(round, t.from);
-    let mut stream = Stream::new(seed, "addresses", id);
-    let addresses = plan.fabric.draw_addresses(case.subflows, plan.spread, |n| stream.below(n.into()) as u32);
-    let paths = addresses.into_iter().map(|address| Path {
-        there: plan.fabric.route(t.from, t.to, address),
-        back: plan.fabric.route(t.to, t.from, address),
-    });
     FlowSpec {
         hosts: [t.from, t.to],
-        ..FlowSpec::on_paths(id, case.transport, Arc::clone(&case.controllers), t.bytes, paths.collect())
+        ..FlowSpec::on_paths(id, case.transport, Arc::clone(&case.controllers), t.bytes, paths)
     }
 }
 
@@ -195,7 +197,7 @@ fn publish(world: &World, progress: &Progress) {
     progress.bytes.store(world.delivered_bytes(), Ordering::Relaxed);
 }
 
-fn links(world: &World, fabric: &FatTree) -> Vec<Link> {
+fn links(world: &World, fabric: &Topology) -> Vec<Link> {
     world
         .fabric()
         .ports()
@@ -205,7 +207,7 @@ fn links(world: &World, fabric: &FatTree) -> Vec<Link> {
             let c = p.counters();
             Link {
                 port,
-                layer: fabric.layer(port).name(),
+                layer: fabric.layer_name(port),
                 rate: p.config().rate,
                 bytes: c.bytes,
                 drops: c.drops,

@@ -20,12 +20,13 @@ fn fat_tree(scheme: &Scheme, count: u32) -> Network {
         loss: [Probability::ZERO; 3],
     })
     .expect("an even k");
+    let topology = tree.topology();
     let mut links = BTreeMap::new();
     let mut connections = Vec::new();
     for t in (Permutation { hosts: tree.hosts(), size: Size::Fixed(1), seed: 1 }).round(0) {
         let mut draw = Stream::new(1, "addresses", u64::from(t.from));
         let cores = tree.draw_addresses(count, Spread::Core, |n| draw.below(u64::from(n)) as u32);
-        let rtt_ps = tree.base_rtt(t.from, t.to, 1500, 40);
+        let rtt_ps = topology.base_rtt(&tree.route(t.from, t.to, 0), 1500, 40);
         let path = |core| {
             let mut place = |port| {
                 let next = links.len();

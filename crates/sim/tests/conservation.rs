@@ -173,7 +173,7 @@ fn packets_are_conserved_on_a_fat_tree() {
     for (name, subflows) in [("dctcp", 1), ("reno", 1), ("lia", 2), ("xmp", 2), ("xmp", 4)] {
         let scheme = scheme(name, &[]);
         let random = &mut Stream::new(1, name, u64::from(subflows));
-        let mut world = World::new(&tree.ports(1), tree.longest_route());
+        let mut world = World::new(&tree.topology().ports(1), FatTree::LONGEST_ROUTE);
         let pattern = Permutation { hosts: tree.hosts(), size: Size::Uniform(200_000, 2_000_000), seed: 1 };
         let (mut specs, mut records) = (Vec::new(), Vec::new());
         for round in 0..2 {

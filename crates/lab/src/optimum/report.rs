@@ -242,12 +242,12 @@ fn entry(plan: &Plan, round: &Round, optimum: &Optimum, fluid: Option<&Rest>) ->
         .iter()
         .enumerate()
         .map(|(l, &port)| {
-            let [from, to] = plan.fabric.ends(port).map(|n| plan.fabric.node_name(n));
+            let [from, to] = plan.fabric.end_names(port).map(str::to_owned);
             LinkEntry {
                 port,
                 from,
                 to,
-                layer: plan.fabric.layer(port).name(),
+                layer: plan.fabric.layer_name(port),
                 rate_bps: plan.fabric.rate(port),
                 load_bps: optimum.loads[l],
                 binding: optimum.binding.contains(&l),

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tresse_controllers::Scheme;
-use tresse_fabric::{FatTree, Probability};
+use tresse_fabric::{Probability, Topology};
 use tresse_optimum::claims::{Claim, Subflows, claim};
 use tresse_optimum::fluid::{self, Link, Network, Path, Signal};
 use tresse_optimum::problem::Problem;
 use tresse_workload::{Permutation, Transfer};
 
 use crate::resolve::{Case, Plan};
-use crate::unit::spec;
+use crate::unit;
 
 /// The flows of one round of a case, as they stand when it begins: nobody has finished.
 ///
@@ -41,13 +41,14 @@ struct RoundFlow {
     paths: Vec<Vec<usize>>,
     /// By path, how likely some port on it loses a packet, whatever the queues.
     losses: Vec<f64>,
-    rtt_ps: u64,
+    /// By path, the RTT when it is empty, ps.
+    rtts: Vec<u64>,
     claim: Option<Claim>,
 }
 
 impl RoundFlow {
     fn with_subflows<T>(&self, packet_bytes: u64, of: impl FnOnce(Subflows) -> T) -> T {
-        let rtts = vec![tresse_fabric::seconds(self.rtt_ps); self.paths.len()];
+        let rtts: Vec<f64> = self.rtts.iter().map(|&rtt| tresse_fabric::seconds(rtt)).collect();
         of(Subflows { rtts: &rtts, packet: packet_bytes as f64 * 8.0 })
     }
 }
@@ -55,24 +56,23 @@ impl RoundFlow {
 impl Round {
     /// Round `round` of `case` under `seed`.
     pub fn new(plan: &Plan, case: &Case, seed: u64, round: u32) -> Self {
-        let fabric: &FatTree = &plan.fabric;
+        let fabric = &plan.fabric;
         let transport = case.transport;
         let bytes = transport.mss + transport.header;
         let transfers = Permutation { hosts: fabric.hosts(), size: case.size, seed }.round(round);
         let routes: Vec<Vec<Vec<u32>>> = transfers
             .iter()
-            .map(|&t| spec(plan, case, seed, round, t).ways.paths().iter().map(|p| p.there.clone()).collect())
+            .map(|&t| unit::routes(plan, case, seed, round, t).into_iter().map(|r| r.there).collect())
             .collect();
         let used: BTreeMap<u32, usize> = routes.iter().flatten().flatten().map(|&port| (port, 0)).collect();
         let links: BTreeMap<u32, usize> = used.into_keys().zip(0..).collect();
-        let flows = transfers
+        let flows = routes
             .iter()
-            .zip(&routes)
-            .map(|(t, routes)| {
+            .map(|routes| {
                 let paths = routes.iter().map(|ports| ports.iter().map(|p| links[p]).collect()).collect();
                 let losses = routes.iter().map(|ports| loss(fabric, ports)).collect();
-                let rtt_ps = fabric.base_rtt(t.from, t.to, bytes, transport.ack);
-                let flow = RoundFlow { paths, losses, rtt_ps, claim: None };
+                let rtts = routes.iter().map(|ports| fabric.base_rtt(ports, bytes, transport.ack)).collect();
+                let flow = RoundFlow { paths, losses, rtts, claim: None };
                 let claim = flow.with_subflows(bytes.into(), |s| claim(&case.controllers, s));
                 RoundFlow { claim, ..flow }
             })
@@ -81,7 +81,7 @@ impl Round {
             transfers,
             flows,
             capacities: links.keys().map(|&p| fabric.rate(p)).collect(),
-            names: links.keys().map(|&p| fabric.ends(p).map(|n| fabric.node_name(n)).join(" to ")).collect(),
+            names: links.keys().map(|&p| fabric.end_names(p).join(" to ")).collect(),
             ports: links.into_keys().collect(),
             packet_bytes: u64::from(bytes),
             payload: f64::from(transport.mss) / f64::from(bytes),
@@ -121,11 +121,11 @@ impl Round {
         let floor = f64::from(self.controllers.controller().min_cwnd());
         let mut connections = Vec::new();
         for flow in &self.flows {
-            let path = |(links, &loss): (&Vec<usize>, &f64)| {
+            let path = |((links, &loss), &rtt_ps): ((&Vec<usize>, &f64), &u64)| {
                 let links = links.iter().filter_map(|l| place.get(l).copied()).collect();
-                Path { links, rtt_ps: flow.rtt_ps, loss }
+                Path { links, rtt_ps, loss }
             };
-            let paths = flow.paths.iter().zip(&flow.losses).map(path).collect();
+            let paths = flow.paths.iter().zip(&flow.losses).zip(&flow.rtts).map(path).collect();
             connections.extend(flow.with_subflows(self.packet_bytes, |subflows| {
                 fluid::connections(&self.controllers, subflows, paths, floor)
             })?);
@@ -170,7 +170,7 @@ impl Round {
 }
 
 /// The probability that one of `ports` loses a packet.
-fn loss(fabric: &FatTree, ports: &[u32]) -> f64 {
+fn loss(fabric: &Topology, ports: &[u32]) -> f64 {
     let arrives = |&port: &u32| 1.0 - fabric.loss(port).parts() as f64 / Probability::ONE.parts() as f64;
     1.0 - ports.iter().map(arrives).product::<f64>()
 }

@@ -21,7 +21,7 @@ fn problem(flows: u32, paths: u32, utility: Utility) -> Problem {
     })
     .unwrap();
     let mut problem = Problem::default();
-    for (i, port) in tree.ports(1).iter().enumerate() {
+    for (i, port) in tree.topology().configs.iter().enumerate() {
         problem.link(format!("port {i}"), port.rate as f64);
     }
     for from in 0..tree.hosts() {

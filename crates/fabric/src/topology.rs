@@ -1,0 +1,108 @@
+//! A network as data: what every topology builds, and all that the rest of the program knows of it.
+
+use crate::loss::{Loss, Probability};
+use crate::network::Network;
+use crate::port::PortConfig;
+use crate::units::{BitsPerSecond, SECOND, Time};
+
+/// How far apart two hosts are (XMP §5.2.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Locality {
+    /// In one rack.
+    InnerRack,
+    /// In one pod, in different racks.
+    InterRack,
+    /// In different pods.
+    InterPod,
+}
+
+impl Locality {
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InnerRack => "inner-rack",
+            Self::InterRack => "inter-rack",
+            Self::InterPod => "inter-pod",
+        }
+    }
+}
+
+/// A network: its nodes, its ports and what they are made of, and what people call them.
+///
+/// Every link has two ports, one for each direction; the n-th port from one node to another is the twin of
+/// the n-th port back.
+#[derive(Debug, Clone)]
+pub struct Topology {
+    /// The nodes, and which ports lead from one to another.
+    pub network: Network,
+    /// Every port, by number. Its losses are drawn anew for each seed: see [`Topology::ports`].
+    pub configs: Vec<PortConfig>,
+    /// By port: the layer of its link, a place in `layer_names`. A host's NIC is in the layer of its link.
+    pub layers: Vec<u8>,
+    /// The layers' names, from the hosts up.
+    pub layer_names: &'static [&'static str],
+    /// By node: its name, for people and in files: `host 3`.
+    pub node_names: Vec<String>,
+    /// By host: the number of its rack.
+    pub racks: Vec<u32>,
+    /// By host: the number of its pod.
+    pub pods: Vec<u32>,
+}
+
+impl Topology {
+    /// The number of hosts.
+    pub fn hosts(&self) -> u32 {
+        self.network.hosts
+    }
+
+    /// Every port, by number; `seed` decides which packets they lose.
+    pub fn ports(&self, seed: u64) -> Vec<PortConfig> {
+        let seeded = |(config, port): (&PortConfig, u32)| PortConfig {
+            loss: Loss::new(config.loss.probability(), seed, port),
+            ..*config
+        };
+        self.configs.iter().zip(0..).map(seeded).collect()
+    }
+
+    /// How far apart two hosts are.
+    pub fn locality(&self, from: u32, to: u32) -> Locality {
+        let alike = |of: &[u32]| of[from as usize] == of[to as usize];
+        if alike(&self.racks) {
+            Locality::InnerRack
+        } else if alike(&self.pods) {
+            Locality::InterRack
+        } else {
+            Locality::InterPod
+        }
+    }
+
+    /// The name of a port's layer.
+    pub fn layer_name(&self, port: u32) -> &'static str {
+        self.layer_names[usize::from(self.layers[port as usize])]
+    }
+
+    /// The rate of a port.
+    pub fn rate(&self, port: u32) -> BitsPerSecond {
+        self.configs[port as usize].rate
+    }
+
+    /// How likely a port loses a packet, whatever its queue.
+    pub fn loss(&self, port: u32) -> Probability {
+        self.configs[port as usize].loss.probability()
+    }
+
+    /// The names of the nodes at the two ends of a port's link: that which sends, and that to which it leads.
+    pub fn end_names(&self, port: u32) -> [&str; 2] {
+        self.network.ends[port as usize].map(|n| &*self.node_names[n as usize])
+    }
+
+    /// The RTT of an empty path of these ports, back over the same links: propagation both ways, and the
+    /// transmission of a packet of `data` bytes there and of `ack` bytes back at every hop.
+    pub fn base_rtt(&self, route: &[u32], data: u32, ack: u32) -> Time {
+        let hop = |&port: &u32| {
+            let PortConfig { delay, rate, .. } = self.configs[port as usize];
+            2 * delay + u64::from(data + ack) * 8 * SECOND / rate
+        };
+        route.iter().map(hop).sum()
+    }
+}
