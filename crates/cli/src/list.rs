@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use clap::ValueEnum;
 use tresse_controllers as controllers;
 use tresse_lab::parts::{self, Kind};
-use tresse_lab::{catalogue, managers};
-use tresse_path_manager as path_manager;
+use tresse_lab::{balancers, catalogue, declared, managers};
+use tresse_path_manager::{self as path_manager, Parameter};
 
 use crate::table::Table;
 use crate::{Failure, print_json};
@@ -69,6 +69,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
         let entries = match kind {
             Kind::Controllers => serde_json::to_value(catalogue::entries()),
             Kind::PathManagers => serde_json::to_value(managers::entries()),
+            Kind::LoadBalancers => serde_json::to_value(balancers::entries()),
             _ => serde_json::to_value(parts::list(kind)),
         };
         object.insert(name, entries.expect("entries are plain data"));
@@ -76,7 +77,14 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
     }
     let table = match kind {
         Kind::Controllers => controllers(),
-        Kind::PathManagers => path_managers(),
+        Kind::PathManagers => {
+            let parts = path_manager::all().iter();
+            declared_parts(parts.map(|d| ([d.name, d.title, d.source], d.parameters)))
+        }
+        Kind::LoadBalancers => {
+            let parts = balancers::all().iter();
+            declared_parts(parts.map(|d| ([d.name, d.title, d.source], d.parameters)))
+        }
         _ => parts_of(kind),
     };
     write!(io::stdout(), "{table}")?;
@@ -110,15 +118,15 @@ fn controllers() -> Table {
 }
 
 /// Two lines or more for each: what it is, its source, its parameters.
-fn path_managers() -> Table {
+fn declared_parts<'a>(parts: impl Iterator<Item = ([&'a str; 3], &'a [Parameter])>) -> Table {
     let mut table = Table::new(&["name", "what it is; source; parameters"]);
-    for d in path_manager::all() {
-        table.row(vec![d.name.to_owned(), d.title.to_owned()]);
-        let parameters = d.parameters.iter().map(|p| {
+    for ([name, title, source], parameters) in parts {
+        table.row(vec![name.to_owned(), title.to_owned()]);
+        let parameters = parameters.iter().map(|p| {
             let unit = if p.unit.is_empty() { String::new() } else { format!(" {}", p.unit) };
-            format!("{}={}{unit} ({})", p.name, p.range.default(), managers::range(&p.range))
+            format!("{}={}{unit} ({})", p.name, p.range.default(), declared::range(&p.range))
         });
-        for text in [d.source.to_owned()].into_iter().chain(folded(parameters)) {
+        for text in [source.to_owned()].into_iter().chain(folded(parameters)) {
             table.row(vec![String::new(), text]);
         }
     }

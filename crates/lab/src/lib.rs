@@ -1,7 +1,9 @@
 //! Experiments: from a TOML file to runs, from runs to Parquet, and beside the published numbers.
 
+pub mod balancers;
 pub mod bench;
 pub mod catalogue;
+pub mod declared;
 mod error;
 pub mod experiment;
 mod load;

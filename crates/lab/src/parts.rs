@@ -1,12 +1,13 @@
 //! The parts that an experiment is made of: what `tresse list` and `tresse explain` tell.
 //!
-//! Controllers tell of themselves, path managers with a page; every other part is a page in `docs/explain/`.
+//! Controllers tell of themselves, path managers and load balancers with a page; every other part is a page in
+//! `docs/explain/`.
 
 use serde::Serialize;
 use tresse_controllers as controllers;
 use tresse_path_manager as path_manager;
 
-use crate::{catalogue, managers, papers};
+use crate::{balancers, catalogue, managers, papers};
 
 /// A kind of part, as `tresse list` takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,8 +52,8 @@ macro_rules! page {
 }
 
 const PAGES: &[Page] = &[
-    page!(Schedulers, "lowest-rtt", "Multipath TCP's default"),
-    page!(LoadBalancers, "two-level", "Al-Fares et al., SIGCOMM 2008; XMP §5.2.1"),
+    page!(Schedulers, "lowest-rtt", "the old MPTCP kernel's default; RFC 8684 names none"),
+    page!(Schedulers, "round-robin", "the old MPTCP kernel's roundrobin; the slides' author's ns-3 code"),
     page!(Topologies, "fat-tree", "Al-Fares et al., SIGCOMM 2008"),
     page!(Workloads, "permutation", "XMP §5.2.1"),
     page!(Distributions, "fixed-size", ""),
@@ -86,6 +87,7 @@ pub fn list(kind: Kind) -> Vec<Entry> {
     match kind {
         Kind::Controllers => controllers::all().iter().map(catalogue::entry).collect(),
         Kind::PathManagers => path_manager::all().iter().map(managers::entry).collect(),
+        Kind::LoadBalancers => balancers::all().iter().map(balancers::entry).collect(),
         Kind::Experiments => papers::all()
             .map(|(name, e)| Entry { name: name.to_owned(), title: e.title, source: e.source })
             .collect(),
@@ -102,12 +104,12 @@ pub fn list(kind: Kind) -> Vec<Entry> {
 }
 
 /// Everything that is to be said of `name`: what a controller declares and its header says, what a path
-/// manager declares and its page says, a part's page, or an experiment's file.
+/// manager or a load balancer declares and its page says, a part's page, or an experiment's file.
 pub fn explain(name: &str) -> Option<String> {
     if let Some(c) = controllers::find(name) {
         return Some(format!("# {name}\n\n{}\n{}", catalogue::facts(&c), catalogue::header(&c)));
     }
-    if let Some(text) = managers::explain(name) {
+    if let Some(text) = managers::explain(name).or_else(|| balancers::explain(name)) {
         return Some(text);
     }
     if let Some(p) = PAGES.iter().find(|p| p.name == name) {
@@ -120,8 +122,10 @@ pub fn explain(name: &str) -> Option<String> {
 pub fn names() -> Vec<String> {
     let controllers = controllers::all().into_iter().map(|c| c.name().to_owned());
     let managers = path_manager::all().iter().map(|d| d.name.to_owned());
+    let balancers = balancers::all().iter().map(|d| d.name.to_owned());
     let pages = PAGES.iter().map(|p| p.name.to_owned());
-    controllers.chain(managers).chain(pages).chain(papers::names().into_iter().map(str::to_owned)).collect()
+    let parts = controllers.chain(managers).chain(balancers).chain(pages);
+    parts.chain(papers::names().into_iter().map(str::to_owned)).collect()
 }
 
 /// The first heading of a page.

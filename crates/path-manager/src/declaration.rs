@@ -1,4 +1,5 @@
-//! What a path manager declares of itself, and values for its parameters.
+//! What a path manager declares of itself, and values for parameters; other parts of an experiment declare
+//! theirs with the same types.
 
 use crate::Config;
 
@@ -16,7 +17,7 @@ pub struct Declaration {
     pub(crate) configure: fn(&Values) -> Result<Config, ParameterError>,
 }
 
-/// A parameter of a path manager.
+/// A parameter of a path manager or another part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter {
     /// Its name in files and on the command line.
@@ -68,21 +69,21 @@ pub enum Value {
 /// Why a value for a parameter was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
-    /// The path manager has no such parameter.
-    #[error("{manager} has no parameter `{name}` (it has: {known})")]
+    /// The part has no such parameter.
+    #[error("{owner} has no parameter `{name}` (it has: {known})")]
     Unknown {
-        /// The path manager.
-        manager: &'static str,
+        /// Whose parameter.
+        owner: &'static str,
         /// The name that was asked for.
         name: String,
         /// What there is.
         known: String,
     },
     /// The value is none that the parameter can have.
-    #[error("{name} = {value} is not {expected} ({manager})")]
+    #[error("{name} = {value} is not {expected} ({owner})")]
     Value {
-        /// The path manager.
-        manager: &'static str,
+        /// Whose parameter.
+        owner: &'static str,
         /// The parameter.
         name: &'static str,
         /// The value that was asked for.
@@ -144,29 +145,30 @@ impl std::fmt::Display for Value {
 }
 
 /// A value for each parameter of a declaration.
-pub(crate) struct Values(Vec<(&'static str, Value)>);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Values(Vec<(&'static str, Value)>);
 
 impl Values {
-    /// The defaults, and `settings` in their place.
+    /// The defaults of `owner`'s parameters, and `settings` in their place.
+    ///
+    /// # Errors
+    /// A parameter that is not declared, or a value that the parameter cannot have.
     pub fn new<'a>(
-        declaration: &'static Declaration,
+        owner: &'static str,
+        declared: &'static [Parameter],
         settings: impl IntoIterator<Item = (&'a str, Value)>,
     ) -> Result<Self, ParameterError> {
-        let declared = declaration.parameters;
         let mut values: Vec<_> = declared.iter().map(|p| (p.name, p.range.default())).collect();
         for (name, value) in settings {
             let Some(i) = declared.iter().position(|p| p.name == name) else {
                 let known: Vec<_> = declared.iter().map(|p| p.name).collect();
-                return Err(ParameterError::Unknown {
-                    manager: declaration.name,
-                    name: name.to_owned(),
-                    known: known.join(", "),
-                });
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                return Err(ParameterError::Unknown { owner, name: name.to_owned(), known });
             };
             let p = &declared[i];
             if !p.range.contains(&value) {
                 return Err(ParameterError::Value {
-                    manager: declaration.name,
+                    owner,
                     name: p.name,
                     value: value.to_string(),
                     expected: p.range.to_string(),
@@ -177,6 +179,10 @@ impl Values {
         Ok(Self(values))
     }
 
+    /// The value of a [`Range::Whole`].
+    ///
+    /// # Panics
+    /// If no such parameter is declared.
     pub fn whole(&self, name: &str) -> u64 {
         match self.get(name) {
             Value::Whole(value) => *value,
@@ -184,6 +190,10 @@ impl Values {
         }
     }
 
+    /// The value of a [`Range::Choice`].
+    ///
+    /// # Panics
+    /// If no such parameter is declared.
     pub fn choice(&self, name: &str) -> &str {
         match self.get(name) {
             Value::Choice(word) => word,
@@ -191,6 +201,10 @@ impl Values {
         }
     }
 
+    /// The value of a [`Range::List`].
+    ///
+    /// # Panics
+    /// If no such parameter is declared.
     pub fn list(&self, name: &str) -> &[u64] {
         match self.get(name) {
             Value::List(values) => values,

@@ -22,7 +22,7 @@ mod registry;
 mod routes;
 mod score;
 
-pub use declaration::{Declaration, Parameter, ParameterError, Range, Value};
+pub use declaration::{Declaration, Parameter, ParameterError, Range, Value, Values};
 pub use manager::{Ack, Action, Opening, PathManager, Priority, Route, Sent};
 pub use nstar::LossRate;
 pub use pair::{HostPairs, Pair, PairId};

@@ -1,6 +1,5 @@
 //! The path managers that there are.
 
-use crate::declaration::Values;
 use crate::fixed::Fixed;
 use crate::mmptcp::Mmptcp;
 use crate::nstar::{CAP, NStar, STEPS};
@@ -8,7 +7,7 @@ use crate::opn::{Opn, Shifting, Silence, Tuning};
 use crate::path_sharing::{Closes, PathSharing};
 use crate::{
     By, Declaration, MAX_SUBFLOWS, MICROSECOND, Opening, Pair, Parameter, ParameterError, PathManager, Range,
-    Value, fixed, mmptcp, opn, path_sharing,
+    Value, Values, fixed, mmptcp, opn, path_sharing,
 };
 
 /// A path manager with values for its parameters, as its machine takes them.
@@ -41,7 +40,8 @@ impl Scheme {
         declaration: &'static Declaration,
         settings: impl IntoIterator<Item = (&'a str, Value)>,
     ) -> Result<Self, ParameterError> {
-        let config = (declaration.configure)(&Values::new(declaration, settings)?)?;
+        let config =
+            (declaration.configure)(&Values::new(declaration.name, declaration.parameters, settings)?)?;
         Ok(Self { declaration, config })
     }
 
