@@ -111,6 +111,42 @@ fn a_path_manager_is_listed_and_explained_with_its_parameters() {
 }
 
 #[test]
+fn load_balancers_tell_their_parameters() {
+    let list = json(&["list", "load-balancers", "--json"]);
+    let balancers = list["load_balancers"].as_array().expect("load balancers");
+    let names: Vec<_> = balancers.iter().map(|b| b["name"].as_str().expect("a name")).collect();
+    for name in ["two-level", "ecmp", "spray", "drill", "holnet-percentage", "holnet-rate", "plb"] {
+        assert!(names.contains(&name), "{name}");
+    }
+    let drill = balancers.iter().find(|b| b["name"] == "drill").expect("drill");
+    assert!(drill["source"].as_str().expect("a source").contains("SIGCOMM 2017"));
+    let samples = &drill["parameters"][0];
+    assert_eq!(
+        (&samples["name"], &samples["default"], &samples["unit"]),
+        (&"samples".into(), &2.into(), &"ports".into())
+    );
+    let table = stdout(&["list", "load-balancers"], "");
+    assert!(table.contains("cong_thresh=128 1/256 (1..=256), rehash_rounds=12 rounds"), "{table}");
+    for line in table.lines() {
+        assert!(line.chars().count() <= 110, "{line}");
+    }
+    let text = stdout(&["explain", "ecmp"], "");
+    assert!(text.starts_with("# ecmp\n\nECMP: ") && !text.contains("| parameter |"), "{text}");
+}
+
+#[test]
+fn schedulers_are_listed_with_source_and_key() {
+    let list = json(&["list", "schedulers", "--json"]);
+    let names: Vec<_> = list["schedulers"].as_array().expect("schedulers").iter().collect();
+    assert_eq!(names.len(), 2);
+    for scheduler in names {
+        let name = scheduler["name"].as_str().expect("a name");
+        assert!(!scheduler["source"].as_str().expect("a source").is_empty(), "{name}");
+        assert!(stdout(&["explain", name], "").contains(&format!("scheduler = \"{name}\"")), "{name}");
+    }
+}
+
+#[test]
 fn every_kind_has_something_to_list() {
     for kind in [
         "controllers",
