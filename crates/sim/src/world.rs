@@ -331,15 +331,7 @@ impl World {
         flow.done = true;
         let mut total = Counters::default();
         for i in 0..flow.ways.len() {
-            let c = flow.sender.counters(i);
-            total.sent += c.sent;
-            total.retransmissions += c.retransmissions;
-            total.reinjections += c.reinjections;
-            total.timeouts += c.timeouts;
-            total.recoveries += c.recoveries;
-            total.mark_cuts += c.mark_cuts;
-            total.marks += c.marks;
-            total.probes += c.probes;
+            total += flow.sender.counters(i);
             for kind in [RETRANSMISSION, DELAYED_ACK] {
                 self.timers.set((slot << SUBFLOW_BITS | i as u32) * 2 + kind, NEVER);
             }

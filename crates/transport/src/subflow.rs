@@ -5,6 +5,8 @@ mod prr;
 mod rack;
 mod state;
 
+use std::ops::AddAssign;
+
 use tresse_controllers::{self as controllers, Ack, CWND_LIMIT, Cause, Group, State};
 
 use self::pacing::Pacer;
@@ -33,6 +35,25 @@ pub struct Counters {
     pub marks: u64,
     /// Tail loss probes (RFC 8985 §7), new segments and retransmissions; counted there too.
     pub probes: u64,
+    /// Rounds (XMP §2.1); each is counted when its first segment is ACKed, so that time without ACKs has none.
+    pub rounds: u64,
+    /// The windows under which these rounds were sent, summed, packets.
+    pub windows: u64,
+}
+
+impl AddAssign for Counters {
+    fn add_assign(&mut self, other: Self) {
+        self.sent += other.sent;
+        self.retransmissions += other.retransmissions;
+        self.reinjections += other.reinjections;
+        self.timeouts += other.timeouts;
+        self.recoveries += other.recoveries;
+        self.mark_cuts += other.mark_cuts;
+        self.marks += other.marks;
+        self.probes += other.probes;
+        self.rounds += other.rounds;
+        self.windows += other.windows;
+    }
 }
 
 /// Duplicate ACKs or SACKed segments that make a loss (RFC 5681 §3.2), where packets keep their order.
@@ -133,6 +154,8 @@ impl Subflow {
         if new_round {
             self.round_end = self.board.nxt();
             self.round_seen = true;
+            self.counters.rounds += 1;
+            self.counters.windows += u64::from(group[i].cwnd);
         }
         let rtt = if advanced { eighths(now - wire.stamp) } else { 0 };
         let mut ack = Ack { delivered, marked, rtt, new_round: new_round.into(), now: now / 1_000_000 };
