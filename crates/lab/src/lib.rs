@@ -7,6 +7,7 @@ pub mod declared;
 mod error;
 pub mod experiment;
 mod load;
+pub mod manager_keys;
 pub mod managers;
 mod optimum;
 pub mod papers;

@@ -216,14 +216,15 @@ fn place(source: &Source, path: &[&str], what: &str) -> String {
     }
 }
 
-/// Where the value at `path` begins in the text.
+/// Where the value at `path` begins in the text, or the nearest one above it that is no table.
 fn locate(text: &str, path: &[&str]) -> Option<usize> {
     let table = DeTable::parse(text).ok()?;
     let mut table = table.into_inner();
     let (last, tables) = path.split_last()?;
     for key in tables {
         let value = table.into_iter().find(|(k, _)| k.get_ref() == key)?.1;
-        let DeValue::Table(next) = value.into_inner() else { return None };
+        let start = value.span().start;
+        let DeValue::Table(next) = value.into_inner() else { return Some(start) };
         table = next;
     }
     table.into_iter().find(|(k, _)| k.get_ref() == last).map(|(_, v)| v.span().start)
