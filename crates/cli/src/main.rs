@@ -2,6 +2,7 @@
 
 mod bench;
 mod chosen;
+mod columns;
 mod controller;
 mod doctor;
 mod linux;

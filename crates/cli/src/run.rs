@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use tresse_lab::experiment::Experiment;
 use tresse_lab::{CaseResult, Options, Report, Status, Watch};
 
 use crate::chosen::Chosen;
+use crate::columns;
 use crate::progress::{self, Mode};
 use crate::table::Table;
 use crate::{Failure, print_json};
@@ -98,7 +100,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     if args.json {
         print_json(&report)?;
     } else {
-        show(&report, &loaded.experiment.published.source)?;
+        show(&report, &loaded.experiment)?;
     }
     if report.status == Status::Complete {
         return Ok(());
@@ -107,7 +109,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     Err(Failure::Interrupted)
 }
 
-fn show(report: &Report, source: &str) -> io::Result<()> {
+fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let flows: f64 = report.cases.iter().map(|c| c.metrics["flows"].value()).sum();
     if report.status != Status::Complete {
@@ -122,6 +124,33 @@ fn show(report: &Report, source: &str) -> io::Result<()> {
         report.packet_hops as f64 / 1e6,
         report.wall_s
     )?;
+    let named = experiment.measure.table.as_ref();
+    match named {
+        Some(metrics) => writeln!(out, "{}", columns::of(&report.cases, metrics))?,
+        None => write!(out, "{}", usual(&report.cases))?,
+    }
+    if named.is_none() && report.cases.iter().any(|c| !c.published.is_empty()) {
+        writeln!(out, "\npaper: {}", experiment.published.source)?;
+    }
+    let is_shown = |metric: &str| named.is_none_or(|names| names.iter().any(|n| n == metric));
+    if let Some(case) = report.cases.iter().find(|c| c.ci95.keys().any(|m| is_shown(m))) {
+        writeln!(out, "±95 %: half the confidence interval of the mean, over {}", case.ci95_over)?;
+    }
+    if named.is_none() {
+        explain_optimum(&report.cases, &mut out)?;
+    }
+    if !report.claims.is_empty() {
+        writeln!(out)?;
+        for claim in &report.claims {
+            let verdict = if claim.holds { "holds        " } else { "does not hold" };
+            writeln!(out, "{verdict}  {:.2}  {}", claim.value, claim.text)?;
+        }
+    }
+    writeln!(out, "\nresults: {}  digest: {}", report.out, report.digest)
+}
+
+/// The table of an experiment that names no metrics.
+fn usual(cases: &[CaseResult]) -> Table {
     let mut table = Table::new(&[
         "scheme",
         "pattern",
@@ -138,17 +167,15 @@ fn show(report: &Report, source: &str) -> io::Result<()> {
         "resent",
         "flows",
     ]);
-    for case in &report.cases {
+    for case in cases {
         table.row(row(case));
     }
-    write!(out, "{table}")?;
-    if report.cases.iter().any(|c| !c.published.is_empty()) {
-        writeln!(out, "\npaper: {source}")?;
-    }
-    if let Some(case) = report.cases.iter().find(|c| !c.ci95.is_empty()) {
-        writeln!(out, "±95 %: half the confidence interval of the mean, over {}", case.ci95_over)?;
-    }
-    if report.cases.iter().any(|c| !c.optimum.is_empty()) {
+    table
+}
+
+/// What the usual table's columns of the optimum mean, and why some are empty.
+fn explain_optimum(cases: &[CaseResult], out: &mut impl Write) -> io::Result<()> {
+    if cases.iter().any(|c| !c.optimum.is_empty()) {
         writeln!(
             out,
             "optimum: mean goodput that the controller claims to reach, while all flows of a round are there\n\
@@ -156,24 +183,17 @@ fn show(report: &Report, source: &str) -> io::Result<()> {
              utility: their loss of total utility, as a share of rate"
         )?;
     }
-    let mut reasons: Vec<&String> = report.cases.iter().filter_map(|c| c.no_optimum.as_ref()).collect();
+    let mut reasons: Vec<&String> = cases.iter().filter_map(|c| c.no_optimum.as_ref()).collect();
     // The cases of a scheme have the same.
     reasons.dedup();
     for why in reasons {
         writeln!(out, "no optimum: {why}")?;
     }
-    if !report.claims.is_empty() {
-        writeln!(out)?;
-        for claim in &report.claims {
-            let verdict = if claim.holds { "holds        " } else { "does not hold" };
-            writeln!(out, "{verdict}  {:.2}  {}", claim.value, claim.text)?;
-        }
-    }
-    writeln!(out, "\nresults: {}  digest: {}", report.out, report.digest)
+    Ok(())
 }
 
 /// A scheme with its number of subflows: `xmp-2`.
-fn scheme(case: &CaseResult) -> String {
+pub(crate) fn scheme(case: &CaseResult) -> String {
     format!("{}-{}", case.case["scheme"].as_str().unwrap_or_default(), case.case["subflows"])
 }
 

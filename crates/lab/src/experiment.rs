@@ -248,7 +248,7 @@ pub enum FlowSize {
     Uniform(Bytes, Bytes),
 }
 
-/// What to write down beside the table.
+/// What to write down and to show.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
@@ -259,6 +259,9 @@ pub struct Measure {
     /// the flow could have had; with `links` also `queues.parquet`, the ports in the same intervals. No
     /// samples if it is not said.
     pub samples: Option<Duration>,
+    /// The metrics that the table of `tresse run` shows, each a column (`tresse explain results`). If it is not
+    /// said: goodput beside the published numbers and the optimum, timeouts, what was sent again.
+    pub table: Option<Vec<String>>,
 }
 
 fn yes() -> bool {
@@ -267,7 +270,7 @@ fn yes() -> bool {
 
 impl Default for Measure {
     fn default() -> Self {
-        Self { links: true, samples: None }
+        Self { links: true, samples: None, table: None }
     }
 }
 

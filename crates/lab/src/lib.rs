@@ -9,6 +9,7 @@ pub mod experiment;
 mod load;
 pub mod manager_keys;
 pub mod managers;
+pub mod metrics;
 mod optimum;
 pub mod papers;
 pub mod parts;
@@ -26,10 +27,11 @@ mod weight;
 
 pub use error::{LabError, did_you_mean};
 pub use load::{Loaded, Profile, Source, find, load};
+pub use metrics::Metric;
 pub use optimum::{
     ClaimEntry, FluidEntry, LinkEntry, OptimumCase, OptimumEntry, OptimumReport, RatesEntry, optimum,
 };
 pub use resolve::{Case, Plan, resolve};
 pub use run::{MODEL_VERSION, Options, Report, Status, Watch, default_out, run};
-pub use summary::{CaseResult, ClaimResult, Metric};
+pub use summary::{CaseResult, ClaimResult};
 pub use unit::Progress;

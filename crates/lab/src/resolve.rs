@@ -13,7 +13,7 @@ use tresse_workload::Size;
 use crate::error::{LabError, did_you_mean};
 use crate::experiment::{Distinct, Echo, Experiment, FlowSize, NonEct, Pattern, Scheme};
 use crate::load::Loaded;
-use crate::summary::METRICS;
+use crate::metrics::METRICS;
 use crate::weight;
 
 /// One point of the axes.
@@ -147,7 +147,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             }
         }
     }
-    check_comparisons(experiment).map_err(|(path, e)| wrong(&[path], e))?;
+    check_names(experiment).map_err(|(path, e)| wrong(path, e))?;
     if cases.is_empty() {
         return Err(LabError::Input(format!("{}: no scheme or no workload", loaded.source.name)));
     }
@@ -181,8 +181,8 @@ fn fabric(experiment: &Experiment) -> Result<FatTree, String> {
     .map_err(|e| e.to_string())
 }
 
-/// Published numbers and claims must speak of schemes, patterns and metrics that there are.
-fn check_comparisons(experiment: &Experiment) -> Result<(), (&'static str, String)> {
+/// Published numbers, claims and the table must speak of schemes, patterns and metrics that there are.
+fn check_names(experiment: &Experiment) -> Result<(), (&'static [&'static str], String)> {
     let known = |kind: &str, name: &str, names: &[&str]| {
         if names.contains(&name) {
             return Ok(());
@@ -193,11 +193,14 @@ fn check_comparisons(experiment: &Experiment) -> Result<(), (&'static str, Strin
     let schemes: Vec<&str> = experiment.schemes.keys().map(String::as_str).collect();
     let patterns: Vec<&str> = experiment.workloads.keys().map(String::as_str).collect();
     for v in &experiment.published.values {
-        known("scheme", &v.scheme, &schemes).map_err(|e| ("published", e))?;
-        known("pattern", &v.pattern, &patterns).map_err(|e| ("published", e))?;
+        known("scheme", &v.scheme, &schemes).map_err(|e| (&["published"][..], e))?;
+        known("pattern", &v.pattern, &patterns).map_err(|e| (&["published"][..], e))?;
+    }
+    for metric in experiment.measure.table.iter().flatten() {
+        known("metric", metric, METRICS).map_err(|e| (&["measure", "table"][..], e))?;
     }
     for claim in &experiment.claims {
-        let wrong = |e: String| ("claims", format!("{}: {e}", claim.id));
+        let wrong = |e: String| (&["claims"][..], format!("{}: {e}", claim.id));
         known("metric", &claim.metric, METRICS).map_err(wrong)?;
         for side in [&claim.left, &claim.right] {
             known("scheme", &side.scheme, &schemes).map_err(wrong)?;

@@ -37,7 +37,7 @@ const CASE: [Column; 4] = [
     Column("seed", U64, "", "the seed of this replication"),
 ];
 
-const FLOWS: [Column; 14] = [
+const FLOWS: [Column; 16] = [
     Column("round", U32, "", "the round of the pattern, from 0"),
     Column("from", U32, "", "the sending host"),
     Column("to", U32, "", "the receiving host"),
@@ -59,6 +59,13 @@ const FLOWS: [Column; 14] = [
     Column("recoveries", U64, "", "fast recoveries"),
     Column("mark_cuts", U64, "", "windows that were cut for a mark"),
     Column("marks", U64, "packets", "CE marks that the sender was told of"),
+    Column("rounds", U64, "", "rounds of all subflows; one counts when its first segment is ACKed"),
+    Column(
+        "windows_pkts",
+        U64,
+        "packets",
+        "the windows of these rounds, summed; over `rounds`, the mean window",
+    ),
 ];
 
 const LINKS: [Column; 8] = [
@@ -198,7 +205,7 @@ pub(crate) struct Tables {
 
 impl Tables {
     pub fn create(dir: &Path, measure: &Measure) -> Result<Self, LabError> {
-        let Measure { links, samples } = measure;
+        let Measure { links, samples, .. } = measure;
         let queues = samples.filter(|_| *links);
         Ok(Self {
             flows: Table::create(dir, "flows.parquet", &FLOWS)?,
@@ -243,6 +250,8 @@ impl Tables {
             u64s(|f| f.record.counters.recoveries),
             u64s(|f| f.record.counters.mark_cuts),
             u64s(|f| f.record.counters.marks),
+            u64s(|f| f.record.counters.rounds),
+            u64s(|f| f.record.counters.windows),
         ]);
         self.flows.append(columns)
     }

@@ -49,3 +49,11 @@ fn filters_combine() {
     let labels: Vec<_> = plan.cases.iter().map(|c| c.label()).collect();
     assert_eq!(labels, ["lia-4 permutation", "xmp-4 permutation"]);
 }
+
+#[test]
+fn the_table_names_metrics_that_there_are() {
+    let settings = [r#"measure.table=["fct_mean_s", "fct_p98_s"]"#.to_owned()];
+    let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
+    let message = resolve(&loaded, &[]).expect_err("there is no fct_p98_s").to_string();
+    assert!(message.contains("no metric `fct_p98_s`; did you mean `fct_p99_s`?"), "{message}");
+}

@@ -7,8 +7,8 @@ use tresse_optimum::solve::solve;
 
 use super::round::Round;
 use super::words;
+use crate::metrics::percentile;
 use crate::resolve::{Case, Plan};
-use crate::summary::percentile;
 use crate::unit::Flow;
 
 /// The optimum of one round, and how far its flows were from it.
