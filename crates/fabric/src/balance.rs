@@ -79,6 +79,21 @@ impl Chooser {
         }
     }
 
+    /// Those of `members` that a flow may take from `node`: one, if that is known.
+    pub fn known<'a>(&self, node: u32, members: &'a [u32], hash: u32) -> &'a [u32] {
+        match self.balancing {
+            Balancing::Ecmp => &members[self.hashed(node, hash, members.len() as u32) as usize..][..1],
+            Balancing::Spray | Balancing::Drill { .. } => members,
+        }
+    }
+
+    /// ECMP's choice among `count` ports.
+    #[inline]
+    fn hashed(&self, node: u32, hash: u32, count: u32) -> u32 {
+        let name = u64::from(self.salts[node as usize]) << 32 | u64::from(hash);
+        scale((mix(name) >> 32) as u32, count)
+    }
+
     /// The port that a packet takes from `node`, of at least two `members` of `group`.
     #[inline]
     pub fn choose(
@@ -91,10 +106,7 @@ impl Chooser {
     ) -> u32 {
         let count = members.len() as u32;
         let place = match self.balancing {
-            Balancing::Ecmp => {
-                let name = u64::from(self.salts[node as usize]) << 32 | u64::from(header.hash);
-                scale((mix(name) >> 32) as u32, count)
-            }
+            Balancing::Ecmp => self.hashed(node, header.hash, count),
             Balancing::Spray => self.draws[node as usize].below(count),
             Balancing::Drill { samples, memory } => {
                 return self.drill(node, group, members, (samples, memory), queues);

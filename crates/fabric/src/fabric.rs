@@ -1,6 +1,11 @@
 //! Ports, routes and packets under one clock.
 
+mod feedback;
+
+pub use feedback::Heard;
+
 use crate::balance::{Balancing, Queues};
+use crate::flag::FlagConfig;
 use crate::forward::{Forwarding, Next};
 use crate::network::Network;
 use crate::packet::{Header, Packet, Packets};
@@ -48,6 +53,7 @@ pub struct Fabric<P> {
     forwarding: Option<Box<Forwarding>>,
     servers: Vec<Server>,
     pools: Vec<Pool>,
+    flags: Option<FlagConfig>,
     /// Packets whose queue is gone with its link.
     spilt: Vec<u32>,
 }
@@ -81,6 +87,7 @@ impl<P: Copy> Fabric<P> {
             forwarding: None,
             servers: Vec::new(),
             pools: Vec::new(),
+            flags: None,
             spilt: Vec::new(),
         }
     }
@@ -91,6 +98,7 @@ impl<P: Copy> Fabric<P> {
     pub fn with_forwarding(mut self, network: Network, balancing: Balancing, seed: u64) -> Self {
         assert_eq!(network.ends.len(), self.ports.len(), "a network has two ends for each port");
         self.forwarding = Some(Box::new(Forwarding::new(network, balancing, seed)));
+        self.remember();
         self
     }
 
@@ -290,6 +298,7 @@ impl<P: Copy> Fabric<P> {
         if let Some(time) = server.admit(self.now, id, header, pool.take()) {
             self.queue.push(Event { time, entity: number, id });
         }
+        self.flag_server(number);
         Entry::Waits
     }
 
@@ -303,6 +312,7 @@ impl<P: Copy> Fabric<P> {
         if let Some((id, time)) = next {
             self.queue.push(Event { time, entity: number, id });
         }
+        self.flag_server(number);
     }
 
     /// The rate of a port with a real server changes now. The packet in transmission goes on at the old one.
@@ -338,6 +348,7 @@ impl<P: Copy> Fabric<P> {
         for id in under_way {
             self.packets.get_mut(id).cursor = 0; // where `GONE` stands
         }
+        self.flag_server(port);
     }
 
     /// The nodes find their shortest ways anew, over the links that are up.
@@ -345,6 +356,7 @@ impl<P: Copy> Fabric<P> {
         if let Some(forwarding) = &mut self.forwarding {
             forwarding.reroute();
         }
+        self.remember();
     }
 }
 

@@ -5,8 +5,12 @@
 //! small: they have a row a node and a column a switch with hosts.
 
 use crate::balance::{Balancing, Chooser, Queues};
+use crate::fabric::Heard;
+use crate::flag::{Feedback, is_congested};
 use crate::network::Network;
 use crate::packet::Header;
+use crate::port::Port;
+use crate::units::Time;
 
 /// What a node does with a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +41,26 @@ pub(crate) struct Forwarding {
     /// By port: its link is down.
     dead: Vec<bool>,
     chooser: Chooser,
+    /// Links of the longest way.
+    longest: u32,
+}
+
+/// Where the way leads of whose congestion a node speaks.
+#[derive(Debug, Clone, Copy)]
+enum To {
+    /// To a host, for the flow with this hash.
+    Host { host: u32, hash: u32 },
+    /// To all hosts of one destination, not beyond its switch: the last links are no load balancer's choice.
+    Destination(u32),
+}
+
+impl To {
+    fn destination(self, forwarding: &Forwarding) -> u32 {
+        match self {
+            Self::Host { host, .. } => forwarding.destination[host as usize],
+            Self::Destination(number) => number,
+        }
+    }
 }
 
 /// Ports of a node that lead to one destination on ways of the same length.
@@ -65,6 +89,7 @@ impl Forwarding {
             members: Vec::new(),
             dead,
             chooser,
+            longest: 0,
         };
         forwarding.find_destinations();
         forwarding.reroute();
@@ -90,13 +115,75 @@ impl Forwarding {
         let place = node as usize * self.anchors.len() + destination as usize;
         let group = self.table[place];
         let Some(g) = self.groups.get(group as usize) else { return Next::Nowhere };
-        // A switch knows its own links; with none alive the packet is lost on one of them.
-        let count = if g.living == 0 { g.length } else { g.living };
-        let members = &self.members[g.start as usize..][..count as usize];
+        let members = g.usable(&self.members);
         Next::Port(match *members {
             [only] => only,
             _ => self.chooser.choose(node, group, members, header, queues),
         })
+    }
+
+    /// Links of the longest way from a node to a host.
+    pub fn longest(&self) -> u32 {
+        self.longest
+    }
+
+    /// The ports by which `node` may send a packet to the host `to`, or to the switch of that number: one of
+    /// them, if it is known which.
+    fn ways(&self, node: u32, to: To) -> &[u32] {
+        if matches!(to, To::Host { host, .. } if host == node) {
+            return &[];
+        }
+        let destination = to.destination(self);
+        if node == self.anchors[destination as usize] {
+            return match to {
+                To::Host { host, .. } => &self.last_hop[host as usize..][..1],
+                _ => &[],
+            };
+        }
+        let place = node as usize * self.anchors.len() + destination as usize;
+        let group = self.table[place];
+        let Some(g) = self.groups.get(group as usize) else { return &[] };
+        let members = g.usable(&self.members);
+        match to {
+            To::Host { hash, .. } => self.chooser.known(node, members, hash),
+            To::Destination(_) => members,
+        }
+    }
+
+    /// Whether `node` says at `time` that its way to `to` is congested. A node with several ways takes
+    /// another one if one is congested, so all must be. Of a flow that stays on one way (ECMP) only that
+    /// one counts: the thesis's signal is "per-flow-based".
+    fn says(&self, node: u32, to: To, time: Time, feedback: Feedback, ports: &[Port]) -> bool {
+        let ways = self.ways(node, to);
+        !ways.is_empty()
+            && ways.iter().all(|&port| {
+                is_congested(ports, port, time)
+                    || feedback == Feedback::Backward && self.hears(port, to, time, feedback, ports)
+            })
+    }
+
+    /// Whether the node of `port` has heard by `time` that the next hop's way to `to` is congested. What the
+    /// next hop says takes the link's propagation delay.
+    fn hears(&self, port: u32, to: To, time: Time, feedback: Feedback, ports: &[Port]) -> bool {
+        let said = time.checked_sub(ports[port as usize].config().delay);
+        said.is_some_and(|said| self.says(self.far_end(port), to, said, feedback, ports))
+    }
+
+    /// What the host `from` knows of the way of its flow `hash` to the host `to`.
+    pub fn heard(
+        &self,
+        [from, to]: [u32; 2],
+        hash: u32,
+        now: Time,
+        feedback: Feedback,
+        ports: &[Port],
+    ) -> Heard {
+        let to = To::Host { host: to, hash };
+        let ways = self.ways(from, to);
+        Heard {
+            local: !ways.is_empty() && ways.iter().all(|&port| is_congested(ports, port, now)),
+            next_hop: !ways.is_empty() && ways.iter().all(|&p| self.hears(p, to, now, feedback, ports)),
+        }
     }
 
     /// The link of a port goes down or comes back. The port's own node avoids a dead one from now on;
@@ -116,9 +203,12 @@ impl Forwarding {
         self.table = vec![NONE; self.network.nodes as usize * self.anchors.len()];
         self.groups.clear();
         self.members.clear();
+        self.longest = 0;
         for destination in 0..self.anchors.len() {
             let distance = self.distances(self.anchors[destination], &incoming);
             self.add_groups(destination, &distance);
+            let farthest = distance.into_iter().filter(|&d| d != NONE).max();
+            self.longest = self.longest.max(farthest.unwrap_or(0) + 1);
         }
         self.chooser.reset(self.groups.len());
     }
@@ -201,6 +291,13 @@ impl Forwarding {
 }
 
 impl Group {
+    /// A switch knows its own links: the living ones; with none alive packets are lost on any of them.
+    #[inline]
+    fn usable<'a>(&self, members: &'a [u32]) -> &'a [u32] {
+        let count = if self.living == 0 { self.length } else { self.living };
+        &members[self.start as usize..][..count as usize]
+    }
+
     /// Living ports first; among them by number.
     fn sort(&mut self, members: &mut [u32], dead: &[bool]) {
         let members = &mut members[self.start as usize..][..self.length as usize];

@@ -10,6 +10,7 @@
 mod balance;
 mod fabric;
 mod fat_tree;
+mod flag;
 mod forward;
 mod loss;
 mod network;
@@ -27,8 +28,9 @@ mod topology;
 mod units;
 
 pub use balance::Balancing;
-pub use fabric::{Arrival, Fabric, RouteId};
+pub use fabric::{Arrival, Fabric, Heard, RouteId};
 pub use fat_tree::{FatTree, FatTreeConfig, FatTreeError, Spread};
+pub use flag::{Feedback, FlagConfig};
 pub use loss::{Loss, Probability};
 pub use network::Network;
 pub use packet::{Ecn, Header, Packet};

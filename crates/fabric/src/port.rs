@@ -6,6 +6,7 @@
 //! The queue is what waits: the packet that is being transmitted, and the arriving one, are not in
 //! it. That is what a switch's (and ns-3's) queue holds when a packet arrives.
 
+use crate::flag::Flag;
 use crate::loss::{Loss, Probability};
 use crate::packet::Ecn;
 use crate::prefetch::prefetch;
@@ -114,11 +115,11 @@ pub struct Port {
     departures: Box<[Time]>,
     /// The place of the next departure.
     tail: u32,
-    /// As long as the `watch`-th last packet has left, the queue is neither full nor above K.
+    /// As long as the `watch`-th last packet has left, the queue is neither full nor above K, nor congested.
     watch: u32,
     bytes: u64,
-    /// 0, or all bits where every packet is examined: the port loses some, averages its queue, or has a
-    /// real server.
+    /// 0, or all bits where every packet is examined: the port loses some, averages its queue, keeps a flag by
+    /// bytes, or has a real server.
     examine_all: Time,
     // Second cache line: touched by marks, drops and losses only.
     drops: u64,
@@ -127,6 +128,7 @@ pub struct Port {
     exposed: u64,
     marks: u64,
     red: Option<Red>,
+    flag: Option<Box<Flag>>,
     /// Its place among the real servers; [`NO_SERVER`] if there is none.
     server: u32,
     config: PortConfig,
@@ -158,6 +160,7 @@ impl Port {
             exposed: 0,
             marks: 0,
             red: config.red.map(Red::new),
+            flag: None,
             server: NO_SERVER,
             config,
         }
@@ -168,7 +171,7 @@ impl Port {
     /// an earlier call's.
     #[inline]
     pub fn admit(&mut self, now: Time, bytes: u32, ecn: &mut Ecn) -> Option<Time> {
-        if self.departure(self.watch) | self.examine_all > now && !self.examine(now, ecn) {
+        if self.departure(self.watch) | self.examine_all > now && !self.examine(now, bytes, ecn) {
             return None;
         }
         let departure = self.busy_until.max(now) + self.transmission(bytes);
@@ -236,9 +239,9 @@ impl Port {
         self.departures[self.tail.wrapping_sub(n) as usize & (self.departures.len() - 1)]
     }
 
-    /// The packet may be lost, or the queue may be full, above K, averaged or longer than the ring. False if
-    /// the packet is lost or dropped, or if the port has a real server.
-    fn examine(&mut self, now: Time, ecn: &mut Ecn) -> bool {
+    /// The packet may be lost, or the queue may be full, above K, averaged, congested or longer than the
+    /// ring. False if the packet is lost or dropped, or if the port has a real server.
+    fn examine(&mut self, now: Time, bytes: u32, ecn: &mut Ecn) -> bool {
         if self.examine_all != 0 && (self.server != NO_SERVER || self.loses()) {
             return false;
         }
@@ -255,7 +258,44 @@ impl Port {
         if self.departure(self.departures.len() as u32) > now {
             self.grow();
         }
+        self.flag_packet(now, bytes);
         true
+    }
+
+    /// How long the port will be congested if no packet comes after that of `bytes`, which is let in now.
+    fn flag_packet(&mut self, now: Time, bytes: u32) {
+        let Some(mut flag) = self.flag.take() else { return };
+        let threshold = self.config.limit.fraction(flag.fraction);
+        let end = if threshold.is_bytes() {
+            let departure = self.busy_until.max(now) + self.transmission(bytes);
+            departure.saturating_sub(self.pace.total(threshold.value() - 1))
+        } else if threshold.value() <= self.departures.len() as u64 {
+            // With this packet n wait, until the n-th last of those before it has left.
+            self.departure(threshold.value() as u32)
+        } else {
+            0
+        };
+        flag.set(now, end);
+        self.flag = Some(flag);
+    }
+
+    /// Keeps a congestion flag from now on. The port is idle.
+    pub(crate) fn give_flag(&mut self, fraction: u32) {
+        let threshold = self.config.limit.fraction(fraction);
+        if threshold.is_bytes() {
+            self.examine_all = NEVER; // one packet may be enough
+        }
+        self.watch = self.watch.min(threshold.value().min(16) as u32);
+        self.flag = Some(Box::new(Flag::new(fraction)));
+    }
+
+    /// The congestion flag, if it keeps one.
+    pub(crate) fn flag(&self) -> Option<&Flag> {
+        self.flag.as_deref()
+    }
+
+    pub(crate) fn flag_mut(&mut self) -> Option<&mut Flag> {
+        self.flag.as_deref_mut()
     }
 
     /// Whether the packet that arrives is lost by [`PortConfig::loss`].

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use crate::packet::Header;
 use crate::port::{PortConfig, Threshold};
-use crate::units::{BitsPerSecond, Pace, SECOND, Time};
+use crate::units::{BitsPerSecond, NEVER, Pace, SECOND, Time};
 
 /// Classes of a port at most.
 pub const MAX_CLASSES: usize = 8;
@@ -272,6 +272,26 @@ impl Server {
     /// Bytes that wait or are not yet on the wire, of all classes.
     pub fn backlog(&self, now: Time) -> u64 {
         self.classes.iter().map(|c| c.bytes).sum::<u64>() + self.rest(now)
+    }
+
+    /// Until when a class's queue is at least `fraction` parts of 1000 of its limit if nothing comes, leaves
+    /// or fails; not later than now if none is.
+    pub fn congested_until(&self, fraction: u32) -> Time {
+        let until = |(number, class): (usize, &Class)| {
+            let threshold = class.config.limit.fraction(fraction);
+            if !threshold.is_bytes() {
+                return if class.queue.len() as u64 >= threshold.value() { NEVER } else { 0 };
+            }
+            let Some(needed @ 1..) = threshold.value().checked_sub(class.bytes) else { return NEVER };
+            // What is missing may still be in transmission.
+            match self.sending {
+                Some(p) if usize::from(p.class) == number => {
+                    self.departure.saturating_sub(self.pace.total(needed - 1))
+                }
+                _ => 0,
+            }
+        };
+        self.classes.iter().enumerate().map(until).max().unwrap_or(0)
     }
 
     fn class(&self, header: &Header) -> u8 {

@@ -1,0 +1,80 @@
+//! Congestion flags, and what hosts hear of them.
+
+use super::{FORWARD, Fabric, LAST_PORT, RouteId};
+use crate::flag::{Feedback, FlagConfig, is_congested};
+use crate::port::Port;
+
+/// What a host knows of the congestion on the way of one of its flows (THESIS Table 2.1, HOLNET-UTA).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Heard {
+    /// The host's own port is congested.
+    pub local: bool,
+    /// Its next hop has told it that the way from there on is congested.
+    pub next_hop: bool,
+}
+
+impl<P: Copy> Fabric<P> {
+    /// Lets every port keep a congestion flag, and the nodes tell each other of them: each node says whether
+    /// its way to a destination is congested, and the node before it hears of that one propagation delay
+    /// later, for which every link has the same delay both ways. What the telling costs is not modelled
+    /// (catalogue S40).
+    ///
+    /// A port with several classes is congested if one of its queues is. A port whose only limit is a shared
+    /// buffer never is.
+    ///
+    /// # Panics
+    /// If the fraction is 0.
+    #[must_use]
+    pub fn with_flags(mut self, config: FlagConfig) -> Self {
+        assert!(config.fraction > 0, "an empty queue is not congested");
+        for port in &mut self.ports {
+            port.give_flag(config.fraction);
+        }
+        self.flags = Some(config);
+        self.remember();
+        self
+    }
+
+    /// What the host where `route` begins knows of the congestion on it. `hash` is the flow's
+    /// [`Header::hash`](crate::Header::hash). Without [`Fabric::with_flags`] nothing is congested.
+    ///
+    /// A node with several ways is congested if all of them are, for it takes another one if one is; but under
+    /// ECMP the flow's own way alone counts.
+    pub fn heard(&self, route: RouteId, hash: u32) -> Heard {
+        let row = &self.routes[route.0 as usize..][..self.stride];
+        let feedback = self.flags.map_or(Feedback::OneHop, |f| f.feedback);
+        if row[0] > LAST_PORT {
+            let forwarding = self.forwarding.as_ref().expect("a forwarded route");
+            return forwarding.heard([row[1], row[0] & !FORWARD], hash, self.now, feedback, &self.ports);
+        }
+        let ports = self.route(route);
+        let reach = if feedback == Feedback::OneHop { 1 } else { ports.len() };
+        let mut time = Some(self.now);
+        let mut beyond = ports.windows(2).take(reach).map(|hop| {
+            time = time.and_then(|t| t.checked_sub(self.ports[hop[0] as usize].config().delay));
+            time.is_some_and(|t| is_congested(&self.ports, hop[1], t))
+        });
+        Heard {
+            next_hop: beyond.any(|congested| congested),
+            local: is_congested(&self.ports, ports[0], self.now),
+        }
+    }
+
+    /// Lets the ports remember their flags for as long as anybody may hear of them.
+    pub(super) fn remember(&mut self) {
+        let links = self.forwarding.as_ref().map_or(self.stride as u64, |f| f.longest().into());
+        let delay = self.ports.iter().map(|p| p.config().delay).max().unwrap_or(0);
+        for flag in self.ports.iter_mut().filter_map(Port::flag_mut) {
+            flag.memory = links * delay;
+        }
+    }
+
+    /// The queues of a port with a real server have changed.
+    pub(super) fn flag_server(&mut self, number: u32) {
+        let port = &mut self.ports[number as usize];
+        let server = port.server().map(|s| &self.servers[s]);
+        if let (Some(server), Some(flag)) = (server, port.flag_mut()) {
+            flag.set(self.now, server.congested_until(flag.fraction));
+        }
+    }
+}

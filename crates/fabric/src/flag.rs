@@ -1,0 +1,83 @@
+//! HOLNET's congestion flag: a port is congested while its queue is at least a fraction of its limit
+//! (THESIS §2.5, "Congestion Detection"; catalogue S40).
+//!
+//! Others hear of a flag later, by the propagation delay of the links between, so what counts is how it
+//! stood in the past. Each port keeps the spans of time in which it was congested, as far back as anyone
+//! hears of. A plain port knows a span's end as soon as a packet makes it longer, so no event is needed.
+
+use std::collections::VecDeque;
+
+use crate::port::{Port, Threshold};
+use crate::units::Time;
+
+/// When ports are congested, and what nodes tell each other of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlagConfig {
+    /// The fraction of a queue's limit from which on it is congested, in parts of 1000; the thesis has 800.
+    /// At least 1. Of a limit in packets it is rounded up. A queue without a limit is never congested.
+    pub fraction: u32,
+    /// What a node tells the nodes before it.
+    pub feedback: Feedback,
+}
+
+/// Which congestion a next hop reports (catalogue 0.7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feedback {
+    /// That of the port that it would use: the thesis's. What lies farther off stays invisible.
+    OneHop,
+    /// That, or what its own next hop reports.
+    Backward,
+}
+
+/// The congestion flag of a port, now and in the past.
+#[derive(Debug)]
+pub(crate) struct Flag {
+    /// [`FlagConfig::fraction`].
+    pub fraction: u32,
+    /// Nobody asks for what is longer ago.
+    pub memory: Time,
+    /// When it was congested: the beginnings and ends, the last span last.
+    spans: VecDeque<(Time, Time)>,
+}
+
+impl Flag {
+    pub fn new(fraction: u32) -> Self {
+        Self { fraction, memory: 0, spans: VecDeque::new() }
+    }
+
+    /// The queue has changed: from `now` on the port is congested until `end`, unless it changes again. It
+    /// is not if `end` is not later than `now`.
+    pub fn set(&mut self, now: Time, end: Time) {
+        while self.spans.front().is_some_and(|s| s.1.saturating_add(self.memory) < now) {
+            self.spans.pop_front();
+        }
+        match self.spans.back_mut() {
+            Some(last) if last.1 >= now => last.1 = end.max(now),
+            _ if end > now => self.spans.push_back((now, end)),
+            _ => {}
+        }
+    }
+
+    /// Whether the port is, or was, congested at `time`; not before `memory` ago.
+    pub fn at(&self, time: Time) -> bool {
+        let begun = self.spans.partition_point(|s| s.0 <= time);
+        begun > 0 && time < self.spans[begun - 1].1
+    }
+}
+
+impl Threshold {
+    /// `parts` of 1000 of a limit, rounded up, at least 1; without a limit unlimited.
+    pub(crate) fn fraction(self, parts: u32) -> Self {
+        if self == Self::UNLIMITED {
+            return self;
+        }
+        let value = (self.value() * u64::from(parts)).div_ceil(1000).max(1);
+        if self.is_bytes() { Self::bytes(value) } else { Self::packets(value) }
+    }
+}
+
+/// Whether a port is, or was, congested at `time`.
+#[inline]
+pub(crate) fn is_congested(ports: &[Port], number: u32, time: Time) -> bool {
+    ports[number as usize].flag().is_some_and(|flag| flag.at(time))
+}
