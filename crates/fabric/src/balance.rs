@@ -4,6 +4,7 @@ use crate::packet::Header;
 use crate::port::Port;
 use crate::random::{Draws, mix, scale};
 use crate::server::Server;
+use crate::shares::{HolnetConfig, Law, Shares};
 use crate::units::Time;
 
 /// The queues that a balancer can look at.
@@ -38,6 +39,15 @@ pub enum Balancing {
         /// m.
         memory: u32,
     },
+    /// Each packet at random, or each flowlet, by shares that a leaf moves away from congestion: HOLNET's
+    /// percentage balancer, one for each destination (THESIS eq. (2.16)-(2.18); catalogue S37). Switches
+    /// without hosts keep to shares in proportion to the rates. Needs [`Fabric::with_flags`].
+    ///
+    /// [`Fabric::with_flags`]: crate::Fabric::with_flags
+    HolnetPercentage(HolnetConfig),
+    /// The same at every switch, with shares that follow HOLNET's law for rates (THESIS eq. (2.15);
+    /// catalogue S36).
+    HolnetRate(HolnetConfig),
 }
 
 /// What the switches' balancers remember.
@@ -52,6 +62,16 @@ pub(crate) struct Chooser {
     best: Vec<u32>,
     /// DRILL: ports under comparison, with their lengths.
     candidates: Vec<(u64, u32)>,
+    /// HOLNET.
+    pub shares: Option<Shares>,
+}
+
+/// Where a packet stands: at a node, on its way to a destination, which the ports of a group lead to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Way {
+    pub node: u32,
+    pub destination: u32,
+    pub group: u32,
 }
 
 /// Purposes of random draws.
@@ -62,12 +82,18 @@ const NONE: u32 = u32::MAX;
 
 impl Chooser {
     pub fn new(balancing: Balancing, nodes: u32, seed: u64) -> Self {
+        let shares = match balancing {
+            Balancing::HolnetPercentage(config) => Some(Shares::new(Law::Percentage, config)),
+            Balancing::HolnetRate(config) => Some(Shares::new(Law::Rate, config)),
+            _ => None,
+        };
         Self {
             balancing,
             salts: (0..nodes).map(|n| Draws::new(seed, SALT, n.into()).next() as u32).collect(),
             draws: (0..nodes).map(|n| Draws::new(seed, CHOICE, n.into())).collect(),
             best: Vec::new(),
             candidates: Vec::new(),
+            shares,
         }
     }
 
@@ -83,7 +109,7 @@ impl Chooser {
     pub fn known<'a>(&self, node: u32, members: &'a [u32], hash: u32) -> &'a [u32] {
         match self.balancing {
             Balancing::Ecmp => &members[self.hashed(node, hash, members.len() as u32) as usize..][..1],
-            Balancing::Spray | Balancing::Drill { .. } => members,
+            _ => members,
         }
     }
 
@@ -94,22 +120,21 @@ impl Chooser {
         scale((mix(name) >> 32) as u32, count)
     }
 
-    /// The port that a packet takes from `node`, of at least two `members` of `group`.
+    /// The port that a packet takes, of at least two `members` of the group.
     #[inline]
-    pub fn choose(
-        &mut self,
-        node: u32,
-        group: u32,
-        members: &[u32],
-        header: &Header,
-        queues: &Queues,
-    ) -> u32 {
+    pub fn choose(&mut self, way: Way, members: &[u32], header: &Header, queues: &Queues) -> u32 {
+        let Way { node, group, .. } = way;
         let count = members.len() as u32;
         let place = match self.balancing {
             Balancing::Ecmp => self.hashed(node, header.hash, count),
             Balancing::Spray => self.draws[node as usize].below(count),
             Balancing::Drill { samples, memory } => {
                 return self.drill(node, group, members, (samples, memory), queues);
+            }
+            Balancing::HolnetPercentage(_) | Balancing::HolnetRate(_) => {
+                let shares = self.shares.as_mut().expect("HOLNET's balancers have shares");
+                let draws = &mut self.draws[node as usize];
+                return shares.choose([node, way.destination], members, header.hash, queues.now, draws);
             }
         };
         members[place as usize]

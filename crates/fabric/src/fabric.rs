@@ -13,7 +13,7 @@ use crate::port::{Port, PortConfig, PortCounters};
 use crate::prefetch::prefetch;
 use crate::queue::{Event, EventQueue};
 use crate::server::{Pool, PoolConfig, Server, ServerConfig};
-use crate::units::{ARRIVALS, BitsPerSecond, Entity, Time};
+use crate::units::{ARRIVALS, BitsPerSecond, Entity, NEVER, Time};
 
 /// A route: the ports that a packet leaves by, one after the other, or the host that it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +54,8 @@ pub struct Fabric<P> {
     servers: Vec<Server>,
     pools: Vec<Pool>,
     flags: Option<FlagConfig>,
+    /// When HOLNET's balancers update their shares next.
+    next_update: Time,
     /// Packets whose queue is gone with its link.
     spilt: Vec<u32>,
 }
@@ -88,6 +90,7 @@ impl<P: Copy> Fabric<P> {
             servers: Vec::new(),
             pools: Vec::new(),
             flags: None,
+            next_update: NEVER,
             spilt: Vec::new(),
         }
     }
@@ -97,7 +100,10 @@ impl<P: Copy> Fabric<P> {
     #[must_use]
     pub fn with_forwarding(mut self, network: Network, balancing: Balancing, seed: u64) -> Self {
         assert_eq!(network.ends.len(), self.ports.len(), "a network has two ends for each port");
-        self.forwarding = Some(Box::new(Forwarding::new(network, balancing, seed)));
+        let rates = self.ports.iter().map(|p| p.config().rate).collect();
+        let forwarding = Forwarding::new(network, rates, balancing, seed);
+        self.next_update = forwarding.period().unwrap_or(NEVER);
+        self.forwarding = Some(Box::new(forwarding));
         self.remember();
         self
     }
@@ -204,8 +210,7 @@ impl<P: Copy> Fabric<P> {
             return Some(Arrival::Dropped(self.packets.remove(id)));
         }
         while let Some(event) = self.queue.pop_before(limit) {
-            debug_assert!(event.time >= self.now, "time runs backwards");
-            self.now = event.time;
+            self.set_now(event.time);
             self.prefetch(&soon);
             if event.entity < ARRIVALS {
                 self.depart(event.entity);
@@ -322,6 +327,9 @@ impl<P: Copy> Fabric<P> {
     pub fn set_rate(&mut self, port: u32, rate: BitsPerSecond) {
         let server = self.ports[port as usize].server().expect("a rate that changes needs a server");
         self.servers[server].set_rate(rate);
+        if let Some(forwarding) = &mut self.forwarding {
+            forwarding.set_rate(port, rate);
+        }
     }
 
     /// The link of a port with a real server fails now, or comes back. What waited or was under way on a link
@@ -387,6 +395,9 @@ impl<P: Copy> Fabric<P> {
     #[inline]
     pub fn set_now(&mut self, now: Time) {
         debug_assert!(now >= self.now, "time runs backwards");
+        if now > self.next_update {
+            self.update_shares(now);
+        }
         self.now = now;
     }
 

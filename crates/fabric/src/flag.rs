@@ -63,6 +63,11 @@ impl Flag {
         let begun = self.spans.partition_point(|s| s.0 <= time);
         begun > 0 && time < self.spans[begun - 1].1
     }
+
+    /// Whether the port has been congested at `time` or so short before that somebody may hear of it later.
+    pub fn matters(&self, time: Time) -> bool {
+        self.spans.back().is_some_and(|s| s.1.saturating_add(self.memory) > time)
+    }
 }
 
 impl Threshold {

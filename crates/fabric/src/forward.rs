@@ -4,13 +4,12 @@
 //! Hosts that hang on one switch by one link are one destination until the last hop, so the tables stay
 //! small: they have a row a node and a column a switch with hosts.
 
-use crate::balance::{Balancing, Chooser, Queues};
-use crate::fabric::Heard;
-use crate::flag::{Feedback, is_congested};
+mod feedback;
+
+use crate::balance::{Balancing, Chooser, Queues, Way};
 use crate::network::Network;
 use crate::packet::Header;
-use crate::port::Port;
-use crate::units::Time;
+use crate::units::BitsPerSecond;
 
 /// What a node does with a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,27 +39,11 @@ pub(crate) struct Forwarding {
     members: Vec<u32>,
     /// By port: its link is down.
     dead: Vec<bool>,
+    /// By port, bit/s.
+    rates: Vec<BitsPerSecond>,
     chooser: Chooser,
     /// Links of the longest way.
     longest: u32,
-}
-
-/// Where the way leads of whose congestion a node speaks.
-#[derive(Debug, Clone, Copy)]
-enum To {
-    /// To a host, for the flow with this hash.
-    Host { host: u32, hash: u32 },
-    /// To all hosts of one destination, not beyond its switch: the last links are no load balancer's choice.
-    Destination(u32),
-}
-
-impl To {
-    fn destination(self, forwarding: &Forwarding) -> u32 {
-        match self {
-            Self::Host { host, .. } => forwarding.destination[host as usize],
-            Self::Destination(number) => number,
-        }
-    }
 }
 
 /// Ports of a node that lead to one destination on ways of the same length.
@@ -76,7 +59,7 @@ const NONE: u32 = u32::MAX;
 
 impl Forwarding {
     /// Tables for `network`, with every link up.
-    pub fn new(network: Network, balancing: Balancing, seed: u64) -> Self {
+    pub fn new(network: Network, rates: Vec<BitsPerSecond>, balancing: Balancing, seed: u64) -> Self {
         let dead = vec![false; network.ends.len()];
         let chooser = Chooser::new(balancing, network.nodes, seed);
         let mut forwarding = Self {
@@ -88,6 +71,7 @@ impl Forwarding {
             groups: Vec::new(),
             members: Vec::new(),
             dead,
+            rates,
             chooser,
             longest: 0,
         };
@@ -118,72 +102,13 @@ impl Forwarding {
         let members = g.usable(&self.members);
         Next::Port(match *members {
             [only] => only,
-            _ => self.chooser.choose(node, group, members, header, queues),
+            _ => self.chooser.choose(Way { node, destination, group }, members, header, queues),
         })
     }
 
     /// Links of the longest way from a node to a host.
     pub fn longest(&self) -> u32 {
         self.longest
-    }
-
-    /// The ports by which `node` may send a packet to the host `to`, or to the switch of that number: one of
-    /// them, if it is known which.
-    fn ways(&self, node: u32, to: To) -> &[u32] {
-        if matches!(to, To::Host { host, .. } if host == node) {
-            return &[];
-        }
-        let destination = to.destination(self);
-        if node == self.anchors[destination as usize] {
-            return match to {
-                To::Host { host, .. } => &self.last_hop[host as usize..][..1],
-                _ => &[],
-            };
-        }
-        let place = node as usize * self.anchors.len() + destination as usize;
-        let group = self.table[place];
-        let Some(g) = self.groups.get(group as usize) else { return &[] };
-        let members = g.usable(&self.members);
-        match to {
-            To::Host { hash, .. } => self.chooser.known(node, members, hash),
-            To::Destination(_) => members,
-        }
-    }
-
-    /// Whether `node` says at `time` that its way to `to` is congested. A node with several ways takes
-    /// another one if one is congested, so all must be. Of a flow that stays on one way (ECMP) only that
-    /// one counts: the thesis's signal is "per-flow-based".
-    fn says(&self, node: u32, to: To, time: Time, feedback: Feedback, ports: &[Port]) -> bool {
-        let ways = self.ways(node, to);
-        !ways.is_empty()
-            && ways.iter().all(|&port| {
-                is_congested(ports, port, time)
-                    || feedback == Feedback::Backward && self.hears(port, to, time, feedback, ports)
-            })
-    }
-
-    /// Whether the node of `port` has heard by `time` that the next hop's way to `to` is congested. What the
-    /// next hop says takes the link's propagation delay.
-    fn hears(&self, port: u32, to: To, time: Time, feedback: Feedback, ports: &[Port]) -> bool {
-        let said = time.checked_sub(ports[port as usize].config().delay);
-        said.is_some_and(|said| self.says(self.far_end(port), to, said, feedback, ports))
-    }
-
-    /// What the host `from` knows of the way of its flow `hash` to the host `to`.
-    pub fn heard(
-        &self,
-        [from, to]: [u32; 2],
-        hash: u32,
-        now: Time,
-        feedback: Feedback,
-        ports: &[Port],
-    ) -> Heard {
-        let to = To::Host { host: to, hash };
-        let ways = self.ways(from, to);
-        Heard {
-            local: !ways.is_empty() && ways.iter().all(|&port| is_congested(ports, port, now)),
-            next_hop: !ways.is_empty() && ways.iter().all(|&p| self.hears(p, to, now, feedback, ports)),
-        }
     }
 
     /// The link of a port goes down or comes back. The port's own node avoids a dead one from now on;
@@ -194,6 +119,12 @@ impl Forwarding {
         for group in self.groups.iter_mut().filter(|g| g.node == node) {
             group.sort(&mut self.members, &self.dead);
         }
+        self.begin_shares(node..node + 1);
+    }
+
+    /// The rate of a port is another one.
+    pub fn set_rate(&mut self, port: u32, rate: BitsPerSecond) {
+        self.rates[port as usize] = rate;
     }
 
     /// Finds the shortest ways anew, over the links that are up: what a routing protocol does some time
@@ -211,6 +142,8 @@ impl Forwarding {
             self.longest = self.longest.max(farthest.unwrap_or(0) + 1);
         }
         self.chooser.reset(self.groups.len());
+        self.find_balancers();
+        self.begin_shares(0..self.network.nodes);
     }
 
     /// Hosts with one link to and from one switch share it as their destination.

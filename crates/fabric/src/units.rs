@@ -10,7 +10,8 @@ pub type BitsPerSecond = u64;
 /// has at most one event, so (time, entity) orders all events (design rule 4).
 ///
 /// Departures from ports with a real server count from 0, arrivals at ports' far ends from [`ARRIVALS`],
-/// timers from [`TIMER_ENTITIES`]. So what leaves at an instant makes room for what arrives then.
+/// timers from [`TIMER_ENTITIES`]. So what leaves at an instant makes room for what arrives then. HOLNET's
+/// balancers update their shares after all of them.
 pub type Entity = u32;
 
 /// The arrival at port 0's far end.

@@ -3,6 +3,7 @@
 use super::{FORWARD, Fabric, LAST_PORT, RouteId};
 use crate::flag::{Feedback, FlagConfig, is_congested};
 use crate::port::Port;
+use crate::units::Time;
 
 /// What a host knows of the congestion on the way of one of its flows (THESIS Table 2.1, HOLNET-UTA).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +59,29 @@ impl<P: Copy> Fabric<P> {
             next_hop: beyond.any(|congested| congested),
             local: is_congested(&self.ports, ports[0], self.now),
         }
+    }
+
+    /// The ports by which `node` sends to the host `to` under HOLNET's balancers, each with its share in parts
+    /// of 2^32, which add up to 2^32; nothing where the node has no choice or another balancer.
+    pub fn shares(&self, node: u32, to: u32) -> Vec<(u32, u64)> {
+        self.forwarding.as_ref().map_or(Vec::new(), |f| f.shares(node, to))
+    }
+
+    /// The updates of shares that come before `now`. They are the last at their instants: the queues are as
+    /// all that happened there has left them. Nothing happens between two events, and ports know of the past,
+    /// so that an update need not be an event.
+    #[cold]
+    pub(super) fn update_shares(&mut self, now: Time) {
+        let forwarding = self.forwarding.as_mut().expect("nodes that balance");
+        let feedback = self.flags.expect("HOLNET's balancers need congestion flags").feedback;
+        let period = forwarding.period().expect("a balancer with updates");
+        let mut time = self.next_update;
+        while time < now && self.ports.iter().filter_map(Port::flag).any(|f| f.matters(time)) {
+            forwarding.update_shares(time, feedback, &self.ports);
+            time += period;
+        }
+        // Without congestion nothing moves, and none begins before `now`.
+        self.next_update = now.next_multiple_of(period);
     }
 
     /// Lets the ports remember their flags for as long as anybody may hear of them.

@@ -1,0 +1,163 @@
+//! What nodes tell each other of congestion, and the shares that follow from it.
+
+use std::ops::Range;
+
+use super::Forwarding;
+use crate::fabric::Heard;
+use crate::flag::{Feedback, is_congested};
+use crate::port::Port;
+use crate::shares::Congested;
+use crate::units::Time;
+
+/// Where the way leads of whose congestion a node speaks.
+#[derive(Debug, Clone, Copy)]
+enum To {
+    /// To a host, for the flow with this hash.
+    Host { host: u32, hash: u32 },
+    /// To all hosts of one destination, not beyond its switch: the last links are no load balancer's choice.
+    Destination(u32),
+}
+
+impl To {
+    fn destination(self, forwarding: &Forwarding) -> u32 {
+        match self {
+            Self::Host { host, .. } => forwarding.destination[host as usize],
+            Self::Destination(number) => number,
+        }
+    }
+}
+
+impl Forwarding {
+    /// The ports by which `node` may send a packet to the host `to`, or to the switch of that number: one of
+    /// them, if it is known which.
+    fn ways(&self, node: u32, to: To) -> &[u32] {
+        if matches!(to, To::Host { host, .. } if host == node) {
+            return &[];
+        }
+        let destination = to.destination(self);
+        if node == self.anchors[destination as usize] {
+            return match to {
+                To::Host { host, .. } => &self.last_hop[host as usize..][..1],
+                _ => &[],
+            };
+        }
+        let place = node as usize * self.anchors.len() + destination as usize;
+        let group = self.table[place];
+        let Some(g) = self.groups.get(group as usize) else { return &[] };
+        let members = g.usable(&self.members);
+        match to {
+            To::Host { hash, .. } => self.chooser.known(node, members, hash),
+            To::Destination(_) => members,
+        }
+    }
+
+    /// Whether `node` says at `time` that its way to `to` is congested. A node with several ways takes
+    /// another one if one is congested, so all must be. Of a flow that stays on one way (ECMP) only that
+    /// one counts: the thesis's signal is "per-flow-based".
+    fn says(&self, node: u32, to: To, time: Time, feedback: Feedback, ports: &[Port]) -> bool {
+        let ways = self.ways(node, to);
+        !ways.is_empty()
+            && ways.iter().all(|&port| {
+                is_congested(ports, port, time)
+                    || feedback == Feedback::Backward && self.hears(port, to, time, feedback, ports)
+            })
+    }
+
+    /// Whether the node of `port` has heard by `time` that the next hop's way to `to` is congested. What the
+    /// next hop says takes the link's propagation delay.
+    fn hears(&self, port: u32, to: To, time: Time, feedback: Feedback, ports: &[Port]) -> bool {
+        let said = time.checked_sub(ports[port as usize].config().delay);
+        said.is_some_and(|said| self.says(self.far_end(port), to, said, feedback, ports))
+    }
+
+    /// What the host `from` knows of the way of its flow `hash` to the host `to`.
+    pub fn heard(
+        &self,
+        [from, to]: [u32; 2],
+        hash: u32,
+        now: Time,
+        feedback: Feedback,
+        ports: &[Port],
+    ) -> Heard {
+        let to = To::Host { host: to, hash };
+        let ways = self.ways(from, to);
+        Heard {
+            local: !ways.is_empty() && ways.iter().all(|&port| is_congested(ports, port, now)),
+            next_hop: !ways.is_empty() && ways.iter().all(|&p| self.hears(p, to, now, feedback, ports)),
+        }
+    }
+}
+
+/// HOLNET's balancers.
+impl Forwarding {
+    /// Time between two updates of shares, if there are any.
+    pub fn period(&self) -> Option<Time> {
+        self.chooser.shares.as_ref().map(|shares| shares.period())
+    }
+
+    /// Finds the nodes and destinations whose shares are updated, of which nothing is known yet.
+    pub(super) fn find_balancers(&mut self) {
+        let Some(shares) = &mut self.chooser.shares else { return };
+        let (nodes, destinations) = (self.network.nodes, self.anchors.len() as u32);
+        shares.clear(nodes, destinations);
+        let mut balances = vec![shares.everywhere(); nodes as usize];
+        for &leaf in &self.anchors {
+            balances[leaf as usize] = true;
+        }
+        let switches = self.network.hosts..nodes;
+        shares.updated = switches
+            .filter(|&node| balances[node as usize])
+            .flat_map(|node| (0..destinations).map(move |destination| [node, destination]))
+            .filter(|&[node, destination]| {
+                let group = self.table[(node * destinations + destination) as usize];
+                self.groups.get(group as usize).is_some_and(|g| g.length > 1)
+            })
+            .collect();
+    }
+
+    /// The shares of these nodes begin anew.
+    pub(super) fn begin_shares(&mut self, nodes: Range<u32>) {
+        let Some(shares) = &mut self.chooser.shares else { return };
+        let destinations = self.anchors.len() as u32;
+        for (node, destination) in nodes.flat_map(|n| (0..destinations).map(move |d| (n, d))) {
+            let group = self.table[(node * destinations + destination) as usize];
+            if let Some(group) = self.groups.get(group as usize).filter(|g| g.length > 1) {
+                let rates = group.usable(&self.members).iter().map(|&p| self.rates[p as usize]);
+                shares.begin([node, destination], rates, group.length);
+            }
+        }
+    }
+
+    /// Updates all shares, with what is known at `time`. A leaf hears of the way to another leaf: the last
+    /// links, to the hosts there, are the same whatever way it takes.
+    pub fn update_shares(&mut self, time: Time, feedback: Feedback, ports: &[Port]) {
+        let Some(mut shares) = self.chooser.shares.take() else { return };
+        let mut known = Vec::new();
+        let updated = std::mem::take(&mut shares.updated);
+        for &[node, destination] in &updated {
+            let to = To::Destination(destination);
+            known.clear();
+            known.extend(self.ways(node, to).iter().map(|&port| Congested {
+                local: is_congested(ports, port, time),
+                next_hop: self.hears(port, to, time, feedback, ports),
+            }));
+            shares.update([node, destination], &known);
+        }
+        shares.updated = updated;
+        self.chooser.shares = Some(shares);
+    }
+
+    /// The ports by which `node` sends to the host `to`, with their shares in parts of 2^32; nothing where it
+    /// has no choice.
+    pub fn shares(&self, node: u32, to: u32) -> Vec<(u32, u64)> {
+        let destination = self.destination[to as usize];
+        let ports = self.ways(node, To::Destination(destination));
+        match &self.chooser.shares {
+            Some(shares) if ports.len() > 1 => {
+                let shares = shares.of([node, destination], ports.len());
+                ports.iter().copied().zip(shares.iter().copied()).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
