@@ -201,8 +201,6 @@ mod tests {
             end: (5 + ms) * MILLISECOND,
             opened: 1,
             closed: 0,
-            opened: 1,
-            closed: 0,
             counters: Default::default(),
         };
         record.counters.timeouts = timeouts;
