@@ -21,6 +21,8 @@ pub(crate) struct Flow {
     pub class: u8,
     /// Its path manager wants to know what is sent and ACKed.
     pub observed: bool,
+    /// Its controllers want to know what the next hop says.
+    pub hears: bool,
     pub managed: Box<Managed>,
 }
 

@@ -30,7 +30,7 @@ impl SentPackets {
 
 impl World {
     /// Tells the path manager of the connection in `slot` something and does what it then asks for. Whether
-    /// it asked for anything.
+    /// it asked for anything. The connection may have something to transmit then; that arms the timers too.
     pub(crate) fn manage(
         &mut self,
         slot: u32,
@@ -44,7 +44,6 @@ impl World {
             self.act(slot, action);
             acted = true;
         }
-        self.arm(slot, 0, RETRANSMISSION);
         acted
     }
 

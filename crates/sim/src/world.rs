@@ -1,5 +1,6 @@
 //! The event loop: packets and timers, in the order of (time, entity).
 
+use tresse_controllers::Signal;
 use tresse_fabric::{
     Arrival, Ecn, Entity, Fabric, Header, NEVER, Packet, PortConfig, TIMER_ENTITIES, Time, Timers, prefetch,
 };
@@ -76,6 +77,7 @@ impl World {
     pub fn start(&mut self, spec: FlowSpec) {
         let pair = self.pairs.id(spec.hosts);
         let manager = spec.manager.open(&spec.ways.opening(self.now()), &mut self.pairs[pair]);
+        let hears = spec.scheme.controller().signals().contains(&Signal::NextHop);
         let flow = Flow {
             id: spec.id,
             bytes: spec.bytes,
@@ -87,6 +89,7 @@ impl World {
             done: false,
             class: spec.class,
             observed: manager.observes(),
+            hears,
             managed: Box::new(Managed { manager, pair, ways: spec.ways, closed: 0 }),
         };
         let slot = match self.free.pop() {
@@ -196,6 +199,11 @@ impl World {
             return None;
         }
         if wire.is_ack() {
+            if flow.hears {
+                let way = &flow.ways[i as usize];
+                let heard = self.fabric.heard(way.there, way.hashes[0]);
+                flow.sender.hear(i as usize, heard.local, heard.next_hop);
+            }
             flow.sender.handle_ack(now, i as usize, wire);
             if flow.observed {
                 self.tell_ack(slot, i as usize, wire);
@@ -250,6 +258,7 @@ impl World {
         while self.flows[slot as usize].observed && self.tell_sent(slot, &std::mem::take(&mut sent)) {
             used |= self.send_packets(slot, &mut sent);
         }
+        used |= u64::from(self.flows[slot as usize].observed); // the path manager's timer is subflow 0's
         while used != 0 {
             self.arm(slot, used.trailing_zeros(), RETRANSMISSION);
             used &= used - 1;

@@ -147,6 +147,16 @@ impl Sender {
         }
     }
 
+    /// What this host knows of congestion on the way of `subflow` (THESIS Table 2.1): that of its own port, and
+    /// what its next hop has told it. For a controller with that signal, before each ACK.
+    pub fn hear(&mut self, subflow: usize, local: bool, next_hop: bool) {
+        let Some(place) = self.place(subflow) else { return };
+        self.group[place].next_hop = next_hop.into();
+        if local {
+            self.subflows[subflow].handle_local_congestion(&self.config, &mut self.group, place);
+        }
+    }
+
     /// An answer to a packet of `subflow`'s handshake has arrived: whether the subflow may send now.
     pub fn handle_handshake(&mut self, now: Time, subflow: usize, wire: &Wire) -> bool {
         let Some(i) = self.handshakes.iter().position(|h| usize::from(h.subflow) == subflow) else {

@@ -202,6 +202,13 @@ impl Subflow {
         self.set_pace(config, &group[i]);
     }
 
+    /// The host's own port is congested: a reason for one cut a window, as a mark is.
+    pub fn handle_local_congestion(&mut self, config: &Config, group: &mut Group, i: usize) {
+        if group[i].state <= State::Disorder && self.board.outstanding() > 0 {
+            self.enter_cwr(Cause::Local, config, group, i);
+        }
+    }
+
     /// The deadline has passed; `more` says whether there is new data to send. If it was the pacing's,
     /// there is something to transmit, and nothing else to do.
     pub fn handle_timeout(&mut self, now: Time, config: &Config, group: &mut Group, i: usize, more: bool) {

@@ -62,7 +62,9 @@ impl Subflow {
             State::Open | State::Disorder | State::Cwr => {
                 if self.has_loss() {
                     self.enter_recovery(config, group, i);
-                } else if group[i].state != State::Cwr && !(marked && self.enter_cwr(config, group, i)) {
+                } else if group[i].state != State::Cwr
+                    && !(marked && self.enter_cwr(Cause::Mark, config, group, i))
+                {
                     let sacked = self.board.sacked() > 0;
                     group[i].state = if sacked { State::Disorder } else { State::Open };
                 }
@@ -111,11 +113,12 @@ impl Subflow {
         }
     }
 
-    pub(super) fn enter_cwr(&mut self, config: &Config, group: &mut Group, i: usize) -> bool {
-        if !self.start_reduction(Cause::Mark, State::Cwr, config, group, i) {
+    /// A mark, or congestion in this host (Linux's `tcp_enter_cwr`).
+    pub(super) fn enter_cwr(&mut self, cause: Cause, config: &Config, group: &mut Group, i: usize) -> bool {
+        if !self.start_reduction(cause, State::Cwr, config, group, i) {
             return false;
         }
-        self.counters.mark_cuts += 1;
+        self.counters.mark_cuts += u64::from(cause == Cause::Mark);
         self.high_seq = self.board.nxt();
         group[i].state = State::Cwr;
         true
