@@ -14,7 +14,7 @@ use crate::units::Time;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlagConfig {
     /// The fraction of a queue's limit from which on it is congested, in parts of 1000; the thesis has 800.
-    /// At least 1. Of a limit in packets it is rounded up. A queue without a limit is never congested.
+    /// 1 to 1000. It is rounded up to whole packets or bytes. A queue without a limit is never congested.
     pub fraction: u32,
     /// What a node tells the nodes before it.
     pub feedback: Feedback,

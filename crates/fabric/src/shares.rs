@@ -1,5 +1,8 @@
 //! HOLNET's load balancers: shares of what a node sends towards a destination, one for each of its ports
 //! there, that move away from congestion (THESIS eq. (2.15)-(2.18), Table 2.1; catalogue S36, S37).
+//!
+//! While all n ports are congested alike the laws know no better one and drive the shares apart: eq. (2.17)
+//! with every rate falling by 1 is n p - 1. What they then fall back to is the source's slowing down.
 
 use crate::flowlet::Flowlets;
 use crate::random::Draws;
@@ -289,5 +292,25 @@ mod tests {
         for (share, expected) in shares.of([0, 0], 4).iter().zip(expected) {
             assert!((*share as f64 / ONE as f64 - expected).abs() < 1e-9, "{share} instead of {expected}");
         }
+    }
+
+    /// With every port congested p grows by kappa (n p - 1): 0.6 by 0.05 x 0.2; until the other ways have
+    /// nothing left. Even shares stay.
+    #[test]
+    fn congestion_everywhere_drives_shares_apart() {
+        let config = HolnetConfig { r_min: 100, r_max: 1500, kappa: 50, period: 1, flowlet_gap: None };
+        let mut shares = Shares::new(Law::Percentage, config);
+        shares.clear(1, 2);
+        shares.begin([0, 0], [3, 2].into_iter(), 2);
+        shares.begin([0, 1], [1, 1].into_iter(), 2);
+        let all = [Congested { local: true, next_hop: true }; 2];
+        shares.update([0, 0], &all);
+        assert!((shares.of([0, 0], 2)[0] as f64 / ONE as f64 - 0.61).abs() < 1e-9);
+        for _ in 0..100 {
+            shares.update([0, 0], &all);
+            shares.update([0, 1], &all);
+        }
+        assert_eq!(shares.of([0, 0], 2), [ONE, 0]);
+        assert_eq!(shares.of([0, 1], 2), [ONE / 2; 2]);
     }
 }

@@ -24,10 +24,10 @@ impl<P: Copy> Fabric<P> {
     /// buffer never is.
     ///
     /// # Panics
-    /// If the fraction is 0.
+    /// If the fraction is not 1 to 1000.
     #[must_use]
     pub fn with_flags(mut self, config: FlagConfig) -> Self {
-        assert!(config.fraction > 0, "an empty queue is not congested");
+        assert!((1..=1000).contains(&config.fraction), "a fraction of the limit, above 0, to 1");
         for port in &mut self.ports {
             port.give_flag(config.fraction);
         }

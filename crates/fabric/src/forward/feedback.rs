@@ -28,8 +28,7 @@ impl To {
 }
 
 impl Forwarding {
-    /// The ports by which `node` may send a packet to the host `to`, or to the switch of that number: one of
-    /// them, if it is known which.
+    /// The ports by which `node` may send what goes there: one of them, if it is known which.
     fn ways(&self, node: u32, to: To) -> &[u32] {
         if matches!(to, To::Host { host, .. } if host == node) {
             return &[];
