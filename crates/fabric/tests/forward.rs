@@ -2,8 +2,9 @@
 //! and what random early detection and a queue of random arrivals do, against closed forms.
 
 use tresse_fabric::{
-    Arrival, Balancing, Ecn, Entity, Fabric, FatTree, FatTreeConfig, Header, Loss, MICROSECOND, NEVER,
-    Network, NonEct, Port, PortConfig, Probability, RedConfig, ServerConfig, Threshold, Time,
+    Arrival, Balancing, Ecn, Entity, Fabric, FatTree, FatTreeConfig, Feedback, FlagConfig, Header,
+    HolnetConfig, Loss, MICROSECOND, NEVER, Network, NonEct, Port, PortConfig, Probability, RedConfig,
+    ServerConfig, Threshold, Time,
 };
 
 const GIGABIT: u64 = 1_000_000_000;
@@ -160,17 +161,27 @@ fn a_fat_tree_forwards_on_its_shortest_ways() {
         k: 4,
         rate: [GIGABIT; 3],
         delay: [MICROSECOND; 3],
-        limit: [Threshold::UNLIMITED; 3],
+        limit: [Threshold::packets(40); 3],
         mark: [Threshold::UNLIMITED; 3],
-        host: (Threshold::UNLIMITED, Threshold::UNLIMITED),
+        host: (Threshold::packets(40), Threshold::UNLIMITED),
         non_ect: NonEct::Queue,
         loss: [Probability::ZERO; 3],
     };
     let tree = FatTree::new(config).expect("an even k");
     let topology = tree.topology();
-    for balancing in [Balancing::Ecmp, Balancing::Spray, Balancing::Drill { samples: 1, memory: 1 }] {
-        let mut fabric: Fabric<u32> =
-            Fabric::new(&topology.ports(1), 6).with_forwarding(topology.network.clone(), balancing, 5);
+    let (period, flowlet_gap) = (40 * MICROSECOND, Some(100 * MICROSECOND));
+    let holnet = HolnetConfig { r_min: 100, r_max: 1500, kappa: 50, period, flowlet_gap };
+    for balancing in [
+        Balancing::Ecmp,
+        Balancing::Spray,
+        Balancing::Drill { samples: 1, memory: 1 },
+        Balancing::HolnetPercentage(holnet),
+        Balancing::HolnetRate(holnet),
+    ] {
+        // A tenth of the limit is reached, the limit is not.
+        let mut fabric: Fabric<u32> = Fabric::new(&topology.ports(1), 6)
+            .with_flags(FlagConfig { fraction: 100, feedback: Feedback::Backward })
+            .with_forwarding(topology.network.clone(), balancing, 5);
         let mut expected = 0;
         for from in 0..16 {
             for to in (0..16).filter(|&to| to != from) {

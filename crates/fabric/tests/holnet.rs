@@ -163,6 +163,35 @@ fn a_way_that_was_left_is_taken_again() {
     assert_eq!(bench.shares(), [1.0, 0.0]);
 }
 
+/// Ports that know departures at once and ports with a real server flag the same congestion: every packet goes
+/// the same way and arrives at the same time, while shares move.
+#[test]
+fn plain_ports_and_real_servers_balance_alike() {
+    for bytes in [false, true] {
+        let limit = |p: &mut PortConfig| {
+            p.limit = if bytes { Threshold::bytes(40_000) } else { Threshold::packets(25) };
+        };
+        let run = |server: bool| {
+            let (network, mut ports) = leaf_spine(3);
+            ports.iter_mut().for_each(limit);
+            ports[11].rate = GIGABIT / 3; // spine 0 to leaf 1
+            let servers: Vec<_> =
+                (0..ports.len()).map(|p| (p as u32, ServerConfig::plain(&ports[p]))).collect();
+            let mut fabric = Fabric::new(&ports, 4)
+                .with_servers(if server { &servers } else { &[] }, &[])
+                .with_flags(FLAGS)
+                .with_forwarding(network, Balancing::HolnetPercentage(HOLNET), 3);
+            let route = fabric.add_forwarded(0, 1);
+            let mut bench = Bench { fabric, route, delivered: Vec::new() };
+            bench.load(2_250_000_000, 20_000 * MICROSECOND);
+            (bench.shares(), bench.sent(3), bench.drops(), bench.delivered.len())
+        };
+        let plain = run(false);
+        assert!(plain.0[0] < 0.25, "{:?}", plain.0);
+        assert_eq!(plain, run(true));
+    }
+}
+
 /// The percentage balancer is the leaves', the rate balancer every switch's.
 #[test]
 fn which_nodes_balance() {
