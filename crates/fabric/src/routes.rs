@@ -1,6 +1,9 @@
 //! Fixed routes: what ways the subflows of a connection take when it, and no switch, decides.
 
+use std::collections::BTreeMap;
+
 use crate::fat_tree::{FatTree, Spread};
+use crate::shortest::ShortestPaths;
 
 /// The ways of one subflow, as ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub struct Route {
 pub enum Routes {
     /// A fat tree's two-level routing, and what the subflows of one connection must not share.
     TwoLevel(FatTree, Spread),
+    /// Shortest paths, distinct as long as there are enough of them.
+    Shortest(ShortestPaths),
 }
 
 impl Routes {
@@ -23,6 +28,7 @@ impl Routes {
     pub fn most(&self) -> u32 {
         match self {
             Self::TwoLevel(tree, spread) => tree.addresses(*spread),
+            Self::Shortest(paths) => paths.most(),
         }
     }
 
@@ -30,18 +36,39 @@ impl Routes {
     pub fn longest(&self) -> usize {
         match self {
             Self::TwoLevel(..) => FatTree::LONGEST_ROUTE,
+            Self::Shortest(paths) => paths.longest(),
         }
     }
 
     /// `count` routes for the subflows of one connection, at most [`Routes::most`]; `draw(n)` gives a random
     /// number below n. Where hosts are near to each other there may be fewer, so that some are the same.
-    pub fn draw(&self, from: u32, to: u32, count: u32, draw: impl FnMut(u32) -> u32) -> Vec<Route> {
+    ///
+    /// # Panics
+    /// If no path leads from `from` to `to`.
+    pub fn draw(&self, from: u32, to: u32, count: u32, mut draw: impl FnMut(u32) -> u32) -> Vec<Route> {
         match self {
             Self::TwoLevel(tree, spread) => {
                 let route =
                     |core| Route { there: tree.route(from, to, core), back: tree.route(to, from, core) };
                 tree.draw_addresses(count, *spread, draw).into_iter().map(route).collect()
             }
+            Self::Shortest(paths) => {
+                let drawn = distinct(paths.count(from, to), count, &mut draw);
+                drawn.iter().cycle().take(count as usize).map(|&k| paths.route(from, to, k)).collect()
+            }
         }
     }
+}
+
+/// `count` distinct numbers below `n`, or all of them, in random order: the first places of a random permutation
+/// (Fisher and Yates), of which only the places that moved are kept, as there may be millions of paths.
+fn distinct(n: u32, count: u32, mut draw: impl FnMut(u32) -> u32) -> Vec<u32> {
+    assert!(n > 0, "a host that cannot be reached");
+    let mut moved = BTreeMap::new();
+    let pick = |i| {
+        let j = i + draw(n - i);
+        let last = moved.get(&i).copied().unwrap_or(i);
+        moved.insert(j, last).unwrap_or(j)
+    };
+    (0..count.min(n)).map(pick).collect()
 }

@@ -1,5 +1,7 @@
 //! A network as data: what every topology builds, and all that the rest of the program knows of it.
 
+use std::collections::BTreeMap;
+
 use crate::loss::{Loss, Probability};
 use crate::network::Network;
 use crate::port::PortConfig;
@@ -104,5 +106,42 @@ impl Topology {
             2 * delay + u64::from(data + ack) * 8 * SECOND / rate
         };
         route.iter().map(hop).sum()
+    }
+
+    /// By port: the port of the same link in the other direction.
+    ///
+    /// # Panics
+    /// If a link leads one way only.
+    pub fn twins(&self) -> Vec<u32> {
+        let mut links: BTreeMap<[u32; 2], Vec<u32>> = BTreeMap::new();
+        let mut places = Vec::new();
+        for (port, &ends) in (0..).zip(&self.network.ends) {
+            let link = links.entry(ends).or_default();
+            places.push(link.len());
+            link.push(port);
+        }
+        let twin = |(&[from, to], &place): (&[u32; 2], &usize)| links[&[to, from]][place];
+        self.network.ends.iter().zip(&places).map(twin).collect()
+    }
+
+    /// The node of this name.
+    pub fn node(&self, name: &str) -> Option<u32> {
+        self.node_names.iter().position(|n| n == name).map(|n| n as u32)
+    }
+
+    /// The ports of all links between two nodes, both directions.
+    pub fn ports_between(&self, a: u32, b: u32) -> Vec<u32> {
+        let joins = |ends: &[u32; 2]| *ends == [a, b] || *ends == [b, a];
+        (0..).zip(&self.network.ends).filter(|(_, ends)| joins(ends)).map(|(port, _)| port).collect()
+    }
+
+    /// Takes ports away, and with them their links' directions; those that stay are numbered anew, in their
+    /// order.
+    pub fn remove(&mut self, ports: &[u32]) {
+        let stays = |port: &usize| !ports.contains(&(*port as u32));
+        let kept: Vec<usize> = (0..self.configs.len()).filter(stays).collect();
+        self.network.ends = kept.iter().map(|&p| self.network.ends[p]).collect();
+        self.configs = kept.iter().map(|&p| self.configs[p]).collect();
+        self.layers = kept.iter().map(|&p| self.layers[p]).collect();
     }
 }

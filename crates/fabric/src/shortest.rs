@@ -1,0 +1,153 @@
+//! Fixed routes over the shortest paths, for topologies that have no routing of their own.
+//!
+//! The paths from one host to another that are as short as any are numbered in the order of their ports'
+//! numbers, so that the k-th of them can be found without the others. Hosts that hang on one switch by one
+//! link are one destination until the last hop, as in the switches' own tables.
+
+use crate::routes::Route;
+use crate::topology::Topology;
+
+/// The shortest paths of a network.
+#[derive(Debug, Clone)]
+pub struct ShortestPaths {
+    ends: Vec<[u32; 2]>,
+    /// By port: the port of the same link in the other direction.
+    twins: Vec<u32>,
+    /// By node: the ports by which packets leave it.
+    outgoing: Vec<Vec<u32>>,
+    /// By host: its destination, and the port that leads from there to the host, if the host is not it.
+    last: Vec<(usize, Option<u32>)>,
+    /// By destination and node.
+    ways: Vec<Vec<Way>>,
+}
+
+/// What there is of a node's shortest paths to a destination.
+#[derive(Debug, Clone, Copy, Default)]
+struct Way {
+    /// Ports on each.
+    length: u32,
+    /// How many there are; 0 if there is no way. Beyond 2^32 - 1 it is that.
+    count: u32,
+}
+
+impl ShortestPaths {
+    /// The shortest paths of `topology`.
+    pub fn new(topology: &Topology) -> Self {
+        let network = &topology.network;
+        let mut paths = Self {
+            ends: network.ends.clone(),
+            twins: topology.twins(),
+            outgoing: vec![Vec::new(); network.nodes as usize],
+            last: Vec::new(),
+            ways: Vec::new(),
+        };
+        for (port, &[from, _]) in (0..).zip(&network.ends) {
+            paths.outgoing[from as usize].push(port);
+        }
+        let mut place = vec![None; network.nodes as usize];
+        for host in 0..network.hosts {
+            let (node, last) = match paths.outgoing[host as usize][..] {
+                [port] if network.ends[port as usize][1] >= network.hosts => {
+                    (network.ends[port as usize][1], Some(paths.twins[port as usize]))
+                }
+                _ => (host, None),
+            };
+            let destination = *place[node as usize].get_or_insert_with(|| {
+                paths.ways.push(paths.ways_to(node, network.hosts));
+                paths.ways.len() - 1
+            });
+            paths.last.push((destination, last));
+        }
+        paths
+    }
+
+    /// How many shortest paths there are from one host to another; beyond 2^32 - 1 it is that.
+    pub fn count(&self, from: u32, to: u32) -> u32 {
+        if from == to { 0 } else { self.ways[self.last[to as usize].0][from as usize].count }
+    }
+
+    /// How many there are between the two hosts that have the most; at least 1.
+    pub fn most(&self) -> u32 {
+        self.between_hosts(|way| way.count)
+    }
+
+    /// No fewer ports than the longest of them has.
+    pub fn longest(&self) -> usize {
+        // One more for the last hop.
+        self.between_hosts(|way| way.length) as usize + 1
+    }
+
+    /// Two hosts without a path from the first to the second; none if every host reaches every other.
+    pub fn unreachable(&self) -> Option<(u32, u32)> {
+        let hosts = 0..self.last.len() as u32;
+        let mut pairs = hosts.clone().flat_map(|from| hosts.clone().map(move |to| (from, to)));
+        pairs.find(|&(from, to)| from != to && self.count(from, to) == 0)
+    }
+
+    /// The shortest path number `k` from `from` to `to`, below [`ShortestPaths::count`], and back over the same
+    /// links.
+    pub fn route(&self, from: u32, to: u32, k: u32) -> Route {
+        let (destination, last) = self.last[to as usize];
+        let ways = &self.ways[destination];
+        let (mut node, mut k, mut there) = (from, k, Vec::new());
+        while ways[node as usize].length > 0 {
+            let port = self.towards(ways, node).find(|&port| {
+                let count = ways[self.ends[port as usize][1] as usize].count;
+                let here = k < count;
+                k -= if here { 0 } else { count };
+                here
+            });
+            let port = port.expect("a path has a number below the count of its node's");
+            there.push(port);
+            node = self.ends[port as usize][1];
+        }
+        there.extend(last);
+        let back = there.iter().rev().map(|&port| self.twins[port as usize]).collect();
+        Route { there, back }
+    }
+
+    /// The ports of `node` that lead nearer to the destination of `ways`.
+    fn towards<'a>(&'a self, ways: &'a [Way], node: u32) -> impl Iterator<Item = u32> + 'a {
+        let own = ways[node as usize];
+        self.outgoing[node as usize].iter().copied().filter(move |&port| {
+            let next = self.ends[port as usize][1];
+            // A host passes nothing on, unless it is the destination.
+            let passes = next as usize >= self.last.len() || ways[next as usize].length == 0;
+            passes && ways[next as usize].count > 0 && ways[next as usize].length + 1 == own.length
+        })
+    }
+
+    /// By node, what there is of its shortest paths to `node`.
+    fn ways_to(&self, node: u32, hosts: u32) -> Vec<Way> {
+        let mut ways = vec![Way::default(); self.outgoing.len()];
+        ways[node as usize].count = 1;
+        let mut nearest = vec![node];
+        while !nearest.is_empty() {
+            let mut next = Vec::new();
+            for &near in &nearest {
+                let Way { length, count } = ways[near as usize];
+                for &port in &self.outgoing[near as usize] {
+                    let far = self.ends[port as usize][1];
+                    let way = &mut ways[far as usize];
+                    if way.count == 0 {
+                        way.length = length + 1;
+                        // A host passes nothing on.
+                        next.extend((far >= hosts).then_some(far));
+                    }
+                    if way.length == length + 1 {
+                        way.count = way.count.saturating_add(count);
+                    }
+                }
+            }
+            nearest = next;
+        }
+        ways
+    }
+
+    /// The largest value of `of` over all pairs of hosts.
+    fn between_hosts(&self, of: impl Fn(&Way) -> u32) -> u32 {
+        let hosts = self.last.len();
+        let values = self.ways.iter().flat_map(|ways| &ways[..hosts]).map(of);
+        values.max().unwrap_or(0)
+    }
+}
