@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::port_options::{Buffer, Class, Red};
 use crate::transport::Transport;
 use crate::units::{Bytes, Duration, Probability, Queue, Rate};
 
@@ -72,6 +73,13 @@ pub struct Fabric {
     /// How likely a port loses an arriving packet, whatever its queue: 0 to less than 1. ACKs are lost too.
     #[serde(default = "lossless")]
     pub loss: Layered<Probability>,
+    /// Random early detection in the ports of switches, beside `mark`.
+    pub red: Option<Red>,
+    /// The classes of a switch's port; one, with `queue` and `mark`, if none is said.
+    #[serde(default)]
+    pub classes: Vec<Class>,
+    /// A buffer in each switch that its ports share.
+    pub buffer: Option<Buffer>,
     /// What the subflows of one connection must not share.
     #[serde(default)]
     pub distinct: Distinct,
@@ -177,6 +185,8 @@ pub struct Scheme {
     /// How the receiver tells of CE marks.
     #[serde(default = "dctcp_echo")]
     pub echo: Echo,
+    /// Which of `fabric.classes` its packets are in, from 0; that of the workload if it is not said.
+    pub class: Option<u8>,
 }
 
 /// A user's utility, and the flow that it is weighed against.
@@ -228,6 +238,9 @@ pub struct Workload {
     pub size: FlowSize,
     /// How many times the pattern is drawn; the next begins when every flow of the last has finished.
     pub rounds: u32,
+    /// Which of `fabric.classes` its packets are in, from 0.
+    #[serde(default)]
+    pub class: u8,
 }
 
 /// A traffic pattern.

@@ -13,6 +13,7 @@ pub mod metrics;
 mod optimum;
 pub mod papers;
 pub mod parts;
+pub mod port_options;
 mod ports;
 mod resolve;
 mod run;

@@ -14,6 +14,7 @@ use crate::error::{LabError, did_you_mean};
 use crate::experiment::{Distinct, Echo, Experiment, FlowSize, NonEct, Pattern, Scheme};
 use crate::load::Loaded;
 use crate::metrics::METRICS;
+use crate::port_options::PortOptions;
 use crate::weight;
 
 /// One point of the axes.
@@ -33,6 +34,8 @@ pub struct Case {
     pub size: Size,
     /// The rounds of the pattern.
     pub rounds: u32,
+    /// The class of its packets in the ports of switches.
+    pub class: u8,
 }
 
 impl Case {
@@ -58,6 +61,8 @@ pub struct Plan {
     pub fabric: Topology,
     /// Who gives subflows their routes.
     pub routes: Routes,
+    /// What its ports have beyond a queue with a threshold.
+    pub options: PortOptions,
     /// The cases, in the order of the file.
     pub cases: Vec<Case>,
     /// The interval between samples, ps; no samples without.
@@ -98,6 +103,13 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
         return Err(wrong(&["measure", "samples"], "an interval of 1us to 1000s".into()));
     }
     let base = experiment.transport.config().map_err(|(key, e)| wrong(&["transport", key], e))?;
+    let options =
+        PortOptions::new(&experiment.fabric, base.mss + base.header).map_err(|(path, e)| wrong(path, e))?;
+    let class = |path: &[&str], class: u8| match options.classes() {
+        n if usize::from(class) < n => Ok(class),
+        1 => Err(wrong(path, format!("class {class}: without `fabric.classes` there is only class 0"))),
+        n => Err(wrong(path, format!("class {class}: `fabric.classes` has 0 to {}", n - 1))),
+    };
     let mut cases = Vec::new();
     for (pattern, workload) in &experiment.workloads {
         let size = match workload.size {
@@ -122,6 +134,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             return Err(wrong(&path("rounds"), "at least one round".into()));
         }
         let Pattern::Permutation = workload.pattern;
+        class(&path("class"), workload.class)?;
         for (name, scheme) in &experiment.schemes {
             let path = |key| ["schemes", name.as_str(), key];
             let (controllers, transport) =
@@ -129,6 +142,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             if scheme.subflows.values().is_empty() {
                 return Err(wrong(&path("subflows"), "at least one number of subflows".into()));
             }
+            let class = class(&path("class"), scheme.class.unwrap_or(workload.class))?;
             for &subflows in scheme.subflows.values() {
                 let most = routes.most().min(controllers::MAX_SUBFLOWS as u32);
                 if subflows == 0 || subflows > most {
@@ -143,6 +157,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                     transport,
                     size,
                     rounds: workload.rounds,
+                    class,
                 });
             }
         }
@@ -154,7 +169,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     for filter in only {
         cases = keep(cases, filter)?;
     }
-    Ok(Plan { fabric, routes, cases, samples })
+    Ok(Plan { fabric, routes, options, cases, samples })
 }
 
 /// Rates at which a packet's transmission is neither nothing nor for ever, bit/s.

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use tresse_fabric::{Locality, NEVER, Route, Time, Topology};
+use tresse_fabric::{Fabric, Locality, NEVER, Route, Time, Topology};
 use tresse_sim::{FlowRecord, FlowSpec, Packets, Path, Step, World};
 use tresse_workload::{Permutation, Stream, Transfer};
 
 use crate::optimum::Optima;
+use crate::port_options::PortConfigs;
 use crate::resolve::{Case, Plan};
 use crate::sample::{Interval, Sampler};
 
@@ -113,7 +114,9 @@ pub fn run<E>(
     let expected = case.size.mean().saturating_mul(u64::from(fabric.hosts()) * u64::from(case.rounds));
     progress.expected_bytes.store(expected, Ordering::Relaxed);
 
-    let mut world = World::new(&fabric.ports(seed), plan.routes.longest());
+    let PortConfigs { ports, servers, pools } = plan.options.apply(fabric, seed);
+    let network = Fabric::new(&ports, plan.routes.longest()).with_servers(&servers, &pools);
+    let mut world = World::on(network);
     let mut flows: Vec<Flow> = Vec::new();
     let mut optima = Optima::default();
     let mut complete = true;
@@ -182,6 +185,7 @@ pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, round: u32, t: Transfer)
     let id = flow_id(round, t.from);
     FlowSpec {
         hosts: [t.from, t.to],
+        class: case.class,
         ..FlowSpec::on_paths(id, case.transport, Arc::clone(&case.controllers), t.bytes, paths)
     }
 }

@@ -90,6 +90,52 @@ impl JsonSchema for Probability {
     }
 }
 
+/// A factor above 0, at most 1000, with three decimals: a number without a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Factor(u32);
+
+impl Factor {
+    /// In parts of 1000; at least 1.
+    pub fn thousandths(self) -> u32 {
+        self.0
+    }
+}
+
+impl fmt::Display for Factor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (f64::from(self.0) / 1000.0).fmt(f)
+    }
+}
+
+impl Serialize for Factor {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_f64(f64::from(self.0) / 1000.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Factor {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let value = f64::deserialize(d)?;
+        let parts = (value * 1000.0).round();
+        // Three decimals are not exact in binary.
+        if !(1.0..=1e6).contains(&parts) || (value * 1000.0 - parts).abs() > 1e-6 {
+            let message =
+                format!("{value}: expected 0.001 to 1000 with at most three decimals, such as 0.17");
+            return Err(de::Error::custom(message));
+        }
+        Ok(Self(parts as u32))
+    }
+}
+
+impl JsonSchema for Factor {
+    fn schema_name() -> Cow<'static, str> {
+        "Factor".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "minimum": 0.001, "maximum": 1000, "examples": [0.17] })
+    }
+}
+
 const RATES: &[(&str, u64)] =
     &[("bps", 1), ("kbps", 1_000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000), ("Tbps", 1_000_000_000_000)];
 const DURATIONS: &[(&str, u64)] =

@@ -1,0 +1,217 @@
+//! What the ports of switches have beyond one queue with a threshold: random early detection, classes
+//! under deficit round robin, a buffer that the ports of a switch share.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tresse_fabric::{
+    ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, PortConfig, RedConfig, ServerConfig, Topology,
+};
+
+use crate::experiment::{Fabric, Layered};
+use crate::resolve::LONGEST;
+use crate::units::{Bytes, Duration, Factor, Probability, Queue};
+
+/// Random early detection (Floyd and Jacobson, ToN 1993).
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Red {
+    /// Below this averaged queue length no packet is signalled.
+    pub min: Layered<Queue>,
+    /// From this averaged length on every packet is; with `gentle`, from twice this length on. In the unit of
+    /// `min`.
+    pub max: Layered<Queue>,
+    /// How likely a packet is signalled at an average just below `max`.
+    pub probability: Probability,
+    /// The weight of a new length in the average is 2^-weight: 0 to 16. With 0 the queue as it is counts.
+    #[serde(default = "classic_weight")]
+    pub weight: u32,
+    /// Above `max` the probability goes on to 1 at twice `max` instead of jumping there (Floyd 2000).
+    #[serde(default)]
+    pub gentle: bool,
+}
+
+/// 2^-9 = 0.00195; Floyd and Jacobson use 0.002.
+fn classic_weight() -> u32 {
+    9
+}
+
+/// A class of a switch's ports: a queue of its own under deficit round robin (Shreedhar and Varghese, 1995).
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Class {
+    /// What it may send in a round; busy classes share a port's rate as their quanta. 1B to 1GB.
+    pub quantum: Bytes,
+    /// Its queue: an arriving packet is dropped if it is this long; `fabric.queue` if it is not said.
+    pub queue: Option<Layered<Queue>>,
+    /// Its K; `fabric.mark` if neither this nor `share` is said.
+    pub mark: Option<Layered<Queue>>,
+    /// Its K follows its share of the port's rate.
+    pub share: Option<Share>,
+}
+
+/// K_i = (the class's share of the rate) x RTT x lambda (vMCC eq. (1); the share is that of MQ-ECN).
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Share {
+    /// The round-trip time.
+    pub rtt: Duration,
+    /// Lambda: 1 for a controller that halves its window, about 0.17 for DCTCP's cut.
+    pub lambda: Factor,
+}
+
+/// A buffer that the ports of a switch share, with dynamic thresholds (Choudhury and Hahne, ToN 1998).
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Buffer {
+    /// The memory of each switch.
+    pub size: Bytes,
+    /// A queue may hold this many times what is free.
+    pub alpha: Factor,
+}
+
+/// The ports of a network, as a fabric takes them.
+#[derive(Debug, Clone)]
+pub struct PortConfigs {
+    /// Every port, by number.
+    pub ports: Vec<PortConfig>,
+    /// What those have beyond it that need a real server, by number.
+    pub servers: Vec<(u32, ServerConfig)>,
+    /// The shared buffers.
+    pub pools: Vec<PoolConfig>,
+}
+
+/// The options of an experiment's ports, checked; by layer, from the hosts up.
+#[derive(Debug, Clone)]
+pub struct PortOptions {
+    red: Option<[RedConfig; 3]>,
+    classes: Vec<[ClassConfig; 3]>,
+    pool: Option<PoolConfig>,
+}
+
+impl PortOptions {
+    /// Those of `fabric`, for packets of at most `packet` bytes.
+    ///
+    /// # Errors
+    /// What is wrong, and the key of `[fabric]` where it stands.
+    pub fn new(fabric: &Fabric, packet: u32) -> Result<Self, Wrong> {
+        let red = fabric.red.as_ref().map(red).transpose()?;
+        let classes = fabric
+            .classes
+            .iter()
+            .zip(0..)
+            .map(|(class, i)| classes(fabric, class).map_err(|e| (CLASSES, format!("class {i}: {e}"))))
+            .collect::<Result<Vec<_>, _>>()?;
+        if classes.len() > MAX_CLASSES {
+            let message = format!("{} classes: a port has at most {MAX_CLASSES}", classes.len());
+            return Err((CLASSES, message));
+        }
+        let pool = fabric.buffer.map(|b| buffer(b, packet)).transpose()?;
+        Ok(Self { red, classes, pool })
+    }
+
+    /// How many classes there are, at least 1.
+    pub fn classes(&self) -> usize {
+        self.classes.len().max(1)
+    }
+
+    /// The ports of `topology` with these options; `seed` names their random streams. The NICs of hosts stay
+    /// as they are: the options are those of switches.
+    pub fn apply(&self, topology: &Topology, seed: u64) -> PortConfigs {
+        let mut ports = topology.ports(seed);
+        let mut servers = Vec::new();
+        let hosts = topology.hosts();
+        let switches = (0..).zip(&topology.network.ends).filter(|(_, [node, _])| *node >= hosts);
+        for (number, &[node, _]) in switches {
+            let (port, layer) = (&mut ports[number as usize], usize::from(topology.layers[number as usize]));
+            port.red = self.red.map(|red| RedConfig { stream: (seed, number), ..red[layer] });
+            if self.classes.is_empty() && self.pool.is_none() {
+                continue;
+            }
+            let mut server = ServerConfig::plain(port);
+            for (slot, class) in server.classes.iter_mut().zip(&self.classes) {
+                *slot = class[layer];
+            }
+            server.count = self.classes() as u8;
+            server.pool = self.pool.map(|_| node - hosts);
+            servers.push((number, server));
+        }
+        let switches = topology.network.nodes - hosts;
+        let pools = self.pool.map(|pool| vec![pool; switches as usize]);
+        PortConfigs { ports, servers, pools: pools.unwrap_or_default() }
+    }
+}
+
+/// Where in the file something is wrong, and what.
+type Wrong = (&'static [&'static str], String);
+
+const CLASSES: &[&str] = &["fabric", "classes"];
+
+fn red(red: &Red) -> Result<[RedConfig; 3], Wrong> {
+    let wrong = |path: &'static [&'static str], message| Err((path, message));
+    if red.weight > 16 {
+        let message = format!("{}: the weight of a new length is 2^-weight, with 0 to 16", red.weight);
+        return wrong(&["fabric", "red", "weight"], message);
+    }
+    // Parts of 2^16 from parts of 2^32.
+    let probability = (red.probability.to_port().parts() >> 16) as u32;
+    if probability == 0 {
+        let message = format!("{}: RED signals with a probability of 2^-16 to 1", red.probability);
+        return wrong(&["fabric", "red", "probability"], message);
+    }
+    let mut configs = Vec::new();
+    for (min, max) in red.min.layers().into_iter().zip(red.max.layers()) {
+        let ordered = match (min, max) {
+            (Queue::Packets(min), Queue::Packets(max)) | (Queue::Bytes(min), Queue::Bytes(max)) => {
+                min <= max && max < 1 << 31
+            }
+            _ => false,
+        };
+        if !ordered {
+            let message = format!(
+                "from {min} to {max}: both in packets or both in bytes, the first not above the second, below 2^31"
+            );
+            return wrong(&["fabric", "red", "max"], message);
+        }
+        configs.push(RedConfig {
+            min: min.threshold(),
+            max: max.threshold(),
+            probability,
+            weight: red.weight,
+            gentle: red.gentle,
+            stream: (0, 0),
+        });
+    }
+    Ok(configs.try_into().expect("one for each layer"))
+}
+
+fn classes(fabric: &Fabric, class: &Class) -> Result<[ClassConfig; 3], String> {
+    if !(1..=1_000_000_000).contains(&class.quantum.0) {
+        return Err(format!("a quantum of {}: 1B to 1GB", class.quantum));
+    }
+    if class.mark.is_some() && class.share.is_some() {
+        return Err("`mark` and `share` both say its K: leave one of them out".into());
+    }
+    if let Some(share) = class.share
+        && !(1..=LONGEST).contains(&share.rtt.0)
+    {
+        return Err(format!("share.rtt = {}: more than 0, at most 1000s", share.rtt));
+    }
+    let limits = class.queue.unwrap_or(fabric.queue).layers();
+    let marks = class.mark.unwrap_or(fabric.mark).layers();
+    Ok([0, 1, 2].map(|layer: usize| ClassConfig {
+        quantum: class.quantum.0 as u32,
+        limit: limits[layer].threshold(),
+        mark: match class.share {
+            Some(Share { rtt, lambda }) => ClassMark::Share { rtt: rtt.0, lambda: lambda.thousandths() },
+            None => ClassMark::Above(marks[layer].threshold()),
+        },
+    }))
+}
+
+fn buffer(buffer: Buffer, packet: u32) -> Result<PoolConfig, Wrong> {
+    if buffer.size.0 < u64::from(packet) {
+        let message = format!("{}: not even one packet of {packet} bytes fits", buffer.size);
+        return Err((&["fabric", "buffer", "size"], message));
+    }
+    Ok(PoolConfig { bytes: buffer.size.0, alpha: buffer.alpha.thousandths() })
+}
