@@ -30,6 +30,7 @@ mod sort;
 mod timers;
 mod topology;
 mod units;
+mod virtual_hosts;
 
 pub use balance::Balancing;
 pub use fabric::{Arrival, Fabric, Heard, RouteId};
@@ -54,3 +55,4 @@ pub use units::{
     ARRIVALS, BitsPerSecond, Entity, MICROSECOND, MILLISECOND, NANOSECOND, NEVER, SECOND, TIMER_ENTITIES,
     Time, seconds,
 };
+pub use virtual_hosts::{Mapping, VirtualHosts, VirtualHostsConfig, VirtualHostsError};

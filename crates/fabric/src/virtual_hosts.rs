@@ -1,0 +1,255 @@
+//! Virtualised hosts: machines (virtual ones or containers) behind virtual switches, with several virtual
+//! NICs each on the physical NICs of their host (VMCC §III to §V, fig. 6).
+//!
+//! The virtual switch of a host is a bridge for each physical NIC, as with Linux's bridges: a virtual NIC
+//! hangs on the bridge of the physical NIC that it is mapped to, and whatever it sends leaves the host there.
+//! The physical NICs of one number, of all hosts, lead to one top-of-rack switch; trunks join these switches.
+//! So with two NICs there are two disjoint ways between machines whose virtual NICs are mapped alike.
+//!
+//! A virtual NIC is a node with an address of its machine. Its rate is a cap that is not work-conserving: its
+//! port to the bridge has that rate and the buffer behind it, whatever else is idle.
+//!
+//! A virtual NIC that may be remapped, to another physical NIC or with its machine to another host, has a
+//! link to each bridge that it may come to. All but one of them are down.
+
+use crate::loss::{Loss, Probability};
+use crate::network::Network;
+use crate::port::{NonEct, PortConfig, Threshold};
+use crate::random::mix;
+use crate::topology::Topology;
+use crate::units::{BitsPerSecond, Time};
+
+/// Which physical NIC of its host a virtual NIC is mapped to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mapping {
+    /// The i-th virtual NIC of each machine to the i-th physical one, beyond the last from the first on.
+    Disjoint,
+    /// All virtual NICs of a machine to one; the machines take turns.
+    Shared,
+    /// By a hash of the virtual NIC's address, as balanced bonds do.
+    Hashed,
+}
+
+/// Virtualised hosts, all alike. Links are alike in both directions, but for the caps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VirtualHostsConfig {
+    /// Physical hosts; at least 1.
+    pub hosts: u32,
+    /// Physical NICs of each; at least 1.
+    pub nics: u32,
+    /// Machines on each; at least 1.
+    pub machines: u32,
+    /// Virtual NICs of each machine; at least 1.
+    pub virtual_nics: u32,
+    /// By physical host: how its virtual NICs are mapped.
+    pub mapping: Vec<Mapping>,
+    /// Rates by layer: the cap of a virtual NIC, then physical NICs, then trunks.
+    pub rate: [BitsPerSecond; 3],
+    /// The cap on what a virtual NIC receives; without it the rate of a physical NIC.
+    pub receive: Option<BitsPerSecond>,
+    /// One-way delays by layer.
+    pub delay: [Time; 3],
+    /// Queue sizes of the switches' ports by layer.
+    pub limit: [Threshold; 3],
+    /// Marking thresholds of the switches' ports by layer.
+    pub mark: [Threshold; 3],
+    /// The buffer behind a virtual NIC's cap: size and marking threshold.
+    pub host: (Threshold, Threshold),
+    /// What a packet that cannot be marked meets above the threshold.
+    pub non_ect: NonEct,
+    /// How likely a port loses a packet, by layer.
+    pub loss: [Probability; 3],
+    /// Where virtual NICs may be remapped to: the number of the virtual NIC and that of the bridge.
+    pub spare: Vec<[u32; 2]>,
+}
+
+/// Why virtualised hosts cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum VirtualHostsError {
+    /// Nothing, or too much.
+    #[error("{0} virtual NICs on {1} physical ones: at least one of each, and at most 65536")]
+    Size(u64, u64),
+    /// The list of mappings has another length.
+    #[error("{0} mappings for {1} hosts: one for each")]
+    Mappings(usize, u32),
+    /// A remapping that leads nowhere.
+    #[error(
+        "virtual NIC {0} cannot be remapped to bridge {1}: it is there, or a spare link leads there twice, or one of them does not exist"
+    )]
+    Spare(u32, u32),
+}
+
+/// Virtualised hosts: who is mapped to what, and which port leads where.
+#[derive(Debug, Clone)]
+pub struct VirtualHosts {
+    config: VirtualHostsConfig,
+    /// By virtual NIC: the bridge that it hangs on at the start.
+    bridges: Vec<u32>,
+}
+
+const LAYERS: &[&str] = &["vnic", "nic", "trunk"];
+const MOST: u64 = 1 << 16;
+
+impl VirtualHosts {
+    /// Virtualised hosts.
+    ///
+    /// # Errors
+    /// If there is nothing or too much of something, or a mapping leads nowhere.
+    pub fn new(config: VirtualHostsConfig) -> Result<Self, VirtualHostsError> {
+        let c = &config;
+        let per_host = u64::from(c.machines).saturating_mul(c.virtual_nics.into());
+        let virtual_nics = per_host.saturating_mul(c.hosts.into());
+        let nics = u64::from(c.hosts) * u64::from(c.nics);
+        if !(1..=MOST).contains(&virtual_nics) || !(1..=MOST).contains(&nics) {
+            return Err(VirtualHostsError::Size(virtual_nics, nics));
+        }
+        if c.mapping.len() != c.hosts as usize {
+            return Err(VirtualHostsError::Mappings(c.mapping.len(), c.hosts));
+        }
+        let bridges = (0..virtual_nics as u32)
+            .map(|v| {
+                let (machine, i) = (v / c.virtual_nics, v % c.virtual_nics);
+                let host = machine / c.machines;
+                let nic = match c.mapping[host as usize] {
+                    Mapping::Disjoint => i % c.nics,
+                    Mapping::Shared => machine % c.machines % c.nics,
+                    Mapping::Hashed => (mix(v.into()) % u64::from(c.nics)) as u32,
+                };
+                host * c.nics + nic
+            })
+            .collect();
+        let this = Self { bridges, config };
+        for (i, &[virtual_nic, bridge]) in this.config.spare.iter().enumerate() {
+            let exists = virtual_nic < this.virtual_nics() && bridge < this.bridge_count();
+            if !exists
+                || this.bridges[virtual_nic as usize] == bridge
+                || this.config.spare[..i].contains(&[virtual_nic, bridge])
+            {
+                return Err(VirtualHostsError::Spare(virtual_nic, bridge));
+            }
+        }
+        Ok(this)
+    }
+
+    /// The number of machines, of all hosts.
+    pub fn machines(&self) -> u32 {
+        self.config.hosts * self.config.machines
+    }
+
+    /// The virtual NICs of a machine: nodes, each an address.
+    pub fn addresses(&self, machine: u32) -> std::ops::Range<u32> {
+        machine * self.config.virtual_nics..(machine + 1) * self.config.virtual_nics
+    }
+
+    /// The bridge, and so the physical NIC, that a virtual NIC is mapped to at the start. The NIC `n` of host
+    /// `h` has the number h x (NICs of a host) + n.
+    pub fn bridge(&self, virtual_nic: u32) -> u32 {
+        self.bridges[virtual_nic as usize]
+    }
+
+    /// The ports of the link between a virtual NIC and a bridge, to it and from it, if there is one.
+    pub fn link(&self, virtual_nic: u32, bridge: u32) -> Option<[u32; 2]> {
+        let count = self.virtual_nics();
+        if self.bridges.get(virtual_nic as usize) == Some(&bridge) {
+            return Some([virtual_nic, count + virtual_nic]);
+        }
+        let i = self.config.spare.iter().position(|s| *s == [virtual_nic, bridge])?;
+        let first = self.first_spare() + 2 * i as u32;
+        Some([first, first + 1])
+    }
+
+    /// The ports of links that are down at the start.
+    pub fn down(&self) -> std::ops::Range<u32> {
+        let first = self.first_spare();
+        first..first + 2 * self.config.spare.len() as u32
+    }
+
+    /// The network. A host of it is a virtual NIC, and its rack is the physical host.
+    pub fn topology(&self) -> Topology {
+        let c = &self.config;
+        let (first_bridge, first_switch) = (self.virtual_nics(), self.virtual_nics() + self.bridge_count());
+        let (mut ends, mut layers) = (Vec::new(), Vec::new());
+        let mut add = |layer: u8, from: u32, to: u32| {
+            ends.push([from, to]);
+            layers.push(layer);
+        };
+        for (v, bridge) in (0..).zip(&self.bridges) {
+            add(0, v, first_bridge + bridge);
+        }
+        for (v, bridge) in (0..).zip(&self.bridges) {
+            add(0, first_bridge + bridge, v);
+        }
+        for b in 0..self.bridge_count() {
+            add(1, first_bridge + b, first_switch + b % c.nics);
+        }
+        for b in 0..self.bridge_count() {
+            add(1, first_switch + b % c.nics, first_bridge + b);
+        }
+        for (from, to) in self.trunks() {
+            add(2, first_switch + from, first_switch + to);
+        }
+        for &[v, bridge] in &c.spare {
+            add(0, v, first_bridge + bridge);
+            add(0, first_bridge + bridge, v);
+        }
+        let configs = ends.iter().zip(&layers).map(|(&[from, to], &layer)| self.port(from, to, layer.into()));
+        let host = |v: u32| v / (c.machines * c.virtual_nics);
+        Topology {
+            configs: configs.collect(),
+            layers,
+            layer_names: LAYERS,
+            node_names: self.node_names(),
+            racks: (0..self.virtual_nics()).map(host).collect(),
+            pods: vec![0; self.virtual_nics() as usize],
+            network: Network { hosts: self.virtual_nics(), nodes: first_switch + c.nics, ends },
+        }
+    }
+
+    fn port(&self, from: u32, to: u32, layer: usize) -> PortConfig {
+        let c = &self.config;
+        let sends = from < self.virtual_nics();
+        let receives = to < self.virtual_nics();
+        let (limit, mark) = if sends { c.host } else { (c.limit[layer], c.mark[layer]) };
+        PortConfig {
+            rate: if receives { c.receive.unwrap_or(c.rate[1]) } else { c.rate[layer] },
+            delay: c.delay[layer],
+            limit,
+            mark,
+            non_ect: c.non_ect,
+            red: None,
+            // The seed of a run is not known yet: see `Topology::ports`.
+            loss: Loss::new(c.loss[layer], 0, 0),
+        }
+    }
+
+    /// `vnic HOST.MACHINE.NUMBER`, `bridge HOST.NIC`, `switch NIC`.
+    fn node_names(&self) -> Vec<String> {
+        let c = &self.config;
+        let virtual_nic = |v: u32| {
+            let (machine, i) = (v / c.virtual_nics, v % c.virtual_nics);
+            format!("vnic {}.{}.{i}", machine / c.machines, machine % c.machines)
+        };
+        let bridge = |b: u32| format!("bridge {}.{}", b / c.nics, b % c.nics);
+        let virtual_nics = (0..self.virtual_nics()).map(virtual_nic);
+        let switches = (0..c.nics).map(|s| format!("switch {s}"));
+        virtual_nics.chain((0..self.bridge_count()).map(bridge)).chain(switches).collect()
+    }
+
+    /// Both directions between every two top-of-rack switches.
+    fn trunks(&self) -> impl Iterator<Item = (u32, u32)> {
+        let nics = self.config.nics;
+        (0..nics).flat_map(move |from| (0..nics).filter(move |&to| to != from).map(move |to| (from, to)))
+    }
+
+    fn virtual_nics(&self) -> u32 {
+        self.bridges.len() as u32
+    }
+
+    fn bridge_count(&self) -> u32 {
+        self.config.hosts * self.config.nics
+    }
+
+    fn first_spare(&self) -> u32 {
+        2 * (self.virtual_nics() + self.bridge_count()) + self.trunks().count() as u32
+    }
+}

@@ -1,0 +1,211 @@
+//! Virtualised hosts: who is mapped to what, which way packets go, what a cap does, and what a remapping
+//! changes.
+
+use proptest::prelude::*;
+use tresse_fabric::{
+    Arrival, Balancing, Ecn, Entity, Fabric, Header, MICROSECOND, Mapping, NEVER, NonEct, PortCounters,
+    Probability, SECOND, ServerConfig, Threshold, Topology, VirtualHosts, VirtualHostsConfig,
+    VirtualHostsError,
+};
+
+const GIGABIT: u64 = 1_000_000_000;
+
+fn config(hosts: u32, machines: u32, mapping: &[Mapping]) -> VirtualHostsConfig {
+    VirtualHostsConfig {
+        hosts,
+        nics: 2,
+        machines,
+        virtual_nics: 2,
+        mapping: mapping.to_vec(),
+        rate: [300_000_000, 10 * GIGABIT, 40 * GIGABIT],
+        receive: None,
+        delay: [MICROSECOND, 2 * MICROSECOND, 3 * MICROSECOND],
+        limit: [Threshold::packets(500); 3],
+        mark: [Threshold::UNLIMITED; 3],
+        host: (Threshold::packets(100), Threshold::UNLIMITED),
+        non_ect: NonEct::Queue,
+        loss: [Probability::ZERO; 3],
+        spare: Vec::new(),
+    }
+}
+
+fn build(config: VirtualHostsConfig) -> (VirtualHosts, Topology) {
+    let hosts = VirtualHosts::new(config).expect("valid");
+    let topology = hosts.topology();
+    (hosts, topology)
+}
+
+fn fabric(topology: &Topology) -> Fabric<u32> {
+    let network = topology.network.clone();
+    let balancing = Balancing::Ecmp;
+    Fabric::new(&topology.ports(1), 1).with_forwarding(network, balancing, 1)
+}
+
+/// The names of the ports that let something in since `before`.
+fn used(fabric: &Fabric<u32>, topology: &Topology, before: &[PortCounters]) -> Vec<String> {
+    let counters = fabric.ports().iter().map(|p| p.counters());
+    let changed = counters.zip(before).zip(0..).filter(|((now, before), _)| now.bytes > before.bytes);
+    changed.map(|(_, port)| topology.end_names(port).join(" -> ")).collect()
+}
+
+/// Sends one packet and says where it went.
+fn trace(fabric: &mut Fabric<u32>, topology: &Topology, from: u32, to: u32) -> Vec<String> {
+    let before: Vec<_> = fabric.ports().iter().map(|p| p.counters()).collect();
+    let route = fabric.add_forwarded(from, to);
+    if fabric.send(route, Header::new(1500, Ecn::NotEct), 0) {
+        while fabric.advance((NEVER, Entity::MAX), |_| {}).is_some() {}
+    }
+    used(fabric, topology, &before)
+}
+
+#[test]
+fn packets_leave_and_enter_by_the_nics_that_virtual_ones_are_mapped_to() {
+    let (hosts, topology) = build(config(3, 2, &[Mapping::Disjoint, Mapping::Shared, Mapping::Disjoint]));
+    assert_eq!((hosts.machines(), topology.hosts(), topology.network.nodes), (6, 12, 12 + 6 + 2));
+    let mut fabric = fabric(&topology);
+    // Machine 0.0's second virtual NIC to machine 2.1's second: both on the second physical NIC.
+    assert_eq!(
+        trace(&mut fabric, &topology, 1, 11),
+        [
+            "vnic 0.0.1 -> bridge 0.1",
+            "bridge 2.1 -> vnic 2.1.1",
+            "bridge 0.1 -> switch 1",
+            "switch 1 -> bridge 2.1"
+        ]
+    );
+    // Machine 1.0 has both on its host's first physical NIC, so this one comes over the trunk.
+    assert_eq!(
+        trace(&mut fabric, &topology, 1, 5),
+        [
+            "vnic 0.0.1 -> bridge 0.1",
+            "bridge 1.0 -> vnic 1.0.1",
+            "bridge 0.1 -> switch 1",
+            "switch 0 -> bridge 1.0",
+            "switch 1 -> switch 0"
+        ]
+    );
+    // Two machines on one bridge meet there; on different ones they meet outside the host.
+    assert_eq!(trace(&mut fabric, &topology, 0, 2), ["vnic 0.0.0 -> bridge 0.0", "bridge 0.0 -> vnic 0.1.0"]);
+    assert_eq!(trace(&mut fabric, &topology, 0, 3).len(), 5);
+}
+
+#[test]
+fn mappings_are_what_they_are_called() {
+    let mappings = [Mapping::Disjoint, Mapping::Shared, Mapping::Hashed];
+    let (hosts, topology) = build(VirtualHostsConfig { virtual_nics: 3, ..config(3, 4000, &mappings) });
+    let nics = |machine: u32| hosts.addresses(machine).map(|v| hosts.bridge(v)).collect::<Vec<_>>();
+    assert_eq!([nics(0), nics(3999)], [vec![0, 1, 0], vec![0, 1, 0]]);
+    assert_eq!([nics(4000), nics(4001)], [vec![2; 3], vec![3; 3]]);
+    // All three on one of two physical NICs: 1/4 of the machines, within four standard deviations.
+    let one = (8000..12_000).filter(|&m| nics(m).windows(2).all(|w| w[0] == w[1])).count();
+    assert!((one as i64 - 1000).abs() < 4 * 28, "{one} of 4000");
+    assert!((8000..12_000).flat_map(nics).all(|b| b == 4 || b == 5), "on its own host");
+    assert_eq!((topology.racks[0], topology.racks[12_000], topology.racks[24_000]), (0, 1, 2));
+}
+
+#[test]
+fn a_cap_holds_whatever_else_is_idle_and_has_its_own_buffer() {
+    let (_, topology) = build(config(2, 1, &[Mapping::Disjoint; 2]));
+    let mut fabric = fabric(&topology);
+    let route = fabric.add_forwarded(0, 2);
+    let sent = (0..150).filter(|&i| fabric.send(route, Header::new(1500, Ecn::NotEct), i)).count();
+    assert_eq!(sent, 101, "one in transmission, 100 behind the cap");
+    let mut last = 0;
+    while let Some(Arrival::Delivered(_)) = fabric.advance((NEVER, Entity::MAX), |_| {}) {
+        last = fabric.now();
+    }
+    // 101 packets at the cap, then three hops of 10 Gbit/s, then the delays.
+    let expected = 101 * 1500 * 8 * SECOND / 300_000_000 + 3 * 1500 * 8 * SECOND / (10 * GIGABIT);
+    // A port's pace is exact to 1 ps a packet.
+    assert!(last.abs_diff(expected + 6 * MICROSECOND) <= 104, "{last}");
+    let receive = VirtualHostsConfig { receive: Some(100_000_000), ..config(2, 1, &[Mapping::Shared; 2]) };
+    let (_, topology) = build(receive);
+    let rates: Vec<u64> = [0, 4, 8].map(|port| topology.rate(port)).to_vec();
+    assert_eq!(rates, [300_000_000, 100_000_000, 10 * GIGABIT]);
+}
+
+#[test]
+fn a_remapped_virtual_nic_is_found_at_its_new_place() {
+    // Machine 0.0's first virtual NIC: to the other physical NIC, then with its machine to host 1.
+    let spare = vec![[0, 1], [0, 2]];
+    let (hosts, topology) = build(VirtualHostsConfig { spare, ..config(3, 1, &[Mapping::Disjoint; 3]) });
+    let bridges = [0, 1, 2].map(|bridge| hosts.link(0, bridge).expect("a link"));
+    for (ports, bridge) in bridges.iter().zip(["bridge 0.0", "bridge 0.1", "bridge 1.0"]) {
+        assert_eq!(topology.end_names(ports[0]), ["vnic 0.0.0", bridge]);
+        assert_eq!(topology.end_names(ports[1]), [bridge, "vnic 0.0.0"]);
+    }
+    assert_eq!(hosts.link(0, 3), None);
+    assert_eq!(hosts.down().collect::<Vec<_>>(), [bridges[1], bridges[2]].concat());
+    let server = |&port: &u32| (port, ServerConfig::plain(&topology.configs[port as usize]));
+    let servers: Vec<_> = bridges.iter().flatten().map(server).collect();
+    let mut fabric = fabric(&topology).with_servers(&servers, &[]);
+    for port in hosts.down() {
+        fabric.set_link(port, false);
+    }
+    fabric.reroute();
+    let before = trace(&mut fabric, &topology, 4, 0);
+    assert!(before.contains(&"bridge 0.0 -> vnic 0.0.0".to_owned()), "{before:?}");
+    for (place, name) in [(1, "bridge 0.1"), (2, "bridge 1.0")] {
+        for port in bridges[place - 1] {
+            fabric.set_link(port, false);
+        }
+        for port in bridges[place] {
+            fabric.set_link(port, true);
+        }
+        // The others do not know yet.
+        let lost = trace(&mut fabric, &topology, 4, 0);
+        assert!(!lost.iter().any(|hop| hop.ends_with("vnic 0.0.0")), "{lost:?}");
+        fabric.reroute();
+        let there = trace(&mut fabric, &topology, 4, 0);
+        assert!(there.contains(&format!("{name} -> vnic 0.0.0")), "{there:?}");
+        let back = trace(&mut fabric, &topology, 0, 4);
+        assert!(back.contains(&format!("vnic 0.0.0 -> {name}")), "{back:?}");
+        // No virtual NIC passes on what is not its own.
+        let other = trace(&mut fabric, &topology, 4, 3);
+        assert!(other.iter().all(|hop| !hop.contains("vnic 0.0.0")), "{other:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_built_is_refused() {
+    let base = config(2, 1, &[Mapping::Disjoint; 2]);
+    let error = |config| VirtualHosts::new(config).map(drop);
+    assert_eq!(error(VirtualHostsConfig { nics: 0, ..base.clone() }), Err(VirtualHostsError::Size(4, 0)));
+    let many = VirtualHostsConfig { machines: u32::MAX, ..base.clone() };
+    assert_eq!(error(many), Err(VirtualHostsError::Size(4 * u64::from(u32::MAX), 4)));
+    let one = VirtualHostsConfig { mapping: vec![Mapping::Shared], ..base.clone() };
+    assert_eq!(error(one), Err(VirtualHostsError::Mappings(1, 2)));
+    for spare in [vec![[0, 0]], vec![[4, 0]], vec![[0, 4]], vec![[0, 1], [0, 1]]] {
+        let [v, b] = spare[spare.len() - 1];
+        let config = VirtualHostsConfig { spare, ..base.clone() };
+        assert_eq!(error(config), Err(VirtualHostsError::Spare(v, b)));
+    }
+}
+
+proptest! {
+    /// Every virtual NIC reaches every other by the NICs of their mappings, whatever the sizes are.
+    #[test]
+    fn every_virtual_nic_reaches_every_other(
+        (hosts, machines, nics, virtual_nics) in (1..4u32, 1..4u32, 1..4u32, 1..4u32),
+        mapping in prop::collection::vec(
+            prop::sample::select(vec![Mapping::Disjoint, Mapping::Shared, Mapping::Hashed]), 3),
+    ) {
+        let mapping = &mapping[..hosts as usize];
+        let config = VirtualHostsConfig { nics, virtual_nics, ..config(hosts, machines, mapping) };
+        let (hosts, topology) = build(config);
+        let mut fabric = fabric(&topology);
+        let bridges = topology.hosts();
+        for from in 0..topology.hosts() {
+            for to in (0..topology.hosts()).filter(|&to| to != from) {
+                let hops = trace(&mut fabric, &topology, from, to);
+                let name = |node: u32| &topology.node_names[node as usize];
+                let first = format!("{} -> {}", name(from), name(bridges + hosts.bridge(from)));
+                let last = format!("{} -> {}", name(bridges + hosts.bridge(to)), name(to));
+                prop_assert!(hops.contains(&first) && hops.contains(&last), "{hops:?}");
+                let direct = hosts.bridge(from) == hosts.bridge(to);
+                let across = hosts.bridge(from) % nics != hosts.bridge(to) % nics;
+                prop_assert_eq!(hops.len(), if direct { 2 } else { 4 + usize::from(across) });
+            }
+        }
+    }
+}
