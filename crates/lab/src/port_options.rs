@@ -168,7 +168,8 @@ fn red(red: &Red) -> Result<[RedConfig; 3], Wrong> {
         };
         if !ordered {
             let message = format!(
-                "from {min} to {max}: both in packets or both in bytes, the first not above the second, below 2^31"
+                "from {min} to {max}: both in packets or both in bytes, below 2^31, the first not above the \
+                 second"
             );
             return wrong(&["fabric", "red", "max"], message);
         }
