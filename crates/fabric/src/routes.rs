@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::fat_tree::{FatTree, Spread};
 use crate::shortest::ShortestPaths;
+use crate::virtual_hosts::VirtualHosts;
 
 /// The ways of one subflow, as ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum Routes {
     TwoLevel(FatTree, Spread),
     /// Shortest paths, distinct as long as there are enough of them.
     Shortest(ShortestPaths),
+    /// Between the virtual NICs of two machines, as they are mapped at the start.
+    Virtual(VirtualHosts),
 }
 
 impl Routes {
@@ -29,6 +32,7 @@ impl Routes {
         match self {
             Self::TwoLevel(tree, spread) => tree.addresses(*spread),
             Self::Shortest(paths) => paths.most(),
+            Self::Virtual(hosts) => hosts.pairs(),
         }
     }
 
@@ -37,6 +41,7 @@ impl Routes {
         match self {
             Self::TwoLevel(..) => FatTree::LONGEST_ROUTE,
             Self::Shortest(paths) => paths.longest(),
+            Self::Virtual(_) => VirtualHosts::LONGEST_ROUTE,
         }
     }
 
@@ -56,6 +61,12 @@ impl Routes {
                 let drawn = distinct(paths.count(from, to), count, &mut draw);
                 drawn.iter().cycle().take(count as usize).map(|&k| paths.route(from, to, k)).collect()
             }
+            Self::Virtual(hosts) => (0..count)
+                .map(|pair| Route {
+                    there: hosts.route(from, to, pair),
+                    back: hosts.route_back(from, to, pair),
+                })
+                .collect(),
         }
     }
 }

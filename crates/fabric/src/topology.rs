@@ -1,6 +1,7 @@
 //! A network as data: what every topology builds, and all that the rest of the program knows of it.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::loss::{Loss, Probability};
 use crate::network::Network;
@@ -45,16 +46,24 @@ pub struct Topology {
     pub layer_names: &'static [&'static str],
     /// By node: its name, for people and in files: `host 3`.
     pub node_names: Vec<String>,
-    /// By host: the number of its rack.
+    /// By host: the number of its rack. A host may have several addresses, each a node of its own: see
+    /// [`Topology::addresses`].
     pub racks: Vec<u32>,
     /// By host: the number of its pod.
     pub pods: Vec<u32>,
 }
 
 impl Topology {
-    /// The number of hosts.
+    /// The number of hosts, each of which may send and receive.
     pub fn hosts(&self) -> u32 {
-        self.network.hosts
+        self.racks.len() as u32
+    }
+
+    /// The nodes that are addresses of a host: as many for each host, those of one together. For most
+    /// topologies the host itself.
+    pub fn addresses(&self, host: u32) -> Range<u32> {
+        let each = self.network.hosts / self.hosts();
+        host * each..(host + 1) * each
     }
 
     /// Every port, by number; `seed` decides which packets they lose.

@@ -74,7 +74,8 @@ pub enum VirtualHostsError {
     Mappings(usize, u32),
     /// A remapping that leads nowhere.
     #[error(
-        "virtual NIC {0} cannot be remapped to bridge {1}: it is there, or a spare link leads there twice, or one of them does not exist"
+        "virtual NIC {0} cannot be remapped to bridge {1}: it is there, or that is said twice, or one of them \
+         does not exist"
     )]
     Spare(u32, u32),
 }
@@ -131,14 +132,47 @@ impl VirtualHosts {
         Ok(this)
     }
 
-    /// The number of machines, of all hosts.
-    pub fn machines(&self) -> u32 {
-        self.config.hosts * self.config.machines
+    /// The longest route, ports: over a trunk.
+    pub const LONGEST_ROUTE: usize = 5;
+
+    /// Pairs of a virtual NIC of one machine and one of another.
+    pub fn pairs(&self) -> u32 {
+        self.config.virtual_nics.saturating_mul(self.config.virtual_nics)
     }
 
-    /// The virtual NICs of a machine: nodes, each an address.
-    pub fn addresses(&self, machine: u32) -> std::ops::Range<u32> {
-        machine * self.config.virtual_nics..(machine + 1) * self.config.virtual_nics
+    /// The route between the virtual NICs of a pair, as they are mapped at the start. The first pairs are
+    /// those of the same number; beyond them the receiver's is one ahead, and so on, and beyond the last pair
+    /// they begin anew.
+    pub fn route(&self, from: u32, to: u32, pair: u32) -> Vec<u32> {
+        let [from, to] = self.pair(from, to, pair);
+        self.between(from, to)
+    }
+
+    /// The way back of [`VirtualHosts::route`].
+    pub fn route_back(&self, from: u32, to: u32, pair: u32) -> Vec<u32> {
+        let [from, to] = self.pair(from, to, pair);
+        self.between(to, from)
+    }
+
+    fn pair(&self, from: u32, to: u32, pair: u32) -> [u32; 2] {
+        let count = self.config.virtual_nics;
+        let (i, ahead) = (pair % count, pair / count % count);
+        [from * count + i, to * count + (i + ahead) % count]
+    }
+
+    /// Ports, in the order of [`VirtualHosts::topology`].
+    fn between(&self, from: u32, to: u32) -> Vec<u32> {
+        let [count, bridges, nics] = [self.virtual_nics(), self.bridge_count(), self.config.nics];
+        let [up, down] = [from, to].map(|v| self.bridge(v));
+        if up == down {
+            return vec![from, count + to];
+        }
+        let mut route = vec![from, 2 * count + up];
+        if let Some(trunk) = self.trunks().position(|t| t == (up % nics, down % nics)) {
+            route.push(2 * (count + bridges) + trunk as u32);
+        }
+        route.extend([2 * count + bridges + down, count + to]);
+        route
     }
 
     /// The bridge, and so the physical NIC, that a virtual NIC is mapped to at the start. The NIC `n` of host
@@ -164,7 +198,7 @@ impl VirtualHosts {
         first..first + 2 * self.config.spare.len() as u32
     }
 
-    /// The network. A host of it is a virtual NIC, and its rack is the physical host.
+    /// The network. Its hosts are the machines, their addresses the virtual NICs, racks the physical hosts.
     pub fn topology(&self) -> Topology {
         let c = &self.config;
         let (first_bridge, first_switch) = (self.virtual_nics(), self.virtual_nics() + self.bridge_count());
@@ -193,14 +227,14 @@ impl VirtualHosts {
             add(0, first_bridge + bridge, v);
         }
         let configs = ends.iter().zip(&layers).map(|(&[from, to], &layer)| self.port(from, to, layer.into()));
-        let host = |v: u32| v / (c.machines * c.virtual_nics);
+        let machines = c.hosts * c.machines;
         Topology {
             configs: configs.collect(),
             layers,
             layer_names: LAYERS,
             node_names: self.node_names(),
-            racks: (0..self.virtual_nics()).map(host).collect(),
-            pods: vec![0; self.virtual_nics() as usize],
+            racks: (0..machines).map(|m| m / c.machines).collect(),
+            pods: vec![0; machines as usize],
             network: Network { hosts: self.virtual_nics(), nodes: first_switch + c.nics, ends },
         }
     }

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use tresse_fabric::{
     Arrival, Balancing, Ecn, Entity, Fabric, Header, MICROSECOND, Mapping, NEVER, NonEct, PortCounters,
-    Probability, SECOND, ServerConfig, Threshold, Topology, VirtualHosts, VirtualHostsConfig,
+    Probability, Route, Routes, SECOND, ServerConfig, Threshold, Topology, VirtualHosts, VirtualHostsConfig,
     VirtualHostsError,
 };
 
@@ -60,8 +60,9 @@ fn trace(fabric: &mut Fabric<u32>, topology: &Topology, from: u32, to: u32) -> V
 
 #[test]
 fn packets_leave_and_enter_by_the_nics_that_virtual_ones_are_mapped_to() {
-    let (hosts, topology) = build(config(3, 2, &[Mapping::Disjoint, Mapping::Shared, Mapping::Disjoint]));
-    assert_eq!((hosts.machines(), topology.hosts(), topology.network.nodes), (6, 12, 12 + 6 + 2));
+    let (_, topology) = build(config(3, 2, &[Mapping::Disjoint, Mapping::Shared, Mapping::Disjoint]));
+    assert_eq!((topology.hosts(), topology.network.hosts, topology.network.nodes), (6, 12, 12 + 6 + 2));
+    assert_eq!((topology.addresses(0), topology.addresses(5)), (0..2, 10..12));
     let mut fabric = fabric(&topology);
     // Machine 0.0's second virtual NIC to machine 2.1's second: both on the second physical NIC.
     assert_eq!(
@@ -93,14 +94,15 @@ fn packets_leave_and_enter_by_the_nics_that_virtual_ones_are_mapped_to() {
 fn mappings_are_what_they_are_called() {
     let mappings = [Mapping::Disjoint, Mapping::Shared, Mapping::Hashed];
     let (hosts, topology) = build(VirtualHostsConfig { virtual_nics: 3, ..config(3, 4000, &mappings) });
-    let nics = |machine: u32| hosts.addresses(machine).map(|v| hosts.bridge(v)).collect::<Vec<_>>();
+    let nics = |machine: u32| topology.addresses(machine).map(|v| hosts.bridge(v)).collect::<Vec<_>>();
     assert_eq!([nics(0), nics(3999)], [vec![0, 1, 0], vec![0, 1, 0]]);
     assert_eq!([nics(4000), nics(4001)], [vec![2; 3], vec![3; 3]]);
     // All three on one of two physical NICs: 1/4 of the machines, within four standard deviations.
     let one = (8000..12_000).filter(|&m| nics(m).windows(2).all(|w| w[0] == w[1])).count();
     assert!((one as i64 - 1000).abs() < 4 * 28, "{one} of 4000");
     assert!((8000..12_000).flat_map(nics).all(|b| b == 4 || b == 5), "on its own host");
-    assert_eq!((topology.racks[0], topology.racks[12_000], topology.racks[24_000]), (0, 1, 2));
+    let racks: Vec<u32> = [3999, 4000, 11_999].map(|m| topology.racks[m]).to_vec();
+    assert_eq!(racks, [0, 1, 2]);
 }
 
 #[test]
@@ -194,9 +196,9 @@ proptest! {
         let config = VirtualHostsConfig { nics, virtual_nics, ..config(hosts, machines, mapping) };
         let (hosts, topology) = build(config);
         let mut fabric = fabric(&topology);
-        let bridges = topology.hosts();
-        for from in 0..topology.hosts() {
-            for to in (0..topology.hosts()).filter(|&to| to != from) {
+        let bridges = topology.network.hosts;
+        for from in 0..bridges {
+            for to in (0..bridges).filter(|&to| to != from) {
                 let hops = trace(&mut fabric, &topology, from, to);
                 let name = |node: u32| &topology.node_names[node as usize];
                 let first = format!("{} -> {}", name(from), name(bridges + hosts.bridge(from)));
@@ -207,5 +209,34 @@ proptest! {
                 prop_assert_eq!(hops.len(), if direct { 2 } else { 4 + usize::from(across) });
             }
         }
+        // The fixed routes are those that the nodes find, and go through every pair of addresses once.
+        let routes = Routes::Virtual(hosts);
+        let others = (0..topology.hosts()).flat_map(|a| (0..topology.hosts()).map(move |b| [a, b]));
+        for [a, b] in others.filter(|[a, b]| a != b) {
+            let drawn = routes.draw(a, b, routes.most(), |_| 0);
+            let mut pairs: Vec<_> = drawn.iter().map(|route| ends(&topology, route)).collect();
+            for (route, &[from, to]) in drawn.iter().zip(&pairs) {
+                for (ports, [from, to]) in [(&route.there, [from, to]), (&route.back, [to, from])] {
+                    let name = |&port: &u32| topology.end_names(port).join(" -> ");
+                    let mut names: Vec<_> = ports.iter().map(name).collect();
+                    let mut found = trace(&mut fabric, &topology, from, to);
+                    names.sort();
+                    found.sort();
+                    prop_assert_eq!(names, found);
+                    prop_assert!(ports.len() <= routes.longest());
+                }
+            }
+            let disjoint = pairs[..virtual_nics as usize].iter();
+            prop_assert!(disjoint.clone().all(|[x, y]| x % virtual_nics == y % virtual_nics));
+            pairs.sort();
+            let expected = topology.addresses(a).flat_map(|x| topology.addresses(b).map(move |y| [x, y]));
+            prop_assert_eq!(pairs, expected.collect::<Vec<_>>());
+        }
     }
+}
+
+/// The virtual NICs at the two ends of a route.
+fn ends(topology: &Topology, route: &Route) -> [u32; 2] {
+    let end = |port: Option<&u32>, end: usize| topology.network.ends[*port.expect("a port") as usize][end];
+    [end(route.there.first(), 0), end(route.there.last(), 1)]
 }

@@ -119,7 +119,7 @@ impl PortOptions {
     pub fn apply(&self, topology: &Topology, seed: u64) -> PortConfigs {
         let mut ports = topology.ports(seed);
         let mut servers = Vec::new();
-        let hosts = topology.hosts();
+        let hosts = topology.network.hosts;
         let switches = (0..).zip(&topology.network.ends).filter(|(_, [node, _])| *node >= hosts);
         for (number, &[node, _]) in switches {
             let (port, layer) = (&mut ports[number as usize], usize::from(topology.layers[number as usize]));
