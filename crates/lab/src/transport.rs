@@ -123,6 +123,7 @@ impl HostProfile {
                 echo: Echo::Dctcp,
                 pacing: false,
                 tso: 44,
+                plb: None,
                 delayed_ack: DelayedAck { every: 2, timer: 40 * MILLISECOND, quick: 16, quick_again: false },
                 gro: Gro::OFF,
             },

@@ -54,7 +54,7 @@ pub enum Echo {
 /// On which of several subflows with room the next data goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheduler {
-    /// The one with the lowest smoothed RTT, one without a sample first (Linux's default; catalogue S26).
+    /// The one with the lowest smoothed RTT, one without a sample first (the old MPTCP kernel's default).
     LowestRtt,
     /// The next after the one that was chosen last (the slides' author's).
     RoundRobin,
@@ -91,6 +91,35 @@ pub struct Gro {
 impl Gro {
     /// Every segment reaches TCP by itself, at once.
     pub const OFF: Self = Self { segments: 1, interval: 0 };
+}
+
+/// Protective Load Balancing: when a subflow asks for another path (Qureshi et al., SIGCOMM 2022; Linux's
+/// `tcp_plb_*`, whose defaults it has).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plb {
+    /// K, `tcp_plb_cong_thresh`: a round is congested if at least this many 256ths of the segments delivered
+    /// in it were marked; 1 to 256.
+    pub cong_thresh: u32,
+    /// N, `tcp_plb_rehash_rounds`: congested rounds on end after which it asks; at least 1.
+    pub rehash_rounds: u32,
+    /// M, `tcp_plb_idle_rehash_rounds`: the same while nothing is outstanding; 0 turns this off.
+    pub idle_rehash_rounds: u32,
+    /// `tcp_plb_suspend_rto_sec`: after a timeout no congestion makes it ask for 1 to 2 times as long.
+    pub suspend: Time,
+    /// What the random part of a suspension comes from; to be different for each connection.
+    pub seed: u64,
+}
+
+impl Default for Plb {
+    fn default() -> Self {
+        Self {
+            cong_thresh: 128,
+            rehash_rounds: 12,
+            idle_rehash_rounds: 3,
+            suspend: 60_000_000_000_000,
+            seed: 0,
+        }
+    }
 }
 
 /// The transport of one scheme.
@@ -132,6 +161,8 @@ pub struct Config {
     pub pacing: bool,
     /// With pacing: the most segments that leave in one burst (`gso_max_segs`).
     pub tso: u32,
+    /// When a subflow asks for another path; `None`: never.
+    pub plb: Option<Plb>,
     /// When ACKs are sent.
     pub delayed_ack: DelayedAck,
     /// What the receiver merges.

@@ -20,7 +20,7 @@ mod sent;
 mod subflow;
 mod wire;
 
-pub use config::{Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler};
+pub use config::{Config, DelayedAck, Echo, Gro, Plb, Recovery, Reduction, Scheduler};
 pub use receiver::{Acks, Receiver};
 pub use sender::{Origin, Sender, Transmit};
 pub use subflow::Counters;

@@ -86,7 +86,7 @@ impl Sender {
         Self {
             config,
             group,
-            subflows: (0..subflows).map(|_| Subflow::new(&config)).collect(),
+            subflows: (0..subflows).map(|i| Subflow::new(&config, i)).collect(),
             open: (0..subflows as u8).collect(),
             places: (0..subflows as u8).collect(),
             takes_data: vec![true; subflows],
@@ -108,7 +108,7 @@ impl Sender {
     /// If there are as many as a connection may have.
     pub fn open(&mut self, duplicates: u32) -> usize {
         let subflow = self.subflows.len();
-        self.subflows.push(Subflow::new(&self.config));
+        self.subflows.push(Subflow::new(&self.config, subflow));
         self.subflows[subflow].duplicate_threshold = duplicates.max(3);
         self.places.push(CLOSED);
         self.takes_data.push(true);
@@ -338,6 +338,14 @@ impl Sender {
     #[inline]
     pub fn srtt(&self, subflow: usize) -> Time {
         self.subflows[subflow].rtt.srtt()
+    }
+
+    /// Whether `subflow` has asked for another path since the last call; the caller gives it a new hash. Only
+    /// with [`Config::plb`]. Ask after every `handle_*`, and after each packet of [`Sender::poll_transmit`]
+    /// before it is sent: it may be the first one that is to take the other path.
+    #[inline]
+    pub fn take_rehash(&mut self, subflow: usize) -> bool {
+        self.subflows[subflow].take_rehash()
     }
 
     /// The place of an open subflow in [`Sender::group`].

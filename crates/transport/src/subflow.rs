@@ -1,6 +1,7 @@
 //! The sending half of one subflow: Linux's congestion states around a controller.
 
 mod pacing;
+mod plb;
 mod prr;
 mod rack;
 mod state;
@@ -10,6 +11,7 @@ use std::ops::AddAssign;
 use tresse_controllers::{self as controllers, Ack, CWND_LIMIT, Cause, Group, State};
 
 use self::pacing::Pacer;
+use self::plb::Balancer;
 use self::prr::Prr;
 use self::rack::Rack;
 use crate::rtt::{RttEstimator, eighths};
@@ -95,11 +97,13 @@ pub(crate) struct Subflow {
     alarm: Alarm,
     rack: Option<Box<Rack>>,
     pacer: Option<Box<Pacer>>,
+    balancer: Option<Box<Balancer>>,
     pub counters: Counters,
 }
 
 impl Subflow {
-    pub fn new(config: &Config) -> Self {
+    /// The subflow with that number in its connection.
+    pub fn new(config: &Config, number: usize) -> Self {
         let rack = config.recovery == Recovery::Rack;
         Self {
             board: if rack { Scoreboard::timed() } else { Scoreboard::new() },
@@ -118,6 +122,7 @@ impl Subflow {
             alarm: Alarm::Retransmission,
             rack: rack.then(Box::default),
             pacer: config.pacing.then(Box::default),
+            balancer: config.plb.map(|_| Box::new(Balancer::new(number))),
             counters: Counters::default(),
         }
     }
@@ -149,6 +154,7 @@ impl Subflow {
             Echo::Rfc3168 => u32::from(wire.ce),
         };
         self.counters.marks += u64::from(marked);
+        self.balance_after_ack(now, delivered, wire.ce, config);
 
         let new_round = wire.seq > self.round_end;
         if new_round {
@@ -246,6 +252,7 @@ impl Subflow {
         if asks && let Some(window) = group.congestion(i, Cause::Loss) {
             group[i].ssthresh = window;
         }
+        self.balance_after_timeout(now, asks, config);
         group.timeout(i);
         group[i].cwnd = if self.rack.is_some() {
             self.lose_by_time(now)
@@ -291,6 +298,9 @@ impl Subflow {
         self.counters.sent += 1;
         self.prr.out += 1;
         let idle = self.board.outstanding() == 0;
+        if idle {
+            self.balance_before_start(now, config);
+        }
         let seq = self.board.push(now, dsn);
         if self.rack.is_some() {
             self.set_timer_after_transmit(now, config, state, idle);

@@ -157,6 +157,7 @@ pub fn transport(scheme: &Scheme, acks: Acking) -> Config {
         timer_slack: 0,
         pacing: false,
         tso: 44,
+        plb: None,
         delayed_ack: DelayedAck { every, timer: 40 * MILLISECOND, quick, quick_again: false },
         gro: Gro::OFF,
     }

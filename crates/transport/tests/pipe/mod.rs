@@ -38,6 +38,7 @@ pub fn config() -> Config {
         timer_slack: 0,
         pacing: false,
         tso: 44,
+        plb: None,
         delayed_ack: DelayedAck { every: 1, timer: 40 * MILLISECOND, quick: 0, quick_again: false },
         gro: Gro::OFF,
     }
@@ -283,7 +284,7 @@ impl Pipe {
         });
     }
 
-    fn transmit(&mut self) {
+    pub fn transmit(&mut self) {
         while let Some(t) = self.sender.poll_transmit(self.now) {
             let attempt = self.attempts.entry((t.subflow, t.seq)).or_default();
             *attempt += 1;

@@ -30,6 +30,7 @@ fn config() -> Config {
         echo: Echo::Dctcp,
         pacing: false,
         tso: 1,
+        plb: None,
         delayed_ack: DelayedAck { every: 1, timer: 40 * MS, quick: 0, quick_again: false },
         gro: Gro::OFF,
     }
@@ -159,7 +160,7 @@ proptest! {
     #[test]
     fn the_same_segments_are_lost(steps in steps()) {
         let (config, mut group) = (config(), group());
-        let mut subflow = Subflow::new(&config);
+        let mut subflow = Subflow::new(&config, 0);
         let mut reading = Reading::default();
         let (mut now, mut under_way, mut received) = (0, Vec::new(), BTreeSet::new());
         for (pause, step) in steps {
@@ -236,7 +237,7 @@ proptest! {
 fn a_loss_that_a_probe_repaired_costs_half_the_window() {
     for (dsack, ssthresh) in [(false, 500), (true, INFINITE_SSTHRESH)] {
         let (config, mut group) = (config(), group());
-        let mut subflow = Subflow::new(&config);
+        let mut subflow = Subflow::new(&config, 0);
         for dsn in 0..3 {
             subflow.transmit(0, dsn, &config, State::Open);
         }
@@ -256,7 +257,7 @@ fn a_loss_that_a_probe_repaired_costs_half_the_window() {
 #[test]
 fn a_timeout_spares_what_was_just_sent() {
     let (config, mut group) = (config(), group());
-    let mut subflow = Subflow::new(&config);
+    let mut subflow = Subflow::new(&config, 0);
     for dsn in 0..3 {
         subflow.transmit(0, dsn, &config, State::Open);
     }
