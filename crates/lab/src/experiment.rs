@@ -249,6 +249,9 @@ pub struct Workload {
 pub enum Pattern {
     /// Every host sends to one other host, each receives one flow (XMP §5.2.1).
     Permutation,
+    /// Every host of the first rack sends to one host of the second, each receives one flow (OPN §Design
+    /// motivation).
+    RackToRack,
 }
 
 /// A fixed size, or a uniform distribution.

@@ -8,7 +8,7 @@ use tresse_fabric::{
     FatTree, FatTreeConfig, MICROSECOND, NonEct as PortNonEct, Routes, Spread, Time, Topology,
 };
 use tresse_transport as transport;
-use tresse_workload::Size;
+use tresse_workload::{Permutation, RackToRack, Size, Transfer};
 
 use crate::error::{LabError, did_you_mean};
 use crate::experiment::{Distinct, Echo, Experiment, FlowSize, NonEct, Pattern, Scheme};
@@ -30,6 +30,8 @@ pub struct Case {
     pub controllers: Arc<controllers::Scheme>,
     /// The transport.
     pub transport: transport::Config,
+    /// Who sends to whom.
+    pub kind: Pattern,
     /// The sizes of the flows.
     pub size: Size,
     /// The rounds of the pattern.
@@ -51,6 +53,18 @@ impl Case {
     /// A name for people: `xmp-2 permutation`.
     pub fn label(&self) -> String {
         format!("{}-{} {}", self.scheme, self.subflows, self.pattern)
+    }
+
+    /// The transfers of a round, by sending host, which is also their place.
+    pub(crate) fn transfers(&self, fabric: &Topology, seed: u64, round: u32) -> Vec<Transfer> {
+        let (hosts, size) = (fabric.hosts(), self.size);
+        match self.kind {
+            Pattern::Permutation => Permutation { hosts, size, seed }.round(round),
+            Pattern::RackToRack => {
+                let rack = fabric.racks.iter().filter(|&&r| r == fabric.racks[0]).count() as u32;
+                RackToRack { rack, size, seed }.round(round)
+            }
+        }
     }
 }
 
@@ -133,7 +147,9 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
         if workload.rounds == 0 {
             return Err(wrong(&path("rounds"), "at least one round".into()));
         }
-        let Pattern::Permutation = workload.pattern;
+        if workload.pattern == Pattern::RackToRack && fabric.racks.iter().all(|&r| r == fabric.racks[0]) {
+            return Err(wrong(&path("pattern"), "this fabric has one rack only".into()));
+        }
         class(&path("class"), workload.class)?;
         for (name, scheme) in &experiment.schemes {
             let path = |key| ["schemes", name.as_str(), key];
@@ -155,6 +171,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                     pattern: pattern.clone(),
                     controllers: Arc::clone(&controllers),
                     transport,
+                    kind: workload.pattern,
                     size,
                     rounds: workload.rounds,
                     class,

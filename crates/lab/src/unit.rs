@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tresse_fabric::{Fabric, Locality, NEVER, Route, Time, Topology};
 use tresse_sim::{FlowRecord, FlowSpec, Packets, Path, Step, World};
-use tresse_workload::{Permutation, Stream, Transfer};
+use tresse_workload::{Stream, Transfer};
 
 use crate::optimum::Optima;
 use crate::port_options::PortConfigs;
@@ -110,8 +110,8 @@ pub fn run<E>(
     mut measured: impl FnMut(Rows) -> Result<(), E>,
 ) -> Result<Outcome, E> {
     let fabric = &plan.fabric;
-    let pattern = Permutation { hosts: fabric.hosts(), size: case.size, seed };
-    let expected = case.size.mean().saturating_mul(u64::from(fabric.hosts()) * u64::from(case.rounds));
+    let flows = case.transfers(fabric, seed, 0).len() as u64 * u64::from(case.rounds);
+    let expected = case.size.mean().saturating_mul(flows);
     progress.expected_bytes.store(expected, Ordering::Relaxed);
 
     let PortConfigs { ports, servers, pools } = plan.options.apply(fabric, seed);
@@ -121,7 +121,7 @@ pub fn run<E>(
     let mut optima = Optima::default();
     let mut complete = true;
     for round in 0..case.rounds {
-        let transfers = pattern.round(round);
+        let transfers = case.transfers(fabric, seed, round);
         for transfer in &transfers {
             world.start(spec(plan, case, seed, round, *transfer));
         }

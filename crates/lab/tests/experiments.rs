@@ -1,6 +1,6 @@
 //! The built-in experiments, and what the profile and the settings make of them.
 
-use tresse_lab::{Profile, find, load, papers, resolve};
+use tresse_lab::{Options, Profile, Watch, find, load, papers, resolve, run};
 
 #[test]
 fn every_built_in_experiment_resolves_in_both_profiles() {
@@ -56,4 +56,28 @@ fn the_table_names_metrics_that_there_are() {
     let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
     let message = resolve(&loaded, &[]).expect_err("there is no fct_p98_s").to_string();
     assert!(message.contains("no metric `fct_p98_s`; did you mean `fct_p99_s`?"), "{message}");
+}
+
+#[test]
+fn a_rack_of_a_small_fat_tree_sends_to_the_next() {
+    // k = 4 has two hosts a rack.
+    let settings =
+        ["fabric.k=4", "workloads.permutation.pattern=rack-to-rack", "workloads.permutation.size=10kB"];
+    let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings.map(str::to_owned));
+    let loaded = loaded.expect("valid");
+    let plan = resolve(&loaded, &["scheme=dctcp".to_owned()]).expect("valid");
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let options = Options {
+        profile: Profile::Quick,
+        seed: 1,
+        replications: 2,
+        parallel: 1,
+        out: out.path().to_owned(),
+    };
+    let watch = Watch::new(&plan, &options).expect("few seeds");
+    let report = run(&loaded, &plan, &options, &watch).expect("it runs");
+    let metric = |name: &str| report.cases[0].metrics[name].value();
+    // Two seeds of four rounds of two flows.
+    assert_eq!((metric("flows"), metric("delivered_bytes")), (16.0, 160_000.0));
+    assert!(metric("cwnd_mean_pkts") > 1.0 && metric("fct_p50_s") <= metric("fct_max_s"));
 }

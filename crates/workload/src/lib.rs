@@ -6,5 +6,5 @@
 mod pattern;
 mod random;
 
-pub use pattern::{Permutation, Size, Transfer};
+pub use pattern::{Permutation, RackToRack, Size, Transfer};
 pub use random::Stream;

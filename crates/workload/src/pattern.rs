@@ -63,13 +63,39 @@ impl Permutation {
                 break;
             }
         }
-        to.into_iter()
-            .zip(0..)
-            .map(|(to, from)| {
-                let identity = u64::from(round) << 32 | u64::from(from);
-                let bytes = self.size.draw(&mut Stream::new(self.seed, "flow size", identity));
-                Transfer { from, to, bytes }
-            })
-            .collect()
+        transfers(to, self.size, self.seed, round)
     }
+}
+
+/// OPN §Design motivation: every host of the first rack sends to one host of the second, each of which
+/// receives one flow.
+#[derive(Debug, Clone)]
+pub struct RackToRack {
+    /// Hosts a rack; those of the first are 0, 1, …, those of the second follow.
+    pub rack: u32,
+    /// The sizes of the flows.
+    pub size: Size,
+    /// The run's seed.
+    pub seed: u64,
+}
+
+impl RackToRack {
+    /// The transfers of one round, by sending host: every assignment is equally likely.
+    pub fn round(&self, round: u32) -> Vec<Transfer> {
+        let mut to: Vec<u32> = (self.rack..2 * self.rack).collect();
+        Stream::new(self.seed, "rack to rack", u64::from(round)).shuffle(&mut to);
+        transfers(to, self.size, self.seed, round)
+    }
+}
+
+/// Host 0 sends to the first of `to`, host 1 to the second, and so on.
+fn transfers(to: Vec<u32>, size: Size, seed: u64, round: u32) -> Vec<Transfer> {
+    to.into_iter()
+        .zip(0..)
+        .map(|(to, from)| {
+            let identity = u64::from(round) << 32 | u64::from(from);
+            let bytes = size.draw(&mut Stream::new(seed, "flow size", identity));
+            Transfer { from, to, bytes }
+        })
+        .collect()
 }

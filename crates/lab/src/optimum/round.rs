@@ -8,7 +8,7 @@ use tresse_fabric::{Probability, Topology};
 use tresse_optimum::claims::{Claim, Subflows, claim};
 use tresse_optimum::fluid::{self, Link, Network, Path, Signal};
 use tresse_optimum::problem::Problem;
-use tresse_workload::{Permutation, Transfer};
+use tresse_workload::Transfer;
 
 use crate::resolve::{Case, Plan};
 use crate::unit;
@@ -59,7 +59,7 @@ impl Round {
         let fabric = &plan.fabric;
         let transport = case.transport;
         let bytes = transport.mss + transport.header;
-        let transfers = Permutation { hosts: fabric.hosts(), size: case.size, seed }.round(round);
+        let transfers = case.transfers(fabric, seed, round);
         let routes: Vec<Vec<Vec<u32>>> = transfers
             .iter()
             .map(|&t| unit::routes(plan, case, seed, round, t).into_iter().map(|r| r.there).collect())
