@@ -202,8 +202,6 @@ mod tests {
             opened: 1,
             closed: 0,
             counters: Default::default(),
-            opened: 1,
-            closed: 0,
         };
         record.counters.timeouts = timeouts;
         record.counters.rounds = rounds;
