@@ -80,24 +80,24 @@ impl Group {
     /// If `count` is above [`MAX_SUBFLOWS`].
     pub fn new(scheme: Arc<Scheme>, count: usize, initial_window: u32) -> Self {
         assert!(count <= MAX_SUBFLOWS, "at most {MAX_SUBFLOWS} subflows, not {count}");
-        let mut group = Self { subflows: Vec::new(), scheme };
-        for _ in 0..count {
-            group.push(initial_window);
-        }
+        let subflow = |_| Subflow::new(initial_window, scheme.values.as_ptr());
+        let mut group = Self { subflows: (0..count).map(subflow).collect(), scheme };
+        group.number();
         for i in 0..count {
             group.init(i);
         }
         group
     }
 
-    /// Adds a subflow with `initial_window` packets, behind the others.
+    /// Adds a subflow with `initial_window` packets as number `i`; those from `i` on move down by one.
     ///
     /// # Panics
-    /// If there are [`MAX_SUBFLOWS`] already.
-    pub fn add(&mut self, initial_window: u32) {
+    /// If there are [`MAX_SUBFLOWS`] already, or fewer than `i`.
+    pub fn insert(&mut self, i: usize, initial_window: u32) {
         assert!(self.len() < MAX_SUBFLOWS, "at most {MAX_SUBFLOWS} subflows");
-        self.push(initial_window);
-        self.init(self.len() - 1);
+        self.subflows.insert(i, Subflow::new(initial_window, self.scheme.values.as_ptr()));
+        self.number();
+        self.init(i);
     }
 
     /// Takes subflow `i` out: it is nobody's sibling any more, and those behind it move up by one.
@@ -107,12 +107,6 @@ impl Group {
     pub fn remove(&mut self, i: usize) {
         assert!(self.len() > 1, "a connection has at least one subflow");
         self.subflows.remove(i);
-        self.number();
-    }
-
-    fn push(&mut self, initial_window: u32) {
-        let parameters = self.scheme.values.as_ptr();
-        self.subflows.push(Subflow::new(initial_window, parameters));
         self.number();
     }
 

@@ -23,10 +23,20 @@ pub(crate) struct Flow {
     pub observed: bool,
     /// Its controllers want to know what the next hop says.
     pub hears: bool,
+    /// Its subflows ask for other paths (PLB).
+    pub rehashes: bool,
     pub managed: Box<Managed>,
 }
 
 impl Flow {
+    /// Gives a subflow another path if it asks for one.
+    #[inline]
+    pub fn rehash_if_asked(&mut self, subflow: usize) {
+        if self.rehashes && self.sender.take_rehash(subflow) {
+            self.ways[subflow].rehash();
+        }
+    }
+
     /// When the path manager wants to be called; its timer is subflow 0's.
     #[inline]
     pub fn managers_deadline(&self, subflow: u32) -> Time {
@@ -91,6 +101,11 @@ impl Way {
             hashes: [(name >> 32) as u32, name as u32],
             sprayed: (route == Route::Spray).then_some(0),
         }
+    }
+
+    /// Another hash there from now on, as from another flow label (RFC 6438). Fixed paths do not look at it.
+    pub fn rehash(&mut self) {
+        self.hashes[0] = mix(u64::from(self.hashes[0]) << 32 | u64::from(self.hashes[1])) as u32;
     }
 
     /// What switches read of a packet there.

@@ -90,6 +90,7 @@ impl World {
             class: spec.class,
             observed: manager.observes(),
             hears,
+            rehashes: spec.config.plb.is_some(),
             managed: Box::new(Managed { manager, pair, ways: spec.ways, closed: 0 }),
         };
         let slot = match self.free.pop() {
@@ -205,6 +206,7 @@ impl World {
                 flow.sender.hear(i as usize, heard.local, heard.next_hop);
             }
             flow.sender.handle_ack(now, i as usize, wire);
+            flow.rehash_if_asked(i as usize);
             if flow.observed {
                 self.tell_ack(slot, i as usize, wire);
             }
@@ -235,6 +237,7 @@ impl World {
             let (managers, own) = (flow.managers_deadline(i), flow.sender.deadline(i as usize));
             if own <= now {
                 flow.sender.handle_timeout(now, i as usize);
+                flow.rehash_if_asked(i as usize);
             }
             if managers <= now {
                 self.manage(slot, |m, now, pair| m.handle_timeout(now, pair));
@@ -270,7 +273,8 @@ impl World {
     fn send_packets(&mut self, slot: u32, sent: &mut SentPackets) -> u64 {
         let now = self.fabric.now();
         let flow = &mut self.flows[slot as usize];
-        let config = *flow.sender.config();
+        let config = flow.sender.config();
+        let (header, small) = (config.header, config.ack);
         let ecn = if config.ecn { Ecn::Ect } else { Ecn::NotEct };
         let mut used = 0u64;
         while let Some(Transmit { subflow, origin, seq, dsn, payload, flags }) =
@@ -287,11 +291,12 @@ impl World {
                 blocks: Default::default(),
             };
             used |= 1 << subflow;
+            flow.rehash_if_asked(subflow);
             if flow.observed {
                 sent.note(subflow, origin, payload);
             }
             let (bytes, ecn) =
-                if wire.is_handshake() { (config.ack, Ecn::NotEct) } else { (payload + config.header, ecn) };
+                if wire.is_handshake() { (small, Ecn::NotEct) } else { (payload + header, ecn) };
             self.packets.sent += 1;
             let way = &mut flow.ways[subflow];
             if self.fabric.send(way.there, way.header(bytes, ecn, flow.class), wire) {

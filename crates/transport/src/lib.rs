@@ -17,6 +17,7 @@ mod rtt;
 mod scoreboard;
 mod sender;
 mod sent;
+mod set;
 mod subflow;
 mod wire;
 

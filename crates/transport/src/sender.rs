@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tresse_controllers::{Group, Scheme};
 
 use crate::handshake::Handshake;
+use crate::set::{bit, bits};
 use crate::subflow::{Counters, Subflow};
 use crate::{Config, NEVER, Scheduler, Time, Wire};
 
@@ -46,16 +47,14 @@ pub struct Transmit {
 #[derive(Debug)]
 pub struct Sender {
     config: Config,
-    /// The controllers of the open subflows, in the order of `open`.
+    /// The controllers of the open subflows, by number.
     group: Group,
     /// By number, in the order in which they were opened; those that were closed too.
     subflows: Vec<Subflow>,
-    /// The numbers of the open ones.
-    open: Vec<u8>,
-    /// By number: the place in `open`; [`CLOSED`] if it is not there.
-    places: Vec<u8>,
-    /// By number: new data may go on it.
-    takes_data: Vec<bool>,
+    /// The open ones: bit i stands for subflow i.
+    open: u64,
+    /// Those on which new data may go.
+    takes_data: u64,
     next_dsn: u32,
     segments: u32,
     /// Payload of the last segment.
@@ -65,12 +64,10 @@ pub struct Sender {
     /// Data to be sent once more, on another subflow than those that were: number of that one, and the data.
     reinjections: VecDeque<(u8, u32)>,
     /// The subflow that the scheduler chose last.
-    last: u8,
+    last: usize,
     /// Of the subflows that are being opened.
     handshakes: Vec<Handshake>,
 }
-
-const CLOSED: u8 = u8::MAX;
 
 impl Sender {
     /// A connection that sends `bytes`, with `subflows` subflows that are open from the start.
@@ -87,9 +84,8 @@ impl Sender {
             config,
             group,
             subflows: (0..subflows).map(|i| Subflow::new(&config, i)).collect(),
-            open: (0..subflows as u8).collect(),
-            places: (0..subflows as u8).collect(),
-            takes_data: vec![true; subflows],
+            open: (0..subflows).map(bit).sum(),
+            takes_data: u64::MAX,
             next_dsn: 0,
             segments,
             last_payload: (bytes - u64::from(segments - 1) * u64::from(config.mss)) as u32,
@@ -110,8 +106,6 @@ impl Sender {
         let subflow = self.subflows.len();
         self.subflows.push(Subflow::new(&self.config, subflow));
         self.subflows[subflow].duplicate_threshold = duplicates.max(3);
-        self.places.push(CLOSED);
-        self.takes_data.push(true);
         if self.config.handshake {
             self.handshakes.push(Handshake::new(subflow as u8));
         } else {
@@ -121,11 +115,10 @@ impl Sender {
     }
 
     fn establish(&mut self, subflow: usize) {
-        let place = self.open.len();
-        self.group.add(self.config.initial_window);
+        let place = self.rank(subflow);
+        self.group.insert(place, self.config.initial_window);
         self.group[place].mss = self.config.mss;
-        self.places[subflow] = place as u8;
-        self.open.push(subflow as u8);
+        self.open |= bit(subflow);
     }
 
     /// Closes a subflow; what is in flight on it is sent again on the others. Nothing happens if it is closed.
@@ -134,16 +127,10 @@ impl Sender {
     /// If it is the last one.
     pub fn close(&mut self, subflow: usize) {
         self.handshakes.retain(|h| usize::from(h.subflow) != subflow);
-        let place = self.places[subflow];
-        if place == CLOSED {
-            return;
-        }
-        self.reinject(subflow);
-        self.group.remove(place.into());
-        self.open.remove(place.into());
-        self.places[subflow] = CLOSED;
-        for (place, &i) in self.open.iter().enumerate() {
-            self.places[usize::from(i)] = place as u8;
+        if let Some(place) = self.place(subflow) {
+            self.reinject(subflow);
+            self.group.remove(place);
+            self.open &= !bit(subflow);
         }
     }
 
@@ -197,12 +184,12 @@ impl Sender {
     /// Whether a subflow is established and not closed.
     #[inline]
     pub fn is_open(&self, subflow: usize) -> bool {
-        self.places[subflow] != CLOSED
+        self.open & bit(subflow) != 0
     }
 
     /// Whether new data may go on a subflow: a path manager's backup or slow one gets none.
     pub fn set_takes_data(&mut self, subflow: usize, takes: bool) {
-        self.takes_data[subflow] = takes;
+        self.takes_data = self.takes_data & !bit(subflow) | u64::from(takes) << subflow;
     }
 
     /// Sends what is in flight on a subflow once more, on others; it stays in flight there.
@@ -221,19 +208,18 @@ impl Sender {
     #[inline]
     pub fn handle_ack(&mut self, now: Time, subflow: usize, wire: &Wire) {
         self.data_una = self.data_una.max(wire.dsn);
-        let place = self.places[subflow];
-        if place != CLOSED {
-            self.subflows[subflow].handle_ack(now, wire, &self.config, &mut self.group, place.into());
+        if let Some(place) = self.place(subflow) {
+            self.subflows[subflow].handle_ack(now, wire, &self.config, &mut self.group, place);
         }
     }
 
     /// The deadline of `subflow` has passed.
     pub fn handle_timeout(&mut self, now: Time, subflow: usize) {
-        let (place, more) = (self.places[subflow], self.has_data());
+        let (place, more) = (self.place(subflow), self.has_data());
         let s = &mut self.subflows[subflow];
         let before = s.rtt.backoff();
-        if place != CLOSED {
-            s.handle_timeout(now, &self.config, &mut self.group, place.into(), more);
+        if let Some(place) = place {
+            s.handle_timeout(now, &self.config, &mut self.group, place, more);
             if s.rtt.backoff() > before && s.rtt.backoff() == self.config.stale_after {
                 self.reinject(subflow);
             }
@@ -254,8 +240,8 @@ impl Sender {
         {
             return Some(packet);
         }
-        for (place, &i) in self.open.iter().enumerate() {
-            let s = &mut self.subflows[usize::from(i)];
+        for (place, i) in bits(self.open).enumerate() {
+            let s = &mut self.subflows[i];
             if let Some((seq, dsn)) = s.retransmit(now, self.group[place].cwnd, &self.config) {
                 return Some(self.packet(i, Origin::Retransmitted, seq, dsn, 0));
             }
@@ -268,7 +254,7 @@ impl Sender {
         let (i, dsn, origin) = match elsewhere {
             Some((i, dsn)) => {
                 self.reinjections.pop_front();
-                self.subflows[usize::from(i)].counters.reinjections += 1;
+                self.subflows[i].counters.reinjections += 1;
                 (i, dsn, Origin::Reinjected)
             }
             None => {
@@ -278,8 +264,9 @@ impl Sender {
             }
         };
         self.last = i;
-        let s = &mut self.subflows[usize::from(i)];
-        let seq = s.transmit(now, dsn, &self.config, self.group[self.places[usize::from(i)].into()].state);
+        let place = self.rank(i);
+        let s = &mut self.subflows[i];
+        let seq = s.transmit(now, dsn, &self.config, self.group[place].state);
         let cwr = if std::mem::take(&mut s.cwr) { Wire::CWR } else { 0 };
         Some(self.packet(i, origin, seq, dsn, cwr))
     }
@@ -287,18 +274,25 @@ impl Sender {
     /// The subflow on which the next data goes, if there is any and one has room. Data that was on `avoid` goes
     /// where it was not, if anything else takes data.
     #[inline]
-    fn schedule(&mut self, now: Time, avoid: Option<u8>) -> Option<u8> {
+    fn schedule(&mut self, now: Time, avoid: Option<u8>) -> Option<usize> {
         let more = self.has_data();
         let one_is_alone = self.group.one_is_alone();
-        let all_stale = self.config.stale_after > 0 && self.open.iter().all(|&i| self.is_stale(i));
-        let takes = |s: &Self, i: u8| s.takes_data[usize::from(i)] && (all_stale || !s.is_stale(i));
-        let avoid = avoid.filter(|&a| self.open.iter().any(|&i| i != a && takes(self, i)));
-        let mut best: Option<((u32, u8), u8)> = None;
-        for place in 0..self.open.len() {
-            let i = self.open[place];
+        let mut takes = self.open & self.takes_data;
+        if self.config.stale_after > 0 {
+            let stale = bits(self.open).filter(|&i| self.is_stale(i)).map(bit).sum::<u64>();
+            // If all are, none is worse than another.
+            takes &= if stale == self.open { u64::MAX } else { !stale };
+        }
+        if let Some(avoid) = avoid
+            && takes & !bit(avoid.into()) != 0
+        {
+            takes &= !bit(avoid.into());
+        }
+        let mut best: Option<((u32, usize), usize)> = None;
+        for (place, i) in bits(self.open).enumerate() {
             let own = &self.group[place];
-            let room = self.subflows[usize::from(i)].check_room(now, own, more);
-            let wanted = (!one_is_alone || own.alone != 0) && takes(self, i) && avoid != Some(i);
+            let room = self.subflows[i].check_room(now, own, more);
+            let wanted = (!one_is_alone || own.alone != 0) && takes & bit(i) != 0;
             let rank = match self.config.scheduler {
                 // One without an RTT sample comes first; of equals the one that was opened first.
                 Scheduler::LowestRtt => (own.srtt, i),
@@ -313,9 +307,8 @@ impl Sender {
 
     /// Whether too many timeouts have passed on a subflow without an answer.
     #[inline]
-    fn is_stale(&self, subflow: u8) -> bool {
-        let stale_after = self.config.stale_after;
-        stale_after > 0 && self.subflows[usize::from(subflow)].rtt.backoff() >= stale_after
+    fn is_stale(&self, subflow: usize) -> bool {
+        self.subflows[subflow].rtt.backoff() >= self.config.stale_after
     }
 
     fn has_data(&self) -> bool {
@@ -349,8 +342,15 @@ impl Sender {
     }
 
     /// The place of an open subflow in [`Sender::group`].
+    #[inline]
     pub fn place(&self, subflow: usize) -> Option<usize> {
-        Some(self.places[subflow].into()).filter(|&p| p != usize::from(CLOSED))
+        self.is_open(subflow).then(|| self.rank(subflow))
+    }
+
+    /// How many open subflows come before this one.
+    #[inline]
+    fn rank(&self, subflow: usize) -> usize {
+        (self.open & (bit(subflow) - 1)).count_ones() as usize
     }
 
     /// What `subflow` has counted.
@@ -375,10 +375,10 @@ impl Sender {
     }
 
     #[inline]
-    fn packet(&self, subflow: u8, origin: Origin, seq: u32, dsn: u32, flags: u8) -> Transmit {
+    fn packet(&self, subflow: usize, origin: Origin, seq: u32, dsn: u32, flags: u8) -> Transmit {
         let last = dsn + 1 == self.segments;
         Transmit {
-            subflow: subflow.into(),
+            subflow,
             origin,
             seq,
             dsn,
