@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::manager_keys::PathManager;
 use crate::port_options::{Buffer, Class, Red};
 use crate::transport::Transport;
 use crate::units::{Bytes, Duration, Probability, Queue, Rate};
@@ -175,6 +176,10 @@ pub struct Scheme {
     /// The number of subflows, or several: each is a case.
     #[serde(default = "one_subflow")]
     pub subflows: Counts,
+    /// What opens and closes the subflows (`tresse list path-managers`). `subflows` says how many, if the path
+    /// manager takes their number; the others decide it themselves.
+    #[serde(default = "fixed")]
+    pub path_manager: PathManager,
     /// Values for the controller's parameters.
     #[serde(default)]
     pub parameters: BTreeMap<String, u64>,
@@ -202,6 +207,10 @@ pub struct UserUtility {
 
 fn one_subflow() -> Counts {
     Counts::One(1)
+}
+
+fn fixed() -> PathManager {
+    PathManager { name: "fixed".to_owned(), parameters: BTreeMap::new() }
 }
 
 fn dctcp_echo() -> Echo {

@@ -7,6 +7,8 @@ use tresse_controllers::{self as controllers, Signal};
 use tresse_fabric::{
     FatTree, FatTreeConfig, MICROSECOND, NonEct as PortNonEct, Routes, Spread, Time, Topology,
 };
+use tresse_path_manager as path_manager;
+use tresse_sim::Manager;
 use tresse_transport as transport;
 use tresse_workload::{Permutation, RackToRack, Size, Transfer};
 
@@ -26,6 +28,10 @@ pub struct Case {
     pub subflows: u32,
     /// The name of its workload.
     pub pattern: String,
+    /// What opens and closes the subflows.
+    pub manager: Manager,
+    /// How many fixed routes a connection has to choose from.
+    pub paths: u32,
     /// The controllers.
     pub controllers: Arc<controllers::Scheme>,
     /// The transport.
@@ -159,16 +165,32 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                 return Err(wrong(&path("subflows"), "at least one number of subflows".into()));
             }
             let class = class(&path("class"), scheme.class.unwrap_or(workload.class))?;
+            let most = routes.most().min(controllers::MAX_SUBFLOWS as u32);
+            let takes_subflows = scheme.path_manager.takes_subflows();
             for &subflows in scheme.subflows.values() {
-                let most = routes.most().min(controllers::MAX_SUBFLOWS as u32);
                 if subflows == 0 || subflows > most {
                     let message = format!("{subflows} subflows: this fabric has 1 to {most} distinct paths");
                     return Err(wrong(&path("subflows"), message));
+                }
+                let manager = scheme.path_manager.resolve(subflows).map_err(|(below, e)| {
+                    let below = below.iter().map(String::as_str);
+                    wrong(&["schemes", name.as_str()].into_iter().chain(below).collect::<Vec<_>>(), e)
+                })?;
+                if subflows > 1 && !takes_subflows {
+                    let name = &scheme.path_manager.name;
+                    let message = format!("{name} decides itself how many subflows there are");
+                    return Err(wrong(&path("subflows"), message));
+                }
+                if let path_manager::Config::Mmptcp(_) = manager.config() {
+                    let message = "mmptcp sprays packets, which fixed routes cannot do".to_owned();
+                    return Err(wrong(&path("path_manager"), message));
                 }
                 cases.push(Case {
                     scheme: name.clone(),
                     subflows,
                     pattern: pattern.clone(),
+                    paths: if takes_subflows { subflows } else { most },
+                    manager: manager.into(),
                     controllers: Arc::clone(&controllers),
                     transport,
                     kind: workload.pattern,

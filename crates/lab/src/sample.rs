@@ -27,12 +27,12 @@ pub struct Sample {
     pub duration: Time,
     /// Payload that arrived, bytes.
     pub bytes: u64,
-    /// The window at the end, packets.
+    /// The window at the end, packets; 0 if the subflow was closed.
     pub cwnd: u32,
     /// The smoothed RTT at the end, ps; `None` before the first sample.
     pub srtt: Option<Time>,
-    /// The sender's state at the end.
-    pub state: State,
+    /// The sender's state at the end; `None` if the subflow was closed.
+    pub state: Option<State>,
     /// The mean of the flow's optimal goodput over the same time, bit/s, all subflows together.
     pub optimum: Option<u64>,
 }
@@ -87,10 +87,7 @@ impl Sampler {
         world: &World,
     ) -> Option<Self> {
         let interval = plan.samples?;
-        let watched = |&transfer: &Transfer| {
-            let arrived = vec![0; case.subflows as usize];
-            Watched { transfer, arrived, ended: false }
-        };
+        let watched = |&transfer: &Transfer| Watched { transfer, arrived: Vec::new(), ended: false };
         Some(Self {
             round,
             interval,
@@ -147,9 +144,13 @@ impl Sampler {
         let watched = &mut self.flows[flow];
         let Transfer { from, to, .. } = watched.transfer;
         let (sender, receiver) = world.ends(flow_id(self.round, from)).expect("the flow was started");
+        watched.arrived.resize(sender.subflows(), 0);
         for (arrived, subflow) in watched.arrived.iter_mut().zip(0..) {
             let before = std::mem::replace(arrived, receiver.arrived(subflow as usize));
-            let own = &sender.group()[subflow as usize];
+            let own = sender.place(subflow as usize).map(|place| &sender.group()[place]);
+            if own.is_none() && *arrived == before {
+                continue; // its handshake is under way, or it was closed
+            }
             self.rows.push(Sample {
                 round: self.round,
                 from,
@@ -158,10 +159,10 @@ impl Sampler {
                 start: self.start,
                 duration: world.now() - self.start,
                 bytes: *arrived - before,
-                cwnd: own.cwnd,
+                cwnd: own.map_or(0, |own| own.cwnd),
                 // In eighths of a microsecond there.
-                srtt: (own.srtt > 0).then(|| u64::from(own.srtt) * (MICROSECOND / 8)),
-                state: own.state,
+                srtt: own.filter(|own| own.srtt > 0).map(|own| u64::from(own.srtt) * (MICROSECOND / 8)),
+                state: own.map(|own| own.state),
                 optimum: None,
             });
         }

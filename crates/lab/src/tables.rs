@@ -11,6 +11,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use tresse_controllers::State;
 
 use crate::error::LabError;
 use crate::experiment::Measure;
@@ -88,7 +89,12 @@ const SAMPLES: [Column; 12] = [
     Column("subflow", U32, "", "the subflow of this flow, from 0"),
     Column("arrived_bytes", U64, "bytes", "payload that arrived in this time, each byte once"),
     Column("goodput_bps", U64, "bit/s", "these bytes over this time"),
-    Column("cwnd_pkts", U32, "packets", "the congestion window at the end of this time"),
+    Column(
+        "cwnd_pkts",
+        U32,
+        "packets",
+        "the congestion window at the end of this time; 0 if the subflow was closed",
+    ),
     Column(
         "srtt_ps",
         MAYBE_U64,
@@ -99,7 +105,7 @@ const SAMPLES: [Column; 12] = [
         "state",
         TEXT,
         "",
-        "the sender's state at the end of this time: open, disorder, cwr, recovery or loss",
+        "the sender's state at the end of this time: open, disorder, cwr, recovery or loss; or the subflow is closed",
     ),
     Column(
         "flow_optimum_bps",
@@ -326,7 +332,9 @@ impl Tables {
             u64s(Sample::goodput),
             u32s(|s| s.cwnd),
             maybe(|s| s.srtt),
-            Arc::new(StringArray::from_iter_values(samples.iter().map(|s| s.state.name()))) as ArrayRef,
+            Arc::new(StringArray::from_iter_values(
+                samples.iter().map(|s| s.state.map_or("closed", State::name)),
+            )) as ArrayRef,
             maybe(|s| s.optimum),
         ]);
         table.append(columns)

@@ -40,6 +40,9 @@ pub struct Transport {
     pub ack_timer: Option<Duration>,
     /// The first segments of a subflow, which are ACKed one by one.
     pub quick_acks: Option<Packets>,
+    /// Whether a subflow opens with a handshake, of packets of the size of an ACK: data waits a round trip
+    /// for the first one's, and joining subflows wait for theirs after that.
+    pub handshake: Option<bool>,
     /// As many again after a pause of more than `rto_min` and after a duplicate.
     pub quick_acks_again: Option<bool>,
     /// Added to the timeouts of RACK-TLP's probes and of its reordering window.
@@ -183,6 +186,7 @@ impl Transport {
             recovery: self.recovery.map_or(base.recovery, Recovery::of_transport),
             reduction: self.reduction.map_or(base.reduction, Reduction::of_transport),
             scheduler: base.scheduler,
+            handshake: self.handshake.unwrap_or(base.handshake),
             pacing: self.pacing.map_or(base.pacing, |p| p == Pacing::On),
             tso: count(self.tso, base.tso),
             delayed_ack: DelayedAck {

@@ -172,10 +172,10 @@ pub fn run<E>(
     })
 }
 
-/// The routes of one transfer, one for each subflow: they come from its own random stream.
+/// The routes that one transfer has to choose from: they come from its own random stream.
 pub(crate) fn routes(plan: &Plan, case: &Case, seed: u64, round: u32, t: Transfer) -> Vec<Route> {
     let mut stream = Stream::new(seed, "addresses", flow_id(round, t.from));
-    plan.routes.draw(t.from, t.to, case.subflows, |n| stream.below(n.into()) as u32)
+    plan.routes.draw(t.from, t.to, case.paths, |n| stream.below(n.into()) as u32)
 }
 
 /// The connection of one transfer.
@@ -186,6 +186,7 @@ pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, round: u32, t: Transfer)
     FlowSpec {
         hosts: [t.from, t.to],
         class: case.class,
+        manager: case.manager.clone(),
         ..FlowSpec::on_paths(id, case.transport, Arc::clone(&case.controllers), t.bytes, paths)
     }
 }

@@ -1,6 +1,6 @@
 //! The built-in experiments, and what the profile and the settings make of them.
 
-use tresse_lab::{Options, Profile, Watch, find, load, papers, resolve, run};
+use tresse_lab::{Options, Profile, Report, Status, Watch, find, load, papers, resolve, run};
 
 #[test]
 fn every_built_in_experiment_resolves_in_both_profiles() {
@@ -58,26 +58,63 @@ fn the_table_names_metrics_that_there_are() {
     assert!(message.contains("no metric `fct_p98_s`; did you mean `fct_p99_s`?"), "{message}");
 }
 
+/// XMP's table 1 from rack to rack in a fat tree of 16 hosts, two a rack, with these settings.
+fn rack_to_rack(settings: &[&str], only: &str, replications: u32) -> Report {
+    let small = ["fabric.k=4", "workloads.permutation.pattern=rack-to-rack"];
+    let settings: Vec<String> = small.iter().chain(settings).map(|&s| s.to_owned()).collect();
+    let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
+    let plan = resolve(&loaded, &[only.to_owned()]).unwrap_or_else(|e| panic!("{e}"));
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let options =
+        Options { profile: Profile::Quick, seed: 1, replications, parallel: 1, out: out.path().to_owned() };
+    let watch = Watch::new(&plan, &options).expect("few seeds");
+    run(&loaded, &plan, &options, &watch).expect("it runs")
+}
+
 #[test]
 fn a_rack_of_a_small_fat_tree_sends_to_the_next() {
-    // k = 4 has two hosts a rack.
-    let settings =
-        ["fabric.k=4", "workloads.permutation.pattern=rack-to-rack", "workloads.permutation.size=10kB"];
-    let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings.map(str::to_owned));
-    let loaded = loaded.expect("valid");
-    let plan = resolve(&loaded, &["scheme=dctcp".to_owned()]).expect("valid");
-    let out = tempfile::tempdir().expect("a temporary folder");
-    let options = Options {
-        profile: Profile::Quick,
-        seed: 1,
-        replications: 2,
-        parallel: 1,
-        out: out.path().to_owned(),
-    };
-    let watch = Watch::new(&plan, &options).expect("few seeds");
-    let report = run(&loaded, &plan, &options, &watch).expect("it runs");
+    let report = rack_to_rack(&["workloads.permutation.size=10kB"], "scheme=dctcp", 2);
     let metric = |name: &str| report.cases[0].metrics[name].value();
     // Two seeds of four rounds of two flows.
     assert_eq!((metric("flows"), metric("delivered_bytes")), (16.0, 160_000.0));
     assert!(metric("cwnd_mean_pkts") > 1.0 && metric("fct_p50_s") <= metric("fct_max_s"));
+}
+
+#[test]
+fn a_handshake_takes_a_round_trip() {
+    let fct = |handshake: &str| {
+        let report = rack_to_rack(&["workloads.permutation.size=1kB", handshake], "scheme=dctcp", 1);
+        report.cases[0].metrics["fct_p50_s"].value()
+    };
+    // Four links of 100 us together each way, on each of which 40 B take 0.32 us; two SYNs may meet.
+    let round_trip = fct("transport.handshake=true") - fct("transport.handshake=false");
+    assert!((202.56e-6..204e-6).contains(&round_trip), "{round_trip}");
+}
+
+#[test]
+fn path_managers_open_the_subflows() {
+    let by = |manager: &str| {
+        let manager = format!("schemes.lia.path_manager={manager}");
+        let size = "workloads.permutation.size=3MB";
+        let report = rack_to_rack(&[size, "transport.handshake=true", &manager], "scheme=lia", 1);
+        assert_eq!(report.status, Status::Complete);
+        report.cases.iter().map(|c| c.metrics["goodput_mean_bps"].value()).collect::<Vec<_>>()
+    };
+    // A port number has a path as an address number has.
+    assert_eq!(by("fixed"), by("{ name = \"fixed\", by = \"port\" }"));
+}
+
+#[test]
+fn a_path_manager_that_cannot_run_is_refused() {
+    for (manager, subflows, expected) in [
+        ("opn", "2", "opn decides itself how many subflows there are"),
+        ("fixd", "2", "did you mean `fixed`?"),
+        ("mmptcp", "2", "fixed routes"),
+    ] {
+        let settings =
+            [format!("schemes.lia.path_manager={manager}"), format!("schemes.lia.subflows={subflows}")];
+        let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
+        let message = resolve(&loaded, &[]).expect_err(manager).to_string();
+        assert!(message.contains(expected), "{manager}: {message}");
+    }
 }

@@ -280,3 +280,29 @@ fn flows_stand_beside_their_optimum() {
         assert!((sum / f64::from(count) - mean).abs() < 1.0, "{sum} over {count}, {mean}");
     }
 }
+
+#[test]
+fn subflows_that_come_and_go_are_sampled_too() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let (loaded, plan) = plan(&[
+        "measure.samples=50us",
+        "transport.handshake=true",
+        "schemes.lia.subflows=1",
+        "schemes.lia.path_manager=opn",
+    ]);
+    measure(&loaded, &plan, dir.path(), 2);
+    let samples = Table::read(&dir.path().join("samples.parquet"));
+    let flows = Table::read(&dir.path().join("flows.parquet"));
+    let mut bytes: BTreeMap<_, u64> = BTreeMap::new();
+    for (flow, arrived) in samples.flows().into_iter().zip(samples.numbers("arrived_bytes")) {
+        *bytes.entry(flow).or_default() += arrived;
+    }
+    let sizes: BTreeMap<_, u64> = flows.flows().into_iter().zip(flows.numbers("size_bytes")).collect();
+    assert_eq!(bytes.keys().collect::<Vec<_>>(), sizes.keys().collect::<Vec<_>>());
+    for (flow, size) in &sizes {
+        // What was sent on a second subflow as well arrives twice.
+        assert!(bytes[flow] == *size || flow.0 == "lia" && bytes[flow] > *size, "{flow:?}");
+    }
+    let opened = samples.flows().into_iter().zip(samples.numbers("subflow")).filter(|(f, _)| f.0 == "lia");
+    assert_eq!(opened.map(|(_, subflow)| subflow).max(), Some(3), "opn takes all four paths at first");
+}

@@ -341,6 +341,11 @@ impl Sender {
         self.subflows[subflow].take_rehash()
     }
 
+    /// How many subflows were opened, closed ones included.
+    pub fn subflows(&self) -> usize {
+        self.subflows.len()
+    }
+
     /// The place of an open subflow in [`Sender::group`].
     #[inline]
     pub fn place(&self, subflow: usize) -> Option<usize> {
