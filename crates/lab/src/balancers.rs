@@ -173,6 +173,14 @@ static ALL: &[Declaration] = &[
         page: page!("two-level"),
     },
     Declaration {
+        name: "shortest",
+        title: "fixed shortest paths: each subflow of a connection has its own",
+        source: "OPN §Introduction: \"different source and destination port pairs … different paths\"",
+        parameters: &[],
+        follows: Follows::Address,
+        page: page!("shortest"),
+    },
+    Declaration {
         name: "ecmp",
         title: "ECMP: a hash of the flow chooses among the shortest ways",
         source: "RFC 2992; OPN §Introduction; THESIS §2.5",

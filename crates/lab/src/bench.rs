@@ -4,8 +4,8 @@ use std::fs;
 
 use serde::Serialize;
 use tresse_fabric::{Time, seconds};
+use tresse_sim::FlowSpec;
 use tresse_sim::ceiling::{self, ConstantWindow};
-use tresse_sim::{FlowSpec, World};
 use tresse_workload::{Permutation, Size};
 
 use crate::error::LabError;
@@ -76,7 +76,7 @@ fn case(k: u32, duration: Time, repetitions: u32) -> Result<BenchCase, LabError>
         ceilings.push(ceiling_speed(&plan, &flows, duration));
         reset_peak_rss();
         let start = clock();
-        let mut world = World::new(&plan.fabric.ports(1), plan.routes.longest());
+        let mut world = unit::world(&plan, 1);
         for flow in &flows {
             world.start(flow.clone());
         }
@@ -116,7 +116,7 @@ fn ceiling_speed(plan: &Plan, flows: &[FlowSpec], duration: Time) -> f64 {
         .map(|p| ConstantWindow { there: p.there.clone(), back: p.back.clone(), window: WINDOW })
         .collect();
     let start = clock();
-    let (ports, longest) = (plan.fabric.ports(1), plan.routes.longest());
+    let (ports, longest) = (plan.fabric.ports(1), plan.routing.longest());
     let hops = ceiling::run(&ports, longest, &sources, (1500, 40), duration);
     hops as f64 / start.elapsed().as_secs_f64()
 }

@@ -7,8 +7,10 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::did_you_mean;
 use crate::manager_keys::PathManager;
 use crate::port_options::{Buffer, Class, Red};
+use crate::routing_keys::RoutingKey;
 use crate::transport::Transport;
 use crate::units::{Bytes, Duration, Probability, Queue, Rate};
 
@@ -52,8 +54,14 @@ pub struct Experiment {
 pub struct Fabric {
     /// Its shape.
     pub topology: Topology,
-    /// Ports a switch: even, 2 to 128. k^3/4 hosts.
-    pub k: u32,
+    /// Of a fat tree, ports a switch: even, 2 to 128. k^3/4 hosts.
+    pub k: Option<u32>,
+    /// Of a leaf-spine, leaf switches.
+    pub leaves: Option<u32>,
+    /// Of a leaf-spine, spine switches; each has a link to every leaf.
+    pub spines: Option<u32>,
+    /// Of a leaf-spine, hosts of each leaf.
+    pub hosts_per_leaf: Option<u32>,
     /// Link rate, one for all layers or one for each.
     pub rate: Layered<Rate>,
     /// One-way propagation delay of a link.
@@ -81,9 +89,28 @@ pub struct Fabric {
     pub classes: Vec<Class>,
     /// A buffer in each switch that its ports share.
     pub buffer: Option<Buffer>,
-    /// What the subflows of one connection must not share.
+    /// Who chooses the ways of packets; if it is not said, a fat tree's two-level routing, or else fixed
+    /// shortest paths.
+    pub routing: Option<RoutingKey>,
+    /// For two-level routing: what the subflows of one connection must not share; a core switch if it is not
+    /// said.
+    pub distinct: Option<Distinct>,
+    /// Single links that differ from their layer, both directions.
     #[serde(default)]
-    pub distinct: Distinct,
+    pub links: Vec<LinkSetting>,
+}
+
+/// A link that differs from its layer.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSetting {
+    /// The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`.
+    pub ends: [String; 2],
+    /// Its rate.
+    pub rate: Option<Rate>,
+    /// It is not there.
+    #[serde(default)]
+    pub failed: bool,
 }
 
 fn lossless() -> Layered<Probability> {
@@ -104,32 +131,40 @@ fn unlimited_queue() -> Queue {
 pub enum Topology {
     /// The k-ary fat tree of Al-Fares et al. with two-level routing.
     FatTree,
+    /// Every leaf switch has a link to every spine switch, and hosts of its own.
+    LeafSpine,
 }
 
 /// One value for every layer of links, or one for each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Layered<T> {
     /// The same everywhere.
     All(T),
-    /// One for each layer.
-    Each {
-        /// Between hosts and edge switches.
-        rack: T,
-        /// Between edge and aggregation switches.
-        aggregation: T,
-        /// Between aggregation and core switches.
-        core: T,
-    },
+    /// One for each layer, by its name: of a fat tree `rack`, `aggregation` and `core`, of a leaf-spine `rack`
+    /// and `spine`.
+    Each(BTreeMap<String, T>),
 }
 
 impl<T: Copy> Layered<T> {
-    /// The values from the hosts up.
-    pub fn layers(self) -> [T; 3] {
-        match self {
-            Self::All(v) => [v; 3],
-            Self::Each { rack, aggregation, core } => [rack, aggregation, core],
+    /// The values for the layers of these names.
+    ///
+    /// # Errors
+    /// If a layer has no value, or there is no such layer.
+    pub fn layers<const N: usize>(&self, names: [&str; N]) -> Result<[T; N], String> {
+        let each = match self {
+            Self::All(v) => return Ok([*v; N]),
+            Self::Each(each) => each,
+        };
+        let all = names.join(", ");
+        if let Some(unknown) = each.keys().find(|k| !names.contains(&k.as_str())) {
+            let hint = did_you_mean(unknown, names);
+            return Err(format!("there is no layer `{unknown}`{hint} (there are: {all})"));
         }
+        if let Some(missing) = names.iter().find(|n| !each.contains_key(**n)) {
+            return Err(format!("the layer `{missing}` has no value (there are: {all})"));
+        }
+        Ok(names.map(|name| each[name]))
     }
 }
 

@@ -10,12 +10,14 @@ mod load;
 pub mod manager_keys;
 pub mod managers;
 pub mod metrics;
+mod network;
 mod optimum;
 pub mod papers;
 pub mod parts;
 pub mod port_options;
 mod ports;
 mod resolve;
+mod routing_keys;
 mod run;
 mod sample;
 mod shapes;
@@ -29,6 +31,7 @@ mod weight;
 pub use error::{LabError, did_you_mean};
 pub use load::{Loaded, Profile, Source, find, load};
 pub use metrics::Metric;
+pub use network::Routing;
 pub use optimum::{
     ClaimEntry, FluidEntry, LinkEntry, OptimumCase, OptimumEntry, OptimumReport, RatesEntry, optimum,
 };

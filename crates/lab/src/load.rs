@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::{fs, io};
 
-use toml::Table;
-use toml::Value;
 use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Table, Value};
 
 use crate::error::{LabError, did_you_mean};
 use crate::experiment::Experiment;
@@ -216,16 +215,19 @@ fn place(source: &Source, path: &[&str], what: &str) -> String {
     }
 }
 
-/// Where the value at `path` begins in the text, or the nearest one above it that is no table.
+/// Where the value at `path` begins in the text, or the nearest one above it that is no table; a number in the
+/// path is a place in a list.
 fn locate(text: &str, path: &[&str]) -> Option<usize> {
     let table = DeTable::parse(text).ok()?;
-    let mut table = table.into_inner();
-    let (last, tables) = path.split_last()?;
-    for key in tables {
-        let value = table.into_iter().find(|(k, _)| k.get_ref() == key)?.1;
+    let mut value = Spanned::new(table.span(), DeValue::Table(table.into_inner()));
+    for key in path {
         let start = value.span().start;
-        let DeValue::Table(next) = value.into_inner() else { return Some(start) };
-        table = next;
+        let place = key.parse::<usize>().ok();
+        value = match (value.into_inner(), place) {
+            (DeValue::Table(table), _) => table.into_iter().find(|(k, _)| k.get_ref() == key)?.1,
+            (DeValue::Array(values), Some(place)) => values.into_iter().nth(place)?,
+            _ => return Some(start),
+        };
     }
-    table.into_iter().find(|(k, _)| k.get_ref() == last).map(|(_, v)| v.span().start)
+    Some(value.span().start)
 }

@@ -79,6 +79,11 @@ fn setting(declaration: &Declaration, name: &str, value: &toml::Value) -> Result
         let known = known.join(", ");
         return Err(format!("{} has no parameter `{name}`{hint} (it has: {known})", declaration.name));
     };
+    read(p, value)
+}
+
+/// The value of a parameter, in its unit.
+pub(crate) fn read(p: &Parameter, value: &toml::Value) -> Result<Value, String> {
     let read = match (p.range, value) {
         (Range::Whole { .. }, _) => whole(p, value)?.map(Value::Whole),
         (Range::Choice(_), toml::Value::String(word)) => Some(Value::Choice(word.clone())),
@@ -88,7 +93,7 @@ fn setting(declaration: &Declaration, name: &str, value: &toml::Value) -> Result
         _ => None,
     };
     let read = read.filter(|v| p.range.contains(v));
-    read.ok_or_else(|| format!("{name} = {value} is not {}{}", p.range, in_unit(p.unit)))
+    read.ok_or_else(|| format!("{} = {value} is not {}{}", p.name, p.range, in_unit(p.unit)))
 }
 
 /// A number in the parameter's unit; times and sizes are strings with a unit (design rule 7).

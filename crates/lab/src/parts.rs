@@ -55,6 +55,7 @@ const PAGES: &[Page] = &[
     page!(Schedulers, "lowest-rtt", "the old MPTCP kernel's default; RFC 8684 names none"),
     page!(Schedulers, "round-robin", "the old MPTCP kernel's roundrobin; the slides' author's ns-3 code"),
     page!(Topologies, "fat-tree", "Al-Fares et al., SIGCOMM 2008"),
+    page!(Topologies, "leaf-spine", "OPN §Performance evaluation; THESIS §2.5"),
     page!(Workloads, "permutation", "XMP §5.2.1"),
     page!(Workloads, "rack-to-rack", "OPN §Design motivation"),
     page!(Distributions, "fixed-size", ""),

@@ -4,18 +4,17 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 use tresse_controllers::{self as controllers, Signal};
-use tresse_fabric::{
-    FatTree, FatTreeConfig, MICROSECOND, NonEct as PortNonEct, Routes, Spread, Time, Topology,
-};
+use tresse_fabric::{MICROSECOND, Time, Topology};
 use tresse_path_manager as path_manager;
 use tresse_sim::Manager;
 use tresse_transport as transport;
 use tresse_workload::{Permutation, RackToRack, Size, Transfer};
 
 use crate::error::{LabError, did_you_mean};
-use crate::experiment::{Distinct, Echo, Experiment, FlowSize, NonEct, Pattern, Scheme};
+use crate::experiment::{Echo, Experiment, FlowSize, Pattern, Scheme};
 use crate::load::Loaded;
 use crate::metrics::METRICS;
+use crate::network::{self, Routing};
 use crate::port_options::PortOptions;
 use crate::weight;
 
@@ -79,8 +78,8 @@ impl Case {
 pub struct Plan {
     /// The network.
     pub fabric: Topology,
-    /// Who gives subflows their routes.
-    pub routes: Routes,
+    /// Who chooses the ways of packets.
+    pub routing: Routing,
     /// What its ports have beyond a queue with a threshold.
     pub options: PortOptions,
     /// The cases, in the order of the file.
@@ -96,28 +95,10 @@ pub struct Plan {
 pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     let experiment = &loaded.experiment;
     let wrong = |path: &[&str], message: String| loaded.error_at(path, &message);
-    let tree = fabric(experiment).map_err(|e| wrong(&["fabric", "k"], e))?;
-    let fabric = tree.topology();
-    for (layer, rate) in fabric.layer_names.iter().zip(experiment.fabric.rate.layers()) {
-        if !RATES.contains(&rate.0) {
-            let message = format!("{rate} in the {layer} layer: a link has 1kbps to 100Tbps");
-            return Err(wrong(&["fabric", "rate"], message));
-        }
-    }
-    if let Some(delay) = experiment.fabric.delay.layers().iter().find(|d| d.0 > LONGEST) {
-        return Err(wrong(&["fabric", "delay"], format!("{delay}: a link has at most 1000s of delay")));
-    }
-    for (layer, loss) in fabric.layer_names.iter().zip(experiment.fabric.loss.layers()) {
-        if loss.to_port() == tresse_fabric::Probability::ONE {
-            let message = format!("{loss} in the {layer} layer: no flow would ever finish");
-            return Err(wrong(&["fabric", "loss"], message));
-        }
-    }
-    let spread = match experiment.fabric.distinct {
-        Distinct::Core => Spread::Core,
-        Distinct::Aggregation => Spread::Aggregation,
-    };
-    let routes = Routes::TwoLevel(tree, spread);
+    let (fabric, routing) = network::build(&experiment.fabric).map_err(|(path, message)| {
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        wrong(&path, message)
+    })?;
     let samples = experiment.measure.samples.map(|s| s.0);
     if samples.is_some_and(|s| !(MICROSECOND..=LONGEST).contains(&s)) {
         return Err(wrong(&["measure", "samples"], "an interval of 1us to 1000s".into()));
@@ -165,11 +146,14 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                 return Err(wrong(&path("subflows"), "at least one number of subflows".into()));
             }
             let class = class(&path("class"), scheme.class.unwrap_or(workload.class))?;
-            let most = routes.most().min(controllers::MAX_SUBFLOWS as u32);
+            let largest = controllers::MAX_SUBFLOWS as u32;
+            let most = routing.most().unwrap_or(largest).min(largest);
             let takes_subflows = scheme.path_manager.takes_subflows();
             for &subflows in scheme.subflows.values() {
                 if subflows == 0 || subflows > most {
-                    let message = format!("{subflows} subflows: this fabric has 1 to {most} distinct paths");
+                    let what = if routing.most().is_some() { "this fabric" } else { "a connection" };
+                    let of = if routing.most().is_some() { "distinct paths" } else { "of them" };
+                    let message = format!("{subflows} subflows: {what} has 1 to {most} {of}");
                     return Err(wrong(&path("subflows"), message));
                 }
                 let manager = scheme.path_manager.resolve(subflows).map_err(|(below, e)| {
@@ -181,7 +165,8 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                     let message = format!("{name} decides itself how many subflows there are");
                     return Err(wrong(&path("subflows"), message));
                 }
-                if let path_manager::Config::Mmptcp(_) = manager.config() {
+                let fixed = matches!(routing, Routing::Fixed(_));
+                if let (true, path_manager::Config::Mmptcp(_)) = (fixed, manager.config()) {
                     let message = "mmptcp sprays packets, which fixed routes cannot do".to_owned();
                     return Err(wrong(&path("path_manager"), message));
                 }
@@ -208,32 +193,11 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     for filter in only {
         cases = keep(cases, filter)?;
     }
-    Ok(Plan { fabric, routes, options, cases, samples })
+    Ok(Plan { fabric, routing, options, cases, samples })
 }
-
-/// Rates at which a packet's transmission is neither nothing nor for ever, bit/s.
-const RATES: std::ops::RangeInclusive<u64> = 1_000..=100_000_000_000_000;
 
 /// The longest delay or timeout, ps: sums of them stay far below 2^64.
 pub(crate) const LONGEST: u64 = 1000 * tresse_fabric::SECOND;
-
-fn fabric(experiment: &Experiment) -> Result<FatTree, String> {
-    let f = &experiment.fabric;
-    FatTree::new(FatTreeConfig {
-        k: f.k,
-        rate: f.rate.layers().map(|r| r.0.max(1)),
-        delay: f.delay.layers().map(|d| d.0),
-        limit: f.queue.layers().map(|q| q.threshold()),
-        mark: f.mark.layers().map(|q| q.threshold()),
-        host: (f.host_queue.threshold(), f.host_mark.threshold()),
-        loss: f.loss.layers().map(|p| p.to_port()),
-        non_ect: match f.non_ect {
-            NonEct::Queue => PortNonEct::Queue,
-            NonEct::Drop => PortNonEct::Drop,
-        },
-    })
-    .map_err(|e| e.to_string())
-}
 
 /// Published numbers, claims and the table must speak of schemes, patterns and metrics that there are.
 fn check_names(experiment: &Experiment) -> Result<(), (&'static [&'static str], String)> {

@@ -2,6 +2,7 @@
 //!
 //! By hand, because serde's `untagged` forgets what was wrong with a value, and where.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -13,19 +14,11 @@ use crate::units::Bytes;
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Layered<T> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        #[derive(serde::Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Each<T> {
-            rack: T,
-            aggregation: T,
-            core: T,
-        }
-
         struct Shape<T>(PhantomData<T>);
         impl<'de, T: Deserialize<'de>> Visitor<'de> for Shape<T> {
             type Value = Layered<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("one value for all layers, or { rack = …, aggregation = …, core = … }")
+                f.write_str("one value for all layers, or one for each, such as { rack = …, spine = … }")
             }
             fn visit_str<E: Error>(self, v: &str) -> Result<Layered<T>, E> {
                 T::deserialize(v.into_deserializer()).map(Layered::All)
@@ -37,8 +30,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Layered<T> {
                 T::deserialize(v.into_deserializer()).map(Layered::All)
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Layered<T>, A::Error> {
-                let Each { rack, aggregation, core } = Each::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(Layered::Each { rack, aggregation, core })
+                BTreeMap::deserialize(MapAccessDeserializer::new(map)).map(Layered::Each)
             }
         }
         d.deserialize_any(Shape(PhantomData))

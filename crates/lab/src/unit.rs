@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tresse_fabric::{Fabric, Locality, NEVER, Route, Time, Topology};
-use tresse_sim::{FlowRecord, FlowSpec, Packets, Path, Step, World};
+use tresse_sim::{FlowRecord, FlowSpec, Packets, Path, Step, Ways, World};
 use tresse_workload::{Stream, Transfer};
 
+use crate::network::Routing;
 use crate::optimum::Optima;
 use crate::port_options::PortConfigs;
 use crate::resolve::{Case, Plan};
@@ -114,9 +115,7 @@ pub fn run<E>(
     let expected = case.size.mean().saturating_mul(flows);
     progress.expected_bytes.store(expected, Ordering::Relaxed);
 
-    let PortConfigs { ports, servers, pools } = plan.options.apply(fabric, seed);
-    let network = Fabric::new(&ports, plan.routes.longest()).with_servers(&servers, &pools);
-    let mut world = World::on(network);
+    let mut world = world(plan, seed);
     let mut flows: Vec<Flow> = Vec::new();
     let mut optima = Optima::default();
     let mut complete = true;
@@ -172,22 +171,50 @@ pub fn run<E>(
     })
 }
 
-/// The routes that one transfer has to choose from: they come from its own random stream.
-pub(crate) fn routes(plan: &Plan, case: &Case, seed: u64, round: u32, t: Transfer) -> Vec<Route> {
+/// The network of `plan` under `seed`, without connections.
+pub(crate) fn world(plan: &Plan, seed: u64) -> World {
+    let PortConfigs { ports, servers, pools } = plan.options.apply(&plan.fabric, seed);
+    let fabric = Fabric::new(&ports, plan.routing.longest()).with_servers(&servers, &pools);
+    World::on(match &plan.routing {
+        Routing::Fixed(_) => fabric,
+        Routing::Nodes { balancing, flags, .. } => {
+            let fabric = fabric.with_forwarding(plan.fabric.network.clone(), *balancing, seed);
+            match flags {
+                Some(flags) => fabric.with_flags(*flags),
+                None => fabric,
+            }
+        }
+    })
+}
+
+/// The ways of one transfer: what is random of them comes from its own stream.
+pub(crate) fn ways(plan: &Plan, case: &Case, seed: u64, round: u32, t: Transfer) -> Ways {
     let mut stream = Stream::new(seed, "addresses", flow_id(round, t.from));
-    plan.routes.draw(t.from, t.to, case.paths, |n| stream.below(n.into()) as u32)
+    match &plan.routing {
+        Routing::Fixed(routes) => {
+            let drawn = routes.draw(t.from, t.to, case.paths, |n| stream.below(n.into()) as u32);
+            Ways::Fixed(drawn.into_iter().map(|Route { there, back }| Path { there, back }).collect())
+        }
+        Routing::Nodes { paths, .. } => Ways::Forwarded {
+            from: vec![t.from],
+            to: vec![t.to],
+            paths: paths.count(t.from, t.to).min(u16::MAX.into()) as u16,
+            stream: stream.below(u64::MAX),
+        },
+    }
 }
 
 /// The connection of one transfer.
 pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, round: u32, t: Transfer) -> FlowSpec {
-    let path = |Route { there, back }| Path { there, back };
-    let paths = routes(plan, case, seed, round, t).into_iter().map(path).collect();
-    let id = flow_id(round, t.from);
     FlowSpec {
+        id: flow_id(round, t.from),
         hosts: [t.from, t.to],
-        class: case.class,
+        config: case.transport,
+        scheme: Arc::clone(&case.controllers),
+        bytes: t.bytes,
+        ways: ways(plan, case, seed, round, t),
         manager: case.manager.clone(),
-        ..FlowSpec::on_paths(id, case.transport, Arc::clone(&case.controllers), t.bytes, paths)
+        class: case.class,
     }
 }
 

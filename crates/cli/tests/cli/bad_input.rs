@@ -88,7 +88,7 @@ fn a_setting_that_breaks_the_experiment_is_named() {
         ("fabric.loss=-0.5", "-0.5 is not a probability: 0 to 1, such as 0.001"),
         ("fabric.loss=1", "1 in the rack layer: no flow would ever finish"),
         ("fabric.loss=1e-12", "is too small: a probability has parts of 2^-32"),
-        ("fabric.loss={ rack = 0, core = 0.1 }", "missing field `aggregation`"),
+        ("fabric.loss={ rack = 0, core = 0.1 }", "the layer `aggregation` has no value"),
         ("transport.rto_initial=0s", "a timeout is above 0 and not above rto_max"),
         ("transport.mss=18446744073709551615B", "a packet has 1 to 65535 bytes"),
         ("workloads.permutation.size=100TB", "fewer than 2^32 segments"),

@@ -62,6 +62,9 @@ impl Optima {
 }
 
 fn beside(plan: &Plan, case: &Case, seed: u64, flows: &[Flow]) -> Result<Beside, String> {
+    if let Some(why) = words::no_fixed_paths(plan) {
+        return Err(why);
+    }
     let round = Round::new(plan, case, seed, flows[0].round);
     if let Some(why) = why_none(case, &round) {
         return Err(why);

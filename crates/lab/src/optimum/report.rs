@@ -168,6 +168,19 @@ pub fn optimum(loaded: &Loaded, plan: &Plan, profile: Profile, seed: u64, parall
 }
 
 fn one(plan: &Plan, case: &Case, seed: u64) -> OptimumCase {
+    let controller = case.controllers.controller().name();
+    if let Some(why) = words::no_fixed_paths(plan) {
+        return OptimumCase {
+            case: axes(case),
+            controller,
+            flows: plan.fabric.hosts() as usize,
+            claim: None,
+            optimum: None,
+            no_optimum: Some(why.clone()),
+            fluid: None,
+            no_fluid: Some(why),
+        };
+    }
     let round = Round::new(plan, case, seed, 0);
     let problem = round.problem();
     let mut no_optimum = why_none(case, &round);
@@ -178,7 +191,6 @@ fn one(plan: &Plan, case: &Case, seed: u64) -> OptimumCase {
             None
         }
     });
-    let controller = case.controllers.controller().name();
     let (fluid, no_fluid) = match round.network().map(|network| rest(&round, network)) {
         Some(Ok(fluid)) => (Some(fluid), None),
         Some(Err(e)) => (None, Some(words::no_fluid(case, &e))),

@@ -13,7 +13,8 @@ use tresse_workload::Transfer;
 use crate::resolve::{Case, Plan};
 use crate::unit;
 
-/// The flows of one round of a case, as they stand when it begins: nobody has finished.
+/// The flows of one round of a case, as they stand when it begins: nobody has finished. Their paths must be
+/// fixed: see [`words::no_fixed_paths`](super::words::no_fixed_paths).
 ///
 /// Links are the ports that data takes; ACKs take nothing. Rates are on the wire, headers included. RTTs are
 /// those of empty paths.
@@ -62,7 +63,9 @@ impl Round {
         let transfers = case.transfers(fabric, seed, round);
         let routes: Vec<Vec<Vec<u32>>> = transfers
             .iter()
-            .map(|&t| unit::routes(plan, case, seed, round, t).into_iter().map(|r| r.there).collect())
+            .map(|&t| {
+                unit::ways(plan, case, seed, round, t).paths().iter().map(|p| p.there.clone()).collect()
+            })
             .collect();
         let used: BTreeMap<u32, usize> = routes.iter().flatten().flatten().map(|&port| (port, 0)).collect();
         let links: BTreeMap<u32, usize> = used.into_keys().zip(0..).collect();

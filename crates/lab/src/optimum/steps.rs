@@ -6,6 +6,7 @@ use tresse_optimum::solve::{OptimumError, solve};
 
 use super::beside::{MOST_ROUNDS, why_none};
 use super::round::Round;
+use super::words;
 use crate::resolve::{Case, Plan};
 
 /// The optimal goodputs of the flows of a round that have not ended, integrated over time.
@@ -35,6 +36,9 @@ impl Steps {
     /// more than 256 flows, and for those of which [`super::Optima`] does not tell the optimum either.
     pub fn of(plan: &Plan, case: &Case, seed: u64, round: u32, now: Time) -> Option<Self> {
         if round as usize >= MOST_ROUNDS || plan.fabric.hosts() > MOST_FLOWS {
+            return None;
+        }
+        if words::no_fixed_paths(plan).is_some() {
             return None;
         }
         let round = Round::new(plan, case, seed, round);

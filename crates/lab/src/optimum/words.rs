@@ -1,12 +1,14 @@
 //! What is said of utilities, and of problems and models that have no answer.
 
+use tresse_fabric::Balancing;
 use tresse_optimum::claims::{Objective, Standing};
 use tresse_optimum::fluid::FluidError;
 use tresse_optimum::problem::Pooling;
 use tresse_optimum::solve::OptimumError;
 use tresse_optimum::utility::Utility;
 
-use crate::resolve::Case;
+use crate::network::Routing;
+use crate::resolve::{Case, Plan};
 
 /// A utility in words.
 pub(super) fn utility(objective: &Objective, standing: Standing) -> String {
@@ -24,6 +26,19 @@ pub(super) fn utility(objective: &Objective, standing: Standing) -> String {
     };
     let stands_in = if standing == Standing::None { ", which stands in" } else { "" };
     format!("{utility}, {pooling}{stands_in}")
+}
+
+/// Why flows have no paths that an optimum could divide the links among.
+pub(super) fn no_fixed_paths(plan: &Plan) -> Option<String> {
+    match &plan.routing {
+        Routing::Fixed(_) => None,
+        Routing::Nodes { balancing: Balancing::Ecmp, .. } => {
+            Some("which ways the subflows get is for the switches' hashes to decide".to_owned())
+        }
+        Routing::Nodes { .. } => Some(
+            "the switches divide each flow among all shortest ways, which no optimum here does".to_owned(),
+        ),
+    }
 }
 
 /// Why the flows of `case` have no optimum.

@@ -1,0 +1,259 @@
+//! From `[fabric]` to a network: its topology, its links one by one, and who chooses the ways.
+
+use tresse_fabric::{
+    Balancing, FatTree, FatTreeConfig, FlagConfig, LeafSpine, LeafSpineError, NonEct as PortNonEct,
+    Probability, Routes, ShortestPaths, Spread, Threshold, Topology,
+};
+
+use crate::error::did_you_mean;
+use crate::experiment::{Distinct, Fabric, NonEct, Topology as Shape};
+use crate::resolve::LONGEST;
+use crate::routing_keys::{Choice, RoutingKey};
+
+/// Who chooses the ways of packets.
+#[derive(Debug, Clone)]
+pub enum Routing {
+    /// The subflow has a route.
+    Fixed(Routes),
+    /// Each node, for each packet.
+    Nodes {
+        /// How.
+        balancing: Balancing,
+        /// The congestion flags, if the balancer needs them.
+        flags: Option<FlagConfig>,
+        /// How many ways there are.
+        paths: ShortestPaths,
+    },
+}
+
+impl Routing {
+    /// The most subflows that a connection can have distinct ways for; none if the nodes decide.
+    pub fn most(&self) -> Option<u32> {
+        match self {
+            Self::Fixed(routes) => Some(routes.most()),
+            Self::Nodes { .. } => None,
+        }
+    }
+
+    /// The longest fixed route, ports.
+    pub fn longest(&self) -> usize {
+        match self {
+            Self::Fixed(routes) => routes.longest(),
+            Self::Nodes { paths, .. } => paths.longest(),
+        }
+    }
+}
+
+/// The keys down to what is wrong, and what is.
+pub(crate) type Wrong = (Vec<String>, String);
+
+fn wrong(key: &str, message: impl Into<String>) -> Wrong {
+    (vec!["fabric".to_owned(), key.to_owned()], message.into())
+}
+
+/// The network that `f` describes.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub(crate) fn build(f: &Fabric) -> Result<(Topology, Routing), Wrong> {
+    let (mut topology, tree) = match f.topology {
+        Shape::FatTree => {
+            let tree = fat_tree(f)?;
+            (tree.topology(), Some(tree))
+        }
+        Shape::LeafSpine => (leaf_spine(f)?, None),
+    };
+    let own = if tree.is_some() { "two-level" } else { "shortest" };
+    let default = RoutingKey { name: own.to_owned(), parameters: Default::default() };
+    let routing = f.routing.as_ref().unwrap_or(&default);
+    let choice = routing.resolve().map_err(|e| wrong("routing", e))?;
+    let fixed = choice == Choice::TwoLevel;
+    if f.distinct.is_some() && !fixed {
+        let message = "it is two-level routing that tells core and aggregation switches apart";
+        return Err(wrong("distinct", message));
+    }
+    links(f, &mut topology, fixed)?;
+    let spread = match f.distinct.unwrap_or_default() {
+        Distinct::Core => Spread::Core,
+        Distinct::Aggregation => Spread::Aggregation,
+    };
+    let routing = match (choice, tree) {
+        (Choice::TwoLevel, Some(tree)) => Routing::Fixed(Routes::TwoLevel(tree, spread)),
+        (Choice::TwoLevel, None) => {
+            return Err(wrong(
+                "routing",
+                "two-level routing is a fat tree's; \"shortest\" has fixed paths here",
+            ));
+        }
+        (Choice::Shortest, _) => Routing::Fixed(Routes::Shortest(shortest(&topology)?)),
+        (Choice::Nodes(balancing, flags), _) => {
+            Routing::Nodes { balancing, flags, paths: shortest(&topology)? }
+        }
+    };
+    Ok((topology, routing))
+}
+
+fn fat_tree(f: &Fabric) -> Result<FatTree, Wrong> {
+    let of_others = [("leaves", f.leaves), ("spines", f.spines), ("hosts_per_leaf", f.hosts_per_leaf)];
+    foreign(&of_others, "a leaf-spine's; a fat tree has `k`")?;
+    let layers = Layers::new(f, ["rack", "aggregation", "core"])?;
+    FatTree::new(FatTreeConfig {
+        k: needed(f.k, "a fat tree needs `k`, the ports of a switch, such as k = 8")?,
+        rate: layers.rate,
+        delay: layers.delay,
+        limit: layers.limit,
+        mark: layers.mark,
+        host: (f.host_queue.threshold(), f.host_mark.threshold()),
+        non_ect: non_ect(f.non_ect),
+        loss: layers.loss,
+    })
+    .map_err(|e| wrong("k", e.to_string()))
+}
+
+fn leaf_spine(f: &Fabric) -> Result<Topology, Wrong> {
+    foreign(&[("k", f.k)], "a fat tree's; a leaf-spine has `leaves`, `spines` and `hosts_per_leaf`")?;
+    let layers = Layers::new(f, ["rack", "spine"])?;
+    let config = LeafSpine {
+        leaves: needed(f.leaves, "a leaf-spine needs `leaves`, such as leaves = 4")?,
+        spines: needed(f.spines, "a leaf-spine needs `spines`, such as spines = 4")?,
+        hosts_per_leaf: needed(f.hosts_per_leaf, "a leaf-spine needs `hosts_per_leaf`")?,
+        rate: layers.rate,
+        delay: layers.delay,
+        limit: layers.limit,
+        mark: layers.mark,
+        host: (f.host_queue.threshold(), f.host_mark.threshold()),
+        non_ect: non_ect(f.non_ect),
+        loss: layers.loss,
+    };
+    config.topology().map_err(|e| match e {
+        LeafSpineError::None(key @ ("leaves" | "spines")) => wrong(key, e.to_string()),
+        LeafSpineError::None(_) => wrong("hosts_per_leaf", e.to_string()),
+        LeafSpineError::Ports { .. } => wrong("leaves", e.to_string()),
+    })
+}
+
+fn foreign(keys: &[(&str, Option<u32>)], whose: &str) -> Result<(), Wrong> {
+    match keys.iter().find(|(_, value)| value.is_some()) {
+        Some((key, _)) => Err(wrong(key, format!("`{key}` is {whose}"))),
+        None => Ok(()),
+    }
+}
+
+fn needed(value: Option<u32>, message: &str) -> Result<u32, Wrong> {
+    value.ok_or_else(|| wrong("topology", message))
+}
+
+fn non_ect(non_ect: NonEct) -> PortNonEct {
+    match non_ect {
+        NonEct::Queue => PortNonEct::Queue,
+        NonEct::Drop => PortNonEct::Drop,
+    }
+}
+
+/// What the links of each layer are made of.
+struct Layers<const N: usize> {
+    rate: [u64; N],
+    delay: [u64; N],
+    limit: [Threshold; N],
+    mark: [Threshold; N],
+    loss: [Probability; N],
+}
+
+impl<const N: usize> Layers<N> {
+    fn new(f: &Fabric, names: [&str; N]) -> Result<Self, Wrong> {
+        let rate = f.rate.layers(names).map_err(|e| wrong("rate", e))?;
+        for (rate, layer) in rate.iter().zip(names) {
+            if !RATES.contains(&rate.0) {
+                let message = format!("{rate} in the {layer} layer: a link has 1kbps to 100Tbps");
+                return Err(wrong("rate", message));
+            }
+        }
+        let delay = f.delay.layers(names).map_err(|e| wrong("delay", e))?;
+        if let Some(delay) = delay.iter().find(|d| d.0 > LONGEST) {
+            return Err(wrong("delay", format!("{delay}: a link has at most 1000s of delay")));
+        }
+        let loss = f.loss.layers(names).map_err(|e| wrong("loss", e))?;
+        for (loss, layer) in loss.iter().zip(names) {
+            if loss.to_port() == Probability::ONE {
+                let message = format!("{loss} in the {layer} layer: no flow would ever finish");
+                return Err(wrong("loss", message));
+            }
+        }
+        Ok(Self {
+            rate: rate.map(|r| r.0),
+            delay: delay.map(|d| d.0),
+            limit: f.queue.layers(names).map_err(|e| wrong("queue", e))?.map(|q| q.threshold()),
+            mark: f.mark.layers(names).map_err(|e| wrong("mark", e))?.map(|q| q.threshold()),
+            loss: loss.map(|p| p.to_port()),
+        })
+    }
+}
+
+/// Rates at which a packet's transmission is neither nothing nor for ever, bit/s.
+pub(crate) const RATES: std::ops::RangeInclusive<u64> = 1_000..=100_000_000_000_000;
+
+/// Makes single links as `[[fabric.links]]` says.
+fn links(f: &Fabric, topology: &mut Topology, fixed: bool) -> Result<(), Wrong> {
+    let mut seen = Vec::new();
+    let mut gone = Vec::new();
+    for (i, link) in f.links.iter().enumerate() {
+        let at = |key: &str, message: String| {
+            let path = ["fabric", "links", &i.to_string(), key].map(str::to_owned);
+            (path.to_vec(), message)
+        };
+        let ports = ports_between(topology, &link.ends).map_err(|e| at("ends", e))?;
+        if seen.contains(&ports) {
+            return Err(at("ends", format!("the link of {} stands here twice", link.ends.join(" and "))));
+        }
+        match (link.rate, link.failed) {
+            (None, false) => {
+                return Err(at("ends", "nothing is said of this link: `rate` or failed = true".into()));
+            }
+            (Some(_), true) => return Err(at("rate", "a link that is not there has no rate".into())),
+            (None, true) if fixed => {
+                let message = "two-level routing leads over every link; \"shortest\" or a load balancer \
+                               leads around this one";
+                return Err(at("failed", message.into()));
+            }
+            (None, true) => gone.extend(&ports),
+            (Some(rate), false) if RATES.contains(&rate.0) => {
+                ports.iter().for_each(|&port| topology.configs[port as usize].rate = rate.0);
+            }
+            (Some(rate), false) => return Err(at("rate", format!("{rate}: a link has 1kbps to 100Tbps"))),
+        }
+        seen.push(ports);
+    }
+    topology.remove(&gone);
+    Ok(())
+}
+
+/// The ports of the link between two nodes, both directions.
+pub(crate) fn ports_between(topology: &Topology, ends: &[String; 2]) -> Result<Vec<u32>, String> {
+    let mut nodes = [0; 2];
+    for (node, name) in nodes.iter_mut().zip(ends) {
+        *node = topology.node(name).ok_or_else(|| {
+            let hint = did_you_mean(name, topology.node_names.iter().map(String::as_str));
+            format!("there is no node `{name}`{hint}")
+        })?;
+    }
+    let ports = topology.ports_between(nodes[0], nodes[1]);
+    if ports.is_empty() {
+        let of = |&[from, to]: &[u32; 2]| (from == nodes[0]).then(|| &*topology.node_names[to as usize]);
+        let others: Vec<&str> = topology.network.ends.iter().filter_map(of).take(4).collect();
+        let [a, b] = ends;
+        let others = others.join(", ");
+        return Err(format!("there is no link between `{a}` and `{b}` ({a} has links to {others} …)"));
+    }
+    Ok(ports)
+}
+
+fn shortest(topology: &Topology) -> Result<ShortestPaths, Wrong> {
+    let paths = ShortestPaths::new(topology);
+    match paths.unreachable() {
+        None => Ok(paths),
+        Some(pair) => {
+            let [from, to] = <[u32; 2]>::from(pair).map(|n| &topology.node_names[n as usize]);
+            Err(wrong("links", format!("with these links failed, {from} cannot reach {to}")))
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! `routing` of the fabric: a name, or a table of a load balancer's name and values for its parameters.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::{Serialize, Serializer};
+use tresse_fabric::{Balancing, Feedback, FlagConfig, HolnetConfig, MICROSECOND};
+use tresse_path_manager::Values;
+
+use crate::balancers::{self, Follows};
+use crate::error::did_you_mean;
+use crate::manager_keys;
+
+/// What decides which way packets take, with values for some of its parameters
+/// (`tresse list load-balancers`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoutingKey {
+    /// Its name.
+    pub name: String,
+    /// The values, as they stand in the file.
+    pub parameters: BTreeMap<String, toml::Value>,
+}
+
+/// What a routing's name means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// Two-level routing.
+    TwoLevel,
+    /// Fixed shortest paths.
+    Shortest,
+    /// The nodes choose; some balancers need congestion flags.
+    Nodes(Balancing, Option<FlagConfig>),
+}
+
+impl RoutingKey {
+    /// The routing.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub(crate) fn resolve(&self) -> Result<Choice, String> {
+        let of_switches = || balancers::all().iter().filter(|d| d.follows != Follows::Host);
+        let Some(declaration) = balancers::find(&self.name) else {
+            let known: Vec<&str> = of_switches().map(|d| d.name).collect();
+            let hint = did_you_mean(&self.name, known.iter().copied());
+            let known = known.join(", ");
+            return Err(format!("there is no routing `{}`{hint} (there are: {known})", self.name));
+        };
+        if declaration.follows == Follows::Host {
+            return Err(format!(
+                "{0} is the hosts' part: routing = \"ecmp\", and `{0}` in [transport]",
+                self.name
+            ));
+        }
+        let mut settings = Vec::new();
+        for (name, value) in &self.parameters {
+            let read = match declaration.parameters.iter().find(|p| p.name == name) {
+                Some(p) => manager_keys::read(p, value)?,
+                // Refused below, with the names that there are.
+                None => tresse_path_manager::Value::Whole(0),
+            };
+            settings.push((name.as_str(), read));
+        }
+        let values = Values::new(declaration.name, declaration.parameters, settings);
+        let values = values.map_err(|e| e.to_string())?;
+        let whole = |name| values.whole(name) as u32; // the declared ranges fit
+        Ok(match declaration.name {
+            "two-level" => Choice::TwoLevel,
+            "shortest" => Choice::Shortest,
+            "ecmp" => Choice::Nodes(Balancing::Ecmp, None),
+            "spray" => Choice::Nodes(Balancing::Spray, None),
+            "drill" => {
+                let balancing = Balancing::Drill { samples: whole("samples"), memory: whole("memory") };
+                Choice::Nodes(balancing, None)
+            }
+            "holnet-percentage" => {
+                Choice::Nodes(Balancing::HolnetPercentage(holnet(&values)), flags(&values))
+            }
+            "holnet-rate" => Choice::Nodes(Balancing::HolnetRate(holnet(&values)), flags(&values)),
+            other => unreachable!("{other} is declared, and no routing"),
+        })
+    }
+}
+
+fn holnet(values: &Values) -> HolnetConfig {
+    let gap = values.whole("gap") * MICROSECOND;
+    HolnetConfig {
+        r_min: values.whole("r_min") as u32,
+        r_max: values.whole("r_max") as u32,
+        kappa: values.whole("kappa") as u32,
+        period: values.whole("period") * MICROSECOND,
+        flowlet_gap: (values.choice("by") == "flowlet").then_some(gap),
+    }
+}
+
+fn flags(values: &Values) -> Option<FlagConfig> {
+    let feedback =
+        if values.choice("feedback") == "backward" { Feedback::Backward } else { Feedback::OneHop };
+    Some(FlagConfig { fraction: values.whole("flag") as u32 * 10, feedback })
+}
+
+impl<'de> Deserialize<'de> for RoutingKey {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Shape;
+        impl<'de> Visitor<'de> for Shape {
+            type Value = RoutingKey;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a routing such as \"ecmp\" or { balancer = \"drill\", samples = 2 }")
+            }
+            fn visit_str<E: Error>(self, name: &str) -> Result<RoutingKey, E> {
+                Ok(RoutingKey { name: name.to_owned(), parameters: BTreeMap::new() })
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RoutingKey, A::Error> {
+                let mut parameters =
+                    BTreeMap::<String, toml::Value>::deserialize(MapAccessDeserializer::new(map))?;
+                match parameters.remove("balancer") {
+                    Some(toml::Value::String(name)) => Ok(RoutingKey { name, parameters }),
+                    Some(other) => Err(A::Error::custom(format!("balancer = {other} is not a string"))),
+                    None => {
+                        let example = "which one? `balancer` is missing, such as balancer = \"drill\"";
+                        Err(A::Error::custom(example))
+                    }
+                }
+            }
+        }
+        d.deserialize_any(Shape)
+    }
+}
+
+impl Serialize for RoutingKey {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        if self.parameters.is_empty() {
+            return s.serialize_str(&self.name);
+        }
+        let name = [("balancer", toml::Value::String(self.name.clone()))];
+        s.collect_map(name.into_iter().chain(self.parameters.iter().map(|(k, v)| (k.as_str(), v.clone()))))
+    }
+}
+
+impl JsonSchema for RoutingKey {
+    fn schema_name() -> Cow<'static, str> {
+        "Routing".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let all = balancers::all().iter().filter(|d| d.follows != Follows::Host);
+        let names: Vec<&str> = all.map(|d| d.name).collect();
+        json_schema!({
+            "description": "A routing's name, or a table of a load balancer's name and its parameters.",
+            "anyOf": [
+                { "type": "string", "enum": names },
+                { "type": "object", "required": ["balancer"], "properties": { "balancer": { "enum": names } } },
+            ],
+        })
+    }
+}

@@ -1,0 +1,250 @@
+//! What `[fabric]` makes of a network: topologies, single links, routing, and what is wrong with them.
+
+use tresse_fabric::Balancing;
+use tresse_lab::{Options, Plan, Profile, Report, Routing, Source, Status, Watch, load, resolve, run};
+
+const LEAF_SPINE: &str = r#"title = "t"
+[fabric]
+topology = "leaf-spine"
+leaves = 4
+spines = 4
+hosts_per_leaf = 4
+rate = { rack = "1Gbps", spine = "500Mbps" }
+delay = "12.5us"
+queue = "256pkt"
+mark = "20pkt"
+host_queue = "1000pkt"
+[transport]
+mss = "1460B"
+header = "40B"
+ack = "40B"
+initial_window = "10pkt"
+rto_min = "10ms"
+rto_initial = "1s"
+rto_max = "60s"
+recovery = "newreno"
+reduction = "immediate"
+ack_every = "2pkt"
+ack_timer = "40ms"
+quick_acks = "16pkt"
+[schemes.xmp]
+controller = "xmp"
+echo = "two-bit"
+subflows = 4
+[workloads.permutation]
+pattern = "permutation"
+size = "300kB"
+rounds = 1
+"#;
+
+/// The experiment above with `new` in the place of `old`, and `more` at its end.
+fn text(old: &str, new: &str, more: &str) -> String {
+    assert!(LEAF_SPINE.contains(old));
+    LEAF_SPINE.replacen(old, new, 1) + more
+}
+
+fn plan(text: &str) -> Result<Plan, String> {
+    let source = Source { name: "t.toml".to_owned(), text: text.to_owned() };
+    let loaded = load(source, Profile::Full, &[]).map_err(|e| e.to_string())?;
+    resolve(&loaded, &[]).map_err(|e| e.to_string())
+}
+
+fn report(text: &str) -> Report {
+    let source = Source { name: "t.toml".to_owned(), text: text.to_owned() };
+    let loaded = load(source, Profile::Full, &[]).expect("valid");
+    let plan = resolve(&loaded, &[]).expect("valid");
+    let out = tempfile::tempdir().expect("a folder");
+    let options =
+        Options { profile: Profile::Full, seed: 1, replications: 1, parallel: 1, out: out.path().to_owned() };
+    let watch = Watch::new(&plan, &options).expect("one seed");
+    run(&loaded, &plan, &options, &watch).expect("it runs")
+}
+
+#[test]
+fn a_leaf_spine_has_its_layers_and_one_path_over_each_spine() {
+    let plan = plan(LEAF_SPINE).expect("valid");
+    assert_eq!((plan.fabric.hosts(), plan.fabric.configs.len()), (16, 64));
+    for port in 0..64 {
+        let rate = if plan.fabric.layer_name(port) == "spine" { 500_000_000 } else { 1_000_000_000 };
+        assert_eq!(plan.fabric.rate(port), rate);
+    }
+    assert_eq!(plan.routing.most(), Some(4));
+}
+
+/// Each routing runs to the end, and only fixed paths have an optimum; why the others have none is said.
+#[test]
+fn every_routing_runs_on_a_leaf_spine() {
+    let mut digests = Vec::new();
+    for (routing, optimum) in [
+        ("\"shortest\"", true),
+        ("\"ecmp\"", false),
+        ("\"spray\"", false),
+        ("{ balancer = \"drill\", samples = 2, memory = 1 }", false),
+        ("{ balancer = \"holnet-percentage\", period = \"40us\", by = \"flowlet\" }", false),
+        ("\"holnet-rate\"", false),
+    ] {
+        let text = text("topology =", &format!("routing = {routing}\ntopology ="), "");
+        let report = report(&text);
+        assert!(report.status == Status::Complete, "{routing}");
+        let case = &report.cases[0];
+        assert_eq!(case.metrics["flows"].value(), 16.0, "{routing}");
+        assert_eq!(case.no_optimum.is_none(), optimum, "{routing}: {:?}", case.no_optimum);
+        digests.push(report.digest);
+    }
+    digests.sort();
+    digests.dedup();
+    assert_eq!(digests.len(), 6, "each routing sends packets by other ways");
+}
+
+/// The balancers run on a fat tree too, where two-level routing is the default.
+#[test]
+fn a_fat_tree_takes_balancers_and_shortest_paths() {
+    let tree = LEAF_SPINE
+        .replace("leaves = 4\nspines = 4\nhosts_per_leaf = 4\n", "k = 4\n")
+        .replace("leaf-spine", "fat-tree")
+        .replace("spine = \"500Mbps\"", "aggregation = \"1Gbps\", core = \"1Gbps\"");
+    let routing = |text: &str| plan(text).expect("valid").routing;
+    assert!(matches!(routing(&tree), Routing::Fixed(tresse_fabric::Routes::TwoLevel(..))));
+    let with = |name: &str| tree.replace("topology =", &format!("routing = \"{name}\"\ntopology ="));
+    let Routing::Nodes { balancing: Balancing::Ecmp, paths, .. } = routing(&with("ecmp")) else {
+        panic!("ecmp is for the nodes to do");
+    };
+    assert_eq!(paths.most(), 4);
+    for name in ["shortest", "spray"] {
+        assert!(report(&with(name)).status == Status::Complete, "{name}");
+    }
+}
+
+#[test]
+fn single_links_have_their_own_rate_or_are_not_there() {
+    let more = "[[fabric.links]]\nends = [\"leaf 0\", \"spine 3\"]\nrate = \"100Mbps\"\n\
+                [[fabric.links]]\nends = [\"spine 0\", \"leaf 1\"]\nfailed = true\n";
+    let plan = plan(&text("title", "title", more)).expect("valid");
+    assert_eq!(plan.fabric.configs.len(), 62);
+    let rate = |from: &str, to: &str| {
+        let ports = (0..62).filter(|&p| plan.fabric.end_names(p) == [from, to]);
+        ports.map(|p| plan.fabric.rate(p)).collect::<Vec<_>>()
+    };
+    assert_eq!(rate("leaf 0", "spine 3"), [100_000_000]);
+    assert_eq!(rate("spine 3", "leaf 0"), [100_000_000]);
+    assert_eq!(rate("leaf 0", "spine 2"), [500_000_000]);
+    assert_eq!(rate("leaf 1", "spine 0"), [0; 0]);
+    assert_eq!(rate("spine 0", "leaf 1"), [0; 0]);
+    assert_eq!(rate("leaf 2", "spine 0"), [500_000_000]);
+}
+
+/// What is wrong, with its line, and what there is instead.
+#[test]
+fn what_is_wrong_with_a_network_is_told_with_its_line() {
+    let link = |keys: &str| format!("[[fabric.links]]\n{keys}\n");
+    for (old, new, more, expected) in [
+        ("leaves = 4", "leaves = 0", "", "t.toml:4:10: a leaf-spine has at least one of its leaves"),
+        ("leaves = 4\n", "", "", "t.toml:3:12: a leaf-spine needs `leaves`, such as leaves = 4"),
+        ("leaves = 4", "leaves = 4\nk = 4", "", "t.toml:5:5: `k` is a fat tree's; a leaf-spine has `leaves`"),
+        (
+            "spine = \"500Mbps\"",
+            "spin = \"1Gbps\"",
+            "",
+            "t.toml:7:8: there is no layer `spin`; did you mean `spine`?",
+        ),
+        (
+            ", spine = \"500Mbps\"",
+            "",
+            "",
+            "t.toml:7:8: the layer `spine` has no value (there are: rack, spine)",
+        ),
+        ("500Mbps", "1bps", "", "t.toml:7:8: 1bps in the spine layer: a link has 1kbps to 100Tbps"),
+        (
+            "leaves = 4",
+            "leaves = 4\nrouting = \"two-level\"",
+            "",
+            "t.toml:5:11: two-level routing is a fat tree's",
+        ),
+        (
+            "leaves = 4",
+            "leaves = 4\nrouting = \"empc\"",
+            "",
+            "t.toml:5:11: there is no routing `empc`; did you mean `ecmp`?",
+        ),
+        ("leaves = 4", "leaves = 4\nrouting = \"plb\"", "", "t.toml:5:11: plb is the hosts' part"),
+        (
+            "leaves = 4",
+            "leaves = 4\nrouting = { balancer = \"drill\", d = 2 }",
+            "",
+            "t.toml:5:11: drill has no parameter `d` (it has: samples, memory)",
+        ),
+        (
+            "leaves = 4",
+            "leaves = 4\nrouting = { balancer = \"drill\", samples = 0 }",
+            "",
+            "t.toml:5:11: samples = 0 is not a whole number in 1..=128",
+        ),
+        ("leaves = 4", "leaves = 4\nrouting = { samples = 2 }", "", "which one? `balancer` is missing"),
+        (
+            "leaves = 4",
+            "leaves = 4\ndistinct = \"core\"",
+            "",
+            "t.toml:5:12: it is two-level routing that tells",
+        ),
+        ("subflows = 4", "subflows = 5", "", "5 subflows: this fabric has 1 to 4 distinct paths"),
+        (
+            "title",
+            "title",
+            &link("ends = [\"leaf 0\", \"spime 3\"]\nfailed = true"),
+            "t.toml:34:8: there is no node `spime 3`; did you mean `spine 3`?",
+        ),
+        (
+            "title",
+            "title",
+            &link("ends = [\"leaf 0\", \"leaf 1\"]\nfailed = true"),
+            "there is no link between `leaf 0` and `leaf 1` (leaf 0 has links to host 0, host 1, host 2, host 3 …)",
+        ),
+        (
+            "title",
+            "title",
+            &link("ends = [\"leaf 0\", \"spine 1\"]"),
+            "t.toml:34:8: nothing is said of this link",
+        ),
+        (
+            "title",
+            "title",
+            &link("ends = [\"leaf 0\", \"spine 1\"]\nrate = \"0bps\""),
+            "t.toml:35:8: 0bps: a link has 1kbps to 100Tbps",
+        ),
+        (
+            "title",
+            "title",
+            &link("ends = [\"leaf 0\", \"spine 1\"]\nrate = \"1Gbps\"\nfailed = true"),
+            "t.toml:35:8: a link that is not there has no rate",
+        ),
+        (
+            "title",
+            "title",
+            &(link("ends = [\"leaf 0\", \"spine 1\"]\nfailed = true")
+                + &link("ends = [\"spine 1\", \"leaf 0\"]\nrate = \"1Gbps\"")),
+            "t.toml:37:8: the link of spine 1 and leaf 0 stands here twice",
+        ),
+        (
+            "title",
+            "title",
+            &link("ends = [\"leaf 3\", \"host 15\"]\nfailed = true"),
+            "with these links failed, host 0 cannot reach host 15",
+        ),
+    ] {
+        let error = plan(&text(old, new, more)).expect_err(expected);
+        assert!(error.contains(expected), "{expected}:\n{error}");
+    }
+    let tree = LEAF_SPINE
+        .replace("leaves = 4\nspines = 4\nhosts_per_leaf = 4\n", "k = 4\n")
+        .replace("leaf-spine", "fat-tree")
+        .replace("{ rack = \"1Gbps\", spine = \"500Mbps\" }", "\"1Gbps\"");
+    let gone = link("ends = [\"edge 0\", \"aggregation 1\"]\nfailed = true");
+    let error = plan(&(tree.clone() + &gone)).expect_err("two-level routing cannot avoid it");
+    assert!(error.contains("t.toml:33:10: two-level routing leads over every link"), "{error}");
+    let shortest = tree.replace("topology =", "routing = \"shortest\"\ntopology =");
+    assert_eq!(plan(&(shortest + &gone)).expect("it leads around").fabric.configs.len(), 94);
+    let error = plan(&tree.replace("k = 4", "k = 4\nleaves = 3")).expect_err("leaves are a leaf-spine's");
+    assert!(error.contains("t.toml:5:10: `leaves` is a leaf-spine's"), "{error}");
+    let error = plan(&tree.replace("k = 4\n", "")).expect_err("k is missing");
+    assert!(error.contains("t.toml:3:12: a fat tree needs `k`"), "{error}");
+}
