@@ -151,20 +151,20 @@ impl<T: Copy> Layered<T> {
     ///
     /// # Errors
     /// If a layer has no value, or there is no such layer.
-    pub fn layers<const N: usize>(&self, names: [&str; N]) -> Result<[T; N], String> {
+    pub fn layers(&self, names: &[&str]) -> Result<Vec<T>, String> {
         let each = match self {
-            Self::All(v) => return Ok([*v; N]),
+            Self::All(v) => return Ok(vec![*v; names.len()]),
             Self::Each(each) => each,
         };
         let all = names.join(", ");
         if let Some(unknown) = each.keys().find(|k| !names.contains(&k.as_str())) {
-            let hint = did_you_mean(unknown, names);
+            let hint = did_you_mean(unknown, names.iter().copied());
             return Err(format!("there is no layer `{unknown}`{hint} (there are: {all})"));
         }
         if let Some(missing) = names.iter().find(|n| !each.contains_key(**n)) {
             return Err(format!("the layer `{missing}` has no value (there are: {all})"));
         }
-        Ok(names.map(|name| each[name]))
+        Ok(names.iter().map(|&name| each[name]).collect())
     }
 }
 

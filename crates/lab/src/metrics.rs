@@ -199,6 +199,8 @@ mod tests {
             bytes: 1500,
             start: 5 * MILLISECOND,
             end: (5 + ms) * MILLISECOND,
+            opened: 1,
+            closed: 0,
             counters: Default::default(),
         };
         record.counters.timeouts = timeouts;

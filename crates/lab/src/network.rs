@@ -6,9 +6,10 @@ use tresse_fabric::{
 };
 
 use crate::error::did_you_mean;
-use crate::experiment::{Distinct, Fabric, NonEct, Topology as Shape};
+use crate::experiment::{Distinct, Fabric, Layered, NonEct, Topology as Shape};
 use crate::resolve::LONGEST;
 use crate::routing_keys::{Choice, RoutingKey};
+use crate::units::{Duration, Rate};
 
 /// Who chooses the ways of packets.
 #[derive(Debug, Clone)]
@@ -161,18 +162,18 @@ struct Layers<const N: usize> {
 
 impl<const N: usize> Layers<N> {
     fn new(f: &Fabric, names: [&str; N]) -> Result<Self, Wrong> {
-        let rate = f.rate.layers(names).map_err(|e| wrong("rate", e))?;
+        let rate: [Rate; N] = of_layers("rate", &f.rate, names)?;
         for (rate, layer) in rate.iter().zip(names) {
             if !RATES.contains(&rate.0) {
                 let message = format!("{rate} in the {layer} layer: a link has 1kbps to 100Tbps");
                 return Err(wrong("rate", message));
             }
         }
-        let delay = f.delay.layers(names).map_err(|e| wrong("delay", e))?;
+        let delay: [Duration; N] = of_layers("delay", &f.delay, names)?;
         if let Some(delay) = delay.iter().find(|d| d.0 > LONGEST) {
             return Err(wrong("delay", format!("{delay}: a link has at most 1000s of delay")));
         }
-        let loss = f.loss.layers(names).map_err(|e| wrong("loss", e))?;
+        let loss: [crate::units::Probability; N] = of_layers("loss", &f.loss, names)?;
         for (loss, layer) in loss.iter().zip(names) {
             if loss.to_port() == Probability::ONE {
                 let message = format!("{loss} in the {layer} layer: no flow would ever finish");
@@ -182,11 +183,16 @@ impl<const N: usize> Layers<N> {
         Ok(Self {
             rate: rate.map(|r| r.0),
             delay: delay.map(|d| d.0),
-            limit: f.queue.layers(names).map_err(|e| wrong("queue", e))?.map(|q| q.threshold()),
-            mark: f.mark.layers(names).map_err(|e| wrong("mark", e))?.map(|q| q.threshold()),
+            limit: of_layers("queue", &f.queue, names)?.map(|q| q.threshold()),
+            mark: of_layers("mark", &f.mark, names)?.map(|q| q.threshold()),
             loss: loss.map(|p| p.to_port()),
         })
     }
+}
+
+fn of_layers<T: Copy, const N: usize>(key: &str, v: &Layered<T>, names: [&str; N]) -> Result<[T; N], Wrong> {
+    let values = v.layers(&names).map_err(|e| wrong(key, e))?;
+    Ok(std::array::from_fn(|layer| values[layer]))
 }
 
 /// Rates at which a packet's transmission is neither nothing nor for ever, bit/s.

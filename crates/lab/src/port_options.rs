@@ -83,23 +83,25 @@ pub struct PortConfigs {
 /// The options of an experiment's ports, checked; by layer, from the hosts up.
 #[derive(Debug, Clone)]
 pub struct PortOptions {
-    red: Option<[RedConfig; 3]>,
-    classes: Vec<[ClassConfig; 3]>,
+    red: Option<Vec<RedConfig>>,
+    classes: Vec<Vec<ClassConfig>>,
     pool: Option<PoolConfig>,
 }
 
 impl PortOptions {
-    /// Those of `fabric`, for packets of at most `packet` bytes.
+    /// Those of `fabric`, whose layers have these names, for packets of at most `packet` bytes.
     ///
     /// # Errors
     /// What is wrong, and the key of `[fabric]` where it stands.
-    pub fn new(fabric: &Fabric, packet: u32) -> Result<Self, Wrong> {
-        let red = fabric.red.as_ref().map(red).transpose()?;
+    pub fn new(fabric: &Fabric, layers: &[&str], packet: u32) -> Result<Self, Wrong> {
+        let red = fabric.red.as_ref().map(|r| red(r, layers)).transpose()?;
         let classes = fabric
             .classes
             .iter()
             .zip(0..)
-            .map(|(class, i)| classes(fabric, class).map_err(|e| (CLASSES, format!("class {i}: {e}"))))
+            .map(|(class, i)| {
+                classes(fabric, layers, class).map_err(|e| (CLASSES, format!("class {i}: {e}")))
+            })
             .collect::<Result<Vec<_>, _>>()?;
         if classes.len() > MAX_CLASSES {
             let message = format!("{} classes: a port has at most {MAX_CLASSES}", classes.len());
@@ -123,7 +125,7 @@ impl PortOptions {
         let switches = (0..).zip(&topology.network.ends).filter(|(_, [node, _])| *node >= hosts);
         for (number, &[node, _]) in switches {
             let (port, layer) = (&mut ports[number as usize], usize::from(topology.layers[number as usize]));
-            port.red = self.red.map(|red| RedConfig { stream: (seed, number), ..red[layer] });
+            port.red = self.red.as_ref().map(|red| RedConfig { stream: (seed, number), ..red[layer] });
             if self.classes.is_empty() && self.pool.is_none() {
                 continue;
             }
@@ -146,7 +148,7 @@ type Wrong = (&'static [&'static str], String);
 
 const CLASSES: &[&str] = &["fabric", "classes"];
 
-fn red(red: &Red) -> Result<[RedConfig; 3], Wrong> {
+fn red(red: &Red, layers: &[&str]) -> Result<Vec<RedConfig>, Wrong> {
     let wrong = |path: &'static [&'static str], message| Err((path, message));
     if red.weight > 16 {
         let message = format!("{}: the weight of a new length is 2^-weight, with 0 to 16", red.weight);
@@ -159,7 +161,9 @@ fn red(red: &Red) -> Result<[RedConfig; 3], Wrong> {
         return wrong(&["fabric", "red", "probability"], message);
     }
     let mut configs = Vec::new();
-    for (min, max) in red.min.layers().into_iter().zip(red.max.layers()) {
+    let lengths = |key: &'static [&'static str], v: &Layered<Queue>| v.layers(layers).map_err(|e| (key, e));
+    let mins = lengths(&["fabric", "red", "min"], &red.min)?;
+    for (min, max) in mins.into_iter().zip(lengths(&["fabric", "red", "max"], &red.max)?) {
         let ordered = match (min, max) {
             (Queue::Packets(min), Queue::Packets(max)) | (Queue::Bytes(min), Queue::Bytes(max)) => {
                 min <= max && max < 1 << 31
@@ -182,10 +186,10 @@ fn red(red: &Red) -> Result<[RedConfig; 3], Wrong> {
             stream: (0, 0),
         });
     }
-    Ok(configs.try_into().expect("one for each layer"))
+    Ok(configs)
 }
 
-fn classes(fabric: &Fabric, class: &Class) -> Result<[ClassConfig; 3], String> {
+fn classes(fabric: &Fabric, layers: &[&str], class: &Class) -> Result<Vec<ClassConfig>, String> {
     if !(1..=1_000_000_000).contains(&class.quantum.0) {
         return Err(format!("a quantum of {}: 1B to 1GB", class.quantum));
     }
@@ -197,16 +201,17 @@ fn classes(fabric: &Fabric, class: &Class) -> Result<[ClassConfig; 3], String> {
     {
         return Err(format!("share.rtt = {}: more than 0, at most 1000s", share.rtt));
     }
-    let limits = class.queue.unwrap_or(fabric.queue).layers();
-    let marks = class.mark.unwrap_or(fabric.mark).layers();
-    Ok([0, 1, 2].map(|layer: usize| ClassConfig {
+    let limits = class.queue.as_ref().unwrap_or(&fabric.queue).layers(layers)?;
+    let marks = class.mark.as_ref().unwrap_or(&fabric.mark).layers(layers)?;
+    let config = |(limit, mark): (Queue, Queue)| ClassConfig {
         quantum: class.quantum.0 as u32,
-        limit: limits[layer].threshold(),
+        limit: limit.threshold(),
         mark: match class.share {
             Some(Share { rtt, lambda }) => ClassMark::Share { rtt: rtt.0, lambda: lambda.thousandths() },
-            None => ClassMark::Above(marks[layer].threshold()),
+            None => ClassMark::Above(mark.threshold()),
         },
-    }))
+    };
+    Ok(limits.into_iter().zip(marks).map(config).collect())
 }
 
 fn buffer(buffer: Buffer, packet: u32) -> Result<PoolConfig, Wrong> {

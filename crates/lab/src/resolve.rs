@@ -104,8 +104,8 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
         return Err(wrong(&["measure", "samples"], "an interval of 1us to 1000s".into()));
     }
     let base = experiment.transport.config().map_err(|(key, e)| wrong(&["transport", key], e))?;
-    let options =
-        PortOptions::new(&experiment.fabric, base.mss + base.header).map_err(|(path, e)| wrong(path, e))?;
+    let options = PortOptions::new(&experiment.fabric, fabric.layer_names, base.mss + base.header)
+        .map_err(|(path, e)| wrong(path, e))?;
     let class = |path: &[&str], class: u8| match options.classes() {
         n if usize::from(class) < n => Ok(class),
         1 => Err(wrong(path, format!("class {class}: without `fabric.classes` there is only class 0"))),
