@@ -3,9 +3,10 @@
 //! An experiment file's keys, `tresse list load-balancers` and `tresse explain` all come from these
 //! declarations.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use tresse_path_manager::{Parameter, ParameterError, Range, Value, Values};
+use std::collections::BTreeMap;
+
+use tresse_fabric::{Balancing, Feedback, FlagConfig, HolnetConfig, MICROSECOND};
+use tresse_path_manager::{Parameter, Range, Values};
 
 use crate::declared::{self, DeclaredEntry};
 use crate::parts::Entry;
@@ -42,35 +43,50 @@ pub enum Follows {
 }
 
 impl Declaration {
-    /// The defaults of the parameters, and `settings` in their place.
+    /// The defaults of the parameters, and `settings` of an experiment file in their place.
     ///
     /// # Errors
-    /// A parameter that it does not have, or a value that the parameter cannot have.
-    pub fn values<'a>(
-        &self,
-        settings: impl IntoIterator<Item = (&'a String, &'a Setting)>,
-    ) -> Result<Values, ParameterError> {
-        let settings = settings.into_iter().map(|(name, setting)| (name.as_str(), setting.into()));
-        Values::new(self.name, self.parameters, settings)
-    }
-}
-
-/// A value for a parameter in an experiment file: a whole number in the parameter's unit, or a word.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "a whole number or a word")]
-pub enum Setting {
-    /// For a number.
-    Whole(u64),
-    /// For a choice.
-    Choice(String),
-}
-
-impl From<&Setting> for Value {
-    fn from(setting: &Setting) -> Self {
-        match setting {
-            Setting::Whole(value) => Self::Whole(*value),
-            Setting::Choice(word) => Self::Choice(word.clone()),
+    /// A parameter that it does not have, or a value that the parameter cannot have: its name, and what is
+    /// wrong.
+    pub fn values(&self, settings: &BTreeMap<String, toml::Value>) -> Result<Values, (String, String)> {
+        let mut read = Vec::new();
+        for (name, value) in settings {
+            let value = declared::setting(self.name, self.parameters.iter(), name, value)
+                .map_err(|e| (name.clone(), e))?;
+            read.push((name.as_str(), value));
         }
+        Ok(Values::new(self.name, self.parameters, read).expect("each was looked at"))
+    }
+
+    /// What switches do; nothing if the choice is the hosts'.
+    pub fn balancing(&self, values: &Values) -> Option<Balancing> {
+        let whole = |name| values.whole(name) as u32;
+        let holnet = || HolnetConfig {
+            r_min: whole("r_min"),
+            r_max: whole("r_max"),
+            kappa: whole("kappa"),
+            period: values.whole("period") * MICROSECOND,
+            flowlet_gap: (values.choice("by") == "flowlet").then(|| values.whole("gap") * MICROSECOND),
+        };
+        Some(match self.name {
+            "ecmp" => Balancing::Ecmp,
+            "spray" => Balancing::Spray,
+            "drill" => Balancing::Drill { samples: whole("samples"), memory: whole("memory") },
+            "holnet-percentage" => Balancing::HolnetPercentage(holnet()),
+            "holnet-rate" => Balancing::HolnetRate(holnet()),
+            _ => return None,
+        })
+    }
+
+    /// The flags of congested ports, if it follows them.
+    pub fn flags(&self, values: &Values) -> Option<FlagConfig> {
+        (self.follows == Follows::Flags).then(|| FlagConfig {
+            fraction: values.whole("flag") as u32 * 10,
+            feedback: match values.choice("feedback") {
+                "backward" => Feedback::Backward,
+                _ => Feedback::OneHop,
+            },
+        })
     }
 }
 
@@ -109,7 +125,7 @@ const THOUSANDTHS: &str = "1/1000";
 
 const R_MIN: Parameter = Parameter {
     name: "r_min",
-    range: Range::Whole { default: 100, min: 1, max: 999 },
+    range: Range::Whole { default: 100, min: 0, max: 999 },
     unit: THOUSANDTHS,
     meaning: "r^out of a port whose next hop is congested (Table 2.1)",
 };
@@ -243,7 +259,7 @@ static ALL: &[Declaration] = &[
     },
 ];
 
-/// Names, ranges and defaults are those of Linux's `tcp_plb_*`, but that there 0 rounds or marks are allowed
+/// Names, ranges and defaults are those of Linux's `tcp_plb_*` (`suspend_rto`: `tcp_plb_suspend_rto_sec`), but that there 0 rounds or marks are allowed
 /// too, with which a flow would change its hash in every round.
 const PLB: &[Parameter] = &[
     Parameter {
@@ -265,7 +281,7 @@ const PLB: &[Parameter] = &[
         meaning: "M: the same if nothing is in flight; 0: then too only after `rehash_rounds`",
     },
     Parameter {
-        name: "suspend_rto_sec",
+        name: "suspend_rto",
         range: Range::Whole { default: 60, min: 0, max: 255 },
         unit: "s",
         meaning: "after a retransmission timeout congestion changes nothing for 1 to 2 times as long",

@@ -8,12 +8,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
-use tresse_path_manager::{
-    Declaration, MICROSECOND, Parameter, ParameterError, Range, Scheme, Value, all, find,
-};
+use tresse_path_manager::{Declaration, ParameterError, Scheme, Value, all, find};
 
+use crate::declared;
 use crate::error::did_you_mean;
-use crate::units::{Bytes, Duration};
 
 /// A path manager with values for some of its parameters (`tresse list path-managers`).
 #[derive(Debug, Clone, PartialEq)]
@@ -72,56 +70,8 @@ fn setting(declaration: &Declaration, name: &str, value: &toml::Value) -> Result
             "the number of subflows is an axis: `subflows` of the scheme, beside `path_manager`".into()
         );
     }
-    let Some(p) = declaration.parameters.iter().find(|p| p.name == name) else {
-        let known: Vec<&str> =
-            declaration.parameters.iter().map(|p| p.name).filter(|&p| p != SUBFLOWS).collect();
-        let hint = did_you_mean(name, known.iter().copied());
-        let known = known.join(", ");
-        return Err(format!("{} has no parameter `{name}`{hint} (it has: {known})", declaration.name));
-    };
-    read(p, value)
-}
-
-/// The value of a parameter, in its unit.
-pub(crate) fn read(p: &Parameter, value: &toml::Value) -> Result<Value, String> {
-    let read = match (p.range, value) {
-        (Range::Whole { .. }, _) => whole(p, value)?.map(Value::Whole),
-        (Range::Choice(_), toml::Value::String(word)) => Some(Value::Choice(word.clone())),
-        (Range::List { .. }, toml::Value::Array(all)) => {
-            all.iter().map(natural).collect::<Option<_>>().map(Value::List)
-        }
-        _ => None,
-    };
-    let read = read.filter(|v| p.range.contains(v));
-    read.ok_or_else(|| format!("{} = {value} is not {}{}", p.name, p.range, in_unit(p.unit)))
-}
-
-/// A number in the parameter's unit; times and sizes are strings with a unit (design rule 7).
-fn whole(p: &Parameter, value: &toml::Value) -> Result<Option<u64>, String> {
-    let example = match p.unit {
-        "us" => "200us",
-        "B" => "100kB",
-        _ => return Ok(natural(value)),
-    };
-    match value {
-        toml::Value::String(text) if p.unit == "B" => text.parse::<Bytes>().map(|b| Some(b.0)),
-        toml::Value::String(text) => match text.parse::<Duration>()?.0 {
-            time if time.is_multiple_of(MICROSECOND) => Ok(Some(time / MICROSECOND)),
-            _ => Err(format!("\"{text}\" is finer than one microsecond")),
-        },
-        _ => Err(format!(
-            "{} = {value} has no unit; write a string with a unit, such as \"{example}\"",
-            p.name
-        )),
-    }
-}
-
-fn natural(value: &toml::Value) -> Option<u64> {
-    value.as_integer().and_then(|n| u64::try_from(n).ok())
-}
-
-fn in_unit(unit: &str) -> String {
-    if unit.is_empty() { String::new() } else { format!(" {unit}") }
+    let own = declaration.parameters.iter().filter(|p| p.name != SUBFLOWS);
+    declared::setting(declaration.name, own, name, value)
 }
 
 impl<'de> Deserialize<'de> for PathManager {
@@ -177,7 +127,7 @@ impl JsonSchema for PathManager {
 
 #[cfg(test)]
 mod tests {
-    use tresse_path_manager::{Config, Value, opn};
+    use tresse_path_manager::{Config, MICROSECOND, Value, opn};
 
     use super::PathManager;
 
@@ -211,7 +161,7 @@ mod tests {
         let Ok(Config::Opn(opn)) = config(r#"path_manager = { name = "opn", timer_3 = "20ms" }"#, 1) else {
             panic!("opn with a period of 20 ms");
         };
-        assert_eq!(opn.tuning.expect("it tunes").timer_3, 20_000 * super::MICROSECOND);
+        assert_eq!(opn.tuning.expect("it tunes").timer_3, 20_000 * MICROSECOND);
         assert!(opn.shifting.is_some_and(|s| s.timer_1 == opn::Silence::TwiceSrtt));
         let Ok(Config::Mmptcp(mmptcp)) =
             config(r#"path_manager = { name = "mmptcp", threshold = "1MB" }"#, 4)

@@ -13,7 +13,7 @@ use tresse_path_manager::Values;
 
 use crate::balancers::{self, Follows};
 use crate::error::did_you_mean;
-use crate::manager_keys;
+use crate::declared;
 
 /// What decides which way packets take, with values for some of its parameters
 /// (`tresse list load-balancers`).
@@ -57,11 +57,7 @@ impl RoutingKey {
         }
         let mut settings = Vec::new();
         for (name, value) in &self.parameters {
-            let read = match declaration.parameters.iter().find(|p| p.name == name) {
-                Some(p) => manager_keys::read(p, value)?,
-                // Refused below, with the names that there are.
-                None => tresse_path_manager::Value::Whole(0),
-            };
+            let read = declared::setting(declaration.name, declaration.parameters.iter(), name, value)?;
             settings.push((name.as_str(), read));
         }
         let values = Values::new(declaration.name, declaration.parameters, settings);

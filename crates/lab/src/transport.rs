@@ -1,11 +1,14 @@
 //! What an experiment says of its hosts, and the transport that comes of it.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tresse_controllers as controllers;
 use tresse_fabric::{MICROSECOND, MILLISECOND, SECOND};
 use tresse_transport::{self as transport, Config, DelayedAck, Echo, Gro};
 
+use crate::balancers;
 use crate::resolve::LONGEST;
 use crate::units::{Bytes, Duration, Packets};
 
@@ -34,6 +37,11 @@ pub struct Transport {
     pub recovery: Option<Recovery>,
     /// How the window goes down after a congestion signal.
     pub reduction: Option<Reduction>,
+    /// On which of several subflows with room the next data goes (`tresse list schedulers`).
+    pub scheduler: Option<Scheduler>,
+    /// Whether a subflow that stays congested changes the hash by which switches choose its path: `"on"`,
+    /// `"off"`, or a table of PLB's parameters (`tresse explain plb`).
+    pub plb: Option<Plb>,
     /// An ACK for this many packets.
     pub ack_every: Option<Packets>,
     /// Or after this long.
@@ -47,8 +55,9 @@ pub struct Transport {
     pub quick_acks_again: Option<bool>,
     /// Added to the timeouts of RACK-TLP's probes and of its reordering window.
     pub timer_slack: Option<Duration>,
-    /// Whether a window is spread over the round trip.
-    pub pacing: Option<Pacing>,
+    /// Whether a window is spread over the round trip, as Linux does it: at 200 % of the window a round trip
+    /// in slow start, at 120 % later.
+    pub pacing: Option<Switch>,
     /// With pacing: the most segments in a burst.
     pub tso: Option<Packets>,
     /// The most segments that the receiver's network card merges; `1pkt` turns it off.
@@ -94,13 +103,35 @@ pub enum Reduction {
     Prr,
 }
 
-/// Whether a window is spread over the round trip.
+/// Where the next data goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Pacing {
-    /// What the window lets go leaves at once.
+pub enum Scheduler {
+    /// On the subflow with the lowest smoothed RTT.
+    LowestRtt,
+    /// On the next subflow in turn.
+    RoundRobin,
+}
+
+/// Whether and how a subflow changes its hash.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "\"on\", \"off\", or a table such as { rehash_rounds = 6 }")]
+pub enum Plb {
+    /// With Linux's parameters, or not at all.
+    Switch(Switch),
+    /// With these values for some of its parameters.
+    Parameters(
+        #[schemars(with = "serde_json::Map<String, serde_json::Value>")] BTreeMap<String, toml::Value>,
+    ),
+}
+
+/// Whether something is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Switch {
+    /// It is not.
     Off,
-    /// As Linux does it: at 200 % of the window a round trip in slow start, at 120 % later.
+    /// It is.
     On,
 }
 
@@ -185,9 +216,10 @@ impl Transport {
             timer_slack: time(self.timer_slack, base.timer_slack),
             recovery: self.recovery.map_or(base.recovery, Recovery::of_transport),
             reduction: self.reduction.map_or(base.reduction, Reduction::of_transport),
-            scheduler: base.scheduler,
             handshake: self.handshake.unwrap_or(base.handshake),
-            pacing: self.pacing.map_or(base.pacing, |p| p == Pacing::On),
+            scheduler: self.scheduler.map_or(base.scheduler, Scheduler::of_transport),
+            plb: self.plb.as_ref().map(Plb::of_transport).transpose().map_err(|e| ("plb", e))?.flatten(),
+            pacing: self.pacing.map_or(base.pacing, |p| p == Switch::On),
             tso: count(self.tso, base.tso),
             delayed_ack: DelayedAck {
                 every: count(self.ack_every, base.delayed_ack.every),
@@ -276,6 +308,36 @@ impl Recovery {
             Self::Sack => transport::Recovery::Sack,
             Self::Rack => transport::Recovery::Rack,
         }
+    }
+}
+
+impl Scheduler {
+    fn of_transport(self) -> transport::Scheduler {
+        match self {
+            Self::LowestRtt => transport::Scheduler::LowestRtt,
+            Self::RoundRobin => transport::Scheduler::RoundRobin,
+        }
+    }
+}
+
+impl Plb {
+    /// The simulator gives each connection a seed.
+    fn of_transport(&self) -> Result<Option<transport::Plb>, String> {
+        let settings = match self {
+            Self::Switch(Switch::Off) => return Ok(None),
+            Self::Switch(Switch::On) => &BTreeMap::new(),
+            Self::Parameters(settings) => settings,
+        };
+        let declaration = balancers::find("plb").expect("it is declared");
+        let values = declaration.values(settings).map_err(|(_, e)| e)?;
+        let whole = |name| values.whole(name) as u32;
+        Ok(Some(transport::Plb {
+            cong_thresh: whole("cong_thresh"),
+            rehash_rounds: whole("rehash_rounds"),
+            idle_rehash_rounds: whole("idle_rehash_rounds"),
+            suspend: values.whole("suspend_rto") * SECOND,
+            seed: 0,
+        }))
     }
 }
 

@@ -2,10 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tresse_lab::balancers::{Setting, all, find};
+use tresse_fabric::{Balancing, Feedback, FlagConfig, HolnetConfig, MICROSECOND};
+use tresse_lab::balancers::{Declaration, Follows, all, find};
 
-fn settings(pairs: &[(&str, Setting)]) -> BTreeMap<String, Setting> {
-    pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+fn balancer(name: &str) -> &'static Declaration {
+    find(name).unwrap_or_else(|| panic!("{name} is declared"))
+}
+
+fn settings(text: &str) -> BTreeMap<String, toml::Value> {
+    toml::from_str(text).expect("a TOML table")
 }
 
 #[test]
@@ -24,44 +29,57 @@ fn names_are_distinct_and_defaults_are_allowed() {
 
 #[test]
 fn settings_take_the_place_of_defaults() {
-    let drill = find("drill").expect("drill is declared");
-    let values = drill.values(&settings(&[("memory", Setting::Whole(3))])).expect("3 is allowed");
+    let drill = balancer("drill");
+    let values = drill.values(&settings("memory = 3")).expect("3 is allowed");
     assert_eq!((values.whole("samples"), values.whole("memory")), (2, 3));
-    let leaf = find("holnet-percentage").expect("it is declared");
-    let values = leaf.values(&settings(&[("by", Setting::Choice("flowlet".into()))])).expect("a choice");
-    assert_eq!(values.choice("by"), "flowlet");
+    assert_eq!(drill.balancing(&values), Some(Balancing::Drill { samples: 2, memory: 3 }));
+    assert_eq!(drill.flags(&values), None);
+}
+
+/// The thesis's numbers: r_min = 0.1, r_max = 1.5, 80 % of the queue, a quarter of 160 us.
+#[test]
+fn holnets_defaults_are_the_thesiss() {
+    let leaf = balancer("holnet-percentage");
+    let values = leaf.values(&settings("")).expect("defaults");
+    let config =
+        HolnetConfig { r_min: 100, r_max: 1500, kappa: 50, period: 40 * MICROSECOND, flowlet_gap: None };
+    assert_eq!(leaf.balancing(&values), Some(Balancing::HolnetPercentage(config)));
+    assert_eq!(leaf.flags(&values), Some(FlagConfig { fraction: 800, feedback: Feedback::OneHop }));
+    let rate = balancer("holnet-rate");
+    let text = "by = \"flowlet\"\ngap = \"50us\"\nperiod = \"1ms\"\nfeedback = \"backward\"\nflag = 90";
+    let values = rate.values(&settings(text)).expect("they are allowed");
+    let config = HolnetConfig { period: 1000 * MICROSECOND, flowlet_gap: Some(50 * MICROSECOND), ..config };
+    assert_eq!(rate.balancing(&values), Some(Balancing::HolnetRate(config)));
+    assert_eq!(rate.flags(&values), Some(FlagConfig { fraction: 900, feedback: Feedback::Backward }));
+}
+
+#[test]
+fn whatever_a_switch_can_do_has_its_name() {
+    let done = |d: &Declaration| d.balancing(&d.values(&settings("")).expect("defaults"));
+    assert_eq!(done(balancer("ecmp")), Some(Balancing::Ecmp));
+    assert_eq!(done(balancer("spray")), Some(Balancing::Spray));
+    for d in all() {
+        let by_switches = !matches!(d.follows, Follows::Address | Follows::Host);
+        assert_eq!(done(d).is_some(), by_switches, "{}", d.name);
+    }
 }
 
 #[test]
 fn a_wrong_setting_is_told_with_what_there_is() {
-    let error = |name: &str, key: &str, value| {
-        let balancer = find(name).expect("it is declared");
-        balancer.values(&settings(&[(key, value)])).expect_err("it is wrong").to_string()
-    };
-    assert_eq!(
-        error("drill", "d", Setting::Whole(2)),
-        "drill has no parameter `d` (it has: samples, memory)"
-    );
-    assert_eq!(error("ecmp", "salt", Setting::Whole(2)), "ecmp has no parameter `salt` (it has: none)");
-    assert_eq!(
-        error("drill", "samples", Setting::Whole(0)),
-        "samples = 0 is not a whole number in 1..=128 (drill)"
-    );
-    assert_eq!(
-        error("drill", "samples", Setting::Choice("two".into())),
-        "samples = two is not a whole number in 1..=128 (drill)"
-    );
-    assert_eq!(
-        error("holnet-rate", "by", Setting::Choice("flow".into())),
-        "by = flow is not one of packet, flowlet (holnet-rate)"
-    );
-}
-
-/// In a file a number is a whole number and a word a string; anything else is refused when it is read.
-#[test]
-fn settings_are_read_from_a_file() {
-    let read: BTreeMap<String, Setting> = toml::from_str("a = 3\nb = \"packet\"").expect("both are settings");
-    assert_eq!(read, settings(&[("a", Setting::Whole(3)), ("b", Setting::Choice("packet".into()))]));
-    let error = toml::from_str::<BTreeMap<String, Setting>>("a = 0.5").expect_err("a float is none");
-    assert!(error.to_string().contains("a whole number or a word"), "{error}");
+    for (name, text, key, message) in [
+        ("drill", "d = 2", "d", "drill has no parameter `d` (it has: samples, memory)"),
+        ("drill", "sample = 2", "sample", "drill has no parameter `sample`; did you mean `samples`?"),
+        ("ecmp", "salt = 2", "salt", "ecmp has no parameter `salt` (it has: none)"),
+        ("drill", "samples = 0", "samples", "samples = 0 is not a whole number in 1..=128 ports"),
+        ("drill", "samples = 1.5", "samples", "samples = 1.5 is not a whole number in 1..=128 ports"),
+        ("drill", "samples = \"2\"", "samples", "samples = \"2\" is not a whole number in 1..=128 ports"),
+        ("holnet-rate", "by = \"flow\"", "by", "by = \"flow\" is not one of packet, flowlet"),
+        ("holnet-rate", "gap = 50", "gap", "gap = 50 has no unit; write a string with a unit, such as"),
+        ("plb", "suspend_rto = \"1.5s\"", "suspend_rto", "\"1.5s\" is finer than one second"),
+        ("plb", "suspend_rto = 60", "suspend_rto", "such as \"60s\""),
+    ] {
+        let (at, error) = balancer(name).values(&settings(text)).expect_err(text);
+        assert_eq!(at, key);
+        assert!(error.contains(message), "{error}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use tresse_fabric::{MICROSECOND, MILLISECOND, SECOND};
 use tresse_lab::{Profile, Source, find, load, resolve};
-use tresse_transport::{Config, Gro, Recovery, Reduction};
+use tresse_transport::{Config, Gro, Plb, Recovery, Reduction, Scheduler};
 
 /// The transport of XMP's table 1 with `keys` in place of its own, under LIA.
 fn config(keys: &str) -> Result<Config, String> {
@@ -48,8 +48,26 @@ fn a_key_comes_before_the_profile() {
 }
 
 #[test]
+fn the_scheduler_and_plb_are_keys() {
+    let with = |keys: &str| config(&format!("profile = \"linux\"\n{keys}"));
+    let base = with("").expect("valid");
+    assert_eq!((base.scheduler, base.plb), (Scheduler::LowestRtt, None));
+    assert_eq!(with("scheduler = \"lowest-rtt\"\nplb = \"off\""), Ok(base));
+    let robin = Config { scheduler: Scheduler::RoundRobin, ..base };
+    assert_eq!(with("scheduler = \"round-robin\""), Ok(robin));
+    assert_eq!(with("plb = \"on\""), Ok(Config { plb: Some(Plb::default()), ..base }));
+    let plb = Plb { rehash_rounds: 6, suspend: 10 * SECOND, ..Plb::default() };
+    let keys = "plb = { rehash_rounds = 6, suspend_rto = \"10s\" }";
+    assert_eq!(with(keys), Ok(Config { plb: Some(plb), ..base }));
+}
+
+#[test]
 fn what_is_wrong_is_named() {
     for (keys, expected) in [
+        ("profile = \"ns3\"\nscheduler = \"rtt\"", "expected `lowest-rtt` or `round-robin`"),
+        ("profile = \"ns3\"\nplb = \"yes\"", "\"on\", \"off\", or a table"),
+        ("profile = \"ns3\"\nplb = { rounds = 6 }", "plb has no parameter `rounds` (it has: cong_thresh"),
+        ("profile = \"ns3\"\nplb = { cong_thresh = 300 }", "a whole number in 1..=256 1/256"),
         ("mss = \"1460B\"", "transport.header: it has no value"),
         ("", "profile = \"ns3\" or \"linux\""),
         ("profile = \"bsd\"", "unknown variant `bsd`, expected `ns3` or `linux`"),
