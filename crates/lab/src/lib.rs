@@ -12,6 +12,7 @@ pub mod managers;
 pub mod metrics;
 mod network;
 mod optimum;
+pub mod pairs;
 pub mod papers;
 pub mod parts;
 pub mod port_options;

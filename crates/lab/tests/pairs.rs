@@ -1,0 +1,144 @@
+//! Each pair of parts that makes no sense is refused with a reason, and nothing else is.
+
+use tresse_lab::balancers::{Follows, all, find};
+use tresse_lab::pairs::{Part, Parts, check};
+use tresse_path_manager::{Config, Scheme, Value};
+
+fn manager(name: &str, subflows: u64, by: &str) -> Config {
+    let declaration = tresse_path_manager::find(name).expect("it is declared");
+    let has = |parameter: &str| declaration.parameters.iter().any(|p| p.name == parameter);
+    let settings = [("subflows", Value::Whole(subflows)), ("by", Value::Choice(by.to_owned()))];
+    let settings = settings.into_iter().filter(|(name, _)| has(name));
+    Scheme::new(declaration, settings).expect("they are allowed").config().clone()
+}
+
+fn parts<'a>(routing: &str, manager: &'a Config) -> Parts<'a> {
+    let routing = find(routing).expect("it is declared");
+    Parts {
+        routing,
+        fat_tree: true,
+        flags: routing.follows == Follows::Flags,
+        address_pairs: 16,
+        plb: false,
+        ecn: true,
+        next_hop: false,
+        manager,
+    }
+}
+
+/// The part that has to give way, for a reason with these words.
+#[track_caller]
+fn refused(parts: Parts, part: Part, words: &[&str]) {
+    let senseless = check(&parts).expect_err("it makes no sense");
+    assert_eq!(senseless.part, part, "{}", senseless.reason);
+    for word in words {
+        assert!(senseless.reason.contains(word), "{word}: {}", senseless.reason);
+    }
+    assert!(!senseless.reason.contains("  "), "{}", senseless.reason);
+}
+
+#[test]
+fn plb_needs_switches_that_follow_the_hash() {
+    let one = manager("fixed", 1, "address");
+    for (routing, why) in [
+        ("two-level", "two-level looks at addresses only"),
+        ("spray", "spray chooses for each packet anew"),
+        ("drill", "drill chooses for each packet anew"),
+        ("holnet-percentage", "holnet-percentage follows congestion"),
+        ("holnet-rate", "holnet-rate follows congestion"),
+    ] {
+        assert_eq!(check(&parts(routing, &one)), Ok(()));
+        let words = ["PLB changes a flow's hash, and ", why, "routing = \"ecmp\""];
+        refused(Parts { plb: true, ..parts(routing, &one) }, Part::Plb, &words);
+    }
+    assert_eq!(check(&Parts { plb: true, ..parts("ecmp", &one) }), Ok(()));
+    refused(parts("plb", &one), Part::Routing, &["plb = \"on\" in [transport]"]);
+}
+
+#[test]
+fn plb_needs_marks() {
+    let one = manager("fixed", 1, "port");
+    refused(Parts { plb: true, ecn: false, ..parts("ecmp", &one) }, Part::Ecn, &["ecn = true"]);
+    assert_eq!(check(&Parts { ecn: false, ..parts("ecmp", &one) }), Ok(()));
+}
+
+#[test]
+fn a_controller_that_asks_the_next_hop_needs_flags() {
+    let one = manager("fixed", 1, "address");
+    for routing in ["two-level", "ecmp", "spray", "drill"] {
+        let asks = Parts { next_hop: true, ..parts(routing, &one) };
+        refused(asks, Part::Controller, &["next hop", "holnet-percentage"]);
+        assert_eq!(check(&Parts { flags: true, ..asks }), Ok(()));
+    }
+    for routing in ["holnet-percentage", "holnet-rate"] {
+        assert_eq!(check(&Parts { next_hop: true, ..parts(routing, &one) }), Ok(()));
+    }
+}
+
+#[test]
+fn two_level_routing_is_a_fat_trees() {
+    let one = manager("fixed", 1, "address");
+    refused(Parts { fat_tree: false, ..parts("two-level", &one) }, Part::Routing, &["fat tree", "ecmp"]);
+    for balancer in all().iter().filter(|d| !matches!(d.follows, Follows::Address | Follows::Host)) {
+        assert_eq!(check(&Parts { fat_tree: false, ..parts(balancer.name, &one) }), Ok(()));
+    }
+}
+
+#[test]
+fn mmptcp_needs_switches_that_follow_the_hash() {
+    let mmptcp = manager("mmptcp", 8, "");
+    for routing in ["two-level", "spray", "drill", "holnet-percentage", "holnet-rate"] {
+        refused(parts(routing, &mmptcp), Part::PathManager, &["mmptcp sprays", routing, "\"ecmp\""]);
+    }
+    assert_eq!(check(&parts("ecmp", &mmptcp)), Ok(()));
+}
+
+#[test]
+fn traffic_shifting_needs_paths() {
+    for name in ["opn", "opn-shifting"] {
+        let opn = manager(name, 1, "");
+        for routing in ["spray", "drill", "holnet-percentage", "holnet-rate"] {
+            refused(parts(routing, &opn), Part::PathManager, &["traffic shifting", routing, "opn-tuning"]);
+        }
+        for routing in ["two-level", "ecmp"] {
+            assert_eq!(check(&parts(routing, &opn)), Ok(()));
+        }
+    }
+    let tuning = manager("opn-tuning", 1, "");
+    assert_eq!(check(&parts("spray", &tuning)), Ok(()));
+}
+
+#[test]
+fn path_sharing_needs_two_subflows_marks_and_paths() {
+    let two = manager("path-sharing", 2, "address");
+    assert_eq!(check(&parts("two-level", &two)), Ok(()));
+    assert_eq!(check(&parts("ecmp", &two)), Ok(()));
+    let one = manager("path-sharing", 1, "address");
+    refused(parts("ecmp", &one), Part::Subflows, &["there is one", "at least 2"]);
+    refused(Parts { ecn: false, ..parts("ecmp", &two) }, Part::Ecn, &["marks", "ecn = true"]);
+    for routing in ["spray", "drill", "holnet-percentage", "holnet-rate"] {
+        refused(parts(routing, &two), Part::PathManager, &["all share all paths", routing]);
+    }
+}
+
+#[test]
+fn subflows_by_port_are_one_where_switches_look_at_addresses() {
+    for name in ["fixed", "path-sharing"] {
+        let by_port = manager(name, 4, "port");
+        refused(parts("two-level", &by_port), Part::PathManager, &["one path", "by = \"address\""]);
+        assert_eq!(check(&Parts { address_pairs: 1, ..parts("ecmp", &by_port) }), Ok(()));
+    }
+    assert_eq!(check(&parts("two-level", &manager("fixed", 1, "port"))), Ok(()));
+    assert_eq!(check(&parts("spray", &manager("fixed", 4, "port"))), Ok(()));
+}
+
+#[test]
+fn there_are_no_more_subflows_by_address_than_address_pairs() {
+    for name in ["fixed", "path-sharing"] {
+        let four = manager(name, 4, "address");
+        let with = |address_pairs| Parts { address_pairs, ..parts("ecmp", &four) };
+        refused(with(3), Part::Subflows, &["4 subflows by address", "3 address pairs", "by = \"port\""]);
+        refused(with(1), Part::Subflows, &["1 address pair:"]);
+        assert_eq!(check(&with(4)), Ok(()));
+    }
+}
