@@ -12,8 +12,8 @@ use tresse_fabric::{Balancing, Feedback, FlagConfig, HolnetConfig, MICROSECOND};
 use tresse_path_manager::Values;
 
 use crate::balancers::{self, Follows};
-use crate::error::did_you_mean;
 use crate::declared;
+use crate::error::did_you_mean;
 
 /// What decides which way packets take, with values for some of its parameters
 /// (`tresse list load-balancers`).

@@ -37,11 +37,6 @@ pub struct Transport {
     pub recovery: Option<Recovery>,
     /// How the window goes down after a congestion signal.
     pub reduction: Option<Reduction>,
-    /// On which of several subflows with room the next data goes (`tresse list schedulers`).
-    pub scheduler: Option<Scheduler>,
-    /// Whether a subflow that stays congested changes the hash by which switches choose its path: `"on"`,
-    /// `"off"`, or a table of PLB's parameters (`tresse explain plb`).
-    pub plb: Option<Plb>,
     /// An ACK for this many packets.
     pub ack_every: Option<Packets>,
     /// Or after this long.
@@ -64,6 +59,11 @@ pub struct Transport {
     pub gro: Option<Packets>,
     /// The least time between two polls of the receiver's network card.
     pub gro_interval: Option<Duration>,
+    /// On which of several subflows with room the next data goes (`tresse list schedulers`).
+    pub scheduler: Option<Scheduler>,
+    /// Whether a subflow that stays congested changes the hash by which switches choose its path: `"on"`,
+    /// `"off"`, or a table of PLB's parameters (`tresse explain plb`).
+    pub plb: Option<Plb>,
 }
 
 /// A set of values for the transport's keys.
