@@ -211,10 +211,9 @@ pub struct Scheme {
     /// The number of subflows, or several: each is a case.
     #[serde(default = "one_subflow")]
     pub subflows: Counts,
-    /// What opens and closes the subflows (`tresse list path-managers`). `subflows` says how many, if the path
-    /// manager takes their number; the others decide it themselves.
-    #[serde(default = "fixed")]
-    pub path_manager: PathManager,
+    /// What opens and closes the subflows (`tresse list path-managers`); if it is not said, `fixed`. `subflows`
+    /// says how many, if the path manager takes their number; the others decide it themselves.
+    pub path_manager: Option<PathManager>,
     /// Values for the controller's parameters.
     #[serde(default)]
     pub parameters: BTreeMap<String, u64>,
@@ -242,10 +241,6 @@ pub struct UserUtility {
 
 fn one_subflow() -> Counts {
     Counts::One(1)
-}
-
-fn fixed() -> PathManager {
-    PathManager { name: "fixed".to_owned(), parameters: BTreeMap::new() }
 }
 
 fn dctcp_echo() -> Echo {

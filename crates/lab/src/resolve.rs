@@ -1,11 +1,12 @@
 //! From an experiment to its cases: every point of the axes scheme, subflows and pattern.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 use tresse_controllers::{self as controllers, Signal};
 use tresse_fabric::{MICROSECOND, Time, Topology};
-use tresse_path_manager as path_manager;
+use tresse_path_manager::Config as Managers;
 use tresse_sim::Manager;
 use tresse_transport as transport;
 use tresse_workload::{Permutation, RackToRack, Size, Transfer};
@@ -13,6 +14,7 @@ use tresse_workload::{Permutation, RackToRack, Size, Transfer};
 use crate::error::{LabError, did_you_mean};
 use crate::experiment::{Echo, Experiment, FlowSize, Pattern, Scheme};
 use crate::load::Loaded;
+use crate::manager_keys::PathManager;
 use crate::metrics::METRICS;
 use crate::network::{self, Routing};
 use crate::port_options::PortOptions;
@@ -148,7 +150,8 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             let class = class(&path("class"), scheme.class.unwrap_or(workload.class))?;
             let largest = controllers::MAX_SUBFLOWS as u32;
             let most = routing.most().unwrap_or(largest).min(largest);
-            let takes_subflows = scheme.path_manager.takes_subflows();
+            let path_manager = scheme.path_manager.clone().unwrap_or_else(|| usual(&routing));
+            let takes_subflows = path_manager.takes_subflows();
             for &subflows in scheme.subflows.values() {
                 if subflows == 0 || subflows > most {
                     let what = if routing.most().is_some() { "this fabric" } else { "a connection" };
@@ -156,17 +159,17 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                     let message = format!("{subflows} subflows: {what} has 1 to {most} {of}");
                     return Err(wrong(&path("subflows"), message));
                 }
-                let manager = scheme.path_manager.resolve(subflows).map_err(|(below, e)| {
+                let manager = path_manager.resolve(subflows).map_err(|(below, e)| {
                     let below = below.iter().map(String::as_str);
                     wrong(&["schemes", name.as_str()].into_iter().chain(below).collect::<Vec<_>>(), e)
                 })?;
                 if subflows > 1 && !takes_subflows {
-                    let name = &scheme.path_manager.name;
+                    let name = &path_manager.name;
                     let message = format!("{name} decides itself how many subflows there are");
                     return Err(wrong(&path("subflows"), message));
                 }
                 let fixed = matches!(routing, Routing::Fixed(_));
-                if let (true, path_manager::Config::Mmptcp(_)) = (fixed, manager.config()) {
+                if let (true, Managers::Mmptcp(_)) = (fixed, manager.config()) {
                     let message = "mmptcp sprays packets, which fixed routes cannot do".to_owned();
                     return Err(wrong(&path("path_manager"), message));
                 }
@@ -194,6 +197,15 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
         cases = keep(cases, filter)?;
     }
     Ok(Plan { fabric, routing, options, cases, samples })
+}
+
+/// The path manager of a scheme that names none: a fixed number, told apart by what the routing looks at.
+fn usual(routing: &Routing) -> PathManager {
+    let by = match routing {
+        Routing::Fixed(_) => "address",
+        Routing::Nodes { .. } => "port",
+    };
+    PathManager { name: "fixed".to_owned(), parameters: BTreeMap::from([("by".to_owned(), by.into())]) }
 }
 
 /// The longest delay or timeout, ps: sums of them stay far below 2^64.
