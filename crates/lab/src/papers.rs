@@ -3,7 +3,12 @@
 use crate::experiment::Experiment;
 
 /// Name and text.
-const BUILT_IN: &[(&str, &str)] = &[("xmp/table1", include_str!("../../../papers/xmp/table1.toml"))];
+const BUILT_IN: &[(&str, &str)] = &[
+    ("opn/fig2", include_str!("../../../papers/opn/fig2.toml")),
+    ("opn/fig3", include_str!("../../../papers/opn/fig3.toml")),
+    ("opn/fig4", include_str!("../../../papers/opn/fig4.toml")),
+    ("xmp/table1", include_str!("../../../papers/xmp/table1.toml")),
+];
 
 /// Their names.
 pub fn names() -> Vec<&'static str> {
