@@ -178,6 +178,17 @@ fn a_timeout_in_the_same_episode_does_not_suspend_anew() {
     assert!(one.abs_diff(two) <= MILLISECOND, "{one} {two}");
 }
 
+/// Two congested rounds, a timeout in the third, and then it takes three again, even without a suspension.
+#[test]
+fn a_timeout_starts_the_count_anew() {
+    let mut flow = Flow::new(Plb { cong_thresh: 1, rehash_rounds: 3, suspend: 0, ..PLB }, 8);
+    assert!((0..8).all(|_| !flow.one(1)), "the first ACK and the rest of the window");
+    assert!(!flow.one(0), "and one of the third round");
+    assert_eq!(flow.sender.group()[0].state, State::Open);
+    assert!(flow.timeout());
+    assert_eq!((1..100).find(|_| flow.all(1)), Some(3));
+}
+
 /// A suspension ends while nothing is sent: the next packet takes another path already.
 #[test]
 fn a_flow_that_starts_again_asks_before_its_first_packet() {
