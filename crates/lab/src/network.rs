@@ -28,11 +28,11 @@ pub enum Routing {
 }
 
 impl Routing {
-    /// The most subflows that a connection can have distinct ways for; none if the nodes decide.
-    pub fn most(&self) -> Option<u32> {
+    /// How many ways between two hosts differ, where they are most.
+    pub fn most(&self) -> u32 {
         match self {
-            Self::Fixed(routes) => Some(routes.most()),
-            Self::Nodes { .. } => None,
+            Self::Fixed(routes) => routes.most(),
+            Self::Nodes { paths, .. } => paths.most(),
         }
     }
 

@@ -31,7 +31,7 @@ pub struct Case {
     pub pattern: String,
     /// What opens and closes the subflows.
     pub manager: Manager,
-    /// How many fixed routes a connection has to choose from.
+    /// How many addresses a sender has, and so fixed routes, for a connection to choose from.
     pub paths: u32,
     /// The controllers.
     pub controllers: Arc<controllers::Scheme>,
@@ -149,14 +149,17 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             }
             let class = class(&path("class"), scheme.class.unwrap_or(workload.class))?;
             let largest = controllers::MAX_SUBFLOWS as u32;
-            let most = routing.most().unwrap_or(largest).min(largest);
+            let ways = routing.most().min(largest);
+            let is_fixed = matches!(routing, Routing::Fixed(_));
+            let most = if is_fixed { ways } else { largest };
             let path_manager = scheme.path_manager.clone().unwrap_or_else(|| usual(&routing));
             let takes_subflows = path_manager.takes_subflows();
             for &subflows in scheme.subflows.values() {
                 if subflows == 0 || subflows > most {
-                    let what = if routing.most().is_some() { "this fabric" } else { "a connection" };
-                    let of = if routing.most().is_some() { "distinct paths" } else { "of them" };
-                    let message = format!("{subflows} subflows: {what} has 1 to {most} {of}");
+                    let message = match is_fixed {
+                        true => format!("{subflows} subflows: this fabric has 1 to {most} distinct paths"),
+                        false => format!("{subflows} subflows: a connection has 1 to {most}"),
+                    };
                     return Err(wrong(&path("subflows"), message));
                 }
                 let manager = path_manager.resolve(subflows).map_err(|(below, e)| {
@@ -168,8 +171,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                     let message = format!("{name} decides itself how many subflows there are");
                     return Err(wrong(&path("subflows"), message));
                 }
-                let fixed = matches!(routing, Routing::Fixed(_));
-                if let (true, Managers::Mmptcp(_)) = (fixed, manager.config()) {
+                if let (true, Managers::Mmptcp(_)) = (is_fixed, manager.config()) {
                     let message = "mmptcp sprays packets, which fixed routes cannot do".to_owned();
                     return Err(wrong(&path("path_manager"), message));
                 }
@@ -177,7 +179,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                     scheme: name.clone(),
                     subflows,
                     pattern: pattern.clone(),
-                    paths: if takes_subflows { subflows } else { most },
+                    paths: if takes_subflows { subflows } else { ways },
                     manager: manager.into(),
                     controllers: Arc::clone(&controllers),
                     transport,

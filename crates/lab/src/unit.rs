@@ -196,7 +196,8 @@ pub(crate) fn ways(plan: &Plan, case: &Case, seed: u64, round: u32, t: Transfer)
             Ways::Fixed(drawn.into_iter().map(|Route { there, back }| Path { there, back }).collect())
         }
         Routing::Nodes { paths, .. } => Ways::Forwarded {
-            from: vec![t.from],
+            // All of them on the host's one link.
+            from: vec![t.from; case.paths as usize],
             to: vec![t.to],
             paths: paths.count(t.from, t.to).min(u16::MAX.into()) as u16,
             stream: stream.below(u64::MAX),

@@ -68,7 +68,7 @@ fn a_leaf_spine_has_its_layers_and_one_path_over_each_spine() {
         let rate = if plan.fabric.layer_name(port) == "spine" { 500_000_000 } else { 1_000_000_000 };
         assert_eq!(plan.fabric.rate(port), rate);
     }
-    assert_eq!(plan.routing.most(), Some(4));
+    assert_eq!(plan.routing.most(), 4);
 }
 
 /// Each routing runs to the end, and only fixed paths have an optimum; why the others have none is said.
