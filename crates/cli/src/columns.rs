@@ -14,22 +14,26 @@ struct Unit {
     decimals: usize,
 }
 
-const UNITS: [Unit; 5] = [
+const UNITS: [Unit; 6] = [
     Unit { ending: "_bps", name: ", Mbit/s", size: 1e6, decimals: 1 },
     Unit { ending: "_s", name: ", ms", size: 1e-3, decimals: 3 },
     Unit { ending: "_pkts", name: ", pkt", size: 1.0, decimals: 2 },
     Unit { ending: "_bytes", name: ", MB", size: 1e6, decimals: 1 },
+    Unit { ending: "_ratio", name: "", size: 1.0, decimals: 4 },
     Unit { ending: "", name: "", size: 1.0, decimals: 1 },
 ];
 
-/// `metrics` of the cases; one that has a confidence interval has a second column for it.
+/// `metrics` of the cases; one that has a confidence interval has a second column for it, and one of which
+/// numbers were published a column for them.
 pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
     let has_interval = |metric: &str| cases.iter().any(|c| c.ci95.contains_key(metric));
+    let is_published = |metric: &str| cases.iter().any(|c| c.published.contains_key(metric));
     let mut head = vec!["scheme".to_owned(), "pattern".to_owned()];
     for metric in metrics {
         let unit = unit(metric);
         head.push(metric.strip_suffix(unit.ending).unwrap_or(metric).replace('_', " ") + unit.name);
         head.extend(has_interval(metric).then(|| "±95 %".to_owned()));
+        head.extend(is_published(metric).then(|| "paper".to_owned()));
     }
     let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
     for case in cases {
@@ -41,6 +45,10 @@ pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
             if has_interval(metric) {
                 let width = case.ci95.get(metric.as_str()).map(|&w| show(Metric::Real(w), unit));
                 row.push(width.unwrap_or_else(|| "-".to_owned()));
+            }
+            if is_published(metric) {
+                let number = case.published.get(metric.as_str()).map(|&n| show(Metric::Real(n), unit));
+                row.push(number.unwrap_or_else(|| "-".to_owned()));
             }
         }
         table.row(row);
@@ -71,6 +79,7 @@ mod tests {
             ("drops_pkts", Metric::Count(7), "7"),
             ("timeouts", Metric::Count(3), "3"),
             ("timeouts_mean", Metric::Real(3.0), "3.0"),
+            ("sharing_f_ratio", Metric::Real(0.813_8), "0.8138"),
         ] {
             assert_eq!(show(value, unit(name)), shown, "{name}");
         }

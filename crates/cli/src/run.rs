@@ -129,10 +129,10 @@ fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
         Some(metrics) => writeln!(out, "{}", columns::of(&report.cases, metrics))?,
         None => write!(out, "{}", usual(&report.cases))?,
     }
-    if named.is_none() && report.cases.iter().any(|c| !c.published.is_empty()) {
+    let is_shown = |metric: &str| named.is_none_or(|names| names.iter().any(|n| n == metric));
+    if report.cases.iter().any(|c| c.published.keys().any(|m| is_shown(m))) {
         writeln!(out, "\npaper: {}", experiment.published.source)?;
     }
-    let is_shown = |metric: &str| named.is_none_or(|names| names.iter().any(|n| n == metric));
     if let Some(case) = report.cases.iter().find(|c| c.ci95.keys().any(|m| is_shown(m))) {
         writeln!(out, "±95 %: half the confidence interval of the mean, over {}", case.ci95_over)?;
     }

@@ -351,7 +351,7 @@ pub struct Published {
     pub values: Vec<PublishedValue>,
 }
 
-/// A published number.
+/// What was published of a case.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedValue {
@@ -362,7 +362,10 @@ pub struct PublishedValue {
     /// The pattern.
     pub pattern: String,
     /// Mean goodput of the flows.
-    pub goodput_mean: Rate,
+    pub goodput_mean: Option<Rate>,
+    /// Other metrics, by name (`tresse explain results`).
+    #[serde(default)]
+    pub metrics: BTreeMap<String, f64>,
 }
 
 /// A claim of the paper: a metric of one case against that of another.

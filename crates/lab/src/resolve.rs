@@ -227,6 +227,9 @@ fn check_names(experiment: &Experiment) -> Result<(), (&'static [&'static str], 
     for v in &experiment.published.values {
         known("scheme", &v.scheme, &schemes).map_err(|e| (&["published"][..], e))?;
         known("pattern", &v.pattern, &patterns).map_err(|e| (&["published"][..], e))?;
+        for metric in v.metrics.keys() {
+            known("metric", metric, METRICS).map_err(|e| (&["published"][..], e))?;
+        }
     }
     for metric in experiment.measure.table.iter().flatten() {
         known("metric", metric, METRICS).map_err(|e| (&["measure", "table"][..], e))?;

@@ -4,8 +4,8 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::experiment::{Claim, Experiment, Selector};
-use crate::metrics::{self, Metric};
+use crate::experiment::{Claim, Experiment, PublishedValue, Selector};
+use crate::metrics::{self, METRICS, Metric};
 use crate::optimum;
 use crate::resolve::Case;
 use crate::unit::Outcome;
@@ -62,11 +62,19 @@ pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -
         metrics: metrics::of(outcomes),
         ci95,
         ci95_over,
-        published: published.map(|v| ("goodput_mean_bps", v.goodput_mean.0 as f64)).into_iter().collect(),
+        published: published.map(numbers).unwrap_or_default(),
         no_optimum: why_none.or_else(cut_short),
         optimum,
         optimum_of: "round_start",
     }
+}
+
+/// A published case's numbers under the names of the metrics; every name was checked.
+fn numbers(value: &PublishedValue) -> IndexMap<&'static str, f64> {
+    let name = |name: &str| METRICS.iter().copied().find(|&m| m == name);
+    let goodput = value.goodput_mean.map(|rate| ("goodput_mean_bps", rate.0 as f64));
+    let others = value.metrics.iter().filter_map(|(metric, &number)| Some((name(metric)?, number)));
+    goodput.into_iter().chain(others).collect()
 }
 
 /// The axes of a case, as results name it.
