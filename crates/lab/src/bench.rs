@@ -104,7 +104,8 @@ fn case(k: u32, duration: Time, repetitions: u32) -> Result<BenchCase, LabError>
 /// One round of the pattern.
 fn flows(plan: &Plan, case: &Case) -> Vec<FlowSpec> {
     let pattern = Permutation { hosts: plan.fabric.hosts(), size: Size::Fixed(1 << 32), seed: 1 };
-    pattern.round(0).into_iter().map(|t| unit::spec(plan, case, 1, 0, t)).collect()
+    let transfers = pattern.round(0).into_iter();
+    (0..).zip(transfers).map(|(place, t)| unit::spec(plan, case, 1, (0, place), t)).collect()
 }
 
 /// The same routes with a constant window of the size that XMP's has in the middle of the run.

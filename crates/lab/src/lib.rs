@@ -22,6 +22,7 @@ mod routing_keys;
 mod run;
 mod sample;
 mod shapes;
+mod sharing;
 mod summary;
 mod tables;
 pub mod transport;

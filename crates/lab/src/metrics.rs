@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use tresse_fabric::{Time, seconds};
 
+use crate::sharing;
 use crate::unit::{Flow, Outcome};
 
 /// The names of all metrics; every one ends in its unit, counts have none. `docs/explain/results.md` says
@@ -29,6 +30,11 @@ pub const METRICS: &[&str] = &[
     "lost_pkts",
     "marks_pkts",
     "mark_cuts",
+    "sharing_flows",
+    "terminated_flows",
+    "sharing_precision_ratio",
+    "sharing_recall_ratio",
+    "sharing_f_ratio",
     "simulated_s",
     "packet_hops",
 ];
@@ -90,6 +96,7 @@ pub(crate) fn of(outcomes: &[Outcome]) -> IndexMap<&'static str, Metric> {
     metrics.insert("lost_pkts", total(|o| o.lost));
     metrics.insert("marks_pkts", total(|o| o.marks));
     metrics.insert("mark_cuts", sum(|f| f.record.counters.mark_cuts));
+    metrics.extend(sharing::metrics(flows()));
     let simulated = outcomes.iter().map(|o| o.simulated).sum();
     metrics.insert("simulated_s", Metric::Real(seconds(simulated)));
     metrics.insert("packet_hops", total(|o| o.hops));
@@ -206,7 +213,7 @@ mod tests {
         record.counters.timeouts = timeouts;
         record.counters.rounds = rounds;
         record.counters.windows = windows;
-        Flow { round, from: 0, to: 1, locality: Locality::InterRack, record }
+        Flow { round, from: 0, to: 1, locality: Locality::InterRack, shares: Some(true), record }
     }
 
     fn outcome(flows: Vec<Flow>) -> Outcome {

@@ -1,6 +1,7 @@
 //! From an experiment to its cases: every point of the axes scheme, subflows and pattern.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
@@ -31,6 +32,8 @@ pub struct Case {
     pub pattern: String,
     /// What opens and closes the subflows.
     pub manager: Manager,
+    /// Whether that is to detect subflows that share a path.
+    pub detects: bool,
     /// How many addresses a sender has, and so fixed routes, for a connection to choose from.
     pub paths: u32,
     /// The controllers.
@@ -41,6 +44,8 @@ pub struct Case {
     pub kind: Pattern,
     /// The sizes of the flows.
     pub size: Size,
+    /// Connections for each transfer of the pattern, at the same time.
+    pub connections: u32,
     /// The rounds of the pattern.
     pub rounds: u32,
     /// The class of its packets in the ports of switches.
@@ -62,16 +67,18 @@ impl Case {
         format!("{}-{} {}", self.scheme, self.subflows, self.pattern)
     }
 
-    /// The transfers of a round, by sending host, which is also their place.
+    /// The transfers of a round, by sending host, each as often as it has connections.
     pub(crate) fn transfers(&self, fabric: &Topology, seed: u64, round: u32) -> Vec<Transfer> {
         let (hosts, size) = (fabric.hosts(), self.size);
-        match self.kind {
+        let transfers = match self.kind {
             Pattern::Permutation => Permutation { hosts, size, seed }.round(round),
             Pattern::RackToRack => {
                 let rack = fabric.racks.iter().filter(|&&r| r == fabric.racks[0]).count() as u32;
                 RackToRack { rack, size, seed }.round(round)
             }
-        }
+        };
+        let connections = |t| iter::repeat_n(t, self.connections as usize);
+        transfers.into_iter().flat_map(connections).collect()
     }
 }
 
@@ -133,6 +140,14 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
         if largest.div_ceil(u64::from(base.mss)) > u64::from(u32::MAX) {
             return Err(wrong(&path("size"), "a flow has fewer than 2^32 segments".into()));
         }
+        if !(1..=MOST_CONNECTIONS).contains(&workload.connections) {
+            let message = format!("1 to {MOST_CONNECTIONS} connections for each transfer");
+            return Err(wrong(&path("connections"), message));
+        }
+        if workload.connections > 1 && samples.is_some() {
+            let message = "samples tell flows apart by their sending host: one connection, or no samples";
+            return Err(wrong(&path("connections"), message.into()));
+        }
         if workload.rounds == 0 {
             return Err(wrong(&path("rounds"), "at least one round".into()));
         }
@@ -180,11 +195,13 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                     subflows,
                     pattern: pattern.clone(),
                     paths: if takes_subflows { subflows } else { ways },
+                    detects: is_fixed && matches!(manager.config(), Managers::PathSharing(_)),
                     manager: manager.into(),
                     controllers: Arc::clone(&controllers),
                     transport,
                     kind: workload.pattern,
                     size,
+                    connections: workload.connections,
                     rounds: workload.rounds,
                     class,
                 });
@@ -209,6 +226,8 @@ fn usual(routing: &Routing) -> PathManager {
     };
     PathManager { name: "fixed".to_owned(), parameters: BTreeMap::from([("by".to_owned(), by.into())]) }
 }
+
+const MOST_CONNECTIONS: u32 = 10_000;
 
 /// The longest delay or timeout, ps: sums of them stay far below 2^64.
 pub(crate) const LONGEST: u64 = 1000 * tresse_fabric::SECOND;

@@ -143,7 +143,7 @@ impl Sampler {
     fn look(&mut self, world: &World, flow: usize) {
         let watched = &mut self.flows[flow];
         let Transfer { from, to, .. } = watched.transfer;
-        let (sender, receiver) = world.ends(flow_id(self.round, from)).expect("the flow was started");
+        let (sender, receiver) = world.ends(flow_id((self.round, from))).expect("the flow was started");
         watched.arrived.resize(sender.subflows(), 0);
         for (arrived, subflow) in watched.arrived.iter_mut().zip(0..) {
             let before = std::mem::replace(arrived, receiver.arrived(subflow as usize));

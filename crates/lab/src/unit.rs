@@ -12,6 +12,7 @@ use crate::optimum::Optima;
 use crate::port_options::PortConfigs;
 use crate::resolve::{Case, Plan};
 use crate::sample::{Interval, Sampler};
+use crate::sharing::share_a_port;
 
 /// How far a unit is; written by the unit, read by whoever shows progress.
 #[derive(Debug, Default)]
@@ -39,6 +40,8 @@ pub struct Flow {
     pub to: u32,
     /// How far apart they are.
     pub locality: Locality,
+    /// Whether two of its subflows shared a port, if its path manager was to detect that.
+    pub shares: Option<bool>,
     /// What the simulator measured.
     pub record: FlowRecord,
 }
@@ -121,8 +124,8 @@ pub fn run<E>(
     let mut complete = true;
     for round in 0..case.rounds {
         let transfers = case.transfers(fabric, seed, round);
-        for transfer in &transfers {
-            world.start(spec(plan, case, seed, round, *transfer));
+        for (place, &transfer) in (0..).zip(&transfers) {
+            world.start(spec(plan, case, seed, (round, place), transfer));
         }
         let first = flows.len();
         let mut sampler = Sampler::new(plan, case, seed, round, &transfers, &world);
@@ -132,12 +135,17 @@ pub fn run<E>(
             complete = !stop.load(Ordering::Relaxed);
             match step {
                 Step::Finished(record) => {
-                    let Transfer { from, to, .. } = transfers[(record.id & 0xffff_ffff) as usize];
+                    let place = record.id as u32;
+                    let transfer = transfers[place as usize];
+                    let Transfer { from, to, .. } = transfer;
                     if let Some(sampler) = &mut sampler {
                         sampler.end(&world, from);
                     }
                     let locality = fabric.locality(from, to);
-                    flows.push(Flow { round, from, to, locality, record });
+                    let ways = || ways(plan, case, seed, (round, place), transfer);
+                    let shares =
+                        case.detects.then(|| share_a_port(&ways().paths()[..record.opened as usize]));
+                    flows.push(Flow { round, from, to, locality, shares, record });
                 }
                 Step::Budget => {}
                 Step::Reached => match &mut sampler {
@@ -149,7 +157,7 @@ pub fn run<E>(
         if let Some(sampler) = &mut sampler {
             measured(Rows::Samples(&sampler.take(&world, fabric)))?;
         }
-        flows[first..].sort_by_key(|f| f.from);
+        flows[first..].sort_by_key(|f| f.record.id);
         let optimum = if complete { optima.add(plan, case, seed, &flows[first..]) } else { None };
         measured(Rows::Flows(&flows[first..], optimum))?;
         if !complete {
@@ -187,9 +195,12 @@ pub(crate) fn world(plan: &Plan, seed: u64) -> World {
     })
 }
 
+/// Names a flow: its round, and its place among the round's transfers.
+pub(crate) type FlowName = (u32, u32);
+
 /// The ways of one transfer: what is random of them comes from its own stream.
-pub(crate) fn ways(plan: &Plan, case: &Case, seed: u64, round: u32, t: Transfer) -> Ways {
-    let mut stream = Stream::new(seed, "addresses", flow_id(round, t.from));
+pub(crate) fn ways(plan: &Plan, case: &Case, seed: u64, name: FlowName, t: Transfer) -> Ways {
+    let mut stream = Stream::new(seed, "addresses", flow_id(name));
     match &plan.routing {
         Routing::Fixed(routes) => {
             let drawn = routes.draw(t.from, t.to, case.paths, |n| stream.below(n.into()) as u32);
@@ -206,22 +217,22 @@ pub(crate) fn ways(plan: &Plan, case: &Case, seed: u64, round: u32, t: Transfer)
 }
 
 /// The connection of one transfer.
-pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, round: u32, t: Transfer) -> FlowSpec {
+pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, name: FlowName, t: Transfer) -> FlowSpec {
     FlowSpec {
-        id: flow_id(round, t.from),
+        id: flow_id(name),
         hosts: [t.from, t.to],
         config: case.transport,
         scheme: Arc::clone(&case.controllers),
         bytes: t.bytes,
-        ways: ways(plan, case, seed, round, t),
+        ways: ways(plan, case, seed, name, t),
         manager: case.manager.clone(),
         class: case.class,
     }
 }
 
-/// What the simulator calls the flow of a round from host `from`.
-pub(crate) fn flow_id(round: u32, from: u32) -> u64 {
-    u64::from(round) << 32 | u64::from(from)
+/// What the simulator calls a flow.
+pub(crate) fn flow_id((round, place): FlowName) -> u64 {
+    u64::from(round) << 32 | u64::from(place)
 }
 
 fn publish(world: &World, progress: &Progress) {

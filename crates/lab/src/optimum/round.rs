@@ -61,10 +61,11 @@ impl Round {
         let transport = case.transport;
         let bytes = transport.mss + transport.header;
         let transfers = case.transfers(fabric, seed, round);
-        let routes: Vec<Vec<Vec<u32>>> = transfers
-            .iter()
-            .map(|&t| {
-                unit::ways(plan, case, seed, round, t).paths().iter().map(|p| p.there.clone()).collect()
+        let routes: Vec<Vec<Vec<u32>>> = (0..)
+            .zip(&transfers)
+            .map(|(place, &t)| {
+                let ways = unit::ways(plan, case, seed, (round, place), t);
+                ways.paths().iter().map(|p| p.there.clone()).collect()
             })
             .collect();
         let used: BTreeMap<u32, usize> = routes.iter().flatten().flatten().map(|&port| (port, 0)).collect();
