@@ -17,7 +17,7 @@ use crate::unit;
 /// One benchmark.
 #[derive(Debug, Clone, Serialize)]
 pub struct BenchCase {
-    /// Topology, scheme and pattern.
+    /// Topology and scheme; then the pattern or, under Permutation, what decides for each packet.
     pub name: String,
     /// Hosts of the fabric.
     pub hosts: u32,
@@ -29,7 +29,8 @@ pub struct BenchCase {
     pub wall_s: f64,
     /// The speed of the whole simulator.
     pub packet_hops_per_s: f64,
-    /// The speed of the bare skeleton: same fabric, routes and packets, a constant window, no transport.
+    /// The speed of the bare skeleton: same fabric and packets, fixed routes over plain ports, a constant window,
+    /// no transport.
     pub ceiling_packet_hops_per_s: f64,
     /// The first over the second.
     pub ratio_to_ceiling: f64,
@@ -50,30 +51,59 @@ pub struct Bench {
     pub cases: Vec<BenchCase>,
 }
 
-/// The benchmarks: ports a switch, simulated time.
-const CASES: [(u32, Time); 2] =
-    [(8, 200 * tresse_fabric::MILLISECOND), (16, 30 * tresse_fabric::MILLISECOND)];
+/// A benchmark: XMP with two subflows under Permutation on a fat tree.
+struct Benchmark {
+    /// The end of its name.
+    name: &'static str,
+    /// Ports a switch.
+    k: u32,
+    /// Simulated time.
+    duration: Time,
+    /// What differs from `xmp/table1`.
+    setting: Option<&'static str>,
+}
+
+const fn benchmark(name: &'static str, k: u32, milliseconds: u64, setting: Option<&'static str>) -> Benchmark {
+    Benchmark { name, k, duration: milliseconds * tresse_fabric::MILLISECOND, setting }
+}
+
+/// First fixed routes over plain ports, then every kind of switch that decides for each packet, and ports with
+/// a real server.
+const BENCHMARKS: [Benchmark; 7] = [
+    benchmark("permutation", 8, 200, None),
+    benchmark("permutation", 16, 30, None),
+    benchmark("ecmp", 8, 50, Some(r#"fabric.routing="ecmp""#)),
+    benchmark("spray", 8, 50, Some(r#"fabric.routing="spray""#)),
+    benchmark("drill", 8, 50, Some(r#"fabric.routing="drill""#)),
+    benchmark("holnet-percentage", 8, 50, Some(r#"fabric.routing="holnet-percentage""#)),
+    benchmark("servers", 8, 50, Some(r#"fabric.classes=[{ quantum = "1500B" }]"#)),
+];
 
 /// Runs XMP with two subflows under Permutation on fat trees of 128 and 1024 hosts.
 ///
 /// # Errors
 /// None that a user could cause: the experiment is built in.
 pub fn run(repetitions: u32) -> Result<Bench, LabError> {
-    let cases =
-        CASES.iter().map(|&(k, duration)| case(k, duration, repetitions)).collect::<Result<_, _>>()?;
+    let cases = BENCHMARKS.iter().map(|b| case(b, repetitions)).collect::<Result<_, _>>()?;
     Ok(Bench { schema: "tresse/bench/1", threads: 1, repetitions, cases })
 }
 
-fn case(k: u32, duration: Time, repetitions: u32) -> Result<BenchCase, LabError> {
-    let loaded = load(find("xmp/table1")?, Profile::Full, &[format!("fabric.k={k}")])?;
-    let only = ["scheme=xmp", "subflows=2", "pattern=permutation"].map(str::to_owned);
-    let plan = resolve(&loaded, &only)?;
-    let case = &plan.cases[0];
-    let flows = flows(&plan, case);
+/// The plan of a benchmark: one case.
+fn plan(k: u32, setting: Option<&str>) -> Result<Plan, LabError> {
+    let settings: Vec<String> =
+        [format!("fabric.k={k}")].into_iter().chain(setting.map(str::to_owned)).collect();
+    let loaded = load(find("xmp/table1")?, Profile::Full, &settings)?;
+    resolve(&loaded, &["scheme=xmp", "subflows=2", "pattern=permutation"].map(str::to_owned))
+}
+
+fn case(benchmark: &Benchmark, repetitions: u32) -> Result<BenchCase, LabError> {
+    let &Benchmark { name, k, duration, setting } = benchmark;
+    let (plain, plan) = (plan(k, None)?, plan(k, setting)?);
+    let (routed, flows) = (flows(&plain, &plain.cases[0]), flows(&plan, &plan.cases[0]));
     let (mut walls, mut ceilings, mut hops) = (Vec::new(), Vec::new(), 0);
     let mut peak = 0;
     for _ in 0..repetitions.max(1) {
-        ceilings.push(ceiling_speed(&plan, &flows, duration));
+        ceilings.push(ceiling_speed(&plain, &routed, duration));
         reset_peak_rss();
         let start = clock();
         let mut world = unit::world(&plan, 1);
@@ -89,7 +119,7 @@ fn case(k: u32, duration: Time, repetitions: u32) -> Result<BenchCase, LabError>
     let speed = hops as f64 / wall_s;
     let ceiling = median(&mut ceilings);
     Ok(BenchCase {
-        name: format!("fat-tree-k{k}-xmp2-permutation"),
+        name: format!("fat-tree-k{k}-xmp2-{name}"),
         hosts: plan.fabric.hosts(),
         simulated_s: seconds(duration),
         packet_hops: hops,

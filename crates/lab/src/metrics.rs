@@ -207,7 +207,7 @@ mod tests {
             start: 5 * MILLISECOND,
             end: (5 + ms) * MILLISECOND,
             opened: 1,
-            closed: 0,
+            closed: 1,
             counters: Default::default(),
         };
         record.counters.timeouts = timeouts;
