@@ -63,7 +63,12 @@ struct Benchmark {
     setting: Option<&'static str>,
 }
 
-const fn benchmark(name: &'static str, k: u32, milliseconds: u64, setting: Option<&'static str>) -> Benchmark {
+const fn benchmark(
+    name: &'static str,
+    k: u32,
+    milliseconds: u64,
+    setting: Option<&'static str>,
+) -> Benchmark {
     Benchmark { name, k, duration: milliseconds * tresse_fabric::MILLISECOND, setting }
 }
 

@@ -43,9 +43,6 @@ pub struct Transport {
     pub ack_timer: Option<Duration>,
     /// The first segments of a subflow, which are ACKed one by one.
     pub quick_acks: Option<Packets>,
-    /// Whether a subflow opens with a handshake, of packets of the size of an ACK: data waits a round trip
-    /// for the first one's, and joining subflows wait for theirs after that.
-    pub handshake: Option<bool>,
     /// As many again after a pause of more than `rto_min` and after a duplicate.
     pub quick_acks_again: Option<bool>,
     /// Added to the timeouts of RACK-TLP's probes and of its reordering window.
@@ -59,6 +56,12 @@ pub struct Transport {
     pub gro: Option<Packets>,
     /// The least time between two polls of the receiver's network card.
     pub gro_interval: Option<Duration>,
+    /// Whether a subflow opens with a handshake, of packets of the size of an ACK: data waits a round trip
+    /// for the first one's, and joining subflows wait for theirs after that.
+    pub handshake: Option<bool>,
+    /// After so many timeouts in a row what is in flight on a subflow is sent on the others too, and it gets no
+    /// new data until it is heard of again; 0 turns this off.
+    pub stale_after: Option<u32>,
     /// On which of several subflows with room the next data goes (`tresse list schedulers`).
     pub scheduler: Option<Scheduler>,
     /// Whether a subflow that stays congested changes the hash by which switches choose its path: `"on"`,
@@ -217,6 +220,7 @@ impl Transport {
             recovery: self.recovery.map_or(base.recovery, Recovery::of_transport),
             reduction: self.reduction.map_or(base.reduction, Reduction::of_transport),
             handshake: self.handshake.unwrap_or(base.handshake),
+            stale_after: self.stale_after.unwrap_or(base.stale_after),
             scheduler: self.scheduler.map_or(base.scheduler, Scheduler::of_transport),
             plb: self.plb.as_ref().map(Plb::of_transport).transpose().map_err(|e| ("plb", e))?.flatten(),
             pacing: self.pacing.map_or(base.pacing, |p| p == Switch::On),
