@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::changes::ChangeKey;
 use crate::error::did_you_mean;
 use crate::manager_keys::PathManager;
 use crate::port_options::{Buffer, Class, Red};
@@ -28,6 +29,9 @@ pub struct Experiment {
     pub about: String,
     /// The network.
     pub fabric: Fabric,
+    /// Links that change during a run.
+    #[serde(default)]
+    pub changes: Vec<ChangeKey>,
     /// What all schemes have in common.
     pub transport: Transport,
     /// The schemes to compare, by name.

@@ -3,6 +3,7 @@
 pub mod balancers;
 pub mod bench;
 pub mod catalogue;
+mod changes;
 pub mod declared;
 mod error;
 pub mod experiment;

@@ -92,7 +92,7 @@ pub(crate) fn of(outcomes: &[Outcome]) -> IndexMap<&'static str, Metric> {
         metrics.insert("timeouts_max", Metric::Count(max));
     }
     metrics.insert("retransmissions_pkts", sum(|f| f.record.counters.retransmissions));
-    metrics.insert("drops_pkts", total(|o| o.packets.dropped - o.lost));
+    metrics.insert("drops_pkts", total(|o| o.links.iter().map(|l| l.drops).sum()));
     metrics.insert("lost_pkts", total(|o| o.lost));
     metrics.insert("marks_pkts", total(|o| o.marks));
     metrics.insert("mark_cuts", sum(|f| f.record.counters.mark_cuts));
@@ -179,7 +179,7 @@ fn half_width_95(values: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use tresse_fabric::{Locality, MILLISECOND};
-    use tresse_sim::{FlowRecord, Packets};
+    use tresse_sim::FlowRecord;
 
     use super::*;
     use crate::optimum::Optima;
@@ -221,7 +221,6 @@ mod tests {
             complete: true,
             simulated: 0,
             hops: 0,
-            packets: Packets::default(),
             lost: 0,
             marks: 0,
             flows,

@@ -12,6 +12,7 @@ use tresse_sim::Manager;
 use tresse_transport as transport;
 use tresse_workload::{Permutation, RackToRack, Size, Transfer};
 
+use crate::changes::{self, Change};
 use crate::error::{LabError, did_you_mean};
 use crate::experiment::{Echo, Experiment, FlowSize, Pattern, Scheme};
 use crate::load::Loaded;
@@ -91,6 +92,8 @@ pub struct Plan {
     pub routing: Routing,
     /// What its ports have beyond a queue with a threshold.
     pub options: PortOptions,
+    /// What becomes of its links.
+    pub(crate) changes: Vec<Change>,
     /// The cases, in the order of the file.
     pub cases: Vec<Case>,
     /// The interval between samples, ps; no samples without.
@@ -104,10 +107,12 @@ pub struct Plan {
 pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     let experiment = &loaded.experiment;
     let wrong = |path: &[&str], message: String| loaded.error_at(path, &message);
-    let (fabric, routing) = network::build(&experiment.fabric).map_err(|(path, message)| {
+    let wrong_below = |(path, message): network::Wrong| {
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         wrong(&path, message)
-    })?;
+    };
+    let (fabric, routing) = network::build(&experiment.fabric).map_err(wrong_below)?;
+    let changes = changes::resolve(&experiment.changes, &fabric, &routing).map_err(wrong_below)?;
     let samples = experiment.measure.samples.map(|s| s.0);
     if samples.is_some_and(|s| !(MICROSECOND..=LONGEST).contains(&s)) {
         return Err(wrong(&["measure", "samples"], "an interval of 1us to 1000s".into()));
@@ -215,7 +220,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     for filter in only {
         cases = keep(cases, filter)?;
     }
-    Ok(Plan { fabric, routing, options, cases, samples })
+    Ok(Plan { fabric, routing, options, changes, cases, samples })
 }
 
 /// The path manager of a scheme that names none: a fixed number, told apart by what the routing looks at.

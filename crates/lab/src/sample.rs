@@ -5,6 +5,7 @@ use tresse_fabric::{MICROSECOND, SECOND, Time, Topology};
 use tresse_sim::World;
 use tresse_workload::Transfer;
 
+use crate::changes::Links;
 use crate::optimum::Steps;
 use crate::ports::{PortSample, Ports};
 use crate::resolve::{Case, Plan};
@@ -85,6 +86,7 @@ impl Sampler {
         round: u32,
         transfers: &[Transfer],
         world: &World,
+        links: &Links,
     ) -> Option<Self> {
         let interval = plan.samples?;
         let watched = |&transfer: &Transfer| Watched { transfer, arrived: Vec::new(), ended: false };
@@ -94,7 +96,7 @@ impl Sampler {
             start: world.now(),
             flows: transfers.iter().map(watched).collect(),
             rows: Vec::new(),
-            optimum: Steps::of(plan, case, seed, round, world.now()),
+            optimum: Steps::of(plan, case, seed, round, world.now(), links),
             ports: Ports::new(world),
         })
     }
@@ -111,6 +113,15 @@ impl Sampler {
         self.flows[flow].ended = true;
         if let Some(optimum) = &mut self.optimum
             && optimum.end(flow, world.now()).is_err()
+        {
+            self.optimum = None;
+        }
+    }
+
+    /// Links have just changed.
+    pub fn change(&mut self, world: &World, links: &Links) {
+        if let Some(optimum) = &mut self.optimum
+            && optimum.change(world.now(), links).is_err()
         {
             self.optimum = None;
         }

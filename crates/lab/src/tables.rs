@@ -72,11 +72,16 @@ const FLOWS: [Column; 16] = [
 const LINKS: [Column; 8] = [
     Column("port", U32, "", "the number of the output port"),
     Column("layer", TEXT, "", "rack, aggregation or core"),
-    Column("rate_bps", U64, "bit/s", "its rate"),
-    Column("carried_bytes", U64, "bytes", "what it carried, headers included"),
+    Column("rate_bps", U64, "bit/s", "its rate at the start"),
+    Column("carried_bytes", U64, "bytes", "what it let in, headers included"),
     Column("duration_ps", U64, "ps", "the simulated time of this case and seed"),
     Column("drops", U64, "packets", "packets for which its queue had no room"),
-    Column("lost", U64, "packets", "packets that it lost by its loss probability"),
+    Column(
+        "lost",
+        U64,
+        "packets",
+        "packets that it lost by its loss probability, or with a link that failed",
+    ),
     Column("marks", U64, "packets", "packets that it marked"),
 ];
 

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tresse_fabric::{Fabric, Locality, NEVER, Route, Time, Topology};
-use tresse_sim::{FlowRecord, FlowSpec, Packets, Path, Step, Ways, World};
+use tresse_sim::{FlowRecord, FlowSpec, Path, Step, Ways, World};
 use tresse_workload::{Stream, Transfer};
 
+use crate::changes::{self, Links};
 use crate::network::Routing;
 use crate::optimum::Optima;
 use crate::port_options::PortConfigs;
@@ -59,7 +60,7 @@ pub struct Link {
     pub bytes: u64,
     /// Packets that it dropped for the queue's length.
     pub drops: u64,
-    /// Packets that it lost by its loss probability.
+    /// Packets that it lost by its loss probability, or with a link that failed.
     pub lost: u64,
     /// Packets that it marked.
     pub marks: u64,
@@ -74,9 +75,7 @@ pub struct Outcome {
     pub simulated: Time,
     /// Packet-hops.
     pub hops: u64,
-    /// Where the packets went.
-    pub packets: Packets,
-    /// Packets that ports lost by their loss probability.
+    /// Packets that ports lost by their loss probability, or with a link that failed.
     pub lost: u64,
     /// Packets that were marked, each at its first port above K.
     pub marks: u64,
@@ -119,6 +118,8 @@ pub fn run<E>(
     progress.expected_bytes.store(expected, Ordering::Relaxed);
 
     let mut world = world(plan, seed);
+    let mut links = Links::new(fabric, &plan.changes);
+    links.apply(&mut world);
     let mut flows: Vec<Flow> = Vec::new();
     let mut optima = Optima::default();
     let mut complete = true;
@@ -128,9 +129,10 @@ pub fn run<E>(
             world.start(spec(plan, case, seed, (round, place), transfer));
         }
         let first = flows.len();
-        let mut sampler = Sampler::new(plan, case, seed, round, &transfers, &world);
+        let mut sampler = Sampler::new(plan, case, seed, round, &transfers, &world, &links);
         while world.live() > 0 && complete {
-            let step = world.advance(sampler.as_ref().map_or(NEVER, Sampler::until), BUDGET);
+            let until = sampler.as_ref().map_or(NEVER, Sampler::until).min(links.next().unwrap_or(NEVER));
+            let step = world.advance(until, BUDGET);
             publish(&world, progress);
             complete = !stop.load(Ordering::Relaxed);
             match step {
@@ -148,10 +150,18 @@ pub fn run<E>(
                     flows.push(Flow { round, from, to, locality, shares, record });
                 }
                 Step::Budget => {}
-                Step::Reached => match &mut sampler {
-                    Some(sampler) => measured(Rows::Samples(&sampler.take(&world, fabric)))?,
-                    None => unreachable!("{} flows are unfinished and nothing will happen", world.live()),
-                },
+                Step::Reached => {
+                    assert_ne!(until, NEVER, "{} flows are unfinished and nothing will happen", world.live());
+                    let changed = links.apply(&mut world);
+                    if let Some(sampler) = &mut sampler {
+                        if changed {
+                            sampler.change(&world, &links);
+                        }
+                        if sampler.until() == until {
+                            measured(Rows::Samples(&sampler.take(&world, fabric)))?;
+                        }
+                    }
+                }
             }
         }
         if let Some(sampler) = &mut sampler {
@@ -170,18 +180,19 @@ pub fn run<E>(
         complete,
         simulated: world.now(),
         hops: world.fabric().hops(),
-        packets: world.packets(),
         lost: world.fabric().ports().iter().map(|p| p.counters().lost).sum(),
         marks: world.fabric().ports().iter().map(|p| p.counters().marks).sum(),
         flows,
-        links: links(&world, fabric),
+        links: totals(&world, fabric),
         optima,
     })
 }
 
 /// The network of `plan` under `seed`, without connections.
 pub(crate) fn world(plan: &Plan, seed: u64) -> World {
-    let PortConfigs { ports, servers, pools } = plan.options.apply(&plan.fabric, seed);
+    let mut configs = plan.options.apply(&plan.fabric, seed);
+    changes::serve(&plan.changes, &mut configs);
+    let PortConfigs { ports, servers, pools } = configs;
     let fabric = Fabric::new(&ports, plan.routing.longest()).with_servers(&servers, &pools);
     World::on(match &plan.routing {
         Routing::Fixed(_) => fabric,
@@ -241,7 +252,7 @@ fn publish(world: &World, progress: &Progress) {
     progress.bytes.store(world.delivered_bytes(), Ordering::Relaxed);
 }
 
-fn links(world: &World, fabric: &Topology) -> Vec<Link> {
+fn totals(world: &World, fabric: &Topology) -> Vec<Link> {
     world
         .fabric()
         .ports()

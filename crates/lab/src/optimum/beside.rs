@@ -65,6 +65,9 @@ fn beside(plan: &Plan, case: &Case, seed: u64, flows: &[Flow]) -> Result<Beside,
     if let Some(why) = words::no_fixed_paths(plan) {
         return Err(why);
     }
+    if !plan.changes.is_empty() {
+        return Err("links change while flows run (samples.parquet has the optimum over time)".to_owned());
+    }
     let round = Round::new(plan, case, seed, flows[0].round);
     if let Some(why) = why_none(case, &round) {
         return Err(why);

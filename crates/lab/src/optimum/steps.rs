@@ -7,6 +7,7 @@ use tresse_optimum::solve::{OptimumError, solve};
 use super::beside::{MOST_ROUNDS, why_none};
 use super::round::Round;
 use super::words;
+use crate::changes::Links;
 use crate::resolve::{Case, Plan};
 
 /// The optimal goodputs of the flows of a round that have not ended, integrated over time.
@@ -14,7 +15,10 @@ use crate::resolve::{Case, Plan};
 /// Each set of flows that is there for some time is solved once: at most as many solutions as flows.
 #[derive(Debug)]
 pub struct Steps {
+    /// A link that is down has no capacity.
     problem: Problem,
+    /// The ports that the problem's links are.
+    ports: Vec<u32>,
     /// Goodput over rate on the wire.
     payload: f64,
     /// By flow: whether it is still there.
@@ -34,7 +38,7 @@ const MOST_FLOWS: u32 = 256;
 impl Steps {
     /// From the start of round `round`, at `now`; `None` if the controller claims no utility, for rounds of
     /// more than 256 flows, and for those of which [`super::Optima`] does not tell the optimum either.
-    pub fn of(plan: &Plan, case: &Case, seed: u64, round: u32, now: Time) -> Option<Self> {
+    pub fn of(plan: &Plan, case: &Case, seed: u64, round: u32, now: Time, links: &Links) -> Option<Self> {
         if round as usize >= MOST_ROUNDS || plan.fabric.hosts() > MOST_FLOWS {
             return None;
         }
@@ -45,12 +49,14 @@ impl Steps {
         if why_none(case, &round).is_some() {
             return None;
         }
-        Some(Self::new(round.problem()?, round.goodput(1.0), now))
+        let mut steps = Self::new(round.problem()?, round.ports.clone(), round.goodput(1.0), now);
+        steps.set_capacities(links);
+        Some(steps)
     }
 
-    fn new(problem: Problem, payload: f64, now: Time) -> Self {
+    fn new(problem: Problem, ports: Vec<u32>, payload: f64, now: Time) -> Self {
         let flows = problem.flows.len();
-        Self { problem, payload, there: vec![true; flows], goodput: None, now, area: vec![0.0; flows] }
+        Self { problem, ports, payload, there: vec![true; flows], goodput: None, now, area: vec![0.0; flows] }
     }
 
     /// Flow `flow` ends at `now`, which is no earlier than any time before.
@@ -62,6 +68,23 @@ impl Steps {
         self.there[flow] = false;
         self.goodput = None;
         Ok(())
+    }
+
+    /// The links are other ones from `now` on, which is no earlier than any time before.
+    ///
+    /// # Errors
+    /// What [`solve`] says of the flows that were there.
+    pub fn change(&mut self, now: Time, links: &Links) -> Result<(), OptimumError> {
+        self.advance(now)?;
+        self.set_capacities(links);
+        self.goodput = None;
+        Ok(())
+    }
+
+    fn set_capacities(&mut self, links: &Links) {
+        for (link, &port) in self.problem.links.iter_mut().zip(&self.ports) {
+            link.capacity = links.capacity(port) as f64;
+        }
     }
 
     /// By flow: the integral of its optimal goodput since the last call, or the start, until `now`, bit/s
@@ -90,14 +113,23 @@ impl Steps {
         Ok(())
     }
 
-    /// By flow: its optimal goodput among those that are there; 0 for the others.
+    /// By flow: its optimal goodput among those that are there; 0 for the others. Paths over a link that is down
+    /// are left out, and so are flows that have no other.
     fn solve(&self) -> Result<Vec<f64>, OptimumError> {
-        let there = self.problem.flows.iter().zip(&self.there).filter(|(_, there)| **there);
-        let flows = there.map(|(flow, _)| flow.clone()).collect();
-        let optimum = solve(&Problem { links: self.problem.links.clone(), flows })?;
+        let mut problem = self.problem.clone();
+        let up: Vec<bool> = problem.links.iter().map(|l| l.capacity > 0.0).collect();
+        // The solver wants every link to have some; on these there is no path.
+        problem.links.iter_mut().zip(&up).filter(|(_, up)| !**up).for_each(|(link, _)| link.capacity = 1.0);
+        let (mut flows, mut served) = (Vec::new(), Vec::new());
+        for (mut flow, &there) in problem.flows.into_iter().zip(&self.there) {
+            flow.paths.retain(|path| there && path.links.iter().all(|&l| up[l]));
+            served.push(!flow.paths.is_empty());
+            flows.extend(Some(flow).filter(|flow| !flow.paths.is_empty()));
+        }
+        let optimum = solve(&Problem { links: problem.links, flows })?;
         let mut totals = optimum.totals.into_iter();
         let mut total = || totals.next().expect("a total for each flow") * self.payload;
-        Ok(self.there.iter().map(|&there| if there { total() } else { 0.0 }).collect())
+        Ok(served.into_iter().map(|served| if served { total() } else { 0.0 }).collect())
     }
 }
 
@@ -108,7 +140,7 @@ mod tests {
     use tresse_optimum::utility::Utility;
 
     use super::*;
-    use crate::{Profile, find, load, resolve};
+    use crate::{Profile, find, load, resolve, unit};
 
     /// Three flows on a link of 90 bit/s, which proportional fairness divides evenly.
     fn three() -> Steps {
@@ -116,7 +148,7 @@ mod tests {
         let link = problem.link("one", 90.0);
         let flow = |name: &str| Flow::new(name, Utility::AlphaFair { alpha: 1.0 }, [vec![link]]);
         problem.flows = ["a", "b", "c"].map(flow).to_vec();
-        Steps::new(problem, 0.5, 100)
+        Steps::new(problem, vec![0], 0.5, 100)
     }
 
     fn near(got: &[f64], wanted: [f64; 3]) -> bool {
@@ -157,10 +189,46 @@ mod tests {
             let loaded =
                 load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
             let plan = resolve(&loaded, &[format!("scheme={scheme}")]).expect("valid");
-            Steps::of(&plan, &plan.cases[0], 1, round, 0).is_some()
+            Steps::of(&plan, &plan.cases[0], 1, round, 0, &Links::new(&plan.fabric, &[])).is_some()
         };
         assert!(followed(10, "xmp", 0) && followed(4, "xmp", 15));
         assert!(!followed(12, "xmp", 0) && !followed(4, "xmp", 16) && !followed(4, "dctcp", 0));
+    }
+
+    /// Two hosts that send to each other over two spines: XMP fills what there is of them both.
+    #[test]
+    fn links_that_change_are_steps_too() {
+        let change = |at: &str, what: &str| {
+            format!("[[changes]]\nat = \"{at}\"\nlink = [\"leaf 0\", \"spine 0\"]\n{what}\n")
+        };
+        let table = find("xmp/table1").expect("built in").text;
+        let text = table
+            .replace("topology = \"fat-tree\"", "topology = \"leaf-spine\"")
+            .replace("k = 8 ", "leaves = 2\nspines = 2\nhosts_per_leaf = 1\n")
+            .replace("rate = \"1Gbps\"", "rate = { rack = \"4Gbps\", spine = \"1Gbps\" }")
+            .replace("aggregation = \"30us\", core =", "spine =")
+            .replace("distinct = \"core\"", "")
+            .replace("subflows = [2, 4]", "subflows = 2")
+            + &change("1ms", "rate = \"500Mbps\"")
+            + &change("2ms", "failed = true")
+            + &change("3ms", "failed = false");
+        let source = crate::Source { name: "t".to_owned(), text };
+        let loaded = load(source, Profile::Full, &[]).expect("valid");
+        let plan = resolve(&loaded, &["scheme=xmp".to_owned(), "subflows=2".to_owned()]).expect("valid");
+        let mut world = unit::world(&plan, 1);
+        let mut links = Links::new(&plan.fabric, &plan.changes);
+        let mut steps = Steps::of(&plan, &plan.cases[0], 1, 0, 0, &links).expect("XMP claims an optimum");
+        for wanted in [2e9, 1.5e9, 1e9, 1.5e9] {
+            let from = world.now();
+            let until = links.next().unwrap_or(from + 1_000_000_000);
+            world.advance(until, u64::MAX);
+            let got = steps.take(until).expect("an optimum");
+            let rates: Vec<f64> = got.iter().map(|x| x / (until - from) as f64 / 1460.0 * 1500.0).collect();
+            assert!(rates.iter().all(|x| (x / wanted - 1.0).abs() < 1e-6), "{rates:?}, not {wanted}");
+            if links.apply(&mut world) {
+                steps.change(until, &links).expect("an optimum");
+            }
+        }
     }
 
     /// The order in which the 16 flows of a round end.
@@ -181,7 +249,8 @@ mod tests {
             let plan = resolve(&loaded, &only).expect("valid");
             let round = Round::new(&plan, &plan.cases[0], 1, 0);
             let flows = round.problem().expect("XMP has a utility").flows;
-            let mut steps = Steps::of(&plan, &plan.cases[0], 1, 0, 0).expect("XMP claims an optimum");
+            let links = Links::new(&plan.fabric, &[]);
+            let mut steps = Steps::of(&plan, &plan.cases[0], 1, 0, 0, &links).expect("XMP claims an optimum");
             let mut before = steps.take(1).expect("an optimum");
             for (ended, now) in order.into_iter().zip(1..) {
                 steps.end(ended, now).expect("an optimum");
