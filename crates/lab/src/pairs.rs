@@ -111,6 +111,7 @@ fn hosts(parts: &Parts) -> Option<(Part, String)> {
 fn instead_of_hash(parts: &Parts) -> String {
     let looks_at = match parts.routing.follows {
         Follows::Address => "looks at addresses only",
+        Follows::Route => "fixes the route of each subflow",
         Follows::Packet => "chooses for each packet anew",
         Follows::Flags => "follows congestion",
         Follows::Hash | Follows::Host => "follows it",
@@ -131,7 +132,7 @@ fn mmptcp(parts: &Parts) -> Option<(Part, String)> {
 
 /// Packets of a subflow keep to one way.
 fn has_paths(parts: &Parts) -> bool {
-    matches!(parts.routing.follows, Follows::Address | Follows::Hash)
+    matches!(parts.routing.follows, Follows::Address | Follows::Route | Follows::Hash)
 }
 
 fn shifting(parts: &Parts) -> Option<(Part, String)> {

@@ -8,11 +8,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
-use tresse_fabric::{Balancing, Feedback, FlagConfig, HolnetConfig, MICROSECOND};
-use tresse_path_manager::Values;
+use tresse_fabric::{Balancing, FlagConfig};
 
 use crate::balancers::{self, Follows};
-use crate::declared;
 use crate::error::did_you_mean;
 
 /// What decides which way packets take, with values for some of its parameters
@@ -55,47 +53,14 @@ impl RoutingKey {
                 self.name
             ));
         }
-        let mut settings = Vec::new();
-        for (name, value) in &self.parameters {
-            let read = declared::setting(declaration.name, declaration.parameters.iter(), name, value)?;
-            settings.push((name.as_str(), read));
-        }
-        let values = Values::new(declaration.name, declaration.parameters, settings);
-        let values = values.map_err(|e| e.to_string())?;
-        let whole = |name| values.whole(name) as u32; // the declared ranges fit
-        Ok(match declaration.name {
-            "two-level" => Choice::TwoLevel,
-            "shortest" => Choice::Shortest,
-            "ecmp" => Choice::Nodes(Balancing::Ecmp, None),
-            "spray" => Choice::Nodes(Balancing::Spray, None),
-            "drill" => {
-                let balancing = Balancing::Drill { samples: whole("samples"), memory: whole("memory") };
-                Choice::Nodes(balancing, None)
-            }
-            "holnet-percentage" => {
-                Choice::Nodes(Balancing::HolnetPercentage(holnet(&values)), flags(&values))
-            }
-            "holnet-rate" => Choice::Nodes(Balancing::HolnetRate(holnet(&values)), flags(&values)),
-            other => unreachable!("{other} is declared, and no routing"),
+        let values = declaration.values(&self.parameters).map_err(|(_, e)| e)?;
+        Ok(match (declaration.name, declaration.balancing(&values)) {
+            (_, Some(balancing)) => Choice::Nodes(balancing, declaration.flags(&values)),
+            ("two-level", None) => Choice::TwoLevel,
+            ("shortest", None) => Choice::Shortest,
+            (other, None) => unreachable!("{other} is declared, and no routing"),
         })
     }
-}
-
-fn holnet(values: &Values) -> HolnetConfig {
-    let gap = values.whole("gap") * MICROSECOND;
-    HolnetConfig {
-        r_min: values.whole("r_min") as u32,
-        r_max: values.whole("r_max") as u32,
-        kappa: values.whole("kappa") as u32,
-        period: values.whole("period") * MICROSECOND,
-        flowlet_gap: (values.choice("by") == "flowlet").then_some(gap),
-    }
-}
-
-fn flags(values: &Values) -> Option<FlagConfig> {
-    let feedback =
-        if values.choice("feedback") == "backward" { Feedback::Backward } else { Feedback::OneHop };
-    Some(FlagConfig { fraction: values.whole("flag") as u32 * 10, feedback })
 }
 
 impl<'de> Deserialize<'de> for RoutingKey {

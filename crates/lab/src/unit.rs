@@ -229,10 +229,15 @@ pub(crate) fn ways(plan: &Plan, case: &Case, seed: u64, name: FlowName, t: Trans
 
 /// The connection of one transfer.
 pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, name: FlowName, t: Transfer) -> FlowSpec {
+    let id = flow_id(name);
+    let mut config = case.transport;
+    if let Some(plb) = &mut config.plb {
+        plb.seed = Stream::new(seed, "plb", id).below(u64::MAX);
+    }
     FlowSpec {
-        id: flow_id(name),
+        id,
         hosts: [t.from, t.to],
-        config: case.transport,
+        config,
         scheme: Arc::clone(&case.controllers),
         bytes: t.bytes,
         ways: ways(plan, case, seed, name, t),

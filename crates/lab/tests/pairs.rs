@@ -42,6 +42,7 @@ fn plb_needs_switches_that_follow_the_hash() {
     let one = manager("fixed", 1, "address");
     for (routing, why) in [
         ("two-level", "two-level looks at addresses only"),
+        ("shortest", "shortest fixes the route of each subflow"),
         ("spray", "spray chooses for each packet anew"),
         ("drill", "drill chooses for each packet anew"),
         ("holnet-percentage", "holnet-percentage follows congestion"),
@@ -87,7 +88,7 @@ fn two_level_routing_is_a_fat_trees() {
 #[test]
 fn mmptcp_needs_switches_that_follow_the_hash() {
     let mmptcp = manager("mmptcp", 8, "");
-    for routing in ["two-level", "spray", "drill", "holnet-percentage", "holnet-rate"] {
+    for routing in ["two-level", "shortest", "spray", "drill", "holnet-percentage", "holnet-rate"] {
         refused(parts(routing, &mmptcp), Part::PathManager, &["mmptcp sprays", routing, "\"ecmp\""]);
     }
     assert_eq!(check(&parts("ecmp", &mmptcp)), Ok(()));
@@ -100,7 +101,7 @@ fn traffic_shifting_needs_paths() {
         for routing in ["spray", "drill", "holnet-percentage", "holnet-rate"] {
             refused(parts(routing, &opn), Part::PathManager, &["traffic shifting", routing, "opn-tuning"]);
         }
-        for routing in ["two-level", "ecmp"] {
+        for routing in ["two-level", "shortest", "ecmp"] {
             assert_eq!(check(&parts(routing, &opn)), Ok(()));
         }
     }
@@ -129,7 +130,9 @@ fn subflows_by_port_are_one_where_switches_look_at_addresses() {
         assert_eq!(check(&Parts { address_pairs: 1, ..parts("ecmp", &by_port) }), Ok(()));
     }
     assert_eq!(check(&parts("two-level", &manager("fixed", 1, "port"))), Ok(()));
-    assert_eq!(check(&parts("spray", &manager("fixed", 4, "port"))), Ok(()));
+    for routing in ["shortest", "spray"] {
+        assert_eq!(check(&parts(routing, &manager("fixed", 4, "port"))), Ok(()));
+    }
 }
 
 #[test]
