@@ -32,6 +32,8 @@ pub struct Declaration {
 pub enum Follows {
     /// The destination's address: each address is one way.
     Address,
+    /// The sender: each subflow has a fixed route of its own.
+    Route,
     /// A hash of the flow: all its packets take one way until the hash changes.
     Hash,
     /// Chance or queues, for each packet anew.
@@ -193,7 +195,7 @@ static ALL: &[Declaration] = &[
         title: "fixed shortest paths: each subflow of a connection has its own",
         source: "OPN §Introduction: \"different source and destination port pairs … different paths\"",
         parameters: &[],
-        follows: Follows::Address,
+        follows: Follows::Route,
         page: page!("shortest"),
     },
     Declaration {

@@ -5,6 +5,7 @@ use tresse_fabric::{
     Probability, Routes, ShortestPaths, Spread, Threshold, Topology,
 };
 
+use crate::balancers::{self, Declaration};
 use crate::error::did_you_mean;
 use crate::experiment::{Distinct, Fabric, Layered, NonEct, Topology as Shape};
 use crate::resolve::LONGEST;
@@ -36,6 +37,11 @@ impl Routing {
         }
     }
 
+    /// Whether ports flag congestion.
+    pub fn flags(&self) -> bool {
+        matches!(self, Self::Nodes { flags: Some(_), .. })
+    }
+
     /// The longest fixed route, ports.
     pub fn longest(&self) -> usize {
         match self {
@@ -52,6 +58,19 @@ fn wrong(key: &str, message: impl Into<String>) -> Wrong {
     (vec!["fabric".to_owned(), key.to_owned()], message.into())
 }
 
+/// The routing of a topology unless it has another.
+fn own_routing(f: &Fabric) -> &'static str {
+    match f.topology {
+        Shape::FatTree => "two-level",
+        Shape::LeafSpine => "shortest",
+    }
+}
+
+/// What decides which way packets take, if there is a routing of that name.
+pub(crate) fn load_balancer(f: &Fabric) -> Option<&'static Declaration> {
+    balancers::find(f.routing.as_ref().map_or(own_routing(f), |key| &key.name))
+}
+
 /// The network that `f` describes.
 ///
 /// # Errors
@@ -64,8 +83,7 @@ pub(crate) fn build(f: &Fabric) -> Result<(Topology, Routing), Wrong> {
         }
         Shape::LeafSpine => (leaf_spine(f)?, None),
     };
-    let own = if tree.is_some() { "two-level" } else { "shortest" };
-    let default = RoutingKey { name: own.to_owned(), parameters: Default::default() };
+    let default = RoutingKey { name: own_routing(f).to_owned(), parameters: Default::default() };
     let routing = f.routing.as_ref().unwrap_or(&default);
     let choice = routing.resolve().map_err(|e| wrong("routing", e))?;
     let fixed = choice == Choice::TwoLevel;

@@ -14,11 +14,12 @@ use tresse_workload::{Permutation, RackToRack, Size, Transfer};
 
 use crate::changes::{self, Change};
 use crate::error::{LabError, did_you_mean};
-use crate::experiment::{Echo, Experiment, FlowSize, Pattern, Scheme};
+use crate::experiment::{Echo, Experiment, FlowSize, Pattern, Scheme, Topology as Shape};
 use crate::load::Loaded;
 use crate::manager_keys::PathManager;
 use crate::metrics::METRICS;
 use crate::network::{self, Routing};
+use crate::pairs::{self, Part, Parts};
 use crate::port_options::PortOptions;
 use crate::weight;
 
@@ -117,6 +118,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     if samples.is_some_and(|s| !(MICROSECOND..=LONGEST).contains(&s)) {
         return Err(wrong(&["measure", "samples"], "an interval of 1us to 1000s".into()));
     }
+    let balancer = network::load_balancer(&experiment.fabric).expect("the routing was built");
     let base = experiment.transport.config().map_err(|(key, e)| wrong(&["transport", key], e))?;
     let options = PortOptions::new(&experiment.fabric, fabric.layer_names, base.mss + base.header)
         .map_err(|(path, e)| wrong(path, e))?;
@@ -191,10 +193,24 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                     let message = format!("{name} decides itself how many subflows there are");
                     return Err(wrong(&path("subflows"), message));
                 }
-                if let (true, Managers::Mmptcp(_)) = (is_fixed, manager.config()) {
-                    let message = "mmptcp sprays packets, which fixed routes cannot do".to_owned();
-                    return Err(wrong(&path("path_manager"), message));
-                }
+                let together = Parts {
+                    routing: balancer,
+                    fat_tree: experiment.fabric.topology == Shape::FatTree,
+                    flags: routing.flags(),
+                    address_pairs: most,
+                    plb: transport.plb.is_some(),
+                    ecn: transport.ecn,
+                    next_hop: controllers.controller().signals().contains(&Signal::NextHop),
+                    manager: manager.config(),
+                };
+                pairs::check(&together).map_err(|senseless| match senseless.part {
+                    Part::Routing => wrong(&["fabric", "routing"], senseless.reason),
+                    Part::Plb => wrong(&["transport", "plb"], senseless.reason),
+                    Part::Ecn => wrong(&path("ecn"), senseless.reason),
+                    Part::Controller => wrong(&path("controller"), senseless.reason),
+                    Part::PathManager => wrong(&path("path_manager"), senseless.reason),
+                    Part::Subflows => wrong(&path("subflows"), senseless.reason),
+                })?;
                 cases.push(Case {
                     scheme: name.clone(),
                     subflows,

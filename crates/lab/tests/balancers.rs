@@ -59,7 +59,7 @@ fn whatever_a_switch_can_do_has_its_name() {
     assert_eq!(done(balancer("ecmp")), Some(Balancing::Ecmp));
     assert_eq!(done(balancer("spray")), Some(Balancing::Spray));
     for d in all() {
-        let by_switches = !matches!(d.follows, Follows::Address | Follows::Host);
+        let by_switches = !matches!(d.follows, Follows::Address | Follows::Route | Follows::Host);
         assert_eq!(done(d).is_some(), by_switches, "{}", d.name);
     }
 }

@@ -1,6 +1,6 @@
 //! The built-in experiments, and what the profile and the settings make of them.
 
-use tresse_lab::{Options, Profile, Report, Status, Watch, find, load, papers, resolve, run};
+use tresse_lab::{Options, Profile, Report, Watch, find, load, papers, resolve, run};
 
 #[test]
 fn every_built_in_experiment_resolves_in_both_profiles() {
@@ -92,24 +92,12 @@ fn a_handshake_takes_a_round_trip() {
 }
 
 #[test]
-fn path_managers_open_the_subflows() {
-    let by = |manager: &str| {
-        let manager = format!("schemes.lia.path_manager={manager}");
-        let size = "workloads.permutation.size=3MB";
-        let report = rack_to_rack(&[size, "transport.handshake=true", &manager], "scheme=lia", 1);
-        assert_eq!(report.status, Status::Complete);
-        report.cases.iter().map(|c| c.metrics["goodput_mean_bps"].value()).collect::<Vec<_>>()
-    };
-    // A port number has a path as an address number has.
-    assert_eq!(by("fixed"), by("{ name = \"fixed\", by = \"port\" }"));
-}
-
-#[test]
 fn a_path_manager_that_cannot_run_is_refused() {
     for (manager, subflows, expected) in [
         ("opn", "2", "opn decides itself how many subflows there are"),
         ("fixd", "2", "did you mean `fixed`?"),
-        ("mmptcp", "2", "fixed routes"),
+        ("mmptcp", "2", "mmptcp sprays"),
+        (r#"{ name = "fixed", by = "port" }"#, "2", "take one path"),
     ] {
         let settings =
             [format!("schemes.lia.path_manager={manager}"), format!("schemes.lia.subflows={subflows}")];

@@ -2,7 +2,7 @@
 
 use tresse_fabric::{MICROSECOND, MILLISECOND, SECOND};
 use tresse_lab::{Profile, Source, find, load, resolve};
-use tresse_transport::{Config, Gro, Plb, Recovery, Reduction, Scheduler};
+use tresse_transport::{Config, Gro, Recovery, Reduction, Scheduler};
 
 /// The transport of XMP's table 1 with `keys` in place of its own, under LIA.
 fn config(keys: &str) -> Result<Config, String> {
@@ -48,17 +48,15 @@ fn a_key_comes_before_the_profile() {
 }
 
 #[test]
-fn the_scheduler_and_plb_are_keys() {
+fn the_scheduler_is_a_key_and_plb_needs_hashes() {
     let with = |keys: &str| config(&format!("profile = \"linux\"\n{keys}"));
     let base = with("").expect("valid");
     assert_eq!((base.scheduler, base.plb), (Scheduler::LowestRtt, None));
     assert_eq!(with("scheduler = \"lowest-rtt\"\nplb = \"off\""), Ok(base));
     let robin = Config { scheduler: Scheduler::RoundRobin, ..base };
     assert_eq!(with("scheduler = \"round-robin\""), Ok(robin));
-    assert_eq!(with("plb = \"on\""), Ok(Config { plb: Some(Plb::default()), ..base }));
-    let plb = Plb { rehash_rounds: 6, suspend: 10 * SECOND, ..Plb::default() };
-    let keys = "plb = { rehash_rounds = 6, suspend_rto = \"10s\" }";
-    assert_eq!(with(keys), Ok(Config { plb: Some(plb), ..base }));
+    let refused = with("plb = \"on\"").expect_err("an address is a path");
+    assert!(refused.contains("two-level looks at addresses only"), "{refused}");
 }
 
 #[test]

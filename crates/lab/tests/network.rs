@@ -1,7 +1,8 @@
 //! What `[fabric]` makes of a network: topologies, single links, routing, and what is wrong with them.
 
-use tresse_fabric::Balancing;
+use tresse_fabric::{Balancing, SECOND};
 use tresse_lab::{Options, Plan, Profile, Report, Routing, Source, Status, Watch, load, resolve, run};
+use tresse_transport::Plb;
 
 const LEAF_SPINE: &str = r#"title = "t"
 [fabric]
@@ -247,4 +248,25 @@ fn what_is_wrong_with_a_network_is_told_with_its_line() {
     assert!(error.contains("t.toml:5:10: `leaves` is a leaf-spine's"), "{error}");
     let error = plan(&tree.replace("k = 4\n", "")).expect_err("k is missing");
     assert!(error.contains("t.toml:3:12: a fat tree needs `k`"), "{error}");
+}
+
+#[test]
+fn hosts_may_change_the_hashes_that_switches_follow() {
+    let plb = |plb: &str| {
+        let fabric = text("[fabric]", "[fabric]\nrouting = \"ecmp\"", "");
+        let text = fabric.replacen("[transport]", &format!("[transport]\nplb = {plb}"), 1);
+        plan(&text).expect("valid").cases[0].transport.plb
+    };
+    assert_eq!((plb("\"off\""), plb("\"on\"")), (None, Some(Plb::default())));
+    let set = Plb { rehash_rounds: 6, suspend: 10 * SECOND, ..Plb::default() };
+    assert_eq!(plb("{ rehash_rounds = 6, suspend_rto = \"10s\" }"), Some(set));
+}
+
+/// A port number has a fixed path as an address number has.
+#[test]
+fn fixed_paths_are_numbered_by_address_or_by_port() {
+    let goodput = |text: &str| report(text).cases[0].metrics["goodput_mean_bps"].value();
+    let manager = |by: &str| format!("subflows = 4\npath_manager = {{ name = \"fixed\", by = \"{by}\" }}");
+    let by = |by: &str| goodput(&text("subflows = 4", &manager(by), ""));
+    assert_eq!(by("address"), by("port"));
 }
