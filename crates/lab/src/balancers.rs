@@ -176,7 +176,7 @@ const GAP: Parameter = Parameter {
 
 const FEEDBACK: Parameter = Parameter {
     name: "feedback",
-    range: Range::Choice(&["one_hop", "backward"]),
+    range: Range::Choice(&["backward", "one_hop"]),
     unit: "",
     meaning: "how far a flag goes: to the node before the port, or from node to node back to the hosts",
 };

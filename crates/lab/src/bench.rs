@@ -111,7 +111,7 @@ fn case(benchmark: &Benchmark, repetitions: u32) -> Result<BenchCase, LabError> 
         ceilings.push(ceiling_speed(&plain, &routed, duration));
         reset_peak_rss();
         let start = clock();
-        let mut world = unit::world(&plan, 1);
+        let mut world = unit::world(&plan, &plan.cases[0], 1);
         for flow in &flows {
             world.start(flow.clone());
         }
@@ -140,7 +140,7 @@ fn case(benchmark: &Benchmark, repetitions: u32) -> Result<BenchCase, LabError> 
 fn flows(plan: &Plan, case: &Case) -> Vec<FlowSpec> {
     let pattern = Permutation { hosts: plan.fabric.hosts(), size: Size::Fixed(1 << 32), seed: 1 };
     let transfers = pattern.round(0).into_iter();
-    (0..).zip(transfers).map(|(place, t)| unit::spec(plan, case, 1, (0, place), t)).collect()
+    (0..).zip(transfers).map(|(place, t)| unit::spec(case, 1, (0, place), t)).collect()
 }
 
 /// The same routes with a constant window of the size that XMP's has in the middle of the run.
@@ -152,7 +152,7 @@ fn ceiling_speed(plan: &Plan, flows: &[FlowSpec], duration: Time) -> f64 {
         .map(|p| ConstantWindow { there: p.there.clone(), back: p.back.clone(), window: WINDOW })
         .collect();
     let start = clock();
-    let (ports, longest) = (plan.fabric.ports(1), plan.routing.longest());
+    let (ports, longest) = (plan.fabric.ports(1), plan.cases[0].routing.longest());
     let hops = ceiling::run(&ports, longest, &sources, (1500, 40), duration);
     hops as f64 / start.elapsed().as_secs_f64()
 }

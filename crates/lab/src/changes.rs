@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tresse_fabric::{BitsPerSecond, ServerConfig, Time, Topology};
 use tresse_sim::World;
 
-use crate::network::{RATES, Routing, Wrong, ports_between};
+use crate::network::{RATES, Wrong, ports_between};
 use crate::port_options::PortConfigs;
 use crate::resolve::LONGEST;
 use crate::units::{Duration, Rate};
@@ -44,15 +44,11 @@ enum What {
     Reroute,
 }
 
-/// The changes that `keys` describe, in their order.
+/// The changes that `keys` describe, in their order; `fixed` says that no node ever decides.
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub(crate) fn resolve(
-    keys: &[ChangeKey],
-    topology: &Topology,
-    routing: &Routing,
-) -> Result<Vec<Change>, Wrong> {
+pub(crate) fn resolve(keys: &[ChangeKey], topology: &Topology, fixed: bool) -> Result<Vec<Change>, Wrong> {
     let (mut changes, mut reroutes) = (Vec::new(), Vec::new());
     let mut seen = Vec::new();
     for (i, key) in keys.iter().enumerate() {
@@ -83,9 +79,9 @@ pub(crate) fn resolve(
         };
         if let Some(after) = key.reroute_after {
             let wrong = |message: &str| Err(at("reroute_after", message.to_owned()));
-            match (&what, routing) {
-                (What::Rate(..), _) => return wrong("the shortest ways do not depend on rates"),
-                (_, Routing::Fixed(_)) => {
+            match &what {
+                What::Rate(..) => return wrong("the shortest ways do not depend on rates"),
+                _ if fixed => {
                     return wrong("fixed routes stay; a load balancer finds other ways");
                 }
                 _ if after.0 > LONGEST => return wrong("at most 1000s"),

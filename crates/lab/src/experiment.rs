@@ -93,6 +93,9 @@ pub struct Fabric {
     pub classes: Vec<Class>,
     /// A buffer in each switch that its ports share.
     pub buffer: Option<Buffer>,
+    /// Congestion flags that the ports keep and tell of, for controllers that ask for what the next hop says.
+    /// HOLNET's load balancers bring their own.
+    pub flags: Option<Flags>,
     /// Who chooses the ways of packets; if it is not said, a fat tree's two-level routing, or else fixed
     /// shortest paths.
     pub routing: Option<RoutingKey>,
@@ -211,7 +214,14 @@ pub enum Echo {
 #[serde(deny_unknown_fields)]
 pub struct Scheme {
     /// Its controller (`tresse list controllers`).
+    #[serde(default)]
     pub controller: String,
+    /// A row of HOLNET's design space instead of a controller (`tresse explain holnet`).
+    pub preset: Option<String>,
+    /// How a preset's hosts detect congestion; by losses if it is not said.
+    pub detection: Option<Detection>,
+    /// Who chooses the ways of its packets; what `fabric.routing` says if it is not said.
+    pub routing: Option<RoutingKey>,
     /// The number of subflows, or several: each is a case.
     #[serde(default = "one_subflow")]
     pub subflows: Counts,
@@ -230,6 +240,43 @@ pub struct Scheme {
     pub echo: Echo,
     /// Which of `fabric.classes` its packets are in, from 0; that of the workload if it is not said.
     pub class: Option<u8>,
+}
+
+/// How a host of HOLNET detects congestion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Detection {
+    /// By losses, which it infers itself.
+    Source,
+    /// By marks too.
+    Ecn,
+}
+
+/// Congestion flags in the ports of switches and hosts (THESIS §2.5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flags {
+    /// A port is congested from this share of its queue's limit on, percent.
+    #[serde(default = "eighty")]
+    pub percent: u32,
+    /// How far a flag is told.
+    #[serde(default)]
+    pub feedback: FlagFeedback,
+}
+
+/// How far a congestion flag is told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FlagFeedback {
+    /// To the node before the port.
+    OneHop,
+    /// From node to node, back to the hosts.
+    #[default]
+    Backward,
+}
+
+fn eighty() -> u32 {
+    80
 }
 
 /// A user's utility, and the flow that it is weighed against.

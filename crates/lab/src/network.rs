@@ -1,13 +1,13 @@
 //! From `[fabric]` to a network: its topology, its links one by one, and who chooses the ways.
 
 use tresse_fabric::{
-    Balancing, FatTree, FatTreeConfig, FlagConfig, LeafSpine, LeafSpineError, NonEct as PortNonEct,
+    Balancing, FatTree, FatTreeConfig, Feedback, FlagConfig, LeafSpine, LeafSpineError, NonEct as PortNonEct,
     Probability, Routes, ShortestPaths, Spread, Threshold, Topology,
 };
 
 use crate::balancers::{self, Declaration};
 use crate::error::did_you_mean;
-use crate::experiment::{Distinct, Fabric, Layered, NonEct, Topology as Shape};
+use crate::experiment::{Distinct, Fabric, FlagFeedback, Flags, Layered, NonEct, Scheme, Topology as Shape};
 use crate::resolve::LONGEST;
 use crate::routing_keys::{Choice, RoutingKey};
 use crate::units::{Duration, Rate};
@@ -37,11 +37,6 @@ impl Routing {
         }
     }
 
-    /// Whether ports flag congestion.
-    pub fn flags(&self) -> bool {
-        matches!(self, Self::Nodes { flags: Some(_), .. })
-    }
-
     /// The longest fixed route, ports.
     pub fn longest(&self) -> usize {
         match self {
@@ -66,9 +61,46 @@ fn own_routing(f: &Fabric) -> &'static str {
     }
 }
 
-/// What decides which way packets take, if there is a routing of that name.
-pub(crate) fn load_balancer(f: &Fabric) -> Option<&'static Declaration> {
-    balancers::find(f.routing.as_ref().map_or(own_routing(f), |key| &key.name))
+/// Who chooses the ways of a scheme's packets: what the scheme says, or else the fabric's `own` routing.
+///
+/// # Errors
+/// What is wrong with the scheme's.
+pub(crate) fn routing(
+    f: &Fabric,
+    scheme: &Scheme,
+    own: &Routing,
+) -> Result<(Routing, &'static Declaration), String> {
+    let (name, routing) = match &scheme.routing {
+        None => (f.routing.as_ref().map_or(own_routing(f), |key| &*key.name), own.clone()),
+        Some(key) => {
+            let fabric = Fabric { routing: Some(key.clone()), ..f.clone() };
+            (&*key.name, build(&fabric).map_err(|(_, e)| e)?.1)
+        }
+    };
+    Ok((routing, balancers::find(name).expect("the routing was built")))
+}
+
+/// The congestion flags: those of the load balancer, or the fabric's own.
+///
+/// # Errors
+/// The key below `fabric.flags` that is wrong, and why.
+pub(crate) fn flags(f: &Fabric, routing: &Routing) -> Result<Option<FlagConfig>, (&'static str, String)> {
+    if let Some(flags) = f.flags
+        && !(1..=100).contains(&flags.percent)
+    {
+        return Err(("percent", format!("{}: 1 to 100 percent of a queue's limit", flags.percent)));
+    }
+    let own = f.flags.map(|Flags { percent, feedback }| FlagConfig {
+        fraction: percent * 10,
+        feedback: match feedback {
+            FlagFeedback::OneHop => Feedback::OneHop,
+            FlagFeedback::Backward => Feedback::Backward,
+        },
+    });
+    Ok(match routing {
+        Routing::Nodes { flags: Some(flags), .. } => Some(*flags),
+        Routing::Nodes { .. } | Routing::Fixed(_) => own,
+    })
 }
 
 /// The network that `f` describes.
@@ -87,9 +119,8 @@ pub(crate) fn build(f: &Fabric) -> Result<(Topology, Routing), Wrong> {
     let routing = f.routing.as_ref().unwrap_or(&default);
     let choice = routing.resolve().map_err(|e| wrong("routing", e))?;
     let fixed = choice == Choice::TwoLevel;
-    if f.distinct.is_some() && !fixed {
-        let message = "it is two-level routing that tells core and aggregation switches apart";
-        return Err(wrong("distinct", message));
+    if f.distinct.is_some() && tree.is_none() {
+        return Err(wrong("distinct", "only a fat tree has core and aggregation switches"));
     }
     links(f, &mut topology, fixed)?;
     let spread = match f.distinct.unwrap_or_default() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 use tresse_controllers::{self as controllers, Signal};
-use tresse_fabric::{MICROSECOND, Time, Topology};
+use tresse_fabric::{FlagConfig, MICROSECOND, Time, Topology};
 use tresse_path_manager::Config as Managers;
 use tresse_sim::Manager;
 use tresse_transport as transport;
@@ -21,6 +21,7 @@ use crate::metrics::METRICS;
 use crate::network::{self, Routing};
 use crate::pairs::{self, Part, Parts};
 use crate::port_options::PortOptions;
+use crate::presets;
 use crate::weight;
 
 /// One point of the axes.
@@ -38,6 +39,10 @@ pub struct Case {
     pub detects: bool,
     /// How many addresses a sender has, and so fixed routes, for a connection to choose from.
     pub paths: u32,
+    /// Who chooses the ways of its packets.
+    pub routing: Arc<Routing>,
+    /// The congestion flags, if ports keep any.
+    pub flags: Option<FlagConfig>,
     /// The controllers.
     pub controllers: Arc<controllers::Scheme>,
     /// The transport.
@@ -89,8 +94,6 @@ impl Case {
 pub struct Plan {
     /// The network.
     pub fabric: Topology,
-    /// Who chooses the ways of packets.
-    pub routing: Routing,
     /// What its ports have beyond a queue with a threshold.
     pub options: PortOptions,
     /// What becomes of its links.
@@ -113,12 +116,22 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
         wrong(&path, message)
     };
     let (fabric, routing) = network::build(&experiment.fabric).map_err(wrong_below)?;
-    let changes = changes::resolve(&experiment.changes, &fabric, &routing).map_err(wrong_below)?;
+    let mut schemes = IndexMap::new();
+    for (name, scheme) in &experiment.schemes {
+        let path = |key| ["schemes", name.as_str(), key];
+        let scheme = presets::expand(scheme).map_err(|(key, e)| wrong(&path(key), e))?;
+        let own = network::routing(&experiment.fabric, &scheme, &routing);
+        let (routing, balancer) = own.map_err(|e| wrong(&path("routing"), e))?;
+        let flags = network::flags(&experiment.fabric, &routing)
+            .map_err(|(key, e)| wrong(&["fabric", "flags", key], e))?;
+        schemes.insert(name, (scheme, Arc::new(routing), balancer, flags));
+    }
+    let fixed = schemes.values().all(|s| matches!(*s.1, Routing::Fixed(_)));
+    let changes = changes::resolve(&experiment.changes, &fabric, fixed).map_err(wrong_below)?;
     let samples = experiment.measure.samples.map(|s| s.0);
     if samples.is_some_and(|s| !(MICROSECOND..=LONGEST).contains(&s)) {
         return Err(wrong(&["measure", "samples"], "an interval of 1us to 1000s".into()));
     }
-    let balancer = network::load_balancer(&experiment.fabric).expect("the routing was built");
     let base = experiment.transport.config().map_err(|(key, e)| wrong(&["transport", key], e))?;
     let options = PortOptions::new(&experiment.fabric, fabric.layer_names, base.mss + base.header)
         .map_err(|(path, e)| wrong(path, e))?;
@@ -162,7 +175,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             return Err(wrong(&path("pattern"), "this fabric has one rack only".into()));
         }
         class(&path("class"), workload.class)?;
-        for (name, scheme) in &experiment.schemes {
+        for (&name, (scheme, routing, balancer, flags)) in &schemes {
             let path = |key| ["schemes", name.as_str(), key];
             let (controllers, transport) =
                 build_scheme(&base, scheme).map_err(|(key, e)| wrong(&path(key), e))?;
@@ -172,9 +185,9 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             let class = class(&path("class"), scheme.class.unwrap_or(workload.class))?;
             let largest = controllers::MAX_SUBFLOWS as u32;
             let ways = routing.most().min(largest);
-            let is_fixed = matches!(routing, Routing::Fixed(_));
+            let is_fixed = matches!(**routing, Routing::Fixed(_));
             let most = if is_fixed { ways } else { largest };
-            let path_manager = scheme.path_manager.clone().unwrap_or_else(|| usual(&routing));
+            let path_manager = scheme.path_manager.clone().unwrap_or_else(|| usual(routing));
             let takes_subflows = path_manager.takes_subflows();
             for &subflows in scheme.subflows.values() {
                 if subflows == 0 || subflows > most {
@@ -196,7 +209,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                 let together = Parts {
                     routing: balancer,
                     fat_tree: experiment.fabric.topology == Shape::FatTree,
-                    flags: routing.flags(),
+                    flags: flags.is_some(),
                     address_pairs: most,
                     plb: transport.plb.is_some(),
                     ecn: transport.ecn,
@@ -204,6 +217,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                     manager: manager.config(),
                 };
                 pairs::check(&together).map_err(|senseless| match senseless.part {
+                    Part::Routing if scheme.routing.is_some() => wrong(&path("routing"), senseless.reason),
                     Part::Routing => wrong(&["fabric", "routing"], senseless.reason),
                     Part::Plb => wrong(&["transport", "plb"], senseless.reason),
                     Part::Ecn => wrong(&path("ecn"), senseless.reason),
@@ -218,6 +232,8 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                     paths: if takes_subflows { subflows } else { ways },
                     detects: is_fixed && matches!(manager.config(), Managers::PathSharing(_)),
                     manager: manager.into(),
+                    routing: Arc::clone(routing),
+                    flags: *flags,
                     controllers: Arc::clone(&controllers),
                     transport,
                     kind: workload.pattern,
@@ -236,7 +252,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     for filter in only {
         cases = keep(cases, filter)?;
     }
-    Ok(Plan { fabric, routing, options, changes, cases, samples })
+    Ok(Plan { fabric, options, changes, cases, samples })
 }
 
 /// The path manager of a scheme that names none: a fixed number, told apart by what the routing looks at.
@@ -302,10 +318,6 @@ fn build_scheme(base: &transport::Config, scheme: &Scheme) -> Result<Built, (&'s
     let settings = scheme.parameters.iter().map(|(k, &v)| (k.as_str(), v)).chain(weight);
     let built = controllers::Scheme::new(controller, settings).map_err(|e| ("parameters", e.to_string()))?;
     check_rates(&built).map_err(|e| ("parameters", e))?;
-    if controller.signals().contains(&Signal::NextHop) {
-        let message = format!("{} needs a signal that no port gives yet: next_hop", controller.name());
-        return Err(("controller", message));
-    }
     let ecn = scheme.ecn.unwrap_or(controller.needs_ecn());
     if controller.needs_ecn() && !ecn {
         return Err(("ecn", format!("{} needs ECN", controller.name())));

@@ -117,7 +117,7 @@ pub fn run<E>(
     let expected = case.size.mean().saturating_mul(flows);
     progress.expected_bytes.store(expected, Ordering::Relaxed);
 
-    let mut world = world(plan, seed);
+    let mut world = world(plan, case, seed);
     let mut links = Links::new(fabric, &plan.changes);
     links.apply(&mut world);
     let mut flows: Vec<Flow> = Vec::new();
@@ -126,7 +126,7 @@ pub fn run<E>(
     for round in 0..case.rounds {
         let transfers = case.transfers(fabric, seed, round);
         for (place, &transfer) in (0..).zip(&transfers) {
-            world.start(spec(plan, case, seed, (round, place), transfer));
+            world.start(spec(case, seed, (round, place), transfer));
         }
         let first = flows.len();
         let mut sampler = Sampler::new(plan, case, seed, round, &transfers, &world, &links);
@@ -144,7 +144,7 @@ pub fn run<E>(
                         sampler.end(&world, from);
                     }
                     let locality = fabric.locality(from, to);
-                    let ways = || ways(plan, case, seed, (round, place), transfer);
+                    let ways = || ways(case, seed, (round, place), transfer);
                     let shares =
                         case.detects.then(|| share_a_port(&ways().paths()[..record.opened as usize]));
                     flows.push(Flow { round, from, to, locality, shares, record });
@@ -188,21 +188,21 @@ pub fn run<E>(
     })
 }
 
-/// The network of `plan` under `seed`, without connections.
-pub(crate) fn world(plan: &Plan, seed: u64) -> World {
+/// The network of `case` under `seed`, without connections.
+pub(crate) fn world(plan: &Plan, case: &Case, seed: u64) -> World {
     let mut configs = plan.options.apply(&plan.fabric, seed);
     changes::serve(&plan.changes, &mut configs);
     let PortConfigs { ports, servers, pools } = configs;
-    let fabric = Fabric::new(&ports, plan.routing.longest()).with_servers(&servers, &pools);
-    World::on(match &plan.routing {
+    let fabric = Fabric::new(&ports, case.routing.longest()).with_servers(&servers, &pools);
+    let fabric = match &*case.routing {
         Routing::Fixed(_) => fabric,
-        Routing::Nodes { balancing, flags, .. } => {
-            let fabric = fabric.with_forwarding(plan.fabric.network.clone(), *balancing, seed);
-            match flags {
-                Some(flags) => fabric.with_flags(*flags),
-                None => fabric,
-            }
+        Routing::Nodes { balancing, .. } => {
+            fabric.with_forwarding(plan.fabric.network.clone(), *balancing, seed)
         }
+    };
+    World::on(match case.flags {
+        Some(flags) => fabric.with_flags(flags),
+        None => fabric,
     })
 }
 
@@ -210,9 +210,9 @@ pub(crate) fn world(plan: &Plan, seed: u64) -> World {
 pub(crate) type FlowName = (u32, u32);
 
 /// The ways of one transfer: what is random of them comes from its own stream.
-pub(crate) fn ways(plan: &Plan, case: &Case, seed: u64, name: FlowName, t: Transfer) -> Ways {
+pub(crate) fn ways(case: &Case, seed: u64, name: FlowName, t: Transfer) -> Ways {
     let mut stream = Stream::new(seed, "addresses", flow_id(name));
-    match &plan.routing {
+    match &*case.routing {
         Routing::Fixed(routes) => {
             let drawn = routes.draw(t.from, t.to, case.paths, |n| stream.below(n.into()) as u32);
             Ways::Fixed(drawn.into_iter().map(|Route { there, back }| Path { there, back }).collect())
@@ -228,7 +228,7 @@ pub(crate) fn ways(plan: &Plan, case: &Case, seed: u64, name: FlowName, t: Trans
 }
 
 /// The connection of one transfer.
-pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, name: FlowName, t: Transfer) -> FlowSpec {
+pub(crate) fn spec(case: &Case, seed: u64, name: FlowName, t: Transfer) -> FlowSpec {
     let id = flow_id(name);
     let mut config = case.transport;
     if let Some(plb) = &mut config.plb {
@@ -240,7 +240,7 @@ pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, name: FlowName, t: Trans
         config,
         scheme: Arc::clone(&case.controllers),
         bytes: t.bytes,
-        ways: ways(plan, case, seed, name, t),
+        ways: ways(case, seed, name, t),
         manager: case.manager.clone(),
         class: case.class,
     }

@@ -69,7 +69,7 @@ fn a_leaf_spine_has_its_layers_and_one_path_over_each_spine() {
         let rate = if plan.fabric.layer_name(port) == "spine" { 500_000_000 } else { 1_000_000_000 };
         assert_eq!(plan.fabric.rate(port), rate);
     }
-    assert_eq!(plan.routing.most(), 4);
+    assert_eq!(plan.cases[0].routing.most(), 4);
 }
 
 /// Each routing runs to the end, and only fixed paths have an optimum; why the others have none is said.
@@ -104,10 +104,11 @@ fn a_fat_tree_takes_balancers_and_shortest_paths() {
         .replace("leaves = 4\nspines = 4\nhosts_per_leaf = 4\n", "k = 4\n")
         .replace("leaf-spine", "fat-tree")
         .replace("spine = \"500Mbps\"", "aggregation = \"1Gbps\", core = \"1Gbps\"");
-    let routing = |text: &str| plan(text).expect("valid").routing;
-    assert!(matches!(routing(&tree), Routing::Fixed(tresse_fabric::Routes::TwoLevel(..))));
+    let routing = |text: &str| plan(text).expect("valid").cases[0].routing.clone();
+    assert!(matches!(*routing(&tree), Routing::Fixed(tresse_fabric::Routes::TwoLevel(..))));
     let with = |name: &str| tree.replace("topology =", &format!("routing = \"{name}\"\ntopology ="));
-    let Routing::Nodes { balancing: Balancing::Ecmp, paths, .. } = routing(&with("ecmp")) else {
+    let routing = routing(&with("ecmp"));
+    let Routing::Nodes { balancing: Balancing::Ecmp, paths, .. } = &*routing else {
         panic!("ecmp is for the nodes to do");
     };
     assert_eq!(paths.most(), 4);

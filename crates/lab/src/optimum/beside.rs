@@ -62,7 +62,7 @@ impl Optima {
 }
 
 fn beside(plan: &Plan, case: &Case, seed: u64, flows: &[Flow]) -> Result<Beside, String> {
-    if let Some(why) = words::no_fixed_paths(plan) {
+    if let Some(why) = words::no_fixed_paths(case) {
         return Err(why);
     }
     if !plan.changes.is_empty() {

@@ -42,7 +42,7 @@ impl Steps {
         if round as usize >= MOST_ROUNDS || plan.fabric.hosts() > MOST_FLOWS {
             return None;
         }
-        if words::no_fixed_paths(plan).is_some() {
+        if words::no_fixed_paths(case).is_some() {
             return None;
         }
         let round = Round::new(plan, case, seed, round);
@@ -215,7 +215,7 @@ mod tests {
         let source = crate::Source { name: "t".to_owned(), text };
         let loaded = load(source, Profile::Full, &[]).expect("valid");
         let plan = resolve(&loaded, &["scheme=xmp".to_owned(), "subflows=2".to_owned()]).expect("valid");
-        let mut world = unit::world(&plan, 1);
+        let mut world = unit::world(&plan, &plan.cases[0], 1);
         let mut links = Links::new(&plan.fabric, &plan.changes);
         let mut steps = Steps::of(&plan, &plan.cases[0], 1, 0, 0, &links).expect("XMP claims an optimum");
         for wanted in [2e9, 1.5e9, 1e9, 1.5e9] {

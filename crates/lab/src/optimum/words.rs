@@ -8,7 +8,7 @@ use tresse_optimum::solve::OptimumError;
 use tresse_optimum::utility::Utility;
 
 use crate::network::Routing;
-use crate::resolve::{Case, Plan};
+use crate::resolve::Case;
 
 /// A utility in words.
 pub(super) fn utility(objective: &Objective, standing: Standing) -> String {
@@ -29,8 +29,8 @@ pub(super) fn utility(objective: &Objective, standing: Standing) -> String {
 }
 
 /// Why flows have no paths that an optimum could divide the links among.
-pub(super) fn no_fixed_paths(plan: &Plan) -> Option<String> {
-    match &plan.routing {
+pub(super) fn no_fixed_paths(case: &Case) -> Option<String> {
+    match &*case.routing {
         Routing::Fixed(_) => None,
         Routing::Nodes { balancing: Balancing::Ecmp, .. } => {
             Some("which ways the subflows get is for the switches' hashes to decide".to_owned())
