@@ -103,6 +103,9 @@ pub(crate) fn of(outcomes: &[Outcome]) -> IndexMap<&'static str, Metric> {
     metrics
 }
 
+/// A mean of independent flows.
+type Mean = fn(&[Flow]) -> Option<f64>;
+
 /// Half the width of the 95 % confidence interval of each mean, and what the intervals are over: `seeds`, or
 /// `rounds` if there is one seed. Replications are independent; so are the rounds of a pattern, which are
 /// drawn anew.
@@ -112,7 +115,7 @@ pub(crate) fn intervals(outcomes: &[Outcome]) -> (IndexMap<&'static str, f64>, &
         [one] => ("rounds", by_round(&one.flows).collect()),
         several => ("seeds", several.iter().map(|o| &o.flows[..]).filter(|f| !f.is_empty()).collect()),
     };
-    let means: [(_, fn(&[Flow]) -> Option<f64>); 4] = [
+    let means: [(_, Mean); 4] = [
         ("goodput_mean_bps", |g| Some(mean(&g.iter().map(|f| f.record.goodput()).collect::<Vec<_>>()))),
         ("fct_mean_s", |g| Some(mean_seconds(&g.iter().map(completion).collect::<Vec<_>>()))),
         ("cwnd_mean_pkts", |g| mean_window(g.iter())),
@@ -121,7 +124,7 @@ pub(crate) fn intervals(outcomes: &[Outcome]) -> (IndexMap<&'static str, f64>, &
             Some(timeouts as f64 / by_round(g).count() as f64)
         }),
     ];
-    let width = |(name, of): (_, fn(&[Flow]) -> Option<f64>)| {
+    let width = |(name, of): (_, Mean)| {
         let values: Vec<f64> = groups.iter().filter_map(|g| of(g)).collect();
         half_width_95(&values).map(|w| (name, w))
     };
@@ -248,7 +251,7 @@ mod tests {
 
         // Of one seed the intervals are over its rounds: 1 and 5; of several over seeds: 3 and 2 a round.
         let width = |outcomes: &[Outcome], name: &str| intervals(outcomes).0[name];
-        assert_eq!(Some(width(&[first.clone()], "timeouts_mean")), half_width_95(&[1.0, 5.0]));
+        assert_eq!(Some(width(std::slice::from_ref(&first), "timeouts_mean")), half_width_95(&[1.0, 5.0]));
         assert_eq!(Some(width(&[first, second], "timeouts_mean")), half_width_95(&[3.0, 2.0]));
     }
 

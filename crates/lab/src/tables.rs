@@ -110,7 +110,7 @@ const SAMPLES: [Column; 12] = [
         "state",
         TEXT,
         "",
-        "the sender's state at the end of this time: open, disorder, cwr, recovery or loss; or the subflow is closed",
+        "the sender's state at the end of this time: open, disorder, cwr, recovery or loss; closed if the subflow is",
     ),
     Column(
         "flow_optimum_bps",
