@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::changes::ChangeKey;
-use crate::error::did_you_mean;
 use crate::manager_keys::PathManager;
+use crate::network::LinkSetting;
 use crate::port_options::{Buffer, Class, Red};
 use crate::routing_keys::RoutingKey;
 use crate::transport::Transport;
@@ -107,19 +107,6 @@ pub struct Fabric {
     pub links: Vec<LinkSetting>,
 }
 
-/// A link that differs from its layer.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LinkSetting {
-    /// The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`.
-    pub ends: [String; 2],
-    /// Its rate.
-    pub rate: Option<Rate>,
-    /// It is not there.
-    #[serde(default)]
-    pub failed: bool,
-}
-
 fn lossless() -> Layered<Probability> {
     Layered::All(Probability::ZERO)
 }
@@ -151,28 +138,6 @@ pub enum Layered<T> {
     /// One for each layer, by its name: of a fat tree `rack`, `aggregation` and `core`, of a leaf-spine `rack`
     /// and `spine`.
     Each(BTreeMap<String, T>),
-}
-
-impl<T: Copy> Layered<T> {
-    /// The values for the layers of these names.
-    ///
-    /// # Errors
-    /// If a layer has no value, or there is no such layer.
-    pub fn layers(&self, names: &[&str]) -> Result<Vec<T>, String> {
-        let each = match self {
-            Self::All(v) => return Ok(vec![*v; names.len()]),
-            Self::Each(each) => each,
-        };
-        let all = names.join(", ");
-        if let Some(unknown) = each.keys().find(|k| !names.contains(&k.as_str())) {
-            let hint = did_you_mean(unknown, names.iter().copied());
-            return Err(format!("there is no layer `{unknown}`{hint} (there are: {all})"));
-        }
-        if let Some(missing) = names.iter().find(|n| !each.contains_key(**n)) {
-            return Err(format!("the layer `{missing}` has no value (there are: {all})"));
-        }
-        Ok(names.iter().map(|&name| each[name]).collect())
-    }
 }
 
 /// What happens above K to a packet that cannot be marked.

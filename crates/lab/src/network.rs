@@ -1,5 +1,7 @@
 //! From `[fabric]` to a network: its topology, its links one by one, and who chooses the ways.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use tresse_fabric::{
     Balancing, FatTree, FatTreeConfig, Feedback, FlagConfig, LeafSpine, LeafSpineError, NonEct as PortNonEct,
     Probability, Routes, ShortestPaths, Spread, Threshold, Topology,
@@ -11,6 +13,19 @@ use crate::experiment::{Distinct, Fabric, FlagFeedback, Flags, Layered, NonEct, 
 use crate::resolve::LONGEST;
 use crate::routing_keys::{Choice, RoutingKey};
 use crate::units::{Duration, Rate};
+
+/// A link that differs from its layer.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSetting {
+    /// The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`.
+    pub ends: [String; 2],
+    /// Its rate.
+    pub rate: Option<Rate>,
+    /// It is not there.
+    #[serde(default)]
+    pub failed: bool,
+}
 
 /// Who chooses the ways of packets.
 #[derive(Debug, Clone)]

@@ -9,8 +9,31 @@ use std::marker::PhantomData;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
+use crate::error::did_you_mean;
 use crate::experiment::{Counts, FlowSize, Layered};
 use crate::units::Bytes;
+
+impl<T: Copy> Layered<T> {
+    /// The values for the layers of these names.
+    ///
+    /// # Errors
+    /// If a layer has no value, or there is no such layer.
+    pub fn layers(&self, names: &[&str]) -> Result<Vec<T>, String> {
+        let each = match self {
+            Self::All(v) => return Ok(vec![*v; names.len()]),
+            Self::Each(each) => each,
+        };
+        let all = names.join(", ");
+        if let Some(unknown) = each.keys().find(|k| !names.contains(&k.as_str())) {
+            let hint = did_you_mean(unknown, names.iter().copied());
+            return Err(format!("there is no layer `{unknown}`{hint} (there are: {all})"));
+        }
+        if let Some(missing) = names.iter().find(|n| !each.contains_key(**n)) {
+            return Err(format!("the layer `{missing}` has no value (there are: {all})"));
+        }
+        Ok(names.iter().map(|&name| each[name]).collect())
+    }
+}
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Layered<T> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {

@@ -71,7 +71,7 @@ const FLOWS: [Column; 16] = [
 
 const LINKS: [Column; 8] = [
     Column("port", U32, "", "the number of the output port"),
-    Column("layer", TEXT, "", "rack, aggregation or core"),
+    Column("layer", TEXT, "", "the name of its layer, as the topology has it"),
     Column("rate_bps", U64, "bit/s", "its rate at the start"),
     Column("carried_bytes", U64, "bytes", "what it let in, headers included"),
     Column("duration_ps", U64, "ps", "the simulated time of this case and seed"),
@@ -127,7 +127,7 @@ const QUEUES: [Column; 7] = [
     Column("start_ps", U64, "ps", "when the interval began, as in samples.parquet"),
     Column("duration_ps", U64, "ps", "its length; of the last one of a round, until the round ended"),
     Column("port", U32, "", "the number of the output port; one that sent and held nothing has no row"),
-    Column("layer", TEXT, "", "rack, aggregation or core"),
+    Column("layer", TEXT, "", "the name of its layer, as the topology has it"),
     Column("busy_ps", U64, "ps", "how long it was sending; over the interval's length, its utilisation"),
     Column(
         "waiting_pkts",
