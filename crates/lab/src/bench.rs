@@ -140,7 +140,7 @@ fn case(benchmark: &Benchmark, repetitions: u32) -> Result<BenchCase, LabError> 
 fn flows(plan: &Plan, case: &Case) -> Vec<FlowSpec> {
     let pattern = Permutation { hosts: plan.fabric.hosts(), size: Size::Fixed(1 << 32), seed: 1 };
     let transfers = pattern.round(0).into_iter();
-    (0..).zip(transfers).map(|(place, t)| unit::spec(case, 1, (0, place), t)).collect()
+    (0..).zip(transfers).map(|(place, t)| unit::spec(plan, case, 1, (0, place), t)).collect()
 }
 
 /// The same routes with a constant window of the size that XMP's has in the middle of the run.

@@ -14,6 +14,7 @@ use crate::port_options::{Buffer, Class, Red};
 use crate::routing_keys::RoutingKey;
 use crate::transport::Transport;
 use crate::units::{Bytes, Duration, Probability, Queue, Rate};
+use crate::virtual_hosts::VirtualHosts;
 
 /// One experiment: a fabric, a transport, and the axes scheme, subflows and pattern.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -66,6 +67,8 @@ pub struct Fabric {
     pub spines: Option<u32>,
     /// Of a leaf-spine, hosts of each leaf.
     pub hosts_per_leaf: Option<u32>,
+    /// Of virtual hosts, what they are.
+    pub virtual_hosts: Option<VirtualHosts>,
     /// Link rate, one for all layers or one for each.
     pub rate: Layered<Rate>,
     /// One-way propagation delay of a link.
@@ -127,6 +130,8 @@ pub enum Topology {
     FatTree,
     /// Every leaf switch has a link to every spine switch, and hosts of its own.
     LeafSpine,
+    /// Machines behind the virtual switches of physical hosts (VMCC §III).
+    VirtualHosts,
 }
 
 /// One value for every layer of links, or one for each.
@@ -136,7 +141,7 @@ pub enum Layered<T> {
     /// The same everywhere.
     All(T),
     /// One for each layer, by its name: of a fat tree `rack`, `aggregation` and `core`, of a leaf-spine `rack`
-    /// and `spine`.
+    /// and `spine`, of virtual hosts `vnic`, `nic` and `trunk`.
     Each(BTreeMap<String, T>),
 }
 

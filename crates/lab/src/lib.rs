@@ -30,6 +30,7 @@ mod tables;
 pub mod transport;
 mod unit;
 pub mod units;
+pub mod virtual_hosts;
 mod weight;
 
 pub use error::{LabError, did_you_mean};

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tresse_fabric::{
     Balancing, FatTree, FatTreeConfig, Feedback, FlagConfig, LeafSpine, LeafSpineError, NonEct as PortNonEct,
-    Probability, Routes, ShortestPaths, Spread, Threshold, Topology,
+    Probability, Routes, ShortestPaths, Spread, Threshold, Topology, VirtualHosts, VirtualHostsConfig,
+    VirtualHostsError,
 };
 
 use crate::balancers::{self, Declaration};
@@ -72,7 +73,7 @@ fn wrong(key: &str, message: impl Into<String>) -> Wrong {
 fn own_routing(f: &Fabric) -> &'static str {
     match f.topology {
         Shape::FatTree => "two-level",
-        Shape::LeafSpine => "shortest",
+        Shape::LeafSpine | Shape::VirtualHosts => "shortest",
     }
 }
 
@@ -123,39 +124,60 @@ pub(crate) fn flags(f: &Fabric, routing: &Routing) -> Result<Option<FlagConfig>,
 /// # Errors
 /// The first thing that is wrong.
 pub(crate) fn build(f: &Fabric) -> Result<(Topology, Routing), Wrong> {
-    let (mut topology, tree) = match f.topology {
+    if f.virtual_hosts.is_some() && f.topology != Shape::VirtualHosts {
+        return Err(wrong("virtual_hosts", "these are of topology = \"virtual-hosts\""));
+    }
+    let (mut topology, own_routes) = match f.topology {
         Shape::FatTree => {
             let tree = fat_tree(f)?;
-            (tree.topology(), Some(tree))
+            (tree.topology(), Own::Tree(tree))
         }
-        Shape::LeafSpine => (leaf_spine(f)?, None),
+        Shape::LeafSpine => (leaf_spine(f)?, Own::None),
+        Shape::VirtualHosts => {
+            let hosts = virtual_hosts(f)?;
+            (hosts.topology(), Own::Virtual(hosts))
+        }
     };
     let default = RoutingKey { name: own_routing(f).to_owned(), parameters: Default::default() };
     let routing = f.routing.as_ref().unwrap_or(&default);
     let choice = routing.resolve().map_err(|e| wrong("routing", e))?;
-    let fixed = choice == Choice::TwoLevel;
-    if f.distinct.is_some() && tree.is_none() {
+    if f.distinct.is_some() && !matches!(own_routes, Own::Tree(_)) {
         return Err(wrong("distinct", "only a fat tree has core and aggregation switches"));
     }
-    links(f, &mut topology, fixed)?;
+    let over_every_link = match (&choice, &own_routes) {
+        (Choice::TwoLevel, _) => {
+            Some("two-level routing leads over every link; \"shortest\" or a load balancer")
+        }
+        (Choice::Shortest, Own::Virtual(_)) => Some("virtual NICs have one route; a load balancer"),
+        _ => None,
+    };
+    links(f, &mut topology, over_every_link)?;
     let spread = match f.distinct.unwrap_or_default() {
         Distinct::Core => Spread::Core,
         Distinct::Aggregation => Spread::Aggregation,
     };
-    let routing = match (choice, tree) {
-        (Choice::TwoLevel, Some(tree)) => Routing::Fixed(Routes::TwoLevel(tree, spread)),
-        (Choice::TwoLevel, None) => {
+    let routing = match (choice, own_routes) {
+        (Choice::TwoLevel, Own::Tree(tree)) => Routing::Fixed(Routes::TwoLevel(tree, spread)),
+        (Choice::TwoLevel, _) => {
             return Err(wrong(
                 "routing",
                 "two-level routing is a fat tree's; \"shortest\" has fixed paths here",
             ));
         }
+        (Choice::Shortest, Own::Virtual(hosts)) => Routing::Fixed(Routes::Virtual(hosts)),
         (Choice::Shortest, _) => Routing::Fixed(Routes::Shortest(shortest(&topology)?)),
         (Choice::Nodes(balancing, flags), _) => {
             Routing::Nodes { balancing, flags, paths: shortest(&topology)? }
         }
     };
     Ok((topology, routing))
+}
+
+/// Topologies with fixed routes of their own.
+enum Own {
+    Tree(FatTree),
+    Virtual(VirtualHosts),
+    None,
 }
 
 fn fat_tree(f: &Fabric) -> Result<FatTree, Wrong> {
@@ -194,6 +216,42 @@ fn leaf_spine(f: &Fabric) -> Result<Topology, Wrong> {
         LeafSpineError::None(key @ ("leaves" | "spines")) => wrong(key, e.to_string()),
         LeafSpineError::None(_) => wrong("hosts_per_leaf", e.to_string()),
         LeafSpineError::Ports { .. } => wrong("leaves", e.to_string()),
+    })
+}
+
+fn virtual_hosts(f: &Fabric) -> Result<VirtualHosts, Wrong> {
+    let keys = [("k", f.k), ("leaves", f.leaves), ("spines", f.spines), ("hosts_per_leaf", f.hosts_per_leaf)];
+    foreign(&keys, "another topology's; virtual hosts have a table `virtual_hosts`")?;
+    let Some(v) = &f.virtual_hosts else {
+        let example = "virtual_hosts = { hosts = 10, nics = 2, machines = 12, virtual_nics = 2, mapping = \
+                       \"disjoint\" }";
+        return Err(wrong("topology", format!("virtual hosts need a table such as {example}")));
+    };
+    let at =
+        |key: &str, message: String| (["fabric", "virtual_hosts", key].map(str::to_owned).to_vec(), message);
+    if let Some(rate) = v.receive.filter(|r| !RATES.contains(&r.0)) {
+        return Err(at("receive", format!("{rate}: a link has 1kbps to 100Tbps")));
+    }
+    let layers = Layers::new(f, ["vnic", "nic", "trunk"])?;
+    VirtualHosts::new(VirtualHostsConfig {
+        hosts: v.hosts,
+        nics: v.nics,
+        machines: v.machines,
+        virtual_nics: v.virtual_nics,
+        mapping: v.mapping.of(v.hosts),
+        rate: layers.rate,
+        receive: v.receive.map(|r| r.0),
+        delay: layers.delay,
+        limit: layers.limit,
+        mark: layers.mark,
+        host: (f.host_queue.threshold(), f.host_mark.threshold()),
+        non_ect: non_ect(f.non_ect),
+        loss: layers.loss,
+        spare: Vec::new(),
+    })
+    .map_err(|e| match e {
+        VirtualHostsError::Mappings(..) => at("mapping", e.to_string()),
+        VirtualHostsError::Size(..) | VirtualHostsError::Spare(..) => wrong("virtual_hosts", e.to_string()),
     })
 }
 
@@ -263,7 +321,7 @@ fn of_layers<T: Copy, const N: usize>(key: &str, v: &Layered<T>, names: [&str; N
 pub(crate) const RATES: std::ops::RangeInclusive<u64> = 1_000..=100_000_000_000_000;
 
 /// Makes single links as `[[fabric.links]]` says.
-fn links(f: &Fabric, topology: &mut Topology, fixed: bool) -> Result<(), Wrong> {
+fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option<&str>) -> Result<(), Wrong> {
     let mut seen = Vec::new();
     let mut gone = Vec::new();
     for (i, link) in f.links.iter().enumerate() {
@@ -280,12 +338,10 @@ fn links(f: &Fabric, topology: &mut Topology, fixed: bool) -> Result<(), Wrong> 
                 return Err(at("ends", "nothing is said of this link: `rate` or failed = true".into()));
             }
             (Some(_), true) => return Err(at("rate", "a link that is not there has no rate".into())),
-            (None, true) if fixed => {
-                let message = "two-level routing leads over every link; \"shortest\" or a load balancer \
-                               leads around this one";
-                return Err(at("failed", message.into()));
-            }
-            (None, true) => gone.extend(&ports),
+            (None, true) => match over_every_link {
+                Some(who) => return Err(at("failed", format!("{who} leads around this one"))),
+                None => gone.extend(&ports),
+            },
             (Some(rate), false) if RATES.contains(&rate.0) => {
                 ports.iter().for_each(|&port| topology.configs[port as usize].rate = rate.0);
             }

@@ -7,6 +7,8 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("opn/fig2", include_str!("../../../papers/opn/fig2.toml")),
     ("opn/fig3", include_str!("../../../papers/opn/fig3.toml")),
     ("opn/fig4", include_str!("../../../papers/opn/fig4.toml")),
+    ("vmcc/table3", include_str!("../../../papers/vmcc/table3.toml")),
+    ("vmcc/table3-uncapped", include_str!("../../../papers/vmcc/table3-uncapped.toml")),
     ("xmp/table1", include_str!("../../../papers/xmp/table1.toml")),
 ];
 

@@ -56,6 +56,7 @@ const PAGES: &[Page] = &[
     page!(Schedulers, "round-robin", "the old MPTCP kernel's roundrobin; the slides' author's ns-3 code"),
     page!(Topologies, "fat-tree", "Al-Fares et al., SIGCOMM 2008"),
     page!(Topologies, "leaf-spine", "OPN §Performance evaluation; THESIS §2.5"),
+    page!(Topologies, "virtual-hosts", "VMCC §III to §V"),
     page!(Workloads, "permutation", "XMP §5.2.1"),
     page!(Workloads, "rack-to-rack", "OPN §Design motivation"),
     page!(Distributions, "fixed-size", ""),

@@ -126,7 +126,7 @@ pub fn run<E>(
     for round in 0..case.rounds {
         let transfers = case.transfers(fabric, seed, round);
         for (place, &transfer) in (0..).zip(&transfers) {
-            world.start(spec(case, seed, (round, place), transfer));
+            world.start(spec(plan, case, seed, (round, place), transfer));
         }
         let first = flows.len();
         let mut sampler = Sampler::new(plan, case, seed, round, &transfers, &world, &links);
@@ -144,7 +144,7 @@ pub fn run<E>(
                         sampler.end(&world, from);
                     }
                     let locality = fabric.locality(from, to);
-                    let ways = || ways(case, seed, (round, place), transfer);
+                    let ways = || ways(plan, case, seed, (round, place), transfer);
                     let shares =
                         case.detects.then(|| share_a_port(&ways().paths()[..record.opened as usize]));
                     flows.push(Flow { round, from, to, locality, shares, record });
@@ -210,25 +210,26 @@ pub(crate) fn world(plan: &Plan, case: &Case, seed: u64) -> World {
 pub(crate) type FlowName = (u32, u32);
 
 /// The ways of one transfer: what is random of them comes from its own stream.
-pub(crate) fn ways(case: &Case, seed: u64, name: FlowName, t: Transfer) -> Ways {
+pub(crate) fn ways(plan: &Plan, case: &Case, seed: u64, name: FlowName, t: Transfer) -> Ways {
     let mut stream = Stream::new(seed, "addresses", flow_id(name));
+    let first = |host| plan.fabric.addresses(host).start;
     match &*case.routing {
         Routing::Fixed(routes) => {
             let drawn = routes.draw(t.from, t.to, case.paths, |n| stream.below(n.into()) as u32);
             Ways::Fixed(drawn.into_iter().map(|Route { there, back }| Path { there, back }).collect())
         }
         Routing::Nodes { paths, .. } => Ways::Forwarded {
-            // All of them on the host's one link.
-            from: vec![t.from; case.paths as usize],
-            to: vec![t.to],
-            paths: paths.count(t.from, t.to).min(u16::MAX.into()) as u16,
+            // One for each subflow, all of them on the links that the host has.
+            from: plan.fabric.addresses(t.from).cycle().take(case.paths as usize).collect(),
+            to: plan.fabric.addresses(t.to).collect(),
+            paths: paths.count(first(t.from), first(t.to)).min(u16::MAX.into()) as u16,
             stream: stream.below(u64::MAX),
         },
     }
 }
 
 /// The connection of one transfer.
-pub(crate) fn spec(case: &Case, seed: u64, name: FlowName, t: Transfer) -> FlowSpec {
+pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, name: FlowName, t: Transfer) -> FlowSpec {
     let id = flow_id(name);
     let mut config = case.transport;
     if let Some(plb) = &mut config.plb {
@@ -240,7 +241,7 @@ pub(crate) fn spec(case: &Case, seed: u64, name: FlowName, t: Transfer) -> FlowS
         config,
         scheme: Arc::clone(&case.controllers),
         bytes: t.bytes,
-        ways: ways(case, seed, name, t),
+        ways: ways(plan, case, seed, name, t),
         manager: case.manager.clone(),
         class: case.class,
     }

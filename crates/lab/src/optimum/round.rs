@@ -64,7 +64,7 @@ impl Round {
         let routes: Vec<Vec<Vec<u32>>> = (0..)
             .zip(&transfers)
             .map(|(place, &t)| {
-                let ways = unit::ways(case, seed, (round, place), t);
+                let ways = unit::ways(plan, case, seed, (round, place), t);
                 ways.paths().iter().map(|p| p.there.clone()).collect()
             })
             .collect();
