@@ -1,5 +1,7 @@
 //! Links that change during a run: `[[changes]]`, and what has become of the links.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tresse_fabric::{BitsPerSecond, ServerConfig, Time, Topology};
@@ -10,20 +12,23 @@ use crate::port_options::PortConfigs;
 use crate::resolve::LONGEST;
 use crate::units::{Duration, Rate};
 
-/// A link that changes, both directions at once.
+/// A link that changes, both directions at once, or a virtual NIC that is remapped.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangeKey {
     /// When, from the start of each case and seed.
     pub at: Duration,
     /// The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`.
-    pub link: [String; 2],
+    pub link: Option<[String; 2]>,
+    /// Instead of a link: a virtual NIC and the bridge that it is mapped to from then on, of its own host or, if
+    /// its machine moves, of another, such as `["vnic 0.3.1", "bridge 0.1"]`. What waits for it is lost.
+    pub remap: Option<[String; 2]>,
     /// Its rate from then on. A packet in transmission goes on at the old one.
     pub rate: Option<Rate>,
     /// Whether it fails or is back. What waits for it or is on it when it fails is lost.
     pub failed: Option<bool>,
-    /// How long after that the switches further away learn of it; never if it is not said. The two at its ends
-    /// know at once.
+    /// How long after that the switches further away learn of it; never if it is not said, of a remapping at
+    /// once. The two at its ends know at once.
     pub reroute_after: Option<Duration>,
 }
 
@@ -58,9 +63,17 @@ pub(crate) fn resolve(keys: &[ChangeKey], topology: &Topology, fixed: bool) -> R
         if key.at.0 > LONGEST {
             return Err(at("at", format!("{}: at most 1000s", key.at)));
         }
-        let ports = ports_between(topology, &key.link).map_err(|e| at("link", e))?;
+        let link = match (&key.link, &key.remap) {
+            (Some(link), None) => link,
+            (None, Some(_)) if key.rate.is_some() || key.failed.is_some() => {
+                return Err(at("remap", "a remapping is all that happens: no `rate`, no `failed`".into()));
+            }
+            (None, Some(_)) => continue,
+            _ => return Err(at("at", "what changes? a `link` or, of a virtual NIC, `remap`".into())),
+        };
+        let ports = ports_between(topology, link).map_err(|e| at("link", e))?;
         if seen.contains(&(key.at, ports.clone())) {
-            let link = key.link.join(" and ");
+            let link = link.join(" and ");
             return Err(at("at", format!("the link of {link} changes twice at {}", key.at)));
         }
         seen.push((key.at, ports.clone()));
@@ -90,10 +103,68 @@ pub(crate) fn resolve(keys: &[ChangeKey], topology: &Topology, fixed: bool) -> R
         }
         changes.push(Change { at: key.at.0, what });
     }
+    remap(keys, topology, fixed, &mut changes, &mut reroutes)?;
     // Ways are found after the links of the same instant have changed.
     changes.append(&mut reroutes);
     changes.sort_by_key(|c| c.at);
     Ok(changes)
+}
+
+/// The remappings among `keys`. Every bridge that a virtual NIC may come to has a link to it; those that it is
+/// not mapped to are down.
+fn remap(
+    keys: &[ChangeKey],
+    topology: &Topology,
+    fixed: bool,
+    changes: &mut Vec<Change>,
+    reroutes: &mut Vec<Change>,
+) -> Result<(), Wrong> {
+    let mut remaps: Vec<_> =
+        (0..).zip(keys).filter_map(|(i, key)| Some((i, key, key.remap.as_ref()?))).collect();
+    remaps.sort_by_key(|(_, key, _)| key.at);
+    let mut mapped: BTreeMap<&str, [String; 2]> = BTreeMap::new();
+    let mut last = BTreeMap::new();
+    let up = |at, link: &[String; 2], up| {
+        let ports = ports_between(topology, link).expect("the network was built with it");
+        Change { at, what: What::Up(ports, up) }
+    };
+    for &(i, key, to) in &remaps {
+        let wrong = |message: String| {
+            let path = ["changes", &usize::to_string(&i), "remap"].map(str::to_owned);
+            Err((path.to_vec(), message))
+        };
+        if fixed {
+            return wrong("fixed routes stay as they are; a load balancer follows, such as \"ecmp\"".into());
+        }
+        if last.insert(&to[0], key.at) == Some(key.at) {
+            return wrong(format!("{} is remapped twice at {}", to[0], key.at));
+        }
+        let before = match mapped.get(&*to[0]) {
+            Some(link) => link.clone(),
+            None => {
+                let own = topology.node(&to[0]).expect("the network was built with it");
+                let first = topology.network.ends.iter().find(|e| e[0] == own).expect("it hangs on a bridge");
+                [to[0].clone(), topology.node_names[first[1] as usize].clone()]
+            }
+        };
+        if before == *to {
+            return wrong(format!("{} is mapped to {} already", to[0], to[1]));
+        }
+        changes.extend([up(key.at.0, &before, false), up(key.at.0, to, true)]);
+        let after = key.reroute_after.map_or(0, |d| d.0);
+        reroutes.push(Change { at: key.at.0 + after, what: What::Reroute });
+        mapped.insert(&to[0], to.clone());
+    }
+    // What is down at the start: all that they come to, but where they begin.
+    for (_, _, to) in remaps {
+        let own = topology.node(&to[0]).expect("the network was built with it");
+        let first = topology.network.ends.iter().find(|e| e[0] == own).expect("it hangs on a bridge");
+        if topology.node_names[first[1] as usize] != to[1] {
+            changes.insert(0, up(0, to, false));
+            reroutes.insert(0, Change { at: 0, what: What::Reroute });
+        }
+    }
+    Ok(())
 }
 
 /// Gives every port that will change a real server.

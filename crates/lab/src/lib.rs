@@ -18,7 +18,7 @@ pub mod papers;
 pub mod parts;
 pub mod port_options;
 mod ports;
-mod presets;
+pub mod presets;
 mod resolve;
 mod routing_keys;
 mod run;

@@ -9,6 +9,7 @@ use tresse_fabric::{
 };
 
 use crate::balancers::{self, Declaration};
+use crate::changes::ChangeKey;
 use crate::error::did_you_mean;
 use crate::experiment::{Distinct, Fabric, FlagFeedback, Flags, Layered, NonEct, Scheme, Topology as Shape};
 use crate::resolve::LONGEST;
@@ -83,6 +84,7 @@ fn own_routing(f: &Fabric) -> &'static str {
 /// What is wrong with the scheme's.
 pub(crate) fn routing(
     f: &Fabric,
+    changes: &[ChangeKey],
     scheme: &Scheme,
     own: &Routing,
 ) -> Result<(Routing, &'static Declaration), String> {
@@ -90,7 +92,7 @@ pub(crate) fn routing(
         None => (f.routing.as_ref().map_or(own_routing(f), |key| &*key.name), own.clone()),
         Some(key) => {
             let fabric = Fabric { routing: Some(key.clone()), ..f.clone() };
-            (&*key.name, build(&fabric).map_err(|(_, e)| e)?.1)
+            (&*key.name, build(&fabric, changes).map_err(|(_, e)| e)?.1)
         }
     };
     Ok((routing, balancers::find(name).expect("the routing was built")))
@@ -119,11 +121,17 @@ pub(crate) fn flags(f: &Fabric, routing: &Routing) -> Result<Option<FlagConfig>,
     })
 }
 
-/// The network that `f` describes.
+/// The network that `f` describes, with the links that `changes` remap virtual NICs to.
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub(crate) fn build(f: &Fabric) -> Result<(Topology, Routing), Wrong> {
+pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Routing), Wrong> {
+    if let Some(i) = changes.iter().position(|c| c.remap.is_some())
+        && f.topology != Shape::VirtualHosts
+    {
+        let path = ["changes", &i.to_string(), "remap"].map(str::to_owned);
+        return Err((path.to_vec(), "virtual NICs are of topology = \"virtual-hosts\"".into()));
+    }
     if f.virtual_hosts.is_some() && f.topology != Shape::VirtualHosts {
         return Err(wrong("virtual_hosts", "these are of topology = \"virtual-hosts\""));
     }
@@ -134,7 +142,7 @@ pub(crate) fn build(f: &Fabric) -> Result<(Topology, Routing), Wrong> {
         }
         Shape::LeafSpine => (leaf_spine(f)?, Own::None),
         Shape::VirtualHosts => {
-            let hosts = virtual_hosts(f)?;
+            let hosts = virtual_hosts(f, changes)?;
             (hosts.topology(), Own::Virtual(hosts))
         }
     };
@@ -219,7 +227,7 @@ fn leaf_spine(f: &Fabric) -> Result<Topology, Wrong> {
     })
 }
 
-fn virtual_hosts(f: &Fabric) -> Result<VirtualHosts, Wrong> {
+fn virtual_hosts(f: &Fabric, changes: &[ChangeKey]) -> Result<VirtualHosts, Wrong> {
     let keys = [("k", f.k), ("leaves", f.leaves), ("spines", f.spines), ("hosts_per_leaf", f.hosts_per_leaf)];
     foreign(&keys, "another topology's; virtual hosts have a table `virtual_hosts`")?;
     let Some(v) = &f.virtual_hosts else {
@@ -233,7 +241,7 @@ fn virtual_hosts(f: &Fabric) -> Result<VirtualHosts, Wrong> {
         return Err(at("receive", format!("{rate}: a link has 1kbps to 100Tbps")));
     }
     let layers = Layers::new(f, ["vnic", "nic", "trunk"])?;
-    VirtualHosts::new(VirtualHostsConfig {
+    let config = VirtualHostsConfig {
         hosts: v.hosts,
         nics: v.nics,
         machines: v.machines,
@@ -248,11 +256,36 @@ fn virtual_hosts(f: &Fabric) -> Result<VirtualHosts, Wrong> {
         non_ect: non_ect(f.non_ect),
         loss: layers.loss,
         spare: Vec::new(),
-    })
-    .map_err(|e| match e {
+    };
+    let hosts = VirtualHosts::new(config.clone()).map_err(|e| match e {
         VirtualHostsError::Mappings(..) => at("mapping", e.to_string()),
         VirtualHostsError::Size(..) | VirtualHostsError::Spare(..) => wrong("virtual_hosts", e.to_string()),
-    })
+    })?;
+    let spare = spare(&hosts, changes)?;
+    Ok(VirtualHosts::new(VirtualHostsConfig { spare, ..config }).expect("links that are not there yet"))
+}
+
+/// The links that `changes` need: numbers of virtual NICs and of bridges.
+fn spare(hosts: &VirtualHosts, changes: &[ChangeKey]) -> Result<Vec<[u32; 2]>, Wrong> {
+    let topology = hosts.topology();
+    let virtual_nics = topology.network.hosts;
+    let mut spare = Vec::new();
+    for (i, names) in (0..).zip(changes).filter_map(|(i, c)| Some((i, c.remap.as_ref()?))) {
+        let wrong = |message: String| {
+            let path = ["changes", &usize::to_string(&i), "remap"].map(str::to_owned);
+            (path.to_vec(), message)
+        };
+        let nodes = nodes(&topology, names).map_err(wrong)?;
+        let bridge = nodes[1].checked_sub(virtual_nics).filter(|_| names[1].starts_with("bridge "));
+        let (Some(bridge), true) = (bridge, nodes[0] < virtual_nics) else {
+            return Err(wrong("a virtual NIC and a bridge, such as [\"vnic 0.3.1\", \"bridge 0.1\"]".into()));
+        };
+        let link = [nodes[0], bridge];
+        if hosts.bridge(nodes[0]) != bridge && !spare.contains(&link) {
+            spare.push(link);
+        }
+    }
+    Ok(spare)
 }
 
 fn foreign(keys: &[(&str, Option<u32>)], whose: &str) -> Result<(), Wrong> {
@@ -355,13 +388,7 @@ fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option<&str>) -> 
 
 /// The ports of the link between two nodes, both directions.
 pub(crate) fn ports_between(topology: &Topology, ends: &[String; 2]) -> Result<Vec<u32>, String> {
-    let mut nodes = [0; 2];
-    for (node, name) in nodes.iter_mut().zip(ends) {
-        *node = topology.node(name).ok_or_else(|| {
-            let hint = did_you_mean(name, topology.node_names.iter().map(String::as_str));
-            format!("there is no node `{name}`{hint}")
-        })?;
-    }
+    let nodes = nodes(topology, ends)?;
     let ports = topology.ports_between(nodes[0], nodes[1]);
     if ports.is_empty() {
         let of = |&[from, to]: &[u32; 2]| (from == nodes[0]).then(|| &*topology.node_names[to as usize]);
@@ -371,6 +398,18 @@ pub(crate) fn ports_between(topology: &Topology, ends: &[String; 2]) -> Result<V
         return Err(format!("there is no link between `{a}` and `{b}` ({a} has links to {others} …)"));
     }
     Ok(ports)
+}
+
+/// The nodes of these names.
+fn nodes(topology: &Topology, names: &[String; 2]) -> Result<[u32; 2], String> {
+    let mut nodes = [0; 2];
+    for (node, name) in nodes.iter_mut().zip(names) {
+        *node = topology.node(name).ok_or_else(|| {
+            let hint = did_you_mean(name, topology.node_names.iter().map(String::as_str));
+            format!("there is no node `{name}`{hint}")
+        })?;
+    }
+    Ok(nodes)
 }
 
 fn shortest(topology: &Topology) -> Result<ShortestPaths, Wrong> {

@@ -68,6 +68,7 @@ const PAGES: &[Page] = &[
     page!(Topics, "shared-buffer", "Choudhury and Hahne, ToN 1998"),
     page!(Topics, "marker", "XMP §2.1, vMCC §V-A"),
     page!(Topics, "echo", "RFC 3168, RFC 8257, XMP §2.1"),
+    page!(Topics, "holnet", "THESIS §2.3.2, Table 2.2; §2.5"),
     page!(Topics, "hosts", "RFC 8985, RFC 6937, Linux"),
     page!(Topics, "recovery", "RFC 5681, RFC 6582, RFC 6675, RFC 8985"),
     page!(Topics, "reduction", "RFC 6937, XMP Alg. 1"),

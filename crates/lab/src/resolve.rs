@@ -115,12 +115,12 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         wrong(&path, message)
     };
-    let (fabric, routing) = network::build(&experiment.fabric).map_err(wrong_below)?;
+    let (fabric, routing) = network::build(&experiment.fabric, &experiment.changes).map_err(wrong_below)?;
     let mut schemes = IndexMap::new();
     for (name, scheme) in &experiment.schemes {
         let path = |key| ["schemes", name.as_str(), key];
         let scheme = presets::expand(scheme).map_err(|(key, e)| wrong(&path(key), e))?;
-        let own = network::routing(&experiment.fabric, &scheme, &routing);
+        let own = network::routing(&experiment.fabric, &experiment.changes, &scheme, &routing);
         let (routing, balancer) = own.map_err(|e| wrong(&path("routing"), e))?;
         let flags = network::flags(&experiment.fabric, &routing)
             .map_err(|(key, e)| wrong(&["fabric", "flags", key], e))?;

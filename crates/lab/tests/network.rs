@@ -186,7 +186,7 @@ fn what_is_wrong_with_a_network_is_told_with_its_line() {
             "leaves = 4",
             "leaves = 4\ndistinct = \"core\"",
             "",
-            "t.toml:5:12: it is two-level routing that tells",
+            "t.toml:5:12: only a fat tree has core and aggregation switches",
         ),
         ("subflows = 4", "subflows = 5", "", "5 subflows: this fabric has 1 to 4 distinct paths"),
         (

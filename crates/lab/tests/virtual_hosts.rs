@@ -73,6 +73,34 @@ fn nodes_may_decide_the_way() {
     assert_eq!(report.cases[0].metrics["flows"].value(), 32.0);
 }
 
+const ECMP: &str = "fabric.routing=ecmp";
+
+/// A virtual NIC that is remapped while its machine sends goes on over the other physical NIC: everything
+/// arrives, later than without, and what was on its way is lost.
+#[test]
+fn a_remapped_virtual_nic_goes_on_at_its_new_place() {
+    let fixed = "schemes.table3.path_manager={name='fixed', by='address'}";
+    let large = "workloads.2-connections.size='10MB'";
+    let ends = |changes: &[&str]| {
+        let all = [&[ECMP, fixed, large, "fabric.virtual_hosts.mapping='disjoint'"], changes].concat();
+        let report = report(&all);
+        assert_eq!(report.cases[0].metrics["flows"].value(), 32.0, "{changes:?}");
+        let metric = |name: &str| report.cases[0].metrics[name].value();
+        (metric("fct_max_s"), metric("lost_pkts"))
+    };
+    let (whole, lost) = ends(&[]);
+    assert_eq!(lost, 0.0);
+    // To the other physical NIC, back, and with its machine to the other host.
+    let there = "{at='10ms', remap=['vnic 0.0.0', 'bridge 0.1']}";
+    for more in ["", ", {at='20ms', remap=['vnic 0.0.0', 'bridge 0.0'], reroute_after='1ms'}"] {
+        let (later, lost) = ends(&[&format!("changes=[{there}{more}]")]);
+        assert!(later > whole && lost > 0.0, "{later} s after {whole} s, {lost} lost");
+    }
+    let moved = ["0.0.0', 'bridge 1.0", "0.0.1', 'bridge 1.1"]
+        .map(|to| format!("{{at='10ms', remap=['vnic {to}']}}"));
+    assert!(ends(&[&format!("changes=[{}, {}]", moved[0], moved[1])]).1 > 0.0);
+}
+
 #[test]
 fn what_is_wrong_is_named() {
     for (settings, expected) in [
@@ -86,6 +114,18 @@ fn what_is_wrong_is_named() {
         (&["schemes.table3.subflows=5"], "5 subflows: this fabric has 1 to 4 distinct paths"),
         (&["workloads.2-connections.connections=0"], "1 to 10000 connections for each transfer"),
         (&["measure.samples='1ms'"], "samples tell flows apart by their sending host"),
+        (&["changes=[{at='1ms', remap=['vnic 0.0.0', 'bridge 0.1']}]"], "fixed routes stay as they are"),
+        (&[ECMP, "changes=[{at='1ms', remap=['vnic 0.9.7', 'bridge 0.1']}]"], "no node `vnic 0.9.7`"),
+        (&[ECMP, "changes=[{at='1ms', remap=['vnic 0.0.0', 'switch 0']}]"], "a virtual NIC and a bridge"),
+        (
+            &[
+                ECMP,
+                "fabric.virtual_hosts.mapping='disjoint'",
+                "changes=[{at='1ms', remap=['vnic 0.0.0', 'bridge 0.0']}]",
+            ],
+            "vnic 0.0.0 is mapped to bridge 0.0 already",
+        ),
+        (&[ECMP, "changes=[{at='1ms', remap=['vnic 0.0.0', 'bridge 0.1'], failed=true}]"], "no `failed`"),
         (
             &["fabric.links=[{ends=['bridge 0.0', 'switch 0'], failed=true}]"],
             "virtual NICs have one route; a load balancer leads around this one",
