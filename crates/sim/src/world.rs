@@ -1,11 +1,13 @@
 //! The event loop: packets and timers, in the order of (time, entity).
 
+use std::sync::Arc;
+
 use tresse_controllers::Signal;
 use tresse_fabric::{
     Arrival, Ecn, Entity, Fabric, Header, NEVER, Packet, PortConfig, TIMER_ENTITIES, Time, Timers, prefetch,
 };
 use tresse_path_manager::HostPairs;
-use tresse_transport::{Counters, Receiver, Sender, Transmit, Wire};
+use tresse_transport::{Config, Counters, Receiver, Sender, Transmit, Wire};
 
 use crate::flow::{Flow, Managed, SUBFLOW, SUBFLOW_BITS};
 use crate::manage::SentPackets;
@@ -46,6 +48,8 @@ pub struct World {
     pub(crate) flows: Vec<Flow>,
     /// What path managers know of the ways between two hosts.
     pub(crate) pairs: HostPairs<[u32; 2]>,
+    /// The transport of the connection that was started last: many have the same one, and share it.
+    config: Option<Arc<Config>>,
     /// Slots of `flows` that may be used again.
     free: Vec<u32>,
     live: usize,
@@ -66,6 +70,7 @@ impl World {
             timers: Timers::new(TIMER_ENTITIES),
             flows: Vec::new(),
             pairs: HostPairs::new(),
+            config: None,
             free: Vec::new(),
             live: 0,
             packets: Packets::default(),
@@ -77,13 +82,18 @@ impl World {
     pub fn start(&mut self, spec: FlowSpec) {
         let pair = self.pairs.id(spec.hosts);
         let manager = spec.manager.open(&spec.ways.opening(self.now()), &mut self.pairs[pair]);
+        let config = match self.config.take() {
+            Some(config) if *config == spec.config => config,
+            _ => Arc::new(spec.config),
+        };
+        self.config = Some(Arc::clone(&config));
         let hears = spec.scheme.controller().signals().contains(&Signal::NextHop);
         let flow = Flow {
             id: spec.id,
             bytes: spec.bytes,
             start: self.now(),
-            sender: Sender::new(spec.config, spec.scheme, 0, spec.bytes),
-            receiver: Receiver::new(spec.config, 0, spec.bytes),
+            sender: Sender::new(Arc::clone(&config), spec.scheme, 0, spec.bytes),
+            receiver: Receiver::new(config, 0, spec.bytes),
             ways: Vec::new(),
             in_fabric: 0,
             done: false,

@@ -1,5 +1,7 @@
 //! The receiving half of a connection: reassembly, receive offload, delayed ACKs, the echo of CE marks.
 
+use std::sync::Arc;
+
 use crate::ranges::Ranges;
 use crate::reassembly::Reassembly;
 use crate::sender::segments;
@@ -12,7 +14,7 @@ pub struct Acks(pub [Option<Wire>; 2]);
 /// The receiving half of a connection.
 #[derive(Debug)]
 pub struct Receiver {
-    config: Config,
+    config: Arc<Config>,
     data: Reassembly,
     segments: u32,
     /// What the last segment lacks of a full one, bytes.
@@ -63,15 +65,16 @@ struct Merged {
 
 impl Receiver {
     /// The other end of a [`crate::Sender`] with the same arguments.
-    pub fn new(config: Config, subflows: usize, bytes: u64) -> Self {
+    pub fn new(config: impl Into<Arc<Config>>, subflows: usize, bytes: u64) -> Self {
+        let config = config.into();
         let segments = segments(bytes, config.mss);
         Self {
-            config,
+            subflows: vec![Subflow::new(&config); subflows],
             data: Reassembly::default(),
             segments,
             short: u64::from(segments) * u64::from(config.mss) - bytes,
             duplicates: 0,
-            subflows: vec![Subflow::new(&config); subflows],
+            config,
         }
     }
 
@@ -135,7 +138,9 @@ impl Receiver {
         let last = wire.flags & Wire::LAST != 0;
         s.last |= last;
         s.merged.urgent |= !in_order || changed || last;
-        if (s.merge(now, wire.seq, ce, &self.config.gro) || last) && s.flush(now, &self.config) {
+        let gro = &self.config.gro;
+        let on = gro.segments == 1 || s.merge(now, wire.seq, ce, gro) || last;
+        if on && s.flush(now, &self.config) {
             acks.0[1] = Some(s.ack(wire.subflow, &self.config));
         }
         for ack in acks.0.iter_mut().flatten() {

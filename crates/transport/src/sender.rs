@@ -46,7 +46,7 @@ pub struct Transmit {
 /// `None`, then look at [`Sender::deadline`] of the subflow again.
 #[derive(Debug)]
 pub struct Sender {
-    config: Config,
+    config: Arc<Config>,
     /// The controllers of the open subflows, by number.
     group: Group,
     /// By number, in the order in which they were opened; those that were closed too.
@@ -74,14 +74,14 @@ impl Sender {
     ///
     /// # Panics
     /// If `bytes` is 0 or above 2^32 - 1 segments.
-    pub fn new(config: Config, scheme: Arc<Scheme>, subflows: usize, bytes: u64) -> Self {
+    pub fn new(config: impl Into<Arc<Config>>, scheme: Arc<Scheme>, subflows: usize, bytes: u64) -> Self {
+        let config = config.into();
         let segments = segments(bytes, config.mss);
         let mut group = Group::new(scheme, subflows, config.initial_window);
         for i in 0..subflows {
             group[i].mss = config.mss;
         }
         Self {
-            config,
             group,
             subflows: (0..subflows).map(|i| Subflow::new(&config, i)).collect(),
             open: (0..subflows).map(bit).sum(),
@@ -93,6 +93,7 @@ impl Sender {
             reinjections: VecDeque::new(),
             last: 0,
             handshakes: Vec::new(),
+            config,
         }
     }
 
@@ -246,63 +247,72 @@ impl Sender {
                 return Some(self.packet(i, Origin::Retransmitted, seq, dsn, 0));
             }
         }
+        if !self.reinjections.is_empty()
+            && let Some(packet) = self.poll_reinjection(now)
+        {
+            return Some(packet);
+        }
+        let more = self.next_dsn < self.segments;
+        let i = self.schedule(now, more, self.takes_data)?;
+        self.next_dsn += 1;
+        Some(self.transmit(now, i, Origin::New, self.next_dsn - 1))
+    }
+
+    /// Data that is to be sent once more, where it was not if anything else takes data.
+    #[cold]
+    fn poll_reinjection(&mut self, now: Time) -> Option<Transmit> {
         while self.reinjections.front().is_some_and(|r| r.1 < self.data_una) {
             self.reinjections.pop_front();
         }
-        let again = self.reinjections.front().copied();
-        let elsewhere = again.and_then(|(from, dsn)| Some((self.schedule(now, Some(from))?, dsn)));
-        let (i, dsn, origin) = match elsewhere {
-            Some((i, dsn)) => {
-                self.reinjections.pop_front();
-                self.subflows[i].counters.reinjections += 1;
-                (i, dsn, Origin::Reinjected)
-            }
-            None => {
-                let i = self.schedule(now, None).filter(|_| self.next_dsn < self.segments)?;
-                self.next_dsn += 1;
-                (i, self.next_dsn - 1, Origin::New)
-            }
-        };
+        let &(from, dsn) = self.reinjections.front()?;
+        let elsewhere = self.takes_data & !bit(from.into());
+        let takes = if elsewhere & self.open != 0 { elsewhere } else { self.takes_data };
+        let i = self.schedule(now, true, takes)?;
+        self.reinjections.pop_front();
+        self.subflows[i].counters.reinjections += 1;
+        Some(self.transmit(now, i, Origin::Reinjected, dsn))
+    }
+
+    #[inline]
+    fn transmit(&mut self, now: Time, i: usize, origin: Origin, dsn: u32) -> Transmit {
         self.last = i;
         let place = self.rank(i);
         let s = &mut self.subflows[i];
         let seq = s.transmit(now, dsn, &self.config, self.group[place].state);
         let cwr = if std::mem::take(&mut s.cwr) { Wire::CWR } else { 0 };
-        Some(self.packet(i, origin, seq, dsn, cwr))
+        self.packet(i, origin, seq, dsn, cwr)
     }
 
-    /// The subflow on which the next data goes, if there is any and one has room. Data that was on `avoid` goes
-    /// where it was not, if anything else takes data.
+    /// The subflow of `takes` on which the next data goes, if there is any (`more`) and one has room.
     #[inline]
-    fn schedule(&mut self, now: Time, avoid: Option<u8>) -> Option<usize> {
-        let more = self.has_data();
-        let one_is_alone = self.group.one_is_alone();
-        let mut takes = self.open & self.takes_data;
+    fn schedule(&mut self, now: Time, more: bool, mut takes: u64) -> Option<usize> {
         if self.config.stale_after > 0 {
             let stale = bits(self.open).filter(|&i| self.is_stale(i)).map(bit).sum::<u64>();
             // If all are, none is worse than another.
-            takes &= if stale == self.open { u64::MAX } else { !stale };
+            takes &= if stale & takes == self.open & takes { u64::MAX } else { !stale };
         }
-        if let Some(avoid) = avoid
-            && takes & !bit(avoid.into()) != 0
-        {
-            takes &= !bit(avoid.into());
-        }
-        let mut best: Option<((u32, usize), usize)> = None;
+        const NONE: u64 = u64::MAX;
+        // The least ranks, of all and of those that want to be alone; the number is in the last byte.
+        let (mut best, mut alone, mut one_is_alone) = (NONE, NONE, false);
         for (place, i) in bits(self.open).enumerate() {
             let own = &self.group[place];
             let room = self.subflows[i].check_room(now, own, more);
-            let wanted = (!one_is_alone || own.alone != 0) && takes & bit(i) != 0;
+            one_is_alone |= own.alone != 0;
+            if !room || takes & bit(i) == 0 {
+                continue;
+            }
             let rank = match self.config.scheduler {
                 // One without an RTT sample comes first; of equals the one that was opened first.
-                Scheduler::LowestRtt => (own.srtt, i),
-                Scheduler::RoundRobin => (u32::from(i <= self.last), i),
-            };
-            if room && wanted && best.is_none_or(|(other, _)| rank < other) {
-                best = Some((rank, i));
+                Scheduler::LowestRtt => u64::from(own.srtt) << 8,
+                Scheduler::RoundRobin => u64::from(i <= self.last) << 8,
+            } | i as u64;
+            best = best.min(rank);
+            if own.alone != 0 {
+                alone = alone.min(rank);
             }
         }
-        best.map(|(_, i)| i)
+        let chosen = if one_is_alone { alone } else { best };
+        (chosen != NONE).then_some((chosen & 0xff) as usize)
     }
 
     /// Whether too many timeouts have passed on a subflow without an answer.

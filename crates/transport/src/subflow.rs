@@ -87,6 +87,8 @@ pub(crate) struct Subflow {
     pub cwr: bool,
     /// The window, not the application, stopped the last transmission.
     limited: bool,
+    /// It has neither RACK nor pacing: what they need is passed over.
+    plain: bool,
     /// With pacing: until this segment is ACKed the window counts as the limit, or as used by so many
     /// packets (Linux's `tcp_cwnd_validate`).
     usage_end: u32,
@@ -115,6 +117,7 @@ impl Subflow {
             forced: false,
             cwr: false,
             limited: false,
+            plain: !rack && !config.pacing,
             usage_end: 0,
             most_out: 0,
             duplicate_threshold: DUPLICATE_THRESHOLD,
@@ -270,6 +273,9 @@ impl Subflow {
     /// A segment that may be sent again now: its sequence number and data sequence number.
     #[inline]
     pub fn retransmit(&mut self, now: Time, cwnd: u32, config: &Config) -> Option<(u32, u32)> {
+        if self.plain && !self.forced && !self.board.has_lost() {
+            return None;
+        }
         if let Some(pacer) = &mut self.pacer {
             pacer.waiting = false;
         }
@@ -314,6 +320,10 @@ impl Subflow {
     #[inline]
     pub fn check_room(&mut self, now: Time, own: &controllers::Subflow, more: bool) -> bool {
         let room = self.board.in_flight() < own.cwnd && !self.board.has_lost();
+        if self.plain {
+            self.limited = !room;
+            return more && room;
+        }
         if self.pacer.is_none() {
             self.limited = !room;
         } else {
