@@ -130,9 +130,9 @@ impl Group {
         self.subflows.len()
     }
 
-    /// Never: a connection has at least one subflow.
+    /// Whether there is none: before the handshake of a connection's first subflow is complete.
     pub fn is_empty(&self) -> bool {
-        false
+        self.subflows.is_empty()
     }
 
     /// Whether a subflow wishes that new data go on none but those that wish it.

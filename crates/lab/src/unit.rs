@@ -243,6 +243,7 @@ pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, name: FlowName, t: Trans
         bytes: t.bytes,
         ways: ways(plan, case, seed, name, t),
         manager: case.manager.clone(),
+        stream: Stream::new(seed, "path manager", id).below(u64::MAX),
         class: case.class,
     }
 }

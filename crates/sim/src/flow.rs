@@ -19,6 +19,8 @@ pub(crate) struct Flow {
     pub in_fabric: u32,
     pub done: bool,
     pub class: u8,
+    /// One of the next three.
+    pub special: bool,
     /// Its path manager wants to know what is sent and ACKed.
     pub observed: bool,
     /// Its controllers want to know what the next hop says.

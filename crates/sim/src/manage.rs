@@ -51,13 +51,13 @@ impl World {
         let flow = &mut self.flows[slot as usize];
         match action {
             Action::Open { subflow, route } => {
+                assert!(subflow <= SUBFLOW as usize, "a connection opens at most {} subflows", SUBFLOW + 1);
                 let way = Way::new(&mut self.fabric, &flow.managed.ways, route);
                 // Packets of a sprayed subflow overtake each other by up to a packet a path.
-                let duplicates = if route == Route::Spray { flow.managed.ways.opening(0).paths } else { 3 };
+                let duplicates = if route == Route::Spray { flow.managed.ways.count() } else { 3 };
                 flow.ways.push(way);
                 let opened = flow.sender.open(duplicates.into());
                 assert_eq!((opened, flow.receiver.open()), (subflow, subflow), "subflows count up");
-                assert!(subflow <= SUBFLOW as usize, "a connection opens at most {} subflows", SUBFLOW + 1);
                 if flow.sender.is_open(subflow) {
                     self.manage(slot, |m, now, pair| m.handle_established(now, pair, subflow));
                 }
@@ -73,8 +73,24 @@ impl World {
         }
     }
 
+    /// An ACK for a subflow of which more than its sender is to be told.
+    pub(crate) fn handle_special_ack(&mut self, slot: u32, i: u32, wire: &Wire) {
+        let now = self.now();
+        let flow = &mut self.flows[slot as usize];
+        if flow.hears {
+            let way = &flow.ways[i as usize];
+            let heard = self.fabric.heard(way.there, way.hashes[0]);
+            flow.sender.hear(i as usize, heard.local, heard.next_hop);
+        }
+        flow.sender.handle_ack(now, i as usize, wire);
+        flow.rehash_if_asked(i as usize);
+        if flow.observed {
+            self.tell_ack(slot, i as usize, wire);
+        }
+    }
+
     /// Tells the path manager of an ACK on subflow `i`.
-    pub(crate) fn tell_ack(&mut self, slot: u32, i: usize, wire: &Wire) {
+    fn tell_ack(&mut self, slot: u32, i: usize, wire: &Wire) {
         let sender = &self.flows[slot as usize].sender;
         if sender.is_open(i) {
             let outstanding = sender.outstanding(i).into();

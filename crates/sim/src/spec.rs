@@ -18,6 +18,9 @@ pub struct Path {
 }
 
 /// How the packets of a connection can go.
+///
+/// Path managers may remember a path by its number for all connections of two hosts: of these the same number
+/// should mean the same path then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ways {
     /// By fixed paths: a subflow takes that of the number of its local address or of its source port. Beyond
@@ -32,7 +35,7 @@ pub enum Ways {
         /// How many paths of the same length lead from one to the other, at least 1: what a path manager
         /// that chooses by path takes for their number.
         paths: u16,
-        /// A random word of the connection's own, from which the hashes of its addresses and ports come.
+        /// A random word from which the hashes of its addresses and ports come.
         stream: u64,
     },
 }
@@ -46,13 +49,21 @@ impl Ways {
         }
     }
 
+    /// How many paths there are.
+    pub(crate) fn count(&self) -> u16 {
+        match self {
+            Self::Fixed(paths) => paths.len() as u16,
+            Self::Forwarded { paths, .. } => *paths,
+        }
+    }
+
     /// What there is to choose from, for a path manager that begins now.
-    pub(crate) fn opening(&self, now: Time) -> Opening {
-        let (locals, remotes, paths, stream) = match self {
-            Self::Fixed(paths) => (paths.len(), 1, paths.len() as u16, 0),
-            Self::Forwarded { from, to, paths, stream } => (from.len(), to.len(), *paths, *stream),
+    pub(crate) fn opening(&self, now: Time, stream: u64) -> Opening {
+        let (locals, remotes) = match self {
+            Self::Fixed(paths) => (paths.len(), 1),
+            Self::Forwarded { from, to, .. } => (from.len(), to.len()),
         };
-        Opening { now, locals: locals as u16, remotes: remotes as u16, paths, stream }
+        Opening { now, locals: locals as u16, remotes: remotes as u16, paths: self.count(), stream }
     }
 }
 
@@ -108,6 +119,8 @@ pub struct FlowSpec {
     pub ways: Ways,
     /// What opens and closes the subflows.
     pub manager: Manager,
+    /// A random word of the connection's own, for the path manager's random choices.
+    pub stream: u64,
     /// The class of its packets, there and back, in ports that tell classes apart.
     pub class: u8,
 }
@@ -116,7 +129,17 @@ impl FlowSpec {
     /// A connection with a subflow on each of these paths, from its beginning to its end.
     pub fn on_paths(id: u64, config: Config, scheme: Arc<Scheme>, bytes: u64, paths: Vec<Path>) -> Self {
         let manager = Manager::fixed(paths.len());
-        Self { id, hosts: [0; 2], config, scheme, bytes, ways: Ways::Fixed(paths), manager, class: 0 }
+        Self {
+            id,
+            hosts: [0; 2],
+            config,
+            scheme,
+            bytes,
+            ways: Ways::Fixed(paths),
+            manager,
+            stream: id,
+            class: 0,
+        }
     }
 }
 

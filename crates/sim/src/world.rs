@@ -79,9 +79,12 @@ impl World {
     }
 
     /// Starts a connection now; it returns from [`World::advance`] under its id.
+    ///
+    /// # Panics
+    /// If its path manager sprays packets over fixed paths, or asks for more than 64 subflows in all.
     pub fn start(&mut self, spec: FlowSpec) {
         let pair = self.pairs.id(spec.hosts);
-        let manager = spec.manager.open(&spec.ways.opening(self.now()), &mut self.pairs[pair]);
+        let manager = spec.manager.open(&spec.ways.opening(self.now(), spec.stream), &mut self.pairs[pair]);
         let config = match self.config.take() {
             Some(config) if *config == spec.config => config,
             _ => Arc::new(spec.config),
@@ -98,6 +101,7 @@ impl World {
             in_fabric: 0,
             done: false,
             class: spec.class,
+            special: manager.observes() || hears || spec.config.plb.is_some(),
             observed: manager.observes(),
             hears,
             rehashes: spec.config.plb.is_some(),
@@ -210,15 +214,10 @@ impl World {
             return None;
         }
         if wire.is_ack() {
-            if flow.hears {
-                let way = &flow.ways[i as usize];
-                let heard = self.fabric.heard(way.there, way.hashes[0]);
-                flow.sender.hear(i as usize, heard.local, heard.next_hop);
-            }
-            flow.sender.handle_ack(now, i as usize, wire);
-            flow.rehash_if_asked(i as usize);
-            if flow.observed {
-                self.tell_ack(slot, i as usize, wire);
+            if flow.special {
+                self.handle_special_ack(slot, i, wire);
+            } else {
+                flow.sender.handle_ack(now, i as usize, wire);
             }
             self.transmit(slot);
             self.arm(slot, i, RETRANSMISSION);
@@ -268,10 +267,12 @@ impl World {
     pub(crate) fn transmit(&mut self, slot: u32) {
         let mut sent = SentPackets::default();
         let mut used = self.send_packets(slot, &mut sent);
-        while self.flows[slot as usize].observed && self.tell_sent(slot, &std::mem::take(&mut sent)) {
-            used |= self.send_packets(slot, &mut sent);
+        if self.flows[slot as usize].observed {
+            while self.tell_sent(slot, &std::mem::take(&mut sent)) {
+                used |= self.send_packets(slot, &mut sent);
+            }
+            used |= 1; // the path manager's timer is subflow 0's
         }
-        used |= u64::from(self.flows[slot as usize].observed); // the path manager's timer is subflow 0's
         while used != 0 {
             self.arm(slot, used.trailing_zeros(), RETRANSMISSION);
             used &= used - 1;
@@ -301,9 +302,11 @@ impl World {
                 blocks: Default::default(),
             };
             used |= 1 << subflow;
-            flow.rehash_if_asked(subflow);
-            if flow.observed {
-                sent.note(subflow, origin, payload);
+            if flow.special {
+                flow.rehash_if_asked(subflow);
+                if flow.observed {
+                    sent.note(subflow, origin, payload);
+                }
             }
             let (bytes, ecn) =
                 if wire.is_handshake() { (small, Ecn::NotEct) } else { (payload + header, ecn) };

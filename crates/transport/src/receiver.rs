@@ -88,17 +88,18 @@ impl Receiver {
     #[inline]
     pub fn handle_data(&mut self, now: Time, subflow: usize, wire: &Wire, ce: bool) -> Acks {
         let mut acks = Acks::default();
+        let missing = self.data.next();
         let s = &mut self.subflows[subflow];
         if s.merged.count > 0 && (wire.seq != s.merged.end || ce != s.merged.ce) && s.flush(now, &self.config)
         {
-            acks.0[0] = Some(s.ack(wire.subflow, &self.config));
+            acks.0[0] = Some(s.ack(wire.subflow, missing, &self.config));
         }
         let changed = match self.config.echo {
             Echo::Dctcp => {
                 let changed = ce != s.ece;
                 if changed && s.pending > 0 {
                     // RFC 8257 §3.2: the packets before the change get an ACK of their own.
-                    acks.0[0] = Some(s.ack(wire.subflow, &self.config));
+                    acks.0[0] = Some(s.ack(wire.subflow, missing, &self.config));
                 }
                 s.ece = ce;
                 changed
@@ -109,7 +110,7 @@ impl Receiver {
                 if changed && s.pending > 0 {
                     // As above: a mark of this window must not come with an ACK for the next one,
                     // where the sender would take it for a second event.
-                    acks.0[0] = Some(s.ack(wire.subflow, &self.config));
+                    acks.0[0] = Some(s.ack(wire.subflow, missing, &self.config));
                 }
                 s.marks += u32::from(ce);
                 changed
@@ -137,14 +138,16 @@ impl Receiver {
         }
         let last = wire.flags & Wire::LAST != 0;
         s.last |= last;
-        s.merged.urgent |= !in_order || changed || last;
+        let urgent = !in_order || changed || last;
         let gro = &self.config.gro;
-        let on = gro.segments == 1 || s.merge(now, wire.seq, ce, gro) || last;
-        if on && s.flush(now, &self.config) {
-            acks.0[1] = Some(s.ack(wire.subflow, &self.config));
-        }
-        for ack in acks.0.iter_mut().flatten() {
-            ack.dsn = self.data.next();
+        let due = if gro.segments == 1 {
+            s.tell(now, urgent, &self.config)
+        } else {
+            s.merged.urgent |= urgent;
+            (s.merge(now, wire.seq, ce, gro) || last) && s.flush(now, &self.config)
+        };
+        if due {
+            acks.0[1] = Some(s.ack(wire.subflow, self.data.next(), &self.config));
         }
         acks
     }
@@ -160,7 +163,7 @@ impl Receiver {
         } else {
             s.pending > 0
         };
-        due.then(|| Wire { dsn: self.data.next(), ..s.ack(name, &self.config) })
+        due.then(|| s.ack(name, self.data.next(), &self.config))
     }
 
     /// When the next poll or the delayed ACK of `subflow` is due; `NEVER` if no packet waits.
@@ -188,7 +191,7 @@ impl Receiver {
         segments * u64::from(self.config.mss) - if s.last { self.short } else { 0 }
     }
 
-    /// Segments that arrived more than once.
+    /// Segments that arrived more than once on their subflow; data that came on two subflows is not counted.
     pub fn duplicates(&self) -> u64 {
         self.duplicates
     }
@@ -248,13 +251,20 @@ impl Subflow {
         m.count >= gro.segments
     }
 
-    /// TCP gets what was merged: whether an ACK is due. If not, the delayed ACK's timer runs.
+    /// TCP gets what was merged: whether an ACK is due.
     #[inline]
     fn flush(&mut self, now: Time, config: &Config) -> bool {
-        let rule = &config.delayed_ack;
-        let due = self.pending >= rule.every || self.merged.urgent || self.quick > 0;
-        self.quick = self.quick.saturating_sub(1);
+        let urgent = self.merged.urgent;
         self.end_merge();
+        self.tell(now, urgent, config)
+    }
+
+    /// TCP gets what no ACK covers yet: whether an ACK is due. If not, the delayed ACK's timer runs.
+    #[inline]
+    fn tell(&mut self, now: Time, urgent: bool, config: &Config) -> bool {
+        let rule = &config.delayed_ack;
+        let due = self.pending >= rule.every || urgent || self.quick > 0;
+        self.quick = self.quick.saturating_sub(1);
         if !due && self.deadline == NEVER {
             self.deadline = now + rule.timer;
         }
@@ -272,9 +282,9 @@ impl Subflow {
         self.duplicate = Some(Block { start, end: seq + 1 });
     }
 
-    /// An ACK for all that has arrived.
+    /// An ACK for all that has arrived; of the connection's data, `missing` is the first that has not.
     #[inline]
-    fn ack(&mut self, name: u32, config: &Config) -> Wire {
+    fn ack(&mut self, name: u32, missing: u32, config: &Config) -> Wire {
         let ce = match config.echo {
             Echo::TwoBit => self.marks.min(3),
             Echo::Dctcp | Echo::Rfc3168 => u32::from(self.ece),
@@ -290,13 +300,15 @@ impl Subflow {
             blocks = [duplicate, blocks[0], blocks[1]];
             block_count = (block_count + 1).min(3);
         }
-        self.end_merge();
+        if self.merged.count > 0 {
+            self.end_merge();
+        }
         self.pending = 0;
         self.deadline = NEVER;
         Wire {
             subflow: name,
             seq: self.next,
-            dsn: 0, // filled in by the connection
+            dsn: missing,
             flags: Wire::ACK,
             ce: ce as u8,
             block_count,

@@ -1,6 +1,8 @@
-//! The sending half of a connection: data sequence numbers, scheduler, subflows that come and go.
+//! The sending half of a connection: data sequence numbers, and subflows that come and go.
 
-use std::collections::VecDeque;
+mod schedule;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tresse_controllers::{Group, Scheme};
@@ -8,7 +10,7 @@ use tresse_controllers::{Group, Scheme};
 use crate::handshake::Handshake;
 use crate::set::{bit, bits};
 use crate::subflow::{Counters, Subflow};
-use crate::{Config, NEVER, Scheduler, Time, Wire};
+use crate::{Config, NEVER, Time, Wire};
 
 /// What a packet carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,10 +63,10 @@ pub struct Sender {
     last_payload: u32,
     /// Segments below this one have arrived, on whatever subflow (the DATA_ACK of RFC 8684 §3.3.1).
     data_una: u32,
-    /// Data to be sent once more, on another subflow than those that were: number of that one, and the data.
-    reinjections: VecDeque<(u8, u32)>,
+    /// Data to be sent once more, and the number of the subflow that it was on and is not to go on again.
+    reinjections: BTreeMap<u32, usize>,
     /// The subflow that the scheduler chose last.
-    last: usize,
+    last: Option<usize>,
     /// Of the subflows that are being opened.
     handshakes: Vec<Handshake>,
 }
@@ -90,8 +92,8 @@ impl Sender {
             segments,
             last_payload: (bytes - u64::from(segments - 1) * u64::from(config.mss)) as u32,
             data_una: 0,
-            reinjections: VecDeque::new(),
-            last: 0,
+            reinjections: BTreeMap::new(),
+            last: None,
             handshakes: Vec::new(),
             config,
         }
@@ -119,6 +121,7 @@ impl Sender {
         let place = self.rank(subflow);
         self.group.insert(place, self.config.initial_window);
         self.group[place].mss = self.config.mss;
+        self.subflows[subflow].publish_rtt(&self.config, &mut self.group[place]);
         self.open |= bit(subflow);
     }
 
@@ -193,14 +196,13 @@ impl Sender {
         self.takes_data = self.takes_data & !bit(subflow) | u64::from(takes) << subflow;
     }
 
-    /// Sends what is in flight on a subflow once more, on others; it stays in flight there.
+    /// Sends what is in flight on a subflow once more, on others; it stays in flight there. With no other, that
+    /// is all.
     pub fn reinject(&mut self, subflow: usize) {
-        let waiting = self.reinjections.len();
         let (data, una) = (&mut self.reinjections, self.data_una);
         self.subflows[subflow].board.for_each_unsacked(|dsn| {
-            let queued = data.iter().take(waiting).any(|&(_, other)| other == dsn);
-            if dsn >= una && !queued {
-                data.push_back((subflow as u8, dsn));
+            if dsn >= una {
+                data.entry(dsn).or_insert(subflow);
             }
         });
     }
@@ -216,12 +218,15 @@ impl Sender {
 
     /// The deadline of `subflow` has passed.
     pub fn handle_timeout(&mut self, now: Time, subflow: usize) {
-        let (place, more) = (self.place(subflow), self.has_data());
+        let place = self.place(subflow);
+        let more = self.next_dsn < self.segments && self.fresh(self.takes_data) & bit(subflow) != 0;
         let s = &mut self.subflows[subflow];
         let before = s.rtt.backoff();
         if let Some(place) = place {
             s.handle_timeout(now, &self.config, &mut self.group, place, more);
-            if s.rtt.backoff() > before && s.rtt.backoff() == self.config.stale_after {
+            let is_stale = s.rtt.backoff() > before && s.rtt.backoff() == self.config.stale_after;
+            let others = self.open & self.takes_data & !bit(subflow);
+            if is_stale && bits(others).any(|i| !self.is_stale(i)) {
                 self.reinject(subflow);
             }
         } else if let Some(h) = self.handshakes.iter_mut().find(|h| usize::from(h.subflow) == subflow)
@@ -230,99 +235,6 @@ impl Sender {
             (h.due, h.deadline) = (true, NEVER);
             s.rtt.back_off();
         }
-    }
-
-    /// The next packet to send now: of a handshake, then what was lost, then what is to be sent once more,
-    /// then new data, on the subflow that the scheduler chooses among those that have room.
-    #[inline]
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
-        if !self.handshakes.is_empty()
-            && let Some(packet) = self.poll_handshake(now)
-        {
-            return Some(packet);
-        }
-        for (place, i) in bits(self.open).enumerate() {
-            let s = &mut self.subflows[i];
-            if let Some((seq, dsn)) = s.retransmit(now, self.group[place].cwnd, &self.config) {
-                return Some(self.packet(i, Origin::Retransmitted, seq, dsn, 0));
-            }
-        }
-        if !self.reinjections.is_empty()
-            && let Some(packet) = self.poll_reinjection(now)
-        {
-            return Some(packet);
-        }
-        let more = self.next_dsn < self.segments;
-        let i = self.schedule(now, more, self.takes_data)?;
-        self.next_dsn += 1;
-        Some(self.transmit(now, i, Origin::New, self.next_dsn - 1))
-    }
-
-    /// Data that is to be sent once more, where it was not if anything else takes data.
-    #[cold]
-    fn poll_reinjection(&mut self, now: Time) -> Option<Transmit> {
-        while self.reinjections.front().is_some_and(|r| r.1 < self.data_una) {
-            self.reinjections.pop_front();
-        }
-        let &(from, dsn) = self.reinjections.front()?;
-        let elsewhere = self.takes_data & !bit(from.into());
-        let takes = if elsewhere & self.open != 0 { elsewhere } else { self.takes_data };
-        let i = self.schedule(now, true, takes)?;
-        self.reinjections.pop_front();
-        self.subflows[i].counters.reinjections += 1;
-        Some(self.transmit(now, i, Origin::Reinjected, dsn))
-    }
-
-    #[inline]
-    fn transmit(&mut self, now: Time, i: usize, origin: Origin, dsn: u32) -> Transmit {
-        self.last = i;
-        let place = self.rank(i);
-        let s = &mut self.subflows[i];
-        let seq = s.transmit(now, dsn, &self.config, self.group[place].state);
-        let cwr = if std::mem::take(&mut s.cwr) { Wire::CWR } else { 0 };
-        self.packet(i, origin, seq, dsn, cwr)
-    }
-
-    /// The subflow of `takes` on which the next data goes, if there is any (`more`) and one has room.
-    #[inline]
-    fn schedule(&mut self, now: Time, more: bool, mut takes: u64) -> Option<usize> {
-        if self.config.stale_after > 0 {
-            let stale = bits(self.open).filter(|&i| self.is_stale(i)).map(bit).sum::<u64>();
-            // If all are, none is worse than another.
-            takes &= if stale & takes == self.open & takes { u64::MAX } else { !stale };
-        }
-        const NONE: u64 = u64::MAX;
-        // The least ranks, of all and of those that want to be alone; the number is in the last byte.
-        let (mut best, mut alone, mut one_is_alone) = (NONE, NONE, false);
-        for (place, i) in bits(self.open).enumerate() {
-            let own = &self.group[place];
-            let room = self.subflows[i].check_room(now, own, more);
-            one_is_alone |= own.alone != 0;
-            if !room || takes & bit(i) == 0 {
-                continue;
-            }
-            let rank = match self.config.scheduler {
-                // One without an RTT sample comes first; of equals the one that was opened first.
-                Scheduler::LowestRtt => u64::from(own.srtt) << 8,
-                Scheduler::RoundRobin => u64::from(i <= self.last) << 8,
-            } | i as u64;
-            best = best.min(rank);
-            if own.alone != 0 {
-                alone = alone.min(rank);
-            }
-        }
-        let chosen = if one_is_alone { alone } else { best };
-        (chosen != NONE).then_some((chosen & 0xff) as usize)
-    }
-
-    /// Whether too many timeouts have passed on a subflow without an answer.
-    #[inline]
-    fn is_stale(&self, subflow: usize) -> bool {
-        self.subflows[subflow].rtt.backoff() >= self.config.stale_after
-    }
-
-    fn has_data(&self) -> bool {
-        self.next_dsn < self.segments || !self.reinjections.is_empty()
     }
 
     /// When to call [`Sender::handle_timeout`] for `subflow`: its retransmission, probe or reordering

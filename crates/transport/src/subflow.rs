@@ -211,6 +211,15 @@ impl Subflow {
         self.set_pace(config, &group[i]);
     }
 
+    /// Tells the controller what is known of the RTT before the first ACK of data: the handshake's sample.
+    pub fn publish_rtt(&mut self, config: &Config, own: &mut controllers::Subflow) {
+        own.srtt = self.rtt.srtt_eighths();
+        own.min_rtt = self.rtt.min_eighths();
+        if own.srtt > 0 {
+            self.set_pace(config, own);
+        }
+    }
+
     /// The host's own port is congested: a reason for one cut a window, as a mark is.
     pub fn handle_local_congestion(&mut self, config: &Config, group: &mut Group, i: usize) {
         if group[i].state <= State::Disorder && self.board.outstanding() > 0 {

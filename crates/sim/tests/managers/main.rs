@@ -16,7 +16,7 @@ use tresse_sim::{FlowRecord, FlowSpec, Manager, Packets, Step, Ways, World};
 use tresse_transport::{Gro, Recovery, Scheduler};
 use tresse_workload::Stream;
 
-const CONTROLLERS: [&str; 5] = ["reno", "dctcp", "lia", "xmp", "holnet_uta"];
+const CONTROLLERS: [&str; 6] = ["reno", "dctcp", "lia", "xmp", "amp", "holnet_uta"];
 
 /// One packet in the world for each that was sent and not delivered or dropped.
 fn check(world: &World) {
@@ -46,7 +46,7 @@ fn specs(random: &mut Stream, hosts: u32) -> Vec<(Time, FlowSpec)> {
         .map(|id| {
             let from = random.below((hosts / 2).into()) as u32;
             let to = hosts / 2 + random.below((hosts / 2).into()) as u32;
-            let controller = scheme(CONTROLLERS[random.below(5) as usize], &[]);
+            let controller = scheme(CONTROLLERS[random.below(6) as usize], &[]);
             let acking = [Acking::Each, Acking::Delayed][random.below(2) as usize];
             let mut spec = flow(id, &controller, acking, 1 + random.below(600_000), Vec::new());
             spec.hosts = [from, to];
@@ -54,6 +54,7 @@ fn specs(random: &mut Stream, hosts: u32) -> Vec<(Time, FlowSpec)> {
             let stream = random.below(u64::MAX);
             spec.ways =
                 Ways::Forwarded { from: vec![from; addresses], to: vec![to; addresses], paths: 3, stream };
+            spec.stream = stream;
             spec.manager = manager(random);
             let c = &mut spec.config;
             c.handshake = random.below(2) == 0;

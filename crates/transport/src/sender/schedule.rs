@@ -1,0 +1,148 @@
+//! What is sent next, and on which subflow.
+
+use tresse_controllers as controllers;
+
+use super::{Origin, Sender, Transmit};
+use crate::set::{bit, bits};
+use crate::{Scheduler, Time, Wire};
+
+/// The scheduler's choice among subflows with room: the least rank, of all and of those that want to be alone.
+/// The last bytes of a rank are the subflow's number and place.
+#[derive(Debug, Clone, Copy)]
+struct Choice {
+    scheduler: Scheduler,
+    last: Option<usize>,
+    best: u64,
+    best_alone: u64,
+    one_is_alone: bool,
+}
+
+const NONE: u64 = u64::MAX;
+
+impl Choice {
+    #[inline]
+    fn consider(&mut self, i: usize, place: usize, own: &controllers::Subflow, room: bool) {
+        let alone = own.alone != 0;
+        self.one_is_alone |= alone;
+        if !room {
+            return;
+        }
+        let rank = match self.scheduler {
+            // One without an RTT sample comes first; of equals the one that was opened first.
+            Scheduler::LowestRtt => u64::from(own.srtt),
+            Scheduler::RoundRobin => self.last.is_some_and(|last| i <= last).into(),
+        };
+        let rank = rank << 16 | (i << 8 | place) as u64;
+        self.best = self.best.min(rank);
+        if alone {
+            self.best_alone = self.best_alone.min(rank);
+        }
+    }
+
+    /// The subflow's number, and its place in the group.
+    #[inline]
+    fn chosen(&self) -> Option<(usize, usize)> {
+        let rank = if self.one_is_alone { self.best_alone } else { self.best };
+        (rank != NONE).then_some(((rank >> 8 & 0xff) as usize, (rank & 0xff) as usize))
+    }
+}
+
+impl Sender {
+    /// The next packet to send now: of a handshake, then what was lost, then what is to be sent once more,
+    /// then new data, on the subflow that the scheduler chooses among those that have room.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
+        if !self.handshakes.is_empty()
+            && let Some(packet) = self.poll_handshake(now)
+        {
+            return Some(packet);
+        }
+        let takes = self.fresh(self.takes_data);
+        let new = self.next_dsn < self.segments;
+        let more = new || !self.reinjections.is_empty();
+        let mut choice = self.choice();
+        for (place, i) in bits(self.open).enumerate() {
+            let own = &self.group[place];
+            let s = &mut self.subflows[i];
+            if let Some((seq, dsn)) = s.retransmit(now, own.cwnd, &self.config) {
+                return Some(self.packet(i, Origin::Retransmitted, seq, dsn, 0));
+            }
+            let room = s.check_room(now, own, more);
+            if takes & bit(i) != 0 {
+                choice.consider(i, place, own, room);
+            }
+        }
+        if !self.reinjections.is_empty()
+            && let Some(packet) = self.poll_reinjection(now, takes)
+        {
+            return Some(packet);
+        }
+        let chosen = choice.chosen().filter(|_| new)?;
+        self.next_dsn += 1;
+        Some(self.transmit(now, chosen, Origin::New, self.next_dsn - 1))
+    }
+
+    /// Data that is to be sent once more: the first that has a place elsewhere.
+    #[cold]
+    fn poll_reinjection(&mut self, now: Time, takes: u64) -> Option<Transmit> {
+        while self.reinjections.first_key_value().is_some_and(|(&dsn, _)| dsn < self.data_una) {
+            self.reinjections.pop_first();
+        }
+        let (&first, &from) = self.reinjections.first_key_value()?;
+        let found = match self.schedule(now, takes & !bit(from)) {
+            Some(chosen) => Some((first, chosen)),
+            None => {
+                let other = self.reinjections.iter().find(|(_, other)| **other != from);
+                let other = other.map(|(&dsn, &from)| (dsn, from));
+                other.and_then(|(dsn, from)| Some((dsn, self.schedule(now, takes & !bit(from))?)))
+            }
+        };
+        let (dsn, chosen) = found?;
+        self.reinjections.remove(&dsn);
+        self.subflows[chosen.0].counters.reinjections += 1;
+        Some(self.transmit(now, chosen, Origin::Reinjected, dsn))
+    }
+
+    /// Which subflow of `takes` the scheduler chooses for data that there is.
+    fn schedule(&mut self, now: Time, takes: u64) -> Option<(usize, usize)> {
+        let mut choice = self.choice();
+        for (place, i) in bits(self.open).enumerate().filter(|(_, i)| takes & bit(*i) != 0) {
+            let own = &self.group[place];
+            let room = self.subflows[i].check_room(now, own, true);
+            choice.consider(i, place, own, room);
+        }
+        choice.chosen()
+    }
+
+    #[inline]
+    fn choice(&self) -> Choice {
+        let scheduler = self.config.scheduler;
+        Choice { scheduler, last: self.last, best: NONE, best_alone: NONE, one_is_alone: false }
+    }
+
+    #[inline]
+    fn transmit(&mut self, now: Time, (i, place): (usize, usize), origin: Origin, dsn: u32) -> Transmit {
+        self.last = Some(i);
+        let s = &mut self.subflows[i];
+        let seq = s.transmit(now, dsn, &self.config, self.group[place].state);
+        let cwr = if std::mem::take(&mut s.cwr) { Wire::CWR } else { 0 };
+        self.packet(i, origin, seq, dsn, cwr)
+    }
+
+    /// Those of `takes` that are not stale; if all are, none is worse than another.
+    #[inline]
+    pub(super) fn fresh(&self, takes: u64) -> u64 {
+        if self.config.stale_after == 0 {
+            return takes;
+        }
+        let stale = bits(self.open & takes).filter(|&i| self.is_stale(i)).map(bit).sum::<u64>();
+        if stale == self.open & takes { takes } else { takes & !stale }
+    }
+
+    /// Whether too many timeouts have passed on a subflow without an answer.
+    #[inline]
+    pub(super) fn is_stale(&self, subflow: usize) -> bool {
+        let limit = self.config.stale_after;
+        limit > 0 && self.subflows[subflow].rtt.backoff() >= limit
+    }
+}
