@@ -23,6 +23,7 @@ mod resolve;
 mod routing_keys;
 mod run;
 mod sample;
+pub mod scheme;
 mod shapes;
 mod sharing;
 mod summary;

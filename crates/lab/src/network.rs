@@ -11,9 +11,10 @@ use tresse_fabric::{
 use crate::balancers::{self, Declaration};
 use crate::changes::ChangeKey;
 use crate::error::did_you_mean;
-use crate::experiment::{Distinct, Fabric, FlagFeedback, Flags, Layered, NonEct, Scheme, Topology as Shape};
+use crate::experiment::{Distinct, Fabric, FlagFeedback, Flags, Layered, NonEct, Topology as Shape};
 use crate::resolve::LONGEST;
 use crate::routing_keys::{Choice, RoutingKey};
+use crate::scheme::Scheme;
 use crate::units::{Duration, Rate};
 
 /// A link that differs from its layer.

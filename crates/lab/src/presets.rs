@@ -1,8 +1,8 @@
 //! HOLNET's design space (THESIS Table 2.2): eight named combinations of a controller and a load balancer.
 
 use crate::error::did_you_mean;
-use crate::experiment::{Detection, Scheme};
 use crate::routing_keys::RoutingKey;
+use crate::scheme::{Detection, Scheme};
 
 /// A row of Table 2.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use tresse_workload::{Permutation, RackToRack, Size, Transfer};
 
 use crate::changes::{self, Change};
 use crate::error::{LabError, did_you_mean};
-use crate::experiment::{Echo, Experiment, FlowSize, Pattern, Scheme, Topology as Shape};
+use crate::experiment::{Experiment, FlowSize, Pattern, Topology as Shape};
 use crate::load::Loaded;
 use crate::manager_keys::PathManager;
 use crate::metrics::METRICS;
@@ -22,6 +22,7 @@ use crate::network::{self, Routing};
 use crate::pairs::{self, Part, Parts};
 use crate::port_options::PortOptions;
 use crate::presets;
+use crate::scheme::{Echo, Scheme};
 use crate::weight;
 
 /// One point of the axes.

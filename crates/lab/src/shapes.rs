@@ -10,7 +10,8 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::error::did_you_mean;
-use crate::experiment::{Counts, FlowSize, Layered};
+use crate::experiment::{FlowSize, Layered};
+use crate::scheme::Counts;
 use crate::units::Bytes;
 
 impl<T: Copy> Layered<T> {
