@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use tresse_fabric::{BitsPerSecond, ServerConfig, Time, Topology};
 use tresse_sim::World;
 
-use crate::network::{RATES, Wrong, ports_between};
+use crate::network::Wrong;
 use crate::port_options::PortConfigs;
 use crate::resolve::LONGEST;
+use crate::single_links::{RATES, ports_between};
 use crate::units::{Duration, Rate};
 
 /// A link that changes, both directions at once, or a virtual NIC that is remapped.

@@ -8,10 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::changes::ChangeKey;
-use crate::network::LinkSetting;
 use crate::port_options::{Buffer, Class, Red};
 use crate::routing_keys::RoutingKey;
 use crate::scheme::Scheme;
+use crate::single_links::LinkSetting;
 use crate::transport::Transport;
 use crate::units::{Bytes, Duration, Probability, Queue, Rate};
 use crate::virtual_hosts::VirtualHosts;
