@@ -83,10 +83,10 @@ pub(crate) fn virtual_hosts(f: &Fabric, changes: &[ChangeKey]) -> Result<Virtual
     };
     let hosts = VirtualHosts::new(config.clone()).map_err(|e| match e {
         VirtualHostsError::Mappings(..) => at("mapping", e.to_string()),
-        VirtualHostsError::Size(..) | VirtualHostsError::Spare(..) => wrong("virtual_hosts", e.to_string()),
+        _ => wrong("virtual_hosts", e.to_string()),
     })?;
     let spare = spare(&hosts, changes)?;
-    Ok(VirtualHosts::new(VirtualHostsConfig { spare, ..config }).expect("links that are not there yet"))
+    VirtualHosts::new(VirtualHostsConfig { spare, ..config }).map_err(|e| wrong("virtual_hosts", e.to_string()))
 }
 
 /// The links that `changes` need: numbers of virtual NICs and of bridges.
