@@ -87,6 +87,11 @@ impl<T> Connection<T> {
         self.subflows.iter().enumerate().filter(move |(_, s)| established(s)).map(|(i, s)| (i, &s.own))
     }
 
+    /// What is kept of each subflow, also of those that are closed.
+    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.subflows.iter_mut().map(|s| &mut s.own)
+    }
+
     /// What is kept of `subflow`; `None` once it is closed.
     pub fn live(&mut self, subflow: usize) -> Option<&mut T> {
         let s = &mut self.subflows[subflow];

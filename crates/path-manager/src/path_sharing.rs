@@ -8,6 +8,9 @@
 //!
 //! - Algorithm 1 sets the reference count R_E only where the detection is triggered. Here the counts as they
 //!   are at that moment are compared, for all subflows.
+//! - From when on C_E counts. Here a subflow that joins starts all counts anew, so that they are of the same
+//!   time. The first subflow sends for at least a round trip before the others have joined; if these marks
+//!   counted, it would often be at gamma before another one was heard of, and that is no sign of two paths.
 //! - The text closes "the recently marked subflow", Algorithm 2 the second of the pair: [`Closes`].
 //! - "Only executed during the beginning stage": once a connection. A trigger that finds only one
 //!   established subflow has compared nothing and does not count.
@@ -66,9 +69,9 @@ pub struct PathSharing {
 /// What the detection compares.
 #[derive(Debug, Clone, Copy, Default)]
 struct Signals {
-    /// C_E.
+    /// C_E: ACKs with ECE since the last subflow joined.
     marked: u64,
-    /// The number of its last event with marked ACKs; 0 if there was none.
+    /// The number of its last event with marked ACKs since then; 0 if there was none.
     last_marked: u64,
     srtt: Time,
 }
@@ -112,6 +115,9 @@ impl PathSharing {
 impl PathManager for PathSharing {
     fn handle_established(&mut self, _now: Time, _pair: &mut Pair, subflow: usize) {
         if self.connection.establish(subflow) {
+            for signals in self.connection.all_mut() {
+                *signals = Signals { srtt: signals.srtt, ..Signals::default() };
+            }
             for route in self.waiting.drain(..) {
                 self.connection.open(route, Signals::default());
             }

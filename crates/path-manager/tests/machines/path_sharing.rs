@@ -64,23 +64,46 @@ fn a_subflow_without_an_rtt_is_like_none() {
     assert!(closed(&detection(2, &[("theta", Value::Whole(20))]), &[(0, 10, 100)]).is_empty());
 }
 
+fn marked(subflow: usize, marked: u64) -> Ack {
+    Ack { subflow, outstanding: 1, marked, srtt: 100 * US }
+}
+
 #[test]
 fn a_trigger_without_a_pair_does_not_count() {
     let mut pair = Pair::default();
     let mut host = Host::new(&detection(2, &[]), &opening(0, 1, 0), &mut pair);
-    let marked = |subflow, marked| Ack { subflow, outstanding: 1, marked, srtt: 100 * US };
     host.establish(0, &mut pair, 0);
     host.ack(1, &mut pair, marked(0, 10));
     host.establish(2, &mut pair, 1);
     host.ack(3, &mut pair, marked(1, 9));
-    let found = host.ack(4, &mut pair, marked(0, 1)).to_vec();
+    let found = host.ack(4, &mut pair, marked(0, 10)).to_vec();
     assert_eq!(found, [(4, Action::Close { subflow: 0 })]);
+}
+
+/// Marks of the time before all were there, on whichever subflow, neither trigger nor tell apart.
+#[test]
+fn a_subflow_that_joins_starts_the_counts_anew() {
+    let mut pair = Pair::default();
+    let mut host = Host::new(&detection(3, &[]), &opening(0, 1, 0), &mut pair);
+    host.establish(0, &mut pair, 0);
+    host.ack(1, &mut pair, marked(0, 9));
+    host.establish(2, &mut pair, 1);
+    assert!(host.ack(3, &mut pair, marked(0, 9)).is_empty(), "18 marks, but 9 since the second is there");
+    host.ack(4, &mut pair, marked(1, 5));
+    host.establish(5, &mut pair, 2);
+    for (now, subflow, count) in [(6, 0, 8), (7, 1, 8), (8, 2, 9)] {
+        assert!(host.ack(now, &mut pair, marked(subflow, count)).is_empty(), "{subflow}");
+    }
+    // 10, 8 and 9: the first is the most recent of both pairs; it is closed once, then the third.
+    let found = host.ack(9, &mut pair, marked(0, 2)).to_vec();
+    assert_eq!(found, [(9, Action::Close { subflow: 0 }), (9, Action::Close { subflow: 2 })]);
 }
 
 /// Algorithms 1 and 2 line by line, with floats and without thought for speed.
 struct Reading {
     c_e: Vec<f64>,
     rtt: Vec<Option<f64>>,
+    /// Its handshake is complete, and it is not closed.
     open: Vec<bool>,
     /// The subflows in the order of their last marked ACKs.
     history: Vec<usize>,
@@ -92,10 +115,17 @@ impl Reading {
         Self {
             c_e: vec![0.0; subflows],
             rtt: vec![None; subflows],
-            open: vec![true; subflows],
+            open: vec![false; subflows],
             history: Vec::new(),
             performed: false,
         }
+    }
+
+    /// All counts are of the time from here on.
+    fn on_join(&mut self, r: usize) {
+        self.open[r] = true;
+        self.c_e.fill(0.0);
+        self.history.clear();
     }
 
     fn on_ack(&mut self, r: usize, ece: u64, rtt: f64, limits: (f64, f64, f64), recent: bool) -> Vec<usize> {
@@ -142,7 +172,8 @@ proptest! {
         theta in 1u64..8,
         delta in 1u64..60,
         recent: bool,
-        script in prop::collection::vec((0usize..6, 0u64..4, 0u64..40), 1..60),
+        joins in prop::collection::vec(0usize..40, 6),
+        script in prop::collection::vec((0usize..6, 0u64..4, 0u64..40), 1..100),
     ) {
         let settings = [
             ("gamma", Value::Whole(gamma)),
@@ -152,10 +183,24 @@ proptest! {
         ];
         let mut pair = Pair::default();
         let scheme = detection(subflows as u64, &settings);
-        let mut host = Host::connected(&scheme, &opening(0, 1, 0), &mut pair);
+        let mut host = Host::new(&scheme, &opening(0, 1, 0), &mut pair);
         let mut reading = Reading::new(subflows);
+        host.establish(0, &mut pair, 0);
+        reading.on_join(0);
+        let mut joined = vec![false; subflows];
+        joined[0] = true;
         for (now, (subflow, marked, srtt)) in (1..).zip(script) {
+            for r in 1..subflows {
+                if joins[r] + 1 == now as usize {
+                    joined[r] = true;
+                    host.establish(now, &mut pair, r);
+                    reading.on_join(r);
+                }
+            }
             let subflow = subflow % subflows;
+            if !joined[subflow] {
+                continue;
+            }
             let ack = Ack { subflow, outstanding: 1, marked, srtt };
             let ours: Vec<_> = host.ack(now, &mut pair, ack).iter().map(|&(_, action)| action).collect();
             let limits = (gamma as f64, theta as f64, delta as f64);
