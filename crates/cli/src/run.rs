@@ -126,7 +126,7 @@ fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
     )?;
     let named = experiment.measure.table.as_ref();
     match named {
-        Some(metrics) => writeln!(out, "{}", columns::of(&report.cases, metrics))?,
+        Some(metrics) => write!(out, "{}", columns::of(&report.cases, metrics))?,
         None => write!(out, "{}", usual(&report.cases))?,
     }
     let is_shown = |metric: &str| named.is_none_or(|names| names.iter().any(|n| n == metric));

@@ -34,6 +34,8 @@ pub struct BenchCase {
     pub ceiling_packet_hops_per_s: f64,
     /// The first over the second.
     pub ratio_to_ceiling: f64,
+    /// The speed over that of the case with fixed routes over plain ports on the same fabric, in this run.
+    pub ratio_to_fixed_routes: f64,
     /// The most memory that the process held while the simulator ran.
     pub peak_rss_bytes: u64,
 }
@@ -72,24 +74,33 @@ const fn benchmark(
     Benchmark { name, k, duration: milliseconds * tresse_fabric::MILLISECOND, setting }
 }
 
-/// First fixed routes over plain ports, then every kind of switch that decides for each packet, and ports with
+/// Fixed routes over plain ports first, which the others of the same k are compared with; then every kind of switch that decides for each packet, and ports with
 /// a real server.
-const BENCHMARKS: [Benchmark; 7] = [
+const BENCHMARKS: [Benchmark; 8] = [
     benchmark("permutation", 8, 200, None),
     benchmark("permutation", 16, 30, None),
     benchmark("ecmp", 8, 50, Some(r#"fabric.routing="ecmp""#)),
     benchmark("spray", 8, 50, Some(r#"fabric.routing="spray""#)),
     benchmark("drill", 8, 50, Some(r#"fabric.routing="drill""#)),
     benchmark("holnet-percentage", 8, 50, Some(r#"fabric.routing="holnet-percentage""#)),
+    benchmark("holnet-rate", 8, 50, Some(r#"fabric.routing="holnet-rate""#)),
     benchmark("servers", 8, 50, Some(r#"fabric.classes=[{ quantum = "1500B" }]"#)),
 ];
 
-/// Runs XMP with two subflows under Permutation on fat trees of 128 and 1024 hosts.
+/// Runs XMP with two subflows under Permutation, `repetitions` times each: with fixed routes over plain ports on
+/// fat trees of 128 and 1024 hosts, and on that of 128 with every load balancer that decides for each packet and
+/// with ports that have a real server.
 ///
 /// # Errors
 /// None that a user could cause: the experiment is built in.
 pub fn run(repetitions: u32) -> Result<Bench, LabError> {
-    let cases = BENCHMARKS.iter().map(|b| case(b, repetitions)).collect::<Result<_, _>>()?;
+    let mut cases: Vec<BenchCase> = Vec::new();
+    for benchmark in &BENCHMARKS {
+        // The first case of a fabric is its fixed routes.
+        let fabric = format!("fat-tree-k{}-", benchmark.k);
+        let fixed = cases.iter().find(|c| c.name.starts_with(&fabric)).map(|c| c.packet_hops_per_s);
+        cases.push(case(benchmark, repetitions, fixed)?);
+    }
     Ok(Bench { schema: "tresse/bench/1", threads: 1, repetitions, cases })
 }
 
@@ -101,7 +112,8 @@ fn plan(k: u32, setting: Option<&str>) -> Result<Plan, LabError> {
     resolve(&loaded, &["scheme=xmp", "subflows=2", "pattern=permutation"].map(str::to_owned))
 }
 
-fn case(benchmark: &Benchmark, repetitions: u32) -> Result<BenchCase, LabError> {
+/// `fixed` is the speed with fixed routes; `None` if that is the case itself.
+fn case(benchmark: &Benchmark, repetitions: u32, fixed: Option<f64>) -> Result<BenchCase, LabError> {
     let &Benchmark { name, k, duration, setting } = benchmark;
     let (plain, plan) = (plan(k, None)?, plan(k, setting)?);
     let (routed, flows) = (flows(&plain, &plain.cases[0]), flows(&plan, &plan.cases[0]));
@@ -132,6 +144,7 @@ fn case(benchmark: &Benchmark, repetitions: u32) -> Result<BenchCase, LabError> 
         packet_hops_per_s: speed,
         ceiling_packet_hops_per_s: ceiling,
         ratio_to_ceiling: speed / ceiling,
+        ratio_to_fixed_routes: speed / fixed.unwrap_or(speed),
         peak_rss_bytes: peak,
     })
 }

@@ -26,11 +26,11 @@ pub struct Sample {
     pub start: Time,
     /// How long it was, or until the flow ended, ps.
     pub duration: Time,
-    /// Payload that arrived, bytes.
+    /// Payload that arrived on this subflow, bytes; what arrived on another too counts there as well.
     pub bytes: u64,
     /// The window at the end, packets; 0 if the subflow was closed.
     pub cwnd: u32,
-    /// The smoothed RTT at the end, ps; `None` before the first sample.
+    /// The smoothed RTT at the end, ps; `None` before the first sample, and if the subflow was closed.
     pub srtt: Option<Time>,
     /// The sender's state at the end; `None` if the subflow was closed.
     pub state: Option<State>,

@@ -55,7 +55,7 @@ const FLOWS: [Column; 16] = [
          after the first 16 rounds, in rounds of more than 1024 subflows or cut short, and where no \
          optimum was found",
     ),
-    Column("retransmissions", U64, "packets", "segments that were sent again"),
+    Column("retransmissions", U64, "packets", "segments that were sent again on the same subflow"),
     Column("timeouts", U64, "", "retransmission timeouts"),
     Column("recoveries", U64, "", "fast recoveries"),
     Column("mark_cuts", U64, "", "windows that were cut for a mark"),
@@ -75,7 +75,7 @@ const LINKS: [Column; 8] = [
     Column("rate_bps", U64, "bit/s", "its rate at the start"),
     Column("carried_bytes", U64, "bytes", "what it let in, headers included"),
     Column("duration_ps", U64, "ps", "the simulated time of this case and seed"),
-    Column("drops", U64, "packets", "packets for which its queue had no room"),
+    Column("drops", U64, "packets", "packets for which its queue had no room, or that it could not mark"),
     Column(
         "lost",
         U64,
@@ -92,7 +92,12 @@ const SAMPLES: [Column; 12] = [
     Column("from", U32, "", "the sending host"),
     Column("to", U32, "", "the receiving host"),
     Column("subflow", U32, "", "the subflow of this flow, from 0"),
-    Column("arrived_bytes", U64, "bytes", "payload that arrived in this time, each byte once"),
+    Column(
+        "arrived_bytes",
+        U64,
+        "bytes",
+        "payload that arrived on this subflow in this time; a byte that arrives on two subflows counts on both",
+    ),
     Column("goodput_bps", U64, "bit/s", "these bytes over this time"),
     Column(
         "cwnd_pkts",
@@ -104,7 +109,7 @@ const SAMPLES: [Column; 12] = [
         "srtt_ps",
         MAYBE_U64,
         "ps",
-        "the smoothed RTT at the end of this time; null before its first sample",
+        "the smoothed RTT at the end of this time; null before its first sample, and if the subflow was closed",
     ),
     Column(
         "state",

@@ -58,7 +58,7 @@ pub struct Link {
     pub rate: u64,
     /// Bytes that it let in.
     pub bytes: u64,
-    /// Packets that it dropped for the queue's length.
+    /// Packets that it dropped: its queue had no room, or it could not mark them.
     pub drops: u64,
     /// Packets that it lost by its loss probability, or with a link that failed.
     pub lost: u64,
