@@ -33,7 +33,7 @@ pub struct Experiment {
     /// Links that change during a run.
     #[serde(default)]
     pub changes: Vec<ChangeKey>,
-    /// What all schemes have in common.
+    /// What all schemes have in common, where they do not say otherwise.
     pub transport: Transport,
     /// The schemes to compare, by name.
     pub schemes: IndexMap<String, Scheme>,

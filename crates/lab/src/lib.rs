@@ -24,6 +24,7 @@ mod routing_keys;
 mod run;
 mod sample;
 pub mod scheme;
+mod scheme_transport;
 mod shapes;
 mod sharing;
 mod single_links;

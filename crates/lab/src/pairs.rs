@@ -39,7 +39,7 @@ pub struct Senseless {
 pub enum Part {
     /// `routing` in `[fabric]`.
     Routing,
-    /// `plb` in `[transport]`.
+    /// `plb` of the scheme's transport, or in `[transport]`.
     Plb,
     /// `ecn` of a scheme.
     Ecn,
@@ -102,8 +102,8 @@ fn hosts(parts: &Parts) -> Option<(Part, String)> {
         let reason = format!("PLB changes a flow's hash, and {}: routing = \"ecmp\"", instead_of_hash(parts));
         return Some((Part::Plb, reason));
     }
-    let reason =
-        "PLB counts marks, and packets that are not ECN-capable get none: ecn = true, or plb = \"off\"";
+    let reason = "PLB counts marks, and packets that are not ECN-capable get none: ecn = true, or \
+                  transport = { plb = \"off\" } in the scheme";
     (!parts.ecn).then(|| (Part::Ecn, reason.to_owned()))
 }
 

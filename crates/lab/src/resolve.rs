@@ -117,6 +117,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
         wrong(&path, message)
     };
     let (fabric, routing) = network::build(&experiment.fabric, &experiment.changes).map_err(wrong_below)?;
+    let common = experiment.transport.config().map_err(|(key, e)| wrong(&["transport", key], e))?;
     let mut schemes = IndexMap::new();
     for (name, scheme) in &experiment.schemes {
         let path = |key| ["schemes", name.as_str(), key];
@@ -125,16 +126,21 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
         let (routing, balancer) = own.map_err(|e| wrong(&path("routing"), e))?;
         let flags = network::flags(&experiment.fabric, &routing)
             .map_err(|(key, e)| wrong(&["fabric", "flags", key], e))?;
-        schemes.insert(name, (scheme, Arc::new(routing), balancer, flags));
+        let own = experiment.transport.of_scheme(scheme.transport.as_ref(), &common);
+        let transport =
+            own.map_err(|(below, e)| wrong(&[&["schemes", name.as_str()], &*below].concat(), e))?;
+        schemes.insert(name, (scheme, transport, Arc::new(routing), balancer, flags));
     }
-    let fixed = schemes.values().all(|s| matches!(*s.1, Routing::Fixed(_)));
+    let fixed = schemes.values().all(|s| matches!(*s.2, Routing::Fixed(_)));
     let changes = changes::resolve(&experiment.changes, &fabric, fixed).map_err(wrong_below)?;
     let samples = experiment.measure.samples.map(|s| s.0);
     if samples.is_some_and(|s| !(MICROSECOND..=LONGEST).contains(&s)) {
         return Err(wrong(&["measure", "samples"], "an interval of 1us to 1000s".into()));
     }
-    let base = experiment.transport.config().map_err(|(key, e)| wrong(&["transport", key], e))?;
-    let options = PortOptions::new(&experiment.fabric, fabric.layer_names, base.mss + base.header)
+    let transports = || schemes.values().map(|s| s.1);
+    let packet = transports().map(|t| t.mss + t.header).max().unwrap_or(common.mss + common.header);
+    let mss = transports().map(|t| t.mss).min().unwrap_or(common.mss);
+    let options = PortOptions::new(&experiment.fabric, fabric.layer_names, packet)
         .map_err(|(path, e)| wrong(path, e))?;
     let class = |path: &[&str], class: u8| match options.classes() {
         n if usize::from(class) < n => Ok(class),
@@ -158,7 +164,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             Size::Fixed(_) | Size::Uniform(..) => {}
         }
         let (Size::Fixed(largest) | Size::Uniform(_, largest)) = size;
-        if largest.div_ceil(u64::from(base.mss)) > u64::from(u32::MAX) {
+        if largest.div_ceil(u64::from(mss)) > u64::from(u32::MAX) {
             return Err(wrong(&path("size"), "a flow has fewer than 2^32 segments".into()));
         }
         if !(1..=MOST_CONNECTIONS).contains(&workload.connections) {
@@ -176,10 +182,10 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             return Err(wrong(&path("pattern"), "this fabric has one rack only".into()));
         }
         class(&path("class"), workload.class)?;
-        for (&name, (scheme, routing, balancer, flags)) in &schemes {
+        for (&name, (scheme, transport, routing, balancer, flags)) in &schemes {
             let path = |key| ["schemes", name.as_str(), key];
             let (controllers, transport) =
-                build_scheme(&base, scheme).map_err(|(key, e)| wrong(&path(key), e))?;
+                build_scheme(transport, scheme).map_err(|(key, e)| wrong(&path(key), e))?;
             if scheme.subflows.values().is_empty() {
                 return Err(wrong(&path("subflows"), "at least one number of subflows".into()));
             }
@@ -220,6 +226,9 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                 pairs::check(&together).map_err(|senseless| match senseless.part {
                     Part::Routing if scheme.routing.is_some() => wrong(&path("routing"), senseless.reason),
                     Part::Routing => wrong(&["fabric", "routing"], senseless.reason),
+                    Part::Plb if scheme.transport.as_ref().is_some_and(|t| t.plb.is_some()) => {
+                        wrong(&["schemes", name, "transport", "plb"], senseless.reason)
+                    }
                     Part::Plb => wrong(&["transport", "plb"], senseless.reason),
                     Part::Ecn => wrong(&path("ecn"), senseless.reason),
                     Part::Controller => wrong(&path("controller"), senseless.reason),
@@ -306,6 +315,7 @@ fn check_names(experiment: &Experiment) -> Result<(), (&'static [&'static str], 
 
 type Built = (Arc<controllers::Scheme>, transport::Config);
 
+/// The controllers of a scheme, and `base` with its ECN.
 fn build_scheme(base: &transport::Config, scheme: &Scheme) -> Result<Built, (&'static str, String)> {
     let Some(controller) = controllers::find(&scheme.controller) else {
         let known: Vec<&str> = controllers::all().iter().map(controllers::Controller::name).collect();

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::manager_keys::PathManager;
 use crate::routing_keys::RoutingKey;
+use crate::transport::Transport;
 use crate::units::Rate;
 
 /// A scheme: a controller, its parameters, and how many subflows.
@@ -40,6 +41,8 @@ pub struct Scheme {
     pub echo: Echo,
     /// Which of `fabric.classes` its packets are in, from 0; that of the workload if it is not said.
     pub class: Option<u8>,
+    /// The keys of `[transport]` that this scheme has otherwise (`tresse explain hosts`).
+    pub transport: Option<Transport>,
 }
 
 /// How the receiver tells of CE marks.

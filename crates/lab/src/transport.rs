@@ -12,12 +12,14 @@ use crate::balancers;
 use crate::resolve::LONGEST;
 use crate::units::{Bytes, Duration, Packets};
 
-/// The transport that all schemes have in common. A profile gives every key a value; without one, the
-/// keys from `mss` to `quick_acks` have to be there, and what the others describe is not simulated.
+/// A transport. In `[transport]` it is that of all schemes: a profile gives every key a value; without one,
+/// the keys from `mss` to `quick_acks` have to be there, and what the others describe is not simulated. In a
+/// scheme it is what differs from that.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Transport {
-    /// Whose transport; every key that is there too comes before it (`tresse explain hosts`).
+    /// Whose transport; every key that is there too, or in `[transport]`, comes before it
+    /// (`tresse explain hosts`).
     pub profile: Option<HostProfile>,
     /// Payload of a full segment.
     pub mss: Option<Bytes>,

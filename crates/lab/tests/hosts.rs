@@ -80,3 +80,62 @@ fn what_is_wrong_is_named() {
         assert!(message.contains(expected), "{keys}: {message}");
     }
 }
+
+/// The transports of the schemes `a` and `b`, where all have `common` and `a` has `own` beside it.
+fn schemes(common: &str, own: &str) -> Result<[Config; 2], String> {
+    let text = format!(
+        "title = \"two schemes\"\n\
+         [fabric]\ntopology = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\nrate = \"1Gbps\"\n\
+         delay = \"10us\"\nqueue = \"100pkt\"\nhost_queue = \"unlimited\"\nrouting = \"ecmp\"\n\
+         [transport]\n{common}\n\
+         [schemes.a]\ncontroller = \"dctcp\"\n[schemes.a.transport]\n{own}\n\
+         [schemes.b]\ncontroller = \"reno\"\n\
+         [workloads.all]\npattern = \"permutation\"\nsize = \"1MB\"\nrounds = 1\n"
+    );
+    let loaded = load(Source { name: "test.toml".into(), text }, Profile::Full, &[]);
+    let plan = loaded.and_then(|l| resolve(&l, &[])).map_err(|e| e.to_string())?;
+    // What differs without a transport of its own is the ECN that the controller needs.
+    Ok([0, 1].map(|i| Config { ecn: false, ..plan.cases[i].transport }))
+}
+
+#[test]
+fn a_scheme_lays_its_keys_over_those_of_all() {
+    let common = "profile = \"ns3\"\nrto_min = \"10ms\"";
+    let [_, base] = schemes(common, "").expect("valid");
+    assert_eq!(schemes(common, ""), Ok([base, base]));
+    let robin = Config { scheduler: Scheduler::RoundRobin, recovery: Recovery::Sack, ..base };
+    assert_eq!(schemes(common, "scheduler = \"round-robin\"\nrecovery = \"sack\""), Ok([robin, base]));
+    let [a, b] = schemes(common, "plb = \"on\"").expect("only the other one cannot see marks");
+    assert!(a.plb.is_some() && b.plb.is_none());
+}
+
+#[test]
+fn a_key_comes_before_each_profile() {
+    let common = "profile = \"ns3\"\nrto_min = \"10ms\"\nhandshake = false";
+    let [linux, ns3] = schemes(common, "profile = \"linux\"\ninitial_window = \"4pkt\"").expect("valid");
+    assert_eq!((linux.recovery, ns3.recovery), (Recovery::Rack, Recovery::NewReno));
+    assert_eq!((linux.initial_window, ns3.initial_window), (4, 1));
+    assert_eq!((linux.rto_min, linux.handshake), (10 * MILLISECOND, false), "as [transport] says");
+    assert_eq!(linux.rto_max, 120 * SECOND, "as the nearer profile says");
+}
+
+#[test]
+fn what_is_wrong_in_a_scheme_is_found_there() {
+    let ns3 = "profile = \"ns3\"";
+    let keys = "mss = \"1460B\"\nheader = \"40B\"\nack = \"40B\"\ninitial_window = \"1pkt\"\n\
+                rto_min = \"200ms\"\nrto_initial = \"1s\"\nrto_max = \"60s\"\nrecovery = \"sack\"\n\
+                reduction = \"prr\"\nack_every = \"1pkt\"\nack_timer = \"40ms\"\nquick_acks = \"1pkt\"";
+    for (common, own, line, expected) in [
+        (ns3, "tso = \"0pkt\"", "tso = ", "at least 1pkt"),
+        (ns3, "plb = { rounds = 6 }", "plb = ", "plb has no parameter `rounds`"),
+        (ns3, "rto_max = \"100ms\"", "[schemes.a.transport]", "rto_min: 200ms: a timeout is above 0"),
+        (ns3, "rto = \"1s\"", "rto = ", "unknown field `rto`"),
+        (keys, "profile = \"linux\"", "profile = ", "keys come before profiles"),
+        ("profile = \"ns3\"\nplb = \"on\"", "tso = \"4pkt\"", "", "schemes.b.ecn: PLB counts marks"),
+    ] {
+        let message = schemes(common, own).expect_err(own);
+        assert!(message.contains(expected) && message.contains(line), "{own}: {message}");
+    }
+    let small = schemes(keys, "mss = \"100B\"").expect("valid");
+    assert_eq!(small.map(|c| c.mss), [100, 1460]);
+}
