@@ -86,7 +86,8 @@ pub(crate) fn virtual_hosts(f: &Fabric, changes: &[ChangeKey]) -> Result<Virtual
         _ => wrong("virtual_hosts", e.to_string()),
     })?;
     let spare = spare(&hosts, changes)?;
-    VirtualHosts::new(VirtualHostsConfig { spare, ..config }).map_err(|e| wrong("virtual_hosts", e.to_string()))
+    VirtualHosts::new(VirtualHostsConfig { spare, ..config })
+        .map_err(|e| wrong("virtual_hosts", e.to_string()))
 }
 
 /// The links that `changes` need: numbers of virtual NICs and of bridges.
