@@ -17,7 +17,7 @@ use crate::network::Network;
 use crate::port::{NonEct, PortConfig, Threshold};
 use crate::random::mix;
 use crate::topology::Topology;
-use crate::units::{BitsPerSecond, Time};
+use crate::units::{ARRIVALS, BitsPerSecond, Time};
 
 /// Which physical NIC of its host a virtual NIC is mapped to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +72,17 @@ pub enum VirtualHostsError {
     /// The list of mappings has another length.
     #[error("{0} mappings for {1} hosts: one for each")]
     Mappings(usize, u32),
+    /// There are more ports than fit.
+    #[error(
+        "{ports} ports, most of them of the trunks between the top-of-rack switches of {nics} NICs: a network \
+         has fewer than 2^23; take fewer NICs a host"
+    )]
+    Ports {
+        /// This many.
+        ports: u64,
+        /// Physical NICs of a host.
+        nics: u32,
+    },
     /// A remapping that leads nowhere.
     #[error(
         "virtual NIC {0} cannot be remapped to bridge {1}: it is there, or that is said twice, or one of them \
@@ -103,6 +114,11 @@ impl VirtualHosts {
         let nics = u64::from(c.hosts) * u64::from(c.nics);
         if !(1..=MOST).contains(&virtual_nics) || !(1..=MOST).contains(&nics) {
             return Err(VirtualHostsError::Size(virtual_nics, nics));
+        }
+        let trunks = u64::from(c.nics) * u64::from(c.nics - 1);
+        let ports = 2 * (virtual_nics + nics + c.spare.len() as u64) + trunks;
+        if ports >= u64::from(ARRIVALS) {
+            return Err(VirtualHostsError::Ports { ports, nics: c.nics });
         }
         if c.mapping.len() != c.hosts as usize {
             return Err(VirtualHostsError::Mappings(c.mapping.len(), c.hosts));

@@ -175,6 +175,14 @@ fn what_cannot_be_built_is_refused() {
     assert_eq!(error(VirtualHostsConfig { nics: 0, ..base.clone() }), Err(VirtualHostsError::Size(4, 0)));
     let many = VirtualHostsConfig { machines: u32::MAX, ..base.clone() };
     assert_eq!(error(many), Err(VirtualHostsError::Size(4 * u64::from(u32::MAX), 4)));
+    // Trunks grow as the square of the NICs: 2896 of them make 2896 x 2895, and 2 (4 + 5792) other ports.
+    let trunks = |nics| VirtualHostsConfig { nics, ..base.clone() };
+    assert_eq!(error(trunks(2896)), Err(VirtualHostsError::Ports { ports: 8_395_512, nics: 2896 }));
+    assert_eq!(error(trunks(2894)), Ok(()));
+    let ports = 2 * (4 + 2 * 2894 + 2400) + 2894 * 2893;
+    let spare = (0..2400).map(|i| [0, 2894 + i]).collect();
+    let remapped = VirtualHostsConfig { spare, ..trunks(2894) };
+    assert_eq!(error(remapped), Err(VirtualHostsError::Ports { ports, nics: 2894 }));
     let one = VirtualHostsConfig { mapping: vec![Mapping::Shared], ..base.clone() };
     assert_eq!(error(one), Err(VirtualHostsError::Mappings(1, 2)));
     for spare in [vec![[0, 0]], vec![[4, 0]], vec![[0, 4]], vec![[0, 1], [0, 1]]] {
