@@ -79,9 +79,12 @@ impl ShortestPaths {
 
     /// Two hosts without a path from the first to the second; none if every host reaches every other.
     pub fn unreachable(&self) -> Option<(u32, u32)> {
-        let hosts = 0..self.last.len() as u32;
-        let mut pairs = hosts.clone().flat_map(|from| hosts.clone().map(move |to| (from, to)));
-        pairs.find(|&(from, to)| from != to && self.count(from, to) == 0)
+        // By destination, of which there are far fewer than hosts. A host reaches its own.
+        let hosts = self.last.len();
+        let apart = self.ways.iter().filter_map(|ways| ways[..hosts].iter().position(|way| way.count == 0));
+        let from = apart.min()? as u32;
+        let to = (0..hosts as u32).find(|&to| to != from && self.count(from, to) == 0)?;
+        Some((from, to))
     }
 
     /// The shortest path number `k` from `from` to `to`, below [`ShortestPaths::count`], and back over the same
