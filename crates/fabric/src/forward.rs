@@ -119,12 +119,14 @@ impl Forwarding {
         for group in self.groups.iter_mut().filter(|g| g.node == node) {
             group.sort(&mut self.members, &self.dead);
         }
-        self.begin_shares(node..node + 1);
+        self.begin_shares(node..node + 1, None);
     }
 
-    /// The rate of a port is another one.
+    /// The rate of a port is another one: HOLNET's shares over it begin anew, in proportion to the rates.
     pub fn set_rate(&mut self, port: u32, rate: BitsPerSecond) {
         self.rates[port as usize] = rate;
+        let node = self.network.ends[port as usize][0];
+        self.begin_shares(node..node + 1, Some(port));
     }
 
     /// Finds the shortest ways anew, over the links that are up: what a routing protocol does some time
@@ -143,7 +145,7 @@ impl Forwarding {
         }
         self.chooser.reset(self.groups.len());
         self.find_balancers();
-        self.begin_shares(0..self.network.nodes);
+        self.begin_shares(0..self.network.nodes, None);
     }
 
     /// Hosts with one link to and from one switch share it as their destination.

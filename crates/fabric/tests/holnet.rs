@@ -112,6 +112,25 @@ fn packets_follow_the_shares() {
     }
 }
 
+/// A new rate begins the shares over its port anew, in proportion to the rates; other ports' shares stay.
+#[test]
+fn a_new_rate_begins_shares_anew() {
+    for balancing in [Balancing::HolnetPercentage(HOLNET), Balancing::HolnetRate(HOLNET)] {
+        let mut bench = Bench::new(3, balancing, |_| {});
+        let servers = [0, 5].map(|p| (p, ServerConfig::plain(&bench.fabric.ports()[p as usize].config())));
+        bench.fabric = bench.fabric.with_servers(&servers, &[]);
+        bench.fabric.set_rate(5, 2 * GIGABIT);
+        assert_eq!(bench.shares(), [0.25, 0.5, 0.25]);
+        bench.load(6 * GIGABIT, 10_000 * MICROSECOND);
+        let moved = bench.shares();
+        assert_ne!(moved, [0.25, 0.5, 0.25], "congestion moves shares");
+        bench.fabric.set_rate(0, GIGABIT);
+        assert_eq!(bench.shares(), moved, "no share is over this port");
+        bench.fabric.set_rate(5, 6 * GIGABIT);
+        assert_eq!(bench.shares(), [0.125, 0.75, 0.125]);
+    }
+}
+
 /// Behind one spine the way is slower than the leaf can know. What the leaf offers fits if that spine's share
 /// is in a small range, and no port can carry more than its rate: so the mean share is in that range but for
 /// what is lost, which is a fifth at the most of what is lost if packets are sprayed evenly.

@@ -104,23 +104,27 @@ impl Forwarding {
             balances[leaf as usize] = true;
         }
         let switches = self.network.hosts..nodes;
+        // More than 2^32 pairs are possible.
+        let place = |node: u32, to: u32| node as usize * destinations as usize + to as usize;
         shares.updated = switches
             .filter(|&node| balances[node as usize])
             .flat_map(|node| (0..destinations).map(move |destination| [node, destination]))
             .filter(|&[node, destination]| {
-                let group = self.table[(node * destinations + destination) as usize];
+                let group = self.table[place(node, destination)];
                 self.groups.get(group as usize).is_some_and(|g| g.length > 1)
             })
             .collect();
     }
 
-    /// The shares of these nodes begin anew.
-    pub(super) fn begin_shares(&mut self, nodes: Range<u32>) {
+    /// The shares of these nodes begin anew, if `port` is said those of the ways over it alone.
+    pub(super) fn begin_shares(&mut self, nodes: Range<u32>, port: Option<u32>) {
         let Some(shares) = &mut self.chooser.shares else { return };
         let destinations = self.anchors.len() as u32;
         for (node, destination) in nodes.flat_map(|n| (0..destinations).map(move |d| (n, d))) {
-            let group = self.table[(node * destinations + destination) as usize];
-            if let Some(group) = self.groups.get(group as usize).filter(|g| g.length > 1) {
+            let group = self.table[node as usize * destinations as usize + destination as usize];
+            let Some(group) = self.groups.get(group as usize).filter(|g| g.length > 1) else { continue };
+            let members = &self.members[group.start as usize..][..group.length as usize];
+            if port.is_none_or(|port| members.contains(&port)) {
                 let rates = group.usable(&self.members).iter().map(|&p| self.rates[p as usize]);
                 shares.begin([node, destination], rates, group.length);
             }
