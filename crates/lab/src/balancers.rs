@@ -50,11 +50,14 @@ impl Declaration {
     /// # Errors
     /// A parameter that it does not have, or a value that the parameter cannot have: its name, and what is
     /// wrong.
-    pub fn values(&self, settings: &BTreeMap<String, toml::Value>) -> Result<Values, (String, String)> {
+    pub fn values<'a>(
+        &self,
+        settings: &'a BTreeMap<String, toml::Value>,
+    ) -> Result<Values, (&'a str, String)> {
         let mut read = Vec::new();
         for (name, value) in settings {
             let value = declared::setting(self.name, self.parameters.iter(), name, value)
-                .map_err(|e| (name.clone(), e))?;
+                .map_err(|e| (name.as_str(), e))?;
             read.push((name.as_str(), value));
         }
         Ok(Values::new(self.name, self.parameters, read).expect("each was looked at"))

@@ -64,18 +64,18 @@ fn own_routing(f: &Fabric) -> &'static str {
 /// Who chooses the ways of a scheme's packets: what the scheme says, or else the fabric's `own` routing.
 ///
 /// # Errors
-/// What is wrong with the scheme's.
+/// What is wrong; with the scheme's routing, at its keys below `fabric.routing`.
 pub(crate) fn routing(
     f: &Fabric,
     changes: &[ChangeKey],
     scheme: &Scheme,
     own: &Routing,
-) -> Result<(Routing, &'static Declaration), String> {
+) -> Result<(Routing, &'static Declaration), Wrong> {
     let (name, routing) = match &scheme.routing {
         None => (f.routing.as_ref().map_or(own_routing(f), |key| &*key.name), own.clone()),
         Some(key) => {
             let fabric = Fabric { routing: Some(key.clone()), ..f.clone() };
-            (&*key.name, build(&fabric, changes).map_err(|(_, e)| e)?.1)
+            (&*key.name, build(&fabric, changes)?.1)
         }
     };
     Ok((routing, balancers::find(name).expect("the routing was built")))
@@ -131,7 +131,10 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
     };
     let default = RoutingKey { name: own_routing(f).to_owned(), parameters: Default::default() };
     let routing = f.routing.as_ref().unwrap_or(&default);
-    let choice = routing.resolve().map_err(|e| wrong("routing", e))?;
+    let choice = routing.resolve().map_err(|(key, e)| {
+        let path = ["fabric", "routing", key].map(str::to_owned);
+        (path.to_vec(), e)
+    })?;
     if f.distinct.is_some() && !matches!(own_routes, Own::Tree(_)) {
         return Err(wrong("distinct", "only a fat tree has core and aggregation switches"));
     }

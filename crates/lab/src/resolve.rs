@@ -123,7 +123,13 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
         let path = |key| ["schemes", name.as_str(), key];
         let scheme = presets::expand(scheme).map_err(|(key, e)| wrong(&path(key), e))?;
         let own = network::routing(&experiment.fabric, &experiment.changes, &scheme, &routing);
-        let (routing, balancer) = own.map_err(|e| wrong(&path("routing"), e))?;
+        let (routing, balancer) = own.map_err(|(at, e)| match &at[..] {
+            [fabric, routing, below @ ..] if [fabric, routing] == ["fabric", "routing"] => {
+                let below = below.iter().map(String::as_str);
+                wrong(&path("routing").into_iter().chain(below).collect::<Vec<_>>(), e)
+            }
+            _ => wrong_below((at, e)),
+        })?;
         let flags = network::flags(&experiment.fabric, &routing)
             .map_err(|(key, e)| wrong(&["fabric", "flags", key], e))?;
         let own = experiment.transport.of_scheme(scheme.transport.as_ref(), &common);

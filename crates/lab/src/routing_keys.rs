@@ -23,6 +23,9 @@ pub struct RoutingKey {
     pub parameters: BTreeMap<String, toml::Value>,
 }
 
+/// The key of a table that names the load balancer.
+const NAME: &str = "name";
+
 /// What a routing's name means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Choice {
@@ -38,22 +41,21 @@ impl RoutingKey {
     /// The routing.
     ///
     /// # Errors
-    /// What is wrong.
-    pub(crate) fn resolve(&self) -> Result<Choice, String> {
+    /// What is wrong, and the key below the routing that it is wrong at.
+    pub(crate) fn resolve(&self) -> Result<Choice, (&str, String)> {
         let of_switches = || balancers::all().iter().filter(|d| d.follows != Follows::Host);
         let Some(declaration) = balancers::find(&self.name) else {
             let known: Vec<&str> = of_switches().map(|d| d.name).collect();
             let hint = did_you_mean(&self.name, known.iter().copied());
             let known = known.join(", ");
-            return Err(format!("there is no routing `{}`{hint} (there are: {known})", self.name));
+            return Err((NAME, format!("there is no routing `{}`{hint} (there are: {known})", self.name)));
         };
         if declaration.follows == Follows::Host {
-            return Err(format!(
-                "{0} is the hosts' part: routing = \"ecmp\", and `{0}` in [transport]",
-                self.name
-            ));
+            let message =
+                format!("{0} is the hosts' part: routing = \"ecmp\", and `{0}` in [transport]", self.name);
+            return Err((NAME, message));
         }
-        let values = declaration.values(&self.parameters).map_err(|(_, e)| e)?;
+        let values = declaration.values(&self.parameters)?;
         Ok(match (declaration.name, declaration.balancing(&values)) {
             (_, Some(balancing)) => Choice::Nodes(balancing, declaration.flags(&values)),
             ("two-level", None) => Choice::TwoLevel,
@@ -69,7 +71,7 @@ impl<'de> Deserialize<'de> for RoutingKey {
         impl<'de> Visitor<'de> for Shape {
             type Value = RoutingKey;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a routing such as \"ecmp\" or { balancer = \"drill\", samples = 2 }")
+                f.write_str("a routing such as \"ecmp\" or { name = \"drill\", samples = 2 }")
             }
             fn visit_str<E: Error>(self, name: &str) -> Result<RoutingKey, E> {
                 Ok(RoutingKey { name: name.to_owned(), parameters: BTreeMap::new() })
@@ -77,13 +79,10 @@ impl<'de> Deserialize<'de> for RoutingKey {
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RoutingKey, A::Error> {
                 let mut parameters =
                     BTreeMap::<String, toml::Value>::deserialize(MapAccessDeserializer::new(map))?;
-                match parameters.remove("balancer") {
+                match parameters.remove(NAME) {
                     Some(toml::Value::String(name)) => Ok(RoutingKey { name, parameters }),
-                    Some(other) => Err(A::Error::custom(format!("balancer = {other} is not a string"))),
-                    None => {
-                        let example = "which one? `balancer` is missing, such as balancer = \"drill\"";
-                        Err(A::Error::custom(example))
-                    }
+                    Some(other) => Err(A::Error::custom(format!("name = {other} is not a string"))),
+                    None => Err(A::Error::custom("which one? `name` is missing, such as name = \"drill\"")),
                 }
             }
         }
@@ -96,7 +95,7 @@ impl Serialize for RoutingKey {
         if self.parameters.is_empty() {
             return s.serialize_str(&self.name);
         }
-        let name = [("balancer", toml::Value::String(self.name.clone()))];
+        let name = [(NAME, toml::Value::String(self.name.clone()))];
         s.collect_map(name.into_iter().chain(self.parameters.iter().map(|(k, v)| (k.as_str(), v.clone()))))
     }
 }
@@ -112,7 +111,7 @@ impl JsonSchema for RoutingKey {
             "description": "A routing's name, or a table of a load balancer's name and its parameters.",
             "anyOf": [
                 { "type": "string", "enum": names },
-                { "type": "object", "required": ["balancer"], "properties": { "balancer": { "enum": names } } },
+                { "type": "object", "required": [NAME], "properties": { NAME: { "enum": names } } },
             ],
         })
     }

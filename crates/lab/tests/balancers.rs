@@ -44,13 +44,13 @@ fn holnets_defaults_are_the_thesiss() {
     let config =
         HolnetConfig { r_min: 100, r_max: 1500, kappa: 50, period: 40 * MICROSECOND, flowlet_gap: None };
     assert_eq!(leaf.balancing(&values), Some(Balancing::HolnetPercentage(config)));
-    assert_eq!(leaf.flags(&values), Some(FlagConfig { fraction: 800, feedback: Feedback::OneHop }));
+    assert_eq!(leaf.flags(&values), Some(FlagConfig { fraction: 800, feedback: Feedback::Backward }));
     let rate = balancer("holnet-rate");
-    let text = "by = \"flowlet\"\ngap = \"50us\"\nperiod = \"1ms\"\nfeedback = \"backward\"\nflag = 90";
+    let text = "by = \"flowlet\"\ngap = \"50us\"\nperiod = \"1ms\"\nfeedback = \"one_hop\"\nflag = 90";
     let values = rate.values(&settings(text)).expect("they are allowed");
     let config = HolnetConfig { period: 1000 * MICROSECOND, flowlet_gap: Some(50 * MICROSECOND), ..config };
     assert_eq!(rate.balancing(&values), Some(Balancing::HolnetRate(config)));
-    assert_eq!(rate.flags(&values), Some(FlagConfig { fraction: 900, feedback: Feedback::Backward }));
+    assert_eq!(rate.flags(&values), Some(FlagConfig { fraction: 900, feedback: Feedback::OneHop }));
 }
 
 #[test]
@@ -78,7 +78,8 @@ fn a_wrong_setting_is_told_with_what_there_is() {
         ("plb", "suspend_rto = \"1.5s\"", "suspend_rto", "\"1.5s\" is finer than one second"),
         ("plb", "suspend_rto = 60", "suspend_rto", "such as \"60s\""),
     ] {
-        let (at, error) = balancer(name).values(&settings(text)).expect_err(text);
+        let settings = settings(text);
+        let (at, error) = balancer(name).values(&settings).expect_err(text);
         assert_eq!(at, key);
         assert!(error.contains(message), "{error}");
     }

@@ -80,8 +80,8 @@ fn every_routing_runs_on_a_leaf_spine() {
         ("\"shortest\"", true),
         ("\"ecmp\"", false),
         ("\"spray\"", false),
-        ("{ balancer = \"drill\", samples = 2, memory = 1 }", false),
-        ("{ balancer = \"holnet-percentage\", period = \"40us\", by = \"flowlet\" }", false),
+        ("{ name = \"drill\", samples = 2, memory = 1 }", false),
+        ("{ name = \"holnet-percentage\", period = \"40us\", by = \"flowlet\" }", false),
         ("\"holnet-rate\"", false),
     ] {
         let text = text("topology =", &format!("routing = {routing}\ntopology ="), "");
@@ -171,17 +171,17 @@ fn what_is_wrong_with_a_network_is_told_with_its_line() {
         ("leaves = 4", "leaves = 4\nrouting = \"plb\"", "", "t.toml:5:11: plb is the hosts' part"),
         (
             "leaves = 4",
-            "leaves = 4\nrouting = { balancer = \"drill\", d = 2 }",
+            "leaves = 4\nrouting = { name = \"drill\", d = 2 }",
             "",
-            "t.toml:5:11: drill has no parameter `d` (it has: samples, memory)",
+            "t.toml:5:33: drill has no parameter `d` (it has: samples, memory)",
         ),
         (
             "leaves = 4",
-            "leaves = 4\nrouting = { balancer = \"drill\", samples = 0 }",
+            "leaves = 4\nrouting = { name = \"drill\", samples = 0 }",
             "",
-            "t.toml:5:11: samples = 0 is not a whole number in 1..=128",
+            "t.toml:5:39: samples = 0 is not a whole number in 1..=128",
         ),
-        ("leaves = 4", "leaves = 4\nrouting = { samples = 2 }", "", "which one? `balancer` is missing"),
+        ("leaves = 4", "leaves = 4\nrouting = { samples = 2 }", "", "which one? `name` is missing"),
         (
             "leaves = 4",
             "leaves = 4\ndistinct = \"core\"",
@@ -261,6 +261,25 @@ fn hosts_may_change_the_hashes_that_switches_follow() {
     assert_eq!((plb("\"off\""), plb("\"on\"")), (None, Some(Plb::default())));
     let set = Plb { rehash_rounds: 6, suspend: 10 * SECOND, ..Plb::default() };
     assert_eq!(plb("{ rehash_rounds = 6, suspend_rto = \"10s\" }"), Some(set));
+}
+
+/// What is wrong with a scheme's routing is told at the scheme's key, and what is wrong with the fabric under it
+/// at the fabric's.
+#[test]
+fn what_is_wrong_with_a_schemes_routing_is_told_where_it_stands() {
+    let one = "subflows = 4";
+    for (routing, more, expected) in [
+        ("\"empc\"", "", ":11: there is no routing `empc`"),
+        ("{ name = \"drill\", samples = 0 }", "", ":39: samples = 0 is not a whole number in 1..=128"),
+        (
+            "\"ecmp\"",
+            "[[fabric.links]]\nends = [\"leaf 3\", \"host 15\"]\nfailed = true\n",
+            "host 0 cannot reach host 15",
+        ),
+    ] {
+        let error = plan(&text(one, &format!("routing = {routing}\n{one}"), more)).expect_err(expected);
+        assert!(error.contains(expected), "{expected}:\n{error}");
+    }
 }
 
 /// A port number has a fixed path as an address number has.

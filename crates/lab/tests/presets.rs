@@ -68,7 +68,7 @@ fn holnet_uta_runs_where_ports_flag_congestion() {
     let mut digests = Vec::new();
     for more in [
         "routing = \"holnet-percentage\"",
-        "routing = { balancer = \"holnet-rate\", feedback = \"one_hop\" }",
+        "routing = { name = \"holnet-rate\", feedback = \"one_hop\" }",
         "[fabric.flags]",
         "[fabric.flags]\nfeedback = \"one_hop\"\npercent = 10",
     ] {
