@@ -50,11 +50,17 @@ enum What {
     Reroute,
 }
 
-/// The changes that `keys` describe, in their order; `fixed` says that no node ever decides.
+/// The changes that `keys` describe, in their order. Of the schemes, `schemes` has the name, and whether their
+/// routes are fixed.
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub(crate) fn resolve(keys: &[ChangeKey], topology: &Topology, fixed: bool) -> Result<Vec<Change>, Wrong> {
+pub(crate) fn resolve(
+    keys: &[ChangeKey],
+    topology: &Topology,
+    schemes: &[(&str, bool)],
+) -> Result<Vec<Change>, Wrong> {
+    let fixed = schemes.iter().all(|(_, fixed)| *fixed);
     let (mut changes, mut reroutes) = (Vec::new(), Vec::new());
     let mut seen = Vec::new();
     for (i, key) in keys.iter().enumerate() {
@@ -69,7 +75,12 @@ pub(crate) fn resolve(keys: &[ChangeKey], topology: &Topology, fixed: bool) -> R
             (None, Some(_)) if key.rate.is_some() || key.failed.is_some() => {
                 return Err(at("remap", "a remapping is all that happens: no `rate`, no `failed`".into()));
             }
-            (None, Some(_)) => continue,
+            (None, Some(_)) => {
+                if let Some(after) = key.reroute_after {
+                    bounded(after).map_err(|e| at("reroute_after", e))?;
+                }
+                continue;
+            }
             _ => return Err(at("at", "what changes? a `link` or, of a virtual NIC, `remap`".into())),
         };
         let ports = ports_between(topology, link).map_err(|e| at("link", e))?;
@@ -98,12 +109,15 @@ pub(crate) fn resolve(keys: &[ChangeKey], topology: &Topology, fixed: bool) -> R
                 _ if fixed => {
                     return wrong("fixed routes stay; a load balancer finds other ways");
                 }
-                _ if after.0 > LONGEST => return wrong("at most 1000s"),
-                _ => reroutes.push(Change { at: key.at.0 + after.0, what: What::Reroute }),
+                _ => {
+                    bounded(after).map_err(|e| at("reroute_after", e))?;
+                    reroutes.push(Change { at: key.at.0 + after.0, what: What::Reroute });
+                }
             }
         }
         changes.push(Change { at: key.at.0, what });
     }
+    let fixed = schemes.iter().find(|(_, fixed)| *fixed).map(|(name, _)| *name);
     remap(keys, topology, fixed, &mut changes, &mut reroutes)?;
     // Ways are found after the links of the same instant have changed.
     changes.append(&mut reroutes);
@@ -111,12 +125,17 @@ pub(crate) fn resolve(keys: &[ChangeKey], topology: &Topology, fixed: bool) -> R
     Ok(changes)
 }
 
+/// Times add up as long as each is short.
+fn bounded(after: Duration) -> Result<(), String> {
+    if after.0 > LONGEST { Err(format!("{after}: at most 1000s")) } else { Ok(()) }
+}
+
 /// The remappings among `keys`. Every bridge that a virtual NIC may come to has a link to it; those that it is
-/// not mapped to are down.
+/// not mapped to are down. `fixed` is a scheme whose routes would not follow.
 fn remap(
     keys: &[ChangeKey],
     topology: &Topology,
-    fixed: bool,
+    fixed: Option<&str>,
     changes: &mut Vec<Change>,
     reroutes: &mut Vec<Change>,
 ) -> Result<(), Wrong> {
@@ -134,8 +153,11 @@ fn remap(
             let path = ["changes", &usize::to_string(&i), "remap"].map(str::to_owned);
             Err((path.to_vec(), message))
         };
-        if fixed {
-            return wrong("fixed routes stay as they are; a load balancer follows, such as \"ecmp\"".into());
+        if let Some(scheme) = fixed {
+            return wrong(format!(
+                "the scheme {scheme} has fixed routes, which stay as they are; a load balancer follows, such as \
+                 routing = \"ecmp\""
+            ));
         }
         if last.insert(&to[0], key.at) == Some(key.at) {
             return wrong(format!("{} is remapped twice at {}", to[0], key.at));

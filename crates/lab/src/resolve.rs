@@ -137,8 +137,9 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             own.map_err(|(below, e)| wrong(&[&["schemes", name.as_str()], &*below].concat(), e))?;
         schemes.insert(name, (scheme, transport, Arc::new(routing), balancer, flags));
     }
-    let fixed = schemes.values().all(|s| matches!(*s.2, Routing::Fixed(_)));
-    let changes = changes::resolve(&experiment.changes, &fabric, fixed).map_err(wrong_below)?;
+    let fixed: Vec<_> =
+        schemes.iter().map(|(name, s)| (name.as_str(), matches!(*s.2, Routing::Fixed(_)))).collect();
+    let changes = changes::resolve(&experiment.changes, &fabric, &fixed).map_err(wrong_below)?;
     let samples = experiment.measure.samples.map(|s| s.0);
     if samples.is_some_and(|s| !(MICROSECOND..=LONGEST).contains(&s)) {
         return Err(wrong(&["measure", "samples"], "an interval of 1us to 1000s".into()));

@@ -85,13 +85,13 @@ pub(crate) fn virtual_hosts(f: &Fabric, changes: &[ChangeKey]) -> Result<Virtual
         VirtualHostsError::Mappings(..) => at("mapping", e.to_string()),
         _ => wrong("virtual_hosts", e.to_string()),
     })?;
-    let spare = spare(&hosts, changes)?;
+    let spare = spare(f, &hosts, changes)?;
     VirtualHosts::new(VirtualHostsConfig { spare, ..config })
         .map_err(|e| wrong("virtual_hosts", e.to_string()))
 }
 
 /// The links that `changes` need: numbers of virtual NICs and of bridges.
-fn spare(hosts: &VirtualHosts, changes: &[ChangeKey]) -> Result<Vec<[u32; 2]>, Wrong> {
+fn spare(f: &Fabric, hosts: &VirtualHosts, changes: &[ChangeKey]) -> Result<Vec<[u32; 2]>, Wrong> {
     let topology = hosts.topology();
     let virtual_nics = topology.network.hosts;
     let mut spare = Vec::new();
@@ -105,6 +105,10 @@ fn spare(hosts: &VirtualHosts, changes: &[ChangeKey]) -> Result<Vec<[u32; 2]>, W
         let (Some(bridge), true) = (bridge, nodes[0] < virtual_nics) else {
             return Err(wrong("a virtual NIC and a bridge, such as [\"vnic 0.3.1\", \"bridge 0.1\"]".into()));
         };
+        if f.links.iter().any(|link| link.failed && link.ends.contains(&names[0])) {
+            let message = format!("`[[fabric.links]]` says that a link of {} is not there", names[0]);
+            return Err(wrong(message + ": it has all its links, or it is not remapped"));
+        }
         let link = [nodes[0], bridge];
         if hosts.bridge(nodes[0]) != bridge && !spare.contains(&link) {
             spare.push(link);

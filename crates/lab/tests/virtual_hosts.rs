@@ -114,7 +114,23 @@ fn what_is_wrong_is_named() {
         (&["schemes.table3.subflows=5"], "5 subflows: this fabric has 1 to 4 distinct paths"),
         (&["workloads.2-connections.connections=0"], "1 to 10000 connections for each transfer"),
         (&["measure.samples='1ms'"], "samples tell flows apart by their sending host"),
-        (&["changes=[{at='1ms', remap=['vnic 0.0.0', 'bridge 0.1']}]"], "fixed routes stay as they are"),
+        (&["changes=[{at='1ms', remap=['vnic 0.0.0', 'bridge 0.1']}]"], "the scheme table3 has fixed routes"),
+        (
+            &["schemes.table3.routing=ecmp", "changes=[{at='1ms', remap=['vnic 0.0.0', 'bridge 0.1']}]"],
+            "the scheme table4 has fixed routes",
+        ),
+        (
+            &[
+                ECMP,
+                "fabric.links=[{ends=['bridge 0.1', 'vnic 0.0.0'], failed=true}]",
+                "changes=[{at='1ms', remap=['vnic 0.0.0', 'bridge 0.1']}]",
+            ],
+            "says that a link of vnic 0.0.0 is not there",
+        ),
+        (
+            &[ECMP, "changes=[{at='1ms', remap=['vnic 0.0.0', 'bridge 0.1'], reroute_after='5000000h'}]"],
+            "at most 1000s",
+        ),
         (&[ECMP, "changes=[{at='1ms', remap=['vnic 0.9.7', 'bridge 0.1']}]"], "no node `vnic 0.9.7`"),
         (&[ECMP, "changes=[{at='1ms', remap=['vnic 0.0.0', 'switch 0']}]"], "a virtual NIC and a bridge"),
         (
