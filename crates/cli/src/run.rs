@@ -139,6 +139,12 @@ fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
     if named.is_none() {
         explain_optimum(&report.cases, &mut out)?;
     }
+    let mut reasons: Vec<&String> = report.cases.iter().filter_map(|c| c.no_sharing_score.as_ref()).collect();
+    // All cases have the same.
+    reasons.dedup();
+    for why in reasons {
+        writeln!(out, "no score of path sharing: {why}")?;
+    }
     if !report.claims.is_empty() {
         writeln!(out)?;
         for claim in &report.claims {

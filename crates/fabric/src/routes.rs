@@ -61,14 +61,44 @@ impl Routes {
                 let drawn = distinct(paths.count(from, to), count, &mut draw);
                 drawn.iter().cycle().take(count as usize).map(|&k| paths.route(from, to, k)).collect()
             }
-            Self::Virtual(hosts) => (0..count)
-                .map(|pair| Route {
-                    there: hosts.route(from, to, pair),
-                    back: hosts.route_back(from, to, pair),
-                })
-                .collect(),
+            Self::Virtual(hosts) => (0..count).map(|pair| between(hosts, from, to, pair)).collect(),
         }
     }
+
+    /// The ports that every route between two hosts has, such as those of a host's only link: whatever subflows
+    /// do, they share them. How virtual NICs are mapped is no necessity, so of virtual hosts they are those of a
+    /// host's only physical NIC.
+    pub fn unavoidable(&self, from: u32, to: u32) -> Route {
+        match self {
+            Self::TwoLevel(tree, _) => {
+                in_all((0..tree.addresses(Spread::Core)).map(|core| Route {
+                    there: tree.route(from, to, core),
+                    back: tree.route(to, from, core),
+                }))
+            }
+            Self::Shortest(paths) => {
+                in_all((0..paths.count(from, to)).map(|path| paths.route(from, to, path)))
+            }
+            Self::Virtual(hosts) if hosts.single() => {
+                in_all((0..hosts.pairs()).map(|pair| between(hosts, from, to, pair)))
+            }
+            Self::Virtual(_) => Route { there: Vec::new(), back: Vec::new() },
+        }
+    }
+}
+
+fn between(hosts: &VirtualHosts, from: u32, to: u32, pair: u32) -> Route {
+    Route { there: hosts.route(from, to, pair), back: hosts.route_back(from, to, pair) }
+}
+
+/// The ports that all of `routes` have, in the order of the first one; there is at least one route.
+fn in_all(routes: impl Iterator<Item = Route>) -> Route {
+    let common = |mut common: Route, route: Route| {
+        common.there.retain(|port| route.there.contains(port));
+        common.back.retain(|port| route.back.contains(port));
+        common
+    };
+    routes.reduce(common).expect("a host that can be reached")
 }
 
 /// `count` distinct numbers below `n`, or all of them, in random order: the first places of a random permutation

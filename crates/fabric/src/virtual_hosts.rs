@@ -26,6 +26,9 @@ pub enum Mapping {
     Disjoint,
     /// All virtual NICs of a machine to one; the machines take turns.
     Shared,
+    /// Every other machine as with [`Mapping::Disjoint`], from the first on; those between them as with
+    /// [`Mapping::Shared`], in turn among themselves.
+    HalfShared,
     /// By a hash of the virtual NIC's address, as balanced bonds do.
     Hashed,
 }
@@ -127,9 +130,11 @@ impl VirtualHosts {
             .map(|v| {
                 let (machine, i) = (v / c.virtual_nics, v % c.virtual_nics);
                 let host = machine / c.machines;
+                let on_host = machine % c.machines;
                 let nic = match c.mapping[host as usize] {
-                    Mapping::Disjoint => i % c.nics,
-                    Mapping::Shared => machine % c.machines % c.nics,
+                    Mapping::HalfShared if on_host % 2 == 1 => on_host / 2 % c.nics,
+                    Mapping::Disjoint | Mapping::HalfShared => i % c.nics,
+                    Mapping::Shared => on_host % c.nics,
                     Mapping::Hashed => (mix(v.into()) % u64::from(c.nics)) as u32,
                 };
                 host * c.nics + nic
@@ -289,6 +294,11 @@ impl VirtualHosts {
     fn trunks(&self) -> impl Iterator<Item = (u32, u32)> {
         let nics = self.config.nics;
         (0..nics).flat_map(move |from| (0..nics).filter(move |&to| to != from).map(move |to| (from, to)))
+    }
+
+    /// Whether a host has one physical NIC only, so that all its virtual NICs share it, however they are mapped.
+    pub(crate) fn single(&self) -> bool {
+        self.config.nics == 1
     }
 
     fn virtual_nics(&self) -> u32 {

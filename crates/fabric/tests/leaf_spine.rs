@@ -149,6 +149,11 @@ fn subflows_take_distinct_spines_and_in_a_rack_the_same_path() {
     assert!(first.iter().all(|&n: &i32| (n - 1000).abs() < 137), "{first:?}");
     let near = routes.draw(0, 1, 3, &mut draw);
     assert!(near.len() == 3 && near.iter().all(|r| *r == near[0]));
+    // The only links of the two hosts, and nothing between the leaves; in a rack there is nothing else.
+    let far = routes.draw(0, 5, 1, &mut draw).remove(0);
+    let only = routes.unavoidable(0, 5);
+    assert_eq!([only.there, only.back], [far.there, far.back].map(|ports| vec![ports[0], ports[3]]));
+    assert_eq!(routes.unavoidable(0, 1), near[0]);
 }
 
 /// A link that is gone takes its paths with it, and nothing else.

@@ -92,8 +92,8 @@ fn packets_leave_and_enter_by_the_nics_that_virtual_ones_are_mapped_to() {
 
 #[test]
 fn mappings_are_what_they_are_called() {
-    let mappings = [Mapping::Disjoint, Mapping::Shared, Mapping::Hashed];
-    let (hosts, topology) = build(VirtualHostsConfig { virtual_nics: 3, ..config(3, 4000, &mappings) });
+    let mappings = [Mapping::Disjoint, Mapping::Shared, Mapping::Hashed, Mapping::HalfShared];
+    let (hosts, topology) = build(VirtualHostsConfig { virtual_nics: 3, ..config(4, 4000, &mappings) });
     let nics = |machine: u32| topology.addresses(machine).map(|v| hosts.bridge(v)).collect::<Vec<_>>();
     assert_eq!([nics(0), nics(3999)], [vec![0, 1, 0], vec![0, 1, 0]]);
     assert_eq!([nics(4000), nics(4001)], [vec![2; 3], vec![3; 3]]);
@@ -101,8 +101,29 @@ fn mappings_are_what_they_are_called() {
     let one = (8000..12_000).filter(|&m| nics(m).windows(2).all(|w| w[0] == w[1])).count();
     assert!((one as i64 - 1000).abs() < 4 * 28, "{one} of 4000");
     assert!((8000..12_000).flat_map(nics).all(|b| b == 4 || b == 5), "on its own host");
+    let half = [12_000, 12_001, 12_002, 12_003, 12_004, 12_005].map(nics);
+    let [apart, zero, one] = [[6, 7, 6], [6; 3], [7; 3]];
+    assert_eq!(half, [apart, zero, apart, one, apart, zero]);
     let racks: Vec<u32> = [3999, 4000, 11_999].map(|m| topology.racks[m]).to_vec();
     assert_eq!(racks, [0, 1, 2]);
+}
+
+/// A mapping may put all virtual NICs on one physical one; a host that has only one leaves it no choice.
+#[test]
+fn a_hosts_only_physical_nic_is_unavoidable() {
+    let unavoidable = |nics| {
+        let mapping = [Mapping::Shared; 2];
+        let (hosts, topology) = build(VirtualHostsConfig { nics, ..config(2, 1, &mapping) });
+        let Route { there, back } = Routes::Virtual(hosts).unavoidable(0, 1);
+        [there, back]
+            .map(|ports| ports.iter().map(|&p| topology.end_names(p).join(" -> ")).collect::<Vec<_>>())
+    };
+    assert_eq!(unavoidable(2), [const { Vec::<String>::new() }; 2]);
+    let one =
+        ["0.0", "1.0"].map(|nic| [format!("bridge {nic} -> switch 0"), format!("switch 0 -> bridge {nic}")]);
+    let [[up, _], [_, down]] = one.clone();
+    let [[_, down_back], [up_back, _]] = one;
+    assert_eq!(unavoidable(1), [vec![up, down], vec![up_back, down_back]]);
 }
 
 #[test]
@@ -198,7 +219,7 @@ proptest! {
     fn every_virtual_nic_reaches_every_other(
         (hosts, machines, nics, virtual_nics) in (1..4u32, 1..4u32, 1..4u32, 1..4u32),
         mapping in prop::collection::vec(
-            prop::sample::select(vec![Mapping::Disjoint, Mapping::Shared, Mapping::Hashed]), 3),
+            prop::sample::select(vec![Mapping::Disjoint, Mapping::Shared, Mapping::HalfShared, Mapping::Hashed]), 3),
     ) {
         let mapping = &mapping[..hosts as usize];
         let config = VirtualHostsConfig { nics, virtual_nics, ..config(hosts, machines, mapping) };

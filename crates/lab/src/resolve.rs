@@ -247,7 +247,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                     subflows,
                     pattern: pattern.clone(),
                     paths: if takes_subflows { subflows } else { ways },
-                    detects: is_fixed && matches!(manager.config(), Managers::PathSharing(_)),
+                    detects: matches!(manager.config(), Managers::PathSharing(_)),
                     manager: manager.into(),
                     routing: Arc::clone(routing),
                     flags: *flags,

@@ -1,17 +1,35 @@
 //! How well path-sharing detection decided (VMCC Table II): what it closed, against what the simulator knows.
 
+use tresse_fabric::Route;
 use tresse_path_manager::Score;
 use tresse_sim::Path;
 
 use crate::metrics::Metric;
+use crate::network::Routing;
+use crate::resolve::Case;
 use crate::unit::Flow;
 
-/// The truth: whether any two of these paths have a port in common, there or back. Virtual NICs that are
-/// mapped to one physical NIC, at either end, have its ports in common.
-pub(crate) fn share_a_port(paths: &[Path]) -> bool {
-    let ports = |path: &Path| -> Vec<u32> { path.there.iter().chain(&path.back).copied().collect() };
-    let all: Vec<Vec<u32>> = paths.iter().map(ports).collect();
-    all.iter().enumerate().any(|(i, a)| all[i + 1..].iter().any(|b| a.iter().any(|port| b.contains(port))))
+/// The truth: whether any two of these paths have a port in common, there or back, beyond those that all paths
+/// between the hosts have. Virtual NICs that are mapped to one physical NIC, at either end, have its ports in
+/// common. A port that has the data of one subflow and the ACKs of another one is none: neither path is
+/// there twice.
+pub(crate) fn share_a_port(paths: &[Path], unavoidable: &Route) -> bool {
+    let share = |a: &[u32], b: &[u32], but: &[u32]| a.iter().any(|p| b.contains(p) && !but.contains(p));
+    paths.iter().enumerate().any(|(i, a)| {
+        paths[i + 1..].iter().any(|b| {
+            share(&a.there, &b.there, &unavoidable.there) || share(&a.back, &b.back, &unavoidable.back)
+        })
+    })
+}
+
+/// Why the detection of `case` has no score, if it detects.
+pub(crate) fn why_none(case: &Case) -> Option<String> {
+    let chosen = matches!(*case.routing, Routing::Nodes { .. });
+    (case.detects && chosen).then(|| {
+        "switches choose the ways, so it is not known which subflows share a port: fixed routes have a score \
+         (routing = \"shortest\", or \"two-level\" of a fat tree)"
+            .to_owned()
+    })
 }
 
 /// The metrics of the flows whose path manager detects path sharing; none without such flows. A share is
@@ -56,11 +74,22 @@ mod tests {
     #[test]
     fn paths_share_what_both_pass() {
         let disjoint = [path(&[0, 1], &[4, 5]), path(&[2, 3], &[6, 7])];
-        assert!(!share_a_port(&disjoint));
-        assert!(!share_a_port(&disjoint[..1]));
+        let none = Route { there: Vec::new(), back: Vec::new() };
+        assert!(!share_a_port(&disjoint, &none));
+        assert!(!share_a_port(&disjoint[..1], &none));
         let [a, b] = disjoint;
-        assert!(share_a_port(&[a.clone(), b.clone(), path(&[8, 3], &[9])]), "the last two, there");
-        assert!(share_a_port(&[a, b, path(&[8], &[5, 9])]), "the first and the last, back");
+        assert!(share_a_port(&[a.clone(), b.clone(), path(&[8, 3], &[9])], &none), "the last two, there");
+        assert!(share_a_port(&[a.clone(), b, path(&[8], &[5, 9])], &none), "the first and the last, back");
+        assert!(!share_a_port(&[a, path(&[8, 4], &[1, 9])], &none), "data beside ACKs");
+    }
+
+    #[test]
+    fn what_all_paths_pass_is_not_shared() {
+        let [a, b, c] = [[2, 3], [4, 5], [6, 3]].map(|[x, y]| path(&[0, x, y, 1], &[10, 12]));
+        let only = Route { there: vec![0, 1], back: vec![10, 12] };
+        assert!(!share_a_port(&[a.clone(), b.clone()], &only));
+        assert!(share_a_port(&[a.clone(), b.clone()], &Route { there: vec![0], ..only.clone() }));
+        assert!(share_a_port(&[a, b, c], &only), "the first and the last, in the middle");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::experiment::{Claim, Experiment, PublishedValue, Selector};
 use crate::metrics::{self, METRICS, Metric};
 use crate::optimum;
 use crate::resolve::Case;
+use crate::sharing;
 use crate::unit::Outcome;
 
 /// The results of one case over its replications.
@@ -30,6 +31,8 @@ pub struct CaseResult {
     pub optimum_of: &'static str,
     /// Why there is no optimum, or why some rounds have none.
     pub no_optimum: Option<String>,
+    /// Why path-sharing detection has no score; `None` if it has one, or if nothing detects.
+    pub no_sharing_score: Option<String>,
 }
 
 /// A claim and whether it holds.
@@ -66,6 +69,7 @@ pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -
         no_optimum: why_none.or_else(cut_short),
         optimum,
         optimum_of: "round_start",
+        no_sharing_score: sharing::why_none(case),
     }
 }
 

@@ -41,7 +41,8 @@ pub struct Flow {
     pub to: u32,
     /// How far apart they are.
     pub locality: Locality,
-    /// Whether two of its subflows shared a port, if its path manager was to detect that.
+    /// Whether two of its subflows shared a port that they could have avoided, if its path manager was to detect
+    /// that and routes are fixed.
     pub shares: Option<bool>,
     /// What the simulator measured.
     pub record: FlowRecord,
@@ -144,9 +145,14 @@ pub fn run<E>(
                         sampler.end(&world, from);
                     }
                     let locality = fabric.locality(from, to);
-                    let ways = || ways(plan, case, seed, (round, place), transfer);
-                    let shares =
-                        case.detects.then(|| share_a_port(&ways().paths()[..record.opened as usize]));
+                    let shares = match &*case.routing {
+                        Routing::Fixed(routes) if case.detects => {
+                            let ways = ways(plan, case, seed, (round, place), transfer);
+                            let opened = &ways.paths()[..record.opened as usize];
+                            Some(share_a_port(opened, &routes.unavoidable(from, to)))
+                        }
+                        Routing::Fixed(_) | Routing::Nodes { .. } => None,
+                    };
                     flows.push(Flow { round, from, to, locality, shares, record });
                 }
                 Step::Budget => {}

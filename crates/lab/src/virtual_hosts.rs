@@ -36,6 +36,8 @@ pub enum Mapping {
     Disjoint,
     /// All of a machine to one; the machines take turns.
     Shared,
+    /// Every other machine as with `disjoint`, from the first on; those between them as with `shared`.
+    HalfShared,
     /// By a hash of its address.
     Hashed,
 }
@@ -56,6 +58,7 @@ impl Mappings {
         let one = |mapping: &Mapping| match mapping {
             Mapping::Disjoint => fabric::Mapping::Disjoint,
             Mapping::Shared => fabric::Mapping::Shared,
+            Mapping::HalfShared => fabric::Mapping::HalfShared,
             Mapping::Hashed => fabric::Mapping::Hashed,
         };
         match self {
@@ -73,7 +76,8 @@ impl<'de> Deserialize<'de> for Mappings {
             type Value = Mappings;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(
-                    "\"disjoint\", \"shared\" or \"hashed\", or a list of them, one for each physical host",
+                    "\"disjoint\", \"shared\", \"half-shared\" or \"hashed\", or a list of them, one for each physical \
+                     host",
                 )
             }
             fn visit_str<E: Error>(self, v: &str) -> Result<Mappings, E> {

@@ -44,6 +44,14 @@ fn text(old: &str, new: &str, more: &str) -> String {
     LEAF_SPINE.replacen(old, new, 1) + more
 }
 
+/// The same on a fat tree of 16 hosts.
+fn fat_tree() -> String {
+    LEAF_SPINE
+        .replace("leaves = 4\nspines = 4\nhosts_per_leaf = 4\n", "k = 4\n")
+        .replace("leaf-spine", "fat-tree")
+        .replace("spine = \"500Mbps\"", "aggregation = \"1Gbps\", core = \"1Gbps\"")
+}
+
 fn plan(text: &str) -> Result<Plan, String> {
     let source = Source { name: "t.toml".to_owned(), text: text.to_owned() };
     let loaded = load(source, Profile::Full, &[]).map_err(|e| e.to_string())?;
@@ -97,13 +105,24 @@ fn every_routing_runs_on_a_leaf_spine() {
     assert_eq!(digests.len(), 6, "each routing sends packets by other ways");
 }
 
+/// Every connection passes the only links of its two hosts; only what lies between them is a choice.
+#[test]
+fn a_hosts_only_link_is_no_shared_path() {
+    let sharing = |text: &str| {
+        let detects = "path_manager = { name = \"path-sharing\" }\nsubflows = 2";
+        let report = report(&text.replace("subflows = 4", detects));
+        report.cases[0].metrics["sharing_flows"].value()
+    };
+    assert_eq!(sharing(LEAF_SPINE), 0.0, "the routes are distinct");
+    // Of the four cores of a fat tree, two and two are behind one aggregation switch.
+    let sharing = sharing(&fat_tree());
+    assert!(sharing > 0.0 && sharing < 16.0, "{sharing}");
+}
+
 /// The balancers run on a fat tree too, where two-level routing is the default.
 #[test]
 fn a_fat_tree_takes_balancers_and_shortest_paths() {
-    let tree = LEAF_SPINE
-        .replace("leaves = 4\nspines = 4\nhosts_per_leaf = 4\n", "k = 4\n")
-        .replace("leaf-spine", "fat-tree")
-        .replace("spine = \"500Mbps\"", "aggregation = \"1Gbps\", core = \"1Gbps\"");
+    let tree = fat_tree();
     let routing = |text: &str| plan(text).expect("valid").cases[0].routing.clone();
     assert!(matches!(*routing(&tree), Routing::Fixed(tresse_fabric::Routes::TwoLevel(..))));
     let with = |name: &str| tree.replace("topology =", &format!("routing = \"{name}\"\ntopology ="));

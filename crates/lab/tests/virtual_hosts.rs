@@ -28,6 +28,7 @@ fn the_truth_is_that_of_the_mapping() {
         ("['disjoint', 'disjoint']", 0.0),
         ("['shared', 'disjoint']", 1.0),
         ("['disjoint', 'shared']", 1.0),
+        ("['half-shared', 'disjoint']", 0.5),
         ("'shared'", 1.0),
     ] {
         let report = report(&[&format!("fabric.virtual_hosts.mapping={mapping}")]);
@@ -38,6 +39,25 @@ fn the_truth_is_that_of_the_mapping() {
     }
 }
 
+/// Machine 8 has its virtual NICs on the physical ones crosswise, so that the data of one subflow and the ACKs of
+/// the other pass one trunk: no path is shared. 7 of the 12 have both on one physical NIC.
+#[test]
+fn data_beside_acks_shares_no_path() {
+    let report =
+        report(&["fabric.virtual_hosts.mapping=['hashed', 'disjoint']", "fabric.virtual_hosts.machines=12"]);
+    let metric = |name: &str| report.cases[0].metrics[name].value();
+    assert_eq!((metric("flows"), metric("sharing_flows")), (96.0, 56.0));
+}
+
+#[test]
+fn without_fixed_routes_the_result_says_why_there_is_no_score() {
+    let report = report(&["fabric.routing=ecmp"]);
+    let case = &report.cases[0];
+    assert!(!case.metrics.contains_key("sharing_flows"));
+    let why = case.no_sharing_score.as_deref().expect("there is no score");
+    assert!(why.contains("switches choose the ways") && why.contains("\"shortest\""), "{why}");
+}
+
 #[test]
 fn thresholds_that_nothing_or_everything_meets() {
     let mapping = "fabric.virtual_hosts.mapping=['shared', 'disjoint']";
@@ -46,6 +66,7 @@ fn thresholds_that_nothing_or_everything_meets() {
     let metric = |name: &str| never.cases[0].metrics.get(name).map(|m| m.value());
     assert_eq!(metric("terminated_flows"), Some(0.0));
     assert_eq!((metric("sharing_precision_ratio"), metric("sharing_recall_ratio")), (None, Some(0.0)));
+    assert_eq!(never.cases[0].no_sharing_score, None, "a share that is undefined is no missing score");
     assert_eq!(metric("sharing_f_ratio"), Some(0.0));
     // Everybody is alike when both subflows have samples of the RTT.
     let size = "workloads.2-connections.size='10MB'";
@@ -65,6 +86,7 @@ fn a_machine_gets_its_caps_and_no_more() {
     let goodput = report.cases[0].metrics["goodput_mean_bps"].value();
     assert!((400e6..600e6).contains(&goodput), "{goodput}");
     assert!(!report.cases[0].metrics.contains_key("sharing_flows"), "nothing was to be detected");
+    assert_eq!(report.cases[0].no_sharing_score, None);
 }
 
 #[test]
@@ -105,7 +127,7 @@ fn a_remapped_virtual_nic_goes_on_at_its_new_place() {
 fn what_is_wrong_is_named() {
     for (settings, expected) in [
         (&["fabric.virtual_hosts.mapping='disjiont'"][..], "unknown variant `disjiont`, expected one of"),
-        (&["fabric.virtual_hosts.mapping=3"], "\"disjoint\", \"shared\" or \"hashed\", or a list of them"),
+        (&["fabric.virtual_hosts.mapping=3"], "\"half-shared\" or \"hashed\", or a list of them"),
         (&["fabric.virtual_hosts.mapping=['shared']"], "1 mappings for 2 hosts: one for each"),
         (&["fabric.virtual_hosts.nics=0"], "48 virtual NICs on 0 physical ones: at least one of each"),
         (&["fabric.virtual_hosts.receive='1bps'"], "1bps: a link has 1kbps to 100Tbps"),
