@@ -148,8 +148,14 @@ fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
     if !report.claims.is_empty() {
         writeln!(out)?;
         for claim in &report.claims {
-            let verdict = if claim.holds { "holds        " } else { "does not hold" };
-            writeln!(out, "{verdict}  {:.2}  {}", claim.value, claim.text)?;
+            let verdict = match claim.holds {
+                Some(true) => "holds        ",
+                Some(false) => "does not hold",
+                None => "undefined    ",
+            };
+            let value = claim.value.map_or_else(|| "   -".to_owned(), |v| format!("{v:.2}"));
+            let why = claim.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+            writeln!(out, "{verdict}  {value}  {}{why}", claim.text)?;
         }
     }
     writeln!(out, "\nresults: {}  digest: {}", report.out, report.digest)

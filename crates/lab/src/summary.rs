@@ -42,10 +42,13 @@ pub struct ClaimResult {
     pub id: String,
     /// It, in words.
     pub text: String,
-    /// Whether the value lies within the claim's bounds.
-    pub holds: bool,
+    /// Whether the value lies within the claim's bounds; `None` if there is no value.
+    pub holds: Option<bool>,
     /// The ratio that was measured.
-    pub value: f64,
+    pub value: Option<f64>,
+    /// Why there is no value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// The results of `case`; `outcomes` are its replications. None before the first flow.
@@ -92,20 +95,44 @@ pub(crate) fn axes(case: &Case) -> IndexMap<&'static str, serde_json::Value> {
 
 /// The claims whose two cases were run.
 pub fn claims(claims: &[Claim], results: &[CaseResult]) -> Vec<ClaimResult> {
-    let value = |claim: &Claim, side: &Selector| {
-        let mut matching = results.iter().filter(|r| selects(side, r));
-        let found = matching.next()?;
-        found.metrics.get(claim.metric.as_str()).map(|m| m.value())
+    let find = |side: &Selector| results.iter().find(|r| selects(side, r));
+    let both = claims.iter().filter_map(|claim| Some((claim, find(&claim.left)?, find(&claim.right)?)));
+    both.map(|(claim, left, right)| {
+        let ratio = ratio(&claim.metric, left, right);
+        let value = ratio.as_ref().ok().copied();
+        let holds = |ratio: f64| {
+            claim.ratio_above.is_none_or(|bound| ratio > bound)
+                && claim.ratio_below.is_none_or(|bound| ratio < bound)
+        };
+        ClaimResult {
+            id: claim.id.clone(),
+            text: claim.text.clone(),
+            holds: value.map(holds),
+            value,
+            why: ratio.err(),
+        }
+    })
+    .collect()
+}
+
+/// `metric` of one case over that of another one, or why it is undefined.
+fn ratio(metric: &str, left: &CaseResult, right: &CaseResult) -> Result<f64, String> {
+    let of = |case: &CaseResult| {
+        let name = || format!("{}-{} {}", text(case, "scheme"), case.case["subflows"], text(case, "pattern"));
+        match case.metrics.get(metric) {
+            Some(value) => Ok((value.value(), name())),
+            None => Err(format!("{} has no {metric}", name())),
+        }
     };
-    claims
-        .iter()
-        .filter_map(|claim| {
-            let ratio = value(claim, &claim.left)? / value(claim, &claim.right)?;
-            let holds = claim.ratio_above.is_none_or(|bound| ratio > bound)
-                && claim.ratio_below.is_none_or(|bound| ratio < bound);
-            Some(ClaimResult { id: claim.id.clone(), text: claim.text.clone(), holds, value: ratio })
-        })
-        .collect()
+    let ((above, _), (below, name)) = (of(left)?, of(right)?);
+    if below == 0.0 {
+        return Err(format!("{metric} of {name} is 0, and nothing has a ratio to that"));
+    }
+    Ok(above / below)
+}
+
+fn text<'a>(case: &'a CaseResult, axis: &str) -> &'a str {
+    case.case[axis].as_str().unwrap_or_default()
 }
 
 fn selects(selector: &Selector, result: &CaseResult) -> bool {
@@ -135,4 +162,67 @@ pub fn digest(units: &[(&Case, u64, &Outcome)]) -> String {
         }
     }
     hash.finalize().iter().take(16).map(|b| format!("{b:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(scheme: &str, flows: Option<u64>) -> CaseResult {
+        CaseResult {
+            case: IndexMap::from([
+                ("scheme", scheme.into()),
+                ("subflows", 2.into()),
+                ("pattern", "p".into()),
+            ]),
+            metrics: flows.map(|n| ("flows", Metric::Count(n))).into_iter().collect(),
+            ci95: IndexMap::new(),
+            ci95_over: "rounds",
+            published: IndexMap::new(),
+            optimum: IndexMap::new(),
+            optimum_of: "round_start",
+            no_optimum: None,
+            no_sharing_score: None,
+        }
+    }
+
+    /// The claim that `left` has more than twice the flows of `right`.
+    fn result(left: &str, right: &str) -> Option<serde_json::Value> {
+        let side = |scheme: &str| Selector { scheme: scheme.to_owned(), subflows: None, pattern: None };
+        let claim = Claim {
+            id: "twice".to_owned(),
+            text: "more than twice".to_owned(),
+            metric: "flows".to_owned(),
+            left: side(left),
+            right: side(right),
+            ratio_above: Some(2.0),
+            ratio_below: None,
+        };
+        let cases = [case("one", Some(1)), case("three", Some(3)), case("zero", Some(0)), case("none", None)];
+        claims(&[claim], &cases).pop().map(|c| serde_json::to_value(c).expect("it can be written"))
+    }
+
+    #[test]
+    fn a_claim_holds_does_not_hold_or_is_undefined() {
+        let defined = |holds: bool, value: f64| {
+            let claim = serde_json::json!({
+                "id": "twice", "text": "more than twice", "holds": holds, "value": value,
+            });
+            Some(claim)
+        };
+        assert_eq!(result("three", "one"), defined(true, 3.0));
+        assert_eq!(result("one", "three"), defined(false, 1.0 / 3.0));
+        assert_eq!(result("zero", "one"), defined(false, 0.0));
+        for (left, right, why) in [
+            ("one", "zero", "flows of zero-2 p is 0, and nothing has a ratio to that"),
+            ("zero", "zero", "flows of zero-2 p is 0, and nothing has a ratio to that"),
+            ("none", "one", "none-2 p has no flows"),
+            ("one", "none", "none-2 p has no flows"),
+        ] {
+            let claim = result(left, right).expect("both were run");
+            assert!(claim["holds"].is_null() && claim["value"].is_null(), "{claim}");
+            assert_eq!(claim["why"], why);
+        }
+        assert_eq!(result("one", "another"), None, "that was not run");
+    }
 }
