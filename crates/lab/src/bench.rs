@@ -11,6 +11,7 @@ use tresse_workload::{Permutation, Size};
 use crate::error::LabError;
 use crate::load::{Profile, find, load};
 use crate::resolve::{Case, Plan, resolve};
+use crate::round::Connection;
 use crate::run::clock;
 use crate::unit;
 
@@ -153,7 +154,8 @@ fn case(benchmark: &Benchmark, repetitions: u32, fixed: Option<f64>) -> Result<B
 fn flows(plan: &Plan, case: &Case) -> Vec<FlowSpec> {
     let pattern = Permutation { hosts: plan.fabric.hosts(), size: Size::Fixed(1 << 32), seed: 1 };
     let transfers = pattern.round(0).into_iter();
-    (0..).zip(transfers).map(|(place, t)| unit::spec(plan, case, 1, (0, place), t)).collect()
+    let connection = |transfer| Connection { round: 0, number: 0, transfer };
+    (0..).zip(transfers).map(|(place, t)| unit::spec(plan, case, 1, place, &connection(t))).collect()
 }
 
 /// The same routes with a constant window of the size that XMP's has in the middle of the run.

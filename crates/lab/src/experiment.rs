@@ -202,8 +202,8 @@ pub struct Workload {
     pub pattern: Pattern,
     /// The size of a flow, or the two ends of a uniform distribution.
     pub size: FlowSize,
-    /// How many connections carry each transfer of the pattern at the same time, each of them a message of the
-    /// size.
+    /// How many connections carry each transfer of the pattern at the same time, each of them a message of its
+    /// own `size`.
     #[serde(default = "one")]
     pub connections: u32,
     /// How many times the pattern is drawn; the next begins when every flow of the last has finished.

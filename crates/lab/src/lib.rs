@@ -20,6 +20,7 @@ pub mod port_options;
 mod ports;
 pub mod presets;
 mod resolve;
+mod round;
 mod routing_keys;
 mod run;
 mod sample;

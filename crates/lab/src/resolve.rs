@@ -1,7 +1,6 @@
 //! From an experiment to its cases: every point of the axes scheme, subflows and pattern.
 
 use std::collections::BTreeMap;
-use std::iter;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
@@ -10,7 +9,7 @@ use tresse_fabric::{FlagConfig, MICROSECOND, Time, Topology};
 use tresse_path_manager::Config as Managers;
 use tresse_sim::Manager;
 use tresse_transport as transport;
-use tresse_workload::{Permutation, RackToRack, Size, Transfer};
+use tresse_workload::Size;
 
 use crate::changes::{self, Change};
 use crate::error::{LabError, did_you_mean};
@@ -36,6 +35,8 @@ pub struct Case {
     pub pattern: String,
     /// What opens and closes the subflows.
     pub manager: Manager,
+    /// Whether that remembers paths by their numbers, for all connections of two hosts (MPTCP_OPN).
+    pub names_paths: bool,
     /// Whether that is to detect subflows that share a path.
     pub detects: bool,
     /// How many addresses a sender has, and so fixed routes, for a connection to choose from.
@@ -73,20 +74,6 @@ impl Case {
     /// A name for people: `xmp-2 permutation`.
     pub fn label(&self) -> String {
         format!("{}-{} {}", self.scheme, self.subflows, self.pattern)
-    }
-
-    /// The transfers of a round, by sending host, each as often as it has connections.
-    pub(crate) fn transfers(&self, fabric: &Topology, seed: u64, round: u32) -> Vec<Transfer> {
-        let (hosts, size) = (fabric.hosts(), self.size);
-        let transfers = match self.kind {
-            Pattern::Permutation => Permutation { hosts, size, seed }.round(round),
-            Pattern::RackToRack => {
-                let rack = fabric.racks.iter().filter(|&&r| r == fabric.racks[0]).count() as u32;
-                RackToRack { rack, size, seed }.round(round)
-            }
-        };
-        let connections = |t| iter::repeat_n(t, self.connections as usize);
-        transfers.into_iter().flat_map(connections).collect()
     }
 }
 
@@ -248,6 +235,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                     pattern: pattern.clone(),
                     paths: if takes_subflows { subflows } else { ways },
                     detects: matches!(manager.config(), Managers::PathSharing(_)),
+                    names_paths: matches!(manager.config(), Managers::Opn(_)),
                     manager: manager.into(),
                     routing: Arc::clone(routing),
                     flags: *flags,

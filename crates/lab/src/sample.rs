@@ -9,6 +9,7 @@ use crate::changes::Links;
 use crate::optimum::Steps;
 use crate::ports::{PortSample, Ports};
 use crate::resolve::{Case, Plan};
+use crate::round::Connection;
 use crate::unit::flow_id;
 
 /// A subflow in an interval, or in that part of it until its flow ended.
@@ -84,17 +85,17 @@ impl Sampler {
         case: &Case,
         seed: u64,
         round: u32,
-        transfers: &[Transfer],
+        connections: &[Connection],
         world: &World,
         links: &Links,
     ) -> Option<Self> {
         let interval = plan.samples?;
-        let watched = |&transfer: &Transfer| Watched { transfer, arrived: Vec::new(), ended: false };
+        let watched = |c: &Connection| Watched { transfer: c.transfer, arrived: Vec::new(), ended: false };
         Some(Self {
             round,
             interval,
             start: world.now(),
-            flows: transfers.iter().map(watched).collect(),
+            flows: connections.iter().map(watched).collect(),
             rows: Vec::new(),
             optimum: Steps::of(plan, case, seed, round, world.now(), links),
             ports: Ports::new(world),
@@ -154,7 +155,7 @@ impl Sampler {
     fn look(&mut self, world: &World, flow: usize) {
         let watched = &mut self.flows[flow];
         let Transfer { from, to, .. } = watched.transfer;
-        let (sender, receiver) = world.ends(flow_id((self.round, from))).expect("the flow was started");
+        let (sender, receiver) = world.ends(flow_id(self.round, flow as u32)).expect("the flow was started");
         watched.arrived.resize(sender.subflows(), 0);
         for (arrived, subflow) in watched.arrived.iter_mut().zip(0..) {
             let before = std::mem::replace(arrived, receiver.arrived(subflow as usize));

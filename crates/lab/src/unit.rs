@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tresse_fabric::{Fabric, Locality, NEVER, Route, Time, Topology};
 use tresse_sim::{FlowRecord, FlowSpec, Path, Step, Ways, World};
-use tresse_workload::{Stream, Transfer};
+use tresse_workload::Transfer;
 
 use crate::changes::{self, Links};
 use crate::network::Routing;
 use crate::optimum::Optima;
 use crate::port_options::PortConfigs;
 use crate::resolve::{Case, Plan};
+use crate::round::Connection;
 use crate::sample::{Interval, Sampler};
 use crate::sharing::share_a_port;
 
@@ -114,7 +115,7 @@ pub fn run<E>(
     mut measured: impl FnMut(Rows) -> Result<(), E>,
 ) -> Result<Outcome, E> {
     let fabric = &plan.fabric;
-    let flows = case.transfers(fabric, seed, 0).len() as u64 * u64::from(case.rounds);
+    let flows = case.round(fabric, seed, 0).len() as u64 * u64::from(case.rounds);
     let expected = case.size.mean().saturating_mul(flows);
     progress.expected_bytes.store(expected, Ordering::Relaxed);
 
@@ -125,12 +126,12 @@ pub fn run<E>(
     let mut optima = Optima::default();
     let mut complete = true;
     for round in 0..case.rounds {
-        let transfers = case.transfers(fabric, seed, round);
-        for (place, &transfer) in (0..).zip(&transfers) {
-            world.start(spec(plan, case, seed, (round, place), transfer));
+        let connections = case.round(fabric, seed, round);
+        for (place, connection) in (0..).zip(&connections) {
+            world.start(spec(plan, case, seed, place, connection));
         }
         let first = flows.len();
-        let mut sampler = Sampler::new(plan, case, seed, round, &transfers, &world, &links);
+        let mut sampler = Sampler::new(plan, case, seed, round, &connections, &world, &links);
         while world.live() > 0 && complete {
             let until = sampler.as_ref().map_or(NEVER, Sampler::until).min(links.next().unwrap_or(NEVER));
             let step = world.advance(until, BUDGET);
@@ -138,16 +139,15 @@ pub fn run<E>(
             complete = !stop.load(Ordering::Relaxed);
             match step {
                 Step::Finished(record) => {
-                    let place = record.id as u32;
-                    let transfer = transfers[place as usize];
-                    let Transfer { from, to, .. } = transfer;
+                    let connection = &connections[record.id as u32 as usize];
+                    let Transfer { from, to, .. } = connection.transfer;
                     if let Some(sampler) = &mut sampler {
                         sampler.end(&world, from);
                     }
                     let locality = fabric.locality(from, to);
                     let shares = match &*case.routing {
                         Routing::Fixed(routes) if case.detects => {
-                            let ways = ways(plan, case, seed, (round, place), transfer);
+                            let ways = ways(plan, case, seed, connection);
                             let opened = &ways.paths()[..record.opened as usize];
                             Some(share_a_port(opened, &routes.unavoidable(from, to)))
                         }
@@ -212,12 +212,15 @@ pub(crate) fn world(plan: &Plan, case: &Case, seed: u64) -> World {
     })
 }
 
-/// Names a flow: its round, and its place among the round's transfers.
-pub(crate) type FlowName = (u32, u32);
-
-/// The ways of one transfer: what is random of them comes from its own stream.
-pub(crate) fn ways(plan: &Plan, case: &Case, seed: u64, name: FlowName, t: Transfer) -> Ways {
-    let mut stream = Stream::new(seed, "addresses", flow_id(name));
+/// The ways of a connection: what is random of them comes from its own stream.
+pub(crate) fn ways(plan: &Plan, case: &Case, seed: u64, connection: &Connection) -> Ways {
+    let t = connection.transfer;
+    let mut stream = if case.names_paths {
+        // What one connection learns of a path is to hold for the others of the two hosts.
+        Stream::new(seed, "paths", u64::from(t.from) << 32 | u64::from(t.to))
+    } else {
+        connection.stream(seed, "addresses")
+    };
     let first = |host| plan.fabric.addresses(host).start;
     match &*case.routing {
         Routing::Fixed(routes) => {
@@ -234,28 +237,28 @@ pub(crate) fn ways(plan: &Plan, case: &Case, seed: u64, name: FlowName, t: Trans
     }
 }
 
-/// The connection of one transfer.
-pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, name: FlowName, t: Transfer) -> FlowSpec {
-    let id = flow_id(name);
+/// What the simulator is to know of `connection`, the one at `place` in its round.
+pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, place: u32, connection: &Connection) -> FlowSpec {
+    let t = connection.transfer;
     let mut config = case.transport;
     if let Some(plb) = &mut config.plb {
-        plb.seed = Stream::new(seed, "plb", id).below(u64::MAX);
+        plb.seed = connection.stream(seed, "plb").below(u64::MAX);
     }
     FlowSpec {
-        id,
+        id: flow_id(connection.round, place),
         hosts: [t.from, t.to],
         config,
         scheme: Arc::clone(&case.controllers),
         bytes: t.bytes,
-        ways: ways(plan, case, seed, name, t),
+        ways: ways(plan, case, seed, connection),
         manager: case.manager.clone(),
-        stream: Stream::new(seed, "path manager", id).below(u64::MAX),
+        stream: connection.stream(seed, "path manager").below(u64::MAX),
         class: case.class,
     }
 }
 
-/// What the simulator calls a flow.
-pub(crate) fn flow_id((round, place): FlowName) -> u64 {
+/// What the simulator calls the flow at `place` in its round. Nothing is drawn by it.
+pub(crate) fn flow_id(round: u32, place: u32) -> u64 {
     u64::from(round) << 32 | u64::from(place)
 }
 

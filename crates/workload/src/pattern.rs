@@ -31,7 +31,8 @@ impl Size {
         }
     }
 
-    fn draw(self, stream: &mut Stream) -> u64 {
+    /// A size.
+    pub fn draw(self, stream: &mut Stream) -> u64 {
         match self {
             Self::Fixed(bytes) => bytes,
             Self::Uniform(min, max) => min + stream.below(max - min + 1),

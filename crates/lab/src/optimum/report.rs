@@ -173,7 +173,7 @@ fn one(plan: &Plan, case: &Case, seed: u64) -> OptimumCase {
         return OptimumCase {
             case: axes(case),
             controller,
-            flows: case.transfers(&plan.fabric, seed, 0).len(),
+            flows: case.round(&plan.fabric, seed, 0).len(),
             claim: None,
             optimum: None,
             no_optimum: Some(why.clone()),

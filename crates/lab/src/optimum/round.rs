@@ -20,7 +20,7 @@ use crate::unit;
 /// those of empty paths.
 #[derive(Debug)]
 pub struct Round {
-    /// By flow, in the order of the sending hosts.
+    /// By flow, in the order of the sending hosts and their connections.
     pub transfers: Vec<Transfer>,
     /// By flow.
     flows: Vec<RoundFlow>,
@@ -60,13 +60,10 @@ impl Round {
         let fabric = &plan.fabric;
         let transport = case.transport;
         let bytes = transport.mss + transport.header;
-        let transfers = case.transfers(fabric, seed, round);
-        let routes: Vec<Vec<Vec<u32>>> = (0..)
-            .zip(&transfers)
-            .map(|(place, &t)| {
-                let ways = unit::ways(plan, case, seed, (round, place), t);
-                ways.paths().iter().map(|p| p.there.clone()).collect()
-            })
+        let connections = case.round(fabric, seed, round);
+        let routes: Vec<Vec<Vec<u32>>> = connections
+            .iter()
+            .map(|c| unit::ways(plan, case, seed, c).paths().iter().map(|p| p.there.clone()).collect())
             .collect();
         let used: BTreeMap<u32, usize> = routes.iter().flatten().flatten().map(|&port| (port, 0)).collect();
         let links: BTreeMap<u32, usize> = used.into_keys().zip(0..).collect();
@@ -82,7 +79,7 @@ impl Round {
             })
             .collect();
         Self {
-            transfers,
+            transfers: connections.iter().map(|c| c.transfer).collect(),
             flows,
             capacities: links.keys().map(|&p| fabric.rate(p)).collect(),
             names: links.keys().map(|&p| fabric.end_names(p).join(" to ")).collect(),
