@@ -21,17 +21,20 @@ enum State {
 struct Chaos {
     word: u64,
     opening: Opening,
+    /// Packets may be sprayed: nodes choose.
+    spray: bool,
     subflows: Vec<State>,
     actions: VecDeque<Action>,
     deadline: Time,
 }
 
-/// It.
-pub fn chaos() -> Manager {
-    Manager::new(|opening, _| {
+/// It; packets are sprayed if nodes choose their ways.
+pub fn chaos(spray: bool) -> Manager {
+    Manager::new(move |opening, _| {
         let mut chaos = Chaos {
             word: opening.stream,
             opening: *opening,
+            spray,
             subflows: Vec::new(),
             actions: VecDeque::new(),
             deadline: opening.now + 100 * MICROSECOND,
@@ -54,7 +57,8 @@ impl Chaos {
                 remote: self.below(self.opening.remotes.into()) as u16,
             },
             1 => Route::Port(self.below(100) as u16),
-            _ => Route::Spray,
+            _ if self.spray => Route::Spray,
+            _ => Route::Port(0),
         };
         self.actions.push_back(Action::Open { subflow: self.subflows.len(), route });
         self.subflows.push(State::Opening);
