@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tresse_fabric::{Fabric, Locality, NEVER, Route, Time, Topology};
 use tresse_sim::{FlowRecord, FlowSpec, Path, Step, Ways, World};
-use tresse_workload::Transfer;
+use tresse_workload::{Stream, Transfer};
 
 use crate::changes::{self, Links};
 use crate::network::Routing;
