@@ -126,7 +126,7 @@ impl EventQueue {
     pub fn pop_before(&mut self, limit: (Time, Entity)) -> Option<Event> {
         loop {
             if let Some(&word) = self.open.get(self.next) {
-                let event = self.event(word);
+                let event = self.event(word, self.start);
                 if (event.time, event.entity) >= limit {
                     return None;
                 }
@@ -143,6 +143,22 @@ impl EventQueue {
     #[inline]
     pub fn upcoming(&self, ahead: usize) -> Option<u32> {
         self.open.get(self.next + ahead).map(|&word| word as u32 & (NAMES - 1))
+    }
+
+    /// All events, in no order. Slow: it looks at every bucket.
+    pub fn iter(&self) -> impl Iterator<Item = Event> {
+        let open = self.open[self.next..].iter().map(|&word| self.event(word, self.start));
+        let filed = (self.cursor + 1..self.cursor + self.heads.len() as u64).flat_map(move |bucket| {
+            let head = self.heads[bucket as usize & (self.heads.len() - 1)];
+            let next = |&i: &u32| Some(self.chunks[i as usize].next);
+            let chunks = std::iter::successors(Some(head), next).take_while(|&i| i != END);
+            let words = chunks.flat_map(|i| {
+                let chunk = &self.chunks[i as usize];
+                &chunk.events[..chunk.length as usize]
+            });
+            words.map(move |&word| self.event(word, bucket << self.shift))
+        });
+        open.chain(filed).chain(self.far.iter().map(|&Reverse(event)| event))
     }
 
     /// How many events there are.
@@ -189,9 +205,9 @@ impl EventQueue {
     }
 
     #[inline]
-    fn event(&self, word: u64) -> Event {
+    fn event(&self, word: u64, start: Time) -> Event {
         Event {
-            time: self.start + (word >> (2 * NAME_BITS)),
+            time: start + (word >> (2 * NAME_BITS)),
             entity: (word >> NAME_BITS) as u32 & (NAMES - 1),
             id: word as u32 & (NAMES - 1),
         }

@@ -158,6 +158,9 @@ proptest! {
         for step in &steps {
             pair.apply(step);
         }
+        let mut all: Vec<_> = pair.queue.iter().map(|e| (e.time, e.entity, e.id)).collect();
+        all.sort_unstable();
+        prop_assert!(pair.model.iter().eq(&all));
         pair.pop((NEVER, Entity::MAX), usize::MAX);
         prop_assert!(pair.queue.is_empty());
     }
