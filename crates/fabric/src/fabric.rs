@@ -214,7 +214,7 @@ impl<P: Copy> Fabric<P> {
             self.set_now(event.time);
             self.prefetch(&soon);
             if event.entity < ARRIVALS {
-                self.depart(event.entity);
+                self.depart(event.entity, event.id);
                 continue;
             }
             let packet = self.packets.get_mut(event.id);
@@ -244,14 +244,16 @@ impl<P: Copy> Fabric<P> {
     fn enter(&mut self, number: u32, id: u32) -> Entry {
         let header = &mut self.packets.get_mut(id).header;
         let port = &mut self.ports[number as usize];
-        if let Some(time) = port.admit(self.now, header.bytes, &mut header.ecn) {
-            self.hops += 1;
-            return Entry::Arrives(time);
+        if port.must_examine(self.now) {
+            if let Some(server) = port.server() {
+                return self.enter_server(number, server, id);
+            }
+            if !port.examine(self.now, header.bytes, &mut header.ecn) {
+                return Entry::Dropped;
+            }
         }
-        match port.server() {
-            Some(server) => self.enter_server(number, server, id),
-            None => Entry::Dropped,
-        }
+        self.hops += 1;
+        Entry::Arrives(port.let_in(self.now, header.bytes))
     }
 
     /// What stands in the table of routes where no port does: the packet has arrived through `port`.

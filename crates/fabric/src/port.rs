@@ -6,98 +6,16 @@
 //! The queue is what waits: the packet that is being transmitted, and the arriving one, are not in
 //! it. That is what a switch's (and ns-3's) queue holds when a packet arrives.
 
+mod config;
+
+pub use config::{NonEct, PortConfig, PortCounters, Threshold};
+
 use crate::flag::Flag;
-use crate::loss::{Loss, Probability};
+use crate::loss::Probability;
 use crate::packet::Ecn;
 use crate::prefetch::prefetch;
-use crate::red::{Red, RedConfig};
-use crate::units::{BitsPerSecond, NEVER, Pace, SECOND, Time};
-
-/// A queue length, in packets or in bytes. In bytes, the part of a packet that is not yet on the
-/// wire counts too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Threshold(u32);
-
-impl Threshold {
-    const BYTES: u32 = 1 << 31;
-
-    /// Never reached.
-    pub const UNLIMITED: Self = Self(Self::BYTES - 1);
-
-    /// A number of packets; beyond 2^31 it is unlimited.
-    pub fn packets(n: u64) -> Self {
-        Self(n.min(u64::from(Self::UNLIMITED.0)) as u32)
-    }
-
-    /// A number of bytes; beyond 2^31 it is unlimited.
-    pub fn bytes(n: u64) -> Self {
-        if n >= u64::from(Self::BYTES) { Self::UNLIMITED } else { Self(n as u32 | Self::BYTES) }
-    }
-
-    #[inline]
-    pub(crate) fn is_bytes(self) -> bool {
-        self.0 & Self::BYTES != 0
-    }
-
-    #[inline]
-    pub(crate) fn value(self) -> u64 {
-        u64::from(self.0 & !Self::BYTES)
-    }
-}
-
-/// What happens to a packet that is not ECN-capable when the queue is longer than K.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NonEct {
-    /// It queues, until the queue is full.
-    Queue,
-    /// It is dropped, as RED does with min = max = K.
-    Drop,
-}
-
-/// What a port is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PortConfig {
-    /// Bit/s.
-    pub rate: BitsPerSecond,
-    /// Propagation delay to the far end.
-    pub delay: Time,
-    /// An arriving packet is dropped if the queue is at least this long.
-    pub limit: Threshold,
-    /// An arriving packet is marked if the queue is longer than this (XMP §2.1: "larger than K").
-    pub mark: Threshold,
-    /// What a packet that cannot be marked meets there.
-    pub non_ect: NonEct,
-    /// Random early detection, beside the threshold or instead of it.
-    pub red: Option<RedConfig>,
-    /// Arriving packets that are lost whatever the queue; they take no place in it.
-    pub loss: Loss,
-}
-
-impl PortConfig {
-    /// How long a packet is under way at the most, from arrival to the far end; a guess where the
-    /// queue has no limit.
-    pub(crate) fn longest_stay(&self) -> Time {
-        let packets = match self.limit {
-            Threshold::UNLIMITED => 64,
-            limit if limit.is_bytes() => limit.value() / 1500,
-            limit => limit.value(),
-        };
-        self.delay + (packets.min(1024) + 2) * (1500 * 8 * SECOND / self.rate)
-    }
-}
-
-/// What a port has counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PortCounters {
-    /// Bytes that were let in.
-    pub bytes: u64,
-    /// Packets that were dropped for the queue's length.
-    pub drops: u64,
-    /// Packets that were lost by [`PortConfig::loss`], or with a link that failed.
-    pub lost: u64,
-    /// Packets that were marked here.
-    pub marks: u64,
-}
+use crate::red::Red;
+use crate::units::{NEVER, Pace, Time};
 
 /// An output port. What every hop touches comes first and fills one cache line.
 ///
@@ -171,16 +89,29 @@ impl Port {
     /// an earlier call's.
     #[inline]
     pub fn admit(&mut self, now: Time, bytes: u32, ecn: &mut Ecn) -> Option<Time> {
-        if self.departure(self.watch) | self.examine_all > now && !self.examine(now, bytes, ecn) {
+        if self.must_examine(now) && (self.server != NO_SERVER || !self.examine(now, bytes, ecn)) {
             return None;
         }
+        Some(self.let_in(now, bytes))
+    }
+
+    /// Whether a packet that arrives at `now` is not simply let in: ask the real server, or
+    /// [`Self::examine`].
+    #[inline]
+    pub(crate) fn must_examine(&self, now: Time) -> bool {
+        self.departure(self.watch) | self.examine_all > now
+    }
+
+    /// Lets a packet in: when it will be at the far end.
+    #[inline]
+    pub(crate) fn let_in(&mut self, now: Time, bytes: u32) -> Time {
         let departure = self.busy_until.max(now) + self.transmission(bytes);
         self.busy_until = departure;
         let mask = self.departures.len() - 1;
         self.departures[self.tail as usize & mask] = departure;
         self.tail = self.tail.wrapping_add(1);
         self.bytes += u64::from(bytes);
-        Some(departure + self.delay)
+        departure + self.delay
     }
 
     /// How long `bytes` take on the wire.
@@ -197,7 +128,8 @@ impl Port {
         prefetch(&self.departures[self.tail.wrapping_sub(self.watch) as usize & mask]);
     }
 
-    /// Packets that wait at `now`; the one in transmission does not.
+    /// Packets that wait at `now`; the one in transmission does not. Of a port without a real server: for any
+    /// port there is [`Fabric::waiting`](crate::Fabric::waiting).
     pub fn waiting(&self, now: Time) -> u64 {
         let (mut present, mut end) = (0, self.departures.len() as u32 + 1); // departures go down with n
         while present + 1 < end {
@@ -211,16 +143,16 @@ impl Port {
         u64::from(present.saturating_sub(1))
     }
 
-    /// Bytes that wait or are not yet on the wire at `now`, rounded up.
+    /// Bytes that wait or are not yet on the wire at `now`, rounded up. Of a port without a real server.
     pub fn backlog(&self, now: Time) -> u64 {
         self.pace.bytes(self.busy_until.saturating_sub(now))
     }
 
-    /// How long it has been sending until `now`, ps; up to 1 ps too much for each packet. Of a port without a
-    /// real server.
+    /// How long it has been sending until `now`, ps; up to 1 ps wrong for each packet. Of a port without a real
+    /// server.
     pub fn busy(&self, now: Time) -> Time {
         // What waits has been counted, and is not sent.
-        self.pace.total(self.bytes) - self.busy_until.saturating_sub(now)
+        self.pace.total(self.bytes).saturating_sub(self.busy_until.saturating_sub(now))
     }
 
     /// What has been counted so far.
@@ -240,18 +172,21 @@ impl Port {
     }
 
     /// The packet may be lost, or the queue may be full, above K, averaged, congested or longer than the
-    /// ring. False if the packet is lost or dropped, or if the port has a real server.
-    fn examine(&mut self, now: Time, bytes: u32, ecn: &mut Ecn) -> bool {
-        if self.examine_all != 0 && (self.server != NO_SERVER || self.loses()) {
+    /// ring. False if the packet is lost or dropped.
+    pub(crate) fn examine(&mut self, now: Time, bytes: u32, ecn: &mut Ecn) -> bool {
+        if self.examine_all != 0 && self.loses() {
             return false;
         }
+        // RED averages what every packet meets, a full queue too.
+        let red = self.averages().is_some_and(|bytes| {
+            let length = if bytes { self.backlog(now) } else { self.waiting(now) };
+            self.red_signals(length, now.saturating_sub(self.busy_until), self.pace)
+        });
         if self.reaches(self.config.limit, 0, now) {
             self.drops += 1;
             return false;
         }
-        let length = |port: &Self, bytes| if bytes { port.backlog(now) } else { port.waiting(now) };
-        let idle = now.saturating_sub(self.busy_until);
-        let signal = self.red_signals(idle, length) || self.reaches(self.config.mark, 1, now);
+        let signal = red || self.reaches(self.config.mark, 1, now);
         if signal && !self.signal(ecn) {
             return false;
         }
@@ -309,14 +244,16 @@ impl Port {
         lost
     }
 
-    /// Whether RED signals the packet that arrives at a queue which has been idle for `idle`; `length` tells
-    /// how long it is, in bytes or else in packets.
-    pub(crate) fn red_signals(&mut self, idle: Time, length: impl Fn(&Self, bool) -> u64) -> bool {
-        let Some(mut red) = self.red.take() else { return false };
-        let length = length(self, red.counts_bytes());
-        let signal = red.arrive(length, idle, self.transmission(1500));
-        self.red = Some(red);
-        signal
+    /// Whether RED averages lengths in bytes, or else in packets; `None` without RED.
+    #[inline]
+    pub(crate) fn averages(&self) -> Option<bool> {
+        self.red.as_ref().map(Red::counts_bytes)
+    }
+
+    /// Whether RED signals the packet that arrives at a queue of `length`, which has been idle for `idle`;
+    /// `pace` is that of the link now.
+    pub(crate) fn red_signals(&mut self, length: u64, idle: Time, pace: Pace) -> bool {
+        self.red.as_mut().is_some_and(|red| red.arrive(length, idle, pace.time(1500)))
     }
 
     /// Marks the packet that arrives, or drops it if it cannot be marked and such packets are dropped: false.
@@ -347,12 +284,20 @@ impl Port {
         (self.server != NO_SERVER).then_some(self.server as usize)
     }
 
-    /// Counts what its server did with packets.
-    pub(crate) fn count(&mut self, counters: PortCounters) {
-        self.bytes += counters.bytes;
-        self.drops += counters.drops;
-        self.lost += counters.lost;
-        self.marks += counters.marks;
+    /// Counts a packet that its server let in.
+    #[inline]
+    pub(crate) fn count_bytes(&mut self, bytes: u32) {
+        self.bytes += u64::from(bytes);
+    }
+
+    /// Counts a packet for which its server had no room.
+    pub(crate) fn count_drop(&mut self) {
+        self.drops += 1;
+    }
+
+    /// Counts packets that were lost with its link.
+    pub(crate) fn count_lost(&mut self, packets: u64) {
+        self.lost += packets;
     }
 
     /// Whether the queue is at least `threshold` and `more` long.

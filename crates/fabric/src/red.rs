@@ -45,6 +45,7 @@ impl Red {
     }
 
     /// Whether lengths are in bytes.
+    #[inline]
     pub fn counts_bytes(&self) -> bool {
         self.config.min.is_bytes()
     }

@@ -4,70 +4,15 @@
 //! another class may go first, or the rate may change. So it keeps its queues, and each departure is an
 //! event of its own.
 
+mod config;
+
 use std::collections::VecDeque;
+
+pub use config::{ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, ServerConfig};
 
 use crate::packet::Header;
 use crate::port::{PortConfig, Threshold};
 use crate::units::{BitsPerSecond, NEVER, Pace, SECOND, Time};
-
-/// Classes of a port at most.
-pub const MAX_CLASSES: usize = 8;
-
-/// What a port with a real server has beyond a plain one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ServerConfig {
-    /// The classes, by [`Header::class`]; packets of a class beyond wait in the last one.
-    pub classes: [ClassConfig; MAX_CLASSES],
-    /// How many of them there are, 1 to 8.
-    pub count: u8,
-    /// The shared buffer that it takes its memory from, by its place in the fabric's list.
-    pub pool: Option<u32>,
-}
-
-/// A class of a port, under deficit round robin (Shreedhar and Varghese, SIGCOMM 1995).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClassConfig {
-    /// Bytes that it may send in a round; at least 1. Busy classes share the rate as their quanta.
-    pub quantum: u32,
-    /// An arriving packet is dropped if the class's queue is at least this long.
-    pub limit: Threshold,
-    /// When its packets are marked.
-    pub mark: ClassMark,
-}
-
-/// When the packets of a class are marked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClassMark {
-    /// If the class's queue is longer than this.
-    Above(Threshold),
-    /// If it is longer than K_i = (the class's share of the rate) x RTT x lambda (vMCC eq. (1), with the
-    /// share of MQ-ECN, Bai et al., NSDI 2016): a busy class's share is that of its quantum in the quanta
-    /// of all that are busy. K_i is at least two packets of 1500 bytes (catalogue 0.10).
-    Share {
-        /// The round-trip time.
-        rtt: Time,
-        /// Lambda, in parts of 1000.
-        lambda: u32,
-    },
-}
-
-impl ServerConfig {
-    /// One class, with the limit and threshold of `port`: a plain port, but its link may change.
-    pub fn plain(port: &PortConfig) -> Self {
-        let class = ClassConfig { quantum: 1500, limit: port.limit, mark: ClassMark::Above(port.mark) };
-        Self { classes: [class; MAX_CLASSES], count: 1, pool: None }
-    }
-}
-
-/// A buffer that ports share, with dynamic thresholds (Choudhury and Hahne, ToN 1998): a class may hold
-/// `alpha` times what is free.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PoolConfig {
-    /// Bytes.
-    pub bytes: u64,
-    /// Alpha, in parts of 1000.
-    pub alpha: u32,
-}
 
 /// A shared buffer.
 #[derive(Debug)]
@@ -89,126 +34,168 @@ impl Pool {
     }
 }
 
+/// A server. What every packet touches comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Server {
-    classes: Vec<Class>,
-    /// Classes with packets, in the order in which they are served.
-    active: VecDeque<u8>,
-    /// The class at the head of `active` has got its quantum of this round.
-    granted: bool,
     /// The packet in transmission.
     sending: Option<Packet>,
-    /// When it will have left.
+    up: bool,
+    /// The class at the head of `active` has got its quantum of this round.
+    granted: bool,
+    /// The shared buffer.
+    pool: Option<u32>,
+    /// When the packet in transmission will have left.
     departure: Time,
+    delay: Time,
+    pace: Pace,
+    /// At which the packet in transmission goes on: that of its beginning.
+    sending_pace: Pace,
     /// How long all transmissions that were begun take.
     begun: Time,
-    /// The link has failed since its transmission began.
-    in_vain: bool,
+    classes: Vec<Class>,
+    /// Of several classes those with packets, in the order in which they are served.
+    active: Order,
     rate: BitsPerSecond,
-    pace: Pace,
-    delay: Time,
-    up: bool,
-    /// Packets on the wire: when they reach the far end, and which.
-    wire: VecDeque<(Time, u32)>,
-    pool: Option<u32>,
 }
 
 #[derive(Debug)]
 struct Class {
-    config: ClassConfig,
     queue: VecDeque<Packet>,
     bytes: u64,
     deficit: u64,
+    config: ClassConfig,
 }
 
+/// A packet that waits or is in transmission.
 #[derive(Debug, Clone, Copy)]
-struct Packet {
-    id: u32,
-    bytes: u32,
-    class: u8,
+pub(crate) struct Packet {
+    pub id: u32,
+    pub bytes: u32,
+    /// Its class's place.
+    pub class: u8,
+}
+
+/// Up to [`MAX_CLASSES`] classes in order: a byte each, the first lowest.
+#[derive(Debug, Clone, Copy, Default)]
+struct Order {
+    word: u64,
+    count: u32,
+}
+
+impl Order {
+    fn first(self) -> Option<usize> {
+        (self.count > 0).then_some((self.word & 0xff) as usize)
+    }
+
+    fn push(&mut self, class: usize) {
+        self.word |= (class as u64) << (8 * self.count);
+        self.count += 1;
+    }
+
+    fn pop(&mut self) {
+        self.word >>= 8;
+        self.count -= 1;
+    }
 }
 
 impl Server {
     pub fn new(port: &PortConfig, config: &ServerConfig) -> Self {
         let classes = &config.classes[..config.count.into()];
         assert!(classes.iter().all(|c| c.quantum > 0) && !classes.is_empty(), "classes need a quantum");
-        let class = |&config| Class { config, queue: VecDeque::new(), bytes: 0, deficit: 0 };
+        let class = |&config| Class { queue: VecDeque::new(), bytes: 0, deficit: 0, config };
+        let pace = Pace::new(port.rate);
         Self {
-            classes: classes.iter().map(class).collect(),
-            active: VecDeque::new(),
-            granted: false,
             sending: None,
-            departure: 0,
-            begun: 0,
-            in_vain: false,
-            rate: port.rate,
-            pace: Pace::new(port.rate),
-            delay: port.delay,
             up: true,
-            wire: VecDeque::new(),
+            granted: false,
             pool: config.pool,
+            departure: 0,
+            delay: port.delay,
+            pace,
+            sending_pace: pace,
+            begun: 0,
+            classes: classes.iter().map(class).collect(),
+            active: Order::default(),
+            rate: port.rate,
         }
     }
 
     /// The shared buffer that it belongs to.
+    #[inline]
     pub fn pool(&self) -> Option<u32> {
         self.pool
     }
 
-    /// Whether a packet that arrives now finds no room.
-    pub fn is_full(&self, now: Time, header: &Header, pool: Option<&Pool>) -> bool {
-        let class = self.class(header);
-        let own = &self.classes[class as usize];
-        if pool.is_some_and(|pool| !pool.has_room(own.bytes, header.bytes)) {
-            return true;
-        }
-        // An idle port lets in one packet, whatever the limit.
-        let limit = own.config.limit;
-        self.sending.is_some()
-            && limit != Threshold::UNLIMITED
-            && self.length(class, limit, now) >= limit.value()
+    /// The pace of transmissions that begin now.
+    pub fn pace(&self) -> Pace {
+        self.pace
     }
 
-    /// Whether a packet that arrives now finds its class's queue above the marking threshold.
-    pub fn is_above(&self, now: Time, header: &Header) -> bool {
-        self.sending.is_some() && self.above(self.class(header), now)
+    /// The class that a packet waits in.
+    #[inline]
+    pub fn class(&self, header: &Header) -> u8 {
+        header.class.min(self.classes.len() as u8 - 1)
+    }
+
+    /// What a packet that arrives now meets: `None` if there is no room, else whether its class's queue is above
+    /// the marking threshold.
+    #[inline]
+    pub fn meets(&self, now: Time, packet: Packet, pool: Option<&Pool>) -> Option<bool> {
+        let own = &self.classes[usize::from(packet.class)];
+        if pool.is_some_and(|pool| !pool.has_room(own.bytes, packet.bytes)) {
+            return None;
+        }
+        // An idle port lets in one packet, whatever the limit.
+        if self.sending.is_none() {
+            return Some(false);
+        }
+        let limit = own.config.limit;
+        if limit != Threshold::UNLIMITED && self.length(packet.class, limit, now) >= limit.value() {
+            return None;
+        }
+        Some(match own.config.mark {
+            ClassMark::Above(Threshold::UNLIMITED) => false,
+            ClassMark::Above(mark) => self.length(packet.class, mark, now) > mark.value(),
+            ClassMark::Share { rtt, lambda } => {
+                let share = self.share(own, rtt, lambda);
+                self.length(packet.class, share, now) > share.value()
+            }
+        })
     }
 
     /// Lets a packet in. When it departs, if it is in transmission at once.
-    pub fn admit(&mut self, now: Time, id: u32, header: &Header, pool: Option<&mut Pool>) -> Option<Time> {
-        let class = self.class(header);
-        let packet = Packet { id, bytes: header.bytes, class };
+    #[inline]
+    pub fn admit(&mut self, now: Time, packet: Packet, pool: Option<&mut Pool>) -> Option<Time> {
         if let Some(pool) = pool {
-            pool.used += u64::from(header.bytes);
+            pool.used += u64::from(packet.bytes);
         }
         if self.sending.is_none() {
             return Some(self.transmit(now, packet));
         }
-        let own = &mut self.classes[class as usize];
-        if own.queue.is_empty() {
-            self.active.push_back(class);
+        let several = self.classes.len() > 1;
+        let own = &mut self.classes[usize::from(packet.class)];
+        if several && own.queue.is_empty() {
+            self.active.push(packet.class.into());
         }
         own.queue.push_back(packet);
         own.bytes += u64::from(packet.bytes);
         None
     }
 
-    /// The packet in transmission has left: which it is, when it reaches the far end, and which packet
-    /// departs next, and when.
-    pub fn depart(&mut self, now: Time, pool: Option<&mut Pool>) -> ((u32, Time), Option<(u32, Time)>) {
+    /// The packet in transmission has left: when it reaches the far end, and which packet departs next, and
+    /// when.
+    #[inline]
+    pub fn depart(&mut self, now: Time, pool: Option<&mut Pool>) -> (Time, Option<(u32, Time)>) {
         let packet = self.sending.take().expect("a departure needs a packet in transmission");
         if let Some(pool) = pool {
             pool.used -= u64::from(packet.bytes);
         }
-        let arrival = now + self.delay;
-        while self.wire.front().is_some_and(|w| w.0 <= now) {
-            self.wire.pop_front();
-        }
-        if !self.in_vain {
-            self.wire.push_back((arrival, packet.id));
-        }
-        let next = self.dequeue().map(|next| (next.id, self.transmit(now, next)));
-        ((packet.id, arrival), next)
+        let next = match &mut self.classes[..] {
+            [only] => only.take(),
+            _ => self.dequeue(),
+        };
+        (now + self.delay, next.map(|next| (next.id, self.transmit(now, next))))
     }
 
     /// The rate changes; the packet in transmission goes on at the old one.
@@ -222,15 +209,9 @@ impl Server {
         self.up = true;
     }
 
-    /// The link fails. `queued` gets the packets that waited: they are gone now; `under_way` those that
-    /// were in transmission or on the wire: they will not arrive.
-    pub fn fail(
-        &mut self,
-        now: Time,
-        pool: Option<&mut Pool>,
-        queued: &mut Vec<u32>,
-        under_way: &mut Vec<u32>,
-    ) {
+    /// The link fails. `queued` gets the packets that waited: they are gone now. The one that is in transmission
+    /// departs, to arrive nowhere: which it is.
+    pub fn fail(&mut self, pool: Option<&mut Pool>, queued: &mut Vec<u32>) -> Option<u32> {
         self.up = false;
         let mut bytes = 0;
         for class in &mut self.classes {
@@ -241,15 +222,13 @@ impl Server {
         if let Some(pool) = pool {
             pool.used -= bytes;
         }
-        self.active.clear();
+        self.active = Order::default();
         self.granted = false;
-        if !std::mem::replace(&mut self.in_vain, true) {
-            under_way.extend(self.sending.map(|p| p.id));
-        }
-        under_way.extend(self.wire.drain(..).filter(|w| w.0 > now).map(|w| w.1));
+        self.sending.map(|p| p.id)
     }
 
     /// Whether the link is up.
+    #[inline]
     pub fn is_up(&self) -> bool {
         self.up
     }
@@ -286,7 +265,7 @@ impl Server {
             // What is missing may still be in transmission.
             match self.sending {
                 Some(p) if usize::from(p.class) == number => {
-                    self.departure.saturating_sub(self.pace.total(needed - 1))
+                    self.departure.saturating_sub(self.sending_pace.total(needed - 1))
                 }
                 _ => 0,
             }
@@ -294,13 +273,9 @@ impl Server {
         self.classes.iter().enumerate().map(until).max().unwrap_or(0)
     }
 
-    fn class(&self, header: &Header) -> u8 {
-        header.class.min(self.classes.len() as u8 - 1)
-    }
-
     fn transmit(&mut self, now: Time, packet: Packet) -> Time {
         self.sending = Some(packet);
-        self.in_vain = false;
+        self.sending_pace = self.pace;
         let time = self.pace.time(packet.bytes);
         self.begun += time;
         self.departure = now + time;
@@ -310,38 +285,39 @@ impl Server {
     /// The next packet by deficit round robin.
     fn dequeue(&mut self) -> Option<Packet> {
         loop {
-            let class = *self.active.front()?;
-            let own = &mut self.classes[class as usize];
+            let class = self.active.first()?;
+            let own = &mut self.classes[class];
             if !std::mem::replace(&mut self.granted, true) {
                 own.deficit += u64::from(own.config.quantum);
             }
-            let head = *own.queue.front().expect("an active class has packets");
-            if u64::from(head.bytes) > own.deficit {
-                self.active.rotate_left(1);
+            let head = u64::from(own.queue.front().expect("an active class has packets").bytes);
+            if head > own.deficit {
+                self.active.pop();
+                self.active.push(class);
                 self.granted = false;
                 continue;
             }
-            own.deficit -= u64::from(head.bytes);
-            own.bytes -= u64::from(head.bytes);
-            own.queue.pop_front();
+            own.deficit -= head;
+            let packet = own.take();
             if own.queue.is_empty() {
                 own.deficit = 0;
-                self.active.pop_front();
+                self.active.pop();
                 self.granted = false;
             }
-            return Some(head);
+            return packet;
         }
     }
 
     /// Bytes of the packet in transmission that are not yet on the wire, rounded up.
     fn rest(&self, now: Time) -> u64 {
         let left = if self.sending.is_some() { self.departure - now } else { 0 };
-        self.pace.bytes(left)
+        self.sending_pace.bytes(left)
     }
 
     /// How long the queue of a class is, in the unit of `threshold`.
+    #[inline]
     fn length(&self, class: u8, threshold: Threshold, now: Time) -> u64 {
-        let own = &self.classes[class as usize];
+        let own = &self.classes[usize::from(class)];
         if !threshold.is_bytes() {
             return own.queue.len() as u64;
         }
@@ -349,23 +325,25 @@ impl Server {
         own.bytes + if sends { self.rest(now) } else { 0 }
     }
 
-    /// Whether the queue of a class is above its marking threshold.
-    fn above(&self, class: u8, now: Time) -> bool {
-        let own = &self.classes[class as usize];
-        let threshold = match own.config.mark {
-            ClassMark::Above(Threshold::UNLIMITED) => return false,
-            ClassMark::Above(threshold) => threshold,
-            ClassMark::Share { rtt, lambda } => {
-                let busy = |c: &&Class| !c.queue.is_empty();
-                let quanta: u64 = self.classes.iter().filter(busy).map(|c| u64::from(c.config.quantum)).sum();
-                let quantum = u64::from(own.config.quantum);
-                // A class without packets is about to be busy.
-                let quanta = if own.queue.is_empty() { quanta + quantum } else { quanta };
-                let product = u128::from(self.rate) * u128::from(rtt / 8) / u128::from(SECOND);
-                let bytes = product * u128::from(lambda) * u128::from(quantum) / u128::from(1000 * quanta);
-                Threshold::bytes((bytes as u64).max(2 * 1500))
-            }
-        };
-        self.length(class, threshold, now) > threshold.value()
+    /// The marking threshold that follows from the share of the class `own`.
+    fn share(&self, own: &Class, rtt: Time, lambda: u32) -> Threshold {
+        let busy = |c: &&Class| !c.queue.is_empty();
+        let quanta: u64 = self.classes.iter().filter(busy).map(|c| u64::from(c.config.quantum)).sum();
+        let quantum = u64::from(own.config.quantum);
+        // A class without packets is about to be busy.
+        let quanta = if own.queue.is_empty() { quanta + quantum } else { quanta };
+        let product = u128::from(self.rate) * u128::from(rtt / 8) / u128::from(SECOND);
+        let bytes = product * u128::from(lambda) * u128::from(quantum) / u128::from(1000 * quanta);
+        Threshold::bytes((bytes as u64).max(2 * 1500))
+    }
+}
+
+impl Class {
+    /// The packet that waits at the head.
+    #[inline]
+    fn take(&mut self) -> Option<Packet> {
+        let packet = self.queue.pop_front()?;
+        self.bytes -= u64::from(packet.bytes);
+        Some(packet)
     }
 }

@@ -52,10 +52,14 @@ impl Pace {
         Self(u64::try_from(byte_time).expect("a rate of at least 1 bit/s"))
     }
 
-    /// How long `bytes` take on the wire.
+    /// How long `bytes` take on the wire, at least 1 ps: two packets never leave at one instant.
     #[inline]
     pub fn time(self, bytes: u32) -> Time {
-        (u64::from(bytes) * self.0) >> PACE_BITS
+        match u64::from(bytes).checked_mul(self.0) {
+            Some(time) => (time >> PACE_BITS).max(1),
+            // Below 3 kbit/s, for the largest packets.
+            None => self.total(bytes.into()),
+        }
     }
 
     /// How long many `bytes` take, without rounding packet by packet.
@@ -65,6 +69,10 @@ impl Pace {
 
     /// Bytes that take `time`, rounded up.
     pub fn bytes(self, time: Time) -> u64 {
+        // Up to 281 s; a division of 128 bits takes several times as long.
+        if time >> (64 - PACE_BITS) == 0 {
+            return (time << PACE_BITS).div_ceil(self.0);
+        }
         (u128::from(time) << PACE_BITS).div_ceil(u128::from(self.0)) as u64
     }
 }

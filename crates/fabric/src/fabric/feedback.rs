@@ -94,11 +94,12 @@ impl<P: Copy> Fabric<P> {
     }
 
     /// The queues of a port with a real server have changed.
+    #[inline]
     pub(super) fn flag_server(&mut self, number: u32) {
         let port = &mut self.ports[number as usize];
-        let server = port.server().map(|s| &self.servers[s]);
-        if let (Some(server), Some(flag)) = (server, port.flag_mut()) {
-            flag.set(self.now, server.congested_until(flag.fraction));
+        let server = port.server();
+        if let (Some(flag), Some(server)) = (port.flag_mut(), server) {
+            flag.set(self.now, self.servers[server].congested_until(flag.fraction));
         }
     }
 }

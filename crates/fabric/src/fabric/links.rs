@@ -1,36 +1,39 @@
 //! Ports with a real server, and links that change.
 
 use super::{Entry, Fabric};
-use crate::port::{Port, PortCounters};
 use crate::queue::Event;
+use crate::server::Packet;
 use crate::units::{ARRIVALS, BitsPerSecond};
 
 impl<P: Copy> Fabric<P> {
     /// A packet enters a port with a real server.
-    #[cold]
     pub(super) fn enter_server(&mut self, number: u32, server: usize, id: u32) -> Entry {
         let header = &mut self.packets.get_mut(id).header;
         let (port, server) = (&mut self.ports[number as usize], &mut self.servers[server]);
-        let mut pool = server.pool().map(|p| &mut self.pools[p as usize]);
         if !server.is_up() {
-            port.count(PortCounters { lost: 1, ..PortCounters::default() });
+            port.count_lost(1);
             return Entry::Dropped;
         }
         if port.loses() {
             return Entry::Dropped;
         }
-        if server.is_full(self.now, header, pool.as_deref()) {
-            port.count(PortCounters { drops: 1, ..PortCounters::default() });
+        // RED averages what every packet meets, a full queue too.
+        let red = port.averages().is_some_and(|bytes| {
+            let length = if bytes { server.backlog(self.now) } else { server.waiting() };
+            port.red_signals(length, server.idle(self.now), server.pace())
+        });
+        let packet = Packet { id, bytes: header.bytes, class: server.class(header) };
+        let mut pool = server.pool().map(|p| &mut self.pools[p as usize]);
+        let Some(above) = server.meets(self.now, packet, pool.as_deref()) else {
+            port.count_drop();
+            return Entry::Dropped;
+        };
+        if (red || above) && !port.signal(&mut header.ecn) {
             return Entry::Dropped;
         }
-        let length = |_: &Port, bytes| if bytes { server.backlog(self.now) } else { server.waiting() };
-        let above = port.red_signals(server.idle(self.now), length) || server.is_above(self.now, header);
-        if above && !port.signal(&mut header.ecn) {
-            return Entry::Dropped;
-        }
-        port.count(PortCounters { bytes: header.bytes.into(), ..PortCounters::default() });
+        port.count_bytes(packet.bytes);
         self.hops += 1;
-        if let Some(time) = server.admit(self.now, id, header, pool.take()) {
+        if let Some(time) = server.admit(self.now, packet, pool.take()) {
             self.queue.push(Event { time, entity: number, id });
         }
         self.flag_server(number);
@@ -38,11 +41,12 @@ impl<P: Copy> Fabric<P> {
     }
 
     /// The packet that a real server transmitted has left.
-    pub(super) fn depart(&mut self, number: u32) {
+    #[inline]
+    pub(super) fn depart(&mut self, number: u32, id: u32) {
         let server = self.ports[number as usize].server().expect("only servers have departures");
         let server = &mut self.servers[server];
         let pool = server.pool().map(|p| &mut self.pools[p as usize]);
-        let ((id, time), next) = server.depart(self.now, pool);
+        let (time, next) = server.depart(self.now, pool);
         self.queue.push(Event { time, entity: ARRIVALS | number, id });
         if let Some((id, time)) = next {
             self.queue.push(Event { time, entity: number, id });
@@ -79,13 +83,18 @@ impl<P: Copy> Fabric<P> {
             return;
         }
         let pool = server.pool().map(|p| &mut self.pools[p as usize]);
-        let (spilt, mut under_way) = (self.spilt.len(), Vec::new());
-        server.fail(self.now, pool, &mut self.spilt, &mut under_way);
-        let lost = (self.spilt.len() - spilt + under_way.len()) as u64;
-        self.ports[port as usize].count(PortCounters { lost, ..PortCounters::default() });
-        for id in under_way {
-            self.packets.get_mut(id).cursor = 0; // where `GONE` stands
+        let spilt = self.spilt.len();
+        let sending = server.fail(pool, &mut self.spilt);
+        let mut lost = (self.spilt.len() - spilt) as u64;
+        // Links fail so seldom that it is cheaper to look for what is on the wire than to keep account of it.
+        let on_wire = |e: &Event| e.entity == ARRIVALS | port && e.time > self.now;
+        for id in sending.into_iter().chain(self.queue.iter().filter(on_wire).map(|e| e.id)) {
+            let cursor = &mut self.packets.get_mut(id).cursor;
+            // It may have been lost already, and the link have come back since.
+            lost += u64::from(*cursor != 0);
+            *cursor = 0; // where `GONE` stands
         }
+        self.ports[port as usize].count_lost(lost);
         self.flag_server(port);
     }
 

@@ -1,0 +1,65 @@
+//! What a port with a real server is made of.
+
+#[cfg(doc)]
+use crate::packet::Header;
+use crate::port::{PortConfig, Threshold};
+use crate::units::Time;
+
+/// Classes of a port at most.
+pub const MAX_CLASSES: usize = 8;
+
+/// What a port with a real server has beyond a plain one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServerConfig {
+    /// The classes, by [`Header::class`]; packets of a class beyond wait in the last one.
+    pub classes: [ClassConfig; MAX_CLASSES],
+    /// How many of them there are, 1 to 8.
+    pub count: u8,
+    /// The shared buffer that it takes its memory from, by its place in the fabric's list.
+    pub pool: Option<u32>,
+}
+
+/// A class of a port, under deficit round robin (Shreedhar and Varghese, SIGCOMM 1995).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClassConfig {
+    /// Bytes that it may send in a round; at least 1. Busy classes share the rate as their quanta.
+    pub quantum: u32,
+    /// An arriving packet is dropped if the class's queue is at least this long.
+    pub limit: Threshold,
+    /// When its packets are marked.
+    pub mark: ClassMark,
+}
+
+/// When the packets of a class are marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClassMark {
+    /// If the class's queue is longer than this.
+    Above(Threshold),
+    /// If it is longer than K_i = (the class's share of the rate) x RTT x lambda (vMCC eq. (1), with the
+    /// share of MQ-ECN, Bai et al., NSDI 2016): a busy class's share is that of its quantum in the quanta
+    /// of all that are busy. K_i is at least two packets of 1500 bytes (catalogue 0.10).
+    Share {
+        /// The round-trip time.
+        rtt: Time,
+        /// Lambda, in parts of 1000.
+        lambda: u32,
+    },
+}
+
+impl ServerConfig {
+    /// One class, with the limit and threshold of `port`: a plain port, but its link may change.
+    pub fn plain(port: &PortConfig) -> Self {
+        let class = ClassConfig { quantum: 1500, limit: port.limit, mark: ClassMark::Above(port.mark) };
+        Self { classes: [class; MAX_CLASSES], count: 1, pool: None }
+    }
+}
+
+/// A buffer that ports share, with dynamic thresholds (Choudhury and Hahne, ToN 1998): a class may hold
+/// `alpha` times what is free.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolConfig {
+    /// Bytes.
+    pub bytes: u64,
+    /// Alpha, in parts of 1000.
+    pub alpha: u32,
+}
