@@ -105,6 +105,10 @@ pub fn run(args: Args) -> Result<(), Failure> {
     if report.status == Status::Complete {
         return Ok(());
     }
+    if !report.errors.is_empty() {
+        let errors = report.errors.join("\n");
+        return Err(Failure::Input(format!("partial, what was measured is in {}: {errors}", report.out)));
+    }
     eprintln!("partial: interrupted before every flow had finished; what was measured is in {}", report.out);
     Err(Failure::Interrupted)
 }
@@ -113,7 +117,8 @@ fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let flows: f64 = report.cases.iter().map(|c| c.metrics["flows"].value()).sum();
     if report.status != Status::Complete {
-        writeln!(out, "PARTIAL: only the flows that had finished when the run was interrupted\n")?;
+        let end = if report.errors.is_empty() { "was interrupted" } else { "gave up" };
+        writeln!(out, "PARTIAL: only the flows that had finished when the run {end}\n")?;
     }
     writeln!(
         out,

@@ -237,6 +237,11 @@ impl<'a> Links<'a> {
         if self.up[port as usize] { self.rates[port as usize] } else { 0 }
     }
 
+    /// A port of a link that is down.
+    pub fn down(&self) -> Option<u32> {
+        (0..).zip(&self.up).find(|(_, up)| !**up).map(|(port, _)| port)
+    }
+
     /// Makes the changes that are due. Whether there were any.
     pub fn apply(&mut self, world: &mut World) -> bool {
         let now = world.now();

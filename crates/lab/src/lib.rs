@@ -16,6 +16,7 @@ mod optimum;
 pub mod pairs;
 pub mod papers;
 pub mod parts;
+mod patience;
 pub mod port_options;
 mod ports;
 pub mod presets;

@@ -222,6 +222,7 @@ mod tests {
     fn outcome(flows: Vec<Flow>) -> Outcome {
         Outcome {
             complete: true,
+            stuck: None,
             simulated: 0,
             hops: 0,
             lost: 0,

@@ -72,6 +72,9 @@ pub struct Report {
     pub packet_hops: u64,
     /// A fingerprint of the results.
     pub digest: String,
+    /// The cases and seeds that gave up, and why: flows waited for ever.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<String>,
     /// The cases.
     pub cases: Vec<CaseResult>,
     /// The paper's claims.
@@ -145,6 +148,7 @@ pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Re
         wall_s: 0.0,
         packet_hops: 0,
         digest: String::new(),
+        errors: Vec::new(),
         cases: Vec::new(),
         claims: Vec::new(),
     };
@@ -167,6 +171,10 @@ pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Re
         .collect();
     report.status = if complete { Status::Complete } else { Status::Partial };
     report.packet_hops = done.iter().map(|(_, _, o)| o.hops).sum();
+    let stuck = |&(case, seed, o): &(&Case, u64, &Outcome)| {
+        o.stuck.as_ref().map(|why| format!("{} seed {seed}: {why}", case.label()))
+    };
+    report.errors = done.iter().filter_map(stuck).collect();
     report.digest = summary::digest(&done);
     report.cases = plan
         .cases

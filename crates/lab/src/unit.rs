@@ -10,6 +10,7 @@ use tresse_workload::{Stream, Transfer};
 use crate::changes::{self, Links};
 use crate::network::Routing;
 use crate::optimum::Optima;
+use crate::patience::{self, Patience};
 use crate::port_options::PortConfigs;
 use crate::resolve::{Case, Plan};
 use crate::round::Connection;
@@ -73,6 +74,8 @@ pub struct Link {
 pub struct Outcome {
     /// Whether every flow has finished.
     pub complete: bool,
+    /// Why it gave up, if flows wait for ever.
+    pub stuck: Option<String>,
     /// Simulated time, ps.
     pub simulated: Time,
     /// Packet-hops.
@@ -125,6 +128,8 @@ pub fn run<E>(
     let mut flows: Vec<Flow> = Vec::new();
     let mut optima = Optima::default();
     let mut complete = true;
+    let mut stuck = None;
+    let mut patience = Patience::new(&world);
     for round in 0..case.rounds {
         let connections = case.round(fabric, seed, round);
         for (place, connection) in (0..).zip(&connections) {
@@ -133,7 +138,8 @@ pub fn run<E>(
         let first = flows.len();
         let mut sampler = Sampler::new(plan, case, seed, round, &connections, &world, &links);
         while world.live() > 0 && complete {
-            let until = sampler.as_ref().map_or(NEVER, Sampler::until).min(links.next().unwrap_or(NEVER));
+            let next = patience.next().min(links.next().unwrap_or(NEVER));
+            let until = sampler.as_ref().map_or(NEVER, Sampler::until).min(next);
             let step = world.advance(until, BUDGET);
             publish(&world, progress);
             complete = !stop.load(Ordering::Relaxed);
@@ -157,7 +163,14 @@ pub fn run<E>(
                 }
                 Step::Budget => {}
                 Step::Reached => {
-                    assert_ne!(until, NEVER, "{} flows are unfinished and nothing will happen", world.live());
+                    if let Some(why) = patience.look(&world) {
+                        complete = false;
+                        let finished = &flows[first..];
+                        let waits = |place: u32| finished.iter().all(|f| f.record.id as u32 != place);
+                        let waiting = (0..).zip(&transfers).filter(|(place, _)| waits(*place));
+                        let waiting: Vec<&Transfer> = waiting.map(|(_, transfer)| transfer).collect();
+                        stuck = Some(patience::describe(why, fabric, &links, round, &waiting));
+                    }
                     let changed = links.apply(&mut world);
                     if let Some(sampler) = &mut sampler {
                         if changed {
@@ -184,6 +197,7 @@ pub fn run<E>(
     progress.done.store(true, Ordering::Relaxed);
     Ok(Outcome {
         complete,
+        stuck,
         simulated: world.now(),
         hops: world.fabric().hops(),
         lost: world.fabric().ports().iter().map(|p| p.counters().lost).sum(),

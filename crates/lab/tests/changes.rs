@@ -46,6 +46,12 @@ fn plan(text: &str) -> Result<Plan, String> {
 }
 
 fn report(text: &str) -> Report {
+    let report = report_of_any(text);
+    assert!(report.status == Status::Complete);
+    report
+}
+
+fn report_of_any(text: &str) -> Report {
     let source = Source { name: "t.toml".to_owned(), text: text.to_owned() };
     let loaded = load(source, Profile::Full, &[]).expect("valid");
     let plan = resolve(&loaded, &[]).expect("valid");
@@ -53,9 +59,7 @@ fn report(text: &str) -> Report {
     let out = out.path().to_owned();
     let options = Options { profile: Profile::Full, seed: 1, replications: 1, parallel: 1, out };
     let watch = Watch::new(&plan, &options).expect("one seed");
-    let report = run(&loaded, &plan, &options, &watch).expect("it runs");
-    assert!(report.status == Status::Complete);
-    report
+    run(&loaded, &plan, &options, &watch).expect("it runs")
 }
 
 fn change(at: &str, link: [&str; 2], what: &str) -> String {
@@ -92,6 +96,25 @@ fn a_link_that_fails_loses_what_is_on_it_until_it_is_back() {
     // 22 ms of work are left when it comes back; the timer that is running then was at most doubled.
     let simulated = metric("simulated_s");
     assert!((0.142..0.4).contains(&simulated), "{simulated}");
+}
+
+/// What was measured is kept: the first round, and of the second nothing but the link's counters.
+#[test]
+fn a_run_whose_flows_wait_for_ever_ends_and_says_why() {
+    let fails = change("80ms", ["spine 0", "leaf 0"], "failed = true");
+    let report = report_of_any(&(PAIR.replace("rounds = 1", "rounds = 2") + &fails));
+    assert!(report.status == Status::Partial);
+    let [error] = &report.errors[..] else { panic!("{:?}", report.errors) };
+    for part in [
+        "xmp-1 permutation seed 1: the flow from host 0 to host 1 of round 1 and 1 others wait for ever",
+        "nothing has arrived for 10000s",
+        "the link of leaf 0 and spine 0 has failed for good: let it come back",
+    ] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    let metric = |name: &str| report.cases[0].metrics[name].value();
+    assert_eq!(metric("flows"), 2.0);
+    assert_eq!(metric("simulated_s"), 20_000.0);
 }
 
 /// Two spines, and the switches spray: the leaf at the failed link takes the other spine at once, but packets

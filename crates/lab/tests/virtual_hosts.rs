@@ -150,7 +150,7 @@ fn what_is_wrong_is_named() {
             "says that a link of vnic 0.0.0 is not there",
         ),
         (
-            &[ECMP, "changes=[{at='1ms', remap=['vnic 0.0.0', 'bridge 0.1'], reroute_after='5000000h'}]"],
+            &[ECMP, "changes=[{at='1ms', remap=['vnic 0.0.0', 'bridge 0.1'], reroute_after='18000000s'}]"],
             "at most 1000s",
         ),
         (&[ECMP, "changes=[{at='1ms', remap=['vnic 0.9.7', 'bridge 0.1']}]"], "no node `vnic 0.9.7`"),

@@ -245,7 +245,7 @@ impl Subflow {
         m.count += 1;
         (m.end, m.ce) = (seq + 1, ce);
         if m.poll <= now {
-            m.next_poll = now + gro.interval;
+            m.next_poll = now.saturating_add(gro.interval);
             return true;
         }
         m.count >= gro.segments
@@ -266,7 +266,7 @@ impl Subflow {
         let due = self.pending >= rule.every || urgent || self.quick > 0;
         self.quick = self.quick.saturating_sub(1);
         if !due && self.deadline == NEVER {
-            self.deadline = now + rule.timer;
+            self.deadline = now.saturating_add(rule.timer);
         }
         due
     }

@@ -174,7 +174,7 @@ impl Sender {
         let handshake = self.handshakes.iter_mut().find(|h| h.due)?;
         let subflow = usize::from(handshake.subflow);
         handshake.due = false;
-        handshake.deadline = now + self.subflows[subflow].rtt.rto(&self.config);
+        handshake.deadline = now.saturating_add(self.subflows[subflow].rtt.rto(&self.config));
         Some(Transmit {
             subflow,
             origin: Origin::Handshake,

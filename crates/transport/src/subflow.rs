@@ -343,7 +343,7 @@ impl Subflow {
 
     fn arm(&mut self, now: Time, config: &Config) {
         let idle = self.board.outstanding() == 0;
-        self.deadline = if idle { NEVER } else { now + self.rtt.rto(config) };
+        self.deadline = if idle { NEVER } else { now.saturating_add(self.rtt.rto(config)) };
     }
 
     /// Brings the scoreboard up to date: how many segments the ACK delivers.

@@ -56,7 +56,7 @@ impl Balancer {
         self.pauses += 1;
         let name = mix(mix(mix(plb.seed) ^ self.number).wrapping_add(self.pauses));
         let more = (u128::from(name) * u128::from(plb.suspend)) >> 64;
-        self.paused_until = now + plb.suspend + more as Time;
+        self.paused_until = now.saturating_add(plb.suspend + more as Time);
         self.congested_rounds = 0;
     }
 }

@@ -163,7 +163,7 @@ impl Subflow {
         let window = rack.reordering_window(sure, self.rtt.min(), self.rtt.srtt());
         let Some(due) = self.board.lose_older(now, rack.newest, rack.rtt + window) else { return false };
         self.alarm = Alarm::Reordering;
-        self.deadline = (due + config.timer_slack).min(now + self.rtt.rto(config));
+        self.deadline = due.saturating_add(config.timer_slack).min(now.saturating_add(self.rtt.rto(config)));
         true
     }
 
@@ -197,7 +197,7 @@ impl Subflow {
         }
         rack.probe.due = Some(if more { Due::New } else { Due::Last });
         self.alarm = Alarm::Retransmission;
-        self.deadline = now + self.rtt.rto(config);
+        self.deadline = now.saturating_add(self.rtt.rto(config));
     }
 
     /// The last segment, if a probe is to send it again.
@@ -232,7 +232,7 @@ impl Subflow {
             return;
         }
         if let Some(probe) = self.probe_time(now, config, state) {
-            let expiry = self.board.time(self.board.una()) + self.rtt.rto(config);
+            let expiry = self.board.time(self.board.una()).saturating_add(self.rtt.rto(config));
             self.alarm = Alarm::Probe;
             self.deadline = if expiry > now { probe.min(expiry) } else { probe };
         } else if idle || self.alarm == Alarm::Probe {
@@ -246,13 +246,13 @@ impl Subflow {
     pub(super) fn set_timer_after_retransmit(&mut self, now: Time, seq: u32, config: &Config) {
         if self.rack.is_some() && seq == self.board.una() && self.alarm != Alarm::Reordering {
             self.alarm = Alarm::Retransmission;
-            self.deadline = now + self.rtt.rto(config);
+            self.deadline = now.saturating_add(self.rtt.rto(config));
         }
     }
 
     /// An ACK has advanced and no reordering window is open: sets the timer (§7.2, §8).
     pub(super) fn set_timer_after_ack(&mut self, now: Time, config: &Config, state: State) {
-        let rto = now + self.rtt.rto(config);
+        let rto = now.saturating_add(self.rtt.rto(config));
         (self.alarm, self.deadline) = if self.board.outstanding() == 0 {
             (Alarm::Retransmission, NEVER)
         } else if let Some(probe) = self.probe_time(now, config, state) {
@@ -269,17 +269,17 @@ impl Subflow {
             return None;
         }
         Some(match (self.rtt.srtt(), self.board.outstanding()) {
-            (0, _) => now + config.rto_initial,
-            (srtt, 1) => now + 2 * srtt + config.rto_min,
-            (srtt, _) => now + 2 * srtt + config.timer_slack,
+            (0, _) => now.saturating_add(config.rto_initial),
+            (srtt, 1) => now.saturating_add(2 * srtt + config.rto_min),
+            (srtt, _) => now.saturating_add(2 * srtt + config.timer_slack),
         })
     }
 
     /// The timer is a retransmission timeout again, counted from the first segment's transmission.
     fn restore_rto(&mut self, now: Time, config: &Config) {
         self.alarm = Alarm::Retransmission;
-        let expiry = self.board.time(self.board.una()) + self.rtt.rto(config);
-        self.deadline = expiry.max(now + 1);
+        let expiry = self.board.time(self.board.una()).saturating_add(self.rtt.rto(config));
+        self.deadline = expiry.max(now.saturating_add(1));
     }
 
     /// The window goes down for a loss that a probe has repaired (§7.4.2).
