@@ -167,8 +167,8 @@ pub fn run<E>(
                         complete = false;
                         let finished = &flows[first..];
                         let waits = |place: u32| finished.iter().all(|f| f.record.id as u32 != place);
-                        let waiting = (0..).zip(&transfers).filter(|(place, _)| waits(*place));
-                        let waiting: Vec<&Transfer> = waiting.map(|(_, transfer)| transfer).collect();
+                        let waiting = (0..).zip(&connections).filter(|(place, _)| waits(*place));
+                        let waiting: Vec<&Transfer> = waiting.map(|(_, c)| &c.transfer).collect();
                         stuck = Some(patience::describe(why, fabric, &links, round, &waiting));
                     }
                     let changed = links.apply(&mut world);
