@@ -88,8 +88,11 @@ fn is_moving(case: &OptimumCase) -> bool {
 }
 
 fn row(case: &OptimumCase) -> Vec<String> {
-    let text = |key: &str| case.case[key].to_string().trim_matches('"').to_owned();
     let dash = || "-".to_owned();
+    let text = |key: &str| match &case.case[key] {
+        serde_json::Value::Null => dash(),
+        value => value.to_string().trim_matches('"').to_owned(),
+    };
     let mbps = |v: Option<f64>| v.map_or_else(dash, |v| format!("{:.1}", v / 1e6));
     let optimal = |key: &str| case.optimum.as_ref().and_then(|o| o.goodput.get(key).copied());
     let percent = |key: &str| {
@@ -118,9 +121,12 @@ fn row(case: &OptimumCase) -> Vec<String> {
 fn details(out: &mut impl Write, case: &OptimumCase) -> io::Result<()> {
     const SHOWN: usize = 3;
     let text = |key: &str| case.case[key].as_str().unwrap_or_default();
-    let subflows = &case.case["subflows"];
-    let several = if subflows == 1 { "" } else { "s" };
-    writeln!(out, "\n{} with {subflows} subflow{several}, {}:", text("scheme"), text("pattern"))?;
+    let subflows = match case.case["subflows"].as_u64() {
+        Some(1) => " with 1 subflow".to_owned(),
+        Some(n) => format!(" with {n} subflows"),
+        None => String::new(),
+    };
+    writeln!(out, "\n{}{subflows}, {}:", text("scheme"), text("pattern"))?;
     if let Some(claim) = &case.claim {
         let utility = claim.utility.as_deref().unwrap_or("none");
         writeln!(out, "  utility: {utility} (standing: {}; {})", claim.standing, claim.source)?;

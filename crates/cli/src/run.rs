@@ -209,9 +209,13 @@ fn explain_optimum(cases: &[CaseResult], out: &mut impl Write) -> io::Result<()>
     Ok(())
 }
 
-/// A scheme with its number of subflows: `xmp-2`.
+/// A scheme with its number of subflows, if it has one: `xmp-2`.
 pub(crate) fn scheme(case: &CaseResult) -> String {
-    format!("{}-{}", case.case["scheme"].as_str().unwrap_or_default(), case.case["subflows"])
+    let name = case.case["scheme"].as_str().unwrap_or_default();
+    match case.case["subflows"].as_u64() {
+        Some(n) => format!("{name}-{n}"),
+        None => name.to_owned(),
+    }
 }
 
 fn row(case: &CaseResult) -> Vec<String> {

@@ -292,8 +292,8 @@ pub struct Published {
 pub struct PublishedValue {
     /// The scheme.
     pub scheme: String,
-    /// The number of subflows.
-    pub subflows: u32,
+    /// The number of subflows, if the scheme has several.
+    pub subflows: Option<u32>,
     /// The pattern.
     pub pattern: String,
     /// Mean goodput of the flows.

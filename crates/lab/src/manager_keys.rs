@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
-use tresse_path_manager::{Declaration, ParameterError, Scheme, Value, all, find};
+use tresse_path_manager::{Declaration, ParameterError, Range, Scheme, Value, all, find};
 
 use crate::declared;
 use crate::error::did_you_mean;
@@ -29,6 +29,15 @@ impl PathManager {
     /// Whether the scheme's `subflows` says how many it opens; the others decide themselves.
     pub fn takes_subflows(&self) -> bool {
         find(&self.name).is_some_and(|d| d.parameters.iter().any(|p| p.name == SUBFLOWS))
+    }
+
+    /// How many subflows a scheme has that does not say it: what is declared; 1 if it decides itself.
+    pub fn usual_subflows(&self) -> u32 {
+        let declared = find(&self.name).and_then(|d| d.parameters.iter().find(|p| p.name == SUBFLOWS));
+        match declared.map(|p| p.range) {
+            Some(Range::Whole { default, .. }) => default as u32,
+            _ => 1,
+        }
     }
 
     /// The path manager with `subflows` subflows, if it takes their number.

@@ -19,6 +19,7 @@ pub const METRICS: &[&str] = &[
     "fct_p99_s",
     "fct_max_s",
     "cwnd_mean_pkts",
+    "subflows_opened_mean",
     "flows",
     "delivered_bytes",
     "timeouts",
@@ -78,6 +79,8 @@ pub(crate) fn of(outcomes: &[Outcome]) -> IndexMap<&'static str, Metric> {
             metrics.insert(name, Metric::Real(seconds(percentile(&fct, percent))));
         }
         metrics.extend(mean_window(flows()).map(|w| ("cwnd_mean_pkts", Metric::Real(w))));
+        let opened: Vec<u64> = flows().map(|f| f.record.opened.into()).collect();
+        metrics.insert("subflows_opened_mean", Metric::Real(mean(&opened)));
     }
     let total = |f: fn(&Outcome) -> u64| Metric::Count(outcomes.iter().map(f).sum());
     let sum = |f: fn(&Flow) -> u64| Metric::Count(flows().map(f).sum());

@@ -1,6 +1,7 @@
 //! From an experiment to its cases: every point of the axes scheme, subflows and pattern.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
@@ -29,14 +30,16 @@ use crate::weight;
 pub struct Case {
     /// The name of its scheme.
     pub scheme: String,
-    /// Subflows a connection.
-    pub subflows: u32,
+    /// The subflows that a connection is to have; `None` if its path manager decides.
+    pub subflows: Option<u32>,
     /// The name of its workload.
     pub pattern: String,
     /// What opens and closes the subflows.
     pub manager: Manager,
     /// Whether that remembers paths by their numbers, for all connections of two hosts (MPTCP_OPN).
     pub names_paths: bool,
+    /// The name of what decides during a run which subflows there are; `None` if they are opened at the start and stay.
+    pub decides: Option<&'static str>,
     /// Whether that is to detect subflows that share a path.
     pub detects: bool,
     /// How many addresses a sender has, and so fixed routes, for a connection to choose from.
@@ -62,18 +65,20 @@ pub struct Case {
 }
 
 impl Case {
-    /// The axes with their values, as `--only` takes them.
+    /// The axes with their values, as `--only` takes them. There is no number of subflows if the path manager
+    /// decides.
     pub fn axes(&self) -> IndexMap<&'static str, String> {
-        IndexMap::from([
-            ("scheme", self.scheme.clone()),
-            ("subflows", self.subflows.to_string()),
-            ("pattern", self.pattern.clone()),
-        ])
+        let subflows = self.subflows.map(|n| ("subflows", n.to_string()));
+        let scheme = iter::once(("scheme", self.scheme.clone()));
+        scheme.chain(subflows).chain([("pattern", self.pattern.clone())]).collect()
     }
 
-    /// A name for people: `xmp-2 permutation`.
+    /// A name for people: `xmp-2 permutation`, or `opn permutation` if the path manager decides.
     pub fn label(&self) -> String {
-        format!("{}-{} {}", self.scheme, self.subflows, self.pattern)
+        match self.subflows {
+            Some(n) => format!("{}-{n} {}", self.scheme, self.pattern),
+            None => format!("{} {}", self.scheme, self.pattern),
+        }
     }
 }
 
@@ -180,9 +185,6 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             let path = |key| ["schemes", name.as_str(), key];
             let (controllers, transport) =
                 build_scheme(transport, scheme).map_err(|(key, e)| wrong(&path(key), e))?;
-            if scheme.subflows.values().is_empty() {
-                return Err(wrong(&path("subflows"), "at least one number of subflows".into()));
-            }
             let class = class(&path("class"), scheme.class.unwrap_or(workload.class))?;
             let largest = controllers::MAX_SUBFLOWS as u32;
             let ways = routing.most().min(largest);
@@ -190,11 +192,21 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             let most = if is_fixed { ways } else { largest };
             let path_manager = scheme.path_manager.clone().unwrap_or_else(|| usual(routing));
             let takes_subflows = path_manager.takes_subflows();
-            for &subflows in scheme.subflows.values() {
+            let usual = scheme.path_manager.as_ref().map_or(1, PathManager::usual_subflows);
+            let (counts, whose) = match &scheme.subflows {
+                Some(counts) => (counts.values(), String::new()),
+                None => (&[usual][..], format!(" (the default of {})", path_manager.name)),
+            };
+            if counts.is_empty() {
+                return Err(wrong(&path("subflows"), "at least one number of subflows".into()));
+            }
+            for &subflows in counts {
                 if subflows == 0 || subflows > most {
                     let message = match is_fixed {
-                        true => format!("{subflows} subflows: this fabric has 1 to {most} distinct paths"),
-                        false => format!("{subflows} subflows: a connection has 1 to {most}"),
+                        true => {
+                            format!("{subflows} subflows{whose}: this fabric has 1 to {most} distinct paths")
+                        }
+                        false => format!("{subflows} subflows{whose}: a connection has 1 to {most}"),
                     };
                     return Err(wrong(&path("subflows"), message));
                 }
@@ -204,7 +216,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                 })?;
                 if subflows > 1 && !takes_subflows {
                     let name = &path_manager.name;
-                    let message = format!("{name} decides itself how many subflows there are");
+                    let message = format!("{name} decides itself how many subflows there are: leave it out");
                     return Err(wrong(&path("subflows"), message));
                 }
                 let together = Parts {
@@ -231,11 +243,13 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                 })?;
                 cases.push(Case {
                     scheme: name.clone(),
-                    subflows,
+                    subflows: takes_subflows.then_some(subflows),
                     pattern: pattern.clone(),
                     paths: if takes_subflows { subflows } else { ways },
                     detects: matches!(manager.config(), Managers::PathSharing(_)),
                     names_paths: matches!(manager.config(), Managers::Opn(_)),
+                    decides: (!matches!(manager.config(), Managers::Fixed(_)))
+                        .then_some(manager.declaration().name),
                     manager: manager.into(),
                     routing: Arc::clone(routing),
                     flags: *flags,
@@ -361,7 +375,8 @@ fn check_rates(scheme: &controllers::Scheme) -> Result<(), String> {
 /// The cases that `KEY=VALUE[,VALUE]…` names.
 fn keep(cases: Vec<Case>, filter: &str) -> Result<Vec<Case>, LabError> {
     let bad = |message: String| LabError::Input(format!("--only {filter}: {message}"));
-    let keys: Vec<&str> = cases.first().map(|c| c.axes().into_keys().collect()).unwrap_or_default();
+    let keys: IndexSet<&str> = cases.iter().flat_map(|c| c.axes().into_keys()).collect();
+    let keys: Vec<&str> = keys.into_iter().collect();
     let (key, values) = filter
         .split_once('=')
         .ok_or_else(|| bad(format!("expected KEY=VALUE[,VALUE]…, with a key of {}", keys.join(", "))))?;
@@ -370,12 +385,13 @@ fn keep(cases: Vec<Case>, filter: &str) -> Result<Vec<Case>, LabError> {
         return Err(bad(format!("there is no axis `{key}`{hint} (there are: {})", keys.join(", "))));
     }
     let wanted: Vec<&str> = values.split(',').map(str::trim).collect();
-    let known: IndexSet<String> = cases.iter().map(|c| c.axes()[key].clone()).collect();
+    let known: IndexSet<String> = cases.iter().filter_map(|c| c.axes().swap_remove(key)).collect();
     if let Some(unknown) = wanted.iter().find(|w| !known.contains(**w)) {
         let names = known.iter().map(String::as_str).filter(|k| k.parse::<u32>().is_err());
         let hint = did_you_mean(unknown, names);
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         return Err(bad(format!("no case has {key} = {unknown}{hint} (there are: {})", known.join(", "))));
     }
-    Ok(cases.into_iter().filter(|c| wanted.contains(&c.axes()[key].as_str())).collect())
+    let is_wanted = |case: &Case| case.axes().get(key).is_some_and(|value| wanted.contains(&value.as_str()));
+    Ok(cases.into_iter().filter(is_wanted).collect())
 }

@@ -23,11 +23,11 @@ pub struct Scheme {
     pub detection: Option<Detection>,
     /// Who chooses the ways of its packets; what `fabric.routing` says if it is not said.
     pub routing: Option<RoutingKey>,
-    /// The number of subflows, or several: each is a case.
-    #[serde(default = "one_subflow")]
-    pub subflows: Counts,
+    /// The number of subflows, or several: each is a case. If it is not said, the default of `path_manager`, or 1
+    /// without one.
+    pub subflows: Option<Counts>,
     /// What opens and closes the subflows (`tresse list path-managers`); if it is not said, `fixed`. `subflows`
-    /// says how many, if the path manager takes their number; the others decide it themselves.
+    /// says how many, if the path manager takes their number; the others decide it themselves and take none.
     pub path_manager: Option<PathManager>,
     /// Values for the controller's parameters.
     #[serde(default)]
@@ -76,10 +76,6 @@ pub struct UserUtility {
     pub points: Vec<(Rate, f64)>,
     /// A flow of weight 1 has the controller's own alpha-fair utility up to this rate.
     pub base: Rate,
-}
-
-fn one_subflow() -> Counts {
-    Counts::One(1)
 }
 
 fn dctcp_echo() -> Echo {

@@ -54,11 +54,10 @@ pub struct ClaimResult {
 /// The results of `case`; `outcomes` are its replications. None before the first flow.
 pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -> CaseResult {
     let (ci95, ci95_over) = metrics::intervals(outcomes);
-    let published = experiment
-        .published
-        .values
-        .iter()
-        .find(|v| v.scheme == case.scheme && v.subflows == case.subflows && v.pattern == case.pattern);
+    let published = experiment.published.values.iter().find(|v| {
+        let same_number = v.subflows.is_none_or(|n| case.subflows == Some(n));
+        v.scheme == case.scheme && same_number && v.pattern == case.pattern
+    });
     let optima: Vec<_> = outcomes.iter().map(|o| &o.optima).collect();
     let optimum = optimum::summary(&optima);
     let why_none = optima.iter().find_map(|o| o.why_none().map(str::to_owned));
@@ -84,7 +83,7 @@ fn numbers(value: &PublishedValue) -> IndexMap<&'static str, f64> {
     goodput.into_iter().chain(others).collect()
 }
 
-/// The axes of a case, as results name it.
+/// The axes of a case, as results name it; `subflows` is null if the path manager decides.
 pub(crate) fn axes(case: &Case) -> IndexMap<&'static str, serde_json::Value> {
     IndexMap::from([
         ("scheme", case.scheme.clone().into()),

@@ -28,17 +28,23 @@ struct Kind(DataType, bool);
 
 const TEXT: Kind = Kind(DataType::Utf8, false);
 const U32: Kind = Kind(DataType::UInt32, false);
+const MAYBE_U32: Kind = Kind(DataType::UInt32, true);
 const U64: Kind = Kind(DataType::UInt64, false);
 const MAYBE_U64: Kind = Kind(DataType::UInt64, true);
 
 const CASE: [Column; 4] = [
     Column("scheme", TEXT, "", "the scheme's name in the experiment"),
-    Column("subflows", U32, "", "subflows a connection"),
+    Column(
+        "subflows",
+        MAYBE_U32,
+        "",
+        "the subflows that a connection is to have, without the first one of mmptcp; null if its path manager decides",
+    ),
     Column("pattern", TEXT, "", "the workload's name in the experiment"),
     Column("seed", U64, "", "the seed of this replication"),
 ];
 
-const FLOWS: [Column; 16] = [
+const FLOWS: [Column; 18] = [
     Column("round", U32, "", "the round of the pattern, from 0"),
     Column("from", U32, "", "the sending host"),
     Column("to", U32, "", "the receiving host"),
@@ -52,8 +58,8 @@ const FLOWS: [Column; 16] = [
         MAYBE_U64,
         "bit/s",
         "the flow's optimal goodput among all flows of its round; null where the controller claims no utility, \
-         after the first 16 rounds, in rounds of more than 1024 subflows or cut short, and where no \
-         optimum was found",
+         where subflows or links are not the same throughout or switches choose the ways, after the first 16 \
+         rounds, in rounds of more than 1024 subflows or cut short, and where no optimum was found",
     ),
     Column("retransmissions", U64, "packets", "segments that were sent again on the same subflow"),
     Column("timeouts", U64, "", "retransmission timeouts"),
@@ -67,6 +73,8 @@ const FLOWS: [Column; 16] = [
         "packets",
         "the windows of these rounds, summed; over `rounds`, the mean window",
     ),
+    Column("opened", U32, "", "subflows that its path manager opened"),
+    Column("closed", U32, "", "those of them that it closed before the flow's end"),
 ];
 
 const LINKS: [Column; 8] = [
@@ -122,8 +130,9 @@ const SAMPLES: [Column; 12] = [
         MAYBE_U64,
         "bit/s",
         "the mean, over this time, of the optimal goodput of the whole flow, all subflows together, among the \
-         flows that had not ended; null where the controller claims no utility, after the first 16 rounds, in \
-         rounds of more than 256 flows, and where no optimum was found",
+         flows that had not ended; null where the controller claims no utility, where subflows come and go or \
+         switches choose the ways, after the first 16 rounds, in rounds of more than 256 flows, and where no \
+         optimum was found",
     ),
 ];
 
@@ -268,6 +277,8 @@ impl Tables {
             u64s(|f| f.record.counters.marks),
             u64s(|f| f.record.counters.rounds),
             u64s(|f| f.record.counters.windows),
+            u32s(|f| f.record.opened),
+            u32s(|f| f.record.closed.count_ones()),
         ]);
         self.flows.append(columns)
     }
@@ -361,7 +372,7 @@ fn case_columns(case: &Case, seed: u64, rows: usize) -> Vec<ArrayRef> {
     let text = |v: &str| -> ArrayRef { Arc::new(StringArray::from_iter_values((0..rows).map(|_| v))) };
     vec![
         text(&case.scheme),
-        Arc::new(UInt32Array::from_value(case.subflows, rows)),
+        Arc::new(UInt32Array::from_iter((0..rows).map(|_| case.subflows))),
         text(&case.pattern),
         Arc::new(UInt64Array::from_value(seed, rows)),
     ]

@@ -1,6 +1,7 @@
 //! The built-in experiments, and what the profile and the settings make of them.
 
-use tresse_lab::{Options, Profile, Report, Watch, find, load, papers, resolve, run};
+use serde_json::Value;
+use tresse_lab::{Options, Plan, Profile, Report, Watch, find, load, optimum, papers, resolve, run};
 
 #[test]
 fn every_built_in_experiment_resolves_in_both_profiles() {
@@ -89,6 +90,84 @@ fn a_handshake_takes_a_round_trip() {
     // Four links of 100 us together each way, on each of which 40 B take 0.32 us; two SYNs may meet.
     let round_trip = fct("transport.handshake=true") - fct("transport.handshake=false");
     assert!((202.56e-6..204e-6).contains(&round_trip), "{round_trip}");
+}
+
+/// The cases of DCTCP over ECMP with this path manager and no `subflows`, or what is wrong.
+fn managed(manager: &str) -> Result<Plan, String> {
+    let settings = [
+        "fabric.k=4".to_owned(),
+        "fabric.routing=ecmp".to_owned(),
+        format!("schemes.dctcp.path_manager={manager}"),
+    ];
+    let mut source = find("xmp/table1").expect("built in");
+    source.text = source.text.replace("subflows = 1\n", "");
+    let loaded = load(source, Profile::Quick, &settings).expect("valid");
+    resolve(&loaded, &["scheme=dctcp".to_owned()]).map_err(|e| e.to_string())
+}
+
+#[test]
+fn without_a_number_of_subflows_there_are_as_many_as_declared() {
+    for (manager, subflows, label) in [
+        (r#"{ name = "fixed", by = "port" }"#, Some(2), "dctcp-2 permutation"),
+        (r#"{ name = "path-sharing", by = "port" }"#, Some(2), "dctcp-2 permutation"),
+        ("mmptcp", Some(8), "dctcp-8 permutation"),
+        ("opn-tuning", None, "dctcp permutation"),
+    ] {
+        let plan = managed(manager).unwrap_or_else(|e| panic!("{manager}: {e}"));
+        let case = &plan.cases[0];
+        assert_eq!((plan.cases.len(), case.subflows, &*case.label()), (1, subflows, label), "{manager}");
+    }
+}
+
+#[test]
+fn a_case_whose_path_manager_decides_is_on_no_axis_of_subflows() {
+    let settings = ["schemes.lia.subflows=1", "schemes.lia.path_manager=opn", "measure.samples=10ms"];
+    let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings.map(str::to_owned));
+    let loaded = loaded.expect("valid");
+    let all = resolve(&loaded, &[]).expect("valid");
+    assert!(all.cases.iter().any(|c| c.label() == "lia permutation" && c.axes().len() == 2));
+    let one = resolve(&loaded, &["subflows=1".to_owned()]).expect("valid");
+    assert_eq!(one.cases.iter().map(|c| c.label()).collect::<Vec<_>>(), ["dctcp-1 permutation"]);
+    let message = resolve(&loaded, &["scheme=lia".to_owned(), "subflows=1".to_owned()]);
+    let message = message.expect_err("lia has no number").to_string();
+    assert!(message.contains("there is no axis `subflows`"), "{message}");
+}
+
+#[test]
+fn what_a_path_manager_opens_is_told_and_has_no_optimum() {
+    let settings =
+        ["workloads.permutation.size=100kB", "schemes.xmp.subflows=1", "schemes.xmp.path_manager=opn"];
+    let report = rack_to_rack(&settings, "scheme=xmp", 1);
+    let [case] = &report.cases[..] else { panic!("{} cases", report.cases.len()) };
+    // Four paths, and no loss rate yet: one subflow on each.
+    assert_eq!((&case.case["subflows"], case.metrics["subflows_opened_mean"].value()), (&Value::Null, 4.0));
+    assert!(case.optimum.is_empty());
+    let why = case.no_optimum.as_deref().unwrap_or_default();
+    assert!(why.contains("opn decides while flows run"), "{why}");
+    let fixed = rack_to_rack(&["workloads.permutation.size=100kB"], "subflows=4", 1);
+    assert!(fixed.cases.iter().all(|c| c.metrics["subflows_opened_mean"].value() == 4.0));
+    assert!(fixed.cases.iter().any(|c| !c.optimum.is_empty()));
+}
+
+/// A round from rack to rack of a large fabric has few flows: 8 of 128 hosts, here with more subflows than 1024 in all
+/// if every host sent.
+#[test]
+fn a_small_round_of_a_large_fabric_has_an_optimum() {
+    let settings = ["fabric.k=8", "workloads.permutation.size=10kB", "schemes.xmp.subflows=10"];
+    let report = rack_to_rack(&settings, "scheme=xmp", 1);
+    assert!(!report.cases[0].optimum.is_empty(), "{:?}", report.cases[0].no_optimum);
+}
+
+#[test]
+fn links_that_change_have_no_optimum_of_a_whole_round() {
+    let mut source = find("xmp/table1").expect("built in");
+    source.text += "[[changes]]\nat = \"1ms\"\nlink = [\"host 0\", \"edge 0\"]\nrate = \"500Mbps\"\n";
+    let loaded = load(source, Profile::Quick, &["fabric.k=4".to_owned()]).expect("valid");
+    let plan = resolve(&loaded, &["scheme=xmp".to_owned()]).unwrap_or_else(|e| panic!("{e}"));
+    for case in optimum(&loaded, &plan, Profile::Quick, 1, 1).cases {
+        let why = case.no_optimum.as_deref().unwrap_or_default();
+        assert!(case.optimum.is_none() && why.contains("links change while flows run"), "{why}");
+    }
 }
 
 #[test]

@@ -69,7 +69,10 @@ impl Table {
 
     /// Which flow a row is of: scheme, subflows, seed, round, sending host.
     fn flows(&self) -> Vec<(String, [u64; 4])> {
-        let keys = ["subflows", "seed", "round", "from"].map(|name| self.numbers(name));
+        // 0 if the path manager decides.
+        let subflows = self.maybe("subflows").into_iter().map(Option::unwrap_or_default).collect();
+        let [seed, round, from] = ["seed", "round", "from"].map(|name| self.numbers(name));
+        let keys: [Vec<u64>; 4] = [subflows, seed, round, from];
         let schemes = self.texts("scheme").into_iter().enumerate();
         schemes.map(|(i, scheme)| (scheme, [0, 1, 2, 3].map(|k: usize| keys[k][i]))).collect()
     }
@@ -305,4 +308,14 @@ fn subflows_that_come_and_go_are_sampled_too() {
     }
     let opened = samples.flows().into_iter().zip(samples.numbers("subflow")).filter(|(f, _)| f.0 == "lia");
     assert_eq!(opened.map(|(_, subflow)| subflow).max(), Some(3), "opn takes all four paths at first");
+    let told =
+        flows.flows().into_iter().zip(flows.numbers("opened").into_iter().zip(flows.numbers("closed")));
+    for ((scheme, [subflows, ..]), (opened, closed)) in told {
+        assert_eq!(closed, 0);
+        assert!(if scheme == "lia" {
+            subflows == 0 && (1..=4).contains(&opened)
+        } else {
+            opened == subflows
+        });
+    }
 }

@@ -34,7 +34,7 @@ pub(super) const MOST_ROUNDS: usize = 16;
 
 /// The paths of the largest round that is compared, over all flows. A solution cannot be interrupted: some
 /// thousands of paths take half a minute where the solver is compiled without optimisation.
-const MOST_PATHS: u32 = 1024;
+const MOST_PATHS: usize = 1024;
 
 impl Optima {
     /// Adds a round of which every flow has finished: those `flows`. Its optimal goodputs, in the order of the
@@ -62,17 +62,14 @@ impl Optima {
 }
 
 fn beside(plan: &Plan, case: &Case, seed: u64, flows: &[Flow]) -> Result<Beside, String> {
-    if let Some(why) = words::no_fixed_paths(case) {
+    if let Some(why) = words::no_fixed_paths(case).or_else(|| words::no_lasting_links(plan)) {
         return Err(why);
-    }
-    if !plan.changes.is_empty() {
-        return Err("links change while flows run (samples.parquet has the optimum over time)".to_owned());
     }
     let round = Round::new(plan, case, seed, flows[0].round);
     if let Some(why) = why_none(case, &round) {
         return Err(why);
     }
-    let paths = plan.fabric.hosts() * case.subflows;
+    let paths = round.paths();
     if paths > MOST_PATHS {
         return Err(format!(
             "a round has {paths} subflows; beyond {MOST_PATHS} its optimum takes too long beside a run \

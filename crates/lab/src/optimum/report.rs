@@ -169,7 +169,7 @@ pub fn optimum(loaded: &Loaded, plan: &Plan, profile: Profile, seed: u64, parall
 
 fn one(plan: &Plan, case: &Case, seed: u64) -> OptimumCase {
     let controller = case.controllers.controller().name();
-    if let Some(why) = words::no_fixed_paths(case) {
+    if let Some(why) = words::no_fixed_paths(case).or_else(|| words::no_lasting_links(plan)) {
         return OptimumCase {
             case: axes(case),
             controller,

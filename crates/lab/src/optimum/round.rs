@@ -90,6 +90,11 @@ impl Round {
         }
     }
 
+    /// How many paths the flows have together.
+    pub fn paths(&self) -> usize {
+        self.flows.iter().map(|f| f.paths.len()).sum()
+    }
+
     /// What the controller claims of these flows; `None` of a user's own, of which nothing is known.
     pub fn claim(&self) -> Option<&Claim> {
         self.flows.first().and_then(|f| f.claim.as_ref())

@@ -33,16 +33,16 @@ pub struct Steps {
 
 /// The flows of the largest round that is followed. A solution's cost grows faster than the flows squared, and
 /// there is one for each: beyond, they would take many times as long as the simulation.
-const MOST_FLOWS: u32 = 256;
+const MOST_FLOWS: usize = 256;
 
 impl Steps {
     /// From the start of round `round`, at `now`; `None` if the controller claims no utility, for rounds of
     /// more than 256 flows, and for those of which [`super::Optima`] does not tell the optimum either.
     pub fn of(plan: &Plan, case: &Case, seed: u64, round: u32, now: Time, links: &Links) -> Option<Self> {
-        if round as usize >= MOST_ROUNDS || plan.fabric.hosts() > MOST_FLOWS {
+        if round as usize >= MOST_ROUNDS || words::no_fixed_paths(case).is_some() {
             return None;
         }
-        if words::no_fixed_paths(case).is_some() {
+        if case.round(&plan.fabric, seed, round).len() > MOST_FLOWS {
             return None;
         }
         let round = Round::new(plan, case, seed, round);

@@ -8,7 +8,7 @@ use tresse_optimum::solve::OptimumError;
 use tresse_optimum::utility::Utility;
 
 use crate::network::Routing;
-use crate::resolve::Case;
+use crate::resolve::{Case, Plan};
 
 /// A utility in words.
 pub(super) fn utility(objective: &Objective, standing: Standing) -> String {
@@ -30,6 +30,11 @@ pub(super) fn utility(objective: &Objective, standing: Standing) -> String {
 
 /// Why flows have no paths that an optimum could divide the links among.
 pub(super) fn no_fixed_paths(case: &Case) -> Option<String> {
+    if let Some(manager) = case.decides {
+        return Some(format!(
+            "{manager} decides while flows run which subflows there are, and an optimum is of paths that stay"
+        ));
+    }
     match &*case.routing {
         Routing::Fixed(_) => None,
         Routing::Nodes { balancing: Balancing::Ecmp, .. } => {
@@ -39,6 +44,12 @@ pub(super) fn no_fixed_paths(case: &Case) -> Option<String> {
             "the switches divide each flow among all shortest ways, which no optimum here does".to_owned(),
         ),
     }
+}
+
+/// Why no optimum is that of a whole round.
+pub(super) fn no_lasting_links(plan: &Plan) -> Option<String> {
+    let why = "links change while flows run (samples.parquet of a run has the optimum over time)";
+    (!plan.changes.is_empty()).then(|| why.to_owned())
 }
 
 /// Why the flows of `case` have no optimum.
