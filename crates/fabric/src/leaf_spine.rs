@@ -78,6 +78,7 @@ impl LeafSpine {
         let names = |kind: &'static str, count| (0..count).map(move |n| format!("{kind} {n}"));
         Ok(Topology {
             configs: (0..).zip(&layers).map(|(p, &layer)| self.config(p, layer, p < hosts)).collect(),
+            streams: (0..ends.len() as u32).collect(),
             network: Network { hosts, nodes: hosts + leaves + spines, ends },
             layers,
             layer_names: &["rack", "spine"],

@@ -40,6 +40,9 @@ pub struct Topology {
     pub network: Network,
     /// Every port, by number. Its losses are drawn anew for each seed: see [`Topology::ports`].
     pub configs: Vec<PortConfig>,
+    /// By port: its name in random streams, the number that it was built with. It keeps it when other ports are
+    /// taken away, which so changes no draws (design rule 4).
+    pub streams: Vec<u32>,
     /// By port: the layer of its link, a place in `layer_names`. A host's NIC is in the layer of its link.
     pub layers: Vec<u8>,
     /// The layers' names, from the hosts up.
@@ -68,11 +71,11 @@ impl Topology {
 
     /// Every port, by number; `seed` decides which packets they lose.
     pub fn ports(&self, seed: u64) -> Vec<PortConfig> {
-        let seeded = |(config, port): (&PortConfig, u32)| PortConfig {
-            loss: Loss::new(config.loss.probability(), seed, port),
+        let seeded = |(config, &stream): (&PortConfig, &u32)| PortConfig {
+            loss: Loss::new(config.loss.probability(), seed, stream),
             ..*config
         };
-        self.configs.iter().zip(0..).map(seeded).collect()
+        self.configs.iter().zip(&self.streams).map(seeded).collect()
     }
 
     /// How far apart two hosts are.
@@ -145,12 +148,13 @@ impl Topology {
     }
 
     /// Takes ports away, and with them their links' directions; those that stay are numbered anew, in their
-    /// order.
+    /// order, but keep their random streams.
     pub fn remove(&mut self, ports: &[u32]) {
         let stays = |port: &usize| !ports.contains(&(*port as u32));
         let kept: Vec<usize> = (0..self.configs.len()).filter(stays).collect();
         self.network.ends = kept.iter().map(|&p| self.network.ends[p]).collect();
         self.configs = kept.iter().map(|&p| self.configs[p]).collect();
+        self.streams = kept.iter().map(|&p| self.streams[p]).collect();
         self.layers = kept.iter().map(|&p| self.layers[p]).collect();
     }
 }

@@ -251,6 +251,7 @@ impl VirtualHosts {
         let machines = c.hosts * c.machines;
         Topology {
             configs: configs.collect(),
+            streams: (0..ends.len() as u32).collect(),
             layers,
             layer_names: LAYERS,
             node_names: self.node_names(),

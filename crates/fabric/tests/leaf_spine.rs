@@ -166,6 +166,10 @@ fn paths_avoid_links_that_are_not_there() {
     topology.remove(&ports);
     assert!(topology.ports_between(spine, leaf).is_empty());
     assert_eq!((topology.configs.len(), topology.layers.len()), (62, 62));
+    // The losses of the others stay what they were.
+    let before = build(4, 4, 4).ports(7);
+    let kept: Vec<_> = (0..).zip(before).filter(|(p, _)| !ports.contains(p)).map(|(_, port)| port).collect();
+    assert_eq!(topology.ports(7), kept);
     let paths = ShortestPaths::new(&topology);
     assert_eq!(paths.unreachable(), None);
     for from in 0..16 {

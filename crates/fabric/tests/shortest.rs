@@ -21,6 +21,7 @@ fn topology(hosts: u32, switches: u32, links: &[[u32; 2]]) -> Topology {
     };
     Topology {
         configs: vec![port; ends.len()],
+        streams: (0..ends.len() as u32).collect(),
         layers: vec![0; ends.len()],
         layer_names: &["link"],
         node_names: (0..hosts + switches).map(|n| format!("node {n}")).collect(),

@@ -125,7 +125,8 @@ impl PortOptions {
         let switches = (0..).zip(&topology.network.ends).filter(|(_, [node, _])| *node >= hosts);
         for (number, &[node, _]) in switches {
             let (port, layer) = (&mut ports[number as usize], usize::from(topology.layers[number as usize]));
-            port.red = self.red.as_ref().map(|red| RedConfig { stream: (seed, number), ..red[layer] });
+            let stream = (seed, topology.streams[number as usize]);
+            port.red = self.red.as_ref().map(|red| RedConfig { stream, ..red[layer] });
             if self.classes.is_empty() && self.pool.is_none() {
                 continue;
             }

@@ -1,7 +1,5 @@
 //! What a port with a real server is made of.
 
-#[cfg(doc)]
-use crate::packet::Header;
 use crate::port::{PortConfig, Threshold};
 use crate::units::Time;
 
@@ -11,7 +9,7 @@ pub const MAX_CLASSES: usize = 8;
 /// What a port with a real server has beyond a plain one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerConfig {
-    /// The classes, by [`Header::class`]; packets of a class beyond wait in the last one.
+    /// The classes, by [`Header::class`](crate::Header::class); packets of a class beyond wait in the last one.
     pub classes: [ClassConfig; MAX_CLASSES],
     /// How many of them there are, 1 to 8.
     pub count: u8,
