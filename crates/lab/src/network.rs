@@ -37,6 +37,16 @@ impl Routing {
         }
     }
 
+    /// Pairs of addresses of two hosts that have so many addresses with a link of their own. Fixed routes have
+    /// numbers of their own. Where nodes decide, a host with one link has as many aliases as it wants.
+    pub fn address_pairs(&self, addresses: u32) -> u32 {
+        match self {
+            Self::Fixed(routes) => routes.most(),
+            Self::Nodes { .. } if addresses == 1 => u32::MAX,
+            Self::Nodes { .. } => addresses.saturating_mul(addresses),
+        }
+    }
+
     /// The longest fixed route, ports.
     pub fn longest(&self) -> usize {
         match self {

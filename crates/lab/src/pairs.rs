@@ -9,11 +9,11 @@ use crate::balancers::{Declaration, Follows};
 pub struct Parts<'a> {
     /// What the switches do.
     pub routing: &'static Declaration,
-    /// The network is a fat tree.
-    pub fat_tree: bool,
     /// Ports flag congestion, and tell the nodes before them.
     pub flags: bool,
-    /// Pairs of addresses of two hosts, at least 1.
+    /// Addresses of a host, each with a link of its own; at least 1.
+    pub addresses: u32,
+    /// Pairs of addresses of two hosts, at least 1; aliases count.
     pub address_pairs: u32,
     /// Hosts change the hashes of congested flows.
     pub plb: bool,
@@ -37,8 +37,6 @@ pub struct Senseless {
 /// Where a part stands in an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// `routing` in `[fabric]`.
-    Routing,
     /// `plb` of the scheme's transport, or in `[transport]`.
     Plb,
     /// `ecn` of a scheme.
@@ -63,7 +61,7 @@ pub fn check(parts: &Parts) -> Result<(), Senseless> {
 }
 
 fn senseless(parts: &Parts) -> Option<(Part, String)> {
-    routing(parts).or_else(|| hosts(parts)).or_else(|| match parts.manager {
+    hosts(parts).or_else(|| links(parts)).or_else(|| match parts.manager {
         Config::Fixed(fixed) => subflows(parts, fixed.by, fixed.subflows),
         Config::Mmptcp(_) => mmptcp(parts),
         Config::Opn(opn) if opn.shifting.is_some() => shifting(parts),
@@ -72,21 +70,6 @@ fn senseless(parts: &Parts) -> Option<(Part, String)> {
             path_sharing(parts, sharing.subflows).or_else(|| subflows(parts, sharing.by, sharing.subflows))
         }
     })
-}
-
-fn routing(parts: &Parts) -> Option<(Part, String)> {
-    let reason = match parts.routing.follows {
-        Follows::Host => {
-            "PLB is the hosts', and switches follow the hash that it changes: routing = \"ecmp\" \
-                          here, and plb = \"on\" in [transport]"
-        }
-        Follows::Address if !parts.fat_tree => {
-            "two-level routing is a fat tree's, where an address stands for a core switch; elsewhere: \
-             routing = \"ecmp\""
-        }
-        _ => return None,
-    };
-    Some((Part::Routing, reason.to_owned()))
 }
 
 fn hosts(parts: &Parts) -> Option<(Part, String)> {
@@ -114,9 +97,27 @@ fn instead_of_hash(parts: &Parts) -> String {
         Follows::Route => "fixes the route of each subflow",
         Follows::Packet => "chooses for each packet anew",
         Follows::Flags => "follows congestion",
-        Follows::Hash | Follows::Host => "follows it",
+        Follows::Hash | Follows::Host => "follows hashes",
     };
     format!("{} {looks_at}", parts.routing.name)
+}
+
+/// Where nodes decide, a source port goes with the first addresses, and so with one link of a host that has several.
+fn links(parts: &Parts) -> Option<(Part, String)> {
+    let fixed = matches!(parts.routing.follows, Follows::Address | Follows::Route);
+    let by_port = match parts.manager {
+        Config::Fixed(fixed) => fixed.by == By::Port && fixed.subflows > 1,
+        Config::PathSharing(sharing) => sharing.by == By::Port && sharing.subflows > 1,
+        Config::Mmptcp(_) | Config::Opn(_) => true,
+    };
+    (by_port && !fixed && parts.addresses > 1).then(|| {
+        let reason = format!(
+            "subflows that differ by port all use the first of a machine's {} virtual NICs: \
+             {{ name = \"fixed\", by = \"address\" }}, or routing = \"shortest\", where a port chooses among all paths",
+            parts.addresses
+        );
+        (Part::PathManager, reason)
+    })
 }
 
 fn mmptcp(parts: &Parts) -> Option<(Part, String)> {
@@ -175,8 +176,7 @@ fn subflows(parts: &Parts, by: By, subflows: usize) -> Option<(Part, String)> {
         By::Address if subflows > parts.address_pairs as usize => {
             let pairs = parts.address_pairs;
             let reason = format!(
-                "{subflows} subflows by address, and two hosts have {pairs} address pair{}: by = \"port\"",
-                if pairs == 1 { "" } else { "s" }
+                "{subflows} subflows by address, and two hosts have {pairs} address pairs: subflows = {pairs}"
             );
             Some((Part::Subflows, reason))
         }

@@ -14,7 +14,7 @@ use tresse_workload::Size;
 
 use crate::changes::{self, Change};
 use crate::error::{LabError, did_you_mean};
-use crate::experiment::{Experiment, FlowSize, Pattern, Topology as Shape};
+use crate::experiment::{Experiment, FlowSize, Pattern};
 use crate::load::Loaded;
 use crate::manager_keys::PathManager;
 use crate::metrics::METRICS;
@@ -189,8 +189,9 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             let largest = controllers::MAX_SUBFLOWS as u32;
             let ways = routing.most().min(largest);
             let is_fixed = matches!(**routing, Routing::Fixed(_));
+            let addresses = fabric.addresses(0).len() as u32;
             let most = if is_fixed { ways } else { largest };
-            let path_manager = scheme.path_manager.clone().unwrap_or_else(|| usual(routing));
+            let path_manager = scheme.path_manager.clone().unwrap_or_else(|| usual(routing, addresses));
             let takes_subflows = path_manager.takes_subflows();
             let usual = scheme.path_manager.as_ref().map_or(1, PathManager::usual_subflows);
             let (counts, whose) = match &scheme.subflows {
@@ -221,17 +222,15 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                 }
                 let together = Parts {
                     routing: balancer,
-                    fat_tree: experiment.fabric.topology == Shape::FatTree,
                     flags: flags.is_some(),
-                    address_pairs: most,
+                    addresses,
+                    address_pairs: routing.address_pairs(addresses).min(largest),
                     plb: transport.plb.is_some(),
                     ecn: transport.ecn,
                     next_hop: controllers.controller().signals().contains(&Signal::NextHop),
                     manager: manager.config(),
                 };
                 pairs::check(&together).map_err(|senseless| match senseless.part {
-                    Part::Routing if scheme.routing.is_some() => wrong(&path("routing"), senseless.reason),
-                    Part::Routing => wrong(&["fabric", "routing"], senseless.reason),
                     Part::Plb if scheme.transport.as_ref().is_some_and(|t| t.plb.is_some()) => {
                         wrong(&["schemes", name, "transport", "plb"], senseless.reason)
                     }
@@ -274,11 +273,12 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     Ok(Plan { fabric, options, changes, cases, samples })
 }
 
-/// The path manager of a scheme that names none: a fixed number, told apart by what the routing looks at.
-fn usual(routing: &Routing) -> PathManager {
+/// The path manager of a scheme that names none: a fixed number, told apart by what the routing looks at, or by
+/// the links of hosts that have several.
+fn usual(routing: &Routing, addresses: u32) -> PathManager {
     let by = match routing {
-        Routing::Fixed(_) => "address",
-        Routing::Nodes { .. } => "port",
+        Routing::Nodes { .. } if addresses == 1 => "port",
+        Routing::Fixed(_) | Routing::Nodes { .. } => "address",
     };
     PathManager { name: "fixed".to_owned(), parameters: BTreeMap::from([("by".to_owned(), by.into())]) }
 }

@@ -242,8 +242,11 @@ pub(crate) fn ways(plan: &Plan, case: &Case, seed: u64, connection: &Connection)
             Ways::Fixed(drawn.into_iter().map(|Route { there, back }| Path { there, back }).collect())
         }
         Routing::Nodes { paths, .. } => Ways::Forwarded {
-            // One for each subflow, all of them on the links that the host has.
-            from: plan.fabric.addresses(t.from).cycle().take(case.paths as usize).collect(),
+            from: match plan.fabric.addresses(t.from) {
+                // Aliases, one for each subflow.
+                one if one.len() == 1 => one.cycle().take(case.paths as usize).collect(),
+                several => several.collect(),
+            },
             to: plan.fabric.addresses(t.to).collect(),
             paths: paths.count(first(t.from), first(t.to)).min(u16::MAX.into()) as u16,
             stream: stream.below(u64::MAX),

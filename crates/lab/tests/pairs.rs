@@ -1,6 +1,6 @@
 //! Each pair of parts that makes no sense is refused with a reason, and nothing else is.
 
-use tresse_lab::balancers::{Follows, all, find};
+use tresse_lab::balancers::{Follows, find};
 use tresse_lab::pairs::{Part, Parts, check};
 use tresse_path_manager::{Config, Scheme, Value};
 
@@ -16,8 +16,8 @@ fn parts<'a>(routing: &str, manager: &'a Config) -> Parts<'a> {
     let routing = find(routing).expect("it is declared");
     Parts {
         routing,
-        fat_tree: true,
         flags: routing.follows == Follows::Flags,
+        addresses: 1,
         address_pairs: 16,
         plb: false,
         ecn: true,
@@ -53,7 +53,6 @@ fn plb_needs_switches_that_follow_the_hash() {
         refused(Parts { plb: true, ..parts(routing, &one) }, Part::Plb, &words);
     }
     assert_eq!(check(&Parts { plb: true, ..parts("ecmp", &one) }), Ok(()));
-    refused(parts("plb", &one), Part::Routing, &["plb = \"on\" in [transport]"]);
 }
 
 #[test]
@@ -73,15 +72,6 @@ fn a_controller_that_asks_the_next_hop_needs_flags() {
     }
     for routing in ["holnet-percentage", "holnet-rate"] {
         assert_eq!(check(&Parts { next_hop: true, ..parts(routing, &one) }), Ok(()));
-    }
-}
-
-#[test]
-fn two_level_routing_is_a_fat_trees() {
-    let one = manager("fixed", 1, "address");
-    refused(Parts { fat_tree: false, ..parts("two-level", &one) }, Part::Routing, &["fat tree", "ecmp"]);
-    for balancer in all().iter().filter(|d| !matches!(d.follows, Follows::Address | Follows::Host)) {
-        assert_eq!(check(&Parts { fat_tree: false, ..parts(balancer.name, &one) }), Ok(()));
     }
 }
 
@@ -140,8 +130,22 @@ fn there_are_no_more_subflows_by_address_than_address_pairs() {
     for name in ["fixed", "path-sharing"] {
         let four = manager(name, 4, "address");
         let with = |address_pairs| Parts { address_pairs, ..parts("ecmp", &four) };
-        refused(with(3), Part::Subflows, &["4 subflows by address", "3 address pairs", "by = \"port\""]);
-        refused(with(1), Part::Subflows, &["1 address pair:"]);
+        refused(with(3), Part::Subflows, &["4 subflows by address", "3 address pairs", "subflows = 3"]);
         assert_eq!(check(&with(4)), Ok(()));
     }
+}
+
+/// A source port goes with a machine's first virtual NIC where nodes decide.
+#[test]
+fn subflows_by_port_use_one_link_of_several() {
+    fn several<'a>(routing: &str, manager: &'a Config) -> Parts<'a> {
+        Parts { addresses: 2, address_pairs: 4, ..parts(routing, manager) }
+    }
+    for (name, by) in [("fixed", "port"), ("path-sharing", "port"), ("opn", ""), ("mmptcp", "")] {
+        let by_port = manager(name, 4, by);
+        refused(several("ecmp", &by_port), Part::PathManager, &["the first of a machine's 2 virtual NICs"]);
+    }
+    assert_eq!(check(&several("shortest", &manager("fixed", 4, "port"))), Ok(()));
+    assert_eq!(check(&several("ecmp", &manager("fixed", 1, "port"))), Ok(()));
+    assert_eq!(check(&several("ecmp", &manager("fixed", 4, "address"))), Ok(()));
 }

@@ -95,6 +95,17 @@ fn nodes_may_decide_the_way() {
     assert_eq!(report.cases[0].metrics["flows"].value(), 32.0);
 }
 
+/// Without a word, subflows differ by address, and use all virtual NICs.
+#[test]
+fn all_virtual_nics_are_used_where_nodes_decide() {
+    let plan = |more: &str| plan(&["fabric.routing=ecmp", "schemes.s={controller='xmp', subflows=4}", more]);
+    assert!(plan("title=t").is_ok());
+    let error = plan("schemes.s.path_manager={name='fixed', by='port'}").map(drop).expect_err("one NIC");
+    assert!(error.contains("the first of a machine's 2 virtual NICs"), "{error}");
+    let error = plan("schemes.s.subflows=5").map(drop).expect_err("four pairs");
+    assert!(error.contains("5 subflows by address, and two hosts have 4 address pairs"), "{error}");
+}
+
 const ECMP: &str = "fabric.routing=ecmp";
 
 /// A virtual NIC that is remapped while its machine sends goes on over the other physical NIC: everything
