@@ -282,17 +282,19 @@ impl<P: Copy> Fabric<P> {
     /// will enter, then that port's ring, each a step earlier than the next needs it.
     #[inline]
     fn prefetch(&self, soon: &impl Fn(&P)) {
-        if let Some(id) = self.queue.upcoming(6) {
+        // A departure touches its server alone, and that has been used not long ago.
+        let arrival = |ahead| self.queue.upcoming(ahead).filter(|e| e.0 >= ARRIVALS).map(|e| e.1);
+        if let Some(id) = arrival(6) {
             prefetch(self.packets.get(id));
         }
-        if let Some(id) = self.queue.upcoming(4) {
+        if let Some(id) = arrival(4) {
             let packet = self.packets.get(id);
             match self.ports.get(self.routes[packet.cursor as usize] as usize) {
                 Some(port) => prefetch(port),
                 None => soon(&packet.payload),
             }
         }
-        if let Some(id) = self.queue.upcoming(2) {
+        if let Some(id) = arrival(2) {
             let next = self.routes[self.packets.get(id).cursor as usize];
             if let Some(port) = self.ports.get(next as usize) {
                 port.prefetch_ring();

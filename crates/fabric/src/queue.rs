@@ -139,10 +139,11 @@ impl EventQueue {
         }
     }
 
-    /// The id of the event that comes `ahead` events after the next one, if it is known yet.
+    /// Entity and id of the event that comes `ahead` events after the next one, if it is known yet.
     #[inline]
-    pub fn upcoming(&self, ahead: usize) -> Option<u32> {
-        self.open.get(self.next + ahead).map(|&word| word as u32 & (NAMES - 1))
+    pub fn upcoming(&self, ahead: usize) -> Option<(Entity, u32)> {
+        let names = |&word: &u64| ((word >> NAME_BITS) as u32 & (NAMES - 1), word as u32 & (NAMES - 1));
+        self.open.get(self.next + ahead).map(names)
     }
 
     /// All events, in no order. Slow: it looks at every bucket.

@@ -126,8 +126,8 @@ impl Pair {
     fn check(&self) {
         assert_eq!(self.queue.len(), self.model.len());
         assert_eq!(self.queue.is_empty(), self.model.is_empty());
-        for (ahead, &(_, _, id)) in self.model.iter().take(4).enumerate() {
-            assert!(self.queue.upcoming(ahead).is_none_or(|known| known == id), "{ahead} ahead");
+        for (ahead, &(_, entity, id)) in self.model.iter().take(4).enumerate() {
+            assert!(self.queue.upcoming(ahead).is_none_or(|known| known == (entity, id)), "{ahead} ahead");
         }
     }
 

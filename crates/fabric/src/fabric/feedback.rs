@@ -94,7 +94,6 @@ impl<P: Copy> Fabric<P> {
     }
 
     /// The queues of a port with a real server have changed.
-    #[inline]
     pub(super) fn flag_server(&mut self, number: u32) {
         let port = &mut self.ports[number as usize];
         let server = port.server();

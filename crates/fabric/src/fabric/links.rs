@@ -6,7 +6,9 @@ use crate::server::Packet;
 use crate::units::{ARRIVALS, BitsPerSecond};
 
 impl<P: Copy> Fabric<P> {
-    /// A packet enters a port with a real server.
+    /// A packet enters a port with a real server. Out of line, as [`Self::depart`] is, so that hops through plain
+    /// ports stay as short as they are.
+    #[inline(never)]
     pub(super) fn enter_server(&mut self, number: u32, server: usize, id: u32) -> Entry {
         let header = &mut self.packets.get_mut(id).header;
         let (port, server) = (&mut self.ports[number as usize], &mut self.servers[server]);
@@ -36,12 +38,14 @@ impl<P: Copy> Fabric<P> {
         if let Some(time) = server.admit(self.now, packet, pool.take()) {
             self.queue.push(Event { time, entity: number, id });
         }
-        self.flag_server(number);
+        if self.flags.is_some() {
+            self.flag_server(number);
+        }
         Entry::Waits
     }
 
     /// The packet that a real server transmitted has left.
-    #[inline]
+    #[inline(never)]
     pub(super) fn depart(&mut self, number: u32, id: u32) {
         let server = self.ports[number as usize].server().expect("only servers have departures");
         let server = &mut self.servers[server];
@@ -51,7 +55,9 @@ impl<P: Copy> Fabric<P> {
         if let Some((id, time)) = next {
             self.queue.push(Event { time, entity: number, id });
         }
-        self.flag_server(number);
+        if self.flags.is_some() {
+            self.flag_server(number);
+        }
     }
 
     /// The rate of a port with a real server changes now. The packet in transmission goes on at the old one.
