@@ -122,10 +122,10 @@ fn one_that_rests_is_not_alone() {
     let mut seq = [0; 2];
     while !sender.group().one_is_alone() && now < 10 * SECOND {
         now += MILLISECOND;
-        for i in 0..2 {
+        for (i, seq) in seq.iter_mut().enumerate() {
             if sender.outstanding(i) > 0 {
-                seq[i] += 1;
-                sender.handle_ack(now, i, &ack(seq[i], now - MILLISECOND, 1));
+                *seq += 1;
+                sender.handle_ack(now, i, &ack(*seq, now - MILLISECOND, 1));
             }
         }
         poll(&mut sender, now);
