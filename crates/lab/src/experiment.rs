@@ -97,13 +97,13 @@ pub struct Fabric {
     /// A buffer in each switch that its ports share.
     pub buffer: Option<Buffer>,
     /// Congestion flags that the ports keep and tell of, for controllers that ask for what the next hop says.
-    /// HOLNET's load balancers bring their own.
+    /// HOLNET's load balancers bring their own, which are parameters of theirs, and go with no others.
     pub flags: Option<Flags>,
     /// Who chooses the ways of packets; if it is not said, a fat tree's two-level routing, or else fixed
     /// shortest paths.
     pub routing: Option<RoutingKey>,
-    /// For two-level routing: what the subflows of one connection must not share; a core switch if it is not
-    /// said.
+    /// Speaks of two-level routing only, and of no other: what the subflows of one connection must not share; a core
+    /// switch if it is not said.
     pub distinct: Option<Distinct>,
     /// Single links that differ from their layer, both directions.
     #[serde(default)]

@@ -6,11 +6,12 @@ use tresse_fabric::{
 
 use crate::balancers::{self, Declaration};
 use crate::changes::ChangeKey;
-use crate::experiment::{Distinct, Fabric, FlagFeedback, Flags, Topology as Shape};
+use crate::experiment::{Distinct, Fabric, FlagFeedback, Flags, Layered, Topology as Shape};
 use crate::routing_keys::{Choice, RoutingKey};
 use crate::scheme::Scheme;
 use crate::single_links::links;
 use crate::topologies::{fat_tree, leaf_spine, virtual_hosts};
+use crate::units::Queue;
 
 /// Who chooses the ways of packets.
 #[derive(Debug, Clone)]
@@ -91,15 +92,17 @@ pub(crate) fn routing(
     Ok((routing, balancers::find(name).expect("the routing was built")))
 }
 
-/// The congestion flags: those of the load balancer, or the fabric's own.
+/// The congestion flags: those of the load balancer, or the fabric's own. They are shares of a queue's limit, so
+/// every queue needs one.
 ///
 /// # Errors
-/// The key below `fabric.flags` that is wrong, and why.
-pub(crate) fn flags(f: &Fabric, routing: &Routing) -> Result<Option<FlagConfig>, (&'static str, String)> {
+/// The keys down to what is wrong, and why.
+pub(crate) fn flags(f: &Fabric, routing: &Routing) -> Result<Option<FlagConfig>, Wrong> {
+    let below = |key: &str, message: String| (["fabric", "flags", key].map(str::to_owned).to_vec(), message);
     if let Some(flags) = f.flags
         && !(1..=100).contains(&flags.percent)
     {
-        return Err(("percent", format!("{}: 1 to 100 percent of a queue's limit", flags.percent)));
+        return Err(below("percent", format!("{}: 1 to 100 percent of a queue's limit", flags.percent)));
     }
     let own = f.flags.map(|Flags { percent, feedback }| FlagConfig {
         fraction: percent * 10,
@@ -108,10 +111,29 @@ pub(crate) fn flags(f: &Fabric, routing: &Routing) -> Result<Option<FlagConfig>,
             FlagFeedback::Backward => Feedback::Backward,
         },
     });
-    Ok(match routing {
-        Routing::Nodes { flags: Some(flags), .. } => Some(*flags),
-        Routing::Nodes { .. } | Routing::Fixed(_) => own,
-    })
+    let balancers = match routing {
+        Routing::Nodes { flags, .. } => *flags,
+        Routing::Fixed(_) => None,
+    };
+    if own.is_some() && balancers.is_some() {
+        let message = "HOLNET's load balancers bring flags of their own: `flag` and `feedback` of `routing`";
+        return Err(wrong("flags", message));
+    }
+    let flags = own.or(balancers);
+    let unlimited = match &f.queue {
+        Layered::All(queue) => (*queue == Queue::Unlimited).then_some("every"),
+        Layered::Each(each) => each.iter().find(|(_, q)| **q == Queue::Unlimited).map(|(layer, _)| &**layer),
+    };
+    match unlimited {
+        Some(layer) if flags.is_some() => {
+            let message = format!(
+                "a port is flagged by a share of its queue's limit, and the queues of {layer} layer have none: a \
+                 limit such as \"100pkt\""
+            );
+            Err(wrong("queue", message))
+        }
+        _ => Ok(flags),
+    }
 }
 
 /// The network that `f` describes, with the links that `changes` remap virtual NICs to.

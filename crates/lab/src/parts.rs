@@ -7,7 +7,7 @@ use serde::Serialize;
 use tresse_controllers as controllers;
 use tresse_path_manager as path_manager;
 
-use crate::{balancers, catalogue, managers, papers};
+use crate::{balancers, catalogue, managers, papers, presets};
 
 /// A kind of part, as `tresse list` takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,7 +120,8 @@ pub fn explain(name: &str) -> Option<String> {
     if let Some(text) = managers::explain(name).or_else(|| balancers::explain(name)) {
         return Some(text);
     }
-    if let Some(p) = PAGES.iter().find(|p| p.name == name) {
+    let page = if presets::ALL.iter().any(|p| p.name == name) { "holnet" } else { name };
+    if let Some(p) = PAGES.iter().find(|p| p.name == page) {
         return Some(p.text.to_owned());
     }
     papers::find(name).map(str::to_owned)
@@ -132,7 +133,8 @@ pub fn names() -> Vec<String> {
     let managers = path_manager::all().iter().map(|d| d.name.to_owned());
     let balancers = balancers::all().iter().map(|d| d.name.to_owned());
     let pages = PAGES.iter().map(|p| p.name.to_owned());
-    let parts = controllers.chain(managers).chain(balancers).chain(pages);
+    let presets = presets::ALL.iter().map(|p| p.name.to_owned());
+    let parts = controllers.chain(managers).chain(presets).chain(balancers).chain(pages);
     parts.chain(papers::names().into_iter().map(str::to_owned)).collect()
 }
 

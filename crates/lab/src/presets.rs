@@ -17,6 +17,13 @@ pub struct Preset {
     pub classes: bool,
 }
 
+impl Preset {
+    /// Whether its flows have several subflows.
+    fn several(&self) -> bool {
+        self.controller.starts_with("holnet_mcc")
+    }
+}
+
 const fn preset(name: &'static str, controller: &'static str, balances: bool, classes: bool) -> Preset {
     Preset { name, controller, balances, classes }
 }
@@ -63,6 +70,17 @@ pub fn expand(scheme: &Scheme) -> Result<Scheme, (&'static str, String)> {
     }
     if preset.balances && scheme.routing.is_some() {
         return Err(("routing", format!("the preset `{name}` has its own: leave one of them out")));
+    }
+    let alone = match &scheme.subflows {
+        Some(counts) => counts.values().contains(&1),
+        None => scheme.path_manager.is_none(),
+    };
+    if preset.several() && alone {
+        let message = format!(
+            "`{name}` couples several subflows, and there is one: subflows = 2, or `{}`",
+            name.replace("-mcc", "-cc")
+        );
+        return Err(("subflows", message));
     }
     let bounds = ["min_rate", "max_rate"];
     if preset.classes && bounds.iter().all(|b| scheme.parameters.get(*b).is_none_or(|&v| v == 0)) {

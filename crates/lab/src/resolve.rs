@@ -122,8 +122,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             }
             _ => wrong_below((at, e)),
         })?;
-        let flags = network::flags(&experiment.fabric, &routing)
-            .map_err(|(key, e)| wrong(&["fabric", "flags", key], e))?;
+        let flags = network::flags(&experiment.fabric, &routing).map_err(wrong_below)?;
         let own = experiment.transport.of_scheme(scheme.transport.as_ref(), &common);
         let transport =
             own.map_err(|(below, e)| wrong(&[&["schemes", name.as_str()], &*below].concat(), e))?;

@@ -82,6 +82,34 @@ fn holnet_uta_runs_where_ports_flag_congestion() {
     assert!(error.contains("no port of this fabric flags congestion"), "{error}");
 }
 
+/// A flag stands for a share of a limit: none, no flag, and so no congestion that a balancer would see.
+#[test]
+fn flags_need_queues_with_a_limit() {
+    let expected = "the queues of spine layer have none";
+    for (queue, expected) in [
+        ("\"unlimited\"", "the queues of every layer have none"),
+        ("{ rack = \"9pkt\", spine = \"unlimited\" }", expected),
+    ] {
+        let set = format!("fabric.queue={queue}");
+        for scheme in
+            ["controller = \"reno\"\nrouting = \"holnet-rate\"", "controller = \"reno\"\n[fabric.flags]"]
+        {
+            let text = format!("{EXPERIMENT}[schemes.s]\n{scheme}\n");
+            let source = Source { name: "t.toml".to_owned(), text };
+            let loaded = load(source, Profile::Full, std::slice::from_ref(&set)).expect("it is read");
+            let error = resolve(&loaded, &[]).map(drop).expect_err(expected).to_string();
+            assert!(error.contains(expected), "{scheme}: {error}");
+        }
+    }
+}
+
+#[test]
+fn every_preset_has_the_page_of_all() {
+    for preset in ALL {
+        assert_eq!(tresse_lab::parts::explain(preset.name), tresse_lab::parts::explain("holnet"));
+    }
+}
+
 #[test]
 fn what_is_wrong_with_a_preset_is_named() {
     for (scheme, expected) in [
@@ -93,6 +121,12 @@ fn what_is_wrong_with_a_preset_is_named() {
         ("subflows = 1", "a scheme has a `controller` or a `preset`"),
         ("controller = \"reno\"\nrouting = \"two-level\"", "two-level routing is a fat tree's"),
         ("controller = \"reno\"\n[fabric.flags]\npercent = 0", "1 to 100 percent"),
+        (
+            "controller = \"holnet_uta\"\nrouting = \"holnet-rate\"\n[fabric.flags]",
+            "HOLNET's load balancers bring flags of their own: `flag` and `feedback` of `routing`",
+        ),
+        ("preset = \"holnet-mcc\"", "`holnet-mcc` couples several subflows, and there is one: subflows = 2"),
+        ("preset = \"holnet-mcc-lb\"\nsubflows = [1, 2]", "and there is one: subflows = 2"),
     ] {
         let error = plan(scheme).map(drop).expect_err(expected);
         assert!(error.contains(expected), "{scheme}: {error}");
