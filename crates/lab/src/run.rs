@@ -204,8 +204,17 @@ fn simulate(
 ) -> Result<Vec<Option<Outcome>>, LabError> {
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<Outcome>>> = units.iter().map(|_| Mutex::new(None)).collect();
-    let lock = || tables.lock().expect("no holder of the lock panics");
-    let work = || -> Result<(), LabError> {
+    // The first error is the cause; one in a file that it left half written would tell nothing.
+    let failure: Mutex<Option<LabError>> = Mutex::new(None);
+    let write = |rows: &mut dyn FnMut(&mut Tables) -> Result<(), LabError>| -> Result<(), Failed> {
+        let mut tables = tables.lock().expect("no holder of the lock panics");
+        let mut failure = failure.lock().expect("no holder of the lock panics");
+        if failure.is_none() {
+            *failure = rows(&mut tables).err();
+        }
+        if failure.is_some() { Err(Failed) } else { Ok(()) }
+    };
+    let work = || -> Result<(), Failed> {
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some(&(case, seed)) = units.get(i) else { return Ok(()) };
@@ -214,29 +223,30 @@ fn simulate(
             }
             let progress = &watch.units[i].1;
             let outcome = unit::run(plan, case, seed, &watch.stop, progress, |rows| match rows {
-                Rows::Flows(flows, optimum) => lock().flows(case, seed, flows, optimum),
-                Rows::Samples(interval) => lock().samples(case, seed, interval),
+                Rows::Flows(flows, optimum) => write(&mut |t| t.flows(case, seed, flows, optimum)),
+                Rows::Samples(interval) => write(&mut |t| t.samples(case, seed, interval)),
             })?;
-            lock().links(case, seed, outcome.simulated, &outcome.links)?;
+            write(&mut |t| t.links(case, seed, outcome.simulated, &outcome.links))?;
             *results[i].lock().expect("no holder of the lock panics") = Some(outcome);
         }
     };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..parallel.clamp(1, units.len().max(1)))
-            .map(|_| {
-                scope.spawn(|| {
-                    let result = work();
-                    if result.is_err() {
-                        watch.stop.store(true, Ordering::Relaxed); // the others have nowhere to write
-                    }
-                    result
-                })
-            })
-            .collect();
-        workers.into_iter().try_for_each(|w| w.join().unwrap_or_else(|p| std::panic::resume_unwind(p)))
-    })?;
+        for _ in 0..parallel.clamp(1, units.len().max(1)) {
+            scope.spawn(|| {
+                if work().is_err() {
+                    watch.stop.store(true, Ordering::Relaxed); // the others have nowhere to write
+                }
+            });
+        }
+    });
+    if let Some(error) = failure.into_inner().expect("no holder of the lock panics") {
+        return Err(error);
+    }
     Ok(results.into_iter().map(|r| r.into_inner().expect("no holder of the lock panics")).collect())
 }
+
+/// Something could not be written; the first such error is kept.
+struct Failed;
 
 /// Makes the folder, and refuses one that holds something.
 fn prepare(out: &Path) -> Result<(), LabError> {
