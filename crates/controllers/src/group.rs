@@ -95,6 +95,7 @@ impl Group {
     /// If there are [`MAX_SUBFLOWS`] already, or fewer than `i`.
     pub fn insert(&mut self, i: usize, initial_window: u32) {
         assert!(self.len() < MAX_SUBFLOWS, "at most {MAX_SUBFLOWS} subflows");
+        self.subflows.reserve_exact(1);
         self.subflows.insert(i, Subflow::new(initial_window, self.scheme.values.as_ptr()));
         self.number();
         self.init(i);

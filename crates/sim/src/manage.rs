@@ -55,6 +55,7 @@ impl World {
                 let way = Way::new(&mut self.fabric, &flow.managed.ways, route);
                 // Packets of a sprayed subflow overtake each other by up to a packet a path.
                 let duplicates = if route == Route::Spray { flow.managed.ways.count() } else { 3 };
+                flow.ways.reserve_exact(1);
                 flow.ways.push(way);
                 let opened = flow.sender.open(duplicates.into());
                 assert_eq!((opened, flow.receiver.open()), (subflow, subflow), "subflows count up");

@@ -80,6 +80,7 @@ impl Receiver {
 
     /// Opens one more subflow: its number, the next that was not used yet.
     pub fn open(&mut self) -> usize {
+        self.subflows.reserve_exact(1);
         self.subflows.push(Subflow::new(&self.config));
         self.subflows.len() - 1
     }

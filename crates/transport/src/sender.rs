@@ -107,6 +107,7 @@ impl Sender {
     /// If there are as many as a connection may have.
     pub fn open(&mut self, duplicates: u32) -> usize {
         let subflow = self.subflows.len();
+        self.subflows.reserve_exact(1); // most connections have few, and there are many connections
         self.subflows.push(Subflow::new(&self.config, subflow));
         self.subflows[subflow].duplicate_threshold = duplicates.max(3);
         if self.config.handshake {

@@ -57,6 +57,9 @@ impl Sender {
         {
             return Some(packet);
         }
+        if self.is_plain() {
+            return self.poll_plain(now);
+        }
         let takes = self.fresh(self.takes_data);
         let new = self.next_dsn < self.segments;
         let more = new || !self.reinjections.is_empty();
@@ -80,6 +83,42 @@ impl Sender {
         let chosen = choice.chosen().filter(|_| new)?;
         self.next_dsn += 1;
         Some(self.transmit(now, chosen, Origin::New, self.next_dsn - 1))
+    }
+
+    /// All subflows are open and take data, none is ever stale, nothing is to be sent once more, and the lowest
+    /// RTT comes first: what most connections are all their lives.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        let all = self.subflows.len() == self.group.len() && self.takes_data == u64::MAX;
+        let config = &self.config;
+        all && self.reinjections.is_empty()
+            && config.stale_after == 0
+            && config.scheduler == Scheduler::LowestRtt
+    }
+
+    /// [`Sender::poll_transmit`] of a plain connection.
+    #[inline]
+    fn poll_plain(&mut self, now: Time) -> Option<Transmit> {
+        let more = self.next_dsn < self.segments;
+        let (mut best, mut srtt, mut found) = (0, 0, false);
+        let mut one_is_alone = false;
+        for (i, s) in self.subflows.iter_mut().enumerate() {
+            let own = &self.group[i];
+            if let Some((seq, dsn)) = s.retransmit(now, own.cwnd, &self.config) {
+                return Some(self.packet(i, Origin::Retransmitted, seq, dsn, 0));
+            }
+            one_is_alone |= own.alone != 0;
+            if s.check_room(now, own, more) && (!found || own.srtt < srtt) {
+                (best, srtt, found) = (i, own.srtt, true);
+            }
+        }
+        if one_is_alone {
+            best = self.schedule(now, self.takes_data).filter(|_| more)?.0;
+        } else if !found {
+            return None;
+        }
+        self.next_dsn += 1;
+        Some(self.transmit(now, (best, best), Origin::New, self.next_dsn - 1))
     }
 
     /// Data that is to be sent once more: the first that has a place elsewhere.
