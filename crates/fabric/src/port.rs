@@ -39,18 +39,29 @@ pub struct Port {
     /// 0, or all bits where every packet is examined: the port loses some, averages its queue, keeps a flag by
     /// bytes, or has a real server.
     examine_all: Time,
-    // Second cache line: touched by marks, drops and losses only.
+    // Second cache line: touched where there is a queue, or a real server.
+    limit: Threshold,
+    mark: Threshold,
+    /// Its place among the real servers; [`NO_SERVER`] if there is none.
+    server: u32,
+    non_ect: NonEct,
     drops: u64,
+    marks: u64,
+    flag: Option<Box<Flag>>,
+    rare: Box<Rare>,
+}
+
+/// What few packets touch, or none.
+#[derive(Debug)]
+struct Rare {
     lost: u64,
     /// Packets that could have been lost: the counter of the random numbers.
     exposed: u64,
-    marks: u64,
     red: Option<Red>,
-    flag: Option<Box<Flag>>,
-    /// Its place among the real servers; [`NO_SERVER`] if there is none.
-    server: u32,
     config: PortConfig,
 }
+
+const _: () = assert!(size_of::<Port>() == 128, "two cache lines, of which one is hot");
 
 const NO_SERVER: u32 = u32::MAX;
 
@@ -73,14 +84,14 @@ impl Port {
             watch,
             bytes: 0,
             examine_all: if quiet { 0 } else { NEVER },
-            drops: 0,
-            lost: 0,
-            exposed: 0,
-            marks: 0,
-            red: config.red.map(Red::new),
-            flag: None,
+            limit: config.limit,
+            mark: config.mark,
             server: NO_SERVER,
-            config,
+            non_ect: config.non_ect,
+            drops: 0,
+            marks: 0,
+            flag: None,
+            rare: Box::new(Rare { lost: 0, exposed: 0, red: config.red.map(Red::new), config }),
         }
     }
 
@@ -157,12 +168,12 @@ impl Port {
 
     /// What has been counted so far.
     pub fn counters(&self) -> PortCounters {
-        PortCounters { bytes: self.bytes, drops: self.drops, lost: self.lost, marks: self.marks }
+        PortCounters { bytes: self.bytes, drops: self.drops, lost: self.rare.lost, marks: self.marks }
     }
 
     /// What it was made of.
     pub fn config(&self) -> PortConfig {
-        self.config
+        self.rare.config
     }
 
     /// The n-th last departure, for n up to the ring's size.
@@ -174,19 +185,22 @@ impl Port {
     /// The packet may be lost, or the queue may be full, above K, averaged, congested or longer than the
     /// ring. False if the packet is lost or dropped.
     pub(crate) fn examine(&mut self, now: Time, bytes: u32, ecn: &mut Ecn) -> bool {
-        if self.examine_all != 0 && self.loses() {
-            return false;
+        let mut signal = false;
+        if self.examine_all != 0 {
+            if self.loses() {
+                return false;
+            }
+            // RED averages what every packet meets, a full queue too.
+            signal = self.averages().is_some_and(|bytes| {
+                let length = if bytes { self.backlog(now) } else { self.waiting(now) };
+                self.red_signals(length, now.saturating_sub(self.busy_until), self.pace)
+            });
         }
-        // RED averages what every packet meets, a full queue too.
-        let red = self.averages().is_some_and(|bytes| {
-            let length = if bytes { self.backlog(now) } else { self.waiting(now) };
-            self.red_signals(length, now.saturating_sub(self.busy_until), self.pace)
-        });
-        if self.reaches(self.config.limit, 0, now) {
+        if self.reaches(self.limit, 0, now) {
             self.drops += 1;
             return false;
         }
-        let signal = red || self.reaches(self.config.mark, 1, now);
+        signal |= self.reaches(self.mark, 1, now);
         if signal && !self.signal(ecn) {
             return false;
         }
@@ -200,7 +214,7 @@ impl Port {
     /// How long the port will be congested if no packet comes after that of `bytes`, which is let in now.
     fn flag_packet(&mut self, now: Time, bytes: u32) {
         let Some(mut flag) = self.flag.take() else { return };
-        let threshold = self.config.limit.fraction(flag.fraction);
+        let threshold = self.limit.fraction(flag.fraction);
         let end = if threshold.is_bytes() {
             let departure = self.busy_until.max(now) + self.transmission(bytes);
             departure.saturating_sub(self.pace.total(threshold.value() - 1))
@@ -216,7 +230,7 @@ impl Port {
 
     /// Keeps a congestion flag from now on. The port is idle.
     pub(crate) fn give_flag(&mut self, fraction: u32) {
-        let threshold = self.config.limit.fraction(fraction);
+        let threshold = self.limit.fraction(fraction);
         if threshold.is_bytes() {
             self.examine_all = NEVER; // one packet may be enough
         }
@@ -235,25 +249,26 @@ impl Port {
 
     /// Whether the packet that arrives is lost by [`PortConfig::loss`].
     pub(crate) fn loses(&mut self) -> bool {
-        if self.config.loss.probability() == Probability::ZERO {
+        let rare = &mut *self.rare;
+        if rare.config.loss.probability() == Probability::ZERO {
             return false;
         }
-        self.exposed += 1;
-        let lost = self.config.loss.takes(self.exposed);
-        self.lost += u64::from(lost);
+        rare.exposed += 1;
+        let lost = rare.config.loss.takes(rare.exposed);
+        rare.lost += u64::from(lost);
         lost
     }
 
     /// Whether RED averages lengths in bytes, or else in packets; `None` without RED.
     #[inline]
     pub(crate) fn averages(&self) -> Option<bool> {
-        self.red.as_ref().map(Red::counts_bytes)
+        self.rare.red.as_ref().map(Red::counts_bytes)
     }
 
     /// Whether RED signals the packet that arrives at a queue of `length`, which has been idle for `idle`;
     /// `pace` is that of the link now.
     pub(crate) fn red_signals(&mut self, length: u64, idle: Time, pace: Pace) -> bool {
-        self.red.as_mut().is_some_and(|red| red.arrive(length, idle, pace.time(1500)))
+        self.rare.red.as_mut().is_some_and(|red| red.arrive(length, idle, pace.time(1500)))
     }
 
     /// Marks the packet that arrives, or drops it if it cannot be marked and such packets are dropped: false.
@@ -263,7 +278,7 @@ impl Port {
                 self.marks += 1;
                 *ecn = Ecn::Ce;
             }
-            Ecn::NotEct if self.config.non_ect == NonEct::Drop => {
+            Ecn::NotEct if self.non_ect == NonEct::Drop => {
                 self.drops += 1;
                 return false;
             }
@@ -297,7 +312,7 @@ impl Port {
 
     /// Counts packets that were lost with its link.
     pub(crate) fn count_lost(&mut self, packets: u64) {
-        self.lost += packets;
+        self.rare.lost += packets;
     }
 
     /// Whether the queue is at least `threshold` and `more` long.
