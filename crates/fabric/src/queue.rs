@@ -60,7 +60,8 @@ pub struct EventQueue {
     /// A bit for each bucket: it is not empty.
     occupied: Vec<u64>,
     chunks: Vec<Chunk>,
-    free_chunks: Vec<u32>,
+    /// The first of the chunks that are free.
+    free: u32,
     /// The number of the bucket that is open (not its place in the ring).
     cursor: u64,
     /// When the open bucket begins.
@@ -95,7 +96,7 @@ impl EventQueue {
             heads: vec![END; buckets],
             occupied: vec![0; buckets / 64],
             chunks: vec![END_CHUNK],
-            free_chunks: Vec::new(),
+            free: END,
             cursor: 0,
             start: 0,
             open: Vec::new(),
@@ -107,16 +108,21 @@ impl EventQueue {
     }
 
     /// Adds an event. No event of the same entity may be there at the same time.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, event: Event) {
-        let bucket = event.time >> self.shift;
-        if bucket <= self.cursor {
-            self.push_open(event);
-        } else if bucket - self.cursor < self.heads.len() as u64 {
-            self.file(event, bucket);
+        debug_assert!(event.entity < NAMES && event.id < NAMES, "{event:?}: names have 24 bits");
+        self.push_names(event.time, u64::from(event.entity) << NAME_BITS | u64::from(event.id));
+    }
+
+    #[inline]
+    fn push_names(&mut self, time: Time, names: u64) {
+        let bucket = time >> self.shift;
+        // Of a bucket that is open or over this is beyond everything.
+        let distance = bucket.wrapping_sub(self.cursor + 1);
+        if distance < self.heads.len() as u64 - 1 {
+            self.file(bucket, (time - (bucket << self.shift)) << (2 * NAME_BITS) | names);
         } else {
-            self.far_bucket = self.far_bucket.min(bucket);
-            self.far.push(Reverse(event));
+            self.push_aside(time, names);
         }
     }
 
@@ -173,9 +179,8 @@ impl EventQueue {
     }
 
     #[inline]
-    fn file(&mut self, event: Event, bucket: u64) {
+    fn file(&mut self, bucket: u64, word: u64) {
         let slot = bucket as usize & (self.heads.len() - 1);
-        let word = self.word(event, bucket << self.shift);
         let head = self.heads[slot];
         self.filed += 1;
         let chunk = &mut self.chunks[head as usize];
@@ -187,22 +192,15 @@ impl EventQueue {
         self.occupied[slot / 64] |= 1 << (slot % 64);
         let mut chunk = Chunk { events: [0; CHUNK], length: 1, next: head };
         chunk.events[0] = word;
-        self.heads[slot] = match self.free_chunks.pop() {
-            Some(i) => {
-                self.chunks[i as usize] = chunk;
-                i
-            }
-            None => {
-                self.chunks.push(chunk);
-                self.chunks.len() as u32 - 1
-            }
-        };
-    }
-
-    #[inline]
-    fn word(&self, event: Event, start: Time) -> u64 {
-        debug_assert!(event.entity < NAMES && event.id < NAMES, "{event:?}: names have 24 bits");
-        (event.time - start) << (2 * NAME_BITS) | u64::from(event.entity) << NAME_BITS | u64::from(event.id)
+        self.heads[slot] = self.free;
+        if self.free == END {
+            self.heads[slot] = self.chunks.len() as u32;
+            self.chunks.push(chunk);
+        } else {
+            let place = &mut self.chunks[self.free as usize];
+            self.free = place.next;
+            *place = chunk;
+        }
     }
 
     #[inline]
@@ -214,11 +212,20 @@ impl EventQueue {
         }
     }
 
-    /// Into the open bucket. Nothing comes before it: it began before the caller's own next event.
+    /// Into the open bucket, or beyond the ring.
     #[cold]
-    fn push_open(&mut self, event: Event) {
-        debug_assert!(event.time >= self.start, "{event:?} lies in the past");
-        let word = self.word(event, self.start);
+    #[inline(never)]
+    fn push_aside(&mut self, time: Time, names: u64) {
+        let bucket = time >> self.shift;
+        if bucket > self.cursor {
+            self.far_bucket = self.far_bucket.min(bucket);
+            let [entity, id] = [names >> NAME_BITS, names & u64::from(NAMES - 1)].map(|name| name as u32);
+            self.far.push(Reverse(Event { time, entity, id }));
+            return;
+        }
+        // Nothing comes before it: the open bucket began before the caller's own next event.
+        debug_assert!(time >= self.start, "an event at {time} lies in the past");
+        let word = (time - self.start) << (2 * NAME_BITS) | names;
         let at = self.next + self.open[self.next..].partition_point(|&e| e < word);
         let tied = |i: usize| self.open.get(i).is_some_and(|&e| e >> NAME_BITS == word >> NAME_BITS);
         debug_assert!(
@@ -236,19 +243,10 @@ impl EventQueue {
         }
         self.cursor = bucket;
         self.start = bucket << self.shift;
-        self.open.clear();
         self.next = 0;
         let slot = bucket as usize & (self.heads.len() - 1);
         self.occupied[slot / 64] &= !(1 << (slot % 64));
-        let mut i = std::mem::replace(&mut self.heads[slot], END);
-        while i != END {
-            let chunk = &self.chunks[i as usize];
-            self.open.extend_from_slice(&chunk.events[..chunk.length as usize]);
-            self.free_chunks.push(i);
-            i = chunk.next;
-        }
-        self.filed -= self.open.len();
-        sort_words(&mut self.open);
+        self.take_chain(slot);
         debug_assert!(
             self.open.windows(2).all(|w| w[0] >> NAME_BITS != w[1] >> NAME_BITS),
             "two events of one entity at one time"
@@ -258,6 +256,30 @@ impl EventQueue {
             prefetch(&self.chunks[following as usize]);
         }
         true
+    }
+
+    /// Moves the events of a bucket to `open`, sorted, and frees its chunks.
+    #[inline]
+    fn take_chain(&mut self, slot: usize) {
+        self.open.clear();
+        let head = std::mem::replace(&mut self.heads[slot], END);
+        let (mut i, mut events) = (head, 0);
+        loop {
+            let chunk = &mut self.chunks[i as usize];
+            // All of it, then what is unused off again: a copy of a size that is known is faster.
+            self.open.extend_from_slice(&chunk.events);
+            events += chunk.length as usize;
+            self.open.truncate(events);
+            if chunk.next == END {
+                chunk.next = self.free;
+                break;
+            }
+            i = chunk.next;
+        }
+        self.free = head;
+        self.filed -= events;
+        sort_words(&mut self.open);
+        self.open.truncate(events);
     }
 
     /// The first bucket after the open one that holds an event, after far events that have come
@@ -293,7 +315,7 @@ impl EventQueue {
                 break;
             }
             self.far.pop();
-            self.file(event, bucket);
+            self.push(event);
         }
         self.far_bucket = self.far.peek().map_or(u64::MAX, |Reverse(e)| e.time >> self.shift);
     }

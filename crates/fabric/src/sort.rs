@@ -1,21 +1,21 @@
 //! Sorts the few words of a bucket without a branch that could be predicted wrongly.
 
-/// Sorts `words`, ascending.
+/// Sorts `words`, ascending; it may add words that are greater than or equal to all others.
 #[inline]
-pub(crate) fn sort_words(words: &mut [u64]) {
+pub(crate) fn sort_words(words: &mut Vec<u64>) {
     match words.len() {
         0 | 1 => {}
-        n @ 2..=8 => sort_padded::<8>(words, n),
-        n @ 9..=16 => sort_padded::<16>(words, n),
+        2..=8 => sort_network::<8>(words),
+        9..=16 => sort_network::<16>(words),
         _ => words.sort_unstable(),
     }
 }
 
 /// Batcher's odd-even merge sort over N places, N a power of two; the empty ones sort last.
 #[inline]
-fn sort_padded<const N: usize>(words: &mut [u64], n: usize) {
-    let mut place = [u64::MAX; N];
-    place[..n].copy_from_slice(words);
+fn sort_network<const N: usize>(words: &mut Vec<u64>) {
+    words.resize(N, u64::MAX);
+    let place: &mut [u64; N] = words.as_mut_slice().try_into().expect("as many words as places");
     let mut p = 1;
     while p < N {
         let mut k = p;
@@ -36,5 +36,4 @@ fn sort_padded<const N: usize>(words: &mut [u64], n: usize) {
         }
         p *= 2;
     }
-    words.copy_from_slice(&place[..n]);
 }
