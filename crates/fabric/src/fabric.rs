@@ -214,7 +214,7 @@ impl<P: Copy> Fabric<P> {
             self.set_now(event.time);
             self.prefetch(&soon);
             if event.entity < ARRIVALS {
-                self.depart(event.entity, event.id);
+                self.depart(event.entity);
                 continue;
             }
             let packet = self.packets.get_mut(event.id);

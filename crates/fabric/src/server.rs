@@ -1,8 +1,8 @@
 //! A port with a real server: several classes, a shared buffer, a rate that changes, a link that fails.
 //!
 //! Where a plain port knows an arriving packet's departure at once, this one cannot: a later packet of
-//! another class may go first, or the rate may change. So it keeps its queues, and each departure is an
-//! event of its own.
+//! another class may go first, or the rate may change. So it keeps its queues, and a departure is an event
+//! of its own where something waits for it.
 
 mod config;
 
@@ -38,14 +38,17 @@ impl Pool {
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Server {
-    /// The packet in transmission.
-    sending: Option<Packet>,
+    /// The packet that is, or was last, in transmission.
+    sending: Packet,
     up: bool,
+    /// Its departure is an event: packets wait, or a shared buffer is to be told.
+    awaited: bool,
     /// The class at the head of `active` has got its quantum of this round.
     granted: bool,
     /// The shared buffer.
     pool: Option<u32>,
-    /// When the packet in transmission will have left.
+    /// When the packet in transmission will have left; not later than now if there is none. At that instant
+    /// it has: departures come before arrivals.
     departure: Time,
     delay: Time,
     pace: Pace,
@@ -106,8 +109,9 @@ impl Server {
         let class = |&config| Class { queue: VecDeque::new(), bytes: 0, deficit: 0, config };
         let pace = Pace::new(port.rate);
         Self {
-            sending: None,
+            sending: Packet { id: 0, bytes: 0, class: 0 },
             up: true,
+            awaited: false,
             granted: false,
             pool: config.pool,
             departure: 0,
@@ -147,7 +151,7 @@ impl Server {
             return None;
         }
         // An idle port lets in one packet, whatever the limit.
-        if self.sending.is_none() {
+        if self.departure <= now {
             return Some(false);
         }
         let limit = own.config.limit;
@@ -164,14 +168,18 @@ impl Server {
         })
     }
 
-    /// Lets a packet in. When it departs, if it is in transmission at once.
+    /// Lets a packet in. If it is in transmission at once, when it reaches the far end. If its departure or that
+    /// of the packet before it is an event from now on, when.
     #[inline]
-    pub fn admit(&mut self, now: Time, packet: Packet, pool: Option<&mut Pool>) -> Option<Time> {
+    pub fn admit(&mut self, now: Time, packet: Packet, pool: Option<&mut Pool>) -> [Option<Time>; 2] {
+        let awaited = std::mem::replace(&mut self.awaited, true);
+        let shared = pool.is_some();
         if let Some(pool) = pool {
             pool.used += u64::from(packet.bytes);
         }
-        if self.sending.is_none() {
-            return Some(self.transmit(now, packet));
+        if self.departure <= now {
+            self.awaited = shared;
+            return [Some(self.transmit(now, packet)), shared.then_some(self.departure)];
         }
         let several = self.classes.len() > 1;
         let own = &mut self.classes[usize::from(packet.class)];
@@ -180,22 +188,25 @@ impl Server {
         }
         own.queue.push_back(packet);
         own.bytes += u64::from(packet.bytes);
-        None
+        [None, (!awaited).then_some(self.departure)]
     }
 
-    /// The packet in transmission has left: when it reaches the far end, and which packet departs next, and
-    /// when.
+    /// The packet in transmission has left. Which packet is in transmission now, and when it reaches the far
+    /// end; when it departs, if that is an event.
     #[inline]
-    pub fn depart(&mut self, now: Time, pool: Option<&mut Pool>) -> (Time, Option<(u32, Time)>) {
-        let packet = self.sending.take().expect("a departure needs a packet in transmission");
+    pub fn depart(&mut self, now: Time, pool: Option<&mut Pool>) -> Option<(u32, Time, Option<Time>)> {
+        let shared = pool.is_some();
         if let Some(pool) = pool {
-            pool.used -= u64::from(packet.bytes);
+            pool.used -= u64::from(self.sending.bytes);
         }
-        let next = match &mut self.classes[..] {
-            [only] => only.take(),
-            _ => self.dequeue(),
+        let (next, more) = match &mut self.classes[..] {
+            [only] => (only.take(), !only.queue.is_empty()),
+            _ => (self.dequeue(), self.active.count > 0),
         };
-        (now + self.delay, next.map(|next| (next.id, self.transmit(now, next))))
+        self.awaited = next.is_some() && (more || shared);
+        let next = next?;
+        let far_end = self.transmit(now, next);
+        Some((next.id, far_end, self.awaited.then_some(self.departure)))
     }
 
     /// The rate changes; the packet in transmission goes on at the old one.
@@ -210,8 +221,8 @@ impl Server {
     }
 
     /// The link fails. `queued` gets the packets that waited: they are gone now. The one that is in transmission
-    /// departs, to arrive nowhere: which it is.
-    pub fn fail(&mut self, pool: Option<&mut Pool>, queued: &mut Vec<u32>) -> Option<u32> {
+    /// departs, to arrive nowhere.
+    pub fn fail(&mut self, pool: Option<&mut Pool>, queued: &mut Vec<u32>) {
         self.up = false;
         let mut bytes = 0;
         for class in &mut self.classes {
@@ -224,7 +235,6 @@ impl Server {
         }
         self.active = Order::default();
         self.granted = false;
-        self.sending.map(|p| p.id)
     }
 
     /// Whether the link is up.
@@ -235,12 +245,12 @@ impl Server {
 
     /// How long nothing has been sent.
     pub fn idle(&self, now: Time) -> Time {
-        if self.sending.is_some() { 0 } else { now - self.departure }
+        now.saturating_sub(self.departure)
     }
 
     /// How long it has been sending until `now`.
     pub fn busy(&self, now: Time) -> Time {
-        self.begun - if self.sending.is_some() { self.departure - now } else { 0 }
+        self.begun - self.departure.saturating_sub(now)
     }
 
     /// Packets that wait, of all classes.
@@ -255,7 +265,7 @@ impl Server {
 
     /// Until when a class's queue is at least `fraction` parts of 1000 of its limit if nothing comes, leaves
     /// or fails; not later than now if none is.
-    pub fn congested_until(&self, fraction: u32) -> Time {
+    pub fn congested_until(&self, now: Time, fraction: u32) -> Time {
         let until = |(number, class): (usize, &Class)| {
             let threshold = class.config.limit.fraction(fraction);
             if !threshold.is_bytes() {
@@ -263,23 +273,23 @@ impl Server {
             }
             let Some(needed @ 1..) = threshold.value().checked_sub(class.bytes) else { return NEVER };
             // What is missing may still be in transmission.
-            match self.sending {
-                Some(p) if usize::from(p.class) == number => {
-                    self.departure.saturating_sub(self.sending_pace.total(needed - 1))
-                }
-                _ => 0,
+            if self.departure > now && usize::from(self.sending.class) == number {
+                self.departure.saturating_sub(self.sending_pace.total(needed - 1))
+            } else {
+                0
             }
         };
         self.classes.iter().enumerate().map(until).max().unwrap_or(0)
     }
 
+    /// When the packet reaches the far end.
     fn transmit(&mut self, now: Time, packet: Packet) -> Time {
-        self.sending = Some(packet);
+        self.sending = packet;
         self.sending_pace = self.pace;
         let time = self.pace.time(packet.bytes);
         self.begun += time;
         self.departure = now + time;
-        self.departure
+        self.departure + self.delay
     }
 
     /// The next packet by deficit round robin.
@@ -310,8 +320,7 @@ impl Server {
 
     /// Bytes of the packet in transmission that are not yet on the wire, rounded up.
     fn rest(&self, now: Time) -> u64 {
-        let left = if self.sending.is_some() { self.departure - now } else { 0 };
-        self.sending_pace.bytes(left)
+        self.sending_pace.bytes(self.departure.saturating_sub(now))
     }
 
     /// How long the queue of a class is, in the unit of `threshold`.
@@ -321,8 +330,7 @@ impl Server {
         if !threshold.is_bytes() {
             return own.queue.len() as u64;
         }
-        let sends = self.sending.is_some_and(|p| p.class == class);
-        own.bytes + if sends { self.rest(now) } else { 0 }
+        own.bytes + if self.sending.class == class { self.rest(now) } else { 0 }
     }
 
     /// The marking threshold that follows from the share of the class `own`.

@@ -98,7 +98,7 @@ impl<P: Copy> Fabric<P> {
         let port = &mut self.ports[number as usize];
         let server = port.server();
         if let (Some(flag), Some(server)) = (port.flag_mut(), server) {
-            flag.set(self.now, self.servers[server].congested_until(flag.fraction));
+            flag.set(self.now, self.servers[server].congested_until(self.now, flag.fraction));
         }
     }
 }

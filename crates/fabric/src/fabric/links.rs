@@ -35,8 +35,12 @@ impl<P: Copy> Fabric<P> {
         }
         port.count_bytes(packet.bytes);
         self.hops += 1;
-        if let Some(time) = server.admit(self.now, packet, pool.take()) {
-            self.queue.push(Event { time, entity: number, id });
+        let [arrival, departure] = server.admit(self.now, packet, pool.take());
+        if let Some(time) = arrival {
+            self.queue.push(Event { time, entity: ARRIVALS | number, id });
+        }
+        if let Some(time) = departure {
+            self.queue.push(Event { time, entity: number, id: 0 });
         }
         if self.flags.is_some() {
             self.flag_server(number);
@@ -46,14 +50,15 @@ impl<P: Copy> Fabric<P> {
 
     /// The packet that a real server transmitted has left.
     #[inline(never)]
-    pub(super) fn depart(&mut self, number: u32, id: u32) {
+    pub(super) fn depart(&mut self, number: u32) {
         let server = self.ports[number as usize].server().expect("only servers have departures");
         let server = &mut self.servers[server];
         let pool = server.pool().map(|p| &mut self.pools[p as usize]);
-        let (time, next) = server.depart(self.now, pool);
-        self.queue.push(Event { time, entity: ARRIVALS | number, id });
-        if let Some((id, time)) = next {
-            self.queue.push(Event { time, entity: number, id });
+        if let Some((id, arrival, departure)) = server.depart(self.now, pool) {
+            self.queue.push(Event { time: arrival, entity: ARRIVALS | number, id });
+            if let Some(time) = departure {
+                self.queue.push(Event { time, entity: number, id: 0 });
+            }
         }
         if self.flags.is_some() {
             self.flag_server(number);
@@ -90,11 +95,11 @@ impl<P: Copy> Fabric<P> {
         }
         let pool = server.pool().map(|p| &mut self.pools[p as usize]);
         let spilt = self.spilt.len();
-        let sending = server.fail(pool, &mut self.spilt);
+        server.fail(pool, &mut self.spilt);
         let mut lost = (self.spilt.len() - spilt) as u64;
         // Links fail so seldom that it is cheaper to look for what is on the wire than to keep account of it.
         let on_wire = |e: &Event| e.entity == ARRIVALS | port && e.time > self.now;
-        for id in sending.into_iter().chain(self.queue.iter().filter(on_wire).map(|e| e.id)) {
+        for Event { id, .. } in self.queue.iter().filter(on_wire) {
             let cursor = &mut self.packets.get_mut(id).cursor;
             // It may have been lost already, and the link have come back since.
             lost += u64::from(*cursor != 0);
