@@ -41,7 +41,6 @@ pub use loss::{Loss, Probability};
 pub use network::Network;
 pub use packet::{Ecn, Header, Packet};
 pub use port::{NonEct, Port, PortConfig, PortCounters, Threshold};
-pub use prefetch::prefetch;
 pub use queue::{Event, EventQueue};
 pub use random::mix;
 pub use red::RedConfig;

@@ -1,15 +1,19 @@
-//! A hint to the processor; changes nothing but speed.
+//! Hints to the processor; they change nothing but speed.
 
-/// Fetches the cache line of `target` before it is needed.
+/// Fetches the first cache line of `target` before it is needed.
 #[inline(always)]
 pub fn prefetch<T>(target: &T) {
+    prefetch_line(std::ptr::from_ref(target).cast());
+}
+
+/// Fetches the cache line at `address`, which may be any.
+#[inline(always)]
+pub fn prefetch_line(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch has no effect that a program could see.
+    // SAFETY: a prefetch has no effect that a program could see, whatever the address.
     unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
-            std::ptr::from_ref(target).cast(),
-        );
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = target;
+    let _ = address;
 }

@@ -13,7 +13,7 @@ const GIGABIT: u64 = 1_000_000_000;
 
 /// Runs the fabric up to `limit`, to the next packet that arrives or is dropped.
 fn advance(fabric: &mut Fabric<u32>, limit: Time) -> Option<Arrival<u32>> {
-    fabric.advance((limit, Entity::MAX), |_| {})
+    fabric.advance((limit, Entity::MAX), |_| std::ptr::null())
 }
 
 /// Any ports, any routes over them (a route need not make sense to be followed), any packets.
@@ -212,11 +212,11 @@ fn the_callers_event_takes_its_place_among_the_arrivals() {
         _ => None,
     };
     let at = 12 * MICROSECOND;
-    assert_eq!(arrived(fabric.advance((at, ARRIVALS + 1), |_| {})), Some(0));
-    assert_eq!(arrived(fabric.advance((at, ARRIVALS + 1), |_| {})), None);
-    assert_eq!(arrived(fabric.advance((at, ARRIVALS + 2), |_| {})), Some(1));
-    assert_eq!(arrived(fabric.advance((at, ARRIVALS + 2), |_| {})), None);
-    assert_eq!(arrived(fabric.advance((at + 1, 0), |_| {})), Some(2));
+    assert_eq!(arrived(fabric.advance((at, ARRIVALS + 1), |_| std::ptr::null())), Some(0));
+    assert_eq!(arrived(fabric.advance((at, ARRIVALS + 1), |_| std::ptr::null())), None);
+    assert_eq!(arrived(fabric.advance((at, ARRIVALS + 2), |_| std::ptr::null())), Some(1));
+    assert_eq!(arrived(fabric.advance((at, ARRIVALS + 2), |_| std::ptr::null())), None);
+    assert_eq!(arrived(fabric.advance((at + 1, 0), |_| std::ptr::null())), Some(2));
 }
 
 /// A route that was given back is used again, with its new ports.

@@ -29,7 +29,7 @@ fn header(hash: u32) -> Header {
 }
 
 fn advance(fabric: &mut Fabric<u32>, to: Time) {
-    while fabric.advance((to, Entity::MAX), |_| {}).is_some() {}
+    while fabric.advance((to, Entity::MAX), |_| std::ptr::null()).is_some() {}
     fabric.set_now(to);
 }
 

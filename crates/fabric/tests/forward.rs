@@ -99,7 +99,7 @@ fn ecmp_collides_as_often_as_the_binomial_says() {
                 assert!(fabric.send(route, header(hash), flow));
             }
         }
-        while fabric.advance((NEVER, Entity::MAX), |_| {}).is_some() {}
+        while fabric.advance((NEVER, Entity::MAX), |_| std::ptr::null()).is_some() {}
         let load: Vec<u64> =
             (up..up + SPINES).map(|p| fabric.ports()[p as usize].counters().bytes / 4500).collect();
         assert_eq!(load.iter().sum::<u64>(), u64::from(flows));
@@ -131,7 +131,7 @@ fn mean_queue(balancing: Balancing) -> f64 {
     let (mut now, mut found, mut samples) = (0.0, 0u64, 0u64);
     for n in 0..60_000u32 {
         now += random.exponential() * 12e6 / (0.9 * 6.0);
-        while fabric.advance((now as Time, Entity::MAX), |_| {}).is_some() {}
+        while fabric.advance((now as Time, Entity::MAX), |_| std::ptr::null()).is_some() {}
         fabric.set_now(now as Time);
         let host = random.below(6) as usize;
         if flows[host].1 == 0 {
@@ -191,7 +191,7 @@ fn a_fat_tree_forwards_on_its_shortest_ways() {
             }
         }
         let mut arrived = 0;
-        while let Some(Arrival::Delivered(_)) = fabric.advance((NEVER, Entity::MAX), |_| {}) {
+        while let Some(Arrival::Delivered(_)) = fabric.advance((NEVER, Entity::MAX), |_| std::ptr::null()) {
             arrived += 1;
         }
         assert_eq!((arrived, fabric.hops()), (240, expected), "{balancing:?}");
@@ -215,7 +215,7 @@ fn ways_around_a_link_that_fails() {
         change(&mut fabric);
         let sent = (0..1000).filter(|&n| fabric.send(route, header(n), n)).count();
         let mut arrived = 0;
-        while let Some(arrival) = fabric.advance((NEVER, Entity::MAX), |_| {}) {
+        while let Some(arrival) = fabric.advance((NEVER, Entity::MAX), |_| std::ptr::null()) {
             arrived += usize::from(matches!(arrival, Arrival::Delivered(_)));
         }
         assert_eq!(sent, 1000);

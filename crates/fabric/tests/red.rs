@@ -149,11 +149,12 @@ fn reds_average_decays_at_the_present_rate() {
         for _ in 0..41 {
             fabric.send(route, Header::new(1500, Ecn::Ce), ());
         }
-        while fabric.advance((NEVER, Entity::MAX), |_| {}).is_some() {}
+        while fabric.advance((NEVER, Entity::MAX), |_| std::ptr::null()).is_some() {}
         fabric.set_rate(0, then);
         fabric.set_now(fabric.now() + 60 * MICROSECOND);
         fabric.send(route, Header::new(1500, Ecn::Ect), ());
-        let Some(Arrival::Delivered(packet)) = fabric.advance((NEVER, Entity::MAX), |_| {}) else {
+        let Some(Arrival::Delivered(packet)) = fabric.advance((NEVER, Entity::MAX), |_| std::ptr::null())
+        else {
             panic!("a packet")
         };
         packet.header.ecn == Ecn::Ce

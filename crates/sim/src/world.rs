@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tresse_controllers::Signal;
 use tresse_fabric::{
-    Arrival, Ecn, Entity, Fabric, Header, NEVER, Packet, PortConfig, TIMER_ENTITIES, Time, Timers, prefetch,
+    Arrival, Ecn, Entity, Fabric, Header, NEVER, Packet, PortConfig, TIMER_ENTITIES, Time, Timers,
 };
 use tresse_path_manager::HostPairs;
 use tresse_transport::{Config, Counters, Receiver, Sender, Transmit, Wire};
@@ -129,7 +129,8 @@ impl World {
             let timer = self.timers.next();
             let limit = timer.min((until, Entity::MAX));
             let flows = &self.flows;
-            let soon = |wire: &Wire| prefetch(&flows[(wire.subflow >> SUBFLOW_BITS) as usize]);
+            let soon =
+                |wire: &Wire| flows.as_ptr().wrapping_add((wire.subflow >> SUBFLOW_BITS) as usize).cast();
             match self.fabric.advance(limit, soon) {
                 Some(Arrival::Delivered(packet)) => {
                     if let Some(record) = self.handle_packet(&packet) {
@@ -223,7 +224,7 @@ impl World {
             self.arm(slot, i, RETRANSMISSION);
             return None;
         }
-        self.delivered_bytes += u64::from(packet.header.bytes - flow.sender.config().header);
+        self.delivered_bytes += u64::from(packet.header.bytes - flow.receiver.config().header);
         let acks = flow.receiver.handle_data(now, i as usize, wire, packet.header.ecn == Ecn::Ce);
         if flow.receiver.complete() {
             return Some(self.finish(slot));
@@ -326,7 +327,7 @@ impl World {
         let flow = &mut self.flows[slot as usize];
         self.packets.sent += 1;
         let way = &flow.ways[i as usize];
-        let bytes = flow.sender.config().ack;
+        let bytes = flow.receiver.config().ack;
         let header = Header { bytes, ecn: Ecn::NotEct, class: flow.class, hash: way.hashes[1] };
         if self.fabric.send(way.back, header, ack) {
             flow.in_fabric += 1;
