@@ -143,7 +143,7 @@ impl Group {
     }
 
     /// All of them, side by side.
-    pub(crate) fn subflows(&self) -> &[Subflow] {
+    pub fn subflows(&self) -> &[Subflow] {
         &self.subflows
     }
 

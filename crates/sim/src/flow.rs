@@ -7,26 +7,28 @@ use tresse_transport::{Receiver, Sender, Wire};
 
 use crate::spec::Ways;
 
+/// What data touches comes first, then what an ACK touches: the fewer cache lines the better.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Flow {
-    pub id: u64,
-    pub bytes: u64,
-    pub start: Time,
-    pub sender: Sender,
-    pub receiver: Receiver,
-    pub ways: Vec<Way>,
     /// Packets in the fabric; the slot is free when there are none and the message has arrived.
     pub in_fabric: u32,
     pub done: bool,
     pub class: u8,
-    /// One of the next three.
-    pub special: bool,
     /// Its path manager wants to know what is sent and ACKed.
     pub observed: bool,
     /// Its controllers want to know what the next hop says.
     pub hears: bool,
+    pub ways: Vec<Way>,
+    pub receiver: Receiver,
+    pub sender: Sender,
     /// Its subflows ask for other paths (PLB).
     pub rehashes: bool,
+    /// One of the three: it is observed, it hears, or its subflows are rehashed.
+    pub special: bool,
+    pub id: u64,
+    pub bytes: u64,
+    pub start: Time,
     pub managed: Box<Managed>,
 }
 

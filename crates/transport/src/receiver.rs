@@ -153,6 +153,12 @@ impl Receiver {
         acks
     }
 
+    /// The transport that it runs.
+    #[inline]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// The deadline of `subflow` has passed: the ACK, if there is one to send. `name` is what the host
     /// calls the subflow.
     pub fn handle_timeout(&mut self, subflow: usize, name: u32) -> Option<Wire> {

@@ -280,11 +280,15 @@ impl Subflow {
     }
 
     /// A segment that may be sent again now: its sequence number and data sequence number.
-    #[inline]
+    #[inline(always)]
     pub fn retransmit(&mut self, now: Time, cwnd: u32, config: &Config) -> Option<(u32, u32)> {
         if self.plain && !self.forced && !self.board.has_lost() {
             return None;
         }
+        self.poll_retransmission(now, cwnd, config)
+    }
+
+    fn poll_retransmission(&mut self, now: Time, cwnd: u32, config: &Config) -> Option<(u32, u32)> {
         if let Some(pacer) = &mut self.pacer {
             pacer.waiting = false;
         }
@@ -326,7 +330,7 @@ impl Subflow {
     }
 
     /// Whether a new segment may be sent now, if there is one (`more`). Notes what was the limit.
-    #[inline]
+    #[inline(always)]
     pub fn check_room(&mut self, now: Time, own: &controllers::Subflow, more: bool) -> bool {
         let room = self.board.in_flight() < own.cwnd && !self.board.has_lost();
         if self.plain {

@@ -102,8 +102,7 @@ impl Sender {
         let more = self.next_dsn < self.segments;
         let (mut best, mut srtt, mut found) = (0, 0, false);
         let mut one_is_alone = false;
-        for (i, s) in self.subflows.iter_mut().enumerate() {
-            let own = &self.group[i];
+        for (i, (s, own)) in self.subflows.iter_mut().zip(self.group.subflows()).enumerate() {
             if let Some((seq, dsn)) = s.retransmit(now, own.cwnd, &self.config) {
                 return Some(self.packet(i, Origin::Retransmitted, seq, dsn, 0));
             }
