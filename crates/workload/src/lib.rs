@@ -5,6 +5,8 @@
 
 mod pattern;
 mod random;
+mod source;
 
 pub use pattern::{Permutation, RackToRack, Size, Transfer};
 pub use random::Stream;
+pub use source::{Action, Job, NEVER, Source, Start, Time};

@@ -1,0 +1,80 @@
+//! The face of every workload: a state machine that says which flows start and stop, and when.
+
+use std::fmt;
+
+/// Simulated time, picoseconds.
+pub type Time = u64;
+
+/// A time that never comes.
+pub const NEVER: Time = Time::MAX;
+
+/// A flow that starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Start {
+    /// What the workload calls it: unique among all its flows, and the name of what is drawn for it. It depends on
+    /// nothing but the flow's place in the workload, so that no other flow shifts its draws.
+    pub name: u64,
+    /// The sending host.
+    pub from: u32,
+    /// The receiving host.
+    pub to: u32,
+    /// The message, bytes; `None` if the flow sends until it is stopped.
+    pub bytes: Option<u64>,
+    /// The round of the pattern, from 0; 0 for patterns without rounds.
+    pub round: u32,
+    /// The number of its job, if it belongs to one.
+    pub job: Option<u32>,
+    /// When it is to have finished.
+    pub deadline: Option<Time>,
+}
+
+/// A job that has ended: what waits for several flows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Job {
+    /// Its number, from 0 in the order of their starts.
+    pub number: u32,
+    /// When its first flow started.
+    pub start: Time,
+    /// When the last of what it waits for was done.
+    pub end: Time,
+    /// The flows that it had.
+    pub flows: u32,
+    /// When it was to have ended.
+    pub deadline: Option<Time>,
+}
+
+/// What a workload asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// A flow starts now.
+    Start(Start),
+    /// The flow of this name is stopped now; [`Source::handle_finished`] is not called for it.
+    Stop(u64),
+    /// Nothing is to be done; a job is to be written down.
+    Ended(Job),
+}
+
+/// Who sends how much to whom, when.
+///
+/// At the start, at [`Source::next`] and after every `handle_*` call [`Source::poll`] until it returns `None`, then
+/// look at `next` again. Equal calls give equal answers: no clock, no global order.
+pub trait Source: fmt::Debug + Send {
+    /// When to call [`Source::poll`] again if no flow finishes before; [`NEVER`] if it waits for flows only, or if
+    /// nothing will start any more.
+    fn next(&self) -> Time;
+
+    /// What is to be done at `now`, one thing at a time.
+    fn poll(&mut self, now: Time) -> Option<Action>;
+
+    /// The message of a flow has arrived. Of flows that finish at one instant any may be first.
+    fn handle_finished(&mut self, now: Time, name: u64);
+
+    /// Whether it is over: nothing will start any more, and every flow that has an end has finished.
+    fn is_over(&self) -> bool;
+
+    /// Whether it never is over by itself: it goes on as long as something else lasts.
+    fn is_endless(&self) -> bool;
+
+    /// The payload that there is to carry on the average of all seeds, bytes; 0 if it is endless.
+    fn expected_bytes(&self) -> u64;
+}
