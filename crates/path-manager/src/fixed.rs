@@ -2,7 +2,7 @@
 
 use crate::connection::Connection;
 use crate::routes::routes;
-use crate::{Action, By, Opening, Pair, PathManager, Route, Time};
+use crate::{Action, By, NEVER, Opening, Pair, PathManager, Route, Time};
 
 /// A fixed number of subflows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,11 +11,14 @@ pub struct Config {
     pub subflows: usize,
     /// What tells them apart.
     pub by: By,
+    /// When each is opened, counted from the connection's start, ps; those without a time as soon as the
+    /// connection stands. The first one is opened at the start.
+    pub starts: Vec<Time>,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { subflows: 2, by: By::Address }
+        Self { subflows: 2, by: By::Address, starts: Vec::new() }
     }
 }
 
@@ -23,35 +26,57 @@ impl Default for Config {
 #[derive(Debug)]
 pub struct Fixed {
     connection: Connection<()>,
-    /// The routes of the subflows that wait for the first.
-    waiting: Vec<Route>,
+    stands: bool,
+    /// The routes of the subflows that wait, and when they are opened.
+    waiting: Vec<(Time, Route)>,
+    /// Some of them wait for a time.
+    timed: bool,
 }
 
 impl Fixed {
     /// Asks for the first subflow.
     pub fn new(config: &Config, opening: &Opening) -> Self {
-        let mut waiting = routes(config.by, config.subflows, opening);
+        let after = config.starts.iter().copied().chain(std::iter::repeat(0));
+        let times = after.map(|after| opening.now.saturating_add(after));
+        let mut waiting: Vec<_> = times.zip(routes(config.by, config.subflows, opening)).collect();
         let mut connection = Connection::new();
-        connection.open(waiting.remove(0), ());
-        Self { connection, waiting }
+        connection.open(waiting.remove(0).1, ());
+        Self { connection, stands: false, waiting, timed: !config.starts.is_empty() }
+    }
+
+    fn open_due(&mut self, now: Time) {
+        self.waiting.retain(|&(time, route)| {
+            if time <= now {
+                self.connection.open(route, ());
+            }
+            time > now
+        });
     }
 }
 
 impl PathManager for Fixed {
     fn observes(&self) -> bool {
-        false
+        self.timed
     }
 
-    fn handle_established(&mut self, _now: Time, _pair: &mut Pair, subflow: usize) {
+    fn handle_established(&mut self, now: Time, _pair: &mut Pair, subflow: usize) {
         if self.connection.establish(subflow) {
-            for route in self.waiting.drain(..) {
-                self.connection.open(route, ());
-            }
+            self.stands = true;
+            self.open_due(now);
         }
     }
 
     fn handle_closed(&mut self, _now: Time, _pair: &mut Pair, subflow: usize) {
         self.connection.gone(subflow);
+    }
+
+    fn handle_timeout(&mut self, now: Time, _pair: &mut Pair) {
+        self.open_due(now);
+    }
+
+    fn deadline(&self) -> Time {
+        let times = self.waiting.iter().filter(|_| self.stands).map(|(time, _)| *time);
+        times.min().unwrap_or(NEVER)
     }
 
     fn poll_action(&mut self) -> Option<Action> {

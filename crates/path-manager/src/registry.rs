@@ -147,7 +147,11 @@ static ALL: &[Declaration] = &[
         source: "RFC 8684 §3; XMP §5.2.1; the old MPTCP kernel's fullmesh and ndiffports",
         parameters: &[SUBFLOWS, BY],
         configure: |values| {
-            Ok(Config::Fixed(fixed::Config { subflows: values.whole("subflows") as usize, by: by(values) }))
+            Ok(Config::Fixed(fixed::Config {
+                subflows: values.whole("subflows") as usize,
+                by: by(values),
+                starts: Vec::new(),
+            }))
         },
     },
     Declaration {

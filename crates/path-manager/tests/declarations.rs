@@ -96,7 +96,10 @@ fn settings_reach_the_machine() {
 
     let by = [("by", Value::Choice("port".to_owned())), ("subflows", Value::Whole(8))];
     let scheme = Scheme::new(find("fixed").expect("declared"), by).expect("valid");
-    assert_eq!(scheme.config(), &Config::Fixed(fixed::Config { subflows: 8, by: By::Port }));
+    assert_eq!(
+        scheme.config(),
+        &Config::Fixed(fixed::Config { subflows: 8, by: By::Port, starts: Vec::new() })
+    );
 }
 
 fn refused(name: &str, setting: (&str, Value)) -> String {

@@ -26,6 +26,8 @@ pub(crate) struct Flow {
     pub rehashes: bool,
     /// One of the three: it is observed, it hears, or its subflows are rehashed.
     pub special: bool,
+    /// It sends datagrams, and is `done` all the time: there is no transport at either end.
+    pub datagrams: bool,
     pub id: u64,
     pub bytes: u64,
     pub start: Time,
@@ -56,6 +58,19 @@ pub(crate) struct Managed {
     pub ways: Ways,
     /// By number of a subflow.
     pub closed: u64,
+    /// Of datagrams: what was sent, packets, and what has arrived, bytes.
+    pub datagrams: Datagrams,
+}
+
+/// What is counted of a flow of datagrams.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Datagrams {
+    /// Packets that were sent.
+    pub sent: u64,
+    /// Payload that has arrived, bytes.
+    pub received: u64,
+    /// It was not stopped.
+    pub on: bool,
 }
 
 /// The way of a subflow, and when its timers are set to fire: no later than their deadlines.

@@ -4,6 +4,7 @@
 //! [`World::advance`] turn time until one of them finishes.
 
 pub mod ceiling;
+mod end;
 mod flow;
 mod manage;
 mod spec;

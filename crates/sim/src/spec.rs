@@ -81,7 +81,13 @@ impl Manager {
 
     /// `subflows` of them, one an address; none is ever closed.
     pub fn fixed(subflows: usize) -> Self {
-        let config = fixed::Config { subflows, by: By::Address };
+        Self::timed(subflows, By::Address, Vec::new())
+    }
+
+    /// `subflows` of them, told apart as `by` says, each opened so long after the connection's start as `starts`
+    /// says, ps; those beyond at the start.
+    pub fn timed(subflows: usize, by: By, starts: Vec<Time>) -> Self {
+        let config = fixed::Config { subflows, by, starts };
         Self::new(move |opening, _| Box::new(fixed::Fixed::new(&config, opening)))
     }
 
@@ -143,16 +149,18 @@ impl FlowSpec {
     }
 }
 
-/// A connection whose message has arrived.
+/// A connection whose message has arrived, or that was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowRecord {
     /// The caller's own name for it.
     pub id: u64,
-    /// The message, bytes.
+    /// Payload that was delivered, bytes: the message, or what of it was delivered in order until it was stopped.
     pub bytes: u64,
+    /// Whether that is the whole message.
+    pub complete: bool,
     /// When it was started.
     pub start: Time,
-    /// When the last byte arrived.
+    /// When the last byte arrived, or when it was stopped.
     pub end: Time,
     /// Subflows that its path manager opened.
     pub opened: u32,

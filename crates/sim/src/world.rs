@@ -1,5 +1,6 @@
 //! The event loop: packets and timers, in the order of (time, entity).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tresse_controllers::Signal;
@@ -7,7 +8,7 @@ use tresse_fabric::{
     Arrival, Ecn, Entity, Fabric, Header, NEVER, Packet, PortConfig, TIMER_ENTITIES, Time, Timers,
 };
 use tresse_path_manager::HostPairs;
-use tresse_transport::{Config, Counters, Receiver, Sender, Transmit, Wire};
+use tresse_transport::{Config, Receiver, Sender, Transmit, Wire};
 
 use crate::flow::{Flow, Managed, SUBFLOW, SUBFLOW_BITS};
 use crate::manage::SentPackets;
@@ -38,23 +39,25 @@ pub enum Step {
 /// Each subflow has two timers: the sender's (handshake, retransmission, probe, pacing; the first one's is the
 /// path manager's too) and the receiver's.
 pub(crate) const RETRANSMISSION: u32 = 0;
-const DELAYED_ACK: u32 = 1;
+pub(crate) const DELAYED_ACK: u32 = 1;
 
 /// A fabric with connections on it.
 #[derive(Debug)]
 pub struct World {
     pub(crate) fabric: Fabric<Wire>,
-    timers: Timers,
+    pub(crate) timers: Timers,
     pub(crate) flows: Vec<Flow>,
+    /// The slots of connections by the callers' names for them.
+    slots: BTreeMap<u64, u32>,
     /// What path managers know of the ways between two hosts.
     pub(crate) pairs: HostPairs<[u32; 2]>,
     /// The transport of the connection that was started last: many have the same one, and share it.
     config: Option<Arc<Config>>,
     /// Slots of `flows` that may be used again.
     free: Vec<u32>,
-    live: usize,
-    packets: Packets,
-    delivered_bytes: u64,
+    pub(crate) live: usize,
+    pub(crate) packets: Packets,
+    pub(crate) delivered_bytes: u64,
 }
 
 impl World {
@@ -69,6 +72,7 @@ impl World {
             fabric,
             timers: Timers::new(TIMER_ENTITIES),
             flows: Vec::new(),
+            slots: BTreeMap::new(),
             pairs: HostPairs::new(),
             config: None,
             free: Vec::new(),
@@ -85,13 +89,9 @@ impl World {
     pub fn start(&mut self, spec: FlowSpec) {
         let pair = self.pairs.id(spec.hosts);
         let manager = spec.manager.open(&spec.ways.opening(self.now(), spec.stream), &mut self.pairs[pair]);
-        let config = match self.config.take() {
-            Some(config) if *config == spec.config => config,
-            _ => Arc::new(spec.config),
-        };
-        self.config = Some(Arc::clone(&config));
+        let config = self.share(&spec.config);
         let hears = spec.scheme.controller().signals().contains(&Signal::NextHop);
-        let flow = Flow {
+        let slot = self.place(Flow {
             id: spec.id,
             bytes: spec.bytes,
             start: self.now(),
@@ -105,11 +105,35 @@ impl World {
             observed: manager.observes(),
             hears,
             rehashes: spec.config.plb.is_some(),
-            managed: Box::new(Managed { manager, pair, ways: spec.ways, closed: 0 }),
+            datagrams: false,
+            managed: Box::new(Managed {
+                manager,
+                pair,
+                ways: spec.ways,
+                closed: 0,
+                datagrams: Default::default(),
+            }),
+        });
+        self.live += 1;
+        self.manage(slot, |_, _, _| ());
+        self.transmit(slot);
+    }
+
+    pub(crate) fn share(&mut self, config: &Config) -> Arc<Config> {
+        let config = match self.config.take() {
+            Some(shared) if *shared == *config => shared,
+            _ => Arc::new(*config),
         };
+        self.config = Some(Arc::clone(&config));
+        config
+    }
+
+    pub(crate) fn place(&mut self, flow: Flow) -> u32 {
+        let id = flow.id;
         let slot = match self.free.pop() {
             Some(slot) => {
-                self.flows[slot as usize] = flow;
+                let before = std::mem::replace(&mut self.flows[slot as usize], flow);
+                self.slots.remove(&before.id);
                 slot
             }
             None => {
@@ -117,9 +141,14 @@ impl World {
                 self.flows.len() as u32 - 1
             }
         };
-        self.live += 1;
-        self.manage(slot, |_, _, _| ());
-        self.transmit(slot);
+        self.slots.insert(id, slot);
+        slot
+    }
+
+    /// The connection of this name, if it has a slot.
+    pub(crate) fn flow(&self, id: u64) -> Option<(u32, &Flow)> {
+        let slot = *self.slots.get(&id)?;
+        Some((slot, &self.flows[slot as usize]))
     }
 
     /// Turns time until a connection finishes, `until` is reached, or `budget` packets and timers
@@ -184,18 +213,18 @@ impl World {
 
     /// The sender of a connection that has not finished, by its id; for measurements.
     pub fn sender(&self, id: u64) -> Option<&Sender> {
-        self.flows.iter().find(|f| f.id == id && !f.done).map(|f| &f.sender)
+        self.flow(id).filter(|(_, f)| !f.done).map(|(_, f)| &f.sender)
     }
 
     /// Segments of a connection that were delivered in order, by its id; for measurements.
     pub fn delivered_segments(&self, id: u64) -> Option<u32> {
-        self.flows.iter().find(|f| f.id == id && !f.done).map(|f| f.receiver.delivered())
+        self.flow(id).filter(|(_, f)| !f.done).map(|(_, f)| f.receiver.delivered())
     }
 
     /// The two ends of a connection, by its id, for measurements: one that has not finished, or, until the
     /// next is started, one that has.
     pub fn ends(&self, id: u64) -> Option<(&Sender, &Receiver)> {
-        self.flows.iter().find(|f| f.id == id).map(|f| (&f.sender, &f.receiver))
+        self.flow(id).map(|(_, f)| (&f.sender, &f.receiver))
     }
 
     #[inline]
@@ -206,6 +235,9 @@ impl World {
         let now = self.fabric.now();
         let flow = &mut self.flows[slot as usize];
         if flow.done {
+            if flow.datagrams {
+                self.handle_datagram(slot, packet.header.bytes);
+            }
             self.leave_fabric(slot);
             return None;
         }
@@ -352,31 +384,6 @@ impl World {
         }
     }
 
-    fn finish(&mut self, slot: u32) -> FlowRecord {
-        let end = self.now();
-        self.live -= 1;
-        let flow = &mut self.flows[slot as usize];
-        flow.done = true;
-        let mut total = Counters::default();
-        for i in 0..flow.ways.len() {
-            total += flow.sender.counters(i);
-            for kind in [RETRANSMISSION, DELAYED_ACK] {
-                self.timers.set((slot << SUBFLOW_BITS | i as u32) * 2 + kind, NEVER);
-            }
-        }
-        let record = FlowRecord {
-            id: flow.id,
-            bytes: flow.bytes,
-            start: flow.start,
-            end,
-            opened: flow.ways.len() as u32,
-            closed: flow.managed.closed,
-            counters: total,
-        };
-        self.release_if_empty(slot);
-        record
-    }
-
     /// A packet of the connection in `slot` is no longer in the fabric.
     fn leave_fabric(&mut self, slot: u32) {
         self.flows[slot as usize].in_fabric -= 1;
@@ -384,9 +391,9 @@ impl World {
     }
 
     /// Frees the slot of a connection that has finished and has no packet on its routes.
-    fn release_if_empty(&mut self, slot: u32) {
+    pub(crate) fn release_if_empty(&mut self, slot: u32) {
         let flow = &self.flows[slot as usize];
-        if flow.done && flow.in_fabric == 0 {
+        if flow.done && flow.in_fabric == 0 && !flow.managed.datagrams.on {
             for way in &flow.ways {
                 self.fabric.remove_route(way.there);
                 self.fabric.remove_route(way.back);

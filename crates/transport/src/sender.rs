@@ -59,6 +59,8 @@ pub struct Sender {
     takes_data: u64,
     next_dsn: u32,
     segments: u32,
+    /// Segments below this one may be sent: the application has written them.
+    written: u32,
     /// Payload of the last segment.
     last_payload: u32,
     /// Segments below this one have arrived, on whatever subflow (the DATA_ACK of RFC 8684 §3.3.1).
@@ -90,6 +92,7 @@ impl Sender {
             takes_data: u64::MAX,
             next_dsn: 0,
             segments,
+            written: segments,
             last_payload: (bytes - u64::from(segments - 1) * u64::from(config.mss)) as u32,
             data_una: 0,
             reinjections: BTreeMap::new(),
@@ -97,6 +100,19 @@ impl Sender {
             handshakes: Vec::new(),
             config,
         }
+    }
+
+    /// Of the message, the application has written the first `bytes` only, no fewer than before; whole segments
+    /// of them may be sent. Without it, all is written from the start. Then call [`Sender::poll_transmit`].
+    pub fn write(&mut self, bytes: u64) {
+        let mss = u64::from(self.config.mss);
+        let whole = u64::from(self.segments - 1) * mss + u64::from(self.last_payload);
+        self.written = if bytes >= whole { self.segments } else { (bytes / mss) as u32 };
+    }
+
+    /// Segments of the message that were sent at least once.
+    pub fn sent(&self) -> u32 {
+        self.next_dsn
     }
 
     /// Opens a subflow: its number, the next that was not used. It may send when [`Sender::is_open`]: at once, or
@@ -220,7 +236,7 @@ impl Sender {
     /// The deadline of `subflow` has passed.
     pub fn handle_timeout(&mut self, now: Time, subflow: usize) {
         let place = self.place(subflow);
-        let more = self.next_dsn < self.segments && self.fresh(self.takes_data) & bit(subflow) != 0;
+        let more = self.next_dsn < self.written && self.fresh(self.takes_data) & bit(subflow) != 0;
         let s = &mut self.subflows[subflow];
         let before = s.rtt.backoff();
         if let Some(place) = place {

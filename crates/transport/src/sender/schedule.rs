@@ -61,7 +61,7 @@ impl Sender {
             return self.poll_plain(now);
         }
         let takes = self.fresh(self.takes_data);
-        let new = self.next_dsn < self.segments;
+        let new = self.next_dsn < self.written;
         let more = new || !self.reinjections.is_empty();
         let mut choice = self.choice();
         for (place, i) in bits(self.open).enumerate() {
@@ -99,7 +99,7 @@ impl Sender {
     /// [`Sender::poll_transmit`] of a plain connection.
     #[inline]
     fn poll_plain(&mut self, now: Time) -> Option<Transmit> {
-        let more = self.next_dsn < self.segments;
+        let more = self.next_dsn < self.written;
         let (mut best, mut srtt, mut found) = (0, 0, false);
         let mut one_is_alone = false;
         for (i, (s, own)) in self.subflows.iter_mut().zip(self.group.subflows()).enumerate() {
