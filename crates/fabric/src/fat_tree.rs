@@ -8,6 +8,8 @@
 //! switch, and a host with (k/2)^2 addresses can be reached over each of them. A subflow uses the
 //! same address number at both ends: data and ACKs pass the same core switch.
 
+use std::sync::Arc;
+
 use crate::loss::{Loss, Probability};
 use crate::network::Network;
 use crate::port::{NonEct, PortConfig, Threshold};
@@ -177,7 +179,7 @@ impl FatTree {
             configs: ports.clone().map(|p| self.config(p)).collect(),
             layers: ports.clone().map(|p| self.layer(p)).collect(),
             streams: ports.collect(),
-            layer_names: &["rack", "aggregation", "core"],
+            layer_names: ["rack", "aggregation", "core"].map(Arc::from).to_vec(),
             node_names: nodes.map(|n| self.node_name(n)).collect(),
             racks: hosts.clone().map(|h| self.edge(h)).collect(),
             pods: hosts.map(|h| self.pod(h)).collect(),

@@ -3,6 +3,8 @@
 //! Between two hosts of different leaves there is one shortest path over each spine. A leaf is oversubscribed
 //! as its hosts' rates are to those of its links to spines: hosts x rate / (spines x rate).
 
+use std::sync::Arc;
+
 use crate::loss::{Loss, Probability};
 use crate::network::Network;
 use crate::port::{NonEct, PortConfig, Threshold};
@@ -81,7 +83,7 @@ impl LeafSpine {
             streams: (0..ends.len() as u32).collect(),
             network: Network { hosts, nodes: hosts + leaves + spines, ends },
             layers,
-            layer_names: &["rack", "spine"],
+            layer_names: ["rack", "spine"].map(Arc::from).to_vec(),
             node_names: names("host", hosts)
                 .chain(names("leaf", leaves))
                 .chain(names("spine", spines))

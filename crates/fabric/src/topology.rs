@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::loss::{Loss, Probability};
 use crate::network::Network;
@@ -46,7 +47,7 @@ pub struct Topology {
     /// By port: the layer of its link, a place in `layer_names`. A host's NIC is in the layer of its link.
     pub layers: Vec<u8>,
     /// The layers' names, from the hosts up.
-    pub layer_names: &'static [&'static str],
+    pub layer_names: Vec<Arc<str>>,
     /// By node: its name, for people and in files: `host 3`.
     pub node_names: Vec<String>,
     /// By host: the number of its rack. A host may have several addresses, each a node of its own: see
@@ -91,8 +92,13 @@ impl Topology {
     }
 
     /// The name of a port's layer.
-    pub fn layer_name(&self, port: u32) -> &'static str {
-        self.layer_names[usize::from(self.layers[port as usize])]
+    pub fn layer_name(&self, port: u32) -> &str {
+        &self.layer_names[usize::from(self.layers[port as usize])]
+    }
+
+    /// The same, for who keeps it longer than the network.
+    pub fn layer(&self, port: u32) -> Arc<str> {
+        Arc::clone(&self.layer_names[usize::from(self.layers[port as usize])])
     }
 
     /// The rate of a port.
@@ -150,8 +156,9 @@ impl Topology {
     /// Takes ports away, and with them their links' directions; those that stay are numbered anew, in their
     /// order, but keep their random streams.
     pub fn remove(&mut self, ports: &[u32]) {
-        let stays = |port: &usize| !ports.contains(&(*port as u32));
-        let kept: Vec<usize> = (0..self.configs.len()).filter(stays).collect();
+        let mut stays = vec![true; self.configs.len()];
+        ports.iter().for_each(|&port| stays[port as usize] = false);
+        let kept: Vec<usize> = (0..self.configs.len()).filter(|&port| stays[port]).collect();
         self.network.ends = kept.iter().map(|&p| self.network.ends[p]).collect();
         self.configs = kept.iter().map(|&p| self.configs[p]).collect();
         self.streams = kept.iter().map(|&p| self.streams[p]).collect();

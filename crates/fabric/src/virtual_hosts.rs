@@ -12,6 +12,8 @@
 //! A virtual NIC that may be remapped, to another physical NIC or with its machine to another host, has a
 //! link to each bridge that it may come to. All but one of them are down.
 
+use std::sync::Arc;
+
 use crate::loss::{Loss, Probability};
 use crate::network::Network;
 use crate::port::{NonEct, PortConfig, Threshold};
@@ -102,7 +104,7 @@ pub struct VirtualHosts {
     bridges: Vec<u32>,
 }
 
-const LAYERS: &[&str] = &["vnic", "nic", "trunk"];
+const LAYERS: [&str; 3] = ["vnic", "nic", "trunk"];
 const MOST: u64 = 1 << 16;
 
 impl VirtualHosts {
@@ -253,7 +255,7 @@ impl VirtualHosts {
             configs: configs.collect(),
             streams: (0..ends.len() as u32).collect(),
             layers,
-            layer_names: LAYERS,
+            layer_names: LAYERS.map(Arc::from).to_vec(),
             node_names: self.node_names(),
             racks: (0..machines).map(|m| m / c.machines).collect(),
             pods: vec![0; machines as usize],

@@ -23,7 +23,7 @@ fn topology(hosts: u32, switches: u32, links: &[[u32; 2]]) -> Topology {
         configs: vec![port; ends.len()],
         streams: (0..ends.len() as u32).collect(),
         layers: vec![0; ends.len()],
-        layer_names: &["link"],
+        layer_names: vec!["link".into()],
         node_names: (0..hosts + switches).map(|n| format!("node {n}")).collect(),
         racks: (0..hosts).collect(),
         pods: vec![0; hosts as usize],

@@ -1,6 +1,8 @@
 //! What the ports of switches have beyond one queue with a threshold: random early detection, classes
 //! under deficit round robin, a buffer that the ports of a switch share.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tresse_fabric::{
@@ -93,7 +95,7 @@ impl PortOptions {
     ///
     /// # Errors
     /// What is wrong, and the key of `[fabric]` where it stands.
-    pub fn new(fabric: &Fabric, layers: &[&str], packet: u32) -> Result<Self, Wrong> {
+    pub fn new(fabric: &Fabric, layers: &[Arc<str>], packet: u32) -> Result<Self, Wrong> {
         let red = fabric.red.as_ref().map(|r| red(r, layers)).transpose()?;
         let classes = fabric
             .classes
@@ -149,7 +151,7 @@ type Wrong = (&'static [&'static str], String);
 
 const CLASSES: &[&str] = &["fabric", "classes"];
 
-fn red(red: &Red, layers: &[&str]) -> Result<Vec<RedConfig>, Wrong> {
+fn red(red: &Red, layers: &[Arc<str>]) -> Result<Vec<RedConfig>, Wrong> {
     let wrong = |path: &'static [&'static str], message| Err((path, message));
     if red.weight > 16 {
         let message = format!("{}: the weight of a new length is 2^-weight, with 0 to 16", red.weight);
@@ -190,7 +192,7 @@ fn red(red: &Red, layers: &[&str]) -> Result<Vec<RedConfig>, Wrong> {
     Ok(configs)
 }
 
-fn classes(fabric: &Fabric, layers: &[&str], class: &Class) -> Result<Vec<ClassConfig>, String> {
+fn classes(fabric: &Fabric, layers: &[Arc<str>], class: &Class) -> Result<Vec<ClassConfig>, String> {
     if !(1..=1_000_000_000).contains(&class.quantum.0) {
         return Err(format!("a quantum of {}: 1B to 1GB", class.quantum));
     }

@@ -1,10 +1,12 @@
 //! Samples of the ports: how busy each was in an interval, and how long its queue is.
 
+use std::sync::Arc;
+
 use tresse_fabric::{Time, Topology};
 use tresse_sim::World;
 
 /// A port in an interval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortSample {
     /// The round of the pattern, from 0.
     pub round: u32,
@@ -15,7 +17,7 @@ pub struct PortSample {
     /// The number of the output port.
     pub port: u32,
     /// The name of its layer.
-    pub layer: &'static str,
+    pub layer: Arc<str>,
     /// For how long it was sending, ps.
     pub busy: Time,
     /// Packets that wait at the end; the one in transmission does not.
@@ -43,7 +45,7 @@ impl Ports {
                 start,
                 duration: now - start,
                 port,
-                layer: fabric.layer_name(port),
+                layer: fabric.layer(port),
                 // Each packet may count 1 ps too much.
                 busy: (after - before).min(now - start),
                 waiting: world.fabric().waiting(port),

@@ -138,7 +138,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     let transports = || schemes.values().map(|s| s.1);
     let packet = transports().map(|t| t.mss + t.header).max().unwrap_or(common.mss + common.header);
     let mss = transports().map(|t| t.mss).min().unwrap_or(common.mss);
-    let options = PortOptions::new(&experiment.fabric, fabric.layer_names, packet)
+    let options = PortOptions::new(&experiment.fabric, &fabric.layer_names, packet)
         .map_err(|(path, e)| wrong(path, e))?;
     let class = |path: &[&str], class: u8| match options.classes() {
         n if usize::from(class) < n => Ok(class),

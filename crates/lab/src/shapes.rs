@@ -19,11 +19,12 @@ impl<T: Copy> Layered<T> {
     ///
     /// # Errors
     /// If a layer has no value, or there is no such layer.
-    pub fn layers(&self, names: &[&str]) -> Result<Vec<T>, String> {
+    pub fn layers(&self, names: &[impl AsRef<str>]) -> Result<Vec<T>, String> {
         let each = match self {
             Self::All(v) => return Ok(vec![*v; names.len()]),
             Self::Each(each) => each,
         };
+        let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
         let all = names.join(", ");
         if let Some(unknown) = each.keys().find(|k| !names.contains(&k.as_str())) {
             let hint = did_you_mean(unknown, names.iter().copied());

@@ -292,7 +292,7 @@ impl Tables {
         let mut columns = case_columns(case, seed, links.len());
         columns.extend([
             Arc::new(UInt32Array::from_iter_values(links.iter().map(|l| l.port))) as ArrayRef,
-            Arc::new(StringArray::from_iter_values(links.iter().map(|l| l.layer))),
+            Arc::new(StringArray::from_iter_values(links.iter().map(|l| &l.layer))),
             u64s(|l| l.rate),
             u64s(|l| l.bytes),
             Arc::new(UInt64Array::from_value(duration, links.len())),
@@ -323,7 +323,7 @@ impl Tables {
             u64s(|p| p.start),
             u64s(|p| p.duration),
             u32s(|p| p.port),
-            Arc::new(StringArray::from_iter_values(ports.iter().map(|p| p.layer))) as ArrayRef,
+            Arc::new(StringArray::from_iter_values(ports.iter().map(|p| &p.layer))) as ArrayRef,
             u64s(|p| p.busy),
             u64s(|p| p.waiting),
         ]);

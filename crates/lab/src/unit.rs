@@ -51,12 +51,12 @@ pub struct Flow {
 }
 
 /// A port's totals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     /// Its number.
     pub port: u32,
     /// The name of its layer.
-    pub layer: &'static str,
+    pub layer: Arc<str>,
     /// Bit/s.
     pub rate: u64,
     /// Bytes that it let in.
@@ -295,7 +295,7 @@ fn totals(world: &World, fabric: &Topology) -> Vec<Link> {
             let c = p.counters();
             Link {
                 port,
-                layer: fabric.layer_name(port),
+                layer: fabric.layer(port),
                 rate: p.config().rate,
                 bytes: c.bytes,
                 drops: c.drops,

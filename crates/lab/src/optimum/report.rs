@@ -95,7 +95,7 @@ pub struct LinkEntry {
     /// The node to which it leads.
     pub to: String,
     /// The name of its layer.
-    pub layer: &'static str,
+    pub layer: String,
     /// Its rate.
     pub rate_bps: u64,
     /// What flows over it at the optimum.
@@ -259,7 +259,7 @@ fn entry(plan: &Plan, round: &Round, optimum: &Optimum, fluid: Option<&Rest>) ->
                 port,
                 from,
                 to,
-                layer: plan.fabric.layer_name(port),
+                layer: plan.fabric.layer_name(port).to_owned(),
                 rate_bps: plan.fabric.rate(port),
                 load_bps: optimum.loads[l],
                 binding: optimum.binding.contains(&l),
