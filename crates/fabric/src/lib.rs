@@ -27,6 +27,7 @@ mod server;
 mod shares;
 mod shortest;
 mod sort;
+mod tier;
 mod timers;
 mod topology;
 mod units;
@@ -48,6 +49,7 @@ pub use routes::{Route, Routes};
 pub use server::{ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, ServerConfig};
 pub use shares::HolnetConfig;
 pub use shortest::ShortestPaths;
+pub use tier::{Direction, Tier, narrowest_tier, tiers};
 pub use timers::Timers;
 pub use topology::{Locality, Topology};
 pub use units::{

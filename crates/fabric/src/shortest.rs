@@ -109,6 +109,42 @@ impl ShortestPaths {
         Route { there, back }
     }
 
+    /// If every pair of nodes `0..hosts` for which `talks(from, to)` sends one unit evenly over all its shortest
+    /// paths: what each port carries, and how many units there are. Pairs without a path send nothing.
+    pub(crate) fn loads(&self, talks: impl Fn(u32, u32) -> bool) -> (Vec<f64>, f64) {
+        let hosts = self.last.len() as u32;
+        let mut members = vec![Vec::new(); self.ways.len()];
+        for (host, &(destination, last)) in (0..).zip(&self.last) {
+            members[destination].push((host, last));
+        }
+        let (mut loads, mut total) = (vec![0.0; self.ends.len()], 0.0);
+        for (ways, members) in self.ways.iter().zip(&members) {
+            let mut at = vec![0.0; ways.len()];
+            for from in (0..hosts).filter(|&from| ways[from as usize].count > 0) {
+                for &(_, last) in members.iter().filter(|&&(to, _)| to != from && talks(from, to)) {
+                    at[from as usize] += 1.0;
+                    last.iter().for_each(|&port| loads[port as usize] += 1.0);
+                    total += 1.0;
+                }
+            }
+            let mut nodes: Vec<u32> = (0..).zip(ways).filter(|(_, w)| w.length > 0).map(|(n, _)| n).collect();
+            nodes.sort_by_key(|&node| std::cmp::Reverse(ways[node as usize].length));
+            for node in nodes {
+                if at[node as usize] == 0.0 {
+                    continue;
+                }
+                let paths = |port: u32| f64::from(ways[self.ends[port as usize][1] as usize].count);
+                let all: f64 = self.towards(ways, node).map(paths).sum();
+                for port in self.towards(ways, node) {
+                    let part = at[node as usize] * paths(port) / all;
+                    loads[port as usize] += part;
+                    at[self.ends[port as usize][1] as usize] += part;
+                }
+            }
+        }
+        (loads, total)
+    }
+
     /// The ports of `node` that lead nearer to the destination of `ways`.
     fn towards<'a>(&'a self, ways: &'a [Way], node: u32) -> impl Iterator<Item = u32> + 'a {
         let own = ways[node as usize];

@@ -1,0 +1,118 @@
+//! Tiers: the ports that traffic crosses side by side, and which of them is narrowest for it.
+//!
+//! What load an oversubscribed fabric has depends on where one looks (catalogue 0.5), so a load is a share of what
+//! the narrowest tier can carry.
+
+use std::sync::Arc;
+
+use crate::shortest::ShortestPaths;
+use crate::topology::Topology;
+use crate::units::BitsPerSecond;
+
+/// Where the ports of a tier lead. A node is as high as its shortest way to a host is long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Direction {
+    /// Away from the hosts.
+    Up,
+    /// Between switches that are equally far from hosts, as over the bottleneck of a dumbbell.
+    Level,
+    /// Towards the hosts.
+    Down,
+}
+
+impl Direction {
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Level => "level",
+            Self::Down => "down",
+        }
+    }
+}
+
+/// The ports of one layer and direction that some traffic crosses.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tier {
+    /// The name of the layer.
+    pub layer: Arc<str>,
+    /// Where the ports lead.
+    pub direction: Direction,
+    /// How many ports there are that the traffic can use.
+    pub ports: u32,
+    /// The sum of their rates, bit/s.
+    pub capacity: BitsPerSecond,
+    /// How many of them a bit of the traffic crosses on the mean, above 0: 1 if all of it crosses the tier once.
+    pub crossings: f64,
+}
+
+impl Tier {
+    /// The most that the traffic can carry in all as far as this tier goes, bit/s: at this rate its ports are busy
+    /// all the time on the mean. It is `capacity` if all the traffic crosses the tier once.
+    pub fn throughput(&self) -> f64 {
+        self.capacity as f64 / self.crossings
+    }
+}
+
+/// The tiers of `topology` for traffic that is the same between any two hosts that `talks(from, to)` and nothing
+/// between others, over all shortest paths evenly: by layer from the hosts up, and by direction.
+pub fn tiers(topology: &Topology, talks: impl Fn(u32, u32) -> bool) -> Vec<Tier> {
+    let each = topology.network.hosts / topology.hosts();
+    let between = |from: u32, to: u32| from / each != to / each && talks(from / each, to / each);
+    let (loads, total) = ShortestPaths::new(topology).loads(between);
+    let heights = heights(topology);
+    let mut tiers: Vec<Tier> = Vec::new();
+    for (layer, name) in topology.layer_names.iter().enumerate() {
+        for direction in [Direction::Up, Direction::Level, Direction::Down] {
+            let is_in = |port: usize| {
+                let [from, to] = topology.network.ends[port].map(|node| heights[node as usize]);
+                let leads = match to.cmp(&from) {
+                    std::cmp::Ordering::Greater => Direction::Up,
+                    std::cmp::Ordering::Equal => Direction::Level,
+                    std::cmp::Ordering::Less => Direction::Down,
+                };
+                usize::from(topology.layers[port]) == layer && leads == direction
+            };
+            let used: Vec<usize> =
+                (0..loads.len()).filter(|&port| loads[port] > 0.0 && is_in(port)).collect();
+            if used.is_empty() {
+                continue;
+            }
+            let crossings = used.iter().map(|&port| loads[port]).sum::<f64>() / total;
+            tiers.push(Tier {
+                layer: Arc::clone(name),
+                direction,
+                ports: used.len() as u32,
+                capacity: used.iter().map(|&port| topology.configs[port].rate).sum(),
+                // Sums of such shares as a twentieth are not quite 1.
+                crossings: (crossings * 1e9).round() / 1e9,
+            });
+        }
+    }
+    tiers
+}
+
+/// The tier that fills first as traffic between hosts that `talks(from, to)` grows: what a load is a share of, with
+/// [`Tier::throughput`]. Of equals the first, so the hosts' own links. None if nobody talks.
+pub fn narrowest_tier(topology: &Topology, talks: impl Fn(u32, u32) -> bool) -> Option<Tier> {
+    tiers(topology, talks).into_iter().min_by(|a, b| a.throughput().total_cmp(&b.throughput()))
+}
+
+/// By node: how many links it is away from the nearest host.
+fn heights(topology: &Topology) -> Vec<u32> {
+    let network = &topology.network;
+    let incoming = network.incoming();
+    let mut heights = vec![u32::MAX; network.nodes as usize];
+    let mut nearest: Vec<u32> = (0..network.hosts).collect();
+    for height in 0.. {
+        nearest.retain(|&node| std::mem::replace(&mut heights[node as usize], height) == u32::MAX);
+        let below = |&node: &u32| incoming[node as usize].iter().map(|&p| network.ends[p as usize][0]);
+        let next: Vec<u32> =
+            nearest.iter().flat_map(below).filter(|&n| heights[n as usize] == u32::MAX).collect();
+        if next.is_empty() {
+            break;
+        }
+        nearest = next;
+    }
+    heights
+}
