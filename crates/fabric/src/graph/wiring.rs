@@ -1,0 +1,101 @@
+//! Links of layers, for the topologies that are drawn by hand.
+
+use std::sync::Arc;
+
+use super::{Graph, GraphPort, Node, NodeKind};
+use crate::loss::{Loss, Probability};
+use crate::port::{NonEct, PortConfig, Threshold};
+use crate::units::{BitsPerSecond, Time};
+
+/// What the links of a layer are made of, both directions alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkConfig {
+    /// Its rate, bit/s.
+    pub rate: BitsPerSecond,
+    /// Its one-way delay, ps.
+    pub delay: Time,
+    /// The queue of a switch's port: its size.
+    pub limit: Threshold,
+    /// And its marking threshold.
+    pub mark: Threshold,
+    /// How likely a port loses a packet, a host's NIC too.
+    pub loss: Probability,
+}
+
+/// What the links of a network with `N` layers are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Links<const N: usize> {
+    /// By layer.
+    pub layers: [LinkConfig; N],
+    /// The queue in a host's NIC: size and marking threshold.
+    pub host: (Threshold, Threshold),
+    /// What a packet that cannot be marked meets above a threshold.
+    pub non_ect: NonEct,
+}
+
+impl<const N: usize> Links<N> {
+    /// A port of this layer, of a host or of a switch.
+    fn port(&self, layer: usize, is_nic: bool) -> PortConfig {
+        let LinkConfig { rate, delay, limit, mark, loss } = self.layers[layer];
+        let (limit, mark) = if is_nic { self.host } else { (limit, mark) };
+        let loss = Loss::new(loss, 0, 0);
+        PortConfig { rate, delay, limit, mark, non_ect: self.non_ect, red: None, loss }
+    }
+}
+
+/// A graph while it is drawn.
+pub(super) struct Wiring<'a, const N: usize> {
+    graph: Graph,
+    links: &'a Links<N>,
+}
+
+impl<'a, const N: usize> Wiring<'a, N> {
+    /// Nothing yet, with layers of these names.
+    pub fn new(links: &'a Links<N>, layers: [&str; N]) -> Self {
+        let layers = layers.map(Arc::from).to_vec();
+        Self { graph: Graph { layers, ..Graph::default() }, links }
+    }
+
+    /// A further host of this name.
+    pub fn host(&mut self, name: impl Into<String>) -> usize {
+        self.node(name.into(), NodeKind::Host { rack: None, pod: None })
+    }
+
+    /// A further switch of this name.
+    pub fn switch(&mut self, name: impl Into<String>) -> usize {
+        self.node(name.into(), NodeKind::Switch)
+    }
+
+    /// A bottleneck of this layer: the link between two switches, NAME in and NAME out, which it returns.
+    pub fn bottleneck(&mut self, name: &str, layer: usize) -> [usize; 2] {
+        let ends = ["in", "out"].map(|end| self.switch(format!("{name} {end}")));
+        self.join(ends[0], ends[1], layer);
+        ends
+    }
+
+    /// A link of this layer.
+    pub fn join(&mut self, a: usize, b: usize, layer: usize) {
+        for ends in [[a, b], [b, a]] {
+            let is_nic = self.graph.nodes[ends[0]].kind != NodeKind::Switch;
+            let config = self.links.port(layer, is_nic);
+            self.graph.ports.push(GraphPort { ends, layer: layer as u8, config });
+        }
+    }
+
+    /// These hosts are in rack number `rack`.
+    pub fn in_rack(&mut self, hosts: &[usize], rack: u32) {
+        for &host in hosts {
+            self.graph.nodes[host].kind = NodeKind::Host { rack: Some(rack), pod: None };
+        }
+    }
+
+    /// What was drawn.
+    pub fn graph(self) -> Graph {
+        self.graph
+    }
+
+    fn node(&mut self, name: String, kind: NodeKind) -> usize {
+        self.graph.nodes.push(Node { name, kind });
+        self.graph.nodes.len() - 1
+    }
+}
