@@ -6,7 +6,9 @@
 mod pattern;
 mod random;
 mod source;
+mod tasks;
 
 pub use pattern::{Permutation, RackToRack, Size, Transfer};
 pub use random::Stream;
 pub use source::{Action, Job, NEVER, Source, Start, Time};
+pub use tasks::{Graph, GraphError, MOST_FLOWS, Task, Tasks, Work};

@@ -1,0 +1,337 @@
+//! Messages that wait for each other: a graph of tasks as a workload.
+//!
+//! A [`Graph`] is filled task by task and then turned into [`Tasks`], which are a [`Source`]. Flow files, collectives
+//! and traces are graphs. A task takes 33 bytes, a dependency 4, so that 10^7 of them fit in half a gigabyte.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+
+use crate::source::{Action, Job, NEVER, Source, Start, Time};
+
+mod graph;
+
+pub use graph::{Graph, GraphError, MOST_FLOWS, Task, Work};
+
+/// No host, and no job.
+const NONE: u32 = u32::MAX;
+
+/// A message without an end.
+const ENDLESS: u64 = u64::MAX;
+
+impl Work {
+    /// As the columns hold it: who sends, who receives, and how much or how long.
+    fn pack(self) -> (u32, u32, u64) {
+        match self {
+            Self::Message { from, to, bytes } => (from, to, bytes.unwrap_or(ENDLESS)),
+            Self::Wait(time) => (0, NONE, time),
+            Self::Gate => (NONE, NONE, 0),
+        }
+    }
+
+    fn unpack(from: u32, to: u32, amount: u64) -> Self {
+        match (from, to) {
+            (NONE, NONE) => Self::Gate,
+            (_, NONE) => Self::Wait(amount),
+            _ => Self::Message { from, to, bytes: (amount != ENDLESS).then_some(amount) },
+        }
+    }
+}
+
+/// How far a task is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Predecessors are not done.
+    Waiting,
+    /// They are; its delay passes.
+    Due,
+    /// A message is on its way, or a time passes.
+    Underway,
+    /// It is done.
+    Done,
+}
+
+/// What comes when its time has come, in the order in which it comes at one instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    /// A wait ends.
+    End,
+    /// A task begins.
+    Begin,
+}
+
+/// A job that has begun.
+#[derive(Debug, Clone, Copy)]
+struct Running {
+    number: u32,
+    start: Time,
+    flows: u32,
+    /// Tasks that are not done.
+    left: u32,
+}
+
+/// The columns of a graph that has been checked.
+#[derive(Debug, Clone)]
+struct Parts {
+    from: Vec<u32>,
+    to: Vec<u32>,
+    amount: Vec<u64>,
+    delay: Vec<Time>,
+    stop: Vec<Time>,
+    deadline: Vec<Time>,
+    job: Vec<u32>,
+    needed: Vec<u32>,
+    missing: Vec<u32>,
+    state: Vec<State>,
+    /// Where each task's successors begin among `successors`; one entry more than tasks.
+    first: Vec<u32>,
+    successors: Vec<u32>,
+    /// The tasks that wait for none, by delay and number.
+    roots: Vec<u32>,
+    /// How many tasks each job has.
+    sizes: BTreeMap<u32, u32>,
+    iterations: u32,
+    pause: Time,
+}
+
+/// A graph of tasks, run once or several times. A flow's name is its task's number, with the number of the iteration
+/// in the upper half; its round is the iteration.
+#[derive(Debug, Clone)]
+pub struct Tasks {
+    parts: Parts,
+    iteration: u32,
+    /// When this iteration began, or will.
+    base: Time,
+    /// The first of the roots that has not begun.
+    root: usize,
+    timers: BinaryHeap<Reverse<(Time, What, u32)>>,
+    stops: BinaryHeap<Reverse<(Time, u32)>>,
+    /// Tasks of this iteration that are not done.
+    left: u32,
+    /// Messages on their way that have an end.
+    finite: u32,
+    jobs: BTreeMap<u32, Running>,
+    started_jobs: u32,
+    out: VecDeque<Action>,
+}
+
+impl Tasks {
+    fn new(parts: Parts) -> Self {
+        Self {
+            iteration: 0,
+            base: 0,
+            root: 0,
+            timers: BinaryHeap::new(),
+            stops: BinaryHeap::new(),
+            left: parts.from.len() as u32,
+            finite: 0,
+            jobs: BTreeMap::new(),
+            started_jobs: 0,
+            out: VecDeque::new(),
+            parts,
+        }
+    }
+
+    /// How many messages an iteration has.
+    pub fn messages(&self) -> u64 {
+        self.parts.to.iter().filter(|&&to| to != NONE).count() as u64
+    }
+
+    /// How many hosts there must be: one more than the highest number of a host that sends or receives.
+    pub fn hosts(&self) -> u32 {
+        let pairs = self.parts.from.iter().zip(&self.parts.to).filter(|&(_, &to)| to != NONE);
+        pairs.map(|(&from, &to)| from.max(to) + 1).max().unwrap_or(0)
+    }
+
+    fn work(&self, task: u32) -> Work {
+        let i = task as usize;
+        Work::unpack(self.parts.from[i], self.parts.to[i], self.parts.amount[i])
+    }
+
+    fn name(&self, task: u32) -> u64 {
+        u64::from(self.iteration) << 32 | u64::from(task)
+    }
+
+    /// When a task is stopped, counted from the moment when it has all that it waits for.
+    fn stop(&self, task: u32) -> Option<Time> {
+        self.parts.stop.get(task as usize).copied().filter(|&stop| stop != NEVER)
+    }
+
+    fn has_end(&self, task: u32) -> bool {
+        self.parts.amount[task as usize] != ENDLESS || self.stop(task).is_some()
+    }
+
+    fn next_root(&self) -> Option<(Time, What, u32)> {
+        let task = *self.parts.roots.get(self.root)?;
+        Some((self.base.saturating_add(self.parts.delay[task as usize]), What::Begin, task))
+    }
+
+    /// What comes next, wait or beginning.
+    fn next_timer(&self) -> Option<(Time, What, u32)> {
+        let timer = self.timers.peek().map(|&Reverse(timer)| timer);
+        [timer, self.next_root()].into_iter().flatten().min()
+    }
+
+    /// Does the first thing whose time has come; `false` if there is none.
+    fn step(&mut self, now: Time) -> bool {
+        if let Some(&Reverse((at, task))) = self.stops.peek()
+            && at <= now
+        {
+            self.stops.pop();
+            if self.parts.state[task as usize] == State::Underway {
+                self.out.push_back(Action::Stop(self.name(task)));
+                self.finite -= 1;
+                self.done(task, now);
+            }
+            return true;
+        }
+        let Some(timer @ (at, what, task)) = self.next_timer().filter(|&(at, ..)| at <= now) else {
+            return false;
+        };
+        if self.next_root() == Some(timer) {
+            self.root += 1;
+        } else {
+            self.timers.pop();
+        }
+        match what {
+            What::End => self.done(task, now),
+            What::Begin => self.begin(task, at, now),
+        }
+        true
+    }
+
+    /// Begins a task that was to begin `at`.
+    fn begin(&mut self, task: u32, at: Time, now: Time) {
+        let i = task as usize;
+        let job = self.enter_job(task, now);
+        self.parts.state[i] = State::Underway;
+        match self.work(task) {
+            Work::Gate => self.done(task, now),
+            Work::Wait(time) => self.timers.push(Reverse((now.saturating_add(time), What::End, task))),
+            Work::Message { from, to, bytes } => {
+                let deadline = self.parts.deadline.get(i).copied().filter(|&d| d != NEVER);
+                self.finite += u32::from(self.has_end(task));
+                if let Some(stop) = self.stop(task) {
+                    let origin = at - self.parts.delay[i].min(at);
+                    self.stops.push(Reverse((origin.saturating_add(stop), task)));
+                }
+                self.out.push_back(Action::Start(Start {
+                    name: self.name(task),
+                    from,
+                    to,
+                    bytes,
+                    round: self.iteration,
+                    job,
+                    deadline: deadline.map(|d| now.saturating_add(d)),
+                }));
+            }
+        }
+    }
+
+    /// The number of the task's job, which begins if it has not.
+    fn enter_job(&mut self, task: u32, now: Time) -> Option<u32> {
+        let key = self.parts.job.get(task as usize).copied().filter(|&job| job != NONE)?;
+        let running = self.jobs.entry(key).or_insert_with(|| {
+            let number = self.started_jobs;
+            self.started_jobs += 1;
+            Running { number, start: now, flows: 0, left: self.parts.sizes[&key] }
+        });
+        running.flows += u32::from(self.parts.to[task as usize] != NONE);
+        Some(running.number)
+    }
+
+    /// A task is done: who waited for it alone may begin.
+    fn done(&mut self, task: u32, now: Time) {
+        let i = task as usize;
+        self.parts.state[i] = State::Done;
+        self.left -= 1;
+        for s in self.parts.first[i]..self.parts.first[i + 1] {
+            let successor = self.parts.successors[s as usize];
+            let j = successor as usize;
+            // Beyond its quorum a task has begun already.
+            if self.parts.state[j] == State::Waiting {
+                self.parts.missing[j] -= 1;
+                if self.parts.missing[j] == 0 {
+                    self.parts.state[j] = State::Due;
+                    let at = now.saturating_add(self.parts.delay[j]);
+                    self.timers.push(Reverse((at, What::Begin, successor)));
+                }
+            }
+        }
+        self.leave_job(task, now);
+        if self.left == 0 && self.iteration + 1 < self.parts.iterations {
+            self.iterate(now);
+        }
+    }
+
+    fn leave_job(&mut self, task: u32, now: Time) {
+        let Some(key) = self.parts.job.get(task as usize).copied().filter(|&job| job != NONE) else { return };
+        let running = self.jobs.get_mut(&key).expect("a job begins with its first task");
+        running.left -= 1;
+        if running.left == 0 {
+            let Running { number, start, flows, .. } = *running;
+            self.out.push_back(Action::Ended(Job { number, start, end: now, flows, deadline: None }));
+            self.jobs.remove(&key);
+        }
+    }
+
+    /// The next iteration, after the pause.
+    fn iterate(&mut self, now: Time) {
+        self.iteration += 1;
+        self.base = now.saturating_add(self.parts.pause);
+        self.root = 0;
+        self.left = self.parts.from.len() as u32;
+        self.stops.clear();
+        self.parts.missing.copy_from_slice(&self.parts.needed);
+        self.parts.state.fill(State::Waiting);
+    }
+
+    /// Forgets the stops of messages that have arrived, so that nobody is woken for them.
+    fn drop_stale_stops(&mut self) {
+        while let Some(&Reverse((_, task))) = self.stops.peek()
+            && self.parts.state[task as usize] == State::Done
+        {
+            self.stops.pop();
+        }
+    }
+}
+
+impl Source for Tasks {
+    fn next(&self) -> Time {
+        let stop = self.stops.peek().map(|&Reverse((at, _))| at);
+        let timer = self.next_timer().map(|(at, ..)| at);
+        [stop, timer].into_iter().flatten().min().unwrap_or(NEVER)
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Action> {
+        while self.out.is_empty() && self.step(now) {}
+        if self.out.is_empty() {
+            self.drop_stale_stops();
+        }
+        self.out.pop_front()
+    }
+
+    fn handle_finished(&mut self, now: Time, name: u64) {
+        let task = name as u32;
+        let underway = self.parts.state.get(task as usize) == Some(&State::Underway);
+        assert!(underway && name >> 32 == u64::from(self.iteration), "flow {name:#x} is not on its way");
+        self.finite -= 1;
+        self.done(task, now);
+    }
+
+    fn is_over(&self) -> bool {
+        self.out.is_empty() && self.finite == 0 && self.timers.is_empty() && self.next_root().is_none()
+    }
+
+    fn is_endless(&self) -> bool {
+        let mut messages = (0..self.parts.from.len() as u32).filter(|&t| self.parts.to[t as usize] != NONE);
+        let first = messages.next();
+        first.is_some_and(|t| !self.has_end(t)) && messages.all(|t| !self.has_end(t))
+    }
+
+    fn expected_bytes(&self) -> u64 {
+        let messages = self.parts.to.iter().zip(&self.parts.amount).filter(|&(&to, _)| to != NONE);
+        let bytes = messages.filter(|&(_, &bytes)| bytes != ENDLESS).map(|(_, &bytes)| u128::from(bytes));
+        let all = bytes.sum::<u128>() * u128::from(self.parts.iterations);
+        u64::try_from(all).unwrap_or(u64::MAX)
+    }
+}

@@ -1,0 +1,327 @@
+//! What a [`Tasks`] is built from: tasks one by one, and who waits for whom.
+
+use std::collections::BTreeMap;
+
+use super::{NONE, State, Tasks};
+use crate::source::{NEVER, Time};
+
+/// The flows that a workload may have, rounds and iterations multiplied out: each needs about 40 bytes while the
+/// workload runs and a row in the results, so more of them fit no machine's memory.
+pub const MOST_FLOWS: u64 = 100_000_000;
+
+/// What a task is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// A message; done when its last byte has arrived, or when it is stopped.
+    Message {
+        /// The sending host.
+        from: u32,
+        /// The receiving host, another one.
+        to: u32,
+        /// Its length, at least 1 byte; `None` if it goes on until it is stopped.
+        bytes: Option<u64>,
+    },
+    /// A time that passes, such as a computation; ps.
+    Wait(Time),
+    /// Nothing: done as soon as it begins. Many may wait for it, and it for many.
+    Gate,
+}
+
+/// A task of a graph. It begins `delay` after as many of its predecessors as it needs are done, or after the
+/// beginning of the iteration if it has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Task {
+    /// What it is.
+    pub work: Work,
+    /// How long it holds back, ps.
+    pub delay: Time,
+    /// When a message is stopped if it has not arrived, ps: it counts from the same moment as `delay`, and is later.
+    pub stop: Option<Time>,
+    /// How long a message may take, ps, from its own start.
+    pub deadline: Option<Time>,
+    /// Which job it belongs to, any number. A job lasts from the beginning of its first task to the end of its last.
+    pub job: Option<u32>,
+}
+
+impl Task {
+    /// `work` that begins at once, without end, deadline or job.
+    pub fn new(work: Work) -> Self {
+        Self { work, delay: 0, stop: None, deadline: None, job: None }
+    }
+
+    /// A message of `bytes`.
+    pub fn message(from: u32, to: u32, bytes: u64) -> Self {
+        Self::new(Work::Message { from, to, bytes: Some(bytes) })
+    }
+}
+
+/// Why a graph is none. Tasks are told by their number, from 0 in the order in which they were added.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GraphError {
+    /// There are more tasks than numbers for them.
+    #[error("more than 2^32 - 2 tasks")]
+    TooManyTasks,
+    /// There are more dependencies than numbers for them.
+    #[error("more than 2^32 - 1 dependencies")]
+    TooManyDependencies,
+    /// There are more than [`MOST_FLOWS`].
+    #[error("{0} flows: a workload has at most 10^8, for they have to fit into memory")]
+    TooManyFlows(u64),
+    /// A host sends to itself.
+    #[error("task {0} is a message of a host to itself")]
+    Itself(u32),
+    /// A message has no bytes.
+    #[error("task {0} is a message of no bytes")]
+    Empty(u32),
+    /// A message is stopped before it starts.
+    #[error("task {0} is stopped before it starts")]
+    StopsEarly(u32),
+    /// Only messages are stopped or have deadlines.
+    #[error("task {0} is no message, so it has neither a stop nor a deadline")]
+    NoMessage(u32),
+    /// A task waits for one that is not there.
+    #[error("task {task} waits for task {predecessor}, which is not there")]
+    NoPredecessor {
+        /// The one that waits.
+        task: u32,
+        /// What it waits for.
+        predecessor: u32,
+    },
+    /// A task needs none, or more predecessors than it has.
+    #[error("task {task} needs {needed} of its {predecessors} predecessors")]
+    Quorum {
+        /// The task.
+        task: u32,
+        /// What it needs.
+        needed: u32,
+        /// What it has, each counted once.
+        predecessors: u32,
+    },
+    /// Tasks wait for each other.
+    #[error("task {0} waits for itself, through the tasks that it waits for")]
+    Cycle(u32),
+    /// An iteration would never end.
+    #[error("task {0} is a message without an end, so that no second iteration ever begins")]
+    EndlessIteration(u32),
+    /// Nothing is to be done no times.
+    #[error("no iterations: there is at least one")]
+    NoIterations,
+}
+
+/// A graph of tasks that grows.
+#[derive(Debug, Clone, Default)]
+pub struct Graph {
+    from: Vec<u32>,
+    to: Vec<u32>,
+    amount: Vec<u64>,
+    delay: Vec<Time>,
+    // Empty as long as no task has one.
+    stop: Vec<Time>,
+    deadline: Vec<Time>,
+    job: Vec<u32>,
+    messages: u64,
+    /// The predecessor in the upper half, who waits for it in the lower one.
+    edges: Vec<u64>,
+    quorum: BTreeMap<u32, u32>,
+}
+
+impl Graph {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many tasks there are.
+    pub fn len(&self) -> u32 {
+        self.from.len() as u32
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.from.is_empty()
+    }
+
+    /// The work of a task that was added.
+    ///
+    /// # Panics
+    /// If there is no such task.
+    pub fn work(&self, task: u32) -> Work {
+        let i = task as usize;
+        Work::unpack(self.from[i], self.to[i], self.amount[i])
+    }
+
+    /// Adds a task; returns its number.
+    ///
+    /// # Errors
+    /// If it contradicts itself, or if there are too many.
+    pub fn add(&mut self, task: Task) -> Result<u32, GraphError> {
+        let number = self.len();
+        if number >= NONE - 1 {
+            return Err(GraphError::TooManyTasks);
+        }
+        match task.work {
+            Work::Message { from, to, .. } if from == to => return Err(GraphError::Itself(number)),
+            Work::Message { bytes: Some(0), .. } => return Err(GraphError::Empty(number)),
+            Work::Message { .. } if task.stop.is_some_and(|stop| stop <= task.delay) => {
+                return Err(GraphError::StopsEarly(number));
+            }
+            Work::Message { .. } => self.messages += 1,
+            _ if task.stop.is_some() || task.deadline.is_some() => return Err(GraphError::NoMessage(number)),
+            _ => {}
+        }
+        if self.messages > MOST_FLOWS {
+            return Err(GraphError::TooManyFlows(self.messages));
+        }
+        let (from, to, amount) = task.work.pack();
+        self.from.push(from);
+        self.to.push(to);
+        self.amount.push(amount);
+        self.delay.push(task.delay);
+        sparse(&mut self.stop, number, task.stop, NEVER);
+        sparse(&mut self.deadline, number, task.deadline, NEVER);
+        sparse(&mut self.job, number, task.job, NONE);
+        Ok(number)
+    }
+
+    /// `task` waits for `predecessor`, which may be added later. To say so twice is to say so once.
+    pub fn after(&mut self, task: u32, predecessor: u32) {
+        self.edges.push(u64::from(predecessor) << 32 | u64::from(task));
+    }
+
+    /// `task` needs only `needed` of its predecessors, not all of them.
+    pub fn needs(&mut self, task: u32, needed: u32) {
+        self.quorum.insert(task, needed);
+    }
+
+    /// The workload: the whole graph `iterations` times. Each further iteration begins `pause` (ps) after all tasks
+    /// of the last one are done.
+    ///
+    /// # Errors
+    /// If it would never run: a predecessor is not there, tasks wait for each other, a quorum is none, or an
+    /// iteration never ends; or if there are too many flows.
+    pub fn tasks(mut self, iterations: u32, pause: Time) -> Result<Tasks, GraphError> {
+        if iterations == 0 {
+            return Err(GraphError::NoIterations);
+        }
+        let flows = self.messages * u64::from(iterations);
+        if flows > MOST_FLOWS {
+            return Err(GraphError::TooManyFlows(flows));
+        }
+        self.edges.sort_unstable();
+        self.edges.dedup();
+        let needed = self.needed()?;
+        self.refuse_cycles()?;
+        let count = self.from.len();
+        let endless = (0..count).find(|&i| {
+            let message = matches!(self.work(i as u32), Work::Message { bytes: None, .. });
+            message && self.stop.get(i).is_none_or(|&stop| stop == NEVER)
+        });
+        if let (Some(task), 2..) = (endless, iterations) {
+            return Err(GraphError::EndlessIteration(task as u32));
+        }
+        let mut roots: Vec<u32> = (0..count as u32).filter(|&t| needed[t as usize] == 0).collect();
+        roots.sort_by_key(|&t| self.delay[t as usize]);
+        let mut first = vec![0; count + 1];
+        for edge in &self.edges {
+            first[(edge >> 32) as usize + 1] += 1;
+        }
+        for i in 0..count {
+            first[i + 1] += first[i];
+        }
+        let successors = self.edges.iter().map(|&edge| edge as u32).collect();
+        drop(std::mem::take(&mut self.edges));
+        let mut left = BTreeMap::new();
+        for &job in self.job.iter().filter(|&&job| job != NONE) {
+            *left.entry(job).or_insert(0) += 1;
+        }
+        Ok(Tasks::new(super::Parts {
+            from: self.from,
+            to: self.to,
+            amount: self.amount,
+            delay: self.delay,
+            stop: self.stop,
+            deadline: self.deadline,
+            job: self.job,
+            missing: needed.clone(),
+            needed,
+            state: vec![State::Waiting; count],
+            first,
+            successors,
+            roots,
+            sizes: left,
+            iterations,
+            pause,
+        }))
+    }
+
+    /// How many predecessors each task needs.
+    fn needed(&self) -> Result<Vec<u32>, GraphError> {
+        if u32::try_from(self.edges.len()).is_err() {
+            return Err(GraphError::TooManyDependencies);
+        }
+        let mut needed = vec![0; self.from.len()];
+        for (predecessor, task) in self.edges.iter().map(|&edge| ends(edge)) {
+            if predecessor as usize >= needed.len() || task as usize >= needed.len() {
+                return Err(GraphError::NoPredecessor { task, predecessor });
+            }
+            needed[task as usize] += 1;
+        }
+        for (&task, &quorum) in &self.quorum {
+            let predecessors = needed.get(task as usize).copied().unwrap_or(0);
+            if !(1..=predecessors).contains(&quorum) {
+                return Err(GraphError::Quorum { task, needed: quorum, predecessors });
+            }
+            needed[task as usize] = quorum;
+        }
+        Ok(needed)
+    }
+
+    /// Takes away again and again what waits for nothing that is left (Kahn, CACM 1962). A cycle is refused also
+    /// where a quorum would open it: whoever writes one has made a mistake.
+    fn refuse_cycles(&self) -> Result<(), GraphError> {
+        let mut waits = vec![0u32; self.from.len()];
+        for &edge in &self.edges {
+            waits[ends(edge).1 as usize] += 1;
+        }
+        let mut free: Vec<u32> = (0..self.len()).filter(|&t| waits[t as usize] == 0).collect();
+        while let Some(task) = free.pop() {
+            let begin = self.edges.partition_point(|&e| e >> 32 < u64::from(task));
+            for successor in
+                self.edges[begin..].iter().take_while(|&&e| e >> 32 == u64::from(task)).map(|&e| ends(e).1)
+            {
+                waits[successor as usize] -= 1;
+                if waits[successor as usize] == 0 {
+                    free.push(successor);
+                }
+            }
+        }
+        let Some(start) = waits.iter().position(|&n| n > 0) else { return Ok(()) };
+        // What is left has a predecessor that is left: going back from it ends in a circle.
+        let mut back = BTreeMap::new();
+        for (predecessor, task) in self.edges.iter().map(|&edge| ends(edge)) {
+            if waits[predecessor as usize] > 0 && waits[task as usize] > 0 {
+                back.insert(task, predecessor);
+            }
+        }
+        let mut task = start as u32;
+        for _ in 0..self.from.len() {
+            task = back[&task];
+        }
+        Err(GraphError::Cycle(task))
+    }
+}
+
+/// The predecessor of an edge, and who waits for it.
+fn ends(edge: u64) -> (u32, u32) {
+    ((edge >> 32) as u32, edge as u32)
+}
+
+/// Adds a value to a column that stays empty as long as it has none.
+fn sparse<T: Copy>(column: &mut Vec<T>, before: u32, value: Option<T>, none: T) {
+    if value.is_some() && column.is_empty() {
+        column.resize(before as usize, none);
+    }
+    if value.is_some() || !column.is_empty() {
+        column.push(value.unwrap_or(none));
+    }
+}
