@@ -3,11 +3,13 @@
 //! Patterns are pure: a pattern and a seed give the same transfers on every machine. Each draws
 //! from random streams named by what they are for ([`Stream`]), so that adding one shifts no other's.
 
+mod collective;
 mod pattern;
 mod random;
 mod source;
 mod tasks;
 
+pub use collective::{Collective, CollectiveError, Operation, shuffled, strided};
 pub use pattern::{Permutation, RackToRack, Size, Transfer};
 pub use random::Stream;
 pub use source::{Action, Job, NEVER, Source, Start, Time};
