@@ -60,6 +60,7 @@ const PAGES: &[Page] = &[
     page!(Workloads, "permutation", "XMP §5.2.1"),
     page!(Workloads, "rack-to-rack", "OPN §Design motivation"),
     page!(Workloads, "collective", "Patarasuk and Yuan, JPDC 2009; Thakur et al., IJHPCA 2005"),
+    page!(Workloads, "goal", "Hoefler et al., ICPP 2009; LogGOPSim, ATLAHS"),
     page!(Distributions, "fixed-size", ""),
     page!(Distributions, "uniform", "XMP §5.2.1"),
     page!(Topics, "changes", "XMP §4.2, THESIS Fig. 3.4, OPN §Performance evaluation"),

@@ -4,12 +4,14 @@
 //! from random streams named by what they are for ([`Stream`]), so that adding one shifts no other's.
 
 mod collective;
+mod goal;
 mod pattern;
 mod random;
 mod source;
 mod tasks;
 
 pub use collective::{Collective, CollectiveError, Operation, shuffled, strided};
+pub use goal::{Goal, GoalError};
 pub use pattern::{Permutation, RackToRack, Size, Transfer};
 pub use random::Stream;
 pub use source::{Action, Job, NEVER, Source, Start, Time};
