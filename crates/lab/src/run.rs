@@ -1,10 +1,12 @@
 //! Runs an experiment: every case under every seed, on as many threads as asked, into one folder.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -131,7 +133,7 @@ fn seeds(options: &Options) -> std::ops::Range<u64> {
 /// Runs `plan` and leaves its results in the folder.
 ///
 /// # Errors
-/// If the folder cannot be written. What was written until then keeps the name `*.partial`.
+/// If the folder cannot be written. What was written until then stays in folders `*.partial`.
 pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Result<Report, LabError> {
     let start = clock();
     prepare(&options.out)?;
@@ -157,7 +159,21 @@ pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Re
 
     let units: Vec<(&Case, u64)> =
         seeds(options).flat_map(|seed| plan.cases.iter().map(move |c| (c, seed))).collect();
-    let outcomes = simulate(plan, &units, options.parallel, watch, &tables).inspect_err(|_| {
+    // While it runs, `run.json` has the cases of which every seed is done.
+    let mut cases: BTreeMap<usize, CaseResult> = BTreeMap::new();
+    let ended = |unit: usize, outcomes: &[Mutex<Option<Outcome>>]| {
+        let case = unit % plan.cases.len();
+        let own = outcomes.iter().skip(case).step_by(plan.cases.len());
+        let own: Option<Vec<Outcome>> =
+            own.map(|o| o.lock().expect("no holder of the lock panics").clone()).collect();
+        let Some(own) = own.filter(|own| own.iter().all(|o| o.complete)) else { return Ok(()) };
+        report.packet_hops += own.iter().map(|o| o.hops).sum::<u64>();
+        report.wall_s = start.elapsed().as_secs_f64();
+        cases.insert(case, summary::case_result(&plan.cases[case], &own, &loaded.experiment));
+        report.cases = cases.values().cloned().collect();
+        save(&report, loaded, options)
+    };
+    let outcomes = simulate(plan, &units, options.parallel, watch, &tables, ended).inspect_err(|_| {
         report.status = Status::Partial;
         // The folder may be why it failed: the first error is the one to tell.
         let _ = save(&report, loaded, options);
@@ -176,15 +192,14 @@ pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Re
     };
     report.errors = done.iter().filter_map(stuck).collect();
     report.digest = summary::digest(&done);
-    report.cases = plan
-        .cases
-        .iter()
-        .map(|case| {
+    let result = |(i, case): (usize, &Case)| {
+        cases.remove(&i).unwrap_or_else(|| {
             let own = done.iter().filter(|(c, _, _)| std::ptr::eq(*c, case));
             let outcomes: Vec<Outcome> = own.map(|(_, _, o)| (*o).clone()).collect();
             summary::case_result(case, &outcomes, &loaded.experiment)
         })
-        .collect();
+    };
+    report.cases = plan.cases.iter().enumerate().map(result).collect();
     if complete {
         report.claims = summary::claims(&loaded.experiment.claims, &report.cases);
     }
@@ -194,27 +209,34 @@ pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Re
     Ok(report)
 }
 
-/// Runs the units on `parallel` threads; None for those that were never begun.
+/// How often what waits for the tables is looked at.
+const REFRESH: Duration = Duration::from_secs(1);
+
+/// Runs the units on `parallel` threads; None for those that were never begun. `ended` is called after each.
 fn simulate(
     plan: &Plan,
     units: &[(&Case, u64)],
     parallel: usize,
     watch: &Watch,
     tables: &Mutex<Tables>,
+    mut ended: impl FnMut(usize, &[Mutex<Option<Outcome>>]) -> Result<(), LabError>,
 ) -> Result<Vec<Option<Outcome>>, LabError> {
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<Outcome>>> = units.iter().map(|_| Mutex::new(None)).collect();
     // The first error is the cause; one in a file that it left half written would tell nothing.
     let failure: Mutex<Option<LabError>> = Mutex::new(None);
+    let fail = |error: LabError| -> Failed {
+        failure.lock().expect("no holder of the lock panics").get_or_insert(error);
+        Failed
+    };
     let write = |rows: &mut dyn FnMut(&mut Tables) -> Result<(), LabError>| -> Result<(), Failed> {
         let mut tables = tables.lock().expect("no holder of the lock panics");
-        let mut failure = failure.lock().expect("no holder of the lock panics");
-        if failure.is_none() {
-            *failure = rows(&mut tables).err();
+        if failure.lock().expect("no holder of the lock panics").is_some() {
+            return Err(Failed);
         }
-        if failure.is_some() { Err(Failed) } else { Ok(()) }
+        rows(&mut tables).map_err(fail)
     };
-    let work = || -> Result<(), Failed> {
+    let work = |tell: &mpsc::Sender<usize>| -> Result<(), Failed> {
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some(&(case, seed)) = units.get(i) else { return Ok(()) };
@@ -228,15 +250,32 @@ fn simulate(
             })?;
             write(&mut |t| t.links(case, seed, outcome.simulated, &outcome.links))?;
             *results[i].lock().expect("no holder of the lock panics") = Some(outcome);
+            let _ = tell.send(i); // nobody listens any more if something could not be written
         }
     };
+    let (tell, told) = mpsc::channel();
     std::thread::scope(|scope| {
         for _ in 0..parallel.clamp(1, units.len().max(1)) {
-            scope.spawn(|| {
-                if work().is_err() {
+            let (tell, work) = (tell.clone(), &work);
+            scope.spawn(move || {
+                if work(&tell).is_err() {
                     watch.stop.store(true, Ordering::Relaxed); // the others have nowhere to write
                 }
             });
+        }
+        drop(tell);
+        let mut keep_readable = || -> Result<(), Failed> {
+            loop {
+                match told.recv_timeout(REFRESH) {
+                    Ok(unit) => ended(unit, &results).map_err(fail)?,
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                }
+                write(&mut Tables::refresh)?;
+            }
+        };
+        if keep_readable().is_err() {
+            watch.stop.store(true, Ordering::Relaxed);
         }
     });
     if let Some(error) = failure.into_inner().expect("no holder of the lock panics") {

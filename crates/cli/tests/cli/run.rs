@@ -128,9 +128,13 @@ fn an_interrupted_run_keeps_what_it_has_and_says_so() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the command starts");
-    // A row group is on the disk, behind the four bytes with which a Parquet file begins.
-    let samples = dir.path().join("out/samples.parquet.partial");
-    wait_until(|| samples.metadata().is_ok_and(|m| m.len() > 4));
+    // What is there can be read while the run goes on.
+    let [samples, queues] =
+        ["samples", "queues"].map(|name| dir.path().join(format!("out/{name}.partial/000001.parquet")));
+    wait_until(|| samples.exists() && queues.exists());
+    assert!(rows(&samples) > 0 && rows(&queues) > 0);
+    let running = fs::read_to_string(dir.path().join("out/run.json")).expect("run.json");
+    assert!(running.contains("\"status\": \"running\""), "{running}");
     interrupt(child.id());
     wait_until(|| child.try_wait().expect("the child can be waited for").is_some());
     let output = child.wait_with_output().expect("the child has ended");
@@ -143,6 +147,45 @@ fn an_interrupted_run_keeps_what_it_has_and_says_so() {
     rows(&dir.path().join("out/flows.parquet"));
     assert!(rows(&dir.path().join("out/samples.parquet")) > 0);
     assert!(rows(&dir.path().join("out/queues.parquet")) > 0);
+    assert!(!dir.path().join("out/samples.partial").exists());
+}
+
+#[test]
+fn a_killed_run_leaves_what_can_be_read() {
+    let dir = TempDir::new().expect("a temporary folder");
+    // Each of the five cases takes seconds: it is under way when the first one is done.
+    let mut child = Process::new(env!("CARGO_BIN_EXE_tresse"))
+        .current_dir(dir.path())
+        .args(["run", "xmp/table1", "--out", "out", "--parallel", "1", "--set", "fabric.k=4"])
+        .args(["--set", "workloads.permutation.size=1MB", "--set", "workloads.permutation.rounds=20"])
+        .args(["--set", "measure.samples=100us", "--set", "profile.quick={}"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the command starts");
+    let out = dir.path().join("out");
+    let report = || -> Value {
+        let text = fs::read_to_string(out.join("run.json")).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    };
+    let done = || report()["cases"].as_array().map_or(0, Vec::len);
+    let tables = ["flows", "samples", "queues"];
+    let begun = || tables.iter().all(|t| out.join(format!("{t}.partial/000001.parquet")).exists());
+    wait_until(|| done() > 0 && begun());
+    child.kill().expect("it runs");
+    child.wait().expect("the child has ended");
+    let report = report();
+    assert_eq!(
+        (&report["status"], &report["cases"][0]["metrics"]["flows"]),
+        (&"running".into(), &320.into())
+    );
+    for table in tables {
+        let parts = fs::read_dir(out.join(format!("{table}.partial"))).expect("the parts");
+        let paths = parts.map(|part| part.expect("an entry").path());
+        let read = paths.filter(|p| p.extension().is_some_and(|e| e == "parquet")).map(|p| rows(&p));
+        assert!(read.sum::<i64>() > 0, "{table}");
+        assert!(!out.join(format!("{table}.parquet")).exists());
+    }
 }
 
 #[test]
@@ -157,7 +200,7 @@ fn many_small_flows_can_be_interrupted_too() {
         .stderr(Stdio::null())
         .spawn()
         .expect("the command starts");
-    wait_until(|| dir.path().join("out/flows.parquet.partial").exists());
+    wait_until(|| dir.path().join("out/flows.partial").exists());
     interrupt(child.id());
     wait_until(|| child.try_wait().expect("the child can be waited for").is_some());
     assert_eq!(child.wait().expect("the child has ended").code(), Some(130));

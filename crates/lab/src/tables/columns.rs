@@ -1,0 +1,146 @@
+//! The columns of every table: each has a name, a type, a unit and a sentence that says what it means.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, Schema};
+
+/// A column: name, type, unit, meaning.
+pub(super) struct Column(&'static str, Kind, &'static str, &'static str);
+
+/// Its type, and whether a value may be missing.
+struct Kind(DataType, bool);
+
+const TEXT: Kind = Kind(DataType::Utf8, false);
+const U32: Kind = Kind(DataType::UInt32, false);
+const MAYBE_U32: Kind = Kind(DataType::UInt32, true);
+const U64: Kind = Kind(DataType::UInt64, false);
+const MAYBE_U64: Kind = Kind(DataType::UInt64, true);
+
+const CASE: [Column; 4] = [
+    Column("scheme", TEXT, "", "the scheme's name in the experiment"),
+    Column(
+        "subflows",
+        MAYBE_U32,
+        "",
+        "the subflows that a connection is to have, without the first one of mmptcp; null if its path manager decides",
+    ),
+    Column("pattern", TEXT, "", "the workload's name in the experiment"),
+    Column("seed", U64, "", "the seed of this replication"),
+];
+
+pub(super) const FLOWS: [Column; 18] = [
+    Column("round", U32, "", "the round of the pattern, from 0"),
+    Column("from", U32, "", "the sending host"),
+    Column("to", U32, "", "the receiving host"),
+    Column("locality", TEXT, "", "inner-rack, inter-rack (same pod) or inter-pod"),
+    Column("size_bytes", U64, "bytes", "the message"),
+    Column("start_ps", U64, "ps", "when the flow started"),
+    Column("end_ps", U64, "ps", "when its last byte arrived"),
+    Column("goodput_bps", U64, "bit/s", "the message over the flow's whole life"),
+    Column(
+        "optimum_bps",
+        MAYBE_U64,
+        "bit/s",
+        "the flow's optimal goodput among all flows of its round; null where the controller claims no utility, \
+         where subflows or links are not the same throughout or switches choose the ways, after the first 16 \
+         rounds, in rounds of more than 1024 subflows or cut short, and where no optimum was found",
+    ),
+    Column("retransmissions", U64, "packets", "segments that were sent again on the same subflow"),
+    Column("timeouts", U64, "", "retransmission timeouts"),
+    Column("recoveries", U64, "", "fast recoveries"),
+    Column("mark_cuts", U64, "", "windows that were cut for a mark"),
+    Column("marks", U64, "packets", "CE marks that the sender was told of"),
+    Column("rounds", U64, "", "rounds of all subflows; one counts when its first segment is ACKed"),
+    Column(
+        "windows_pkts",
+        U64,
+        "packets",
+        "the windows of these rounds, summed; over `rounds`, the mean window",
+    ),
+    Column("opened", U32, "", "subflows that its path manager opened"),
+    Column("closed", U32, "", "those of them that it closed before the flow's end"),
+];
+
+pub(super) const LINKS: [Column; 8] = [
+    Column("port", U32, "", "the number of the output port"),
+    Column("layer", TEXT, "", "the name of its layer, as the topology has it"),
+    Column("rate_bps", U64, "bit/s", "its rate at the start"),
+    Column("carried_bytes", U64, "bytes", "what it let in, headers included"),
+    Column("duration_ps", U64, "ps", "the simulated time of this case and seed"),
+    Column("drops", U64, "packets", "packets for which its queue had no room, or that it could not mark"),
+    Column(
+        "lost",
+        U64,
+        "packets",
+        "packets that it lost by its loss probability, or with a link that failed",
+    ),
+    Column("marks", U64, "packets", "packets that it marked"),
+];
+
+pub(super) const SAMPLES: [Column; 12] = [
+    Column("round", U32, "", "the round of the pattern, from 0; intervals are counted from its start"),
+    Column("start_ps", U64, "ps", "when the interval began"),
+    Column("duration_ps", U64, "ps", "its length; of the last one of a flow, until the flow ended"),
+    Column("from", U32, "", "the sending host"),
+    Column("to", U32, "", "the receiving host"),
+    Column("subflow", U32, "", "the subflow of this flow, from 0"),
+    Column(
+        "arrived_bytes",
+        U64,
+        "bytes",
+        "payload that arrived on this subflow in this time; a byte that arrives on two subflows counts on both",
+    ),
+    Column("goodput_bps", U64, "bit/s", "these bytes over this time"),
+    Column(
+        "cwnd_pkts",
+        U32,
+        "packets",
+        "the congestion window at the end of this time; 0 if the subflow was closed",
+    ),
+    Column(
+        "srtt_ps",
+        MAYBE_U64,
+        "ps",
+        "the smoothed RTT at the end of this time; null before its first sample, and if the subflow was closed",
+    ),
+    Column(
+        "state",
+        TEXT,
+        "",
+        "the sender's state at the end of this time: open, disorder, cwr, recovery or loss; closed if the subflow is",
+    ),
+    Column(
+        "flow_optimum_bps",
+        MAYBE_U64,
+        "bit/s",
+        "the mean, over this time, of the optimal goodput of the whole flow, all subflows together, among the \
+         flows that had not ended; null where the controller claims no utility, where subflows come and go or \
+         switches choose the ways, after the first 16 rounds, in rounds of more than 256 flows, and where no \
+         optimum was found",
+    ),
+];
+
+pub(super) const QUEUES: [Column; 7] = [
+    Column("round", U32, "", "the round of the pattern, from 0"),
+    Column("start_ps", U64, "ps", "when the interval began, as in samples.parquet"),
+    Column("duration_ps", U64, "ps", "its length; of the last one of a round, until the round ended"),
+    Column("port", U32, "", "the number of the output port; one that sent and held nothing has no row"),
+    Column("layer", TEXT, "", "the name of its layer, as the topology has it"),
+    Column("busy_ps", U64, "ps", "how long it was sending; over the interval's length, its utilisation"),
+    Column(
+        "waiting_pkts",
+        U64,
+        "packets",
+        "its queue at the end of the interval, without the packet in transmission",
+    ),
+];
+
+/// The schema of a table: the case and the seed of a row, then its own columns.
+pub(super) fn schema(columns: &[Column]) -> Arc<Schema> {
+    let field = |Column(name, kind, unit, meaning): &Column| {
+        let metadata = [("unit", *unit), ("meaning", *meaning)];
+        let metadata = metadata.map(|(k, v)| (k.to_owned(), v.to_owned())).into();
+        Field::new(*name, kind.0.clone(), kind.1).with_metadata(metadata)
+    };
+    Arc::new(Schema::new(CASE.iter().chain(columns).map(field).collect::<Vec<_>>()))
+}

@@ -1,0 +1,184 @@
+//! The Parquet files of a run, readable while they are written.
+
+mod columns;
+mod table;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, StringArray, UInt32Array, UInt64Array};
+use tresse_controllers::State;
+
+use crate::error::LabError;
+use crate::experiment::Measure;
+use crate::ports::PortSample;
+use crate::resolve::Case;
+use crate::sample::{Interval, Sample};
+use crate::unit::{Flow, Link};
+use columns::{FLOWS, LINKS, QUEUES, SAMPLES};
+use table::Table;
+
+/// The tables of a run.
+pub(crate) struct Tables {
+    flows: Table,
+    links: Option<Table>,
+    samples: Option<Table>,
+    queues: Option<Table>,
+}
+
+impl Tables {
+    pub fn create(dir: &Path, measure: &Measure) -> Result<Self, LabError> {
+        let Measure { links, samples, .. } = measure;
+        let queues = samples.filter(|_| *links);
+        Ok(Self {
+            flows: Table::create(dir, "flows", &FLOWS)?,
+            links: links.then(|| Table::create(dir, "links", &LINKS)).transpose()?,
+            samples: samples.map(|_| Table::create(dir, "samples", &SAMPLES)).transpose()?,
+            queues: queues.map(|_| Table::create(dir, "queues", &QUEUES)).transpose()?,
+        })
+    }
+
+    /// Adds the flows of a round; `optimum` has the optimal goodput of each, bit/s.
+    pub fn flows(
+        &mut self,
+        case: &Case,
+        seed: u64,
+        flows: &[Flow],
+        optimum: Option<&[f64]>,
+    ) -> Result<(), LabError> {
+        if flows.is_empty() {
+            return Ok(());
+        }
+        let u32s = |f: fn(&Flow) -> u32| -> ArrayRef {
+            Arc::new(UInt32Array::from_iter_values(flows.iter().map(f)))
+        };
+        let u64s = |f: fn(&Flow) -> u64| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter_values(flows.iter().map(f)))
+        };
+        let mut columns = case_columns(case, seed, flows.len());
+        columns.extend([
+            u32s(|f| f.round),
+            u32s(|f| f.from),
+            u32s(|f| f.to),
+            Arc::new(StringArray::from_iter_values(flows.iter().map(|f| f.locality.name()))) as ArrayRef,
+            u64s(|f| f.record.bytes),
+            u64s(|f| f.record.start),
+            u64s(|f| f.record.end),
+            u64s(|f| f.record.goodput()),
+            Arc::new(UInt64Array::from_iter(
+                (0..flows.len()).map(|i| optimum.map(|rates| rates[i].round() as u64)),
+            )),
+            u64s(|f| f.record.counters.retransmissions),
+            u64s(|f| f.record.counters.timeouts),
+            u64s(|f| f.record.counters.recoveries),
+            u64s(|f| f.record.counters.mark_cuts),
+            u64s(|f| f.record.counters.marks),
+            u64s(|f| f.record.counters.rounds),
+            u64s(|f| f.record.counters.windows),
+            u32s(|f| f.record.opened),
+            u32s(|f| f.record.closed.count_ones()),
+        ]);
+        self.flows.append(columns)
+    }
+
+    /// Adds the ports of a finished unit.
+    pub fn links(&mut self, case: &Case, seed: u64, duration: u64, links: &[Link]) -> Result<(), LabError> {
+        let Some(table) = &mut self.links else { return Ok(()) };
+        let u64s = |f: fn(&Link) -> u64| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter_values(links.iter().map(f)))
+        };
+        let mut columns = case_columns(case, seed, links.len());
+        columns.extend([
+            Arc::new(UInt32Array::from_iter_values(links.iter().map(|l| l.port))) as ArrayRef,
+            Arc::new(StringArray::from_iter_values(links.iter().map(|l| &l.layer))),
+            u64s(|l| l.rate),
+            u64s(|l| l.bytes),
+            Arc::new(UInt64Array::from_value(duration, links.len())),
+            u64s(|l| l.drops),
+            u64s(|l| l.lost),
+            u64s(|l| l.marks),
+        ]);
+        table.append(columns)
+    }
+
+    /// Adds the samples of an interval.
+    pub fn samples(&mut self, case: &Case, seed: u64, interval: &Interval) -> Result<(), LabError> {
+        self.subflows(case, seed, &interval.subflows)?;
+        self.queues(case, seed, &interval.ports)
+    }
+
+    fn queues(&mut self, case: &Case, seed: u64, ports: &[PortSample]) -> Result<(), LabError> {
+        let Some(table) = self.queues.as_mut().filter(|_| !ports.is_empty()) else { return Ok(()) };
+        let u32s = |f: fn(&PortSample) -> u32| -> ArrayRef {
+            Arc::new(UInt32Array::from_iter_values(ports.iter().map(f)))
+        };
+        let u64s = |f: fn(&PortSample) -> u64| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter_values(ports.iter().map(f)))
+        };
+        let mut columns = case_columns(case, seed, ports.len());
+        columns.extend([
+            u32s(|p| p.round),
+            u64s(|p| p.start),
+            u64s(|p| p.duration),
+            u32s(|p| p.port),
+            Arc::new(StringArray::from_iter_values(ports.iter().map(|p| &p.layer))) as ArrayRef,
+            u64s(|p| p.busy),
+            u64s(|p| p.waiting),
+        ]);
+        table.append(columns)
+    }
+
+    fn subflows(&mut self, case: &Case, seed: u64, samples: &[Sample]) -> Result<(), LabError> {
+        let Some(table) = self.samples.as_mut().filter(|_| !samples.is_empty()) else { return Ok(()) };
+        let u32s = |f: fn(&Sample) -> u32| -> ArrayRef {
+            Arc::new(UInt32Array::from_iter_values(samples.iter().map(f)))
+        };
+        let u64s = |f: fn(&Sample) -> u64| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter_values(samples.iter().map(f)))
+        };
+        let maybe = |f: fn(&Sample) -> Option<u64>| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter(samples.iter().map(f)))
+        };
+        let mut columns = case_columns(case, seed, samples.len());
+        columns.extend([
+            u32s(|s| s.round),
+            u64s(|s| s.start),
+            u64s(|s| s.duration),
+            u32s(|s| s.from),
+            u32s(|s| s.to),
+            u32s(|s| s.subflow),
+            u64s(|s| s.bytes),
+            u64s(Sample::goodput),
+            u32s(|s| s.cwnd),
+            maybe(|s| s.srtt),
+            Arc::new(StringArray::from_iter_values(
+                samples.iter().map(|s| s.state.map_or("closed", State::name)),
+            )) as ArrayRef,
+            maybe(|s| s.optimum),
+        ]);
+        table.append(columns)
+    }
+
+    /// Lets what was added be read, if it has waited long enough. To be called every second or so: rows may be
+    /// far apart.
+    pub fn refresh(&mut self) -> Result<(), LabError> {
+        let others = [&mut self.links, &mut self.samples, &mut self.queues];
+        std::iter::once(&mut self.flows).chain(others.into_iter().flatten()).try_for_each(Table::refresh)
+    }
+
+    /// Makes one file of each table.
+    pub fn finish(self) -> Result<(), LabError> {
+        self.flows.finish()?;
+        [self.links, self.samples, self.queues].into_iter().flatten().try_for_each(Table::finish)
+    }
+}
+
+fn case_columns(case: &Case, seed: u64, rows: usize) -> Vec<ArrayRef> {
+    let text = |v: &str| -> ArrayRef { Arc::new(StringArray::from_iter_values((0..rows).map(|_| v))) };
+    vec![
+        text(&case.scheme),
+        Arc::new(UInt32Array::from_iter((0..rows).map(|_| case.subflows))),
+        text(&case.pattern),
+        Arc::new(UInt64Array::from_value(seed, rows)),
+    ]
+}
