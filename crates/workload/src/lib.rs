@@ -2,17 +2,25 @@
 //!
 //! Patterns are pure: a pattern and a seed give the same transfers on every machine. Each draws
 //! from random streams named by what they are for ([`Stream`]), so that adding one shifts no other's.
+//! Sources that run side by side under one seed draw the same numbers where they draw for the same purpose: give
+//! each its own seed.
 
 mod collective;
 mod goal;
+mod distribution;
+pub mod distributions;
 mod pattern;
 mod random;
+mod size;
 mod source;
 mod tasks;
 
 pub use collective::{Collective, CollectiveError, Operation, shuffled, strided};
 pub use goal::{Goal, GoalError};
 pub use pattern::{Permutation, RackToRack, Size, Transfer};
+pub use distribution::{BadDistribution, CLASSES, Distribution};
+pub use pattern::{Permutation, RackToRack, Transfer};
 pub use random::Stream;
+pub use size::{Beyond, Size};
 pub use source::{Action, Job, NEVER, Source, Start, Time};
 pub use tasks::{Graph, GraphError, MOST_FLOWS, Task, Tasks, Work};

@@ -1,6 +1,7 @@
 //! Traffic patterns.
 
 use crate::random::Stream;
+use crate::size::Size;
 
 /// One transfer: `bytes` from one host to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,33 +12,6 @@ pub struct Transfer {
     pub to: u32,
     /// The message.
     pub bytes: u64,
-}
-
-/// How large a transfer is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Size {
-    /// Always this many bytes.
-    Fixed(u64),
-    /// Uniform between two sizes, both included.
-    Uniform(u64, u64),
-}
-
-impl Size {
-    /// The mean, bytes.
-    pub fn mean(self) -> u64 {
-        match self {
-            Self::Fixed(bytes) => bytes,
-            Self::Uniform(min, max) => min + (max - min) / 2,
-        }
-    }
-
-    /// A size.
-    pub fn draw(self, stream: &mut Stream) -> u64 {
-        match self {
-            Self::Fixed(bytes) => bytes,
-            Self::Uniform(min, max) => min + stream.below(max - min + 1),
-        }
-    }
 }
 
 /// XMP §5.2.1: every host sends to one other host chosen at random, each host receives one flow;
@@ -55,16 +29,20 @@ pub struct Permutation {
 impl Permutation {
     /// The transfers of one round, by sending host.
     pub fn round(&self, round: u32) -> Vec<Transfer> {
-        let mut stream = Stream::new(self.seed, "permutation", u64::from(round));
-        let mut to: Vec<u32> = (0..self.hosts).collect();
-        // A shuffle in which no host keeps itself: every such permutation is equally likely.
-        loop {
-            stream.shuffle(&mut to);
-            if to.iter().zip(0..).all(|(&to, from)| to != from) {
-                break;
-            }
+        transfers(permutation(self.hosts, self.seed, round), &self.size, self.seed, round)
+    }
+}
+
+/// Whom each host sends to in a round.
+pub(crate) fn permutation(hosts: u32, seed: u64, round: u32) -> Vec<u32> {
+    let mut stream = Stream::new(seed, "permutation", u64::from(round));
+    let mut to: Vec<u32> = (0..hosts).collect();
+    // A shuffle in which no host keeps itself: every such permutation is equally likely.
+    loop {
+        stream.shuffle(&mut to);
+        if to.iter().zip(0..).all(|(&to, from)| to != from) {
+            return to;
         }
-        transfers(to, self.size, self.seed, round)
     }
 }
 
@@ -83,14 +61,19 @@ pub struct RackToRack {
 impl RackToRack {
     /// The transfers of one round, by sending host: every assignment is equally likely.
     pub fn round(&self, round: u32) -> Vec<Transfer> {
-        let mut to: Vec<u32> = (self.rack..2 * self.rack).collect();
-        Stream::new(self.seed, "rack to rack", u64::from(round)).shuffle(&mut to);
-        transfers(to, self.size, self.seed, round)
+        transfers(rack_to_rack(self.rack, self.seed, round), &self.size, self.seed, round)
     }
 }
 
+/// Whom each host of the first rack sends to in a round.
+pub(crate) fn rack_to_rack(rack: u32, seed: u64, round: u32) -> Vec<u32> {
+    let mut to: Vec<u32> = (rack..2 * rack).collect();
+    Stream::new(seed, "rack to rack", u64::from(round)).shuffle(&mut to);
+    to
+}
+
 /// Host 0 sends to the first of `to`, host 1 to the second, and so on.
-fn transfers(to: Vec<u32>, size: Size, seed: u64, round: u32) -> Vec<Transfer> {
+fn transfers(to: Vec<u32>, size: &Size, seed: u64, round: u32) -> Vec<Transfer> {
     to.into_iter()
         .zip(0..)
         .map(|(to, from)| {

@@ -37,6 +37,17 @@ impl Stream {
         }
     }
 
+    /// A uniform number between 0 and 1, neither included, in steps of 2^-52: its logarithm is finite, and it is as
+    /// far from 1 as from 0.
+    pub fn unit(&mut self) -> f64 {
+        ((self.0.next_u64() >> 12) as f64 + 0.5) * (1.0 / (1u64 << 52) as f64)
+    }
+
+    /// A number from the exponential distribution of this mean.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        -libm::log(self.unit()) * mean
+    }
+
     /// A random order of `items` (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {

@@ -1,0 +1,120 @@
+//! The flow-size distributions that are built in: files of others, with their origin.
+
+use crate::distribution::Distribution;
+
+/// A distribution that is built in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BuiltIn {
+    /// Its name in files.
+    pub name: &'static str,
+    /// What it is of, one line.
+    pub title: &'static str,
+    /// The repository, its revision and the file in it.
+    pub origin: &'static str,
+    /// What else is to be known of it.
+    pub note: &'static str,
+    /// The file.
+    pub text: &'static str,
+}
+
+impl BuiltIn {
+    /// The distribution itself.
+    pub fn distribution(&self) -> Distribution {
+        Distribution::parse(self.text).expect("the tests read every built-in file")
+    }
+}
+
+macro_rules! built_in {
+    ($name:literal, $file:literal, $title:literal, $origin:literal, $note:literal) => {
+        BuiltIn {
+            name: $name,
+            title: $title,
+            origin: $origin,
+            note: $note,
+            text: include_str!(concat!("../cdf/", $file, ".cdf")),
+        }
+    };
+}
+
+const ALL: &[BuiltIn] = &[
+    built_in!(
+        "websearch-hpcc",
+        "websearch_hpcc",
+        "Web search (the DCTCP paper's), as the HPCC simulator has it",
+        "alibaba-edu/High-Precision-Congestion-Control@9f4be2a traffic_gen/WebSearch_distribution.txt",
+        "the DCTCP paper's table (Alizadeh et al., SIGCOMM 2010), in round numbers"
+    ),
+    built_in!(
+        "websearch-expresspass",
+        "websearch_expresspass",
+        "Web search (the DCTCP paper's), as ExpressPass has it",
+        "kaist-ina/ns2-xpass@f4e38bc workloads/workload_search.tcl",
+        "of the authors of OPN's reference [20]; 15 % are up to 10 kB, not 49 % as OPN Table 2 prints"
+    ),
+    built_in!(
+        "datamining-expresspass",
+        "datamining_expresspass",
+        "Data mining (VL2's), as ExpressPass has it",
+        "kaist-ina/ns2-xpass@f4e38bc workloads/workload_mining.tcl",
+        "of the authors of OPN's reference [20]; 1 % of the flows carry 73 % of the bytes"
+    ),
+    built_in!(
+        "datamining-pfabric-pkts",
+        "datamining_pfabric_pkts",
+        "Data mining (VL2's), as pFabric has it",
+        "HKUST-SING/TrafficGenerator@c08f400 conf/CDF_vl2.txt",
+        "pFabric's ns-2 table, which counts packets of 1460 bytes"
+    ),
+    built_in!(
+        "cachefollower-expresspass",
+        "cachefollower_expresspass",
+        "Cache follower (Facebook's), as ExpressPass has it",
+        "kaist-ina/ns2-xpass@f4e38bc workloads/workload_cachefollower.tcl",
+        "of the authors of OPN's reference [20]"
+    ),
+    built_in!(
+        "webserver-expresspass",
+        "webserver_expresspass",
+        "Web server (Facebook's), as ExpressPass has it",
+        "kaist-ina/ns2-xpass@f4e38bc workloads/workload_webserver.tcl",
+        "of the authors of OPN's reference [20]; no flow is above 500 kB"
+    ),
+    built_in!(
+        "hadoop-hpcc",
+        "hadoop_hpcc",
+        "Hadoop (Facebook's), as the HPCC simulator has it",
+        "alibaba-edu/High-Precision-Congestion-Control@9f4be2a traffic_gen/FbHdp_distribution.txt",
+        "agrees with Homa's"
+    ),
+    built_in!(
+        "hadoop-homa-all",
+        "hadoop_homa_all",
+        "Hadoop (Facebook's, all traffic), as Homa has it",
+        "PlatformLab/HomaSimulation@ab09ecb sizeDistributions/Facebook_HadoopDist_All.txt",
+        "\"All\" of Roy et al., SIGCOMM 2015"
+    ),
+    built_in!(
+        "alistorage2019-hpcc",
+        "alistorage2019_hpcc",
+        "Storage (Alibaba's, 2019), as the HPCC simulator has it",
+        "alibaba-edu/High-Precision-Congestion-Control@9f4be2a traffic_gen/AliStorage2019.txt",
+        "no flow is above 2 MB"
+    ),
+    built_in!(
+        "googlerpc2008-hpcc",
+        "googlerpc2008_hpcc",
+        "Remote procedure calls (Google's, 2008), as the HPCC simulator has it",
+        "alibaba-edu/High-Precision-Congestion-Control@9f4be2a traffic_gen/GoogleRPC2008.txt",
+        "half of the messages are below 260 bytes"
+    ),
+];
+
+/// Every built-in distribution.
+pub fn all() -> &'static [BuiltIn] {
+    ALL
+}
+
+/// The built-in distribution of this name.
+pub fn find(name: &str) -> Option<&'static BuiltIn> {
+    ALL.iter().find(|d| d.name == name)
+}
