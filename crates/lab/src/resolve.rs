@@ -152,16 +152,8 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             FlowSize::Uniform(min, max) => Size::Uniform(min.0, max.0),
         };
         let path = |key| ["workloads", pattern.as_str(), key];
-        match size {
-            Size::Fixed(0) | Size::Uniform(0, _) => {
-                return Err(wrong(&path("size"), "a flow has at least one byte".into()));
-            }
-            Size::Uniform(min, max) if min > max => {
-                return Err(wrong(&path("size"), "the first size is above the second".into()));
-            }
-            Size::Fixed(_) | Size::Uniform(..) => {}
-        }
-        let (Size::Fixed(largest) | Size::Uniform(_, largest)) = size;
+        size.check().map_err(|e| wrong(&path("size"), e))?;
+        let largest = size.largest();
         if largest.div_ceil(u64::from(mss)) > u64::from(u32::MAX) {
             return Err(wrong(&path("size"), "a flow has fewer than 2^32 segments".into()));
         }
@@ -254,7 +246,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
                     controllers: Arc::clone(&controllers),
                     transport,
                     kind: workload.pattern,
-                    size,
+                    size: size.clone(),
                     connections: workload.connections,
                     rounds: workload.rounds,
                     class,

@@ -32,19 +32,20 @@ impl Connection {
 impl Case {
     /// The connections of a round, by sending host and number.
     pub(crate) fn round(&self, fabric: &Topology, seed: u64, round: u32) -> Vec<Connection> {
-        let (hosts, size) = (fabric.hosts(), self.size);
+        let hosts = fabric.hosts();
+        let size = || self.size.clone();
         let transfers = match self.kind {
-            Pattern::Permutation => Permutation { hosts, size, seed }.round(round),
+            Pattern::Permutation => Permutation { hosts, size: size(), seed }.round(round),
             Pattern::RackToRack => {
                 let rack = fabric.racks.iter().filter(|&&r| r == fabric.racks[0]).count() as u32;
-                RackToRack { rack, size, seed }.round(round)
+                RackToRack { rack, size: size(), seed }.round(round)
             }
         };
         let connection = |(transfer, number)| {
             let mut connection = Connection { round, number, transfer };
             // The first one's is the transfer's own.
             if number > 0 {
-                connection.transfer.bytes = size.draw(&mut connection.stream(seed, "flow size"));
+                connection.transfer.bytes = self.size.draw(&mut connection.stream(seed, "flow size"));
             }
             connection
         };
