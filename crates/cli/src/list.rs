@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use clap::ValueEnum;
 use tresse_controllers as controllers;
 use tresse_lab::parts::{self, Kind};
-use tresse_lab::{balancers, catalogue, declared, managers};
+use tresse_lab::{balancers, catalogue, declared, distributions, managers};
 use tresse_path_manager::{self as path_manager, Parameter};
 
 use crate::table::Table;
@@ -70,6 +70,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
             Kind::Controllers => serde_json::to_value(catalogue::entries()),
             Kind::PathManagers => serde_json::to_value(managers::entries()),
             Kind::LoadBalancers => serde_json::to_value(balancers::entries()),
+            Kind::Distributions => serde_json::to_value(distributions::entries()),
             _ => serde_json::to_value(parts::list(kind)),
         };
         object.insert(name, entries.expect("entries are plain data"));
@@ -85,6 +86,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
             let parts = balancers::all().iter();
             declared_parts(parts.map(|d| ([d.name, d.title, d.source], d.parameters)))
         }
+        Kind::Distributions => sizes(),
         _ => parts_of(kind),
     };
     write!(io::stdout(), "{table}")?;
@@ -95,6 +97,21 @@ fn parts_of(kind: Kind) -> Table {
     let mut table = Table::new(&["name", "what it is", "source"]);
     for e in parts::list(kind) {
         table.row(vec![e.name, e.title, e.source]);
+    }
+    table
+}
+
+/// Two lines for each file: what it is, and its origin with the shares of its flows.
+fn sizes() -> Table {
+    let mut table =
+        Table::new(&["name", "mean", "what it is; per cent to 10 kB / 100 kB / 1 MB / above; origin"]);
+    for d in distributions::entries() {
+        let mean = d.mean_bytes.map(distributions::mean_text).unwrap_or_default();
+        table.row(vec![d.entry.name, mean, d.entry.title]);
+        let shares = d.shares.map(distributions::shares_text);
+        for text in shares.into_iter().chain(Some(d.entry.source).filter(|s| !s.is_empty())) {
+            table.row(vec![String::new(), String::new(), text]);
+        }
     }
     table
 }

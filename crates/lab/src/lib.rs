@@ -5,6 +5,7 @@ pub mod bench;
 pub mod catalogue;
 mod changes;
 pub mod declared;
+pub mod distributions;
 mod error;
 pub mod experiment;
 mod load;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use tresse_controllers as controllers;
 use tresse_path_manager as path_manager;
 
-use crate::{balancers, catalogue, managers, papers, presets};
+use crate::{balancers, catalogue, distributions, managers, papers, presets};
 
 /// A kind of part, as `tresse list` takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +63,8 @@ const PAGES: &[Page] = &[
     page!(Workloads, "goal", "Hoefler et al., ICPP 2009; LogGOPSim, ATLAHS"),
     page!(Distributions, "fixed-size", ""),
     page!(Distributions, "uniform", "XMP §5.2.1"),
+    page!(Distributions, "pareto", "XMP §5.2.1"),
+    page!(Topics, "distributions", "OPN Table 2"),
     page!(Topics, "changes", "XMP §4.2, THESIS Fig. 3.4, OPN §Performance evaluation"),
     page!(Topics, "marking", "XMP §2.1"),
     page!(Topics, "red", "Floyd and Jacobson, ToN 1993"),
@@ -101,16 +103,20 @@ pub fn list(kind: Kind) -> Vec<Entry> {
         Kind::Experiments => papers::all()
             .map(|(name, e)| Entry { name: name.to_owned(), title: e.title, source: e.source })
             .collect(),
-        _ => PAGES
-            .iter()
-            .filter(|p| p.kind == kind)
-            .map(|p| Entry {
-                name: p.name.to_owned(),
-                title: title(p.text).to_owned(),
-                source: p.source.to_owned(),
-            })
-            .collect(),
+        Kind::Distributions => distributions::entries().into_iter().map(|d| d.entry).collect(),
+        _ => pages(kind),
     }
+}
+
+/// The parts of a kind that are pages.
+pub(crate) fn pages(kind: Kind) -> Vec<Entry> {
+    let pages = PAGES.iter().filter(|p| p.kind == kind);
+    let entry = |p: &Page| Entry {
+        name: p.name.to_owned(),
+        title: title(p.text).to_owned(),
+        source: p.source.to_owned(),
+    };
+    pages.map(entry).collect()
 }
 
 /// Everything that is to be said of `name`: what a controller declares and its header says, what a path
@@ -120,6 +126,9 @@ pub fn explain(name: &str) -> Option<String> {
         return Some(format!("# {name}\n\n{}\n{}", catalogue::facts(&c), catalogue::header(&c)));
     }
     if let Some(text) = managers::explain(name).or_else(|| balancers::explain(name)) {
+        return Some(text);
+    }
+    if let Some(text) = distributions::explain(name) {
         return Some(text);
     }
     let page = if presets::ALL.iter().any(|p| p.name == name) { "holnet" } else { name };
@@ -136,7 +145,8 @@ pub fn names() -> Vec<String> {
     let balancers = balancers::all().iter().map(|d| d.name.to_owned());
     let pages = PAGES.iter().map(|p| p.name.to_owned());
     let presets = presets::ALL.iter().map(|p| p.name.to_owned());
-    let parts = controllers.chain(managers).chain(presets).chain(balancers).chain(pages);
+    let files = tresse_workload::distributions::all().iter().map(|d| d.name.to_owned());
+    let parts = controllers.chain(managers).chain(presets).chain(balancers).chain(pages).chain(files);
     parts.chain(papers::names().into_iter().map(str::to_owned)).collect()
 }
 
