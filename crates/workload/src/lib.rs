@@ -17,6 +17,7 @@ mod size;
 mod source;
 mod tasks;
 mod span;
+mod spread;
 mod strata;
 
 pub use collective::{Collective, CollectiveError, Operation, shuffled, strided};
@@ -31,4 +32,5 @@ pub use size::{Beyond, Size};
 pub use source::{Action, Job, NEVER, Source, Start, Time};
 pub use tasks::{Graph, GraphError, MOST_FLOWS, Task, Tasks, Work};
 pub use span::Span;
+pub use spread::{Spread, SpreadConfig};
 pub use strata::{BLOCK, Strata};
