@@ -62,6 +62,8 @@ const PAGES: &[Page] = &[
     page!(Workloads, "collective", "Patarasuk and Yuan, JPDC 2009; Thakur et al., IJHPCA 2005"),
     page!(Workloads, "goal", "Hoefler et al., ICPP 2009; LogGOPSim, ATLAHS"),
     page!(Workloads, "random", "XMP §5.2.1"),
+    page!(Workloads, "jobs", "XMP §5.2.1, Incast"),
+    page!(Workloads, "incast", "the slides' author's ns-3 code; VMCC Fig. 5"),
     page!(Workloads, "poisson", "OPN §Performance evaluation; THESIS §2.5"),
     page!(Workloads, "spread", "OPN §Performance evaluation"),
     page!(Distributions, "fixed-size", ""),
