@@ -66,6 +66,7 @@ const PAGES: &[Page] = &[
     page!(Workloads, "incast", "the slides' author's ns-3 code; VMCC Fig. 5"),
     page!(Workloads, "poisson", "OPN §Performance evaluation; THESIS §2.5"),
     page!(Workloads, "spread", "OPN §Performance evaluation"),
+    page!(Workloads, "on-off", "VMCC Fig. 4"),
     page!(Distributions, "fixed-size", ""),
     page!(Distributions, "uniform", "XMP §5.2.1"),
     page!(Distributions, "pareto", "XMP §5.2.1"),
