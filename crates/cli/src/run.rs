@@ -64,7 +64,12 @@ pub fn run(args: Args) -> Result<(), Failure> {
     }
     let (loaded, plan) = args.chosen.load()?;
     for name in own {
-        if !plan.cases.iter().any(|case| case.controllers.controller().name() == name) {
+        if !plan
+            .cases
+            .iter()
+            .flat_map(|case| &case.carriers)
+            .any(|c| c.controllers.controller().name() == name)
+        {
             eprintln!(
                 "warning: no case uses the controller {name}\nhint: `--set schemes.{name}.controller={name} \
                  --set schemes.{name}.subflows=2` makes a scheme of it"

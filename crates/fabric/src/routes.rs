@@ -65,6 +65,24 @@ impl Routes {
         }
     }
 
+    /// All routes between two hosts, at most `most`.
+    pub fn all(&self, from: u32, to: u32, most: u32) -> Vec<Route> {
+        match self {
+            Self::TwoLevel(tree, _) => {
+                let cores = tree.addresses(Spread::Core).min(most);
+                let route =
+                    |core| Route { there: tree.route(from, to, core), back: tree.route(to, from, core) };
+                (0..cores).map(route).collect()
+            }
+            Self::Shortest(paths) => {
+                (0..paths.count(from, to).min(most)).map(|path| paths.route(from, to, path)).collect()
+            }
+            Self::Virtual(hosts) => {
+                (0..hosts.pairs().min(most)).map(|pair| between(hosts, from, to, pair)).collect()
+            }
+        }
+    }
+
     /// The ports that every route between two hosts has, such as those of a host's only link: whatever subflows
     /// do, they share them. How virtual NICs are mapped is no necessity, so of virtual hosts they are those of a
     /// host's only physical NIC.

@@ -6,14 +6,14 @@ use serde::Serialize;
 use tresse_fabric::{Time, seconds};
 use tresse_sim::FlowSpec;
 use tresse_sim::ceiling::{self, ConstantWindow};
-use tresse_workload::{Permutation, Size};
+use tresse_workload::{Permutation, Size, Start, Transfer};
 
 use crate::error::LabError;
 use crate::load::{Profile, find, load};
 use crate::resolve::{Case, Plan, resolve};
-use crate::round::Connection;
 use crate::run::clock;
-use crate::unit;
+use crate::unit::{self, Begun};
+use crate::workloads::Member;
 
 /// One benchmark.
 #[derive(Debug, Clone, Serialize)]
@@ -154,8 +154,20 @@ fn case(benchmark: &Benchmark, repetitions: u32, fixed: Option<f64>) -> Result<B
 fn flows(plan: &Plan, case: &Case) -> Vec<FlowSpec> {
     let pattern = Permutation { hosts: plan.fabric.hosts(), size: Size::Fixed(1 << 32), seed: 1 };
     let transfers = pattern.round(0).into_iter();
-    let connection = |transfer| Connection { round: 0, number: 0, transfer };
-    (0..).zip(transfers).map(|(place, t)| unit::spec(plan, case, 1, place, &connection(t))).collect()
+    let begun = |t: Transfer| Begun {
+        part: 0,
+        member: Member { carrier: 0, group: 0 },
+        start: Start {
+            name: t.from.into(),
+            from: t.from,
+            to: t.to,
+            bytes: Some(t.bytes),
+            round: 0,
+            job: None,
+            deadline: None,
+        },
+    };
+    (0..).zip(transfers).map(|(id, t)| unit::spec(plan, case, 1, id, &begun(t))).collect()
 }
 
 /// The same routes with a constant window of the size that XMP's has in the middle of the run.
@@ -167,7 +179,7 @@ fn ceiling_speed(plan: &Plan, flows: &[FlowSpec], duration: Time) -> f64 {
         .map(|p| ConstantWindow { there: p.there.clone(), back: p.back.clone(), window: WINDOW })
         .collect();
     let start = clock();
-    let (ports, longest) = (plan.fabric.ports(1), plan.cases[0].routing.longest());
+    let (ports, longest) = (plan.fabric.ports(1), plan.cases[0].carriers[0].routing.longest());
     let hops = ceiling::run(&ports, longest, &sources, (1500, 40), duration);
     hops as f64 / start.elapsed().as_secs_f64()
 }

@@ -211,7 +211,7 @@ impl What {
 }
 
 /// The links as they are, and what will become of them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Links<'a> {
     changes: &'a [Change],
     /// By port: its rate when the link is up.

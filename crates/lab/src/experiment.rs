@@ -13,8 +13,9 @@ use crate::routing_keys::RoutingKey;
 use crate::scheme::Scheme;
 use crate::single_links::LinkSetting;
 use crate::transport::Transport;
-use crate::units::{Bytes, Duration, Probability, Queue, Rate};
+use crate::units::{Duration, Probability, Queue, Rate};
 use crate::virtual_hosts::VirtualHosts;
+use crate::workload_keys::Workload;
 
 /// One experiment: a fabric, a transport, and the axes scheme, subflows and pattern.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -192,50 +193,6 @@ pub enum FlagFeedback {
 
 fn eighty() -> u32 {
     80
-}
-
-/// Who sends how much to whom, when.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Workload {
-    /// The pattern.
-    pub pattern: Pattern,
-    /// The size of a flow, or the two ends of a uniform distribution.
-    pub size: FlowSize,
-    /// How many connections carry each transfer of the pattern at the same time, each of them a message of its
-    /// own `size`.
-    #[serde(default = "one")]
-    pub connections: u32,
-    /// How many times the pattern is drawn; the next begins when every flow of the last has finished.
-    pub rounds: u32,
-    /// Which of `fabric.classes` its packets are in, from 0.
-    #[serde(default)]
-    pub class: u8,
-}
-
-fn one() -> u32 {
-    1
-}
-
-/// A traffic pattern.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pattern {
-    /// Every host sends to one other host, each receives one flow (XMP §5.2.1).
-    Permutation,
-    /// Every host of the first rack sends to one host of the second, each receives one flow (OPN §Design
-    /// motivation).
-    RackToRack,
-}
-
-/// A fixed size, or a uniform distribution.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(untagged)]
-pub enum FlowSize {
-    /// Always the same.
-    Fixed(Bytes),
-    /// Uniform between the two.
-    Uniform(Bytes, Bytes),
 }
 
 /// What to write down and to show.

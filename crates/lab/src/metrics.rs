@@ -1,9 +1,13 @@
 //! The metrics of a case: what each is called, and how it follows from the flows and ports.
 
+use std::collections::BTreeMap;
+
 use indexmap::IndexMap;
 use serde::Serialize;
 use tresse_fabric::{Time, seconds};
+use tresse_workload::Job;
 
+use crate::resolve::Case;
 use crate::sharing;
 use crate::unit::{Flow, Outcome};
 
@@ -14,13 +18,24 @@ pub const METRICS: &[&str] = &[
     "goodput_p10_bps",
     "goodput_p50_bps",
     "goodput_p90_bps",
+    "goodput_min_bps",
+    "goodput_max_bps",
+    "goodput_total_bps",
+    "jain_ratio",
     "fct_mean_s",
     "fct_p50_s",
     "fct_p99_s",
     "fct_max_s",
+    "slowdown_mean_ratio",
+    "slowdown_p50_ratio",
+    "slowdown_p99_ratio",
     "cwnd_mean_pkts",
     "subflows_opened_mean",
     "flows",
+    "unfinished_flows",
+    "deadline_flows",
+    "deadline_misses",
+    "deadline_miss_ratio",
     "delivered_bytes",
     "timeouts",
     "timeouts_min",
@@ -36,9 +51,23 @@ pub const METRICS: &[&str] = &[
     "sharing_precision_ratio",
     "sharing_recall_ratio",
     "sharing_f_ratio",
+    "jobs",
+    "jct_mean_s",
+    "jct_p50_s",
+    "jct_p99_s",
+    "jct_max_s",
+    "job_deadline_miss_ratio",
+    "offered_bisection_ratio",
+    "offered_access_ratio",
     "simulated_s",
     "packet_hops",
 ];
+
+/// Metrics by name.
+pub type Metrics = IndexMap<&'static str, Metric>;
+
+/// Metrics of parts, by what divides them and by the part's name.
+pub type By = IndexMap<&'static str, IndexMap<String, Metrics>>;
 
 /// A value: counts stay whole.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -61,49 +90,166 @@ impl Metric {
 }
 
 /// The metrics of a case; `outcomes` are its replications. What is of flows is missing before the first.
-pub(crate) fn of(outcomes: &[Outcome]) -> IndexMap<&'static str, Metric> {
-    let rounds: Vec<&[Flow]> = outcomes.iter().flat_map(|o| by_round(&o.flows)).collect();
-    let flows = || rounds.iter().copied().flatten();
-    let mut metrics = IndexMap::new();
-    let mut goodput: Vec<u64> = flows().map(|f| f.record.goodput()).collect();
-    goodput.sort_unstable();
-    if !goodput.is_empty() {
-        metrics.insert("goodput_mean_bps", Metric::Real(mean(&goodput)));
-        for (name, percent) in [("goodput_p10_bps", 10), ("goodput_p50_bps", 50), ("goodput_p90_bps", 90)] {
-            metrics.insert(name, Metric::Count(percentile(&goodput, percent)));
-        }
-        let mut fct: Vec<Time> = flows().map(completion).collect();
-        fct.sort_unstable();
-        metrics.insert("fct_mean_s", Metric::Real(mean_seconds(&fct)));
-        for (name, percent) in [("fct_p50_s", 50), ("fct_p99_s", 99), ("fct_max_s", 100)] {
-            metrics.insert(name, Metric::Real(seconds(percentile(&fct, percent))));
-        }
-        metrics.extend(mean_window(flows()).map(|w| ("cwnd_mean_pkts", Metric::Real(w))));
-        let opened: Vec<u64> = flows().map(|f| f.record.opened.into()).collect();
-        metrics.insert("subflows_opened_mean", Metric::Real(mean(&opened)));
-    }
-    let total = |f: fn(&Outcome) -> u64| Metric::Count(outcomes.iter().map(f).sum());
-    let sum = |f: fn(&Flow) -> u64| Metric::Count(flows().map(f).sum());
-    metrics.insert("flows", Metric::Count(goodput.len() as u64));
-    metrics.insert("delivered_bytes", sum(|f| f.record.bytes));
-    metrics.insert("timeouts", sum(|f| f.record.counters.timeouts));
-    let timeouts: Vec<u64> =
-        rounds.iter().map(|r| r.iter().map(|f| f.record.counters.timeouts).sum()).collect();
+pub(crate) fn of(outcomes: &[Outcome]) -> Metrics {
+    let flows: Vec<&Flow> = outcomes.iter().flat_map(|o| &o.flows).collect();
+    let mut metrics = of_flows(&flows);
+    let rounds = outcomes.iter().flat_map(|o| by_round(&o.flows));
+    let timeouts: Vec<u64> = rounds.map(|r| r.iter().map(|f| f.record.counters.timeouts).sum()).collect();
     if let (Some(&min), Some(&max)) = (timeouts.iter().min(), timeouts.iter().max()) {
         metrics.insert("timeouts_min", Metric::Count(min));
         metrics.insert("timeouts_mean", Metric::Real(mean(&timeouts)));
         metrics.insert("timeouts_max", Metric::Count(max));
     }
-    metrics.insert("retransmissions_pkts", sum(|f| f.record.counters.retransmissions));
+    let total = |f: fn(&Outcome) -> u64| Metric::Count(outcomes.iter().map(f).sum());
     metrics.insert("drops_pkts", total(|o| o.links.iter().map(|l| l.drops).sum()));
     metrics.insert("lost_pkts", total(|o| o.lost));
     metrics.insert("marks_pkts", total(|o| o.marks));
-    metrics.insert("mark_cuts", sum(|f| f.record.counters.mark_cuts));
-    metrics.extend(sharing::metrics(flows()));
-    let simulated = outcomes.iter().map(|o| o.simulated).sum();
-    metrics.insert("simulated_s", Metric::Real(seconds(simulated)));
+    metrics.extend(sharing::metrics(flows.iter().copied()));
+    metrics.extend(of_jobs(outcomes.iter().flat_map(|o| &o.jobs).map(|(_, job)| job)));
+    metrics.insert("simulated_s", Metric::Real(seconds(outcomes.iter().map(|o| o.simulated).sum())));
     metrics.insert("packet_hops", total(|o| o.hops));
     metrics
+}
+
+/// The load that is offered to a case, on either definition; nothing if there is none.
+pub(crate) fn offered(case: &Case) -> Metrics {
+    let offered = case.parts.iter().filter_map(|p| p.pattern.offered);
+    offered
+        .flat_map(|o| {
+            [
+                ("offered_bisection_ratio", Metric::Real(o.rate / o.capacity.bisection)),
+                ("offered_access_ratio", Metric::Real(o.rate / o.capacity.access)),
+            ]
+        })
+        .collect()
+}
+
+/// What is told of flows, all or some.
+fn of_flows(flows: &[&Flow]) -> Metrics {
+    let mut metrics = Metrics::new();
+    let mut goodput: Vec<u64> = flows.iter().map(|f| f.record.goodput()).collect();
+    goodput.sort_unstable();
+    if let (Some(&min), Some(&max)) = (goodput.first(), goodput.last()) {
+        metrics.insert("goodput_mean_bps", Metric::Real(mean(&goodput)));
+        for (name, percent) in [("goodput_p10_bps", 10), ("goodput_p50_bps", 50), ("goodput_p90_bps", 90)] {
+            metrics.insert(name, Metric::Count(percentile(&goodput, percent)));
+        }
+        metrics.insert("goodput_min_bps", Metric::Count(min));
+        metrics.insert("goodput_max_bps", Metric::Count(max));
+        metrics.insert("goodput_total_bps", Metric::Count(goodput.iter().sum()));
+        metrics.extend(jain(&goodput).map(|j| ("jain_ratio", Metric::Real(j))));
+    }
+    let mut fct: Vec<Time> = flows.iter().filter_map(|f| f.completion()).collect();
+    fct.sort_unstable();
+    if !fct.is_empty() {
+        metrics.insert("fct_mean_s", Metric::Real(mean_seconds(&fct)));
+        for (name, percent) in [("fct_p50_s", 50), ("fct_p99_s", 99), ("fct_max_s", 100)] {
+            metrics.insert(name, Metric::Real(seconds(percentile(&fct, percent))));
+        }
+    }
+    let mut slowdown: Vec<f64> = flows.iter().filter_map(|f| f.slowdown()).collect();
+    slowdown.sort_by(f64::total_cmp);
+    if !slowdown.is_empty() {
+        let mean = slowdown.iter().sum::<f64>() / slowdown.len() as f64;
+        metrics.insert("slowdown_mean_ratio", Metric::Real(mean));
+        for (name, percent) in [("slowdown_p50_ratio", 50), ("slowdown_p99_ratio", 99)] {
+            metrics.insert(name, Metric::Real(percentile(&slowdown, percent)));
+        }
+    }
+    if !flows.is_empty() {
+        let window = mean_window(flows.iter().copied());
+        metrics.extend(window.map(|w| ("cwnd_mean_pkts", Metric::Real(w))));
+        let opened: Vec<u64> = flows.iter().map(|f| f.record.opened.into()).collect();
+        metrics.insert("subflows_opened_mean", Metric::Real(mean(&opened)));
+    }
+    let sum = |f: fn(&Flow) -> u64| Metric::Count(flows.iter().map(|flow| f(flow)).sum());
+    metrics.insert("flows", Metric::Count(flows.len() as u64));
+    metrics.insert("unfinished_flows", sum(|f| (!f.record.complete).into()));
+    let missed: Vec<bool> = flows.iter().filter_map(|f| f.missed()).collect();
+    metrics.extend(misses(&missed, ["deadline_flows", "deadline_misses", "deadline_miss_ratio"]));
+    metrics.insert("delivered_bytes", sum(|f| f.record.bytes));
+    metrics.insert("timeouts", sum(|f| f.record.counters.timeouts));
+    metrics.insert("retransmissions_pkts", sum(|f| f.record.counters.retransmissions));
+    metrics.insert("mark_cuts", sum(|f| f.record.counters.mark_cuts));
+    metrics
+}
+
+/// How many had a deadline, how many missed it, and what share that is; nothing if none had one.
+fn misses(missed: &[bool], [of, misses, ratio]: [&'static str; 3]) -> Vec<(&'static str, Metric)> {
+    let n = missed.iter().filter(|m| **m).count();
+    match missed.len() {
+        0 => Vec::new(),
+        all => vec![
+            (of, Metric::Count(all as u64)),
+            (misses, Metric::Count(n as u64)),
+            (ratio, Metric::Real(n as f64 / all as f64)),
+        ],
+    }
+}
+
+fn of_jobs<'a>(jobs: impl Iterator<Item = &'a Job>) -> Metrics {
+    let mut metrics = Metrics::new();
+    let jobs: Vec<&Job> = jobs.collect();
+    let mut times: Vec<Time> = jobs.iter().map(|j| j.end - j.start).collect();
+    times.sort_unstable();
+    if times.is_empty() {
+        return metrics;
+    }
+    metrics.insert("jobs", Metric::Count(times.len() as u64));
+    metrics.insert("jct_mean_s", Metric::Real(mean_seconds(&times)));
+    for (name, percent) in [("jct_p50_s", 50), ("jct_p99_s", 99), ("jct_max_s", 100)] {
+        metrics.insert(name, Metric::Real(seconds(percentile(&times, percent))));
+    }
+    let missed: Vec<bool> = jobs.iter().filter_map(|j| Some(j.end > j.deadline?)).collect();
+    let names = ["", "", "job_deadline_miss_ratio"];
+    metrics.extend(misses(&missed, names).into_iter().filter(|(name, _)| !name.is_empty()));
+    metrics
+}
+
+/// The size classes of results, by their largest size, bytes.
+const SIZES: [(&str, u64); 4] = [
+    ("up to 10kB", 10_000),
+    ("10kB to 100kB", 100_000),
+    ("100kB to 1MB", 1_000_000),
+    ("above 1MB", u64::MAX),
+];
+
+/// The metrics of parts of the flows. A division into one part only is left out.
+pub(crate) fn by(groups: &[String], outcomes: &[Outcome]) -> By {
+    type Name<'a> = &'a dyn Fn(&Flow) -> Option<String>;
+    let size = |f: &Flow| {
+        let bytes = f.begun.start.bytes?;
+        SIZES.iter().find(|(_, most)| bytes <= *most).map(|(name, _)| (*name).to_owned())
+    };
+    let divisions: [(&'static str, Vec<String>, Name); 3] = [
+        ("group", groups.to_vec(), &|f| Some(groups[f.begun.member.group].clone())),
+        ("distance", ["inner-rack", "inter-rack", "inter-pod"].map(str::to_owned).to_vec(), &|f| {
+            Some(f.locality.name().to_owned())
+        }),
+        ("size", SIZES.iter().map(|(name, _)| (*name).to_owned()).collect(), &size),
+    ];
+    let mut by = By::new();
+    for (division, names, name) in divisions {
+        let mut parts: BTreeMap<String, Vec<&Flow>> = BTreeMap::new();
+        for flow in outcomes.iter().flat_map(|o| &o.flows) {
+            if let Some(name) = name(flow) {
+                parts.entry(name).or_default().push(flow);
+            }
+        }
+        if parts.len() < 2 {
+            continue;
+        }
+        let part = |name: String| parts.get(&name).map(|flows| (name.clone(), of_flows(flows)));
+        by.insert(division, names.into_iter().filter_map(part).collect());
+    }
+    by
+}
+
+/// Jain's index of fairness: 1 if all are equal, 1/n if one has all. None if all are 0.
+pub(crate) fn jain(values: &[u64]) -> Option<f64> {
+    let sum: f64 = values.iter().map(|&v| v as f64).sum();
+    let squares: f64 = values.iter().map(|&v| (v as f64) * (v as f64)).sum();
+    (squares > 0.0).then(|| sum * sum / (values.len() as f64 * squares))
 }
 
 /// A mean of independent flows.
@@ -120,7 +266,10 @@ pub(crate) fn intervals(outcomes: &[Outcome]) -> (IndexMap<&'static str, f64>, &
     };
     let means: [(_, Mean); 4] = [
         ("goodput_mean_bps", |g| Some(mean(&g.iter().map(|f| f.record.goodput()).collect::<Vec<_>>()))),
-        ("fct_mean_s", |g| Some(mean_seconds(&g.iter().map(completion).collect::<Vec<_>>()))),
+        ("fct_mean_s", |g| {
+            let times: Vec<Time> = g.iter().filter_map(Flow::completion).collect();
+            (!times.is_empty()).then(|| mean_seconds(&times))
+        }),
         ("cwnd_mean_pkts", |g| mean_window(g.iter())),
         ("timeouts_mean", |g| {
             let timeouts: u64 = g.iter().map(|f| f.record.counters.timeouts).sum();
@@ -136,11 +285,7 @@ pub(crate) fn intervals(outcomes: &[Outcome]) -> (IndexMap<&'static str, f64>, &
 
 /// The flows of each round of one seed; they stand in the order of rounds.
 fn by_round(flows: &[Flow]) -> impl Iterator<Item = &[Flow]> {
-    flows.chunk_by(|a, b| a.round == b.round)
-}
-
-fn completion(flow: &Flow) -> Time {
-    flow.record.end - flow.record.start
+    flows.chunk_by(|a, b| a.begun.start.round == b.begun.start.round)
 }
 
 /// The mean window over all rounds of all subflows, packets; none if no round was counted.
@@ -188,7 +333,11 @@ mod tests {
     use tresse_sim::FlowRecord;
 
     use super::*;
+    use tresse_workload::Start;
+
     use crate::optimum::Optima;
+    use crate::unit::Begun;
+    use crate::workloads::Member;
 
     #[test]
     fn the_interval_is_students() {
@@ -210,6 +359,7 @@ mod tests {
         let mut record = FlowRecord {
             id: 0,
             bytes: 1500,
+            complete: true,
             start: 5 * MILLISECOND,
             end: (5 + ms) * MILLISECOND,
             opened: 1,
@@ -219,7 +369,10 @@ mod tests {
         record.counters.timeouts = timeouts;
         record.counters.rounds = rounds;
         record.counters.windows = windows;
-        Flow { round, from: 0, to: 1, locality: Locality::InterRack, shares: Some(true), record }
+        let start = Start { name: 0, from: 0, to: 1, bytes: Some(1500), round, job: None, deadline: None };
+        let begun = Begun { part: 0, member: Member { carrier: 0, group: 0 }, start };
+        let ideal = Some(MILLISECOND);
+        Flow { begun, locality: Locality::InterRack, shares: Some(true), ideal, record }
     }
 
     fn outcome(flows: Vec<Flow>) -> Outcome {
@@ -231,6 +384,7 @@ mod tests {
             lost: 0,
             marks: 0,
             flows,
+            jobs: Vec::new(),
             links: Vec::new(),
             optima: Optima::default(),
         }
@@ -251,7 +405,9 @@ mod tests {
         // Round 0 of the second seed is a round of its own: 1, 5 and 2 timeouts.
         assert_eq!((value("timeouts"), value("timeouts_min"), value("timeouts_max")), (8.0, 1.0, 5.0));
         assert_eq!(value("timeouts_mean"), 8.0 / 3.0);
-        assert!(metrics.keys().all(|name| METRICS.contains(name)) && metrics.len() == METRICS.len());
+        assert!(metrics.keys().all(|name| METRICS.contains(name)));
+        // Without deadlines, jobs and an offered load.
+        assert_eq!(metrics.len() + 10, METRICS.len());
 
         // Of one seed the intervals are over its rounds: 1 and 5; of several over seeds: 3 and 2 a round.
         let width = |outcomes: &[Outcome], name: &str| intervals(outcomes).0[name];

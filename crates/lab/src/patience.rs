@@ -2,10 +2,10 @@
 
 use tresse_fabric::{Time, Topology};
 use tresse_sim::World;
-use tresse_workload::Transfer;
 
 use crate::changes::Links;
 use crate::resolve::LONGEST;
+use crate::unit::Begun;
 
 /// A unit gives up when no byte has arrived for so long, ps: no delay, timeout or change takes longer than a tenth.
 const PATIENCE: Time = 10 * LONGEST;
@@ -48,16 +48,13 @@ impl Patience {
     }
 }
 
-/// What is to be said of round `round`, of which the flows `waiting` have not finished, at least one.
-pub(crate) fn describe(
-    why: &str,
-    fabric: &Topology,
-    links: &Links,
-    round: u32,
-    waiting: &[&Transfer],
-) -> String {
+/// What is to be said of the flows `waiting`, which have not finished.
+pub(crate) fn describe(why: &str, fabric: &Topology, links: &Links, waiting: &[&Begun]) -> String {
     let name = |host: u32| &*fabric.node_names[fabric.addresses(host).start as usize];
-    let (from, to) = (name(waiting[0].from), name(waiting[0].to));
+    let Some(first) = waiting.first().map(|begun| &begun.start) else {
+        return format!("{why}, and no flow is there: `duration` ends a workload that waits");
+    };
+    let (from, to, round) = (name(first.from), name(first.to), first.round);
     let others = match waiting.len() {
         1 => "waits".to_owned(),
         n => format!("and {} others wait", n - 1),

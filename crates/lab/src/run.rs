@@ -155,7 +155,11 @@ pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Re
         claims: Vec::new(),
     };
     save(&report, loaded, options)?;
-    let tables = Mutex::new(Tables::create(&options.out, &loaded.experiment.measure)?);
+    let tables = Mutex::new(Tables::create(
+        &options.out,
+        &loaded.experiment.measure,
+        plan.cases.iter().any(Case::has_jobs),
+    )?);
 
     let units: Vec<(&Case, u64)> =
         seeds(options).flat_map(|seed| plan.cases.iter().map(move |c| (c, seed))).collect();
@@ -246,6 +250,7 @@ fn simulate(
             let progress = &watch.units[i].1;
             let outcome = unit::run(plan, case, seed, &watch.stop, progress, |rows| match rows {
                 Rows::Flows(flows, optimum) => write(&mut |t| t.flows(case, seed, flows, optimum)),
+                Rows::Jobs(jobs) => write(&mut |t| t.jobs(case, seed, jobs)),
                 Rows::Samples(interval) => write(&mut |t| t.samples(case, seed, interval)),
             })?;
             write(&mut |t| t.links(case, seed, outcome.simulated, &outcome.links))?;

@@ -1,29 +1,25 @@
 //! Samples: what every subflow got in an interval, and what its flow could have had.
 
+use std::collections::BTreeMap;
+
 use tresse_controllers::State;
 use tresse_fabric::{MICROSECOND, SECOND, Time, Topology};
 use tresse_sim::World;
-use tresse_workload::Transfer;
 
 use crate::changes::Links;
-use crate::optimum::Steps;
+use crate::optimum::{NoOptimum, Steps};
 use crate::ports::{PortSample, Ports};
 use crate::resolve::{Case, Plan};
-use crate::round::Connection;
-use crate::unit::flow_id;
+use crate::unit::Begun;
 
-/// A subflow in an interval, or in that part of it until its flow ended.
+/// A subflow in an interval, or in that part of it in which its flow was there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
-    /// The round of the pattern, from 0.
-    pub round: u32,
-    /// The sending host.
-    pub from: u32,
-    /// The receiving host.
-    pub to: u32,
+    /// The flow.
+    pub flow: Begun,
     /// Which subflow, from 0.
     pub subflow: u32,
-    /// When the interval began, ps.
+    /// When the interval began, or the flow, ps.
     pub start: Time,
     /// How long it was, or until the flow ended, ps.
     pub duration: Time,
@@ -55,51 +51,46 @@ pub struct Interval {
     pub ports: Vec<PortSample>,
 }
 
-/// Takes the samples of one round, whose flows all start together. Intervals are counted from there.
+/// Takes the samples of a unit. Intervals are counted from the start of each round.
 #[derive(Debug)]
-pub struct Sampler {
-    round: u32,
+pub struct Sampler<'a> {
     interval: Time,
     /// When the interval began that is under way.
     start: Time,
-    /// In the order of the sending hosts.
-    flows: Vec<Watched>,
-    /// What is known of the interval that is under way: the flows that ended in it.
-    rows: Vec<Sample>,
-    optimum: Option<Steps>,
+    /// By the simulator's names.
+    flows: BTreeMap<u64, Watched>,
+    /// What is known of the interval that is under way: the flows that ended in it, with those names.
+    rows: Vec<(u64, Sample)>,
+    optimum: Option<Steps<'a>>,
     ports: Ports,
 }
 
-/// A flow, and what had arrived on each subflow when the interval began.
+/// A flow that is there, since when in this interval, and what had arrived on each subflow then.
 #[derive(Debug)]
 struct Watched {
-    transfer: Transfer,
+    begun: Begun,
+    since: Time,
     arrived: Vec<u64>,
-    ended: bool,
 }
 
-impl Sampler {
-    /// For the round `round` that starts now; `None` if no samples are wanted.
+impl<'a> Sampler<'a> {
+    /// An interval begins now; nothing is there yet.
     pub fn new(
-        plan: &Plan,
-        case: &Case,
+        plan: &'a Plan,
+        case: &'a Case,
         seed: u64,
-        round: u32,
-        connections: &[Connection],
+        interval: Time,
         world: &World,
-        links: &Links,
-    ) -> Option<Self> {
-        let interval = plan.samples?;
-        let watched = |c: &Connection| Watched { transfer: c.transfer, arrived: Vec::new(), ended: false };
-        Some(Self {
-            round,
+        links: &Links<'a>,
+    ) -> Self {
+        Self {
             interval,
             start: world.now(),
-            flows: connections.iter().map(watched).collect(),
+            flows: BTreeMap::new(),
             rows: Vec::new(),
-            optimum: Steps::of(plan, case, seed, round, world.now(), links),
+            optimum: Some(Steps::new(plan, case, seed, links.clone(), world.now())),
             ports: Ports::new(world),
-        })
+        }
     }
 
     /// When the interval ends.
@@ -107,35 +98,38 @@ impl Sampler {
         self.start + self.interval
     }
 
-    /// The flow from host `from` has just ended.
-    pub fn end(&mut self, world: &World, from: u32) {
-        let flow = from as usize;
-        self.look(world, flow);
-        self.flows[flow].ended = true;
-        if let Some(optimum) = &mut self.optimum
-            && optimum.end(flow, world.now()).is_err()
-        {
-            self.optimum = None;
+    /// A flow has just started: its name, and what it is.
+    pub fn start(&mut self, world: &World, id: u64, begun: Begun) {
+        self.flows.insert(id, Watched { begun, since: world.now(), arrived: Vec::new() });
+        self.follow(|optimum| optimum.start(id, begun, world.now()));
+    }
+
+    /// A flow has just ended.
+    pub fn end(&mut self, world: &World, id: u64) {
+        if let Some(watched) = self.flows.remove(&id) {
+            self.look(world, id, watched);
         }
+        self.follow(|optimum| optimum.end(id, world.now()));
     }
 
     /// Links have just changed.
-    pub fn change(&mut self, world: &World, links: &Links) {
-        if let Some(optimum) = &mut self.optimum
-            && optimum.change(world.now(), links).is_err()
-        {
+    pub fn change(&mut self, world: &World, links: &Links<'a>) {
+        self.follow(|optimum| optimum.change(world.now(), links));
+    }
+
+    fn follow(&mut self, what: impl FnOnce(&mut Steps<'a>) -> Result<(), NoOptimum>) {
+        if self.optimum.as_mut().is_some_and(|optimum| what(optimum).is_err()) {
             self.optimum = None;
         }
     }
 
     /// The samples of the interval that ends now; the next one begins.
-    pub fn take(&mut self, world: &World, fabric: &Topology) -> Interval {
+    pub fn take(&mut self, world: &World, fabric: &Topology, round: u32) -> Interval {
         let now = world.now();
-        let ports = self.ports.take(world, fabric, self.round, self.start);
-        for flow in 0..self.flows.len() {
-            if now > self.start && !self.flows[flow].ended {
-                self.look(world, flow);
-            }
+        let ports = self.ports.take(world, fabric, round, self.start);
+        for (id, watched) in std::mem::take(&mut self.flows) {
+            let watched = self.look(world, id, watched);
+            self.flows.insert(id, watched);
         }
         let areas = self.optimum.as_mut().and_then(|o| o.take(now).ok());
         if areas.is_none() {
@@ -143,19 +137,22 @@ impl Sampler {
         }
         self.start = now;
         let mut rows = std::mem::take(&mut self.rows);
-        for row in &mut rows {
-            let mean = |areas: &Vec<f64>| areas[row.from as usize] / row.duration as f64;
-            row.optimum = areas.as_ref().map(|areas| mean(areas).round() as u64);
+        for (id, row) in &mut rows {
+            let area = areas.as_ref().and_then(|areas| areas.get(id));
+            row.optimum = area.map(|area| (area / row.duration as f64).round() as u64);
         }
-        rows.sort_by_key(|r| (r.from, r.subflow));
-        Interval { subflows: rows, ports }
+        rows.sort_by_key(|(id, row)| (*id, row.subflow));
+        Interval { subflows: rows.into_iter().map(|(_, row)| row).collect(), ports }
     }
 
-    /// Adds the rows of a flow that is there.
-    fn look(&mut self, world: &World, flow: usize) {
-        let watched = &mut self.flows[flow];
-        let Transfer { from, to, .. } = watched.transfer;
-        let (sender, receiver) = world.ends(flow_id(self.round, flow as u32)).expect("the flow was started");
+    /// Adds the rows of a flow that is there, or was until now.
+    fn look(&mut self, world: &World, id: u64, mut watched: Watched) -> Watched {
+        let now = world.now();
+        let start = watched.since.max(self.start);
+        if now == start {
+            return watched;
+        }
+        let (sender, receiver) = world.ends(id).expect("the flow was started");
         watched.arrived.resize(sender.subflows(), 0);
         for (arrived, subflow) in watched.arrived.iter_mut().zip(0..) {
             let before = std::mem::replace(arrived, receiver.arrived(subflow as usize));
@@ -163,20 +160,20 @@ impl Sampler {
             if own.is_none() && *arrived == before {
                 continue; // its handshake is under way, or it was closed
             }
-            self.rows.push(Sample {
-                round: self.round,
-                from,
-                to,
+            let sample = Sample {
+                flow: watched.begun,
                 subflow,
-                start: self.start,
-                duration: world.now() - self.start,
+                start,
+                duration: now - start,
                 bytes: *arrived - before,
                 cwnd: own.map_or(0, |own| own.cwnd),
                 // In eighths of a microsecond there.
                 srtt: own.filter(|own| own.srtt > 0).map(|own| u64::from(own.srtt) * (MICROSECOND / 8)),
                 state: own.map(|own| own.state),
                 optimum: None,
-            });
+            };
+            self.rows.push((id, sample));
         }
+        watched
     }
 }

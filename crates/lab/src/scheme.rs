@@ -41,6 +41,8 @@ pub struct Scheme {
     pub echo: Echo,
     /// Which of `fabric.classes` its packets are in, from 0; that of the workload if it is not said.
     pub class: Option<u8>,
+    /// Whether it is a point of the axis `scheme`; yes if it is not said. If not, only workloads name it.
+    pub axis: Option<bool>,
     /// The keys of `[transport]` that this scheme has otherwise (`tresse explain hosts`).
     pub transport: Option<Transport>,
 }

@@ -10,9 +10,10 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::error::did_you_mean;
-use crate::experiment::{FlowSize, Layered};
+use crate::experiment::Layered;
 use crate::scheme::Counts;
-use crate::units::Bytes;
+use crate::units::{Bytes, Duration};
+use crate::workload_keys::{Draw, FlowSize};
 
 impl<T: Copy> Layered<T> {
     /// The values for the layers of these names.
@@ -87,7 +88,10 @@ impl<'de> Deserialize<'de> for FlowSize {
         impl<'de> Visitor<'de> for Shape {
             type Value = FlowSize;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a size such as \"64MB\", or two such as [\"64MB\", \"512MB\"]")
+                f.write_str(
+                    "a size such as \"64MB\", two such as [\"64MB\", \"512MB\"], or a distribution such as \
+                     { distribution = \"websearch-hpcc\" }",
+                )
             }
             fn visit_str<E: Error>(self, v: &str) -> Result<FlowSize, E> {
                 Bytes::deserialize(v.into_deserializer()).map(FlowSize::Fixed)
@@ -98,6 +102,31 @@ impl<'de> Deserialize<'de> for FlowSize {
             fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<FlowSize, A::Error> {
                 let (min, max) = Deserialize::deserialize(SeqAccessDeserializer::new(seq))?;
                 Ok(FlowSize::Uniform(min, max))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<FlowSize, A::Error> {
+                Deserialize::deserialize(MapAccessDeserializer::new(map)).map(FlowSize::Drawn)
+            }
+        }
+        d.deserialize_any(Shape)
+    }
+}
+
+impl<'de> Deserialize<'de> for Draw {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Shape;
+        impl<'de> Visitor<'de> for Shape {
+            type Value = Draw;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a time such as \"20ms\", or how it is drawn, such as { exponential = \"20ms\" }")
+            }
+            fn visit_str<E: Error>(self, v: &str) -> Result<Draw, E> {
+                Duration::deserialize(v.into_deserializer()).map(Draw::Fixed)
+            }
+            fn visit_i64<E: Error>(self, v: i64) -> Result<Draw, E> {
+                Duration::deserialize(v.into_deserializer()).map(Draw::Fixed)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Draw, A::Error> {
+                Deserialize::deserialize(MapAccessDeserializer::new(map)).map(Draw::Mean)
             }
         }
         d.deserialize_any(Shape)

@@ -4,6 +4,7 @@ use tresse_fabric::Route;
 use tresse_path_manager::Score;
 use tresse_sim::Path;
 
+use crate::carriers::Carrier;
 use crate::metrics::Metric;
 use crate::network::Routing;
 use crate::resolve::Case;
@@ -24,8 +25,8 @@ pub(crate) fn share_a_port(paths: &[Path], unavoidable: &Route) -> bool {
 
 /// Why the detection of `case` has no score, if it detects.
 pub(crate) fn why_none(case: &Case) -> Option<String> {
-    let chosen = matches!(*case.routing, Routing::Nodes { .. });
-    (case.detects && chosen).then(|| {
+    let chosen = |c: &Carrier| c.detects && matches!(*c.routing, Routing::Nodes { .. });
+    case.carriers.iter().any(chosen).then(|| {
         "switches choose the ways, so it is not known which subflows share a port: fixed routes have a score \
          (routing = \"shortest\", or \"two-level\" of a fat tree)"
             .to_owned()
@@ -58,17 +59,30 @@ pub(crate) fn metrics<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<(&'stati
 mod tests {
     use tresse_fabric::Locality;
     use tresse_sim::FlowRecord;
+    use tresse_workload::Start;
 
     use super::*;
+    use crate::unit::Begun;
+    use crate::workloads::Member;
 
     fn path(there: &[u32], back: &[u32]) -> Path {
         Path { there: there.to_vec(), back: back.to_vec() }
     }
 
     fn flow(shares: Option<bool>, closed: u64) -> Flow {
-        let record =
-            FlowRecord { id: 0, bytes: 1, start: 0, end: 1, opened: 2, closed, counters: Default::default() };
-        Flow { round: 0, from: 0, to: 1, locality: Locality::InterRack, shares, record }
+        let record = FlowRecord {
+            id: 0,
+            bytes: 1,
+            complete: true,
+            start: 0,
+            end: 1,
+            opened: 2,
+            closed,
+            counters: Default::default(),
+        };
+        let start = Start { name: 0, from: 0, to: 1, bytes: Some(1), round: 0, job: None, deadline: None };
+        let begun = Begun { part: 0, member: Member { carrier: 0, group: 0 }, start };
+        Flow { begun, locality: Locality::InterRack, shares, ideal: None, record }
     }
 
     #[test]

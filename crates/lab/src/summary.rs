@@ -5,7 +5,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::experiment::{Claim, Experiment, PublishedValue, Selector};
-use crate::metrics::{self, METRICS, Metric};
+use crate::metrics::{self, By, METRICS, Metric};
 use crate::optimum;
 use crate::resolve::Case;
 use crate::sharing;
@@ -18,6 +18,9 @@ pub struct CaseResult {
     pub case: IndexMap<&'static str, serde_json::Value>,
     /// What was measured, of [`metrics::METRICS`](crate::metrics::METRICS).
     pub metrics: IndexMap<&'static str, Metric>,
+    /// The same of parts of the flows, by `group` (a part of the workload, or a scheme of a mix), `distance` and
+    /// `size`, and of the ports by `layer`; what has one part only is left out.
+    pub by: By,
     /// Half the width of the 95 % confidence interval of a metric.
     pub ci95: IndexMap<&'static str, f64>,
     /// What the interval is over: `seeds`, or `rounds` if there is one seed only.
@@ -64,7 +67,8 @@ pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -
     let cut_short = || optimum.is_empty().then(|| "no round had finished when it was interrupted".to_owned());
     CaseResult {
         case: axes(case),
-        metrics: metrics::of(outcomes),
+        metrics: metrics::of(outcomes).into_iter().chain(metrics::offered(case)).collect(),
+        by: metrics::by(&case.groups, outcomes),
         ci95,
         ci95_over,
         published: published.map(numbers).unwrap_or_default(),
@@ -149,9 +153,13 @@ pub fn digest(units: &[(&Case, u64, &Outcome)]) -> String {
         let mut words = vec![*seed, outcome.simulated, outcome.hops];
         for f in &outcome.flows {
             let r = &f.record;
-            words.extend([f.round.into(), f.from.into(), f.to.into(), r.bytes, r.start, r.end]);
+            let begun = &f.begun.start;
+            words.extend([begun.round.into(), begun.from.into(), begun.to.into(), r.bytes, r.start, r.end]);
             let c = &r.counters;
             words.extend([c.sent, c.retransmissions, c.timeouts, c.recoveries, c.mark_cuts, c.marks]);
+        }
+        for (part, job) in &outcome.jobs {
+            words.extend([*part as u64, job.number.into(), job.start, job.end, job.flows.into()]);
         }
         for l in &outcome.links {
             words.extend([l.port.into(), l.bytes, l.drops + l.lost, l.marks]);
@@ -175,6 +183,7 @@ mod tests {
                 ("pattern", "p".into()),
             ]),
             metrics: flows.map(|n| ("flows", Metric::Count(n))).into_iter().collect(),
+            by: By::new(),
             ci95: IndexMap::new(),
             ci95_over: "rounds",
             published: IndexMap::new(),

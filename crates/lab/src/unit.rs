@@ -1,21 +1,22 @@
-//! One unit of work: a case under one seed, from an empty network to its last flow.
+//! One unit of work: a case under one seed, from an empty network to its end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use tresse_fabric::{Fabric, Locality, NEVER, Route, Time, Topology};
-use tresse_sim::{FlowRecord, FlowSpec, Path, Step, Ways, World};
-use tresse_workload::{Stream, Transfer};
+use tresse_fabric::{Fabric, Locality, Route, Time, Topology};
+use tresse_path_manager::By;
+use tresse_sim::{FlowRecord, FlowSpec, Manager, Path, Ways, World};
+use tresse_workload::{Action, Job, Start};
 
-use crate::changes::{self, Links};
+use crate::carriers::Carrier;
+use crate::changes;
+use crate::engine::Engine;
 use crate::network::Routing;
 use crate::optimum::Optima;
-use crate::patience::{self, Patience};
 use crate::port_options::PortConfigs;
 use crate::resolve::{Case, Plan};
-use crate::round::Connection;
-use crate::sample::{Interval, Sampler};
-use crate::sharing::share_a_port;
+use crate::sample::Interval;
+use crate::workloads::{Member, Own, Part};
 
 /// How far a unit is; written by the unit, read by whoever shows progress.
 #[derive(Debug, Default)]
@@ -26,28 +27,59 @@ pub struct Progress {
     pub hops: AtomicU64,
     /// Payload that has arrived, bytes.
     pub bytes: AtomicU64,
-    /// Payload that there is to carry on the average of all seeds, bytes; 0 before the unit begins.
+    /// Payload that there is to carry on the average of all seeds, bytes; 0 before the unit begins, and if it ends
+    /// at a time.
     pub expected_bytes: AtomicU64,
+    /// When it ends at the latest, ps; 0 if that is not known.
+    pub expected_ps: AtomicU64,
     /// The unit has ended.
     pub done: AtomicBool,
 }
 
-/// A finished flow with what the workload knows of it.
+/// A flow that has begun, and what the workload knows of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Begun {
+    /// Which part of its case started it.
+    pub part: usize,
+    /// Who carries it.
+    pub(crate) member: Member,
+    /// What the part says of it.
+    pub start: Start,
+}
+
+/// A flow that has finished, or was stopped, with what the workload knows of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flow {
-    /// The round of the pattern, from 0.
-    pub round: u32,
-    /// The sending host.
-    pub from: u32,
-    /// The receiving host.
-    pub to: u32,
-    /// How far apart they are.
+    /// What it was when it began.
+    pub begun: Begun,
+    /// How far apart its hosts are.
     pub locality: Locality,
     /// Whether two of its subflows shared a port that they could have avoided, if its path manager was to detect
     /// that and routes are fixed.
     pub shares: Option<bool>,
+    /// What its completion takes on an empty network, ps; `None` without an end.
+    pub ideal: Option<Time>,
     /// What the simulator measured.
     pub record: FlowRecord,
+}
+
+impl Flow {
+    /// How long it took; `None` if it was stopped before it had finished.
+    pub fn completion(&self) -> Option<Time> {
+        self.record.complete.then(|| self.record.end - self.record.start)
+    }
+
+    /// Its completion time over the ideal one, at least 1.
+    pub fn slowdown(&self) -> Option<f64> {
+        let ideal = self.ideal.filter(|ideal| *ideal > 0)?;
+        Some((self.completion()? as f64 / ideal as f64).max(1.0))
+    }
+
+    /// Whether it missed its deadline, if it has one. One that was stopped before has not met it.
+    pub fn missed(&self) -> Option<bool> {
+        let deadline = self.begun.start.deadline?;
+        Some(!self.record.complete || self.record.end > deadline)
+    }
 }
 
 /// A port's totals.
@@ -72,7 +104,7 @@ pub struct Link {
 /// What a unit leaves behind.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// Whether every flow has finished.
+    /// Whether it came to its end.
     pub complete: bool,
     /// Why it gave up, if flows wait for ever.
     pub stuck: Option<String>,
@@ -84,8 +116,10 @@ pub struct Outcome {
     pub lost: u64,
     /// Packets that were marked, each at its first port above K.
     pub marks: u64,
-    /// The flows that finished, in the order of round and sending host.
+    /// The flows that finished or were stopped: by round, in each by part and name.
     pub flows: Vec<Flow>,
+    /// The jobs that ended, each with its part.
+    pub jobs: Vec<(usize, Job)>,
     /// Every port.
     pub links: Vec<Link>,
     /// The optima of the whole rounds.
@@ -95,17 +129,16 @@ pub struct Outcome {
 /// What a unit measures while it runs.
 #[derive(Debug, Clone, Copy)]
 pub enum Rows<'a> {
-    /// The flows of a round that finished, and the optimal goodput of each, bit/s, if there is one.
+    /// Flows that finished or were stopped, and the optimal goodput of each, bit/s, if there is one.
     Flows(&'a [Flow], Option<&'a [f64]>),
+    /// Jobs that ended.
+    Jobs(&'a [(usize, Job)]),
     /// An interval.
     Samples(&'a Interval),
 }
 
-/// Packet-hops between two looks at the stop flag: a few milliseconds of work.
-const BUDGET: u64 = 1 << 16;
-
-/// Runs `case` under `seed`. `measured` gets the flows of each round as it ends, also of the last
-/// one that `stop` cut short, and the samples of each interval.
+/// Runs `case` under `seed`. `measured` gets the flows of each round as it ends, or as many as there are now and
+/// then, and the samples of each interval.
 ///
 /// # Errors
 /// What `measured` returned.
@@ -115,97 +148,29 @@ pub fn run<E>(
     seed: u64,
     stop: &AtomicBool,
     progress: &Progress,
-    mut measured: impl FnMut(Rows) -> Result<(), E>,
+    measured: impl FnMut(Rows) -> Result<(), E>,
 ) -> Result<Outcome, E> {
-    let fabric = &plan.fabric;
-    let flows = case.round(fabric, seed, 0).len() as u64 * u64::from(case.rounds);
-    let expected = case.size.mean().saturating_mul(flows);
-    progress.expected_bytes.store(expected, Ordering::Relaxed);
+    let mut engine = Engine::new(plan, case, seed, progress, measured);
+    engine.turn(stop)?;
+    let outcome = engine.finish()?;
+    progress.done.store(true, Ordering::Relaxed);
+    Ok(outcome)
+}
 
-    let mut world = world(plan, case, seed);
-    let mut links = Links::new(fabric, &plan.changes);
-    links.apply(&mut world);
-    let mut flows: Vec<Flow> = Vec::new();
-    let mut optima = Optima::default();
-    let mut complete = true;
-    let mut stuck = None;
-    let mut patience = Patience::new(&world);
-    for round in 0..case.rounds {
-        let connections = case.round(fabric, seed, round);
-        for (place, connection) in (0..).zip(&connections) {
-            world.start(spec(plan, case, seed, place, connection));
-        }
-        let first = flows.len();
-        let mut sampler = Sampler::new(plan, case, seed, round, &connections, &world, &links);
-        while world.live() > 0 && complete {
-            let next = patience.next().min(links.next().unwrap_or(NEVER));
-            let until = sampler.as_ref().map_or(NEVER, Sampler::until).min(next);
-            let step = world.advance(until, BUDGET);
-            publish(&world, progress);
-            complete = !stop.load(Ordering::Relaxed);
-            match step {
-                Step::Finished(record) => {
-                    let connection = &connections[record.id as u32 as usize];
-                    let Transfer { from, to, .. } = connection.transfer;
-                    if let Some(sampler) = &mut sampler {
-                        sampler.end(&world, from);
-                    }
-                    let locality = fabric.locality(from, to);
-                    let shares = match &*case.routing {
-                        Routing::Fixed(routes) if case.detects => {
-                            let ways = ways(plan, case, seed, connection);
-                            let opened = &ways.paths()[..record.opened as usize];
-                            Some(share_a_port(opened, &routes.unavoidable(from, to)))
-                        }
-                        Routing::Fixed(_) | Routing::Nodes { .. } => None,
-                    };
-                    flows.push(Flow { round, from, to, locality, shares, record });
-                }
-                Step::Budget => {}
-                Step::Reached => {
-                    if let Some(why) = patience.look(&world) {
-                        complete = false;
-                        let finished = &flows[first..];
-                        let waits = |place: u32| finished.iter().all(|f| f.record.id as u32 != place);
-                        let waiting = (0..).zip(&connections).filter(|(place, _)| waits(*place));
-                        let waiting: Vec<&Transfer> = waiting.map(|(_, c)| &c.transfer).collect();
-                        stuck = Some(patience::describe(why, fabric, &links, round, &waiting));
-                    }
-                    let changed = links.apply(&mut world);
-                    if let Some(sampler) = &mut sampler {
-                        if changed {
-                            sampler.change(&world, &links);
-                        }
-                        if sampler.until() == until {
-                            measured(Rows::Samples(&sampler.take(&world, fabric)))?;
-                        }
-                    }
-                }
+/// The flows that start at once, at time 0.
+pub(crate) fn first(plan: &Plan, case: &Case, seed: u64) -> Vec<Begun> {
+    let mut begun = Vec::new();
+    for (place, part) in case.parts.iter().enumerate() {
+        let mut source = part.source(seed);
+        let halves = part.halves(seed, plan.fabric.hosts());
+        while source.next() == 0 {
+            let Some(action) = source.poll(0) else { break };
+            if let Action::Start(start) = action {
+                begun.push(Begun { part: place, member: part.member(&start, &halves), start });
             }
         }
-        if let Some(sampler) = &mut sampler {
-            measured(Rows::Samples(&sampler.take(&world, fabric)))?;
-        }
-        flows[first..].sort_by_key(|f| f.record.id);
-        let optimum = if complete { optima.add(plan, case, seed, &flows[first..]) } else { None };
-        measured(Rows::Flows(&flows[first..], optimum))?;
-        if !complete {
-            break;
-        }
     }
-    publish(&world, progress);
-    progress.done.store(true, Ordering::Relaxed);
-    Ok(Outcome {
-        complete,
-        stuck,
-        simulated: world.now(),
-        hops: world.fabric().hops(),
-        lost: world.fabric().ports().iter().map(|p| p.counters().lost).sum(),
-        marks: world.fabric().ports().iter().map(|p| p.counters().marks).sum(),
-        flows,
-        links: totals(&world, fabric),
-        optima,
-    })
+    begun
 }
 
 /// The network of `case` under `seed`, without connections.
@@ -213,84 +178,95 @@ pub(crate) fn world(plan: &Plan, case: &Case, seed: u64) -> World {
     let mut configs = plan.options.apply(&plan.fabric, seed);
     changes::serve(&plan.changes, &mut configs);
     let PortConfigs { ports, servers, pools } = configs;
-    let fabric = Fabric::new(&ports, case.routing.longest()).with_servers(&servers, &pools);
-    let fabric = match &*case.routing {
-        Routing::Fixed(_) => fabric,
-        Routing::Nodes { balancing, .. } => {
+    let longest = case.carriers.iter().map(|c| c.routing.longest()).max().unwrap_or(0);
+    let fabric = Fabric::new(&ports, longest).with_servers(&servers, &pools);
+    let fabric = match case.nodes() {
+        Some(Routing::Nodes { balancing, .. }) => {
             fabric.with_forwarding(plan.fabric.network.clone(), *balancing, seed)
         }
+        Some(Routing::Fixed(_)) | None => fabric,
     };
-    World::on(match case.flags {
+    World::on(match case.carriers.iter().find_map(|c| c.flags) {
         Some(flags) => fabric.with_flags(flags),
         None => fabric,
     })
 }
 
-/// The ways of a connection: what is random of them comes from its own stream.
-pub(crate) fn ways(plan: &Plan, case: &Case, seed: u64, connection: &Connection) -> Ways {
-    let t = connection.transfer;
-    let mut stream = if case.names_paths {
+/// The ways of a flow: what is random of them comes from its own stream.
+pub(crate) fn ways(plan: &Plan, case: &Case, seed: u64, flow: &Begun) -> Ways {
+    let (part, carrier, start) = (&case.parts[flow.part], &case.carriers[flow.member.carrier], &flow.start);
+    if let Some(Own { paths: Some(paths), .. }) = part.own(start) {
+        return Ways::Fixed(paths.clone());
+    }
+    let mut stream = if carrier.names_paths {
         // What one connection learns of a path is to hold for the others of the two hosts.
-        Stream::new(seed, "paths", u64::from(t.from) << 32 | u64::from(t.to))
+        tresse_workload::Stream::new(seed, "paths", u64::from(start.from) << 32 | u64::from(start.to))
     } else {
-        connection.stream(seed, "addresses")
+        part.stream(seed, "addresses", start)
     };
     let first = |host| plan.fabric.addresses(host).start;
-    match &*case.routing {
+    match &*carrier.routing {
         Routing::Fixed(routes) => {
-            let drawn = routes.draw(t.from, t.to, case.paths, |n| stream.below(n.into()) as u32);
+            let drawn = routes.draw(start.from, start.to, carrier.paths, |n| stream.below(n.into()) as u32);
             Ways::Fixed(drawn.into_iter().map(|Route { there, back }| Path { there, back }).collect())
         }
         Routing::Nodes { paths, .. } => Ways::Forwarded {
-            from: match plan.fabric.addresses(t.from) {
+            from: match plan.fabric.addresses(start.from) {
                 // Aliases, one for each subflow.
-                one if one.len() == 1 => one.cycle().take(case.paths as usize).collect(),
+                one if one.len() == 1 => one.cycle().take(carrier.paths as usize).collect(),
                 several => several.collect(),
             },
-            to: plan.fabric.addresses(t.to).collect(),
-            paths: paths.count(first(t.from), first(t.to)).min(u16::MAX.into()) as u16,
+            to: plan.fabric.addresses(start.to).collect(),
+            paths: paths.count(first(start.from), first(start.to)).min(u16::MAX.into()) as u16,
             stream: stream.below(u64::MAX),
         },
     }
 }
 
-/// What the simulator is to know of `connection`, the one at `place` in its round.
-pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, place: u32, connection: &Connection) -> FlowSpec {
-    let t = connection.transfer;
-    let mut config = case.transport;
+/// What the simulator is to know of a flow that it calls `id`.
+pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, id: u64, flow: &Begun) -> FlowSpec {
+    let (part, carrier, start) = (&case.parts[flow.part], &case.carriers[flow.member.carrier], &flow.start);
+    let mut config = carrier.transport;
     if let Some(plb) = &mut config.plb {
-        plb.seed = connection.stream(seed, "plb").below(u64::MAX);
+        plb.seed = part.stream(seed, "plb", start).below(u64::MAX);
     }
     FlowSpec {
-        id: flow_id(connection.round, place),
-        hosts: [t.from, t.to],
+        id,
+        hosts: [start.from, start.to],
         config,
-        scheme: Arc::clone(&case.controllers),
-        bytes: t.bytes,
-        ways: ways(plan, case, seed, connection),
-        manager: case.manager.clone(),
-        stream: connection.stream(seed, "path manager").below(u64::MAX),
-        class: case.class,
+        scheme: Arc::clone(&carrier.controllers),
+        bytes: start.bytes.unwrap_or(u64::from(u32::MAX) * u64::from(config.mss)),
+        ways: ways(plan, case, seed, flow),
+        manager: manager(carrier, part.own(start)),
+        stream: part.stream(seed, "path manager", start).below(u64::MAX),
+        class: carrier.class,
     }
 }
 
-/// What the simulator calls the flow at `place` in its round. Nothing is drawn by it.
-pub(crate) fn flow_id(round: u32, place: u32) -> u64 {
-    u64::from(round) << 32 | u64::from(place)
+fn manager(carrier: &Carrier, own: Option<&Own>) -> Manager {
+    match own {
+        Some(own) if !own.subflow_starts.is_empty() => {
+            let by = match &*carrier.routing {
+                Routing::Fixed(_) => By::Address,
+                Routing::Nodes { .. } => By::Port,
+            };
+            Manager::timed(carrier.paths as usize, by, own.subflow_starts.clone())
+        }
+        _ => carrier.manager.clone(),
+    }
 }
 
-fn publish(world: &World, progress: &Progress) {
-    progress.now.store(world.now(), Ordering::Relaxed);
-    progress.hops.store(world.fabric().hops(), Ordering::Relaxed);
-    progress.bytes.store(world.delivered_bytes(), Ordering::Relaxed);
+/// What flows a part has that carry datagrams: their rate.
+pub(crate) fn datagrams(part: &Part, start: &Start) -> Option<u64> {
+    match part.own(start) {
+        Some(own) => own.datagrams,
+        None => part.datagrams,
+    }
 }
 
-fn totals(world: &World, fabric: &Topology) -> Vec<Link> {
-    world
-        .fabric()
-        .ports()
-        .iter()
-        .zip(0..)
+pub(crate) fn totals(world: &World, fabric: &Topology) -> Vec<Link> {
+    let ports = world.fabric().ports().iter().zip(0..);
+    ports
         .map(|(p, port)| {
             let c = p.counters();
             Link {

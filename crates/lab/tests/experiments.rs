@@ -23,12 +23,12 @@ fn every_built_in_experiment_resolves_in_both_profiles() {
 #[test]
 fn the_quick_profile_cuts_rounds_and_says_so() {
     let quick = load(find("xmp/table1").expect("built in"), Profile::Quick, &[]).expect("valid");
-    assert_eq!(quick.experiment.workloads["permutation"].rounds, 4);
+    assert_eq!(quick.experiment.workloads["permutation"].rounds, Some(4));
     let cut = ("workloads.permutation.rounds", "16", "4");
     let cuts: Vec<_> = quick.cuts.iter().map(|(a, b, c)| (a.as_str(), b.as_str(), c.as_str())).collect();
     assert_eq!(cuts, [cut]);
     let full = load(find("xmp/table1").expect("built in"), Profile::Full, &[]).expect("valid");
-    assert_eq!(full.experiment.workloads["permutation"].rounds, 16);
+    assert_eq!(full.experiment.workloads["permutation"].rounds, Some(16));
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn settings_come_after_the_profile() {
     let plan = resolve(&loaded, &["scheme=xmp".to_owned()]).expect("valid");
     assert_eq!(plan.fabric.hosts(), 16);
     assert_eq!(plan.cases.len(), 2);
-    assert!(plan.cases.iter().all(|c| c.rounds == 7 && c.controllers.values()[0] == 6));
+    assert!(plan.cases.iter().all(|c| c.carriers[0].controllers.values()[0] == 6));
 }
 
 #[test]

@@ -50,10 +50,13 @@ fn every_row_of_the_design_space_runs() {
                 format!("preset = \"{}\"\ndetection = \"{detection}\"\n{bounds}{subflows}", preset.name);
             let (_, plan) = plan(&scheme).expect("valid");
             let case = &plan.cases[0];
-            assert_eq!(case.controllers.controller().name(), format!("{}{ending}", preset.controller));
-            assert_eq!(case.flags.is_some(), preset.balances, "{scheme}");
-            assert!(matches!(*case.routing, Routing::Nodes { .. }));
-            assert_eq!(case.transport.ecn, detection == "ecn");
+            assert_eq!(
+                case.carriers[0].controllers.controller().name(),
+                format!("{}{ending}", preset.controller)
+            );
+            assert_eq!(case.carriers[0].flags.is_some(), preset.balances, "{scheme}");
+            assert!(matches!(*case.carriers[0].routing, Routing::Nodes { .. }));
+            assert_eq!(case.carriers[0].transport.ecn, detection == "ecn");
             let report = report(&scheme);
             assert!(report.status == Status::Complete, "{scheme}");
             assert_eq!(report.cases[0].metrics["flows"].value(), 6.0, "{scheme}");

@@ -22,8 +22,24 @@ impl World {
         self.finish(slot)
     }
 
+    /// As [`World::start`], but the application has written nothing yet: see [`World::write`].
+    ///
+    /// # Panics
+    /// As there.
+    pub fn start_unwritten(&mut self, spec: FlowSpec) {
+        let slot = self.open(spec);
+        self.flows[slot as usize].sender.write(0);
+        self.launch(slot);
+    }
+
+    /// Payload of a connection that was delivered in order, bytes; 0 if there is none of this name.
+    pub fn delivered(&self, id: u64) -> u64 {
+        let mss = |flow: &Flow| u64::from(flow.receiver.config().mss);
+        self.flow(id).map_or(0, |(_, flow)| u64::from(flow.receiver.delivered()) * mss(flow))
+    }
+
     /// Of its message, the application of a connection has written the first `bytes` only; it can send whole
-    /// segments of them. Without a call all is written from the start. Nothing happens if the connection has
+    /// segments of them. Nothing happens if the connection has
     /// finished.
     ///
     /// # Panics

@@ -87,11 +87,16 @@ impl World {
     /// # Panics
     /// If its path manager sprays packets over fixed paths, or asks for more than 64 subflows in all.
     pub fn start(&mut self, spec: FlowSpec) {
+        let slot = self.open(spec);
+        self.launch(slot);
+    }
+
+    pub(crate) fn open(&mut self, spec: FlowSpec) -> u32 {
         let pair = self.pairs.id(spec.hosts);
         let manager = spec.manager.open(&spec.ways.opening(self.now(), spec.stream), &mut self.pairs[pair]);
         let config = self.share(&spec.config);
         let hears = spec.scheme.controller().signals().contains(&Signal::NextHop);
-        let slot = self.place(Flow {
+        self.place(Flow {
             id: spec.id,
             bytes: spec.bytes,
             start: self.now(),
@@ -113,7 +118,10 @@ impl World {
                 closed: 0,
                 datagrams: Default::default(),
             }),
-        });
+        })
+    }
+
+    pub(crate) fn launch(&mut self, slot: u32) {
         self.live += 1;
         self.manage(slot, |_, _, _| ());
         self.transmit(slot);

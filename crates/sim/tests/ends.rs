@@ -46,7 +46,7 @@ fn a_stopped_connection_tells_what_it_delivered_and_frees_its_slot() {
 #[test]
 fn an_application_that_writes_slowly_is_what_limits() {
     let mut world = world();
-    world.start(spec(1, 1 << 40, &[0]));
+    world.start_unwritten(spec(1, 1 << 40, &[0]));
     let mut at_a_quarter = 0;
     for ms in 1..=100 {
         // 12.5 kB a millisecond: 100 Mbit/s.
@@ -66,7 +66,8 @@ fn an_application_that_writes_slowly_is_what_limits() {
 fn what_is_written_whole_is_sent_whole() {
     let mut world = world();
     // Three segments, the last of one byte.
-    world.start(spec(1, 2 * 1460 + 1, &[0]));
+    world.start_unwritten(spec(1, 2 * 1460 + 1, &[0]));
+    assert_eq!(world.advance(SECOND, u64::MAX), Step::Reached);
     world.write(1, 2 * 1460 + 1);
     assert!(matches!(world.advance(NEVER, u64::MAX), Step::Finished(r) if r.bytes == 2921));
 }

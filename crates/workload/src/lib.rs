@@ -6,9 +6,9 @@
 //! each its own seed.
 
 mod collective;
-mod goal;
 mod distribution;
 pub mod distributions;
+mod goal;
 mod half;
 mod incast;
 mod jobs;
@@ -21,15 +21,14 @@ mod random_pattern;
 mod rounds;
 mod size;
 mod source;
-mod tasks;
 mod span;
 mod spread;
 mod strata;
+mod tasks;
 
 pub use collective::{Collective, CollectiveError, Operation, shuffled, strided};
-pub use goal::{Goal, GoalError};
-pub use pattern::{Permutation, RackToRack, Size, Transfer};
 pub use distribution::{BadDistribution, CLASSES, Distribution};
+pub use goal::{Goal, GoalError};
 pub use half::halves;
 pub use incast::{Incast, IncastConfig};
 pub use jobs::{Jobs, JobsConfig};
@@ -42,7 +41,7 @@ pub use random_pattern::{RandomConfig, RandomPattern};
 pub use rounds::{Pairing, Rounds, RoundsConfig};
 pub use size::{Beyond, Size};
 pub use source::{Action, Job, NEVER, Source, Start, Time};
-pub use tasks::{Graph, GraphError, MOST_FLOWS, Task, Tasks, Work};
 pub use span::Span;
 pub use spread::{Spread, SpreadConfig};
 pub use strata::{BLOCK, Strata};
+pub use tasks::{Graph, GraphError, MOST_FLOWS, Task, Tasks, Work};

@@ -7,9 +7,11 @@ use tresse_optimum::solve::solve;
 
 use super::round::Round;
 use super::words;
+use crate::carriers::Carrier;
 use crate::metrics::percentile;
 use crate::resolve::{Case, Plan};
-use crate::unit::Flow;
+use crate::unit::{Begun, Flow};
+use crate::workloads::Part;
 
 /// The optimum of one round, and how far its flows were from it.
 #[derive(Debug, Clone)]
@@ -37,7 +39,7 @@ pub(super) const MOST_ROUNDS: usize = 16;
 const MOST_PATHS: usize = 1024;
 
 impl Optima {
-    /// Adds a round of which every flow has finished: those `flows`. Its optimal goodputs, in the order of the
+    /// Adds a round of which every flow has finished, or was there until the end: those `flows`. Its optimal goodputs, in the order of the
     /// flows, bit/s; none after the first 16 rounds, or if there is no optimum.
     pub fn add(&mut self, plan: &Plan, case: &Case, seed: u64, flows: &[Flow]) -> Option<&[f64]> {
         if self.why_none.is_some() || self.rounds.len() >= MOST_ROUNDS {
@@ -55,6 +57,11 @@ impl Optima {
         }
     }
 
+    /// Says why a round has none.
+    pub fn refuse(&mut self, why: &str) {
+        self.why_none.get_or_insert_with(|| why.to_owned());
+    }
+
     /// Why a round has none.
     pub fn why_none(&self) -> Option<&str> {
         self.why_none.as_deref()
@@ -62,11 +69,16 @@ impl Optima {
 }
 
 fn beside(plan: &Plan, case: &Case, seed: u64, flows: &[Flow]) -> Result<Beside, String> {
-    if let Some(why) = words::no_fixed_paths(case).or_else(|| words::no_lasting_links(plan)) {
+    let carrier = case.carrier().ok_or(words::SEVERAL)?;
+    if let Some(why) = words::no_fixed_paths(carrier).or_else(|| words::no_lasting_links(plan)) {
         return Err(why);
     }
-    let round = Round::new(plan, case, seed, flows[0].round);
-    if let Some(why) = why_none(case, &round) {
+    if case.parts.iter().any(Part::is_limited) {
+        return Err("applications limit the flows, or they are datagrams".to_owned());
+    }
+    let begun: Vec<Begun> = flows.iter().map(|f| f.begun).collect();
+    let round = Round::new(plan, case, carrier, seed, &begun);
+    if let Some(why) = why_none(carrier, &round) {
         return Err(why);
     }
     let paths = round.paths();
@@ -77,7 +89,7 @@ fn beside(plan: &Plan, case: &Case, seed: u64, flows: &[Flow]) -> Result<Beside,
         ));
     }
     let problem = round.problem().ok_or("no utility of such subflows is known")?;
-    let optimum = solve(&problem).map_err(|e| words::no_optimum(case, &e))?;
+    let optimum = solve(&problem).map_err(|e| words::no_optimum(carrier, &e))?;
     let rates: Vec<f64> = flows.iter().map(|f| round.rate(f.record.goodput() as f64)).collect();
     Ok(Beside {
         goodput: optimum.totals.iter().map(|&x| round.goodput(x)).collect(),
@@ -86,8 +98,8 @@ fn beside(plan: &Plan, case: &Case, seed: u64, flows: &[Flow]) -> Result<Beside,
 }
 
 /// Why the controller's own paper gives no optimum to be near to.
-pub(super) fn why_none(case: &Case, round: &Round) -> Option<String> {
-    let name = case.controllers.controller().name();
+pub(super) fn why_none(carrier: &Carrier, round: &Round) -> Option<String> {
+    let name = carrier.controllers.controller().name();
     match round.claim() {
         None => Some(format!("nothing is known of what {name} claims to maximise")),
         Some(claim) if claim.standing == Standing::None => {

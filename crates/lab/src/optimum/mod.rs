@@ -4,10 +4,11 @@ mod beside;
 mod report;
 mod round;
 mod steps;
+mod together;
 mod words;
 
 pub use beside::{Optima, summary};
 pub use report::{
     ClaimEntry, FluidEntry, LinkEntry, OptimumCase, OptimumEntry, OptimumReport, RatesEntry, optimum,
 };
-pub use steps::Steps;
+pub use steps::{NoOptimum, Steps};

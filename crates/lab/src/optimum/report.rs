@@ -17,6 +17,7 @@ use super::words;
 use crate::load::{Loaded, Profile};
 use crate::resolve::{Case, Plan};
 use crate::summary::axes;
+use crate::unit;
 
 /// What `tresse optimum --json` prints.
 #[derive(Debug, Clone, Serialize)]
@@ -168,12 +169,18 @@ pub fn optimum(loaded: &Loaded, plan: &Plan, profile: Profile, seed: u64, parall
 }
 
 fn one(plan: &Plan, case: &Case, seed: u64) -> OptimumCase {
-    let controller = case.controllers.controller().name();
-    if let Some(why) = words::no_fixed_paths(case).or_else(|| words::no_lasting_links(plan)) {
+    let begun = unit::first(plan, case, seed);
+    let controller = case.carriers[0].controllers.controller().name();
+    let why = match case.carrier() {
+        None => Some(words::SEVERAL.to_owned()),
+        Some(_) if begun.is_empty() => Some("no flow starts at time 0".to_owned()),
+        Some(carrier) => words::no_fixed_paths(carrier).or_else(|| words::no_lasting_links(plan)),
+    };
+    if let Some(why) = why {
         return OptimumCase {
             case: axes(case),
             controller,
-            flows: case.round(&plan.fabric, seed, 0).len(),
+            flows: begun.len(),
             claim: None,
             optimum: None,
             no_optimum: Some(why.clone()),
@@ -181,25 +188,26 @@ fn one(plan: &Plan, case: &Case, seed: u64) -> OptimumCase {
             no_fluid: Some(why),
         };
     }
-    let round = Round::new(plan, case, seed, 0);
+    let carrier = &case.carriers[0];
+    let round = Round::new(plan, case, carrier, seed, &begun);
     let problem = round.problem();
-    let mut no_optimum = why_none(case, &round);
+    let mut no_optimum = why_none(carrier, &round);
     let solved = problem.as_ref().and_then(|p| match solve(p) {
         Ok(optimum) => Some((p, optimum)),
         Err(e) => {
-            no_optimum = Some(words::no_optimum(case, &e));
+            no_optimum = Some(words::no_optimum(carrier, &e));
             None
         }
     });
     let (fluid, no_fluid) = match round.network().map(|network| rest(&round, network)) {
         Some(Ok(fluid)) => (Some(fluid), None),
-        Some(Err(e)) => (None, Some(words::no_fluid(case, &e))),
+        Some(Err(e)) => (None, Some(words::no_fluid(carrier, &e))),
         None => (None, Some(format!("{controller} has no fluid model for these subflows"))),
     };
     OptimumCase {
         case: axes(case),
         controller,
-        flows: round.transfers.len(),
+        flows: round.hosts.len(),
         claim: round.claim().map(ClaimEntry::of),
         optimum: solved.as_ref().map(|(_, optimum)| entry(plan, &round, optimum, fluid.as_ref())),
         no_optimum,
@@ -275,12 +283,12 @@ fn entry(plan: &Plan, round: &Round, optimum: &Optimum, fluid: Option<&Rest>) ->
         kkt_residual: optimum.residuals.worst(),
         links,
         rates: round
-            .transfers
+            .hosts
             .iter()
             .enumerate()
-            .map(|(i, t)| RatesEntry {
-                from: t.from,
-                to: t.to,
+            .map(|(i, &[from, to])| RatesEntry {
+                from,
+                to,
                 optimum_bps: optimum.rates[i].clone(),
                 fluid_bps: fluid.map_or_else(Vec::new, |f| f.rates[i].clone()),
             })

@@ -8,20 +8,20 @@ use tresse_fabric::{Probability, Topology};
 use tresse_optimum::claims::{Claim, Subflows, claim};
 use tresse_optimum::fluid::{self, Link, Network, Path, Signal};
 use tresse_optimum::problem::Problem;
-use tresse_workload::Transfer;
 
+use crate::carriers::Carrier;
 use crate::resolve::{Case, Plan};
-use crate::unit;
+use crate::unit::{self, Begun};
 
-/// The flows of one round of a case, as they stand when it begins: nobody has finished. Their paths must be
+/// Flows of a case that are there together: nobody has finished. One carrier has them all, and their paths must be
 /// fixed: see [`words::no_fixed_paths`](super::words::no_fixed_paths).
 ///
 /// Links are the ports that data takes; ACKs take nothing. Rates are on the wire, headers included. RTTs are
 /// those of empty paths.
 #[derive(Debug)]
 pub struct Round {
-    /// By flow, in the order of the sending hosts and their connections.
-    pub transfers: Vec<Transfer>,
+    /// By flow: the sending and the receiving host.
+    pub hosts: Vec<[u32; 2]>,
     /// By flow.
     flows: Vec<RoundFlow>,
     /// The ports of the fabric that the links are, in their order.
@@ -55,13 +55,12 @@ impl RoundFlow {
 }
 
 impl Round {
-    /// Round `round` of `case` under `seed`.
-    pub fn new(plan: &Plan, case: &Case, seed: u64, round: u32) -> Self {
+    /// These flows of `case` under `seed`, all of its carrier `carrier`.
+    pub fn new(plan: &Plan, case: &Case, carrier: &Carrier, seed: u64, begun: &[Begun]) -> Self {
         let fabric = &plan.fabric;
-        let transport = case.transport;
+        let transport = carrier.transport;
         let bytes = transport.mss + transport.header;
-        let connections = case.round(fabric, seed, round);
-        let routes: Vec<Vec<Vec<u32>>> = connections
+        let routes: Vec<Vec<Vec<u32>>> = begun
             .iter()
             .map(|c| unit::ways(plan, case, seed, c).paths().iter().map(|p| p.there.clone()).collect())
             .collect();
@@ -74,19 +73,19 @@ impl Round {
                 let losses = routes.iter().map(|ports| loss(fabric, ports)).collect();
                 let rtts = routes.iter().map(|ports| fabric.base_rtt(ports, bytes, transport.ack)).collect();
                 let flow = RoundFlow { paths, losses, rtts, claim: None };
-                let claim = flow.with_subflows(bytes.into(), |s| claim(&case.controllers, s));
+                let claim = flow.with_subflows(bytes.into(), |s| claim(&carrier.controllers, s));
                 RoundFlow { claim, ..flow }
             })
             .collect();
         Self {
-            transfers: connections.iter().map(|c| c.transfer).collect(),
+            hosts: begun.iter().map(|b| [b.start.from, b.start.to]).collect(),
             flows,
             capacities: links.keys().map(|&p| fabric.rate(p)).collect(),
             names: links.keys().map(|&p| fabric.end_names(p).join(" to ")).collect(),
             ports: links.into_keys().collect(),
             packet_bytes: u64::from(bytes),
             payload: f64::from(transport.mss) / f64::from(bytes),
-            controllers: Arc::clone(&case.controllers),
+            controllers: Arc::clone(&carrier.controllers),
         }
     }
 
@@ -107,9 +106,9 @@ impl Round {
         for (name, &capacity) in self.names.iter().zip(&self.capacities) {
             problem.link(name.clone(), capacity as f64);
         }
-        for (flow, t) in self.flows.iter().zip(&self.transfers) {
+        for (flow, [from, to]) in self.flows.iter().zip(&self.hosts) {
             let objective = flow.claim.as_ref()?.objective.as_ref()?;
-            let name = format!("host {} to host {}", t.from, t.to);
+            let name = format!("host {from} to host {to}");
             problem.flows.push(objective.flow(name, flow.paths.iter().cloned()));
         }
         Some(problem)
@@ -186,11 +185,16 @@ mod tests {
     use super::*;
     use crate::{Profile, find, load, resolve};
 
+    fn first(plan: &Plan) -> Round {
+        let case = &plan.cases[0];
+        Round::new(plan, case, &case.carriers[0], 1, &unit::first(plan, case, 1))
+    }
+
     fn round(settings: &[&str], only: &str) -> Round {
         let settings: Vec<String> = settings.iter().map(|&s| s.to_owned()).collect();
         let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
         let plan = resolve(&loaded, &[only.to_owned()]).expect("valid");
-        Round::new(&plan, &plan.cases[0], 1, 0)
+        first(&plan)
     }
 
     /// Whatever rates the links that are left can carry, all can.
@@ -233,12 +237,12 @@ mod tests {
     fn the_flows_are_those_of_the_run() {
         let round = round(&[], "scheme=dctcp");
         let problem = round.problem().expect("DCTCP has a reference");
-        assert_eq!((problem.flows.len(), round.transfers.len()), (128, 128));
+        assert_eq!((problem.flows.len(), round.hosts.len()), (128, 128));
         // A path begins at its sender's port and ends at its receiver's: both have numbers of their own.
-        for (flow, t) in problem.flows.iter().zip(&round.transfers) {
+        for (flow, &[from, to]) in problem.flows.iter().zip(&round.hosts) {
             let links = &flow.paths[0].links;
-            assert_eq!(round.ports[links[0]], t.from);
-            assert_eq!(round.ports[*links.last().expect("a link")], 128 + t.to);
+            assert_eq!(round.ports[links[0]], from);
+            assert_eq!(round.ports[*links.last().expect("a link")], 128 + to);
         }
         assert!((round.goodput(1500.0) - 1460.0).abs() < 1e-9 && (round.rate(1460.0) - 1500.0).abs() < 1e-9);
     }

@@ -7,8 +7,9 @@ use tresse_optimum::problem::Pooling;
 use tresse_optimum::solve::OptimumError;
 use tresse_optimum::utility::Utility;
 
+use crate::carriers::Carrier;
 use crate::network::Routing;
-use crate::resolve::{Case, Plan};
+use crate::resolve::Plan;
 
 /// A utility in words.
 pub(super) fn utility(objective: &Objective, standing: Standing) -> String {
@@ -29,13 +30,13 @@ pub(super) fn utility(objective: &Objective, standing: Standing) -> String {
 }
 
 /// Why flows have no paths that an optimum could divide the links among.
-pub(super) fn no_fixed_paths(case: &Case) -> Option<String> {
-    if let Some(manager) = case.decides {
+pub(super) fn no_fixed_paths(carrier: &Carrier) -> Option<String> {
+    if let Some(manager) = carrier.decides {
         return Some(format!(
             "{manager} decides while flows run which subflows there are, and an optimum is of paths that stay"
         ));
     }
-    match &*case.routing {
+    match &*carrier.routing {
         Routing::Fixed(_) => None,
         Routing::Nodes { balancing: Balancing::Ecmp, .. } => {
             Some("which ways the subflows get is for the switches' hashes to decide".to_owned())
@@ -46,34 +47,38 @@ pub(super) fn no_fixed_paths(case: &Case) -> Option<String> {
     }
 }
 
+/// Why the flows of a case are nobody's one problem.
+pub(super) const SEVERAL: &str =
+    "flows of several schemes share the network, and each claims an optimum of its own";
+
 /// Why no optimum is that of a whole round.
 pub(super) fn no_lasting_links(plan: &Plan) -> Option<String> {
     let why = "links change while flows run (samples.parquet of a run has the optimum over time)";
     (!plan.changes.is_empty()).then(|| why.to_owned())
 }
 
-/// Why the flows of `case` have no optimum.
-pub(super) fn no_optimum(case: &Case, error: &OptimumError) -> String {
+/// Why the flows of a carrier have no optimum.
+pub(super) fn no_optimum(carrier: &Carrier, error: &OptimumError) -> String {
     match error {
-        OptimumError::Infeasible(clash) => format!("{}: {}", named(case), clash.with_rates(&mbps)),
-        error => format!("{}: {error}", named(case)),
+        OptimumError::Infeasible(clash) => format!("{}: {}", named(carrier), clash.with_rates(&mbps)),
+        error => format!("{}: {error}", named(carrier)),
     }
 }
 
-/// Why the flows of `case` have no fluid equilibrium.
-pub(super) fn no_fluid(case: &Case, error: &FluidError) -> String {
+/// Why the flows of a carrier have no fluid equilibrium.
+pub(super) fn no_fluid(carrier: &Carrier, error: &FluidError) -> String {
     match error {
         FluidError::Connection { expected, .. } => {
-            format!("{}: the fluid model needs {expected}", named(case))
+            format!("{}: the fluid model needs {expected}", named(carrier))
         }
-        error => format!("{}: {error}", named(case)),
+        error => format!("{}: {error}", named(carrier)),
     }
 }
 
 /// A scheme with the parameters that differ from their defaults: one of them is the reason.
-fn named(case: &Case) -> String {
-    let declared = case.controllers.controller().parameters();
-    let set = declared.iter().zip(case.controllers.values()).filter(|(p, v)| **v != p.default);
+fn named(carrier: &Carrier) -> String {
+    let declared = carrier.controllers.controller().parameters();
+    let set = declared.iter().zip(carrier.controllers.values()).filter(|(p, v)| **v != p.default);
     let set: Vec<String> = set
         .map(|(p, v)| match p.unit.strip_prefix("1/") {
             Some(parts) => format!("{} = {v}/{parts}", p.name),
@@ -81,7 +86,7 @@ fn named(case: &Case) -> String {
         })
         .collect();
     let with = if set.is_empty() { String::new() } else { format!(" with {}", set.join(", ")) };
-    format!("scheme `{}`{with}", case.scheme)
+    format!("scheme `{}`{with}", carrier.scheme)
 }
 
 /// A rate on the wire, for messages.

@@ -28,15 +28,37 @@ const CASE: [Column; 4] = [
     Column("seed", U64, "", "the seed of this replication"),
 ];
 
-pub(super) const FLOWS: [Column; 18] = [
+pub(super) const FLOWS: [Column; 25] = [
+    Column(
+        "group",
+        TEXT,
+        "",
+        "the part of the workload, or the scheme of a mix, that it belongs to; empty if there is one only",
+    ),
+    Column("flow", U64, "", "what its workload calls it: unique in its part"),
     Column("round", U32, "", "the round of the pattern, from 0"),
     Column("from", U32, "", "the sending host"),
     Column("to", U32, "", "the receiving host"),
     Column("locality", TEXT, "", "inner-rack, inter-rack (same pod) or inter-pod"),
-    Column("size_bytes", U64, "bytes", "the message"),
+    Column("size_bytes", MAYBE_U64, "bytes", "the message; null if it has no end"),
+    Column(
+        "delivered_bytes",
+        U64,
+        "bytes",
+        "payload that was delivered in order: all of the message, if it finished",
+    ),
     Column("start_ps", U64, "ps", "when the flow started"),
-    Column("end_ps", U64, "ps", "when its last byte arrived"),
-    Column("goodput_bps", U64, "bit/s", "the message over the flow's whole life"),
+    Column("end_ps", MAYBE_U64, "ps", "when its last byte arrived; null if it was stopped before"),
+    Column("lasted_ps", U64, "ps", "from its start until it finished or was stopped"),
+    Column(
+        "ideal_ps",
+        MAYBE_U64,
+        "ps",
+        "what its completion takes on an empty network (`tresse explain results`)",
+    ),
+    Column("deadline_ps", MAYBE_U64, "ps", "when it was to have finished; null if it has no deadline"),
+    Column("job", MAYBE_U32, "", "the number of its job in its part; null if it has none"),
+    Column("goodput_bps", U64, "bit/s", "what was delivered, over the flow's whole life"),
     Column(
         "optimum_bps",
         MAYBE_U64,
@@ -77,10 +99,12 @@ pub(super) const LINKS: [Column; 8] = [
     Column("marks", U64, "packets", "packets that it marked"),
 ];
 
-pub(super) const SAMPLES: [Column; 12] = [
+pub(super) const SAMPLES: [Column; 14] = [
     Column("round", U32, "", "the round of the pattern, from 0; intervals are counted from its start"),
     Column("start_ps", U64, "ps", "when the interval began"),
     Column("duration_ps", U64, "ps", "its length; of the last one of a flow, until the flow ended"),
+    Column("group", TEXT, "", "the group of its flow, as in flows.parquet"),
+    Column("flow", U64, "", "its flow, as in flows.parquet"),
     Column("from", U32, "", "the sending host"),
     Column("to", U32, "", "the receiving host"),
     Column("subflow", U32, "", "the subflow of this flow, from 0"),
@@ -118,6 +142,15 @@ pub(super) const SAMPLES: [Column; 12] = [
          switches choose the ways, after the first 16 rounds, in rounds of more than 256 flows, and where no \
          optimum was found",
     ),
+];
+
+pub(super) const JOBS: [Column; 6] = [
+    Column("part", TEXT, "", "the part of the workload; empty if there is one only"),
+    Column("job", U32, "", "its number, in the order of the starts"),
+    Column("start_ps", U64, "ps", "when its first flow started"),
+    Column("end_ps", U64, "ps", "when all was done that it waits for"),
+    Column("flows", U32, "", "the flows that it had"),
+    Column("deadline_ps", MAYBE_U64, "ps", "when it was to have ended; null if it has no deadline"),
 ];
 
 pub(super) const QUEUES: [Column; 7] = [

@@ -8,30 +8,34 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, StringArray, UInt32Array, UInt64Array};
 use tresse_controllers::State;
+use tresse_workload::Job;
 
 use crate::error::LabError;
 use crate::experiment::Measure;
 use crate::ports::PortSample;
 use crate::resolve::Case;
 use crate::sample::{Interval, Sample};
-use crate::unit::{Flow, Link};
-use columns::{FLOWS, LINKS, QUEUES, SAMPLES};
+use crate::unit::{Begun, Flow, Link};
+use columns::{FLOWS, JOBS, LINKS, QUEUES, SAMPLES};
 use table::Table;
 
 /// The tables of a run.
 pub(crate) struct Tables {
     flows: Table,
+    jobs: Option<Table>,
     links: Option<Table>,
     samples: Option<Table>,
     queues: Option<Table>,
 }
 
 impl Tables {
-    pub fn create(dir: &Path, measure: &Measure) -> Result<Self, LabError> {
+    /// In the folder `dir`; `jobs` if there are any.
+    pub fn create(dir: &Path, measure: &Measure, jobs: bool) -> Result<Self, LabError> {
         let Measure { links, samples, .. } = measure;
         let queues = samples.filter(|_| *links);
         Ok(Self {
             flows: Table::create(dir, "flows", &FLOWS)?,
+            jobs: jobs.then(|| Table::create(dir, "jobs", &JOBS)).transpose()?,
             links: links.then(|| Table::create(dir, "links", &LINKS)).transpose()?,
             samples: samples.map(|_| Table::create(dir, "samples", &SAMPLES)).transpose()?,
             queues: queues.map(|_| Table::create(dir, "queues", &QUEUES)).transpose()?,
@@ -56,14 +60,24 @@ impl Tables {
             Arc::new(UInt64Array::from_iter_values(flows.iter().map(f)))
         };
         let mut columns = case_columns(case, seed, flows.len());
+        let maybe = |f: fn(&Flow) -> Option<u64>| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter(flows.iter().map(f)))
+        };
         columns.extend([
-            u32s(|f| f.round),
-            u32s(|f| f.from),
-            u32s(|f| f.to),
+            groups(case, flows.iter().map(|f| &f.begun)),
+            u64s(|f| f.begun.start.name),
+            u32s(|f| f.begun.start.round),
+            u32s(|f| f.begun.start.from),
+            u32s(|f| f.begun.start.to),
             Arc::new(StringArray::from_iter_values(flows.iter().map(|f| f.locality.name()))) as ArrayRef,
+            maybe(|f| f.begun.start.bytes),
             u64s(|f| f.record.bytes),
             u64s(|f| f.record.start),
-            u64s(|f| f.record.end),
+            maybe(|f| f.record.complete.then_some(f.record.end)),
+            u64s(|f| f.record.end - f.record.start),
+            maybe(|f| f.ideal),
+            maybe(|f| f.begun.start.deadline),
+            Arc::new(UInt32Array::from_iter(flows.iter().map(|f| f.begun.start.job))),
             u64s(|f| f.record.goodput()),
             Arc::new(UInt64Array::from_iter(
                 (0..flows.len()).map(|i| optimum.map(|rates| rates[i].round() as u64)),
@@ -79,6 +93,28 @@ impl Tables {
             u32s(|f| f.record.closed.count_ones()),
         ]);
         self.flows.append(columns)
+    }
+
+    /// Adds jobs that have ended, each with its part.
+    pub fn jobs(&mut self, case: &Case, seed: u64, jobs: &[(usize, Job)]) -> Result<(), LabError> {
+        let Some(table) = self.jobs.as_mut().filter(|_| !jobs.is_empty()) else { return Ok(()) };
+        let u64s = |f: fn(&Job) -> u64| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter_values(jobs.iter().map(|(_, j)| f(j))))
+        };
+        let u32s = |f: fn(&Job) -> u32| -> ArrayRef {
+            Arc::new(UInt32Array::from_iter_values(jobs.iter().map(|(_, j)| f(j))))
+        };
+        let mut columns = case_columns(case, seed, jobs.len());
+        columns.extend([
+            Arc::new(StringArray::from_iter_values(jobs.iter().map(|(part, _)| &case.parts[*part].name)))
+                as ArrayRef,
+            u32s(|j| j.number),
+            u64s(|j| j.start),
+            u64s(|j| j.end),
+            u32s(|j| j.flows),
+            Arc::new(UInt64Array::from_iter(jobs.iter().map(|(_, j)| j.deadline))),
+        ]);
+        table.append(columns)
     }
 
     /// Adds the ports of a finished unit.
@@ -141,11 +177,13 @@ impl Tables {
         };
         let mut columns = case_columns(case, seed, samples.len());
         columns.extend([
-            u32s(|s| s.round),
+            u32s(|s| s.flow.start.round),
             u64s(|s| s.start),
             u64s(|s| s.duration),
-            u32s(|s| s.from),
-            u32s(|s| s.to),
+            groups(case, samples.iter().map(|s| &s.flow)),
+            u64s(|s| s.flow.start.name),
+            u32s(|s| s.flow.start.from),
+            u32s(|s| s.flow.start.to),
             u32s(|s| s.subflow),
             u64s(|s| s.bytes),
             u64s(Sample::goodput),
@@ -162,15 +200,19 @@ impl Tables {
     /// Lets what was added be read, if it has waited long enough. To be called every second or so: rows may be
     /// far apart.
     pub fn refresh(&mut self) -> Result<(), LabError> {
-        let others = [&mut self.links, &mut self.samples, &mut self.queues];
+        let others = [&mut self.jobs, &mut self.links, &mut self.samples, &mut self.queues];
         std::iter::once(&mut self.flows).chain(others.into_iter().flatten()).try_for_each(Table::refresh)
     }
 
     /// Makes one file of each table.
     pub fn finish(self) -> Result<(), LabError> {
         self.flows.finish()?;
-        [self.links, self.samples, self.queues].into_iter().flatten().try_for_each(Table::finish)
+        [self.jobs, self.links, self.samples, self.queues].into_iter().flatten().try_for_each(Table::finish)
     }
+}
+
+fn groups<'a>(case: &Case, flows: impl Iterator<Item = &'a Begun>) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(flows.map(|f| &case.groups[f.member.group])))
 }
 
 fn case_columns(case: &Case, seed: u64, rows: usize) -> Vec<ArrayRef> {

@@ -1,0 +1,380 @@
+//! The turning of a unit: flows that start and stop, links that change, samples that are taken, in the order of time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tresse_fabric::{NEVER, Time};
+use tresse_sim::{FlowRecord, Step, World};
+use tresse_workload::{Action, Job, Source};
+
+use crate::applications::{Writer, interval};
+use crate::changes::Links;
+use crate::network::Routing;
+use crate::optimum::Optima;
+use crate::patience::{self, Patience};
+use crate::resolve::{Case, Plan};
+use crate::sample::Sampler;
+use crate::sharing::share_a_port;
+use crate::unit::{self, Begun, Flow, Outcome, Progress, Rows};
+
+/// Packet-hops between two looks at the stop flag: a few milliseconds of work.
+const BUDGET: u64 = 1 << 16;
+
+/// So many flows are handed on together, if no round ends before.
+const BATCH: usize = 4096;
+
+/// A case under a seed, while it runs.
+pub(crate) struct Engine<'a, M> {
+    plan: &'a Plan,
+    case: &'a Case,
+    seed: u64,
+    progress: &'a Progress,
+    measured: M,
+    world: World,
+    links: Links<'a>,
+    patience: Patience,
+    parts: Vec<Running>,
+    /// The flows that have not finished, by the simulator's names for them.
+    live: BTreeMap<u64, Live>,
+    /// The simulator's name of the next flow.
+    next: u64,
+    /// When an application writes, or a datagram is sent: for which flow.
+    writes: BTreeSet<(Time, u64)>,
+    /// Of this round, in the order of their ends; those that were handed on are in `flows` only.
+    batch: Vec<(Flow, u64)>,
+    round: u32,
+    /// Flows of this round were handed on before it ended.
+    is_cut: bool,
+    /// All flows of this round have started together, and nothing else was there.
+    is_whole: bool,
+    flows: Vec<Flow>,
+    jobs: Vec<(usize, Job)>,
+    /// Jobs that were handed on.
+    handed: usize,
+    sampler: Option<Sampler<'a>>,
+    optima: Optima,
+    stuck: Option<String>,
+    complete: bool,
+}
+
+/// A part of the case.
+struct Running {
+    source: Box<dyn Source>,
+    halves: Vec<u32>,
+    /// The simulator's names for its flows, by its own.
+    names: BTreeMap<u64, u64>,
+}
+
+/// A flow that has not finished.
+struct Live {
+    begun: Begun,
+    began: Time,
+    what: What,
+}
+
+/// How its data comes about.
+enum What {
+    /// All at once.
+    Message,
+    /// As an application writes it.
+    Written(Writer),
+    /// Datagrams of so many bytes of payload, one in this time.
+    Datagrams(u32, Time),
+}
+
+impl<'a, M, E> Engine<'a, M>
+where
+    M: FnMut(Rows) -> Result<(), E>,
+{
+    pub fn new(plan: &'a Plan, case: &'a Case, seed: u64, progress: &'a Progress, measured: M) -> Self {
+        let part = |part: &crate::workloads::Part| Running {
+            source: part.source(seed),
+            halves: part.halves(seed, plan.fabric.hosts()),
+            names: BTreeMap::new(),
+        };
+        let parts: Vec<Running> = case.parts.iter().map(part).collect();
+        let mut world = unit::world(plan, case, seed);
+        let mut links = Links::new(&plan.fabric, &plan.changes);
+        links.apply(&mut world);
+        let expected = parts.iter().map(|p| p.source.expected_bytes()).fold(0, u64::saturating_add);
+        let endless = parts.iter().any(|p| p.source.is_endless());
+        progress.expected_bytes.store(if endless { 0 } else { expected }, Ordering::Relaxed);
+        progress.expected_ps.store(case.duration.unwrap_or(0), Ordering::Relaxed);
+        Self {
+            plan,
+            case,
+            seed,
+            progress,
+            measured,
+            patience: Patience::new(&world),
+            sampler: plan.samples.map(|interval| Sampler::new(plan, case, seed, interval, &world, &links)),
+            world,
+            links,
+            parts,
+            live: BTreeMap::new(),
+            next: 0,
+            writes: BTreeSet::new(),
+            batch: Vec::new(),
+            round: 0,
+            is_cut: false,
+            is_whole: true,
+            flows: Vec::new(),
+            jobs: Vec::new(),
+            handed: 0,
+            optima: Optima::default(),
+            stuck: None,
+            complete: true,
+        }
+    }
+
+    /// Turns time until the case is over, or `stop` is set.
+    pub fn turn(&mut self, stop: &AtomicBool) -> Result<(), E> {
+        for part in 0..self.parts.len() {
+            self.poll(part)?;
+        }
+        while self.complete && !self.is_over() {
+            let until = self.until();
+            let step = self.world.advance(until, BUDGET);
+            self.publish();
+            self.complete = !stop.load(Ordering::Relaxed);
+            match step {
+                Step::Finished(record) => {
+                    let part = self.end(&record);
+                    self.poll(part)?;
+                }
+                Step::Budget => {}
+                Step::Reached => self.reach(until)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What is done at a time that was waited for.
+    fn reach(&mut self, until: Time) -> Result<(), E> {
+        if let Some(why) = self.patience.look(&self.world) {
+            self.complete = false;
+            let waiting: Vec<&Begun> = self.live.values().map(|l| &l.begun).collect();
+            self.stuck = Some(patience::describe(why, &self.plan.fabric, &self.links, &waiting));
+        }
+        if self.links.apply(&mut self.world)
+            && let Some(sampler) = &mut self.sampler
+        {
+            sampler.change(&self.world, &self.links);
+        }
+        if self.sampler.as_ref().is_some_and(|s| s.until() == until) {
+            self.sample()?;
+        }
+        self.write();
+        for part in 0..self.parts.len() {
+            if self.parts[part].source.next() <= self.world.now() {
+                self.poll(part)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// When something is to be done next, if no flow finishes before.
+    fn until(&self) -> Time {
+        let sources = self.parts.iter().map(|p| p.source.next());
+        let writes = self.writes.first().map_or(NEVER, |(time, _)| *time);
+        let sampler = self.sampler.as_ref().map_or(NEVER, Sampler::until);
+        let next = self.patience.next().min(self.links.next().unwrap_or(NEVER));
+        let next = next.min(writes).min(sampler).min(self.case.duration.unwrap_or(NEVER));
+        sources.fold(next, Time::min)
+    }
+
+    fn is_over(&self) -> bool {
+        let by_itself = self.parts.iter().filter(|p| !p.source.is_endless());
+        let mut by_itself = by_itself.peekable();
+        let over = by_itself.peek().is_some() && by_itself.all(|p| p.source.is_over());
+        over || self.case.duration.is_some_and(|end| self.world.now() >= end)
+    }
+
+    /// Does what a part asks for now.
+    fn poll(&mut self, part: usize) -> Result<(), E> {
+        while let Some(action) = self.parts[part].source.poll(self.world.now()) {
+            match action {
+                Action::Start(start) => {
+                    if start.round != self.round {
+                        self.end_round()?;
+                        self.round = start.round;
+                    }
+                    let member = self.case.parts[part].member(&start, &self.parts[part].halves);
+                    self.start(Begun { part, member, start });
+                }
+                Action::Stop(name) => {
+                    if let Some(&id) = self.parts[part].names.get(&name) {
+                        let record = self.world.stop(id);
+                        self.remove(&record);
+                    }
+                }
+                Action::Ended(job) => self.jobs.push((part, job)),
+            }
+        }
+        if self.batch.len() >= BATCH && !self.is_whole {
+            self.is_cut = true;
+            self.hand_on()?;
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, begun: Begun) {
+        let (now, id) = (self.world.now(), self.next);
+        self.next += 1;
+        let is_first = self.batch.is_empty() && !self.is_cut;
+        self.is_whole &= is_first && self.live.values().next().is_none_or(|l| l.began == now);
+        let part = &self.case.parts[begun.part];
+        let spec = unit::spec(self.plan, self.case, self.seed, id, &begun);
+        let what = match (unit::datagrams(part, &begun.start), part.application(&begun.start)) {
+            (Some(rate), _) => {
+                let payload = spec.config.mss;
+                self.world.start_datagrams(spec);
+                What::Datagrams(payload, interval(payload.into(), rate))
+            }
+            (None, Some(app)) => {
+                let writer = Writer::new(app.clone(), now, spec.config.mss);
+                self.world.start_unwritten(spec);
+                What::Written(writer)
+            }
+            (None, None) => {
+                self.world.start(spec);
+                What::Message
+            }
+        };
+        if !matches!(what, What::Message) {
+            self.writes.insert((now, id));
+        }
+        self.parts[begun.part].names.insert(begun.start.name, id);
+        self.live.insert(id, Live { begun, began: now, what });
+        if let Some(sampler) = &mut self.sampler {
+            sampler.start(&self.world, id, begun);
+        }
+        self.write();
+    }
+
+    /// Applications and datagrams whose time has come.
+    fn write(&mut self) {
+        let now = self.world.now();
+        while let Some((_, id)) = self.writes.first().copied().filter(|(time, _)| *time <= now) {
+            self.writes.pop_first();
+            let Some(live) = self.live.get_mut(&id) else { continue };
+            let next = match &mut live.what {
+                What::Message => continue,
+                What::Written(writer) => {
+                    let delivered = self.world.delivered(id);
+                    self.world.write(id, writer.write(now, delivered));
+                    writer.next()
+                }
+                What::Datagrams(payload, interval) => {
+                    self.world.send_datagram(id, *payload);
+                    now + *interval
+                }
+            };
+            self.writes.insert((next, id));
+        }
+    }
+
+    /// A flow has finished: its part.
+    fn end(&mut self, record: &FlowRecord) -> usize {
+        let begun = self.remove(record);
+        self.parts[begun.part].source.handle_finished(self.world.now(), begun.start.name);
+        begun.part
+    }
+
+    /// A flow has finished, or was stopped.
+    fn remove(&mut self, record: &FlowRecord) -> Begun {
+        let begun = self.live.remove(&record.id).expect("a flow that was started").begun;
+        self.parts[begun.part].names.remove(&begun.start.name);
+        if let Some(sampler) = &mut self.sampler {
+            sampler.end(&self.world, record.id);
+        }
+        let (from, to) = (begun.start.from, begun.start.to);
+        let carrier = &self.case.carriers[begun.member.carrier];
+        let shares = match &*carrier.routing {
+            Routing::Fixed(routes) if carrier.detects => {
+                let ways = unit::ways(self.plan, self.case, self.seed, &begun);
+                let opened = &ways.paths()[..record.opened as usize];
+                Some(share_a_port(opened, &routes.unavoidable(from, to)))
+            }
+            Routing::Fixed(_) | Routing::Nodes { .. } => None,
+        };
+        let locality = self.plan.fabric.locality(from, to);
+        let flow = Flow { begun, locality, shares, ideal: None, record: *record };
+        self.batch.push((flow, record.id));
+        begun
+    }
+
+    fn sample(&mut self) -> Result<(), E> {
+        let Some(sampler) = &mut self.sampler else { return Ok(()) };
+        let interval = sampler.take(&self.world, &self.plan.fabric, self.round);
+        (self.measured)(Rows::Samples(&interval))
+    }
+
+    /// The next round begins now: nothing is there any more.
+    fn end_round(&mut self) -> Result<(), E> {
+        if self.live.is_empty() {
+            self.sample()?;
+        }
+        self.hand_on()?;
+        (self.is_whole, self.is_cut) = (true, false);
+        Ok(())
+    }
+
+    /// Hands on the flows that have ended since the last time.
+    fn hand_on(&mut self) -> Result<(), E> {
+        // Of a round in the order in which they were started.
+        self.batch.sort_by_key(|(flow, id)| (flow.begun.part, *id));
+        let first = self.flows.len();
+        self.flows.extend(self.batch.drain(..).map(|(flow, _)| flow));
+        let ended = &self.flows[first..];
+        let whole = self.is_whole && !self.is_cut && self.complete && !ended.is_empty();
+        let optimum = match whole {
+            true => self.optima.add(self.plan, self.case, self.seed, ended),
+            false => {
+                self.optima.refuse("flows come and go, and an optimum is of flows that are there together");
+                None
+            }
+        };
+        if !ended.is_empty() {
+            (self.measured)(Rows::Flows(ended, optimum))?;
+        }
+        if self.handed < self.jobs.len() {
+            (self.measured)(Rows::Jobs(&self.jobs[self.handed..]))?;
+            self.handed = self.jobs.len();
+        }
+        Ok(())
+    }
+
+    fn publish(&self) {
+        self.progress.now.store(self.world.now(), Ordering::Relaxed);
+        self.progress.hops.store(self.world.fabric().hops(), Ordering::Relaxed);
+        self.progress.bytes.store(self.world.delivered_bytes(), Ordering::Relaxed);
+    }
+
+    /// Stops what has not finished, and tells what was measured.
+    pub fn finish(mut self) -> Result<Outcome, E> {
+        if self.complete {
+            let left: Vec<u64> = self.live.keys().copied().collect();
+            for id in left {
+                let record = self.world.stop(id);
+                self.remove(&record);
+            }
+        }
+        self.sample()?;
+        self.hand_on()?;
+        self.publish();
+        let counters = || self.world.fabric().ports().iter().map(|p| p.counters());
+        Ok(Outcome {
+            complete: self.complete,
+            stuck: self.stuck,
+            simulated: self.world.now(),
+            hops: self.world.fabric().hops(),
+            lost: counters().map(|c| c.lost).sum(),
+            marks: counters().map(|c| c.marks).sum(),
+            links: unit::totals(&self.world, &self.plan.fabric),
+            flows: self.flows,
+            jobs: self.jobs,
+            optima: self.optima,
+        })
+    }
+}
