@@ -1,6 +1,6 @@
 //! The Permutation pattern is what XMP §5.2.1 says, and repeats bit by bit.
 
-use tresse_workload::{Permutation, Size, Stream};
+use tresse_workload::{Permutation, RackToRack, Size, Stream, Transfer};
 
 const XMP: Permutation = Permutation { hosts: 128, size: Size::Uniform(64_000_000, 512_000_000), seed: 1 };
 
@@ -60,4 +60,18 @@ fn streams_differ_by_purpose_and_identity_and_are_unbiased() {
     }
     // 10,000 each, standard deviation 82.
     assert!(counts.iter().all(|n| (9_600..10_400).contains(n)), "{counts:?}");
+}
+
+/// What a seed has drawn since the first release: results would change with it.
+#[test]
+fn draws_are_the_ones_that_they_always_were() {
+    let first = |transfers: Vec<Transfer>| -> Vec<_> {
+        transfers.into_iter().take(4).map(|t| (t.to, t.bytes)).collect()
+    };
+    assert_eq!(first(XMP.round(3)), [(111, 277693485), (75, 227256445), (28, 143956708), (12, 308204931)]);
+    let racks = RackToRack { rack: 50, size: Size::Uniform(1, 1 << 40), seed: 7 };
+    assert_eq!(
+        first(racks.round(2)),
+        [(57, 326771795243), (98, 153651966310), (66, 699581990797), (67, 615151825484)]
+    );
 }
