@@ -147,6 +147,21 @@ fn schedulers_are_listed_with_source_and_key() {
 }
 
 #[test]
+fn distributions_are_listed_with_their_mean_and_origin() {
+    let list = json(&["list", "distributions", "--json"]);
+    let list = list["distributions"].as_array().expect("a list");
+    let web = list.iter().find(|d| d["name"] == "websearch-hpcc").expect("it is listed");
+    assert_eq!(web["mean_bytes"], 1_711_250.0);
+    assert_eq!(web["shares"].as_array().map(Vec::len), Some(4));
+    let table = stdout(&["list", "distributions"], "");
+    for part in ["1.711 MB", "15.0 / 39.2 / 15.8 / 30.0", "traffic_gen/WebSearch_distribution.txt"] {
+        assert!(table.contains(part), "{table}");
+    }
+    // A shape has no mean before it has its numbers.
+    assert!(list.iter().any(|d| d["name"] == "pareto" && d.get("mean_bytes").is_none()));
+}
+
+#[test]
 fn every_kind_has_something_to_list() {
     for kind in [
         "controllers",
