@@ -70,12 +70,20 @@ pub struct Fabric {
     pub hosts_per_leaf: Option<u32>,
     /// Of virtual hosts, what they are.
     pub virtual_hosts: Option<VirtualHosts>,
-    /// Link rate, one for all layers or one for each.
-    pub rate: Layered<Rate>,
-    /// One-way propagation delay of a link.
-    pub delay: Layered<Duration>,
-    /// An arriving packet is dropped if the queue of its port is this long.
-    pub queue: Layered<Queue>,
+    /// Of a dumbbell, pairs of a source and a destination: 1 to 100000.
+    pub pairs: Option<u32>,
+    /// Of a parking lot, bottlenecks in a row: 1 to 1000.
+    pub hops: Option<u32>,
+    /// Of `thesis-3.2` and `thesis-4.2`, hosts with multipath flows, the thesis's N1: 1 to 10000; 1 if it is not said.
+    pub multipath_users: Option<u32>,
+    /// Of `thesis-3.2` and `thesis-4.2`, hosts with TCP flows, the thesis's N2: 1 to 10000; 1 if it is not said.
+    pub tcp_users: Option<u32>,
+    /// Link rate, one for all layers or one for each. Every topology needs one.
+    pub rate: Option<Layered<Rate>>,
+    /// One-way propagation delay of a link. Every topology needs one.
+    pub delay: Option<Layered<Duration>>,
+    /// An arriving packet is dropped if the queue of its port is this long. Every topology needs one.
+    pub queue: Option<Layered<Queue>>,
     /// K: an arriving ECN-capable packet is marked if the queue is longer than this.
     #[serde(default = "unlimited")]
     pub mark: Layered<Queue>,
@@ -133,6 +141,28 @@ pub enum Topology {
     LeafSpine,
     /// Machines behind the virtual switches of physical hosts (VMCC §III).
     VirtualHosts,
+    /// Pairs of hosts over one bottleneck.
+    Dumbbell,
+    /// Bottlenecks in a row, with a pair of hosts over each and one over all.
+    ParkingLot,
+    /// XMP Fig. 3(a): two bottlenecks, and a flow that may use both.
+    XmpTestbedA,
+    /// XMP Fig. 3(b): one bottleneck, four pairs of hosts.
+    XmpTestbedB,
+    /// XMP Fig. 5: a ring of five bottlenecks, each shared by two neighbouring flows.
+    XmpTorus,
+    /// THESIS §2.4.1: two pairs of hosts over one link.
+    #[serde(rename = "thesis-2.2a")]
+    Thesis22a,
+    /// THESIS §2.4.2: a flow with a link of its own and one that it shares.
+    #[serde(rename = "thesis-2.2b")]
+    Thesis22b,
+    /// THESIS Fig. 3.2: multipath flows with a link of their own and one that they share with TCP's.
+    #[serde(rename = "thesis-3.2")]
+    Thesis32,
+    /// THESIS Fig. 4.2: the same, with other names.
+    #[serde(rename = "thesis-4.2")]
+    Thesis42,
 }
 
 /// One value for every layer of links, or one for each.
@@ -142,7 +172,7 @@ pub enum Layered<T> {
     /// The same everywhere.
     All(T),
     /// One for each layer, by its name: of a fat tree `rack`, `aggregation` and `core`, of a leaf-spine `rack`
-    /// and `spine`, of virtual hosts `vnic`, `nic` and `trunk`.
+    /// and `spine`, of virtual hosts `vnic`, `nic` and `trunk`; `tresse explain` has those of the others.
     Each(BTreeMap<String, T>),
 }
 

@@ -11,6 +11,7 @@ pub mod distributions;
 mod engine;
 mod error;
 pub mod experiment;
+mod flow_sizes;
 mod hosts;
 mod listed;
 mod load;

@@ -14,7 +14,7 @@ use crate::hosts::HostSets;
 use crate::network::Routing;
 use crate::patterns::{At, MOST_FLOWS};
 use crate::resolve::LONGEST;
-use crate::sizes::{beside, quoted, unreadable};
+use crate::flow_sizes::{beside, quoted, unreadable};
 use crate::workload_keys::{Collective, FlowKey, FlowSize, Pattern as Kind, Workload};
 use crate::workloads::{Builder, Building, Member, Own};
 

@@ -1,17 +1,18 @@
 //! From `[fabric]` to a network: who chooses the ways of packets on its topology.
 
 use tresse_fabric::{
-    Balancing, FatTree, Feedback, FlagConfig, Routes, ShortestPaths, Spread, Topology, VirtualHosts,
+    Balancing, FatTree, Feedback, FlagConfig, Routes, ShortestPaths, Spread, Threshold, Topology,
+    VirtualHosts,
 };
 
 use crate::balancers::{self, Declaration};
 use crate::changes::ChangeKey;
-use crate::experiment::{Distinct, Fabric, FlagFeedback, Flags, Layered, Topology as Shape};
+use crate::experiment::{Distinct, Fabric, FlagFeedback, Flags, Topology as Shape};
 use crate::routing_keys::{Choice, RoutingKey};
 use crate::scheme::Scheme;
 use crate::single_links::links;
-use crate::topologies::{fat_tree, leaf_spine, virtual_hosts};
-use crate::units::Queue;
+use crate::sizes;
+use crate::topologies::{drawn, fat_tree, leaf_spine, virtual_hosts};
 
 /// Who chooses the ways of packets.
 #[derive(Debug, Clone)]
@@ -68,7 +69,7 @@ pub(crate) fn wrong(key: &str, message: impl Into<String>) -> Wrong {
 fn own_routing(f: &Fabric) -> &'static str {
     match f.topology {
         Shape::FatTree => "two-level",
-        Shape::LeafSpine | Shape::VirtualHosts => "shortest",
+        _ => "shortest",
     }
 }
 
@@ -92,8 +93,7 @@ pub(crate) fn routing(
     Ok((routing, balancers::find(name).expect("the routing was built")))
 }
 
-/// The congestion flags: those of the load balancer, or the fabric's own. They are shares of a queue's limit, so
-/// every queue needs one.
+/// The congestion flags: those of the load balancer, or the fabric's own.
 ///
 /// # Errors
 /// The keys down to what is wrong, and why.
@@ -119,20 +119,26 @@ pub(crate) fn flags(f: &Fabric, routing: &Routing) -> Result<Option<FlagConfig>,
         let message = "HOLNET's load balancers bring flags of their own: `flag` and `feedback` of `routing`";
         return Err(wrong("flags", message));
     }
-    let flags = own.or(balancers);
-    let unlimited = match &f.queue {
-        Layered::All(queue) => (*queue == Queue::Unlimited).then_some("every"),
-        Layered::Each(each) => each.iter().find(|(_, q)| **q == Queue::Unlimited).map(|(layer, _)| &**layer),
+    Ok(own.or(balancers))
+}
+
+/// Congestion flags are shares of a queue's limit, so every port of a switch needs one.
+fn limited(topology: &Topology) -> Result<(), Wrong> {
+    let hosts = topology.network.hosts;
+    let unlimited = |&port: &u32| {
+        let [from, _] = topology.network.ends[port as usize];
+        from >= hosts && topology.configs[port as usize].limit == Threshold::UNLIMITED
     };
-    match unlimited {
-        Some(layer) if flags.is_some() => {
+    match (0..topology.configs.len() as u32).find(unlimited) {
+        None => Ok(()),
+        Some(port) => {
+            let (layer, [from, to]) = (topology.layer_name(port), topology.end_names(port));
             let message = format!(
-                "a port is flagged by a share of its queue's limit, and the queues of {layer} layer have none: a \
-                 limit such as \"100pkt\""
+                "a port is flagged by a share of its queue's limit, and in the {layer} layer that from {from} to {to} \
+                 has none: a limit such as \"100pkt\""
             );
             Err(wrong("queue", message))
         }
-        _ => Ok(flags),
     }
 }
 
@@ -147,9 +153,7 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
         let path = ["changes", &i.to_string(), "remap"].map(str::to_owned);
         return Err((path.to_vec(), "virtual NICs are of topology = \"virtual-hosts\"".into()));
     }
-    if f.virtual_hosts.is_some() && f.topology != Shape::VirtualHosts {
-        return Err(wrong("virtual_hosts", "these are of topology = \"virtual-hosts\""));
-    }
+    sizes::check(f)?;
     let (mut topology, own_routes) = match f.topology {
         Shape::FatTree => {
             let tree = fat_tree(f)?;
@@ -159,6 +163,10 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
         Shape::VirtualHosts => {
             let hosts = virtual_hosts(f, changes)?;
             (hosts.topology(), Own::Virtual(hosts))
+        }
+        _ => {
+            let network = drawn(f)?.topology();
+            (network.map_err(|e| wrong("topology", e.to_string()))?, Own::None)
         }
     };
     let default = RoutingKey { name: own_routing(f).to_owned(), parameters: Default::default() };
@@ -178,6 +186,9 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
         _ => None,
     };
     links(f, &mut topology, over_every_link)?;
+    if f.flags.is_some() || matches!(choice, Choice::Nodes(_, Some(_))) {
+        limited(&topology)?;
+    }
     let spread = match f.distinct.unwrap_or_default() {
         Distinct::Core => Spread::Core,
         Distinct::Aggregation => Spread::Aggregation,

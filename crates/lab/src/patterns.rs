@@ -15,7 +15,7 @@ use crate::hosts::HostSets;
 use crate::listed;
 use crate::offered::{self, Allowed, Capacity};
 use crate::resolve::LONGEST;
-use crate::sizes;
+use crate::flow_sizes;
 use crate::workload_keys::{self as keys, Draw, DrawTable, LoadOn, Pattern as Kind, Workload};
 use crate::workloads::{Builder, Make};
 
@@ -217,7 +217,7 @@ impl At<'_> {
             let path = [self.path, &["size"], keys].concat();
             self.b.loaded.error_at(&path, &message)
         };
-        let size = sizes::resolve(size, &self.b.loaded.source).map_err(|(keys, e)| below((&keys, e)))?;
+        let size = flow_sizes::resolve(size, &self.b.loaded.source).map_err(|(keys, e)| below((&keys, e)))?;
         let mss = self.b.schemes.values().map(|s| s.transport.mss).min().unwrap_or(1460);
         if size.largest().div_ceil(u64::from(mss)) > u64::from(u32::MAX) {
             return Err(self.wrong("size", "a flow has fewer than 2^32 segments"));

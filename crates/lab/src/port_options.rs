@@ -204,7 +204,9 @@ fn classes(fabric: &Fabric, layers: &[Arc<str>], class: &Class) -> Result<Vec<Cl
     {
         return Err(format!("share.rtt = {}: more than 0, at most 1000s", share.rtt));
     }
-    let limits = class.queue.as_ref().unwrap_or(&fabric.queue).layers(layers)?;
+    let queue = class.queue.as_ref().or(fabric.queue.as_ref());
+    let limits =
+        queue.ok_or("its `queue`, or that of all classes in [fabric], is missing")?.layers(layers)?;
     let marks = class.mark.as_ref().unwrap_or(&fabric.mark).layers(layers)?;
     let config = |(limit, mark): (Queue, Queue)| ClassConfig {
         quantum: class.quantum.0 as u32,

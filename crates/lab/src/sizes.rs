@@ -1,96 +1,53 @@
-//! From `size` to sizes that can be drawn.
+//! Which keys of `[fabric]` size which topology.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::{fs, io};
+use crate::experiment::{Fabric, Topology as Shape};
+use crate::network::{Wrong, wrong};
 
-use tresse_workload::{self as workload, Distribution, Size, distributions};
-
-use crate::error::did_you_mean;
-use crate::load::Source;
-use crate::workload_keys::{Beyond, FlowSize, SizeTable};
-
-/// The keys below `size` that are wrong, and why.
-type Wrong = (Vec<&'static str>, String);
-
-/// What `size` says; files are seen from the experiment's.
-///
-/// # Errors
-/// What is wrong; of a distribution's file with its line.
-pub(crate) fn resolve(size: &FlowSize, source: &Source) -> Result<Size, Wrong> {
-    let size = match size {
-        FlowSize::Fixed(bytes) => Size::Fixed(bytes.0),
-        FlowSize::Uniform(min, max) => Size::Uniform(min.0, max.0),
-        FlowSize::Drawn(table) => drawn(table, source)?,
+/// Refuses keys that size another topology, and those that are missing in all.
+pub(crate) fn check(f: &Fabric) -> Result<(), Wrong> {
+    let users = |n: &Option<u32>| (n.is_some(), "those of the thesis's networks with users");
+    let keys = [
+        ("k", (f.k.is_some(), "a fat tree's")),
+        ("leaves", (f.leaves.is_some(), "a leaf-spine's")),
+        ("spines", (f.spines.is_some(), "a leaf-spine's")),
+        ("hosts_per_leaf", (f.hosts_per_leaf.is_some(), "a leaf-spine's")),
+        ("virtual_hosts", (f.virtual_hosts.is_some(), "that of topology = \"virtual-hosts\"")),
+        ("pairs", (f.pairs.is_some(), "a dumbbell's")),
+        ("hops", (f.hops.is_some(), "a parking lot's")),
+        ("multipath_users", users(&f.multipath_users)),
+        ("tcp_users", users(&f.tcp_users)),
+    ];
+    let (own, has): (&[&str], &str) = match f.topology {
+        Shape::FatTree => (&["k"], "a fat tree has `k`"),
+        Shape::LeafSpine => (
+            &["leaves", "spines", "hosts_per_leaf"],
+            "a leaf-spine has `leaves`, `spines` and `hosts_per_leaf`",
+        ),
+        Shape::VirtualHosts => (&["virtual_hosts"], "virtual hosts have a table `virtual_hosts`"),
+        Shape::Dumbbell => (&["pairs"], "a dumbbell has `pairs`"),
+        Shape::ParkingLot => (&["hops"], "a parking lot has `hops`"),
+        Shape::Thesis32 | Shape::Thesis42 => {
+            (&["multipath_users", "tcp_users"], "this network has `multipath_users` and `tcp_users`")
+        }
+        Shape::XmpTestbedA | Shape::XmpTestbedB | Shape::XmpTorus | Shape::Thesis22a | Shape::Thesis22b => {
+            (&[], "this network is as large as the paper's")
+        }
     };
-    size.check().map_err(|e| (vec![], e))?;
-    Ok(size)
-}
-
-fn drawn(table: &SizeTable, source: &Source) -> Result<Size, Wrong> {
-    let SizeTable { pareto, mean, bound, beyond, distribution, file } = table;
-    let of_pareto = [("mean", mean.is_some()), ("bound", bound.is_some()), ("beyond", beyond.is_some())];
-    if let (None, Some((key, _))) = (pareto, of_pareto.iter().find(|(_, said)| *said)) {
-        return Err((vec![key], "this is of a Pareto distribution: `pareto` is its shape".into()));
-    }
-    match (pareto, distribution, file) {
-        (Some(shape), None, None) => {
-            let needed = |key, value: &Option<crate::units::Bytes>| {
-                value.map(|b| b.0).ok_or_else(|| (vec![], format!("a Pareto distribution needs `{key}`")))
-            };
-            Ok(Size::Pareto {
-                shape: *shape,
-                mean: needed("mean", mean)?,
-                bound: needed("bound", bound)?,
-                beyond: match beyond.unwrap_or(Beyond::Resample) {
-                    Beyond::Resample => workload::Beyond::Resample,
-                    Beyond::Clip => workload::Beyond::Clip,
-                },
-            })
-        }
-        (None, Some(name), None) => match distributions::find(name) {
-            Some(built_in) => Ok(Size::Distribution(Arc::new(built_in.distribution()))),
-            None => {
-                let known = distributions::all().iter().map(|d| d.name);
-                let hint = did_you_mean(name, known.clone());
-                let known = known.collect::<Vec<_>>().join(", ");
-                Err((
-                    vec!["distribution"],
-                    format!("there is no distribution `{name}`{hint} (there are: {known})"),
-                ))
-            }
-        },
-        (None, None, Some(file)) => {
-            let path = beside(source, file);
-            let text = fs::read_to_string(&path).map_err(|e| (vec!["file"], unreadable(&path, &e)))?;
-            let distribution = Distribution::parse(&text).map_err(|e| {
-                let message = quoted(&path, (e.line, e.column), &e.message, &e.text);
-                (vec!["file"], message)
-            })?;
-            Ok(Size::Distribution(Arc::new(distribution)))
-        }
-        _ => Err((
-            vec![],
-            "one of `pareto`, `distribution` and `file`, such as { distribution = \"websearch-hpcc\" }"
-                .into(),
-        )),
+    match keys.iter().find(|(key, (is_said, _))| *is_said && !own.contains(key)) {
+        Some((key, (_, whose))) => Err(wrong(key, format!("`{key}` is {whose}; {has}"))),
+        None => Ok(()),
     }
 }
 
-/// A file that an experiment names, seen from the experiment's own.
-pub(crate) fn beside(source: &Source, file: &str) -> PathBuf {
-    Path::new(&source.name).parent().unwrap_or(Path::new("")).join(file)
+/// The value of a key that its topology needs.
+pub(crate) fn needed(value: Option<u32>, message: &str) -> Result<u32, Wrong> {
+    value.ok_or_else(|| wrong("topology", message))
 }
 
-/// Why a file cannot be read.
-pub(crate) fn unreadable(path: &Path, error: &io::Error) -> String {
-    format!("{} cannot be read: {error}", path.display())
-}
-
-/// `file:line:column: message`, with the line.
-pub(crate) fn quoted(path: &Path, (line, column): (usize, usize), message: &str, text: &str) -> String {
-    let gutter = " ".repeat(line.to_string().len());
-    let indent = " ".repeat(column.saturating_sub(1));
-    let path = path.display();
-    format!("{path}:{line}:{column}: {message}\n{gutter} |\n{line} | {text}\n{gutter} | {indent}^")
+/// A number from 1 to `most`.
+pub(crate) fn within(key: &str, value: u32, most: u32) -> Result<u32, Wrong> {
+    if (1..=most).contains(&value) {
+        return Ok(value);
+    }
+    Err(wrong(key, format!("{key} = {value}: 1 to {most}")))
 }

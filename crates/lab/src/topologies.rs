@@ -1,20 +1,20 @@
-//! The topologies that `[fabric]` describes: a fat tree, a leaf-spine, virtual hosts.
+//! The topologies that `[fabric]` describes: a fat tree, a leaf-spine, virtual hosts, and those of the papers' small
+//! experiments.
 
 use tresse_fabric::{
-    FatTree, FatTreeConfig, LeafSpine, LeafSpineError, NonEct as PortNonEct, Probability, Threshold,
-    Topology, VirtualHosts, VirtualHostsConfig, VirtualHostsError,
+    FatTree, FatTreeConfig, Graph, LeafSpine, LeafSpineError, LinkConfig, Links, NonEct as PortNonEct,
+    Probability, Threshold, Topology, VirtualHosts, VirtualHostsConfig, VirtualHostsError,
 };
 
 use crate::changes::ChangeKey;
-use crate::experiment::{Fabric, Layered, NonEct};
+use crate::experiment::{Fabric, Layered, NonEct, Topology as Shape};
 use crate::network::{Wrong, wrong};
 use crate::resolve::LONGEST;
 use crate::single_links::{RATES, nodes};
+use crate::sizes::{needed, within};
 use crate::units::{Duration, Rate};
 
 pub(crate) fn fat_tree(f: &Fabric) -> Result<FatTree, Wrong> {
-    let of_others = [("leaves", f.leaves), ("spines", f.spines), ("hosts_per_leaf", f.hosts_per_leaf)];
-    foreign(&of_others, "a leaf-spine's; a fat tree has `k`")?;
     let layers = Layers::new(f, ["rack", "aggregation", "core"])?;
     FatTree::new(FatTreeConfig {
         k: needed(f.k, "a fat tree needs `k`, the ports of a switch, such as k = 8")?,
@@ -30,7 +30,6 @@ pub(crate) fn fat_tree(f: &Fabric) -> Result<FatTree, Wrong> {
 }
 
 pub(crate) fn leaf_spine(f: &Fabric) -> Result<Topology, Wrong> {
-    foreign(&[("k", f.k)], "a fat tree's; a leaf-spine has `leaves`, `spines` and `hosts_per_leaf`")?;
     let layers = Layers::new(f, ["rack", "spine"])?;
     let config = LeafSpine {
         leaves: needed(f.leaves, "a leaf-spine needs `leaves`, such as leaves = 4")?,
@@ -52,8 +51,6 @@ pub(crate) fn leaf_spine(f: &Fabric) -> Result<Topology, Wrong> {
 }
 
 pub(crate) fn virtual_hosts(f: &Fabric, changes: &[ChangeKey]) -> Result<VirtualHosts, Wrong> {
-    let keys = [("k", f.k), ("leaves", f.leaves), ("spines", f.spines), ("hosts_per_leaf", f.hosts_per_leaf)];
-    foreign(&keys, "another topology's; virtual hosts have a table `virtual_hosts`")?;
     let Some(v) = &f.virtual_hosts else {
         let example = "virtual_hosts = { hosts = 10, nics = 2, machines = 12, virtual_nics = 2, mapping = \
                        \"disjoint\" }";
@@ -117,15 +114,47 @@ fn spare(f: &Fabric, hosts: &VirtualHosts, changes: &[ChangeKey]) -> Result<Vec<
     Ok(spare)
 }
 
-fn foreign(keys: &[(&str, Option<u32>)], whose: &str) -> Result<(), Wrong> {
-    match keys.iter().find(|(_, value)| value.is_some()) {
-        Some((key, _)) => Err(wrong(key, format!("`{key}` is {whose}"))),
-        None => Ok(()),
-    }
+/// The topologies that are drawn link by link: those of the papers' small experiments.
+pub(crate) fn drawn(f: &Fabric) -> Result<Graph, Wrong> {
+    let users = |key, users: Option<u32>| within(key, users.unwrap_or(1), 10_000);
+    Ok(match f.topology {
+        Shape::Dumbbell => {
+            let pairs = needed(f.pairs, "a dumbbell needs `pairs`, such as pairs = 4")?;
+            Graph::dumbbell(within("pairs", pairs, 100_000)?, &links(f, Graph::BOTTLENECK_LAYERS)?)
+        }
+        Shape::ParkingLot => {
+            let hops = needed(f.hops, "a parking lot needs `hops`, such as hops = 3")?;
+            Graph::parking_lot(within("hops", hops, 1000)?, &links(f, Graph::BOTTLENECK_LAYERS)?)
+        }
+        Shape::XmpTestbedA => Graph::xmp_testbed_a(&links(f, Graph::BOTTLENECK_LAYERS)?),
+        Shape::XmpTestbedB => Graph::xmp_testbed_b(&links(f, Graph::BOTTLENECK_LAYERS)?),
+        Shape::XmpTorus => Graph::xmp_torus(&links(f, Graph::TORUS_LAYERS)?),
+        Shape::Thesis22a => Graph::thesis_2_2a(&links(f, Graph::BOTTLENECK_LAYERS)?),
+        Shape::Thesis22b => Graph::thesis_2_2b(&links(f, Graph::PRIVATE_LAYERS)?),
+        Shape::Thesis32 | Shape::Thesis42 => {
+            let multipath = users("multipath_users", f.multipath_users)?;
+            let tcp = users("tcp_users", f.tcp_users)?;
+            let draw = if f.topology == Shape::Thesis32 { Graph::thesis_3_2 } else { Graph::thesis_4_2 };
+            draw(multipath, tcp, &links(f, Graph::PRIVATE_LAYERS)?)
+        }
+        Shape::FatTree | Shape::LeafSpine | Shape::VirtualHosts => unreachable!("they are not drawn"),
+    })
 }
 
-fn needed(value: Option<u32>, message: &str) -> Result<u32, Wrong> {
-    value.ok_or_else(|| wrong("topology", message))
+fn links<const N: usize>(f: &Fabric, names: [&str; N]) -> Result<Links<N>, Wrong> {
+    let Layers { rate, delay, limit, mark, loss } = Layers::new(f, names)?;
+    let layers = std::array::from_fn(|i| LinkConfig {
+        rate: rate[i],
+        delay: delay[i],
+        limit: limit[i],
+        mark: mark[i],
+        loss: loss[i],
+    });
+    Ok(Links {
+        layers,
+        host: (f.host_queue.threshold(), f.host_mark.threshold()),
+        non_ect: non_ect(f.non_ect),
+    })
 }
 
 fn non_ect(non_ect: NonEct) -> PortNonEct {
@@ -146,14 +175,14 @@ struct Layers<const N: usize> {
 
 impl<const N: usize> Layers<N> {
     fn new(f: &Fabric, names: [&str; N]) -> Result<Self, Wrong> {
-        let rate: [Rate; N] = of_layers("rate", &f.rate, names)?;
+        let rate: [Rate; N] = of_layers("rate", said("rate", &f.rate, "10Gbps")?, names)?;
         for (rate, layer) in rate.iter().zip(names) {
             if !RATES.contains(&rate.0) {
                 let message = format!("{rate} in the {layer} layer: a link has 1kbps to 100Tbps");
                 return Err(wrong("rate", message));
             }
         }
-        let delay: [Duration; N] = of_layers("delay", &f.delay, names)?;
+        let delay: [Duration; N] = of_layers("delay", said("delay", &f.delay, "20us")?, names)?;
         if let Some(delay) = delay.iter().find(|d| d.0 > LONGEST) {
             return Err(wrong("delay", format!("{delay}: a link has at most 1000s of delay")));
         }
@@ -167,11 +196,17 @@ impl<const N: usize> Layers<N> {
         Ok(Self {
             rate: rate.map(|r| r.0),
             delay: delay.map(|d| d.0),
-            limit: of_layers("queue", &f.queue, names)?.map(|q| q.threshold()),
+            limit: of_layers("queue", said("queue", &f.queue, "100pkt")?, names)?.map(|q| q.threshold()),
             mark: of_layers("mark", &f.mark, names)?.map(|q| q.threshold()),
             loss: loss.map(|p| p.to_port()),
         })
     }
+}
+
+/// What a topology cannot do without.
+fn said<'a, T>(key: &str, value: &'a Option<Layered<T>>, example: &str) -> Result<&'a Layered<T>, Wrong> {
+    let message = || format!("`{key}` is missing, such as {key} = \"{example}\"");
+    value.as_ref().ok_or_else(|| (vec!["fabric".to_owned()], message()))
 }
 
 fn of_layers<T: Copy, const N: usize>(key: &str, v: &Layered<T>, names: [&str; N]) -> Result<[T; N], Wrong> {

@@ -88,10 +88,12 @@ fn holnet_uta_runs_where_ports_flag_congestion() {
 /// A flag stands for a share of a limit: none, no flag, and so no congestion that a balancer would see.
 #[test]
 fn flags_need_queues_with_a_limit() {
-    let expected = "the queues of spine layer have none";
     for (queue, expected) in [
-        ("\"unlimited\"", "the queues of every layer have none"),
-        ("{ rack = \"9pkt\", spine = \"unlimited\" }", expected),
+        ("\"unlimited\"", "in the rack layer that from leaf 0 to host 0 has none"),
+        (
+            "{ rack = \"9pkt\", spine = \"unlimited\" }",
+            "in the spine layer that from leaf 0 to spine 0 has none",
+        ),
     ] {
         let set = format!("fabric.queue={queue}");
         for scheme in

@@ -142,7 +142,7 @@ fn what_is_wrong_is_named() {
         (&["fabric.virtual_hosts.mapping=['shared']"], "1 mappings for 2 hosts: one for each"),
         (&["fabric.virtual_hosts.nics=0"], "48 virtual NICs on 0 physical ones: at least one of each"),
         (&["fabric.virtual_hosts.receive='1bps'"], "1bps: a link has 1kbps to 100Tbps"),
-        (&["fabric.k=4"], "another topology's; virtual hosts have a table `virtual_hosts`"),
+        (&["fabric.k=4"], "`k` is a fat tree's; virtual hosts have a table `virtual_hosts`"),
         (&["fabric.rate={nic='1Gbps', trunk='1Gbps'}"], "the layer `vnic` has no value"),
         (&["schemes.table3.subflows=5"], "5 subflows: this fabric has 1 to 4 distinct paths"),
         (&["workloads.2-connections.connections=0"], "1 to 10000 connections for each transfer"),
@@ -194,5 +194,5 @@ fn what_is_wrong_is_named() {
     assert!(missing.contains("virtual hosts need a table such as virtual_hosts = {"), "{missing}");
     let other = text.replace("topology = \"virtual-hosts\"", "topology = \"fat-tree\"\nk = 4");
     let foreign = error(other);
-    assert!(foreign.contains("these are of topology = \"virtual-hosts\""), "{foreign}");
+    assert!(foreign.contains("that of topology = \"virtual-hosts\"; a fat tree has `k`"), "{foreign}");
 }
