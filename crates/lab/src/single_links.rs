@@ -2,12 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tresse_fabric::Topology;
+use tresse_fabric::{Loss, Probability as PortProbability, Topology};
 
 use crate::error::did_you_mean;
 use crate::experiment::Fabric;
 use crate::network::Wrong;
-use crate::units::Rate;
+use crate::resolve::LONGEST;
+use crate::units::{Duration, Probability, Queue, Rate};
 
 /// A link that differs from its layer.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -17,6 +18,14 @@ pub struct LinkSetting {
     pub ends: [String; 2],
     /// Its rate.
     pub rate: Option<Rate>,
+    /// Its one-way delay.
+    pub delay: Option<Duration>,
+    /// The size of the queues in its switches' ports; a host's NIC has `fabric.host_queue`.
+    pub queue: Option<Queue>,
+    /// K in its switches' ports.
+    pub mark: Option<Queue>,
+    /// How likely its ports lose an arriving packet: 0 to less than 1.
+    pub loss: Option<Probability>,
     /// It is not there.
     #[serde(default)]
     pub failed: bool,
@@ -38,24 +47,89 @@ pub(crate) fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option
         if seen.contains(&ports) {
             return Err(at("ends", format!("the link of {} stands here twice", link.ends.join(" and "))));
         }
-        match (link.rate, link.failed) {
+        match (link.said(), link.failed) {
             (None, false) => {
-                return Err(at("ends", "nothing is said of this link: `rate` or failed = true".into()));
+                let message = "nothing is said of this link: `rate`, `delay`, `queue`, `mark`, `loss`, or failed = true";
+                return Err(at("ends", message.into()));
             }
-            (Some(_), true) => return Err(at("rate", "a link that is not there has no rate".into())),
+            (Some(key), true) => {
+                return Err(at(key, format!("a link that is not there has no {key}")));
+            }
             (None, true) => match over_every_link {
                 Some(who) => return Err(at("failed", format!("{who} leads around this one"))),
                 None => gone.extend(&ports),
             },
-            (Some(rate), false) if RATES.contains(&rate.0) => {
-                ports.iter().for_each(|&port| topology.configs[port as usize].rate = rate.0);
+            (Some(_), false) => {
+                link.check(f).map_err(|(key, e)| at(key, e))?;
+                ports.iter().for_each(|&port| link.apply(topology, port));
             }
-            (Some(rate), false) => return Err(at("rate", format!("{rate}: a link has 1kbps to 100Tbps"))),
         }
         seen.push(ports);
     }
     topology.remove(&gone);
     Ok(())
+}
+
+impl LinkSetting {
+    /// The first thing that it says of a link that is there.
+    fn said(&self) -> Option<&'static str> {
+        let keys = [
+            ("rate", self.rate.is_some()),
+            ("delay", self.delay.is_some()),
+            ("queue", self.queue.is_some()),
+            ("mark", self.mark.is_some()),
+            ("loss", self.loss.is_some()),
+        ];
+        keys.into_iter().find(|(_, is_said)| *is_said).map(|(key, _)| key)
+    }
+
+    /// What is wrong with it, and the key.
+    fn check(&self, f: &Fabric) -> Result<(), (&'static str, String)> {
+        self.rate.map_or(Ok(()), check_rate).map_err(|e| ("rate", e))?;
+        self.delay.map_or(Ok(()), check_delay).map_err(|e| ("delay", e))?;
+        self.loss.map_or(Ok(()), check_loss).map_err(|e| ("loss", e))?;
+        let queue = [("queue", self.queue), ("mark", self.mark)].into_iter().find(|(_, q)| q.is_some());
+        match queue {
+            Some((key, _)) if !f.classes.is_empty() => Err((
+                key,
+                "the classes of `fabric.classes` have queues of their own, the same in a whole layer".into(),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn apply(&self, topology: &mut Topology, port: u32) {
+        let is_nic = topology.network.ends[port as usize][0] < topology.network.hosts;
+        let stream = topology.streams[port as usize];
+        let config = &mut topology.configs[port as usize];
+        config.rate = self.rate.map_or(config.rate, |rate| rate.0);
+        config.delay = self.delay.map_or(config.delay, |delay| delay.0);
+        if let Some(loss) = self.loss {
+            config.loss = Loss::new(loss.to_port(), 0, stream);
+        }
+        if !is_nic {
+            config.limit = self.queue.map_or(config.limit, Queue::threshold);
+            config.mark = self.mark.map_or(config.mark, Queue::threshold);
+        }
+    }
+}
+
+/// Whether a link may have this rate.
+pub(crate) fn check_rate(rate: Rate) -> Result<(), String> {
+    if RATES.contains(&rate.0) { Ok(()) } else { Err(format!("{rate}: a link has 1kbps to 100Tbps")) }
+}
+
+/// Whether a link may have this delay.
+pub(crate) fn check_delay(delay: Duration) -> Result<(), String> {
+    if delay.0 <= LONGEST { Ok(()) } else { Err(format!("{delay}: a link has at most 1000s of delay")) }
+}
+
+/// Whether a link may lose so much.
+pub(crate) fn check_loss(loss: Probability) -> Result<(), String> {
+    if loss.to_port() < PortProbability::ONE {
+        return Ok(());
+    }
+    Err(format!("{loss}: no flow would ever finish"))
 }
 
 /// The ports of the link between two nodes, both directions.

@@ -137,8 +137,33 @@ fn a_permutation_runs_on_every_one_of_them() {
     }
 }
 
+/// A link's own values go to its switches' ports, those of a NIC stay.
+#[test]
+fn a_single_link_may_differ_in_everything() {
+    let link = "[[fabric.links]]\nends = [\"S1\", \"left\"]\nrate = \"5Gbps\"\ndelay = \"7us\"\nqueue = \"9pkt\"\n\
+                mark = \"3pkt\"\nloss = 0.25\n";
+    let changed = plan(&format!("{EXPERIMENT}{link}")).expect("valid").fabric;
+    let plain = plan(EXPERIMENT).expect("valid").fabric;
+    let [host, left] = ["S1", "left"].map(|name| changed.node(name).expect("it is there"));
+    let own = changed.ports_between(host, left);
+    for (port, (now, before)) in (0..).zip(changed.ports(1).iter().zip(plain.ports(1))) {
+        if !own.contains(&port) {
+            assert_eq!(*now, before);
+            continue;
+        }
+        assert_eq!((now.rate, now.delay), (5_000_000_000, 7 * MICROSECOND));
+        assert_eq!(now.loss.probability().parts(), 1 << 30);
+        let is_nic = changed.network.ends[port as usize][0] == host;
+        assert_eq!(now.limit == before.limit, is_nic);
+        assert_eq!(now.mark == before.mark, is_nic);
+    }
+    let losses = changed.ports(1);
+    assert_ne!(losses[own[0] as usize].loss, losses[own[1] as usize].loss, "each port draws its own");
+}
+
 #[test]
 fn what_is_wrong_is_told_with_its_line() {
+    let link = |keys: &str| format!("{EXPERIMENT}[[fabric.links]]\nends = [\"S1\", \"left\"]\n{keys}\n");
     let swap = |old: &str, new: &str| {
         assert!(EXPERIMENT.contains(old), "{old}");
         EXPERIMENT.replacen(old, new, 1)
@@ -166,6 +191,13 @@ fn what_is_wrong_is_told_with_its_line() {
             "t.toml:2:1: `rate` is missing, such as rate = \"10Gbps\"",
         ),
         (swap("queue = \"100pkt\"\n", ""), "t.toml:2:1: `queue` is missing, such as queue = \"100pkt\""),
+        (link("delay = \"1001s\""), "t.toml:33:9: 1001s: a link has at most 1000s of delay"),
+        (link("loss = 1"), "t.toml:33:8: 1: no flow would ever finish"),
+        (link("queue = \"9pkt\"\nfailed = true"), "t.toml:33:9: a link that is not there has no queue"),
+        (
+            link("mark = \"9pkt\"\n[[fabric.classes]]\nquantum = \"1500B\""),
+            "t.toml:33:8: the classes of `fabric.classes` have queues of their own",
+        ),
     ] {
         let error = plan(&text).map(drop).expect_err(expected);
         assert!(error.contains(expected), "{expected}:\n{error}");
