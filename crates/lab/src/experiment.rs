@@ -2,10 +2,12 @@
 //! published.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tresse_fabric::Graph;
 
 use crate::changes::ChangeKey;
 use crate::port_options::{Buffer, Class, Red};
@@ -78,11 +80,17 @@ pub struct Fabric {
     pub multipath_users: Option<u32>,
     /// Of `thesis-3.2` and `thesis-4.2`, hosts with TCP flows, the thesis's N2: 1 to 10000; 1 if it is not said.
     pub tcp_users: Option<u32>,
-    /// Link rate, one for all layers or one for each. Every topology needs one.
+    /// Of topology "file", the network: node-link JSON (networkx) or GraphML. Its path starts at the experiment's file.
+    pub file: Option<String>,
+    /// What that file says.
+    #[serde(skip)]
+    pub graph: Option<Arc<Graph>>,
+    /// Link rate, one for all layers or one for each. Only the links of a file may say their own instead.
     pub rate: Option<Layered<Rate>>,
-    /// One-way propagation delay of a link. Every topology needs one.
+    /// One-way propagation delay of a link. Only the links of a file may say their own instead.
     pub delay: Option<Layered<Duration>>,
-    /// An arriving packet is dropped if the queue of its port is this long. Every topology needs one.
+    /// An arriving packet is dropped if the queue of its port is this long. Only the links of a file may say their own
+    /// instead.
     pub queue: Option<Layered<Queue>>,
     /// K: an arriving ECN-capable packet is marked if the queue is longer than this.
     #[serde(default = "unlimited")]
@@ -163,6 +171,8 @@ pub enum Topology {
     /// THESIS Fig. 4.2: the same, with other names.
     #[serde(rename = "thesis-4.2")]
     Thesis42,
+    /// What `file` says.
+    File,
 }
 
 /// One value for every layer of links, or one for each.

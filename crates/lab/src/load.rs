@@ -8,6 +8,7 @@ use toml::{Spanned, Table, Value};
 
 use crate::error::{LabError, did_you_mean};
 use crate::experiment::Experiment;
+use crate::graph_file;
 use crate::papers;
 
 /// Which size of an experiment is run.
@@ -125,7 +126,9 @@ pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loa
         overrides.push((path, cause));
     }
     let experiment = Experiment::deserialize_table(&resolved).map_err(|e| LabError::Input(e.to_string()))?;
-    Ok(Loaded { source, experiment, resolved, cuts, overrides })
+    let mut loaded = Loaded { source, experiment, resolved, cuts, overrides };
+    graph_file::read(&mut loaded)?;
+    Ok(loaded)
 }
 
 impl Experiment {

@@ -66,6 +66,7 @@ const PAGES: &[Page] = &[
     page!(Topologies, "thesis-2.2b", "THESIS §2.4.2, Fig. 2.2"),
     page!(Topologies, "thesis-3.2", "THESIS §3.4.2, Fig. 3.2"),
     page!(Topologies, "thesis-4.2", "THESIS §4.4, Fig. 4.2"),
+    page!(Topologies, "file", "networkx; GraphML: Brandes et al., GD 2001"),
     page!(Workloads, "permutation", "XMP §5.2.1"),
     page!(Workloads, "rack-to-rack", "OPN §Design motivation"),
     page!(Workloads, "collective", "Patarasuk and Yuan, JPDC 2009; Thakur et al., IJHPCA 2005"),

@@ -25,16 +25,33 @@ impl<T: Copy> Layered<T> {
             Self::All(v) => return Ok(vec![*v; names.len()]),
             Self::Each(each) => each,
         };
+        self.known(names)?;
         let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
         let all = names.join(", ");
-        if let Some(unknown) = each.keys().find(|k| !names.contains(&k.as_str())) {
-            let hint = did_you_mean(unknown, names.iter().copied());
-            return Err(format!("there is no layer `{unknown}`{hint} (there are: {all})"));
-        }
         if let Some(missing) = names.iter().find(|n| !each.contains_key(**n)) {
             return Err(format!("the layer `{missing}` has no value (there are: {all})"));
         }
         Ok(names.iter().map(|&name| each[name]).collect())
+    }
+
+    /// The value for one layer, if there is one.
+    pub fn of(&self, name: &str) -> Option<T> {
+        match self {
+            Self::All(v) => Some(*v),
+            Self::Each(each) => each.get(name).copied(),
+        }
+    }
+
+    /// Whether it speaks of layers of these names only.
+    ///
+    /// # Errors
+    /// If there is no such layer.
+    pub fn known(&self, names: &[impl AsRef<str>]) -> Result<(), String> {
+        let Self::Each(each) = self else { return Ok(()) };
+        let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+        let Some(unknown) = each.keys().find(|k| !names.contains(&k.as_str())) else { return Ok(()) };
+        let hint = did_you_mean(unknown, names.iter().copied());
+        Err(format!("there is no layer `{unknown}`{hint} (there are: {})", names.join(", ")))
     }
 }
 

@@ -14,6 +14,7 @@ pub(crate) fn check(f: &Fabric) -> Result<(), Wrong> {
         ("virtual_hosts", (f.virtual_hosts.is_some(), "that of topology = \"virtual-hosts\"")),
         ("pairs", (f.pairs.is_some(), "a dumbbell's")),
         ("hops", (f.hops.is_some(), "a parking lot's")),
+        ("file", (f.file.is_some(), "that of topology = \"file\"")),
         ("multipath_users", users(&f.multipath_users)),
         ("tcp_users", users(&f.tcp_users)),
     ];
@@ -29,6 +30,7 @@ pub(crate) fn check(f: &Fabric) -> Result<(), Wrong> {
         Shape::Thesis32 | Shape::Thesis42 => {
             (&["multipath_users", "tcp_users"], "this network has `multipath_users` and `tcp_users`")
         }
+        Shape::File => (&["file"], "this topology has a `file` that says how large it is"),
         Shape::XmpTestbedA | Shape::XmpTestbedB | Shape::XmpTorus | Shape::Thesis22a | Shape::Thesis22b => {
             (&[], "this network is as large as the paper's")
         }

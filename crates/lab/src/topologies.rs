@@ -1,5 +1,5 @@
 //! The topologies that `[fabric]` describes: a fat tree, a leaf-spine, virtual hosts, and those of the papers' small
-//! experiments.
+//! experiments, and users' own.
 
 use tresse_fabric::{
     FatTree, FatTreeConfig, Graph, LeafSpine, LeafSpineError, LinkConfig, Links, NonEct as PortNonEct,
@@ -114,8 +114,11 @@ fn spare(f: &Fabric, hosts: &VirtualHosts, changes: &[ChangeKey]) -> Result<Vec<
     Ok(spare)
 }
 
-/// The topologies that are drawn link by link: those of the papers' small experiments.
+/// The topologies that are drawn link by link: those of the papers' small experiments, and that of a file.
 pub(crate) fn drawn(f: &Fabric) -> Result<Graph, Wrong> {
+    if let Some(graph) = &f.graph {
+        return Ok(Graph::clone(graph));
+    }
     let users = |key, users: Option<u32>| within(key, users.unwrap_or(1), 10_000);
     Ok(match f.topology {
         Shape::Dumbbell => {
@@ -137,6 +140,9 @@ pub(crate) fn drawn(f: &Fabric) -> Result<Graph, Wrong> {
             let draw = if f.topology == Shape::Thesis32 { Graph::thesis_3_2 } else { Graph::thesis_4_2 };
             draw(multipath, tcp, &links(f, Graph::PRIVATE_LAYERS)?)
         }
+        Shape::File => {
+            return Err(wrong("topology", "topology = \"file\" needs `file`, such as file = \"net.json\""));
+        }
         Shape::FatTree | Shape::LeafSpine | Shape::VirtualHosts => unreachable!("they are not drawn"),
     })
 }
@@ -157,7 +163,7 @@ fn links<const N: usize>(f: &Fabric, names: [&str; N]) -> Result<Links<N>, Wrong
     })
 }
 
-fn non_ect(non_ect: NonEct) -> PortNonEct {
+pub(crate) fn non_ect(non_ect: NonEct) -> PortNonEct {
     match non_ect {
         NonEct::Queue => PortNonEct::Queue,
         NonEct::Drop => PortNonEct::Drop,

@@ -36,6 +36,16 @@ pub enum Queue {
     Unlimited,
 }
 
+impl From<Threshold> for Queue {
+    fn from(threshold: Threshold) -> Self {
+        match threshold {
+            Threshold::UNLIMITED => Self::Unlimited,
+            bytes if bytes.is_bytes() => Self::Bytes(bytes.value()),
+            packets => Self::Packets(packets.value()),
+        }
+    }
+}
+
 impl Queue {
     /// As a port takes it.
     pub fn threshold(self) -> Threshold {

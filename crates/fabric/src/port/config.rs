@@ -25,13 +25,15 @@ impl Threshold {
         if n >= u64::from(Self::BYTES) { Self::UNLIMITED } else { Self(n as u32 | Self::BYTES) }
     }
 
+    /// Whether it is a number of bytes.
     #[inline]
-    pub(crate) fn is_bytes(self) -> bool {
+    pub fn is_bytes(self) -> bool {
         self.0 & Self::BYTES != 0
     }
 
+    /// The number, of bytes or of packets.
     #[inline]
-    pub(crate) fn value(self) -> u64 {
+    pub fn value(self) -> u64 {
         u64::from(self.0 & !Self::BYTES)
     }
 }
