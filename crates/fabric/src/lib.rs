@@ -8,6 +8,7 @@
 //! packet will leave, so only its arrival at the next node is an event.
 
 mod balance;
+mod bisection;
 mod fabric;
 mod fat_tree;
 mod flag;
@@ -36,6 +37,7 @@ mod units;
 mod virtual_hosts;
 
 pub use balance::Balancing;
+pub use bisection::bisection;
 pub use fabric::{Arrival, Fabric, Heard, RouteId};
 pub use fat_tree::{FatTree, FatTreeConfig, FatTreeError, Spread};
 pub use flag::{Feedback, FlagConfig};

@@ -109,6 +109,34 @@ impl ShortestPaths {
         Route { there, back }
     }
 
+    /// For every two nodes `0..hosts` with a path from the first to the second: calls `each` with them and with the
+    /// least and the most that `cost` of the ports adds up to on any of their shortest paths.
+    pub fn spans(&self, cost: impl Fn(u32) -> u64, mut each: impl FnMut(u32, u32, [u64; 2])) {
+        let hosts = self.last.len() as u32;
+        let mut members = vec![Vec::new(); self.ways.len()];
+        for (to, &(destination, last)) in (0..).zip(&self.last) {
+            members[destination].push((to, last.map_or(0, &cost)));
+        }
+        for (ways, members) in self.ways.iter().zip(&members) {
+            let mut spans = vec![[0; 2]; ways.len()];
+            let mut nodes: Vec<u32> = (0..).zip(ways).filter(|(_, w)| w.length > 0).map(|(n, _)| n).collect();
+            nodes.sort_by_key(|&node| ways[node as usize].length);
+            for node in nodes {
+                let next = |port: u32| {
+                    spans[self.ends[port as usize][1] as usize].map(|span: u64| span + cost(port))
+                };
+                let widest = |a: [u64; 2], b: [u64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
+                spans[node as usize] =
+                    self.towards(ways, node).map(next).reduce(widest).expect("a way has a first port");
+            }
+            for from in (0..hosts).filter(|&from| ways[from as usize].count > 0) {
+                for &(to, last) in members.iter().filter(|(to, _)| *to != from) {
+                    each(from, to, spans[from as usize].map(|span| span + last));
+                }
+            }
+        }
+    }
+
     /// If every pair of nodes `0..hosts` for which `talks(from, to)` sends one unit evenly over all its shortest
     /// paths: what each port carries, and how many units there are. Pairs without a path send nothing.
     pub(crate) fn loads(&self, talks: impl Fn(u32, u32) -> bool) -> (Vec<f64>, f64) {

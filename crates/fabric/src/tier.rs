@@ -40,7 +40,7 @@ pub struct Tier {
     pub direction: Direction,
     /// How many ports there are that the traffic can use.
     pub ports: u32,
-    /// The sum of their rates, bit/s.
+    /// The sum of their rates, bit/s; beyond 2^64 - 1 it is that.
     pub capacity: BitsPerSecond,
     /// How many of them a bit of the traffic crosses on the mean, above 0: 1 if all of it crosses the tier once.
     pub crossings: f64,
@@ -83,7 +83,7 @@ pub fn tiers(topology: &Topology, talks: impl Fn(u32, u32) -> bool) -> Vec<Tier>
                 layer: Arc::clone(name),
                 direction,
                 ports: used.len() as u32,
-                capacity: used.iter().map(|&port| topology.configs[port].rate).sum(),
+                capacity: used.iter().fold(0, |sum, &port| topology.configs[port].rate.saturating_add(sum)),
                 // Sums of such shares as a twentieth are not quite 1.
                 crossings: (crossings * 1e9).round() / 1e9,
             });

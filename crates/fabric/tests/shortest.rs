@@ -129,3 +129,27 @@ fn a_fat_trees_shortest_paths_are_those_of_its_addresses() {
         }
     }
 }
+
+proptest! {
+    /// The least and the most of a cost over the paths of each pair are those of their enumeration.
+    #[test]
+    fn spans_are_those_of_all_shortest_paths(topology in networks()) {
+        let paths = ShortestPaths::new(&topology);
+        let cost = |port: u32| u64::from(port * 7919 % 13);
+        let mut pairs = BTreeSet::new();
+        let mut wrong = Vec::new();
+        paths.spans(cost, |from, to, span| {
+            let costs = (0..paths.count(from, to)).map(|k| paths.route(from, to, k).there.iter().map(|&p| cost(p)).sum());
+            let costs: Vec<u64> = costs.collect();
+            if [costs.iter().min(), costs.iter().max()] != span.each_ref().map(Some) {
+                wrong.push((from, to, span));
+            }
+            pairs.insert((from, to));
+        });
+        prop_assert!(wrong.is_empty(), "{:?}", wrong);
+        let hosts = 0..topology.hosts();
+        let all = hosts.clone().flat_map(|a| hosts.clone().map(move |b| (a, b)));
+        let reach: BTreeSet<_> = all.filter(|&(a, b)| paths.count(a, b) > 0).collect();
+        prop_assert_eq!(pairs, reach);
+    }
+}
