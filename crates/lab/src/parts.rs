@@ -69,6 +69,7 @@ const PAGES: &[Page] = &[
     page!(Topologies, "file", "networkx; GraphML: Brandes et al., GD 2001"),
     page!(Workloads, "permutation", "XMP §5.2.1"),
     page!(Workloads, "rack-to-rack", "OPN §Design motivation"),
+    page!(Workloads, "flows", ""),
     page!(Workloads, "collective", "Patarasuk and Yuan, JPDC 2009; Thakur et al., IJHPCA 2005"),
     page!(Workloads, "goal", "Hoefler et al., ICPP 2009; LogGOPSim, ATLAHS"),
     page!(Workloads, "random", "XMP §5.2.1"),

@@ -183,18 +183,20 @@ fn parse(text: &str, units: &[(&str, u64)], what: &str, example: &str) -> Result
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let bad = || format!("\"{number}\" is not a number; {expected}");
-    let mut value: u128 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| bad())? };
-    value *= u128::from(scale);
+    let large = || format!("\"{text}\" is too large; {expected}");
+    let whole: u128 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| bad())? };
+    let mut value = whole.checked_mul(scale.into()).ok_or_else(large)?;
     if !fraction.is_empty() {
         let digits = u32::try_from(fraction.len()).unwrap_or(u32::MAX);
         let power = 10u128.checked_pow(digits).ok_or_else(bad)?;
-        let part = fraction.parse::<u128>().map_err(|_| bad())? * u128::from(scale);
+        let part = fraction.parse::<u128>().map_err(|_| bad())?;
+        let part = part.checked_mul(scale.into()).ok_or_else(bad)?;
         if part % power != 0 {
             return Err(format!("\"{text}\" is finer than one {}; {expected}", units[0].0));
         }
         value += part / power;
     }
-    u64::try_from(value).map_err(|_| format!("\"{text}\" is too large; {expected}"))
+    u64::try_from(value).map_err(|_| large())
 }
 
 /// The shortest exact way to write `value`.

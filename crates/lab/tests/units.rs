@@ -27,6 +27,8 @@ fn what_is_refused_says_why() {
     assert!(reason("1.2.3us".parse()).contains("is not a number"));
     assert!(reason("0.5ps".parse()).contains("finer than one ps"));
     assert!(reason("99999999999999s".parse()).contains("too large"));
+    assert!(reason("99999999999999999999999999999999s".parse()).contains("too large"));
+    assert!(reason("0.99999999999999999999999999999999s".parse()).contains("is not a number"));
     assert!("3Gbps".parse::<Duration>().is_err(), "a rate is no duration");
 }
 
