@@ -17,6 +17,7 @@ mod listed;
 mod graph_file;
 pub mod flow_file;
 pub mod host_names;
+pub mod ideal;
 mod load;
 mod looks;
 pub mod manager_keys;

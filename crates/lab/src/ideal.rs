@@ -1,0 +1,297 @@
+//! The ideal completion time of a flow: what slowdowns are told against.
+//!
+//! It is that of the message alone on an empty network, with a window that never limits and without a handshake:
+//!
+//! - the propagation one way, over a shortest path (fewest links; of these the fastest),
+//! - the transmission of the first packet at every hop: a full one, or less if the message is shorter,
+//! - the transmission of all other bytes, their headers included, at the rate of the narrowest tier.
+//!
+//! A tier is the set of links at one distance on the shortest paths between the two hosts, with their rates summed.
+//! Each of them has to be crossed, so whatever ways subflows and switches choose among these paths, they do not
+//! beat the ideal by more than the transmission of a packet at every hop. A flow on a single path takes exactly its
+//! ideal time if the last link is among the slowest, or every packet is full.
+
+use std::collections::BTreeMap;
+
+use tresse_fabric::{SECOND, Time, Topology};
+
+/// How many times as long as `ideal` a flow took; at least 1, for what beats its ideal does so by rounding, or by a
+/// packet a hop.
+pub fn slowdown(completion: Time, ideal: Time) -> f64 {
+    (completion as f64 / ideal.max(1) as f64).max(1.0)
+}
+
+/// The ideal completion times on a network. What was found out is kept: for each pair of switches that hosts hang
+/// on, and for each switch the distances to it.
+#[derive(Debug)]
+pub struct Ideals<'a> {
+    topology: &'a Topology,
+    mss: u32,
+    header: u32,
+    /// By node: where its ports begin in `outgoing`, and one more.
+    starts: Vec<u32>,
+    /// The ports by which packets leave each node.
+    outgoing: Vec<u32>,
+    /// By address: its only link, if it has one only, to a switch.
+    access: Vec<Option<Access>>,
+    /// By destination.
+    distances: BTreeMap<u32, Distances>,
+    /// By two switches, or by two hosts of which one has several links.
+    ways: BTreeMap<[u32; 2], Option<Way>>,
+    /// By node: the step of a search in which it was met last, and the fastest way there.
+    met: Vec<(u64, Way)>,
+    /// The steps of all searches.
+    steps: u64,
+}
+
+/// By switch, how many links lead from it to a destination; [`FAR`] if none does.
+type Distances = Vec<u16>;
+
+const FAR: u16 = u16::MAX;
+
+/// Distances that are kept; 64 MB.
+const KEPT: usize = 1 << 25;
+
+#[derive(Debug, Clone, Copy)]
+struct Access {
+    switch: u32,
+    /// The port to the switch, and the port from there.
+    up: u32,
+    down: u32,
+}
+
+/// The shortest paths between two nodes.
+struct Paths {
+    /// Their links, by the distance from the first node.
+    tiers: Vec<Vec<u32>>,
+    /// The fastest one for a full packet.
+    fastest: Way,
+}
+
+/// What there is between two nodes.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    /// Of the fastest shortest path: propagation, ps.
+    delay: Time,
+    /// How long a byte takes over it, summed over its hops, in 2^-16 ps.
+    byte_time: u64,
+    /// The rate of the narrowest tier, bit/s.
+    narrowest: u64,
+}
+
+impl Way {
+    /// From a node to itself.
+    const NONE: Self = Self { delay: 0, byte_time: 0, narrowest: u64::MAX };
+
+    fn then(self, next: Self) -> Self {
+        Self {
+            delay: self.delay + next.delay,
+            byte_time: self.byte_time.saturating_add(next.byte_time),
+            narrowest: self.narrowest.min(next.narrowest),
+        }
+    }
+
+    /// How long a packet takes.
+    fn time(&self, bytes: u64) -> Time {
+        self.delay + ((u128::from(bytes) * u128::from(self.byte_time)) >> 16) as Time
+    }
+}
+
+impl<'a> Ideals<'a> {
+    /// For packets with at most `mss` bytes of payload behind `header` bytes. Links that are down must have been
+    /// taken out of `topology`.
+    pub fn new(topology: &'a Topology, mss: u32, header: u32) -> Self {
+        let network = &topology.network;
+        let mut starts = vec![0; network.nodes as usize + 1];
+        for &[from, _] in &network.ends {
+            starts[from as usize + 1] += 1;
+        }
+        for node in 0..network.nodes as usize {
+            starts[node + 1] += starts[node];
+        }
+        let mut outgoing = vec![0; network.ends.len()];
+        let mut next = starts.clone();
+        // The port to each address; it has no access link if there are several.
+        let mut down = vec![0; network.hosts as usize];
+        for (port, &[from, to]) in (0..).zip(&network.ends) {
+            outgoing[next[from as usize] as usize] = port;
+            next[from as usize] += 1;
+            if let Some(down) = down.get_mut(to as usize) {
+                *down = port;
+            }
+        }
+        let access =
+            |host: u32| match outgoing[starts[host as usize] as usize..starts[host as usize + 1] as usize] {
+                [up] => {
+                    let switch = network.ends[up as usize][1];
+                    let access = Access { switch, up, down: down[host as usize] };
+                    (switch >= network.hosts).then_some(access)
+                }
+                _ => None,
+            };
+        Self {
+            topology,
+            mss,
+            header,
+            access: (0..network.hosts).map(access).collect(),
+            starts,
+            outgoing,
+            distances: BTreeMap::new(),
+            ways: BTreeMap::new(),
+            met: vec![(0, Way::NONE); network.nodes as usize],
+            steps: 0,
+        }
+    }
+
+    /// The ideal completion time of a message of `bytes` from one host to another, ps; `None` if no path leads there.
+    /// The links of all addresses of a host count.
+    pub fn time(&mut self, from: u32, to: u32, bytes: u64) -> Option<Time> {
+        let way = self.way(from, to)?;
+        let (mss, header) = (u64::from(self.mss), u64::from(self.header));
+        let first = bytes.min(mss) + header;
+        let all = bytes + bytes.div_ceil(mss).max(1) * header;
+        let rest = u128::from(all - first) * u128::from(8 * SECOND) / u128::from(way.narrowest);
+        Some(way.time(first) + rest as Time)
+    }
+
+    fn way(&mut self, from: u32, to: u32) -> Option<Way> {
+        if let Some((own, other)) = self.only(from).zip(self.only(to)) {
+            let key = [own.switch, other.switch];
+            let between = match self.ways.get(&key) {
+                Some(known) => *known,
+                None => {
+                    let found = self.paths(key).map(|paths| self.narrowed(&[paths]));
+                    *self.ways.entry(key).or_insert(found)
+                }
+            };
+            return Some(self.link(own.up).then(between?).then(self.link(other.down)));
+        }
+        if let Some(known) = self.ways.get(&[from, to]) {
+            return *known;
+        }
+        let (own, other) = (self.topology.addresses(from), self.topology.addresses(to));
+        let pairs = own.flat_map(|a| other.clone().map(move |b| [a, b]));
+        let all: Vec<Paths> = pairs.filter_map(|pair| self.paths(pair)).collect();
+        let found = (!all.is_empty()).then(|| self.narrowed(&all));
+        *self.ways.entry([from, to]).or_insert(found)
+    }
+
+    /// The only link of a host, if it has one only, to a switch.
+    fn only(&self, host: u32) -> Option<Access> {
+        let addresses = self.topology.addresses(host);
+        self.access[addresses.start as usize].filter(|_| addresses.len() == 1)
+    }
+
+    /// The fastest of all these paths, with the narrowest tier of them together. Those between some addresses may
+    /// be longer than others: a tier consists of their links at one distance, and of the last links of shorter ones.
+    fn narrowed(&self, all: &[Paths]) -> Way {
+        let longest = all.iter().map(|paths| paths.tiers.len()).max().unwrap_or(0);
+        let rate = |distance: usize| {
+            let tiers = all.iter().flat_map(|Paths { tiers, .. }| &tiers[distance.min(tiers.len() - 1)]);
+            let mut links: Vec<u32> = tiers.copied().collect();
+            links.sort_unstable();
+            links.dedup();
+            links.iter().fold(0, |sum, &port| u64::saturating_add(sum, self.topology.rate(port)))
+        };
+        let full = u64::from(self.mss + self.header);
+        let ways = all.iter().map(|paths| paths.fastest);
+        let fastest = ways.min_by_key(|way| way.time(full)).unwrap_or(Way::NONE);
+        Way { narrowest: (0..longest).map(rate).min().unwrap_or(u64::MAX), ..fastest }
+    }
+
+    /// The shortest paths from one node to another; `None` if there is none.
+    fn paths(&mut self, [from, to]: [u32; 2]) -> Option<Paths> {
+        // The distances to a host that hangs on one switch are those to that switch.
+        if let Some(&Some(Access { switch, down, .. })) = self.access.get(to as usize) {
+            let mut paths = self.paths([from, switch])?;
+            paths.tiers.push(vec![down]);
+            paths.fastest = paths.fastest.then(self.link(down));
+            return Some(paths);
+        }
+        self.find_distances(to);
+        let (hosts, distances) = (self.topology.network.hosts, &self.distances[&to]);
+        // How far it is from where a link leads to; a host passes nothing on.
+        let rest = |node: u32| match node.checked_sub(hosts) {
+            _ if node == to => 0,
+            Some(switch) => distances[switch as usize],
+            None => FAR,
+        };
+        let mut length = match from.checked_sub(hosts) {
+            Some(_) => rest(from),
+            None => self.links(from).map(|(_, next)| rest(next)).min()?.saturating_add(1),
+        };
+        if length == FAR {
+            return None;
+        }
+        let full = u64::from(self.mss + self.header);
+        let (mut tiers, mut nodes) = (Vec::new(), vec![from]);
+        let (mut met, mut steps) = (std::mem::take(&mut self.met), self.steps);
+        met[from as usize] = (steps, Way::NONE);
+        while length > 0 {
+            length -= 1;
+            steps += 1;
+            let (mut tier, mut next) = (Vec::new(), Vec::new());
+            for &near in &nodes {
+                for (port, far) in self.links(near).filter(|&(_, far)| rest(far) == length) {
+                    tier.push(port);
+                    let way = met[near as usize].1.then(self.link(port));
+                    let (step, fastest) = &mut met[far as usize];
+                    if *step != steps {
+                        (*step, *fastest) = (steps, way);
+                        next.push(far);
+                    } else if way.time(full) < fastest.time(full) {
+                        *fastest = way;
+                    }
+                }
+            }
+            tiers.push(tier);
+            nodes = next;
+        }
+        let fastest = met[to as usize].1;
+        (self.met, self.steps) = (met, steps);
+        Some(Paths { tiers, fastest })
+    }
+
+    /// The ports by which packets leave a node, and where they lead.
+    fn links(&self, node: u32) -> impl Iterator<Item = (u32, u32)> {
+        let [start, end] = [node, node + 1].map(|n| self.starts[n as usize] as usize);
+        self.outgoing[start..end].iter().map(|&port| (port, self.topology.network.ends[port as usize][1]))
+    }
+
+    /// Sees that the distances to a node are there.
+    fn find_distances(&mut self, to: u32) {
+        if self.distances.contains_key(&to) {
+            return;
+        }
+        let hosts = self.topology.network.hosts;
+        let mut distances = vec![FAR; (self.topology.network.nodes - hosts) as usize];
+        if let Some(switch) = to.checked_sub(hosts) {
+            distances[switch as usize] = 0;
+        }
+        let (mut nearest, mut distance) = (vec![to], 0);
+        while !nearest.is_empty() {
+            distance += 1;
+            let mut next = Vec::new();
+            // Every link leads both ways.
+            for (_, far) in nearest.iter().flat_map(|&near| self.links(near)) {
+                let Some(switch) = far.checked_sub(hosts) else { continue };
+                if distances[switch as usize] == FAR {
+                    distances[switch as usize] = distance;
+                    next.push(far);
+                }
+            }
+            nearest = next;
+        }
+        if (self.distances.len() + 1) * distances.len() > KEPT {
+            self.distances.clear();
+        }
+        self.distances.insert(to, distances);
+    }
+
+    /// A link as a way.
+    fn link(&self, port: u32) -> Way {
+        let config = &self.topology.configs[port as usize];
+        let byte_time = (u128::from(8 * SECOND) << 16) / u128::from(config.rate);
+        Way { delay: config.delay, byte_time: byte_time as u64, narrowest: config.rate }
+    }
+}
