@@ -6,6 +6,7 @@ pub mod bench;
 mod carriers;
 pub mod catalogue;
 mod changes;
+pub mod convergence;
 pub mod declared;
 pub mod distributions;
 mod engine;
