@@ -19,6 +19,7 @@ mod graph_file;
 pub mod flow_file;
 pub mod host_names;
 pub mod ideal;
+pub mod layers;
 mod load;
 mod looks;
 pub mod manager_keys;

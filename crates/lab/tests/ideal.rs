@@ -1,24 +1,18 @@
 //! Ideal completion times: by hand on every topology, and against packets.
 
-use std::sync::Arc;
+mod alone;
 
+use alone::{GIGABIT, HEADER, MSS, UNLIMITED, alone, leaf_spine};
 use proptest::prelude::*;
-use tresse_controllers::{Scheme, find};
 use tresse_fabric::{
-    Arrival, Ecn, Entity, Fabric, FatTree, FatTreeConfig, Header, LeafSpine, Loss, MICROSECOND, Mapping,
-    NEVER, Network, NonEct, PortConfig, Probability, SECOND, ShortestPaths, Threshold, Time, Topology,
-    VirtualHosts, VirtualHostsConfig,
+    Arrival, Ecn, Entity, Fabric, FatTree, FatTreeConfig, Header, Loss, MICROSECOND, Mapping, NEVER, Network,
+    NonEct, PortConfig, Probability, SECOND, ShortestPaths, Time, Topology, VirtualHosts, VirtualHostsConfig,
 };
 use tresse_lab::ideal::{Ideals, slowdown};
-use tresse_sim::{FlowSpec, Path, Step, World};
-use tresse_transport::{Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler};
+use tresse_sim::Step;
 
-const MSS: u32 = 1460;
-const HEADER: u32 = 40;
-const GIGABIT: u64 = 1_000_000_000;
 /// A full packet at 1 Gbit/s.
 const PACKET: Time = 12 * MICROSECOND;
-const UNLIMITED: Threshold = Threshold::UNLIMITED;
 
 fn fat_tree(k: u32, rate: [u64; 3]) -> Topology {
     let config = FatTreeConfig {
@@ -32,22 +26,6 @@ fn fat_tree(k: u32, rate: [u64; 3]) -> Topology {
         loss: [Probability::ZERO; 3],
     };
     FatTree::new(config).expect("valid").topology()
-}
-
-fn leaf_spine(spines: u32, rate: [u64; 2]) -> Topology {
-    let config = LeafSpine {
-        leaves: 2,
-        spines,
-        hosts_per_leaf: 2,
-        rate,
-        delay: [10 * MICROSECOND, 5 * MICROSECOND],
-        limit: [UNLIMITED; 2],
-        mark: [UNLIMITED; 2],
-        host: (UNLIMITED, UNLIMITED),
-        non_ect: NonEct::Queue,
-        loss: [Probability::ZERO; 2],
-    };
-    config.topology().expect("valid")
 }
 
 fn ideal(topology: &Topology, from: u32, to: u32, bytes: u64) -> Time {
@@ -181,38 +159,8 @@ fn a_slowdown_is_at_least_one() {
     assert_eq!([slowdown(30, 20), slowdown(20, 20), slowdown(19, 20)], [1.5, 1.0, 1.0]);
 }
 
-/// How long a connection takes over a path that never limits it but by its links.
 fn completion(topology: &Topology, from: u32, to: u32, bytes: u64) -> Time {
-    let config = Config {
-        mss: MSS,
-        header: HEADER,
-        ack: HEADER,
-        handshake: false,
-        stale_after: 0,
-        initial_window: 1 << 19,
-        rto_min: SECOND,
-        rto_initial: 100 * SECOND,
-        rto_max: 100 * SECOND,
-        recovery: Recovery::NewReno,
-        reduction: Reduction::Immediate,
-        scheduler: Scheduler::LowestRtt,
-        ecn: false,
-        echo: Echo::Dctcp,
-        timer_slack: 0,
-        pacing: false,
-        tso: 44,
-        plb: None,
-        delayed_ack: DelayedAck { every: 1, timer: SECOND, quick: 0, quick_again: false },
-        gro: Gro::OFF,
-    };
-    let paths = ShortestPaths::new(topology);
-    assert_eq!(paths.count(from, to), 1);
-    let route = paths.route(from, to, 0);
-    let scheme = Arc::new(Scheme::new(find("reno").expect("built in"), []).expect("no settings"));
-    let mut world = World::new(&topology.ports(1), paths.longest());
-    let path = Path { there: route.there, back: route.back };
-    world.start(FlowSpec::on_paths(1, config, scheme, bytes, vec![path]));
-    match world.advance(NEVER, u64::MAX) {
+    match alone(topology, from, to, bytes).advance(NEVER, u64::MAX) {
         Step::Finished(record) => record.end - record.start,
         step => panic!("{step:?}"),
     }

@@ -1,0 +1,70 @@
+//! A flow alone on an empty network, with a window that never limits it.
+
+use std::sync::Arc;
+
+use tresse_controllers::{Scheme, find};
+use tresse_fabric::{
+    LeafSpine, MICROSECOND, NonEct, Probability, SECOND, ShortestPaths, Threshold, Topology,
+};
+use tresse_sim::{FlowSpec, Path, World};
+use tresse_transport::{Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler};
+
+/// Payload of a full segment, bytes.
+pub const MSS: u32 = 1460;
+/// Headers, bytes.
+pub const HEADER: u32 = 40;
+/// 1 Gbit/s.
+pub const GIGABIT: u64 = 1_000_000_000;
+/// No queue has an end, and nothing is marked.
+pub const UNLIMITED: Threshold = Threshold::UNLIMITED;
+
+/// Two leaves of two hosts, with delays of 10 us to the hosts and of 5 us to the spines.
+pub fn leaf_spine(spines: u32, rate: [u64; 2]) -> Topology {
+    let config = LeafSpine {
+        leaves: 2,
+        spines,
+        hosts_per_leaf: 2,
+        rate,
+        delay: [10 * MICROSECOND, 5 * MICROSECOND],
+        limit: [UNLIMITED; 2],
+        mark: [UNLIMITED; 2],
+        host: (UNLIMITED, UNLIMITED),
+        non_ect: NonEct::Queue,
+        loss: [Probability::ZERO; 2],
+    };
+    config.topology().expect("valid")
+}
+
+/// The world with a connection that has just started, on the only shortest path between two hosts.
+pub fn alone(topology: &Topology, from: u32, to: u32, bytes: u64) -> World {
+    let config = Config {
+        mss: MSS,
+        header: HEADER,
+        ack: HEADER,
+        handshake: false,
+        stale_after: 0,
+        initial_window: 1 << 19,
+        rto_min: SECOND,
+        rto_initial: 100 * SECOND,
+        rto_max: 100 * SECOND,
+        recovery: Recovery::NewReno,
+        reduction: Reduction::Immediate,
+        scheduler: Scheduler::LowestRtt,
+        ecn: false,
+        echo: Echo::Dctcp,
+        timer_slack: 0,
+        pacing: false,
+        tso: 44,
+        plb: None,
+        delayed_ack: DelayedAck { every: 1, timer: SECOND, quick: 0, quick_again: false },
+        gro: Gro::OFF,
+    };
+    let paths = ShortestPaths::new(topology);
+    assert_eq!(paths.count(from, to), 1);
+    let route = paths.route(from, to, 0);
+    let scheme = Arc::new(Scheme::new(find("reno").expect("built in"), []).expect("no settings"));
+    let mut world = World::new(&topology.ports(1), paths.longest());
+    let path = Path { there: route.there, back: route.back };
+    world.start(FlowSpec::on_paths(1, config, scheme, bytes, vec![path]));
+    world
+}
