@@ -142,6 +142,9 @@ impl Port {
     /// Packets that wait at `now`; the one in transmission does not. Of a port without a real server: for any
     /// port there is [`Fabric::waiting`](crate::Fabric::waiting).
     pub fn waiting(&self, now: Time) -> u64 {
+        if self.busy_until <= now {
+            return 0; // most ports are idle, and need not fetch their ring to know
+        }
         let (mut present, mut end) = (0, self.departures.len() as u32 + 1); // departures go down with n
         while present + 1 < end {
             let n = present.midpoint(end);
