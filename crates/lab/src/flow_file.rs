@@ -6,8 +6,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use tresse_workload::{Graph, GraphError, Task, Tasks, Work};
 
 use crate::error::{LabError, did_you_mean};
@@ -17,8 +15,7 @@ use crate::place::at;
 use crate::units::{Bytes, Duration};
 
 /// A flow, as a file or an experiment says it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flow {
     /// What others call it in `after`; its place, from 0, if it is not said.
     pub id: Option<String>,

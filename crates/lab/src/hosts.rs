@@ -1,10 +1,8 @@
 //! Hosts by their names and numbers, in racks and pods.
 
-use std::collections::BTreeMap;
-
 use tresse_fabric::Topology;
 
-use crate::error::did_you_mean;
+use crate::host_names::{Host, Hosts};
 use crate::workload_keys::HostSet;
 
 /// Reads the sets of hosts of a file.
@@ -33,29 +31,9 @@ impl HostSets<'_> {
         if hosts.is_empty() { Err("no host".into()) } else { Ok(hosts) }
     }
 
-    /// The host of this name or number.
-    ///
-    /// # Errors
-    /// If there is none.
-    pub fn host(&self, text: &str) -> Result<u32, String> {
-        let n = self.fabric.hosts();
-        if let Ok(number) = text.parse::<u32>() {
-            return if number < n {
-                Ok(number)
-            } else {
-                Err(format!("host {number}: there are 0 to {}", n - 1))
-            };
-        }
-        let each = self.fabric.addresses(0).len() as u32;
-        if let Some(node) = self.fabric.node(text).filter(|&node| node < self.fabric.network.hosts) {
-            return Ok(node / each);
-        }
-        if let Some(number) = text.strip_prefix("host ").and_then(|t| t.parse::<u32>().ok()) {
-            // Topologies whose hosts have names of their own, or several addresses.
-            return self.host(&number.to_string());
-        }
-        let names = (0..n).map(|h| self.name(h));
-        Err(format!("there is no host `{text}`{}", did_you_mean(text, names)))
+    /// All hosts, to be found by name or number.
+    pub fn names(&self) -> Hosts {
+        Hosts::new((0..self.fabric.hosts()).map(|host| self.name(host)))
     }
 
     /// The name of a host.
@@ -88,14 +66,6 @@ impl HostSets<'_> {
                 _ => Err(format!("`{text}`: numbers such as \"0..{n}\"")),
             };
         }
-        self.host(text).map(|host| vec![host])
+        self.names().find(&Host::from(text)).map(|host| vec![host])
     }
-}
-
-/// By name, the number of every host: for files with many.
-pub(crate) fn by_name(fabric: &Topology) -> BTreeMap<&str, u32> {
-    let sets = HostSets { fabric };
-    let name = |host| (&*fabric.node_names[fabric.addresses(host).start as usize], host);
-    let _ = sets;
-    (0..fabric.hosts()).map(name).collect()
 }

@@ -4,17 +4,18 @@ use std::fs;
 
 use tresse_fabric::{Route, Time, Topology};
 use tresse_sim::Path;
-use tresse_workload::{
-    self as workload, CollectiveError, Goal, Graph, GraphError, Operation, Task, Tasks, Work,
-};
+use tresse_workload::{self as workload, CollectiveError, Goal, GraphError, Operation, Tasks};
 
 use crate::applications::App;
 use crate::error::LabError;
+use crate::flow_file::{self, FlowError};
+use crate::flow_sizes::{beside, quoted, unreadable};
+use crate::host_names::Host;
 use crate::hosts::HostSets;
 use crate::network::Routing;
 use crate::patterns::{At, MOST_FLOWS};
 use crate::resolve::LONGEST;
-use crate::flow_sizes::{beside, quoted, unreadable};
+use crate::units::Duration;
 use crate::workload_keys::{Collective, FlowKey, FlowSize, Pattern as Kind, Workload};
 use crate::workloads::{Builder, Building, Member, Own};
 
@@ -27,7 +28,10 @@ pub(crate) fn tasks(at: &At) -> Result<Tasks, LabError> {
         Kind::Flows if at.w.flow.is_empty() == at.w.file.is_none() => {
             Err(at.wrong("pattern", "either `file`, or the flows one by one: [[workloads.NAME.flow]]"))
         }
-        Kind::Flows if at.w.file.is_none() => flows(at),
+        Kind::Flows => match &at.w.file {
+            Some(name) => file(at, name),
+            None => flows(at),
+        },
         Kind::Collective => collective(at),
         _ => trace(at),
     }
@@ -95,41 +99,50 @@ fn trace(at: &At) -> Result<Tasks, LabError> {
 }
 
 fn flows(at: &At) -> Result<Tasks, LabError> {
-    let mut graph = Graph::new();
+    let mut flows = Vec::new();
+    // By flow, the entry that it is of.
+    let mut entries = Vec::new();
+    let wrong = |entry: usize, key: &str, message: &str| {
+        let number = entry.to_string();
+        let path = [at.path, &["flow", &number, key]].concat();
+        at.b.loaded.error_at(&path, message)
+    };
     for (i, flow) in at.w.flow.iter().enumerate() {
-        let wrong = |key: &str, message: &str| {
-            let number = i.to_string();
-            let path = [at.path, &["flow", &number, key]].concat();
-            at.b.loaded.error_at(&path, message)
-        };
-        let sets = HostSets { fabric: at.b.fabric };
-        let from = sets.host(&flow.from).map_err(|e| wrong("from", &e))?;
-        let to = sets.host(&flow.to).map_err(|e| wrong("to", &e))?;
         let times = [("start", flow.start), ("stop", flow.stop), ("deadline", flow.deadline)];
         if let Some((key, _)) = times.iter().find(|(_, t)| t.is_some_and(|t| t.0 > LONGEST)) {
-            return Err(wrong(key, "at most 1000s"));
+            return Err(wrong(i, key, "at most 1000s"));
         }
-        let start = flow.start.map_or(0, |t| t.0);
-        let task = Task {
-            delay: start,
-            stop: flow.stop.map(|t| t.0),
-            deadline: flow.deadline.map(|t| t.0),
-            ..Task::new(Work::Message { from, to, bytes: flow.size.map(|s| s.0) })
-        };
         let count = flow.count.unwrap_or(1);
-        if count == 0 || u64::from(count) + u64::from(graph.len()) > MOST_FLOWS {
-            return Err(wrong("count", &format!("1 to {MOST_FLOWS} flows")));
+        if count == 0 || u64::from(count) + flows.len() as u64 > MOST_FLOWS {
+            return Err(wrong(i, "count", &format!("1 to {MOST_FLOWS} flows")));
         }
-        for _ in 0..count {
-            graph.add(task).map_err(|e| match e {
-                GraphError::Itself(_) => wrong("to", "a host does not send to itself"),
-                GraphError::Empty(_) => wrong("size", "at least one byte"),
-                GraphError::StopsEarly(_) => wrong("stop", "it is stopped before it starts"),
-                e => wrong("from", &e.to_string()),
-            })?;
+        if count > 1 && flow.id.is_some() {
+            return Err(wrong(i, "id", "this names one flow, and `count` makes several"));
         }
+        let flow = flow_file::Flow {
+            id: flow.id.clone(),
+            from: flow.from.clone(),
+            to: flow.to.clone(),
+            size: flow.size,
+            start: flow.start.unwrap_or(Duration(0)),
+            after: flow.after.clone(),
+            deadline: flow.deadline,
+            stop: flow.stop,
+            job: None,
+        };
+        flows.extend(std::iter::repeat_n(flow, count as usize));
+        entries.extend(std::iter::repeat_n(i, count as usize));
     }
-    graph.tasks(1, 0).map_err(|e| at.wrong("flow", &e.to_string()))
+    let error = |e: FlowError| wrong(entries[e.flow], e.key, &e.message);
+    flow_file::tasks(flows, &HostSets { fabric: at.b.fabric }.names()).map_err(error)
+}
+
+/// The flows of a file.
+fn file(at: &At, file: &str) -> Result<Tasks, LabError> {
+    let path = beside(&at.b.loaded.source, file);
+    let text = fs::read_to_string(&path).map_err(|e| at.wrong("file", &unreadable(&path, &e)))?;
+    let hosts = HostSets { fabric: at.b.fabric }.names();
+    flow_file::read(&path.display().to_string(), &text, &hosts)
 }
 
 /// What each flow of a list has of its own.
@@ -206,8 +219,8 @@ fn paths(
         let message = format!("{} paths for {} subflows", via.len(), carrier.paths);
         return Err(wrong(&message));
     }
-    let sets = HostSets { fabric: b.fabric };
-    let end = |text: &str, key: &str| sets.host(text).map_err(|e| b.wrong(at, key, &e));
+    let hosts = HostSets { fabric: b.fabric }.names();
+    let end = |host: &Host, key: &str| hosts.find(host).map_err(|e| b.wrong(at, key, &e));
     let (from, to) = (end(&flow.from, "from")?, end(&flow.to, "to")?);
     let all = routes.all(from, to, MOST_PATHS);
     via.iter()

@@ -11,11 +11,11 @@ use tresse_workload::{
 };
 
 use crate::error::LabError;
+use crate::flow_sizes;
 use crate::hosts::HostSets;
 use crate::listed;
 use crate::offered::{self, Allowed, Capacity};
 use crate::resolve::LONGEST;
-use crate::flow_sizes;
 use crate::workload_keys::{self as keys, Draw, DrawTable, LoadOn, Pattern as Kind, Workload};
 use crate::workloads::{Builder, Make};
 

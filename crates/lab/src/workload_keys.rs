@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::host_names::Host;
 use crate::units::{Bytes, Duration, Rate};
 
 /// Who sends how much to whom, when (`tresse list workloads`). It is one pattern with keys of its own, or has
@@ -257,18 +258,22 @@ pub struct Application {
 }
 
 /// A flow.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowKey {
+    /// What others call it in `after`.
+    pub id: Option<String>,
     /// The sending host: its name, or its number.
-    pub from: String,
+    pub from: Host,
     /// The receiving host.
-    pub to: String,
+    pub to: Host,
     /// Its size; without it, it sends until it is stopped.
     pub size: Option<Bytes>,
-    /// When it starts; at the beginning if it is not said.
+    /// When it starts; at the beginning if it is not said. With `after`, from when those flows are done.
     pub start: Option<Duration>,
-    /// When it is stopped, if it has not finished; when the case ends if it is not said.
+    /// The flows that it waits for: their ids with spaces between them, or "2 of a b c".
+    pub after: Option<String>,
+    /// When it is stopped, if it has not finished, counted as `start`; when the case ends if it is not said.
     pub stop: Option<Duration>,
     /// When it is to have finished, from its start.
     pub deadline: Option<Duration>,
