@@ -184,10 +184,12 @@ where
     }
 
     fn is_over(&self) -> bool {
-        let by_itself = self.parts.iter().filter(|p| !p.source.is_endless());
-        let mut by_itself = by_itself.peekable();
-        let over = by_itself.peek().is_some() && by_itself.all(|p| p.source.is_over());
-        over || self.case.duration.is_some_and(|end| self.world.now() >= end)
+        if let Some(end) = self.case.duration {
+            let nothing_left = self.live.is_empty() && self.parts.iter().all(|p| p.source.is_over());
+            return nothing_left || self.world.now() >= end;
+        }
+        // What is endless goes on as long as something else does.
+        self.parts.iter().filter(|p| !p.source.is_endless()).all(|p| p.source.is_over())
     }
 
     /// Does what a part asks for now.

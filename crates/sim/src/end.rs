@@ -146,14 +146,15 @@ impl World {
                 }
             }
         }
-        let delivered = u64::from(flow.receiver.delivered()) * u64::from(flow.receiver.config().mss);
+        let arrived = u64::from(flow.receiver.distinct()) * u64::from(flow.receiver.config().mss);
         let complete = !flow.datagrams && flow.receiver.complete();
         let record = FlowRecord {
             id: flow.id,
             bytes: match (flow.datagrams, complete) {
                 (true, _) => received,
                 (false, true) => flow.bytes,
-                (false, false) => delivered,
+                // The last segment may be shorter.
+                (false, false) => arrived.min(flow.bytes),
             },
             complete,
             start: flow.start,

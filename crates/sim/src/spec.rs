@@ -154,7 +154,8 @@ impl FlowSpec {
 pub struct FlowRecord {
     /// The caller's own name for it.
     pub id: u64,
-    /// Payload that was delivered, bytes: the message, or what of it was delivered in order until it was stopped.
+    /// Payload that was delivered, bytes: the message, or what of it had arrived when it was stopped, each byte once,
+    /// in order or not.
     pub bytes: u64,
     /// Whether that is the whole message.
     pub complete: bool,

@@ -17,6 +17,11 @@ impl Reassembly {
         self.next
     }
 
+    /// How many segments have arrived, in order or not.
+    pub fn arrived(&self) -> u32 {
+        self.next + self.waiting
+    }
+
     /// A segment has arrived; false if it had arrived before.
     #[inline]
     pub fn insert(&mut self, dsn: u32) -> bool {

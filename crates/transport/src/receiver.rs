@@ -191,6 +191,11 @@ impl Receiver {
         self.data.next()
     }
 
+    /// Segments of the message that have arrived, on whatever subflow, in order or not.
+    pub fn distinct(&self) -> u32 {
+        self.data.arrived()
+    }
+
     /// Payload that has arrived on `subflow`, bytes, in order or not; what arrived twice counts once.
     pub fn arrived(&self, subflow: usize) -> u64 {
         let s = &self.subflows[subflow];

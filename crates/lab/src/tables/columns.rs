@@ -45,7 +45,7 @@ pub(super) const FLOWS: [Column; 25] = [
         "delivered_bytes",
         U64,
         "bytes",
-        "payload that was delivered in order: all of the message, if it finished",
+        "payload that was delivered: all of the message, or what of it had arrived when it was stopped",
     ),
     Column("start_ps", U64, "ps", "when the flow started"),
     Column("end_ps", MAYBE_U64, "ps", "when its last byte arrived; null if it was stopped before"),
