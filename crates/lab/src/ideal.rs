@@ -15,12 +15,6 @@ use std::collections::BTreeMap;
 
 use tresse_fabric::{SECOND, Time, Topology};
 
-/// How many times as long as `ideal` a flow took; at least 1, for what beats its ideal does so by rounding, or by a
-/// packet a hop.
-pub fn slowdown(completion: Time, ideal: Time) -> f64 {
-    (completion as f64 / ideal.max(1) as f64).max(1.0)
-}
-
 /// The ideal completion times on a network. What was found out is kept: for each pair of switches that hosts hang
 /// on, and for each switch the distances to it.
 #[derive(Debug)]

@@ -7,6 +7,7 @@ use serde::Serialize;
 use tresse_fabric::{Time, seconds};
 use tresse_workload::Job;
 
+use crate::fairness::jain;
 use crate::resolve::Case;
 use crate::sharing;
 use crate::unit::{Flow, Outcome};
@@ -137,7 +138,7 @@ fn of_flows(flows: &[&Flow]) -> Metrics {
         metrics.insert("goodput_min_bps", Metric::Count(min));
         metrics.insert("goodput_max_bps", Metric::Count(max));
         metrics.insert("goodput_total_bps", Metric::Count(goodput.iter().sum()));
-        metrics.extend(jain(&goodput).map(|j| ("jain_ratio", Metric::Real(j))));
+        metrics.extend(jain(goodput.iter().map(|&g| g as f64)).map(|j| ("jain_ratio", Metric::Real(j))));
     }
     let mut fct: Vec<Time> = flows.iter().filter_map(|f| f.completion()).collect();
     fct.sort_unstable();
@@ -243,13 +244,6 @@ pub(crate) fn by(groups: &[String], outcomes: &[Outcome]) -> By {
         by.insert(division, names.into_iter().filter_map(part).collect());
     }
     by
-}
-
-/// Jain's index of fairness: 1 if all are equal, 1/n if one has all. None if all are 0.
-pub(crate) fn jain(values: &[u64]) -> Option<f64> {
-    let sum: f64 = values.iter().map(|&v| v as f64).sum();
-    let squares: f64 = values.iter().map(|&v| (v as f64) * (v as f64)).sum();
-    (squares > 0.0).then(|| sum * sum / (values.len() as f64 * squares))
 }
 
 /// A mean of independent flows.

@@ -69,16 +69,17 @@ impl Flow {
         self.record.complete.then(|| self.record.end - self.record.start)
     }
 
-    /// Its completion time over the ideal one, at least 1.
+    /// How many times as long as ideally it took; at least 1, for what beats its ideal does so by rounding, or by a
+    /// packet a hop.
     pub fn slowdown(&self) -> Option<f64> {
         let ideal = self.ideal.filter(|ideal| *ideal > 0)?;
         Some((self.completion()? as f64 / ideal as f64).max(1.0))
     }
 
-    /// Whether it missed its deadline, if it has one. One that was stopped before has not met it.
+    /// Whether it missed its deadline, if it has one. Of one that was stopped in time that is not known.
     pub fn missed(&self) -> Option<bool> {
-        let deadline = self.begun.start.deadline?;
-        Some(!self.record.complete || self.record.end > deadline)
+        let late = self.record.end > self.begun.start.deadline?;
+        (self.record.complete || late).then_some(late)
     }
 }
 
@@ -280,4 +281,40 @@ pub(crate) fn totals(world: &World, fabric: &Topology) -> Vec<Link> {
             }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A flow from 5 to `end`, whose message has arrived then or which was stopped.
+    fn flow(end: Time, complete: bool, deadline: Option<Time>, ideal: Option<Time>) -> Flow {
+        let start = Start { name: 0, from: 0, to: 1, bytes: Some(1), round: 0, job: None, deadline };
+        let begun = Begun { part: 0, member: Member { carrier: 0, group: 0 }, start };
+        let counters = Default::default();
+        let record = FlowRecord { id: 0, bytes: 1, complete, start: 5, end, opened: 1, closed: 0, counters };
+        Flow { begun, locality: Locality::InnerRack, shares: None, ideal, record }
+    }
+
+    #[test]
+    fn in_time_is_at_the_deadline_or_before() {
+        for (end, complete, deadline, missed) in [
+            (9, true, Some(10), Some(false)),
+            (10, true, Some(10), Some(false)),
+            (11, true, Some(10), Some(true)),
+            (11, true, None, None),
+            // Stopped when it was too late for it, or when it had time still.
+            (11, false, Some(10), Some(true)),
+            (9, false, Some(10), None),
+        ] {
+            assert_eq!(flow(end, complete, deadline, None).missed(), missed, "{end} {complete} {deadline:?}");
+        }
+    }
+
+    #[test]
+    fn a_slowdown_is_over_the_ideal_and_at_least_one() {
+        let slowdown = |end, complete, ideal| flow(end, complete, None, ideal).slowdown();
+        assert_eq!([35, 25, 24].map(|end| slowdown(end, true, Some(20))), [1.5, 1.0, 1.0].map(Some));
+        assert_eq!((slowdown(35, false, Some(20)), slowdown(35, true, None)), (None, None));
+    }
 }

@@ -8,7 +8,7 @@ use tresse_fabric::{
     Arrival, Ecn, Entity, Fabric, FatTree, FatTreeConfig, Header, Loss, MICROSECOND, Mapping, NEVER, Network,
     NonEct, PortConfig, Probability, SECOND, ShortestPaths, Time, Topology, VirtualHosts, VirtualHostsConfig,
 };
-use tresse_lab::ideal::{Ideals, slowdown};
+use tresse_lab::ideal::Ideals;
 use tresse_sim::Step;
 
 /// A full packet at 1 Gbit/s.
@@ -152,11 +152,6 @@ fn answers_do_not_depend_on_their_order() {
             );
         }
     }
-}
-
-#[test]
-fn a_slowdown_is_at_least_one() {
-    assert_eq!([slowdown(30, 20), slowdown(20, 20), slowdown(19, 20)], [1.5, 1.0, 1.0]);
 }
 
 fn completion(topology: &Topology, from: u32, to: u32, bytes: u64) -> Time {
