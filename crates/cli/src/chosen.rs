@@ -5,19 +5,27 @@ use tresse_lab::{Loaded, Plan, Profile};
 
 use crate::Failure;
 
+/// An experiment, and what is changed of it.
 #[derive(Debug, clap::Args)]
-pub struct Chosen {
+pub struct Experiment {
     /// A built-in name such as `xmp/table1`, a TOML file, or `-` for stdin
     experiment: String,
     /// The size of the experiment: `full` is the paper's own, `quick` has fewer flows, rounds or seconds
     #[arg(long, value_enum, default_value = "quick")]
     profile: ProfileArg,
-    /// Keep only the cases with these values of an axis: scheme, subflows, pattern
-    #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
-    only: Vec<String>,
     /// Set a value of the experiment, such as fabric.k=16 or transport.rto_min=10ms
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
+}
+
+/// Some of its cases.
+#[derive(Debug, clap::Args)]
+pub struct Chosen {
+    #[command(flatten)]
+    experiment: Experiment,
+    /// Keep only the cases with these values of an axis: scheme, subflows, pattern
+    #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
+    only: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -26,16 +34,26 @@ enum ProfileArg {
     Full,
 }
 
-impl Chosen {
-    pub fn profile(&self) -> Profile {
+impl Experiment {
+    fn profile(&self) -> Profile {
         match self.profile {
             ProfileArg::Quick => Profile::Quick,
             ProfileArg::Full => Profile::Full,
         }
     }
 
+    pub fn load(&self) -> Result<Loaded, Failure> {
+        Ok(tresse_lab::load(tresse_lab::find(&self.experiment)?, self.profile(), &self.set)?)
+    }
+}
+
+impl Chosen {
+    pub fn profile(&self) -> Profile {
+        self.experiment.profile()
+    }
+
     pub fn load(&self) -> Result<(Loaded, Plan), Failure> {
-        let loaded = tresse_lab::load(tresse_lab::find(&self.experiment)?, self.profile(), &self.set)?;
+        let loaded = self.experiment.load()?;
         let plan = tresse_lab::resolve(&loaded, &self.only)?;
         Ok((loaded, plan))
     }

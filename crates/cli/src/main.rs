@@ -12,6 +12,7 @@ mod optimum;
 mod progress;
 mod run;
 mod table;
+mod topology;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -37,6 +38,8 @@ struct Cli {
 enum Command {
     Run(run::Args),
     Optimum(optimum::Args),
+    #[command(subcommand)]
+    Topology(topology::Command),
     List(list::ListArgs),
     Explain(list::ExplainArgs),
     #[command(subcommand)]
@@ -106,6 +109,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Run(args) => run::run(args),
         Command::Optimum(args) => optimum::run(&args),
+        Command::Topology(command) => topology::run(command),
         Command::List(args) => list::list(&args),
         Command::Explain(args) => list::explain(&args),
         Command::Controller(command) => controller::run(command),

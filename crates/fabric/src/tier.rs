@@ -60,7 +60,7 @@ pub fn tiers(topology: &Topology, talks: impl Fn(u32, u32) -> bool) -> Vec<Tier>
     let each = topology.network.hosts / topology.hosts();
     let between = |from: u32, to: u32| from / each != to / each && talks(from / each, to / each);
     let (loads, total) = ShortestPaths::new(topology).loads(between);
-    let heights = heights(topology);
+    let heights = topology.heights();
     let mut tiers: Vec<Tier> = Vec::new();
     for (layer, name) in topology.layer_names.iter().enumerate() {
         for direction in [Direction::Up, Direction::Level, Direction::Down] {
@@ -96,23 +96,4 @@ pub fn tiers(topology: &Topology, talks: impl Fn(u32, u32) -> bool) -> Vec<Tier>
 /// [`Tier::throughput`]. Of equals the first, so the hosts' own links. None if nobody talks.
 pub fn narrowest_tier(topology: &Topology, talks: impl Fn(u32, u32) -> bool) -> Option<Tier> {
     tiers(topology, talks).into_iter().min_by(|a, b| a.throughput().total_cmp(&b.throughput()))
-}
-
-/// By node: how many links it is away from the nearest host.
-fn heights(topology: &Topology) -> Vec<u32> {
-    let network = &topology.network;
-    let incoming = network.incoming();
-    let mut heights = vec![u32::MAX; network.nodes as usize];
-    let mut nearest: Vec<u32> = (0..network.hosts).collect();
-    for height in 0.. {
-        nearest.retain(|&node| std::mem::replace(&mut heights[node as usize], height) == u32::MAX);
-        let below = |&node: &u32| incoming[node as usize].iter().map(|&p| network.ends[p as usize][0]);
-        let next: Vec<u32> =
-            nearest.iter().flat_map(below).filter(|&n| heights[n as usize] == u32::MAX).collect();
-        if next.is_empty() {
-            break;
-        }
-        nearest = next;
-    }
-    heights
 }

@@ -142,6 +142,24 @@ impl Topology {
         self.network.ends.iter().zip(&places).map(twin).collect()
     }
 
+    /// By node: how many links it is away from the nearest host.
+    pub fn heights(&self) -> Vec<u32> {
+        let network = &self.network;
+        let incoming = network.incoming();
+        let mut heights = vec![u32::MAX; network.nodes as usize];
+        let mut nearest: Vec<u32> = (0..network.hosts).collect();
+        for height in 0.. {
+            nearest.retain(|&node| std::mem::replace(&mut heights[node as usize], height) == u32::MAX);
+            let below = |&node: &u32| incoming[node as usize].iter().map(|&p| network.ends[p as usize][0]);
+            let above = nearest.iter().flat_map(below).filter(|&node| heights[node as usize] == u32::MAX);
+            nearest = above.collect();
+            if nearest.is_empty() {
+                break;
+            }
+        }
+        heights
+    }
+
     /// The node of this name.
     pub fn node(&self, name: &str) -> Option<u32> {
         self.node_names.iter().position(|n| n == name).map(|n| n as u32)

@@ -3,13 +3,14 @@
 mod attributes;
 mod graphml;
 mod json;
+pub(crate) mod write;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use tresse_fabric::{Graph, GraphError, GraphPort, Node, NodeKind, PortConfig};
+use tresse_fabric::{Graph, GraphError, GraphPort, Loss, Node, NodeKind, PortConfig, Topology};
 
 use crate::error::{LabError, did_you_mean};
 use crate::experiment::{Fabric, Layered, Topology as Shape};
@@ -126,9 +127,26 @@ fn graph(text: &str, f: &Fabric) -> Result<Graph, Problem> {
     }
     let nodes = nodes(&document, &ends)?;
     let (layers, ports) = ports(&document, &ends, &nodes, f)?;
-    let graph = Graph { nodes, layers, ports };
-    graph.topology().map_err(|error| misread(&document, error))?;
+    let mut graph = Graph { nodes, layers, ports };
+    let topology = graph.topology().map_err(|error| misread(&document, error))?;
+    sort_layers(&mut graph, &topology);
     Ok(graph)
+}
+
+/// From the hosts up; of those that are equally far from them, in the order of the file.
+fn sort_layers(graph: &mut Graph, topology: &Topology) {
+    let heights = topology.heights();
+    let mut lowest = vec![u32::MAX; graph.layers.len()];
+    for (port, ends) in graph.ports.iter().zip(&topology.network.ends) {
+        let lowest = &mut lowest[usize::from(port.layer)];
+        *lowest = ends.iter().fold(*lowest, |least, &node| least.min(heights[node as usize]));
+    }
+    let mut order: Vec<usize> = (0..lowest.len()).collect();
+    order.sort_by_key(|&layer| lowest[layer]);
+    graph.layers = order.iter().map(|&layer| Arc::clone(&graph.layers[layer])).collect();
+    let mut places = vec![0; order.len()];
+    (0..).zip(order).for_each(|(place, layer)| places[layer] = place);
+    graph.ports.iter_mut().for_each(|port| port.layer = places[usize::from(port.layer)]);
 }
 
 /// The hosts and switches. If no node says what it is, those with one neighbour are hosts.
@@ -208,7 +226,7 @@ fn ports(
                 mark: mark.threshold(),
                 non_ect: non_ect(f.non_ect),
                 red: None,
-                loss: tresse_fabric::Loss::new(loss.to_port(), 0, 0),
+                loss: Loss::new(loss.to_port(), 0, 0),
             };
             ports.push(GraphPort { ends: *ends, layer, config });
         }

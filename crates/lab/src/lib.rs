@@ -51,6 +51,7 @@ mod sizes;
 mod summary;
 mod tables;
 mod topologies;
+mod topology_report;
 pub mod transport;
 mod unit;
 pub mod units;
@@ -71,3 +72,7 @@ pub use resolve::{Case, Plan, resolve};
 pub use run::{MODEL_VERSION, Options, Report, Status, Watch, default_out, run};
 pub use summary::{CaseResult, ClaimResult};
 pub use unit::{Begun, Flow, Progress};
+pub use topology_report::{
+    GraphFormat, LayerEntry, PathEntry, PathsEntry, RttEntry, TierEntry, TopologyReport, graph_text, topology,
+};
+pub use unit::Progress;

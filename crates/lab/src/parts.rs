@@ -84,6 +84,7 @@ const PAGES: &[Page] = &[
     page!(Topics, "distributions", "OPN Table 2"),
     page!(Topics, "strata", ""),
     page!(Topics, "changes", "XMP §4.2, THESIS Fig. 3.4, OPN §Performance evaluation"),
+    page!(Topics, "tiers", ""),
     page!(Topics, "marking", "XMP §2.1"),
     page!(Topics, "red", "Floyd and Jacobson, ToN 1993"),
     page!(Topics, "classes", "Shreedhar and Varghese, SIGCOMM 1995; vMCC eq. (1); MQ-ECN, NSDI 2016"),

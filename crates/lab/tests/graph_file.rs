@@ -3,7 +3,7 @@
 use std::fs;
 
 use tresse_fabric::{MICROSECOND, MILLISECOND, ShortestPaths, Threshold, Topology};
-use tresse_lab::{Profile, find, load, resolve};
+use tresse_lab::{GraphFormat, Profile, Source, find, graph_text, load, resolve};
 
 const GIGABIT: u64 = 1_000_000_000;
 
@@ -78,7 +78,7 @@ fn networkx_writes_three_files_of_one_network() {
         "host 0, host 1, host 2, host 3, leaf 0, spine 0, spine 1, leaf 1"
     );
     assert_eq!((json.hosts(), &json.racks[..]), (4, &[0, 0, 1, 1][..]));
-    assert_eq!(json.layer_names.iter().map(|l| &**l).collect::<Vec<_>>(), ["spine", "rack"]);
+    assert_eq!(json.layer_names.iter().map(|l| &**l).collect::<Vec<_>>(), ["rack", "spine"]);
     let port = |from: &str, to: &str| {
         let ends = [from, to];
         let all = 0..json.configs.len() as u32;
@@ -338,4 +338,46 @@ fn what_is_wrong_in_the_experiment_is_told_there() {
     assert!(none.contains("t.toml:3:12: topology = \"file\" needs `file`"), "{none}");
     let other = load(&experiment("net", KEYS).replace("\"file\"\n", "\"xmp-testbed-b\"\n"));
     assert!(other.contains("`file` is that of topology = \"file\""), "{other}");
+}
+
+/// What is written of a network is that network when it is read: nodes, ports in their order, and all of their values.
+#[test]
+fn every_topology_comes_back_from_its_file() {
+    let drawn =
+        |name: &str| format!("topology = \"{name}\"\nrate = \"1Gbps\"\ndelay = \"3us\"\nqueue = \"64kB\"");
+    let mut fabrics =
+        ["xmp-testbed-a", "xmp-testbed-b", "xmp-torus", "thesis-2.2a", "thesis-2.2b"].map(drawn).to_vec();
+    fabrics.extend(
+        ["thesis-3.2", "thesis-4.2"].map(|name| drawn(name) + "\nmultipath_users = 3\ntcp_users = 2"),
+    );
+    fabrics.extend([
+        drawn("dumbbell") + "\npairs = 3",
+        drawn("parking-lot") + "\nhops = 3",
+        drawn("fat-tree") + "\nk = 4\nmark = \"9pkt\"\nrouting = \"ecmp\"",
+        drawn("leaf-spine").replace("\"1Gbps\"", "{ rack = \"2.5Gbps\", spine = \"1Gbps\" }")
+            + "\nleaves = 3\nspines = 2\nhosts_per_leaf = 2\nloss = { rack = 0, spine = 0.001 }\n\
+               [[fabric.links]]\nends = [\"leaf 0\", \"spine 1\"]\nqueue = \"unlimited\"\ndelay = \"7ns\"",
+    ]);
+    for fabric in fabrics {
+        let file = experiment("net", "");
+        let text = file.replace("topology = \"file\"\nfile = \"net\"\n", "").replace(
+            "host_queue = \"1000pkt\"",
+            &format!("host_queue = \"1000pkt\"\nhost_mark = \"7pkt\"\n{fabric}"),
+        );
+        let loaded = load(Source { name: "t.toml".to_owned(), text }, Profile::Full, &[]).expect("valid");
+        let wanted = resolve(&loaded, &[]).expect("valid").fabric;
+        for format in [GraphFormat::Json, GraphFormat::Graphml] {
+            let text = graph_text(&loaded, format).expect("a network");
+            let read = topology(&text, "").expect("a network");
+            assert_eq!(read.configs, wanted.configs, "{fabric}");
+            assert_eq!(read.network.ends, wanted.network.ends, "{fabric}");
+            assert_eq!((&read.node_names, &read.layers), (&wanted.node_names, &wanted.layers), "{fabric}");
+            assert_eq!((&read.racks, &read.pods), (&wanted.racks, &wanted.pods), "{fabric}");
+            assert_eq!(
+                (&read.layer_names, &read.streams),
+                (&wanted.layer_names, &wanted.streams),
+                "{fabric}"
+            );
+        }
+    }
 }

@@ -10,3 +10,4 @@ mod mark;
 mod new;
 mod optimum;
 mod run;
+mod topology;

@@ -1,0 +1,290 @@
+//! What there is to say of an experiment's network without a run: `tresse topology show`.
+
+use serde::Serialize;
+use tresse_fabric::{Locality, SECOND, ShortestPaths, Tier, Time, Topology, bisection, tiers};
+
+use crate::error::{LabError, did_you_mean};
+use crate::graph_file::write;
+use crate::load::Loaded;
+use crate::network;
+
+/// The facts of a network.
+#[derive(Debug, Clone, Serialize)]
+pub struct TopologyReport {
+    /// `tresse/topology/1`.
+    pub schema: &'static str,
+    /// The experiment.
+    pub experiment: String,
+    /// The name of its topology, as in `[fabric]`.
+    pub topology: String,
+    /// Hosts, each of which may send and receive.
+    pub hosts: u32,
+    /// Switches.
+    pub switches: u32,
+    /// Links, each with two directions.
+    pub links: u32,
+    /// Racks that hosts are in.
+    pub racks: u32,
+    /// Pods that hosts are in.
+    pub pods: u32,
+    /// The layers of links, from the hosts up.
+    pub layers: Vec<LayerEntry>,
+    /// What traffic between hosts of different racks crosses; if there is one rack only, between all hosts.
+    pub tiers: Vec<TierEntry>,
+    /// The place in `tiers` of that which fills first.
+    pub narrowest_tier: usize,
+    /// What the first half of the hosts can send to the second half at once.
+    pub bisection_bps: u64,
+    /// RTTs of empty shortest paths, for packets of these sizes.
+    pub base_rtts: Vec<RttEntry>,
+    /// The size of a data packet in them, headers included.
+    pub data_bytes: u32,
+    /// The size of an ACK in them.
+    pub ack_bytes: u32,
+    /// The paths between two hosts, if two were named.
+    pub paths: Option<PathsEntry>,
+}
+
+/// A layer of links: from the least to the most of what its ports have.
+#[derive(Debug, Clone, Serialize)]
+pub struct LayerEntry {
+    /// Its name.
+    pub layer: String,
+    /// Its links.
+    pub links: u32,
+    /// Rates.
+    pub rate_bps: [u64; 2],
+    /// One-way delays, in the unit of files: a port may have less than a nanosecond.
+    pub delay_ps: [u64; 2],
+}
+
+/// A tier (`tresse explain tiers`).
+#[derive(Debug, Clone, Serialize)]
+pub struct TierEntry {
+    /// Its layer.
+    pub layer: String,
+    /// `up`, `level` or `down`, seen from the hosts.
+    pub direction: &'static str,
+    /// Its ports that the traffic can use.
+    pub ports: u32,
+    /// The sum of their rates.
+    pub capacity_bps: u64,
+    /// How many of them a bit crosses on the mean.
+    pub crossings: f64,
+    /// The most that the traffic can be in all: capacity over crossings.
+    pub throughput_bps: f64,
+    /// The sum of the rates by which the hosts can send, over the capacity.
+    pub oversubscription: f64,
+}
+
+/// The RTTs between hosts that are so far apart.
+#[derive(Debug, Clone, Serialize)]
+pub struct RttEntry {
+    /// How far.
+    pub locality: &'static str,
+    /// Ordered pairs of hosts; of hosts with several addresses, of these.
+    pub pairs: u64,
+    /// The shortest of a pair's paths, ps.
+    pub min_ps: u64,
+    /// The longest.
+    pub max_ps: u64,
+}
+
+/// The shortest paths between two hosts.
+#[derive(Debug, Clone, Serialize)]
+pub struct PathsEntry {
+    /// The sender.
+    pub from: String,
+    /// The receiver.
+    pub to: String,
+    /// How many there are; beyond 2^32 - 1 it is that.
+    pub count: u32,
+    /// The first of them.
+    pub shown: Vec<PathEntry>,
+}
+
+/// One path.
+#[derive(Debug, Clone, Serialize)]
+pub struct PathEntry {
+    /// The nodes, the two hosts among them.
+    pub nodes: Vec<String>,
+    /// Its RTT when it is empty, ps.
+    pub base_rtt_ps: u64,
+}
+
+/// As which file a network is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GraphFormat {
+    /// Node-link JSON, which networkx reads, and `topology = "file"`.
+    Json,
+    /// GraphML, which the same read.
+    Graphml,
+    /// Graphviz.
+    Dot,
+}
+
+/// The network of an experiment, as the text of a file.
+///
+/// # Errors
+/// What is wrong with `[fabric]`, with its place.
+pub fn graph_text(loaded: &Loaded, format: GraphFormat) -> Result<String, LabError> {
+    let topology = build(loaded)?;
+    Ok(match format {
+        GraphFormat::Json => write::node_link(&topology),
+        GraphFormat::Graphml => write::graphml(&topology),
+        GraphFormat::Dot => write::dot(&topology),
+    })
+}
+
+/// The facts of an experiment's network, and the paths between the two hosts of `pair`: names of nodes, or numbers of
+/// hosts.
+///
+/// # Errors
+/// What is wrong with `[fabric]` or `[transport]`, with its place; or there is no such host.
+pub fn topology(loaded: &Loaded, pair: Option<[&str; 2]>) -> Result<TopologyReport, LabError> {
+    const SHOWN: u32 = 16;
+    let topology = build(loaded)?;
+    let transport = loaded.experiment.transport.config();
+    let transport = transport.map_err(|(key, e)| loaded.error_at(&["transport", key], &e))?;
+    let (data, ack) = (transport.mss + transport.header, transport.ack);
+    let twins = topology.twins();
+    let rtt = |port: u32| {
+        let [there, back] = [port, twins[port as usize]].map(|p| topology.configs[p as usize]);
+        let bits = |bytes: u32| u64::from(bytes) * 8 * SECOND;
+        there.delay + back.delay + bits(data) / there.rate + bits(ack) / back.rate
+    };
+    let paths = ShortestPaths::new(&topology);
+    let pair = match pair {
+        None => None,
+        Some(names) => {
+            let mut hosts = [0; 2];
+            for (host, name) in hosts.iter_mut().zip(names) {
+                *host = find_host(&topology, name)?;
+            }
+            Some(hosts)
+        }
+    };
+    let entry = |[from, to]: [u32; 2]| {
+        let path = |k| {
+            let route = paths.route(from, to, k).there;
+            let first = route.first().map(|&p| topology.end_names(p)[0]);
+            let rest = route.iter().map(|&p| topology.end_names(p)[1]);
+            PathEntry {
+                nodes: first.into_iter().chain(rest).map(str::to_owned).collect(),
+                base_rtt_ps: route.iter().map(|&p| rtt(p)).sum(),
+            }
+        };
+        let count = paths.count(from, to);
+        let [from, to] = [from, to].map(|node| topology.node_names[node as usize].clone());
+        PathsEntry { from, to, count, shown: (0..count.min(SHOWN)).map(path).collect() }
+    };
+    let tiers = tier_entries(&topology);
+    let narrowest = tiers.iter().enumerate().min_by(|a, b| a.1.throughput_bps.total_cmp(&b.1.throughput_bps));
+    let name = serde_json::to_value(loaded.experiment.fabric.topology).expect("a name");
+    let distinct = |numbers: &[u32]| {
+        let mut numbers = numbers.to_vec();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.len() as u32
+    };
+    Ok(TopologyReport {
+        schema: "tresse/topology/1",
+        experiment: loaded.source.name.clone(),
+        topology: name.as_str().expect("a name is a string").to_owned(),
+        hosts: topology.hosts(),
+        switches: topology.network.nodes - topology.network.hosts,
+        links: topology.configs.len() as u32 / 2,
+        racks: distinct(&topology.racks),
+        pods: distinct(&topology.pods),
+        layers: layers(&topology),
+        narrowest_tier: narrowest.map_or(0, |(place, _)| place),
+        tiers,
+        bisection_bps: bisection(&topology),
+        base_rtts: rtts(&topology, &paths, rtt),
+        data_bytes: data,
+        ack_bytes: ack,
+        paths: pair.map(entry),
+    })
+}
+
+fn build(loaded: &Loaded) -> Result<Topology, LabError> {
+    let experiment = &loaded.experiment;
+    let built = network::build(&experiment.fabric, &experiment.changes);
+    let (topology, _) = built.map_err(|(path, message)| {
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        loaded.error_at(&path, &message)
+    })?;
+    Ok(topology)
+}
+
+/// The node of a host: by its name, or the first address of the host with this number.
+fn find_host(topology: &Topology, name: &str) -> Result<u32, LabError> {
+    let hosts = topology.network.hosts;
+    let by_number = || name.parse::<u32>().ok().filter(|&n| n < topology.hosts());
+    match topology.node(name).or_else(|| by_number().map(|host| topology.addresses(host).start)) {
+        Some(node) if node < hosts => Ok(node),
+        Some(_) => Err(LabError::Input(format!("`{name}` is a switch: paths lead from host to host"))),
+        None => {
+            let names = &topology.node_names[..hosts as usize];
+            let hint = did_you_mean(name, names.iter().map(String::as_str));
+            let (first, last) = (&names[0], &names[names.len() - 1]);
+            Err(LabError::Input(format!(
+                "there is no host `{name}`{hint} (there are: {first} to {last}, or numbers below {})",
+                topology.hosts()
+            )))
+        }
+    }
+}
+
+fn layers(topology: &Topology) -> Vec<LayerEntry> {
+    let one = |(layer, name): (usize, &std::sync::Arc<str>)| {
+        let of_layer =
+            topology.configs.iter().zip(&topology.layers).filter(|(_, l)| usize::from(**l) == layer);
+        let configs: Vec<_> = of_layer.map(|(config, _)| config).collect();
+        let span = |values: &mut dyn Iterator<Item = u64>| {
+            values.fold([u64::MAX, 0], |[least, most], v| [least.min(v), most.max(v)])
+        };
+        LayerEntry {
+            layer: name.to_string(),
+            links: configs.len() as u32 / 2,
+            rate_bps: span(&mut configs.iter().map(|c| c.rate)),
+            delay_ps: span(&mut configs.iter().map(|c| c.delay)),
+        }
+    };
+    // All links of a layer may have failed.
+    topology.layer_names.iter().enumerate().map(one).filter(|layer| layer.links > 0).collect()
+}
+
+fn tier_entries(topology: &Topology) -> Vec<TierEntry> {
+    let one_rack = topology.racks.iter().all(|rack| *rack == topology.racks[0]);
+    let talks = |from, to| one_rack || topology.locality(from, to) != Locality::InnerRack;
+    let ends = topology.network.ends.iter().zip(&topology.configs);
+    let nics = ends.filter(|([from, _], _)| *from < topology.network.hosts).map(|(_, c)| c.rate as f64);
+    let access: f64 = nics.sum();
+    let entry = |tier: Tier| TierEntry {
+        layer: tier.layer.to_string(),
+        direction: tier.direction.name(),
+        ports: tier.ports,
+        capacity_bps: tier.capacity,
+        crossings: tier.crossings,
+        throughput_bps: tier.throughput(),
+        oversubscription: access / tier.capacity as f64,
+    };
+    tiers(topology, talks).into_iter().map(entry).collect()
+}
+
+fn rtts(topology: &Topology, paths: &ShortestPaths, rtt: impl Fn(u32) -> Time) -> Vec<RttEntry> {
+    let each = topology.network.hosts / topology.hosts();
+    let all = [Locality::InnerRack, Locality::InterRack, Locality::InterPod];
+    let none = RttEntry { locality: "", pairs: 0, min_ps: u64::MAX, max_ps: 0 };
+    let mut entries = all.map(|locality| RttEntry { locality: locality.name(), ..none });
+    paths.spans(rtt, |from, to, [min, max]| {
+        if from / each == to / each {
+            return; // two addresses of one host
+        }
+        let entry = &mut entries[topology.locality(from / each, to / each) as usize];
+        entry.pairs += 1;
+        (entry.min_ps, entry.max_ps) = (entry.min_ps.min(min), entry.max_ps.max(max));
+    });
+    entries.into_iter().filter(|entry| entry.pairs > 0).collect()
+}
