@@ -5,6 +5,7 @@ mod chosen;
 mod columns;
 mod controller;
 mod doctor;
+mod import;
 mod linux;
 mod list;
 mod mark;
@@ -40,6 +41,7 @@ enum Command {
     Optimum(optimum::Args),
     #[command(subcommand)]
     Topology(topology::Command),
+    Import(import::Args),
     List(list::ListArgs),
     Explain(list::ExplainArgs),
     #[command(subcommand)]
@@ -110,6 +112,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Optimum(args) => optimum::run(&args),
         Command::Topology(command) => topology::run(command),
+        Command::Import(args) => import::run(&args),
         Command::List(args) => list::list(&args),
         Command::Explain(args) => list::explain(&args),
         Command::Controller(command) => controller::run(command),

@@ -19,6 +19,7 @@ mod graph_file;
 pub mod host_names;
 mod hosts;
 pub mod ideal;
+pub mod import;
 pub mod layers;
 mod listed;
 mod load;

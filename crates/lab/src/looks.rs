@@ -34,3 +34,11 @@ pub(crate) fn looks_like(text: &str) -> Option<&'static str> {
         _ => None,
     }
 }
+
+/// `message`, and what the file looks like if that is another format than `own`.
+pub(crate) fn instead(message: &str, text: &str, own: &str) -> String {
+    match looks_like(text).filter(|format| !format.contains(own)) {
+        Some(format) => format!("{message}; the file looks like {format}"),
+        None => message.to_owned(),
+    }
+}

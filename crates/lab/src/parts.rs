@@ -99,6 +99,7 @@ const PAGES: &[Page] = &[
     page!(Topics, "profiles", ""),
     page!(Topics, "optimum", "THESIS §2.3, XMP §2.1"),
     page!(Topics, "results", ""),
+    page!(Topics, "import", "Broadcom/csg-htsim; alibaba-edu/High-Precision-Congestion-Control"),
     page!(Topics, "exit-codes", ""),
 ];
 

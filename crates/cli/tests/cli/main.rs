@@ -5,6 +5,7 @@ mod check;
 mod common;
 mod facts;
 mod guide;
+mod import;
 mod linux;
 mod mark;
 mod new;

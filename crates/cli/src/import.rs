@@ -1,0 +1,111 @@
+//! `tresse import`: files of other simulators become an experiment.
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use tresse_lab::import::{self, Input};
+
+use crate::{Failure, print_json};
+
+/// Make an experiment of another simulator's files
+///
+/// Writes EXPERIMENT.toml, and what it names beside it: the flows (EXPERIMENT.flows.csv), and the
+/// network (EXPERIMENT.topology.json) unless it is exactly a fat tree or a leaf-spine. Comments in
+/// it say where every value comes from. What a format does not say, such as the transport, is ours
+/// and marked so; what cannot be kept is said on stderr. Nothing is written if anything is wrong.
+/// `tresse explain import` says what becomes of what.
+///
+/// FORMAT and its files, in this order:
+///   htsim-topo  FILE.topo                a Clos network of htsim
+///   htsim-cm    FILE.cm [FILE.topo]      a connection matrix of htsim; on its usual fat tree
+///                                        if the topology is not named
+///   hpcc        topology.txt [flow.txt]  network and flows of the HPCC simulator
+///   hpcc-cdf    DISTRIBUTION.txt         flow sizes of its traffic_gen.py
+///
+/// Examples:
+///   tresse import htsim-cm perm.cm fat_tree_1024.topo -o perm.toml
+///   tresse import hpcc mix/fat.txt mix/flow.txt -o hpcc.toml
+///   tresse run hpcc.toml
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// What the files are
+    #[arg(value_enum)]
+    format: Format,
+    /// The files; `-` is stdin
+    #[arg(required = true, value_name = "FILE", num_args = 1..=2)]
+    files: Vec<PathBuf>,
+    /// The experiment that is written
+    #[arg(short, long, value_name = "EXPERIMENT.toml")]
+    out: PathBuf,
+    /// Replace files that are there already
+    #[arg(long)]
+    force: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The formats, as the command line names them.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Format {
+    HtsimTopo,
+    HtsimCm,
+    Hpcc,
+    HpccCdf,
+}
+
+impl From<Format> for import::Format {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::HtsimTopo => Self::HtsimTopo,
+            Format::HtsimCm => Self::HtsimCm,
+            Format::Hpcc => Self::Hpcc,
+            Format::HpccCdf => Self::HpccCdf,
+        }
+    }
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    if args.out == Path::new("-") {
+        let message = "an experiment and what it names are several files: `-o` takes a name, such as x.toml";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    let mut texts = Vec::new();
+    for file in &args.files {
+        let shown = if file == Path::new("-") { "stdin".to_owned() } else { file.display().to_string() };
+        let text = read(file).map_err(|e| Failure::Input(format!("{shown}: cannot be read: {e}")))?;
+        let text = String::from_utf8(text).map_err(|e| {
+            let at = e.utf8_error().valid_up_to();
+            Failure::Input(format!("{shown}: byte {at} is no text: is it a binary file, or compressed?"))
+        })?;
+        texts.push((shown, text));
+    }
+    let inputs: Vec<_> = texts.iter().map(|(name, text)| Input { name, text }).collect();
+    let imported = import::import(args.format.into(), &inputs, &args.out)?;
+    imported.write(args.force)?;
+    for note in &imported.notes {
+        // Standard error may be closed.
+        let _ = writeln!(io::stderr(), "note: {note}");
+    }
+    let files: Vec<_> = imported.files.iter().map(|(path, _)| path).collect();
+    if args.json {
+        let notes = &imported.notes;
+        return print_json(&serde_json::json!({
+            "schema": "tresse/import/1", "format": import::Format::from(args.format).name(), "files": files, "notes": notes,
+        }));
+    }
+    for file in files {
+        writeln!(io::stdout(), "{}", file.display())?;
+    }
+    Ok(())
+}
+
+fn read(file: &Path) -> io::Result<Vec<u8>> {
+    if file != Path::new("-") {
+        return std::fs::read(file);
+    }
+    let mut bytes = Vec::new();
+    io::stdin().read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
