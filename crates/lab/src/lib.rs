@@ -76,4 +76,3 @@ pub use unit::{Begun, Flow, Progress};
 pub use topology_report::{
     GraphFormat, LayerEntry, PathEntry, PathsEntry, RttEntry, TierEntry, TopologyReport, graph_text, topology,
 };
-pub use unit::Progress;
