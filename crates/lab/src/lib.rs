@@ -72,7 +72,7 @@ pub use optimum::{
 pub use resolve::{Case, Plan, resolve};
 pub use run::{MODEL_VERSION, Options, Report, Status, Watch, default_out, run};
 pub use summary::{CaseResult, ClaimResult};
-pub use unit::{Begun, Flow, Progress};
 pub use topology_report::{
     GraphFormat, LayerEntry, PathEntry, PathsEntry, RttEntry, TierEntry, TopologyReport, graph_text, topology,
 };
+pub use unit::{Begun, Flow, Progress};

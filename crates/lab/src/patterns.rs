@@ -385,7 +385,7 @@ impl At<'_> {
         if let Some(racks) = self.racks()? {
             pairs = pairs.inter_rack(&racks);
         }
-        if !pairs.check().is_ok() {
+        if pairs.check().is_err() {
             return Err(self.wrong("pattern", "no sender has a receiver that it may send to"));
         }
         Ok((pairs, from, to))
