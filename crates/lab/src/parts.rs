@@ -83,6 +83,7 @@ const PAGES: &[Page] = &[
     page!(Distributions, "pareto", "XMP §5.2.1"),
     page!(Topics, "distributions", "OPN Table 2"),
     page!(Topics, "strata", ""),
+    page!(Topics, "workloads", "XMP §5.2, THESIS §2.1"),
     page!(Topics, "changes", "XMP §4.2, THESIS Fig. 3.4, OPN §Performance evaluation"),
     page!(Topics, "tiers", ""),
     page!(Topics, "marking", "XMP §2.1"),
