@@ -1,6 +1,7 @@
 //! Flows one by one: in the experiment or from a file, of a collective operation, of a trace.
 
 use std::fs;
+use std::sync::Arc;
 
 use tresse_fabric::{Route, Time, Topology};
 use tresse_sim::Path;
@@ -17,7 +18,7 @@ use crate::patterns::{At, MOST_FLOWS};
 use crate::resolve::LONGEST;
 use crate::units::Duration;
 use crate::workload_keys::{Collective, FlowKey, FlowSize, Pattern as Kind, Workload};
-use crate::workloads::{Builder, Building, Member, Own};
+use crate::workloads::{Builder, Building, Make, Member, Own};
 
 /// The tasks of a pattern of tasks.
 ///
@@ -32,12 +33,15 @@ pub(crate) fn tasks(at: &At) -> Result<Tasks, LabError> {
             Some(name) => file(at, name),
             None => flows(at),
         },
-        Kind::Collective => collective(at),
         _ => trace(at),
     }
 }
 
-fn collective(at: &At) -> Result<Tasks, LabError> {
+/// A collective operation.
+///
+/// # Errors
+/// The first thing that is wrong, with its place in the file.
+pub(crate) fn collective(at: &At) -> Result<Make, LabError> {
     let w = at.w;
     let operation = match at.needed("collective", &w.collective, "collective = \"ring-all-reduce\"")? {
         Collective::RingAllReduce => Operation::RingAllReduce,
@@ -51,7 +55,12 @@ fn collective(at: &At) -> Result<Tasks, LabError> {
         FlowSize::Fixed(bytes) => bytes.0,
         _ => return Err(at.wrong("size", "what a rank holds: one size, such as \"100MB\"")),
     };
-    let ranks = at.set("ranks", &w.ranks)?.unwrap_or_else(|| (0..at.b.fabric.hosts()).collect());
+    let mut ranks = at.set("ranks", &w.ranks)?.unwrap_or_else(|| (0..at.b.fabric.hosts()).collect());
+    if let Some(stride) = w.stride {
+        let stride = at.number("stride", Some(stride), 1, ranks.len() as u32)?;
+        let places = workload::strided(ranks.len() as u32, stride);
+        ranks = places.into_iter().map(|place| ranks[place as usize]).collect();
+    }
     let collective = workload::Collective {
         operation,
         ranks,
@@ -69,7 +78,7 @@ fn collective(at: &At) -> Result<Tasks, LabError> {
         let message = format!("{messages} messages: at most {MOST_FLOWS}");
         return Err(at.wrong("collective", &message));
     }
-    collective.tasks().map_err(|e| {
+    let tasks = collective.tasks().map_err(|e| {
         let key = match e {
             CollectiveError::Alone | CollectiveError::Twice(_) => "ranks",
             CollectiveError::NoChunks | CollectiveError::Chunks => "chunks",
@@ -79,7 +88,15 @@ fn collective(at: &At) -> Result<Tasks, LabError> {
             CollectiveError::Graph(_) => "collective",
         };
         at.wrong(key, &e.to_string())
-    })
+    })?;
+    if w.shuffle != Some(true) {
+        return Ok(Arc::new(move |_| Box::new(tasks.clone())));
+    }
+    Ok(Arc::new(move |seed| {
+        let ranks = workload::shuffled(collective.ranks.clone(), seed);
+        let shuffled = workload::Collective { ranks, ..collective.clone() };
+        Box::new(shuffled.tasks().expect("another order is as good"))
+    }))
 }
 
 fn trace(at: &At) -> Result<Tasks, LabError> {
@@ -128,7 +145,7 @@ fn flows(at: &At) -> Result<Tasks, LabError> {
             after: flow.after.clone(),
             deadline: flow.deadline,
             stop: flow.stop,
-            job: None,
+            job: flow.job,
         };
         flows.extend(std::iter::repeat_n(flow, count as usize));
         entries.extend(std::iter::repeat_n(i, count as usize));

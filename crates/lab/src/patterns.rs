@@ -25,6 +25,7 @@ pub struct Pattern {
     kind: Kind,
     make: Make,
     endless: bool,
+    has_jobs: bool,
     /// What its flows offer, and what the network carries of such flows, bit/s; for arrivals at a load.
     pub offered: Option<Offered>,
 }
@@ -74,6 +75,7 @@ impl Pattern {
             return Err(b.wrong(path, key, &message));
         }
         let at = At { b, path, w, kind };
+        let mut has_jobs = matches!(kind, Kind::Jobs | Kind::Incast | Kind::Collective);
         let (make, endless, offered): (Make, bool, Option<Offered>) = match kind {
             Kind::Permutation | Kind::RackToRack => (at.rounds()?, w.size.is_none(), None),
             Kind::Incast => (at.incast()?, false, None),
@@ -85,13 +87,15 @@ impl Pattern {
             }
             Kind::Spread => (at.spread()?, false, None),
             Kind::OnOff => (at.on_off()?, w.stop.is_none(), None),
-            Kind::Flows | Kind::Collective | Kind::Goal => {
+            Kind::Collective => (listed::collective(&at)?, false, None),
+            Kind::Flows | Kind::Goal => {
                 let tasks = listed::tasks(&at)?;
                 let endless = tasks.is_endless();
+                has_jobs = tasks.has_jobs();
                 (Arc::new(move |_| Box::new(tasks.clone()) as Box<dyn Source>), endless, None)
             }
         };
-        Ok(Self { kind, make, endless, offered })
+        Ok(Self { kind, make, endless, has_jobs, offered })
     }
 
     /// The flows under `seed`.
@@ -101,7 +105,7 @@ impl Pattern {
 
     /// Whether its flows make up jobs.
     pub(crate) fn has_jobs(&self) -> bool {
-        matches!(self.kind, Kind::Jobs | Kind::Incast | Kind::Collective | Kind::Goal)
+        self.has_jobs
     }
 
     /// Whether it goes on as long as something else lasts.
@@ -124,7 +128,17 @@ fn allowed(kind: Kind) -> &'static [&'static str] {
         Kind::Spread => &["size", "flows", "window", "pairs", "senders", "receivers"],
         Kind::OnOff => &["senders", "receivers", "on", "off", "start", "stop", "datagrams"],
         Kind::Flows => &["flow", "file"],
-        Kind::Collective => &["collective", "size", "ranks", "chunks", "iterations", "compute", "parallel"],
+        Kind::Collective => &[
+            "collective",
+            "size",
+            "ranks",
+            "stride",
+            "shuffle",
+            "chunks",
+            "iterations",
+            "compute",
+            "parallel",
+        ],
         Kind::Goal => &["file"],
     }
 }
@@ -166,6 +180,8 @@ pub(crate) fn keys(w: &Workload) -> impl Iterator<Item = &'static str> {
         ("file", w.file.is_some()),
         ("collective", w.collective.is_some()),
         ("ranks", w.ranks.is_some()),
+        ("stride", w.stride.is_some()),
+        ("shuffle", w.shuffle.is_some()),
         ("chunks", w.chunks.is_some()),
         ("iterations", w.iterations.is_some()),
         ("compute", w.compute.is_some()),

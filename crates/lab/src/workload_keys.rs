@@ -92,6 +92,10 @@ pub struct Workload {
     pub collective: Option<Collective>,
     /// Of `collective`: the hosts that are the ranks, in this order; all if it is not said.
     pub ranks: Option<HostSet>,
+    /// Of `collective`: ranks in steps of so many hosts, such as 0, 4, 8, … then 1, 5, …
+    pub stride: Option<u32>,
+    /// Of `collective`: ranks in a random order, by the seed.
+    pub shuffle: Option<bool>,
     /// Of `collective`: in how many chunks the data is pipelined; 1 if it is not said.
     pub chunks: Option<u32>,
     /// Of `collective`: how many times; 1 if it is not said.
@@ -277,6 +281,8 @@ pub struct FlowKey {
     pub stop: Option<Duration>,
     /// When it is to have finished, from its start.
     pub deadline: Option<Duration>,
+    /// The number of the job that it belongs to, which ends when the last of its flows does.
+    pub job: Option<u32>,
     /// The group of the results that it belongs to; that of its workload if it is not said.
     pub name: Option<String>,
     /// Its scheme; that of the workload, or of the case, if it is not said.

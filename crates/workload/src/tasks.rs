@@ -136,6 +136,11 @@ impl Tasks {
         self.parts.to.iter().filter(|&&to| to != NONE).count() as u64
     }
 
+    /// Whether some of its tasks make up jobs.
+    pub fn has_jobs(&self) -> bool {
+        !self.parts.sizes.is_empty()
+    }
+
     /// How many hosts there must be: one more than the highest number of a host that sends or receives.
     pub fn hosts(&self) -> u32 {
         let pairs = self.parts.from.iter().zip(&self.parts.to).filter(|&(_, &to)| to != NONE);
