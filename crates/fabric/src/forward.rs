@@ -132,14 +132,14 @@ impl Forwarding {
     /// Finds the shortest ways anew, over the links that are up: what a routing protocol does some time
     /// after a link has changed.
     pub fn reroute(&mut self) {
-        let incoming = self.network.incoming();
+        let (incoming, outgoing) = (self.network.incoming(), self.network.outgoing());
         self.table = vec![NONE; self.network.nodes as usize * self.anchors.len()];
         self.groups.clear();
         self.members.clear();
         self.longest = 0;
         for destination in 0..self.anchors.len() {
             let distance = self.distances(self.anchors[destination], &incoming);
-            self.add_groups(destination, &distance);
+            self.add_groups(destination, &distance, &outgoing);
             let farthest = distance.into_iter().filter(|&d| d != NONE).max();
             self.longest = self.longest.max(farthest.unwrap_or(0) + 1);
         }
@@ -198,17 +198,21 @@ impl Forwarding {
     }
 
     /// The groups towards one destination. A node's destinations over the same ports share a group.
-    fn add_groups(&mut self, destination: usize, distance: &[u32]) {
+    fn add_groups(&mut self, destination: usize, distance: &[u32], outgoing: &[Vec<u32>]) {
         let network = &self.network;
-        let mut nearer: Vec<Vec<u32>> = vec![Vec::new(); network.nodes as usize];
-        for (port, &[from, to]) in network.ends.iter().enumerate() {
-            let (own, next) = (distance[from as usize], distance[to as usize]);
-            let passes = to >= network.hosts || next == 0;
-            if own != NONE && next != NONE && next + 1 == own && passes && !self.dead[port] {
-                nearer[from as usize].push(port as u32);
+        let mut ports = Vec::new();
+        for (node, own) in distance.iter().copied().enumerate() {
+            let nearer = |&port: &u32| {
+                let [_, to] = network.ends[port as usize];
+                let next = distance[to as usize];
+                let passes = to >= network.hosts || next == 0;
+                own != NONE && next != NONE && next + 1 == own && passes && !self.dead[port as usize]
+            };
+            ports.clear();
+            ports.extend(outgoing[node].iter().copied().filter(nearer));
+            if ports.is_empty() {
+                continue;
             }
-        }
-        for (node, ports) in nearer.into_iter().enumerate().filter(|(_, ports)| !ports.is_empty()) {
             let row = &self.table[node * self.anchors.len()..][..destination];
             let same = row.iter().copied().filter(|&g| g != NONE).find(|&g| {
                 let g = self.groups[g as usize];

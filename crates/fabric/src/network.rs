@@ -20,4 +20,13 @@ impl Network {
         }
         incoming
     }
+
+    /// By node: the ports by which packets leave it.
+    pub(crate) fn outgoing(&self) -> Vec<Vec<u32>> {
+        let mut outgoing = vec![Vec::new(); self.nodes as usize];
+        for (port, &[from, _]) in self.ends.iter().enumerate() {
+            outgoing[from as usize].push(port as u32);
+        }
+        outgoing
+    }
 }
