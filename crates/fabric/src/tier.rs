@@ -58,7 +58,12 @@ impl Tier {
 /// between others, over all shortest paths evenly: by layer from the hosts up, and by direction.
 pub fn tiers(topology: &Topology, talks: impl Fn(u32, u32) -> bool) -> Vec<Tier> {
     let each = topology.network.hosts / topology.hosts();
-    let between = |from: u32, to: u32| from / each != to / each && talks(from / each, to / each);
+    // Asked for every pair of addresses, of which there may be many millions: no divisions.
+    let host: Vec<u32> = (0..topology.network.hosts).map(|address| address / each).collect();
+    let between = |from: u32, to: u32| {
+        let [from, to] = [from, to].map(|address| host[address as usize]);
+        from != to && talks(from, to)
+    };
     let (loads, total) = ShortestPaths::new(topology).loads(between);
     let heights = topology.heights();
     let mut tiers: Vec<Tier> = Vec::new();
