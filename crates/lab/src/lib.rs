@@ -3,6 +3,7 @@
 pub mod applications;
 pub mod balancers;
 pub mod bench;
+mod building;
 mod carriers;
 pub mod catalogue;
 mod changes;
@@ -34,6 +35,7 @@ pub mod pairs;
 pub mod papers;
 pub mod parts;
 mod patience;
+mod pattern_keys;
 pub mod patterns;
 mod place;
 pub mod port_options;

@@ -8,6 +8,7 @@ use tresse_sim::Path;
 use tresse_workload::{self as workload, CollectiveError, Goal, GraphError, Operation, Tasks};
 
 use crate::applications::App;
+use crate::building::{Builder, Building};
 use crate::error::LabError;
 use crate::flow_file::{self, FlowError};
 use crate::flow_sizes::{beside, quoted, unreadable};
@@ -18,7 +19,7 @@ use crate::patterns::{At, MOST_FLOWS};
 use crate::resolve::LONGEST;
 use crate::units::Duration;
 use crate::workload_keys::{Collective, FlowKey, FlowSize, Pattern as Kind, Workload};
-use crate::workloads::{Builder, Building, Make, Member, Own};
+use crate::workloads::{Make, Member, Own};
 
 /// The tasks of a pattern of tasks.
 ///

@@ -10,14 +10,16 @@ use tresse_workload::{
     SpreadConfig,
 };
 
+use crate::building::Builder;
 use crate::error::LabError;
 use crate::flow_sizes;
 use crate::hosts::HostSets;
 use crate::listed;
 use crate::offered::{self, Allowed, Capacity};
+use crate::pattern_keys;
 use crate::resolve::LONGEST;
 use crate::workload_keys::{self as keys, Draw, DrawTable, LoadOn, Pattern as Kind, Workload};
-use crate::workloads::{Builder, Make};
+use crate::workloads::Make;
 
 /// What starts the flows of a part.
 #[derive(Clone)]
@@ -68,8 +70,10 @@ impl Pattern {
                 "it needs a `pattern`, such as \"permutation\" (`tresse list workloads`)",
             ));
         };
-        let allowed = allowed(kind);
-        if let Some(key) = self::keys(w).find(|k| !COMMON.contains(k) && !allowed.contains(k)) {
+        let allowed = pattern_keys::allowed(kind);
+        if let Some(key) =
+            pattern_keys::keys(w).find(|k| !pattern_keys::COMMON.contains(k) && !allowed.contains(k))
+        {
             let message =
                 format!("the pattern {} has no `{key}` (it has: {})", kind.name(), allowed.join(", "));
             return Err(b.wrong(path, key, &message));
@@ -112,82 +116,6 @@ impl Pattern {
     pub(crate) fn is_endless(&self) -> bool {
         self.endless
     }
-}
-
-/// Keys that every pattern has.
-const COMMON: [&str; 6] = ["pattern", "duration", "scheme", "mix", "class", "application"];
-
-/// The keys of a pattern beside these.
-fn allowed(kind: Kind) -> &'static [&'static str] {
-    match kind {
-        Kind::Permutation | Kind::RackToRack => &["size", "connections", "rounds", "datagrams"],
-        Kind::Incast => &["size", "connections", "rounds", "servers", "senders", "receivers"],
-        Kind::Random => &["size", "pairs", "at_most", "per_host", "flows"],
-        Kind::Jobs => &["jobs", "servers", "request", "response", "gap", "deadline", "total"],
-        Kind::Poisson => &["size", "load", "load_on", "flows", "pairs", "senders", "receivers", "deadline"],
-        Kind::Spread => &["size", "flows", "window", "pairs", "senders", "receivers"],
-        Kind::OnOff => &["senders", "receivers", "on", "off", "start", "stop", "datagrams"],
-        Kind::Flows => &["flow", "file"],
-        Kind::Collective => &[
-            "collective",
-            "size",
-            "ranks",
-            "stride",
-            "shuffle",
-            "chunks",
-            "iterations",
-            "compute",
-            "parallel",
-        ],
-        Kind::Goal => &["file"],
-    }
-}
-
-/// The keys that are said.
-pub(crate) fn keys(w: &Workload) -> impl Iterator<Item = &'static str> {
-    let keys = [
-        ("pattern", w.pattern.is_some()),
-        ("duration", w.duration.is_some()),
-        ("scheme", w.scheme.is_some()),
-        ("mix", !w.mix.is_empty()),
-        ("class", w.class != 0),
-        ("size", w.size.is_some()),
-        ("flows", w.flows.is_some()),
-        ("pairs", w.pairs.is_some()),
-        ("senders", w.senders.is_some()),
-        ("receivers", w.receivers.is_some()),
-        ("deadline", w.deadline.is_some()),
-        ("application", w.application.is_some()),
-        ("datagrams", w.datagrams.is_some()),
-        ("connections", w.connections.is_some()),
-        ("rounds", w.rounds.is_some()),
-        ("at_most", w.at_most.is_some()),
-        ("per_host", w.per_host.is_some()),
-        ("jobs", w.jobs.is_some()),
-        ("total", w.total.is_some()),
-        ("servers", w.servers.is_some()),
-        ("request", w.request.is_some()),
-        ("response", w.response.is_some()),
-        ("gap", w.gap.is_some()),
-        ("load", w.load.is_some()),
-        ("load_on", w.load_on.is_some()),
-        ("window", w.window.is_some()),
-        ("on", w.on.is_some()),
-        ("off", w.off.is_some()),
-        ("start", w.start.is_some()),
-        ("stop", w.stop.is_some()),
-        ("flow", !w.flow.is_empty()),
-        ("file", w.file.is_some()),
-        ("collective", w.collective.is_some()),
-        ("ranks", w.ranks.is_some()),
-        ("stride", w.stride.is_some()),
-        ("shuffle", w.shuffle.is_some()),
-        ("chunks", w.chunks.is_some()),
-        ("iterations", w.iterations.is_some()),
-        ("compute", w.compute.is_some()),
-        ("parallel", w.parallel.is_some()),
-    ];
-    keys.into_iter().filter(|(_, said)| *said).map(|(key, _)| key)
 }
 
 /// A workload of a pattern, where it stands.

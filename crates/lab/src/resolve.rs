@@ -5,6 +5,7 @@ use std::iter;
 use indexmap::{IndexMap, IndexSet};
 use tresse_fabric::{MICROSECOND, Time, Topology};
 
+use crate::building;
 use crate::carriers::{self, Carrier, OnFabric};
 use crate::changes::{self, Change};
 use crate::error::{LabError, did_you_mean};
@@ -13,7 +14,7 @@ use crate::load::Loaded;
 use crate::metrics::METRICS;
 use crate::network::{self, Routing};
 use crate::port_options::PortOptions;
-use crate::workloads::{self, Part};
+use crate::workloads::Part;
 
 /// One point of the axes.
 #[derive(Debug, Clone)]
@@ -112,7 +113,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     let options = PortOptions::new(&experiment.fabric, &fabric.layer_names, packet)
         .map_err(|(path, e)| wrong(path, e))?;
     let builder =
-        workloads::Builder { loaded, fabric: &fabric, schemes: &schemes, classes: options.classes() };
+        building::Builder { loaded, fabric: &fabric, schemes: &schemes, classes: options.classes() };
     let mut cases = Vec::new();
     for (pattern, workload) in &experiment.workloads {
         for axis in axis(&schemes) {

@@ -290,7 +290,7 @@ pub struct FlowKey {
     /// How many subflows it has; as many as its scheme says if it is not said. Not for schemes whose path manager
     /// decides.
     pub subflows: Option<u32>,
-    /// By subflow: nodes that its path passes, in this order, such as `[["DN1"], ["DN2"]]`; any path if it is not
+    /// By subflow: nodes that its path passes, in this order, such as `[["DN1 in"], ["DN2 in"]]`; any path if it is not
     /// said. For fixed routes.
     #[serde(default)]
     pub via: Vec<Vec<String>>,

@@ -52,9 +52,6 @@ fn plan(example: &str, folder: &Path) -> Result<Plan, String> {
             text = text.replace(&from, &format!("{from}duration = \"1s\"\n"));
         }
     }
-    if example.contains("mix = ") && !example.contains("size = ") {
-        text = text.replace("mix = ", "size = \"1MB\"\nmix = ");
-    }
     let name = folder.join("example.toml").display().to_string();
     let loaded = load(Source { name, text }, Profile::Full, &[]).map_err(|e| e.to_string())?;
     resolve(&loaded, &[]).map_err(|e| e.to_string())
