@@ -116,8 +116,9 @@ impl Topology {
         self.network.ends[port as usize].map(|n| &*self.node_names[n as usize])
     }
 
-    /// The RTT of an empty path of these ports, back over the same links: propagation both ways, and the
-    /// transmission of a packet of `data` bytes there and of `ack` bytes back at every hop.
+    /// The RTT of an empty path of these ports, back over the same links, as if their two directions were alike:
+    /// propagation both ways, and the transmission of a packet of `data` bytes there and of `ack` bytes back at every
+    /// hop.
     pub fn base_rtt(&self, route: &[u32], data: u32, ack: u32) -> Time {
         let hop = |&port: &u32| {
             let PortConfig { delay, rate, .. } = self.configs[port as usize];

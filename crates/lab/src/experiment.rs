@@ -72,7 +72,7 @@ pub struct Fabric {
     pub hosts_per_leaf: Option<u32>,
     /// Of virtual hosts, what they are.
     pub virtual_hosts: Option<VirtualHosts>,
-    /// Of a dumbbell, pairs of a source and a destination: 1 to 100000.
+    /// Of a dumbbell, pairs of a source and a destination: 1 to 10000.
     pub pairs: Option<u32>,
     /// Of a parking lot, bottlenecks in a row: 1 to 1000.
     pub hops: Option<u32>,

@@ -123,7 +123,7 @@ pub(crate) fn drawn(f: &Fabric) -> Result<Graph, Wrong> {
     Ok(match f.topology {
         Shape::Dumbbell => {
             let pairs = needed(f.pairs, "a dumbbell needs `pairs`, such as pairs = 4")?;
-            Graph::dumbbell(within("pairs", pairs, 100_000)?, &links(f, Graph::BOTTLENECK_LAYERS)?)
+            Graph::dumbbell(within("pairs", pairs, 10_000)?, &links(f, Graph::BOTTLENECK_LAYERS)?)
         }
         Shape::ParkingLot => {
             let hops = needed(f.hops, "a parking lot needs `hops`, such as hops = 3")?;
