@@ -1,5 +1,6 @@
 //! Links that change during a run: `[[changes]]`, and what has become of the links.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -208,6 +209,27 @@ impl What {
             Self::Reroute => &[],
         }
     }
+}
+
+/// The network as it is at the start of a run: without the links that are down, and with the rates of then.
+pub(crate) fn at_start<'a>(topology: &'a Topology, changes: &[Change]) -> Cow<'a, Topology> {
+    let mut topology = Cow::Borrowed(topology);
+    let mut down = Vec::new();
+    for change in changes.iter().take_while(|c| c.at == 0) {
+        match &change.what {
+            What::Rate(ports, rate) => {
+                let configs = &mut topology.to_mut().configs;
+                ports.iter().for_each(|&port| configs[port as usize].rate = *rate);
+            }
+            What::Up(ports, false) => down.extend_from_slice(ports),
+            What::Up(ports, true) => down.retain(|port| !ports.contains(port)),
+            What::Reroute => {}
+        }
+    }
+    if !down.is_empty() {
+        topology.to_mut().remove(&down);
+    }
+    topology
 }
 
 /// The links as they are, and what will become of them.

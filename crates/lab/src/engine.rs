@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tresse_fabric::{NEVER, Time};
+use tresse_fabric::{NEVER, Time, Topology};
 use tresse_sim::{FlowRecord, Step, World};
 use tresse_workload::{Action, Job, Source};
 
 use crate::applications::{Writer, interval};
 use crate::changes::Links;
+use crate::ideal::Ideals;
 use crate::network::Routing;
 use crate::optimum::Optima;
 use crate::patience::{self, Patience};
@@ -34,6 +35,8 @@ pub(crate) struct Engine<'a, M> {
     links: Links<'a>,
     patience: Patience,
     parts: Vec<Running>,
+    /// By payload and header of a full packet.
+    ideals: BTreeMap<[u32; 2], Ideals<'a>>,
     /// The flows that have not finished, by the simulator's names for them.
     live: BTreeMap<u64, Live>,
     /// The simulator's name of the next flow.
@@ -69,6 +72,8 @@ struct Running {
 struct Live {
     begun: Begun,
     began: Time,
+    /// See [`Flow::ideal`].
+    ideal: Option<Time>,
     what: What,
 }
 
@@ -86,7 +91,15 @@ impl<'a, M, E> Engine<'a, M>
 where
     M: FnMut(Rows) -> Result<(), E>,
 {
-    pub fn new(plan: &'a Plan, case: &'a Case, seed: u64, progress: &'a Progress, measured: M) -> Self {
+    /// `empty` is the network at the start of the run.
+    pub fn new(
+        plan: &'a Plan,
+        empty: &'a Topology,
+        case: &'a Case,
+        seed: u64,
+        progress: &'a Progress,
+        measured: M,
+    ) -> Self {
         let part = |part: &crate::workloads::Part| Running {
             source: part.source(seed),
             halves: part.halves(seed, plan.fabric.hosts()),
@@ -98,6 +111,8 @@ where
         links.apply(&mut world);
         let expected = parts.iter().map(|p| p.source.expected_bytes()).fold(0, u64::saturating_add);
         let endless = parts.iter().any(|p| p.source.is_endless());
+        let packets = case.carriers.iter().map(|c| [c.transport.mss, c.transport.header]);
+        let ideals = packets.map(|[mss, header]| ([mss, header], Ideals::new(empty, mss, header))).collect();
         progress.expected_bytes.store(if endless { 0 } else { expected }, Ordering::Relaxed);
         progress.expected_ps.store(case.duration.unwrap_or(0), Ordering::Relaxed);
         Self {
@@ -111,6 +126,7 @@ where
             world,
             links,
             parts,
+            ideals,
             live: BTreeMap::new(),
             next: 0,
             writes: BTreeSet::new(),
@@ -247,11 +263,23 @@ where
             self.writes.insert((now, id));
         }
         self.parts[begun.part].names.insert(begun.start.name, id);
-        self.live.insert(id, Live { begun, began: now, what });
+        let ideal = match what {
+            What::Message => self.ideal(&begun),
+            What::Written(_) | What::Datagrams(..) => None,
+        };
+        self.live.insert(id, Live { begun, began: now, ideal, what });
         if let Some(sampler) = &mut self.sampler {
             sampler.start(&self.world, id, begun);
         }
         self.write();
+    }
+
+    /// What the completion of a flow takes on an empty network, if it ends by itself.
+    fn ideal(&mut self, begun: &Begun) -> Option<Time> {
+        let transport = &self.case.carriers[begun.member.carrier].transport;
+        let ideals =
+            self.ideals.get_mut(&[transport.mss, transport.header]).expect("one of the case's carriers");
+        ideals.time(begun.start.from, begun.start.to, begun.start.bytes?)
     }
 
     /// Applications and datagrams whose time has come.
@@ -285,7 +313,7 @@ where
 
     /// A flow has finished, or was stopped.
     fn remove(&mut self, record: &FlowRecord) -> Begun {
-        let begun = self.live.remove(&record.id).expect("a flow that was started").begun;
+        let Live { begun, ideal, .. } = self.live.remove(&record.id).expect("a flow that was started");
         self.parts[begun.part].names.remove(&begun.start.name);
         if let Some(sampler) = &mut self.sampler {
             sampler.end(&self.world, record.id);
@@ -301,7 +329,7 @@ where
             Routing::Fixed(_) | Routing::Nodes { .. } => None,
         };
         let locality = self.plan.fabric.locality(from, to);
-        let flow = Flow { begun, locality, shares, ideal: None, record: *record };
+        let flow = Flow { begun, locality, shares, ideal, record: *record };
         self.batch.push((flow, record.id));
         begun
     }

@@ -57,7 +57,8 @@ pub struct Flow {
     /// Whether two of its subflows shared a port that they could have avoided, if its path manager was to detect
     /// that and routes are fixed.
     pub shares: Option<bool>,
-    /// What its completion takes on an empty network, ps; `None` without an end.
+    /// What its completion takes on an empty network, ps: see [`Ideals`](crate::ideal::Ideals). `None` if it has no end,
+    /// or an application that writes it bit by bit, or if no path was there at the start of the run.
     pub ideal: Option<Time>,
     /// What the simulator measured.
     pub record: FlowRecord,
@@ -151,7 +152,8 @@ pub fn run<E>(
     progress: &Progress,
     measured: impl FnMut(Rows) -> Result<(), E>,
 ) -> Result<Outcome, E> {
-    let mut engine = Engine::new(plan, case, seed, progress, measured);
+    let empty = changes::at_start(&plan.fabric, &plan.changes);
+    let mut engine = Engine::new(plan, &empty, case, seed, progress, measured);
     engine.turn(stop)?;
     let outcome = engine.finish()?;
     progress.done.store(true, Ordering::Relaxed);

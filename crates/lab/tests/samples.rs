@@ -1,15 +1,13 @@
 //! `samples.parquet`: its bytes are the flows', its optimum is that of the flows that are there, and taking
 //! samples changes nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::path::Path;
+mod reading;
 
-use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::{UInt32Type, UInt64Type};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::collections::{BTreeMap, BTreeSet};
+
+use reading::{Table, measure};
 use tempfile::TempDir;
-use tresse_lab::{Loaded, Options, Plan, Profile, Report, Watch, find, load, resolve, run};
+use tresse_lab::{Loaded, Plan, Profile, find, load, resolve};
 
 /// Two rounds of 16 flows, about 100 ms: with every scheme, LIA's losses and timeouts included.
 fn plan(more: &[&str]) -> (Loaded, Plan) {
@@ -19,63 +17,17 @@ fn plan(more: &[&str]) -> (Loaded, Plan) {
         "workloads.permutation.rounds=2",
         "profile.quick={}",
     ];
-    let settings: Vec<String> = settings.iter().chain(more).map(|&s| s.to_owned()).collect();
-    let loaded = load(find("xmp/table1").expect("built in"), Profile::Full, &settings).expect("valid");
-    let plan = resolve(&loaded, &[]).expect("valid");
-    (loaded, plan)
+    reading::plan(find("xmp/table1").expect("built in"), &[&settings, more].concat())
 }
 
-fn measure(loaded: &Loaded, plan: &Plan, out: &Path, parallel: usize) -> Report {
-    let options = Options { profile: Profile::Full, seed: 1, replications: 1, parallel, out: out.to_owned() };
-    let watch = Watch::new(plan, &options).expect("there is one seed");
-    run(loaded, plan, &options, &watch).expect("the folder can be written")
-}
-
-/// A table by its columns: whole numbers, `None` where there is none. Text is left out.
-struct Table {
-    batches: Vec<RecordBatch>,
-}
-
-impl Table {
-    fn read(path: &Path) -> Self {
-        let file = File::open(path).expect("the table is there");
-        let reader = ParquetRecordBatchReaderBuilder::try_new(file).expect("a whole Parquet file");
-        let reader = reader.build().expect("a reader");
-        Self { batches: reader.collect::<Result<_, _>>().expect("whole batches") }
-    }
-
-    fn maybe(&self, name: &str) -> Vec<Option<u64>> {
-        let column = |batch: &RecordBatch| -> Vec<Option<u64>> {
-            let column = batch.column_by_name(name).unwrap_or_else(|| panic!("no column {name}"));
-            match column.as_primitive_opt::<UInt32Type>() {
-                Some(column) => column.iter().map(|v| v.map(u64::from)).collect(),
-                None => column.as_primitive::<UInt64Type>().iter().collect(),
-            }
-        };
-        self.batches.iter().flat_map(column).collect()
-    }
-
-    fn numbers(&self, name: &str) -> Vec<u64> {
-        self.maybe(name).into_iter().map(|v| v.unwrap_or_else(|| panic!("{name} is null"))).collect()
-    }
-
-    fn texts(&self, name: &str) -> Vec<String> {
-        let column = |batch: &RecordBatch| -> Vec<String> {
-            let column = batch.column_by_name(name).unwrap_or_else(|| panic!("no column {name}"));
-            column.as_string::<i32>().iter().map(|v| v.expect("no null").to_owned()).collect()
-        };
-        self.batches.iter().flat_map(column).collect()
-    }
-
-    /// Which flow a row is of: scheme, subflows, seed, round, sending host.
-    fn flows(&self) -> Vec<(String, [u64; 4])> {
-        // 0 if the path manager decides.
-        let subflows = self.maybe("subflows").into_iter().map(Option::unwrap_or_default).collect();
-        let [seed, round, from] = ["seed", "round", "from"].map(|name| self.numbers(name));
-        let keys: [Vec<u64>; 4] = [subflows, seed, round, from];
-        let schemes = self.texts("scheme").into_iter().enumerate();
-        schemes.map(|(i, scheme)| (scheme, [0, 1, 2, 3].map(|k: usize| keys[k][i]))).collect()
-    }
+/// Which flow a row is of: scheme, subflows, seed, round, sending host.
+fn flow_keys(table: &Table) -> Vec<(String, [u64; 4])> {
+    // 0 if the path manager decides.
+    let subflows = table.maybe("subflows").into_iter().map(Option::unwrap_or_default).collect();
+    let [seed, round, from] = ["seed", "round", "from"].map(|name| table.numbers(name));
+    let keys: [Vec<u64>; 4] = [subflows, seed, round, from];
+    let schemes = table.texts("scheme").into_iter().enumerate();
+    schemes.map(|(i, scheme)| (scheme, [0, 1, 2, 3].map(|k: usize| keys[k][i]))).collect()
 }
 
 const INTERVAL: u64 = 1_000_000_000;
@@ -83,8 +35,8 @@ const INTERVAL: u64 = 1_000_000_000;
 #[test]
 fn samples_add_up_to_the_flows() {
     let dir = TempDir::new().expect("a temporary folder");
-    let (loaded, plan) = plan(&["measure.samples=1ms"]);
-    measure(&loaded, &plan, dir.path(), 2);
+    let experiment = plan(&["measure.samples=1ms"]);
+    measure(&experiment, dir.path(), 1, 2);
     let samples = Table::read(&dir.path().join("samples.parquet"));
     let flows = Table::read(&dir.path().join("flows.parquet"));
 
@@ -93,7 +45,7 @@ fn samples_add_up_to_the_flows() {
     let mut spans: BTreeMap<_, Vec<[u64; 2]>> = BTreeMap::new();
     let [start, duration, arrived, goodput, subflow] =
         ["start_ps", "duration_ps", "arrived_bytes", "goodput_bps", "subflow"].map(|n| samples.numbers(n));
-    for (i, flow) in samples.flows().into_iter().enumerate() {
+    for (i, flow) in flow_keys(&samples).into_iter().enumerate() {
         assert!((1..=INTERVAL).contains(&duration[i]));
         // Goodput is rounded down to one bit/s.
         let bits = u128::from(goodput[i]) * u128::from(duration[i]) / 1_000_000_000_000;
@@ -103,7 +55,7 @@ fn samples_add_up_to_the_flows() {
         spans.entry((flow, subflow[i])).or_default().push([start[i], start[i] + duration[i]]);
     }
     let [size, start, end] = ["size_bytes", "start_ps", "end_ps"].map(|n| flows.numbers(n));
-    let ids = flows.flows();
+    let ids = flow_keys(&flows);
     assert_eq!((ids.len(), bytes.len()), (5 * 2 * 16, ids.len()));
     let mut several = 0;
     for (i, flow) in ids.into_iter().enumerate() {
@@ -129,8 +81,8 @@ fn samples_add_up_to_the_flows() {
 fn taking_samples_changes_no_result() {
     let dir = TempDir::new().expect("a temporary folder");
     let digest = |more: &[&str], out: &str| {
-        let (loaded, plan) = plan(more);
-        measure(&loaded, &plan, &dir.path().join(out), 2).digest
+        let experiment = plan(more);
+        measure(&experiment, &dir.path().join(out), 1, 2).digest
     };
     let without = digest(&[], "without");
     assert!(!dir.path().join("without/samples.parquet").exists());
@@ -142,14 +94,14 @@ fn taking_samples_changes_no_result() {
 #[test]
 fn samples_depend_on_the_experiment_alone() {
     let dir = TempDir::new().expect("a temporary folder");
-    let (loaded, plan) = plan(&["measure.samples=1ms"]);
+    let experiment = plan(&["measure.samples=1ms"]);
     let rows = |parallel: usize| {
         let out = dir.path().join(parallel.to_string());
-        measure(&loaded, &plan, &out, parallel);
+        measure(&experiment, &out, 1, parallel);
         let table = Table::read(&out.join("samples.parquet"));
         let columns = ["subflow", "start_ps", "arrived_bytes", "cwnd_pkts", "srtt_ps", "flow_optimum_bps"];
         let columns = columns.map(|name| table.maybe(name));
-        let rows = table.flows().into_iter().zip(0..);
+        let rows = flow_keys(&table).into_iter().zip(0..);
         let mut rows: Vec<_> =
             rows.map(|(flow, i)| (flow, columns.each_ref().map(|c| c[i as usize]))).collect();
         rows.sort_unstable();
@@ -164,12 +116,12 @@ fn samples_depend_on_the_experiment_alone() {
 fn the_optimum_is_that_of_the_flows_that_are_there() {
     let dir = TempDir::new().expect("a temporary folder");
     // The smallest flow takes 0.8 ms at the least.
-    let (loaded, plan) = plan(&["measure.samples=500us"]);
-    let report = measure(&loaded, &plan, dir.path(), 2);
+    let experiment = plan(&["measure.samples=500us"]);
+    let report = measure(&experiment, dir.path(), 1, 2);
     let samples = Table::read(&dir.path().join("samples.parquet"));
     let [start, duration] = ["start_ps", "duration_ps"].map(|name| samples.numbers(name));
     let optimal = samples.maybe("flow_optimum_bps");
-    let flows = samples.flows();
+    let flows = flow_keys(&samples);
 
     // By round of a case, its start; by interval of a case, the hosts that send in it.
     let mut begin: BTreeMap<_, u64> = BTreeMap::new();
@@ -223,8 +175,8 @@ fn an_interval_must_be_one() {
 #[test]
 fn queues_add_up_to_the_links() {
     let dir = TempDir::new().expect("a temporary folder");
-    let (loaded, plan) = plan(&["measure.samples=1ms"]);
-    measure(&loaded, &plan, dir.path(), 2);
+    let experiment = plan(&["measure.samples=1ms"]);
+    measure(&experiment, dir.path(), 1, 2);
     let queues = Table::read(&dir.path().join("queues.parquet"));
     let links = Table::read(&dir.path().join("links.parquet"));
     let ports = |table: &Table| -> Vec<(String, [u64; 2])> {
@@ -251,8 +203,8 @@ fn queues_add_up_to_the_links() {
 #[test]
 fn queues_are_of_links_that_are_wanted() {
     let dir = TempDir::new().expect("a temporary folder");
-    let (loaded, plan) = plan(&["measure.samples=10ms", "measure.links=false"]);
-    measure(&loaded, &plan, dir.path(), 2);
+    let experiment = plan(&["measure.samples=10ms", "measure.links=false"]);
+    measure(&experiment, dir.path(), 1, 2);
     assert!(dir.path().join("samples.parquet").exists());
     assert!(!dir.path().join("queues.parquet").exists());
 }
@@ -261,11 +213,11 @@ fn queues_are_of_links_that_are_wanted() {
 #[test]
 fn flows_stand_beside_their_optimum() {
     let dir = TempDir::new().expect("a temporary folder");
-    let (loaded, plan) = plan(&[]);
-    let report = measure(&loaded, &plan, dir.path(), 2);
+    let experiment = plan(&[]);
+    let report = measure(&experiment, dir.path(), 1, 2);
     let flows = Table::read(&dir.path().join("flows.parquet"));
     let mut sums: BTreeMap<(String, u64), (f64, u32)> = BTreeMap::new();
-    for ((scheme, [subflows, ..]), optimum) in flows.flows().into_iter().zip(flows.maybe("optimum_bps")) {
+    for ((scheme, [subflows, ..]), optimum) in flow_keys(&flows).into_iter().zip(flows.maybe("optimum_bps")) {
         assert_eq!(optimum.is_some(), scheme == "xmp", "{scheme}");
         if let Some(optimum) = optimum {
             let (sum, count) = sums.entry((scheme, subflows)).or_default();
@@ -287,29 +239,30 @@ fn flows_stand_beside_their_optimum() {
 #[test]
 fn subflows_that_come_and_go_are_sampled_too() {
     let dir = TempDir::new().expect("a temporary folder");
-    let (loaded, plan) = plan(&[
+    let experiment = plan(&[
         "measure.samples=50us",
         "transport.handshake=true",
         "schemes.lia.subflows=1",
         "schemes.lia.path_manager=opn",
     ]);
-    measure(&loaded, &plan, dir.path(), 2);
+    measure(&experiment, dir.path(), 1, 2);
     let samples = Table::read(&dir.path().join("samples.parquet"));
     let flows = Table::read(&dir.path().join("flows.parquet"));
     let mut bytes: BTreeMap<_, u64> = BTreeMap::new();
-    for (flow, arrived) in samples.flows().into_iter().zip(samples.numbers("arrived_bytes")) {
+    for (flow, arrived) in flow_keys(&samples).into_iter().zip(samples.numbers("arrived_bytes")) {
         *bytes.entry(flow).or_default() += arrived;
     }
-    let sizes: BTreeMap<_, u64> = flows.flows().into_iter().zip(flows.numbers("size_bytes")).collect();
+    let sizes: BTreeMap<_, u64> = flow_keys(&flows).into_iter().zip(flows.numbers("size_bytes")).collect();
     assert_eq!(bytes.keys().collect::<Vec<_>>(), sizes.keys().collect::<Vec<_>>());
     for (flow, size) in &sizes {
         // What was sent on a second subflow as well arrives twice.
         assert!(bytes[flow] == *size || flow.0 == "lia" && bytes[flow] > *size, "{flow:?}");
     }
-    let opened = samples.flows().into_iter().zip(samples.numbers("subflow")).filter(|(f, _)| f.0 == "lia");
+    let opened =
+        flow_keys(&samples).into_iter().zip(samples.numbers("subflow")).filter(|(f, _)| f.0 == "lia");
     assert_eq!(opened.map(|(_, subflow)| subflow).max(), Some(3), "opn takes all four paths at first");
     let told =
-        flows.flows().into_iter().zip(flows.numbers("opened").into_iter().zip(flows.numbers("closed")));
+        flow_keys(&flows).into_iter().zip(flows.numbers("opened").into_iter().zip(flows.numbers("closed")));
     for ((scheme, [subflows, ..]), (opened, closed)) in told {
         assert_eq!(closed, 0);
         assert!(if scheme == "lia" {
