@@ -1,6 +1,7 @@
 //! The metrics of a case: what each is called, and how it follows from the flows and ports.
 
-use std::collections::BTreeMap;
+mod by;
+mod intervals;
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -11,6 +12,9 @@ use crate::fairness::jain;
 use crate::resolve::Case;
 use crate::sharing;
 use crate::unit::{Flow, Outcome};
+pub(crate) use by::by;
+use intervals::by_round;
+pub(crate) use intervals::intervals;
 
 /// The names of all metrics; every one ends in its unit, counts have none. `docs/explain/results.md` says
 /// what each means.
@@ -207,81 +211,6 @@ fn of_jobs<'a>(jobs: impl Iterator<Item = &'a Job>) -> Metrics {
     metrics
 }
 
-/// The size classes of results, by their largest size, bytes.
-const SIZES: [(&str, u64); 4] = [
-    ("up to 10kB", 10_000),
-    ("10kB to 100kB", 100_000),
-    ("100kB to 1MB", 1_000_000),
-    ("above 1MB", u64::MAX),
-];
-
-/// The metrics of parts of the flows. A division into one part only is left out.
-pub(crate) fn by(groups: &[String], outcomes: &[Outcome]) -> By {
-    type Name<'a> = &'a dyn Fn(&Flow) -> Option<String>;
-    let size = |f: &Flow| {
-        let bytes = f.begun.start.bytes?;
-        SIZES.iter().find(|(_, most)| bytes <= *most).map(|(name, _)| (*name).to_owned())
-    };
-    let divisions: [(&'static str, Vec<String>, Name); 3] = [
-        ("group", groups.to_vec(), &|f| Some(groups[f.begun.member.group].clone())),
-        ("distance", ["inner-rack", "inter-rack", "inter-pod"].map(str::to_owned).to_vec(), &|f| {
-            Some(f.locality.name().to_owned())
-        }),
-        ("size", SIZES.iter().map(|(name, _)| (*name).to_owned()).collect(), &size),
-    ];
-    let mut by = By::new();
-    for (division, names, name) in divisions {
-        let mut parts: BTreeMap<String, Vec<&Flow>> = BTreeMap::new();
-        for flow in outcomes.iter().flat_map(|o| &o.flows) {
-            if let Some(name) = name(flow) {
-                parts.entry(name).or_default().push(flow);
-            }
-        }
-        if parts.len() < 2 {
-            continue;
-        }
-        let part = |name: String| parts.get(&name).map(|flows| (name.clone(), of_flows(flows)));
-        by.insert(division, names.into_iter().filter_map(part).collect());
-    }
-    by
-}
-
-/// A mean of independent flows.
-type Mean = fn(&[Flow]) -> Option<f64>;
-
-/// Half the width of the 95 % confidence interval of each mean, and what the intervals are over: `seeds`, or
-/// `rounds` if there is one seed. Replications are independent; so are the rounds of a pattern, which are
-/// drawn anew.
-pub(crate) fn intervals(outcomes: &[Outcome]) -> (IndexMap<&'static str, f64>, &'static str) {
-    let (over, groups): (_, Vec<&[Flow]>) = match outcomes {
-        [] => ("rounds", Vec::new()),
-        [one] => ("rounds", by_round(&one.flows).collect()),
-        several => ("seeds", several.iter().map(|o| &o.flows[..]).filter(|f| !f.is_empty()).collect()),
-    };
-    let means: [(_, Mean); 4] = [
-        ("goodput_mean_bps", |g| Some(mean(&g.iter().map(|f| f.record.goodput()).collect::<Vec<_>>()))),
-        ("fct_mean_s", |g| {
-            let times: Vec<Time> = g.iter().filter_map(Flow::completion).collect();
-            (!times.is_empty()).then(|| mean_seconds(&times))
-        }),
-        ("cwnd_mean_pkts", |g| mean_window(g.iter())),
-        ("timeouts_mean", |g| {
-            let timeouts: u64 = g.iter().map(|f| f.record.counters.timeouts).sum();
-            Some(timeouts as f64 / by_round(g).count() as f64)
-        }),
-    ];
-    let width = |(name, of): (_, Mean)| {
-        let values: Vec<f64> = groups.iter().filter_map(|g| of(g)).collect();
-        half_width_95(&values).map(|w| (name, w))
-    };
-    (means.into_iter().filter_map(width).collect(), over)
-}
-
-/// The flows of each round of one seed; they stand in the order of rounds.
-fn by_round(flows: &[Flow]) -> impl Iterator<Item = &[Flow]> {
-    flows.chunk_by(|a, b| a.begun.start.round == b.begun.start.round)
-}
-
 /// The mean window over all rounds of all subflows, packets; none if no round was counted.
 fn mean_window<'a>(flows: impl Iterator<Item = &'a Flow>) -> Option<f64> {
     let counters = flows.map(|f| f.record.counters);
@@ -304,23 +233,6 @@ pub(crate) fn percentile<T: Copy>(sorted: &[T], percent: usize) -> T {
     sorted[rank - 1]
 }
 
-/// Half the width of the 95 % interval of the mean, by Student's t; none for fewer than two values.
-fn half_width_95(values: &[f64]) -> Option<f64> {
-    // The 97.5 % quantile for 1, 2, … degrees of freedom; beyond the table it is below 2.05.
-    const T: [f64; 30] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
-        2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
-        2.045, 2.042,
-    ];
-    let n = values.len();
-    if n < 2 {
-        return None;
-    }
-    let mean = values.iter().sum::<f64>() / n as f64;
-    let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1) as f64;
-    Some(T.get(n - 2).copied().unwrap_or(2.042) * (variance / n as f64).sqrt())
-}
-
 #[cfg(test)]
 mod tests {
     use tresse_fabric::{Locality, MILLISECOND};
@@ -332,14 +244,6 @@ mod tests {
     use crate::optimum::Optima;
     use crate::unit::Begun;
     use crate::workloads::Member;
-
-    #[test]
-    fn the_interval_is_students() {
-        // 1, 2, 3: mean 2, s = 1, t(2) = 4.303, so 4.303 / sqrt(3).
-        let width = half_width_95(&[1.0, 2.0, 3.0]).expect("three values");
-        assert!((width - 4.303 / 3f64.sqrt()).abs() < 1e-9);
-        assert_eq!(half_width_95(&[1.0]), None);
-    }
 
     #[test]
     fn percentiles_are_values_that_occurred() {
@@ -406,8 +310,11 @@ mod tests {
 
         // Of one seed the intervals are over its rounds: 1 and 5; of several over seeds: 3 and 2 a round.
         let width = |outcomes: &[Outcome], name: &str| intervals(outcomes).0[name];
-        assert_eq!(Some(width(std::slice::from_ref(&first), "timeouts_mean")), half_width_95(&[1.0, 5.0]));
-        assert_eq!(Some(width(&[first, second], "timeouts_mean")), half_width_95(&[3.0, 2.0]));
+        assert_eq!(
+            Some(width(std::slice::from_ref(&first), "timeouts_mean")),
+            intervals::half_width_95(&[1.0, 5.0])
+        );
+        assert_eq!(Some(width(&[first, second], "timeouts_mean")), intervals::half_width_95(&[3.0, 2.0]));
     }
 
     #[test]
