@@ -5,6 +5,7 @@ mod chosen;
 mod columns;
 mod controller;
 mod doctor;
+mod export;
 mod import;
 mod linux;
 mod list;
@@ -42,6 +43,7 @@ enum Command {
     #[command(subcommand)]
     Topology(topology::Command),
     Import(import::Args),
+    Export(export::Args),
     List(list::ListArgs),
     Explain(list::ExplainArgs),
     #[command(subcommand)]
@@ -113,6 +115,7 @@ fn main() -> ExitCode {
         Command::Optimum(args) => optimum::run(&args),
         Command::Topology(command) => topology::run(command),
         Command::Import(args) => import::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::List(args) => list::list(&args),
         Command::Explain(args) => list::explain(&args),
         Command::Controller(command) => controller::run(command),

@@ -13,6 +13,7 @@ pub mod distributions;
 mod engine;
 mod error;
 pub mod experiment;
+pub mod export;
 mod fairness;
 pub mod flow_file;
 mod flow_sizes;

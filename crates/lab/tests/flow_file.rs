@@ -143,21 +143,35 @@ fn what_is_written_is_read_back() {
 
 #[test]
 fn a_list_in_an_experiment_is_the_same() {
-    #[derive(serde::Deserialize)]
-    struct Table {
-        flows: Vec<Flow>,
-    }
-    let text = "flows = [
-        { from = 0, to = \"host 1\", size = \"1kB\", start = \"0s\" },
+    let table = |flows: &str| -> String {
+        let text = tresse_lab::find("xmp/table1").expect("built in").text.replace("k = 8 ", "k = 4 ");
+        let workloads = text.find("[workloads.").expect("it has workloads");
+        format!("{}[workloads.few]\npattern = \"flows\"\n{flows}", &text[..workloads])
+    };
+    let plan = |flows: &str| {
+        let source = tresse_lab::Source { name: "few.toml".into(), text: table(flows) };
+        let loaded = tresse_lab::load(source, tresse_lab::Profile::Full, &[]).map_err(|e| e.to_string())?;
+        tresse_lab::resolve(&loaded, &[]).map_err(|e| e.to_string())
+    };
+    let flows = "flow = [
+        { from = 0, to = \"host 1\", size = \"1kB\" },
         { from = 1, to = 2, start = \"1us\", stop = \"5us\", after = \"0\" },
     ]";
-    let table: Table = toml::from_str(text).unwrap();
-    let flows = run(&mut tasks(table.flows.clone(), &hosts()).unwrap());
-    assert_eq!(flows.iter().map(|f| f.0).collect::<Vec<_>>(), [0, 2 * US]);
-    let far = table.flows.into_iter().map(|f| Flow { to: Host::Number(9), ..f });
-    let error = tasks(far, &hosts()).unwrap_err();
-    let message = "there is no host 9: there are 0 to 3".to_owned();
-    assert_eq!(error, FlowError { flow: 0, key: "to", message });
-    let bare = toml::from_str::<Table>("flows = [{ from = 0, to = 1, size = 1000, start = \"0s\" }]");
-    assert!(bare.is_err_and(|e| e.message().contains("has no unit")));
+    let plan_of_two = plan(flows).expect("valid");
+    let mut source = plan_of_two.cases[0].parts[0].source(1);
+    let Some(Action::Start(first)) = source.poll(0) else { panic!("the first starts at once") };
+    assert_eq!((first.from, first.to, first.bytes, source.poll(0)), (0, 1, Some(1000), None));
+    source.handle_finished(US, first.name);
+    assert_eq!((source.poll(US), source.next()), (None, 2 * US));
+    let Some(Action::Start(second)) = source.poll(2 * US) else { panic!("the second waits for it") };
+    assert_eq!((second.bytes, source.next()), (None, 6 * US));
+    assert_eq!(source.poll(6 * US), Some(Action::Stop(second.name)));
+    for (flow, message) in [
+        ("from = 0, to = 16, size = \"1kB\"", "few.toml:47:24: there is no host 16: there are 0 to 15"),
+        ("from = 0, to = 1, size = 1000", "has no unit"),
+        ("from = 3, to = 3, size = \"1kB\"", "a host does not send to itself"),
+    ] {
+        let error = plan(&format!("flow = [{{ {flow} }}]")).expect_err("it is wrong");
+        assert!(error.contains(message), "{error}");
+    }
 }

@@ -3,6 +3,7 @@
 mod bad_input;
 mod check;
 mod common;
+mod export;
 mod facts;
 mod guide;
 mod import;

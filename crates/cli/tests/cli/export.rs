@@ -1,0 +1,99 @@
+//! From the HPCC simulator's files to a run, and back to its `fct.txt`.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::common::{fails, tresse};
+
+/// Two switches that come first, two hosts under one and one under the other.
+const TOPOLOGY: &str =
+    "5 2 4\n0 1\n0 1 400Gbps 1us 0\n2 0 100Gbps 1us 0\n3 0 100Gbps 1us 0\n4 1 100Gbps 1us 0\n";
+const FLOWS: &str = "3\n2 4 3 100 100000 2\n3 2 3 100 1500 2.000000100\n2 3 3 100 1 2.000001000\n";
+
+fn stdout(dir: &Path, args: &[&str]) -> String {
+    let output = tresse(dir).args(args).output().expect("the command starts");
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("output is UTF-8")
+}
+
+/// A folder with a run of the flows in `runs/h-1`.
+fn ran() -> TempDir {
+    let dir = TempDir::new().expect("a temporary folder");
+    fs::write(dir.path().join("topology.txt"), TOPOLOGY).expect("a file");
+    fs::write(dir.path().join("flow.txt"), FLOWS).expect("a file");
+    stdout(dir.path(), &["import", "hpcc", "topology.txt", "flow.txt", "-o", "h.toml"]);
+    stdout(dir.path(), &["run", "h.toml", "--out", "run"]);
+    dir
+}
+
+#[test]
+fn what_was_imported_runs_and_goes_back() {
+    let dir = ran();
+    let export = ["export", "run", "--format", "hpcc-fct", "--only", "scheme=dctcp"];
+    let text = stdout(dir.path(), &export);
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
+    // In the order of their ends, by our numbers of the hosts; the last column by hand:
+    // 2 links of 1 us, 80 ns of payload on each, and 1500 + 2 x 48, 1 + 48 and 100000 + 100 x 48 bytes.
+    let rows: Vec<_> = lines.iter().map(|l| [&l[..6], &l[7..]].concat()).collect();
+    assert_eq!(
+        rows,
+        [
+            ["0b000101", "0b000001", "10000", "100", "1500", "2000000100", "4287"],
+            ["0b000001", "0b000101", "10001", "100", "1", "2000001000", "4163"],
+            ["0b000001", "0b000201", "10000", "100", "100000", "2000000000", "14564"],
+        ]
+    );
+    // Two packets one way: 1 us a link, 1048 and 548 bytes at 100 Gbit/s, the first of them on two links.
+    assert_eq!(lines[0][6], "2211");
+
+    let csv = stdout(dir.path(), &["export", "run", "--format", "csv", "--only", "scheme=dctcp,xmp"]);
+    let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = rows.next().expect("names");
+    let at = |name: &str| head.iter().position(|n| *n == name).expect("a column");
+    let dctcp: Vec<_> = rows.filter(|r| r[at("scheme")] == "dctcp").collect();
+    assert_eq!((csv.lines().count(), dctcp.len()), (7, 3));
+    let ended = |r: &Vec<&str>| r[at("end_ps")].parse::<u64>().expect("a time");
+    let last = dctcp.iter().max_by_key(|r| ended(r)).expect("flows");
+    assert_eq!((last[at("size_bytes")], last[at("start_ps")]), ("100000", "2000000000000"));
+    assert_eq!(lines[2][6], ((ended(last) - 2_000_000_000_000) / 1000).to_string());
+}
+
+#[test]
+fn an_export_is_whole_or_not_there() {
+    let dir = ran();
+    let refused = |args: &[&str]| fails(tresse(dir.path()).args(args), 2);
+    let several = refused(&["export", "run", "--format", "hpcc-fct", "-o", "fct.txt"]);
+    assert!(several.contains("there are 2; choose one"), "{several}");
+    assert!(
+        several.contains("--only scheme=xmp --only subflows=2 --only pattern=imported --only seed=1"),
+        "{several}"
+    );
+    let none = refused(&["export", "run", "--format", "csv", "--only", "scheme=lia", "-o", "f.csv"]);
+    assert!(none.contains("no flow is left"), "{none}");
+    let key = refused(&["export", "run", "--format", "csv", "--only", "shceme=lia"]);
+    assert!(key.contains("did you mean `scheme`?"), "{key}");
+    let nowhere = refused(&["export", "runs", "--format", "csv"]);
+    assert!(nowhere.contains("no run is here"), "{nowhere}");
+    let names: Vec<_> =
+        fs::read_dir(dir.path()).expect("the folder").map(|e| e.expect("an entry").file_name()).collect();
+    assert!(
+        !names
+            .iter()
+            .any(|n| n.to_string_lossy().contains("fct") || n.to_string_lossy().contains("csv.partial")),
+        "{names:?}"
+    );
+
+    stdout(dir.path(), &["export", "run", "--format", "csv", "-o", "f.csv"]);
+    let there = refused(&["export", "run", "--format", "csv", "-o", "f.csv"]);
+    assert!(there.contains("f.csv is there already"), "{there}");
+    stdout(dir.path(), &["export", "run", "--format", "csv", "-o", "f.csv", "--force"]);
+
+    fs::remove_file(dir.path().join("run/flows.parquet")).expect("it is there");
+    let running = refused(&["export", "run", "--format", "csv"]);
+    assert!(running.contains("the run has not ended"), "{running}");
+    fs::write(dir.path().join("run/flows.parquet"), "PAR1 not at all").expect("a file");
+    let damaged = refused(&["export", "run", "--format", "csv"]);
+    assert!(damaged.contains("flows.parquet: cannot be read"), "{damaged}");
+}
