@@ -1,6 +1,6 @@
 //! Flow files: what they say becomes flows, and what is wrong in them is told with its place.
 
-use tresse_lab::flow_file::{Flow, FlowError, read, tasks, write};
+use tresse_lab::flow_file::{Flow, read, tasks, write};
 use tresse_lab::host_names::{Host, Hosts};
 use tresse_lab::units::{Bytes, Duration};
 use tresse_workload::{Action, NEVER, Source, Start};
@@ -167,7 +167,7 @@ fn a_list_in_an_experiment_is_the_same() {
     assert_eq!((second.bytes, source.next()), (None, 6 * US));
     assert_eq!(source.poll(6 * US), Some(Action::Stop(second.name)));
     for (flow, message) in [
-        ("from = 0, to = 16, size = \"1kB\"", "few.toml:47:24: there is no host 16: there are 0 to 15"),
+        ("from = 0, to = 16, size = \"1kB\"", "few.toml:54:26: there is no host 16: there are 0 to 15"),
         ("from = 0, to = 1, size = 1000", "has no unit"),
         ("from = 3, to = 3, size = \"1kB\"", "a host does not send to itself"),
     ] {
