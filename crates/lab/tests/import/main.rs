@@ -228,12 +228,33 @@ fn failed_links_of_htsim_are_those_of_our_fabric() {
 }
 
 #[test]
-fn what_is_written_without_traffic_is_an_experiment_that_loads() {
-    for topo in [FAT_TREE_1024, LEAF_SPINE_TINY] {
-        let i = imported(Format::HtsimTopo, &[("odd \"name\".topo", topo)]);
-        let source = tresse_lab::Source { name: "x.toml".into(), text: file(&i, "toml").to_owned() };
-        let loaded = tresse_lab::load(source, tresse_lab::Profile::Quick, &[]).unwrap();
-        tresse_lab::resolve(&loaded, &[]).unwrap();
+fn what_is_written_is_an_experiment_that_loads() {
+    let failures = permutation(16, 16, 1000, 0) + "failure switch_type AGG switch_id 3 link_id 0\n";
+    let failures = failures.replace("Connections 16", "Connections 16\nFailures 1");
+    let endless = permutation(16, 16, 0, 0);
+    let (fat, flows) = (generators::hpcc_fat(), generators::traffic_gen(320, 1000, 1000));
+    let cdf = "0 0\n10000 15\n1000000 100\n";
+    let imports: [(Format, Vec<(&str, &str)>, usize); 8] = [
+        (Format::HtsimTopo, vec![("odd \"name\".topo", FAT_TREE_1024)], 1024),
+        (Format::HtsimTopo, vec![("t", LEAF_SPINE_TINY)], 32),
+        (Format::HtsimTopo, vec![("t", ZRS)], 432),
+        (Format::HtsimCm, vec![("c", &failures)], 16),
+        (Format::HtsimCm, vec![("c", &endless)], 16),
+        (Format::Hpcc, vec![("t", &fat)], 320),
+        (Format::Hpcc, vec![("t", &fat), ("f", &flows)], 320),
+        (Format::HpccCdf, vec![("c", cdf)], 16),
+    ];
+    for (format, files, hosts) in imports {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.toml");
+        let inputs: Vec<_> = files.iter().map(|&(name, text)| Input { name, text }).collect();
+        import(format, &inputs, &path).unwrap().write(false).unwrap();
+        for profile in [tresse_lab::Profile::Quick, tresse_lab::Profile::Full] {
+            let source = tresse_lab::find(path.to_str().unwrap()).unwrap();
+            let loaded = tresse_lab::load(source, profile, &[]).unwrap();
+            let plan = tresse_lab::resolve(&loaded, &[]).unwrap();
+            assert_eq!((plan.fabric.hosts() as usize, plan.cases.len()), (hosts, 2), "{}", format.name());
+        }
     }
 }
 
