@@ -10,6 +10,7 @@ use tresse_workload::{Action, Job, Source};
 use crate::applications::{Writer, interval};
 use crate::changes::Links;
 use crate::ideal::Ideals;
+use crate::layers::QueueSampler;
 use crate::network::Routing;
 use crate::optimum::Optima;
 use crate::patience::{self, Patience};
@@ -55,6 +56,7 @@ pub(crate) struct Engine<'a, M> {
     /// Jobs that were handed on.
     handed: usize,
     sampler: Option<Sampler<'a>>,
+    queues: Option<QueueSampler>,
     optima: Optima,
     stuck: Option<String>,
     complete: bool,
@@ -123,6 +125,7 @@ where
             measured,
             patience: Patience::new(&world),
             sampler: plan.samples.map(|interval| Sampler::new(plan, case, seed, interval, &world, &links)),
+            queues: plan.queues.map(|interval| QueueSampler::new(&plan.fabric, interval, world.now())),
             world,
             links,
             parts,
@@ -180,6 +183,9 @@ where
         if self.sampler.as_ref().is_some_and(|s| s.until() == until) {
             self.sample()?;
         }
+        if let Some(queues) = self.queues.as_mut().filter(|q| q.until() == until) {
+            queues.take(&self.world);
+        }
         self.write();
         for part in 0..self.parts.len() {
             if self.parts[part].source.next() <= self.world.now() {
@@ -194,7 +200,8 @@ where
         let sources = self.parts.iter().map(|p| p.source.next());
         let writes = self.writes.first().map_or(NEVER, |(time, _)| *time);
         let sampler = self.sampler.as_ref().map_or(NEVER, Sampler::until);
-        let next = self.patience.next().min(self.links.next().unwrap_or(NEVER));
+        let queues = self.queues.as_ref().map_or(NEVER, QueueSampler::until);
+        let next = self.patience.next().min(self.links.next().unwrap_or(NEVER)).min(queues);
         let next = next.min(writes).min(sampler).min(self.case.duration.unwrap_or(NEVER));
         sources.fold(next, Time::min)
     }
@@ -404,6 +411,7 @@ where
             links: unit::totals(&self.world, &self.plan.fabric),
             flows: self.flows,
             jobs: self.jobs,
+            queues: self.queues.map_or_else(Vec::new, QueueSampler::into_layers),
             optima: self.optima,
         })
     }

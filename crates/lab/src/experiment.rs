@@ -246,6 +246,9 @@ pub struct Measure {
     /// the flow could have had; with `links` also `queues.parquet`, the ports in the same intervals. No
     /// samples if it is not said.
     pub samples: Option<Duration>,
+    /// How often the queue of every port is looked at, for the metrics `queue_…` of the case and of its layers: 1us to
+    /// 1000s. Nobody looks if it is not said.
+    pub queues: Option<Duration>,
     /// The metrics that the table of `tresse run` shows, each a column (`tresse explain results`). If it is not
     /// said: goodput beside the published numbers and the optimum, timeouts, what was sent again.
     pub table: Option<Vec<String>>,
@@ -257,7 +260,7 @@ fn yes() -> bool {
 
 impl Default for Measure {
     fn default() -> Self {
-        Self { links: true, samples: None, table: None }
+        Self { links: true, samples: None, queues: None, table: None }
     }
 }
 

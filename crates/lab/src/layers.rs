@@ -2,55 +2,72 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use indexmap::IndexMap;
 use tresse_fabric::{SECOND, Time, Topology};
 use tresse_sim::World;
 
-use crate::metrics::percentile;
+use crate::metrics::{Metric, Metrics, percentile};
 use crate::unit::Link;
 
-/// How much of their capacity the links of a layer carried, each direction for itself: bytes over what the link
-/// can carry in the run (XMP §5.2.4, Fig. 11). Percentiles are values that occurred.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Utilisation {
-    /// The layer, as the topology has it.
-    pub layer: String,
-    /// Links, each direction for itself, each in every seed.
-    pub links: usize,
-    /// The mean over links, 0 to 1, as the following.
-    pub mean: f64,
-    /// The least.
-    pub min: f64,
-    /// At least 10 % of the links carried no more.
-    pub p10: f64,
-    /// At least half.
-    pub p50: f64,
-    /// At least 90 %.
-    pub p90: f64,
-    /// The most.
-    pub max: f64,
+/// The metrics of a layer, or of all: what its links carried, and how long its queues were.
+pub(crate) const METRICS: [&str; 10] = [
+    "utilisation_mean_ratio",
+    "utilisation_min_ratio",
+    "utilisation_p10_ratio",
+    "utilisation_p50_ratio",
+    "utilisation_p90_ratio",
+    "utilisation_max_ratio",
+    "queue_mean_pkts",
+    "queue_p50_pkts",
+    "queue_p99_pkts",
+    "queue_max_pkts",
+];
+
+/// What a run knows of its ports: their totals, how long it lasted, ps, and how long queues were by layer, if they
+/// were looked at.
+pub(crate) type Run<'a> = (&'a [Link], Time, &'a [(Arc<str>, Lengths)]);
+
+/// The metrics of all ports of these runs, such as one for each seed, together: utilisation is of every link, queues
+/// are those of switches.
+pub(crate) fn all<'a>(runs: impl Iterator<Item = Run<'a>> + Clone) -> Metrics {
+    let shares = runs.clone().flat_map(|(links, duration, _)| links.iter().map(move |l| share(l, duration)));
+    let mut lengths = Lengths::default();
+    let layers = runs.flat_map(|(_, _, layers)| layers);
+    layers.filter(|(layer, _)| &**layer != HOSTS).for_each(|(_, own)| lengths.merge(own));
+    utilisation(shares.collect()).chain(queue(&lengths)).collect()
 }
 
-/// The utilisation of each layer, in the order of the layers' first ports. `runs` are the ports of a run and its
-/// duration, ps; there may be several, such as one for each seed.
-pub fn utilisation<'a>(runs: impl IntoIterator<Item = (&'a [Link], Time)>) -> Vec<Utilisation> {
-    let mut layers: Vec<(&str, Vec<f64>)> = Vec::new();
-    for (links, duration) in runs {
+/// The metrics of each layer: the queues of hosts first, then the others in the order of their first ports.
+pub(crate) fn by<'a>(runs: impl Iterator<Item = Run<'a>>) -> IndexMap<String, Metrics> {
+    let mut layers: IndexMap<&str, (Vec<f64>, Lengths)> = IndexMap::new();
+    for (links, duration, queues) in runs {
+        for (layer, lengths) in queues {
+            layers.entry(layer).or_default().1.merge(lengths);
+        }
         for link in links {
-            let share = share(link, duration);
-            match layers.iter_mut().find(|(layer, _)| *layer == &*link.layer) {
-                Some((_, shares)) => shares.push(share),
-                None => layers.push((&link.layer, vec![share])),
-            }
+            layers.entry(&link.layer).or_default().0.push(share(link, duration));
         }
     }
-    let distribution = |(layer, mut shares): (&str, Vec<f64>)| {
-        shares.sort_unstable_by(f64::total_cmp);
-        let [min, p10, p50, p90, max] = [0, 10, 50, 90, 100].map(|percent| percentile(&shares, percent));
-        let mean = shares.iter().sum::<f64>() / shares.len() as f64;
-        Utilisation { layer: layer.to_owned(), links: shares.len(), mean, min, p10, p50, p90, max }
-    };
-    layers.into_iter().map(distribution).collect()
+    let metrics = |(shares, lengths)| utilisation(shares).chain(queue(&lengths)).collect();
+    layers.into_iter().map(|(layer, of)| (layer.to_owned(), metrics(of))).collect()
+}
+
+/// How much of their capacity links carried, each direction for itself: bytes over what the link can carry in the run
+/// (XMP §5.2.4, Fig. 11). Percentiles are values that occurred.
+fn utilisation(mut shares: Vec<f64>) -> impl Iterator<Item = (&'static str, Metric)> {
+    shares.sort_unstable_by(f64::total_cmp);
+    let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+    let percentiles = [0, 10, 50, 90, 100].into_iter().filter(|_| !shares.is_empty());
+    let percentiles: Vec<f64> = percentiles.map(|percent| percentile(&shares, percent)).collect();
+    let values = (!shares.is_empty()).then_some(mean).into_iter().chain(percentiles);
+    METRICS.into_iter().zip(values.map(Metric::Real))
+}
+
+/// How long queues were.
+fn queue(lengths: &Lengths) -> impl Iterator<Item = (&'static str, Metric)> {
+    let [p50, p99, max] = [50, 99, 100].map(|percent| lengths.percentile(percent).map(Metric::Count));
+    let values = [lengths.mean().map(Metric::Real), p50, p99, max];
+    METRICS[6..].iter().zip(values).filter_map(|(name, value)| Some((*name, value?)))
 }
 
 /// What part of its capacity a link carried. What still waits at the end was let in too, but is not above it.
@@ -156,11 +173,8 @@ impl QueueSampler {
     }
 
     /// The name of each layer that has queues, [`HOSTS`] first, and how long its queues were.
-    pub fn layers(&self) -> impl Iterator<Item = (&str, &Lengths)> {
-        self.layers
-            .iter()
-            .filter(|(_, lengths)| lengths.count() > 0)
-            .map(|(name, lengths)| (&**name, lengths))
+    pub fn into_layers(self) -> Vec<(Arc<str>, Lengths)> {
+        self.layers.into_iter().filter(|(_, lengths)| lengths.count() > 0).collect()
     }
 }
 
@@ -173,36 +187,61 @@ mod tests {
         Link { port: 0, layer: layer.into(), rate: 1_000_000_000, bytes, drops: 0, lost: 0, marks: 0 }
     }
 
+    /// Queues of these lengths.
+    fn of(lengths: &[u64]) -> Lengths {
+        let mut all = Lengths::default();
+        lengths.iter().for_each(|&length| all.record(length));
+        all
+    }
+
     #[test]
     fn utilisation_is_bytes_over_capacity_by_layer() {
         // In 8 ms a link of 1 Gbit/s carries 1 MB.
         let tens: Vec<Link> = (1..=10).map(|i| link("core", i * 100_000)).collect();
         let rack = [link("rack", 250_000), link("rack", 2_000_000), link("core", 0)];
-        let duration = 8_000_000_000;
-        let layers = utilisation([(&tens[..], duration), (&rack[..], 2 * duration)]);
-        let [core, rack] = &layers[..] else { panic!("{layers:?}") };
+        let runs = [(&tens[..], 8_000_000_000, &[][..]), (&rack[..], 16_000_000_000, &[][..])];
+        let layers = by(runs.into_iter());
+        assert_eq!(layers.keys().collect::<Vec<_>>(), ["core", "rack"]);
+        let value =
+            |layer: &str, name: &str| layers[layer][format!("utilisation_{name}_ratio").as_str()].value();
         // 0 of the second run, and 10 to 100 % of the first one.
-        assert_eq!((&*core.layer, core.links), ("core", 11));
-        assert_eq!([core.min, core.p10, core.p50, core.p90, core.max], [0.0, 0.1, 0.5, 0.9, 1.0]);
-        assert!((core.mean - 0.5).abs() < 1e-12);
-        assert_eq!((&*rack.layer, rack.min, rack.max, rack.mean), ("rack", 0.125, 1.0, 0.5625));
+        let of = |layer| ["min", "p10", "p50", "p90", "max"].map(|name| value(layer, name));
+        assert_eq!(of("core"), [0.0, 0.1, 0.5, 0.9, 1.0]);
+        assert!((value("core", "mean") - 0.5).abs() < 1e-12);
+        assert_eq!(of("rack"), [0.125, 0.125, 0.125, 1.0, 1.0]);
+        assert_eq!(value("rack", "mean"), 0.5625);
+        let all = all(runs.into_iter());
+        assert!((all["utilisation_mean_ratio"].value() - (5.5 + 1.125) / 13.0).abs() < 1e-12);
+        assert!(all.keys().all(|name| METRICS.contains(name)) && all.len() == 6, "{all:?}");
     }
 
     #[test]
     fn what_waits_at_the_end_was_not_carried() {
         let links = [link("rack", 3_000_000)];
-        assert_eq!(utilisation([(&links[..], 8_000_000_000)])[0].max, 1.0);
-        assert_eq!(utilisation([(&links[..], 0)])[0].mean, 0.0, "a run that never began");
-        assert_eq!(utilisation([]), []);
+        let max =
+            |duration| all([(&links[..], duration, &[][..])].into_iter())["utilisation_max_ratio"].value();
+        assert_eq!(max(8_000_000_000), 1.0);
+        assert_eq!(max(0), 0.0, "a run that never began");
+        assert_eq!(all([].into_iter()), Metrics::new());
+    }
+
+    #[test]
+    fn queues_of_hosts_are_told_by_themselves() {
+        let links = [link("rack", 0), link("core", 0)];
+        let first = [(HOSTS.into(), of(&[90, 90])), ("rack".into(), of(&[1, 3])), ("core".into(), of(&[0]))];
+        let second = [(HOSTS.into(), of(&[0])), ("rack".into(), of(&[6]))];
+        let runs = [(&links[..], 1, &first[..]), (&links[..1], 1, &second[..])];
+        let layers = by(runs.into_iter());
+        assert_eq!(layers.keys().collect::<Vec<_>>(), [HOSTS, "rack", "core"]);
+        let queue = |m: &Metrics| METRICS[6..].iter().map(|name| m[name].value()).collect::<Vec<_>>();
+        assert_eq!(queue(&layers[HOSTS]), [60.0, 90.0, 90.0, 90.0]);
+        assert_eq!(layers[HOSTS].len(), 4, "no link is in that layer");
+        assert_eq!(queue(&layers["rack"]), [10.0 / 3.0, 3.0, 6.0, 6.0]);
+        assert_eq!(queue(&all(runs.into_iter())), [2.5, 1.0, 6.0, 6.0]);
     }
 
     #[test]
     fn lengths_add_up() {
-        let of = |lengths: &[u64]| {
-            let mut all = Lengths::default();
-            lengths.iter().for_each(|&length| all.record(length));
-            all
-        };
         let (short, long) = (of(&[0, 0, 1]), of(&[7]));
         let mut merged = short.clone();
         merged.merge(&long);

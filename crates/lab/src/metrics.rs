@@ -9,6 +9,7 @@ use tresse_fabric::{Time, seconds};
 use tresse_workload::Job;
 
 use crate::fairness::jain;
+use crate::layers;
 use crate::resolve::Case;
 use crate::sharing;
 use crate::unit::{Flow, Outcome};
@@ -51,6 +52,16 @@ pub const METRICS: &[&str] = &[
     "lost_pkts",
     "marks_pkts",
     "mark_cuts",
+    "utilisation_mean_ratio",
+    "utilisation_min_ratio",
+    "utilisation_p10_ratio",
+    "utilisation_p50_ratio",
+    "utilisation_p90_ratio",
+    "utilisation_max_ratio",
+    "queue_mean_pkts",
+    "queue_p50_pkts",
+    "queue_p99_pkts",
+    "queue_max_pkts",
     "sharing_flows",
     "terminated_flows",
     "sharing_precision_ratio",
@@ -106,6 +117,7 @@ pub(crate) fn of(outcomes: &[Outcome]) -> Metrics {
         metrics.insert("timeouts_max", Metric::Count(max));
     }
     let total = |f: fn(&Outcome) -> u64| Metric::Count(outcomes.iter().map(f).sum());
+    metrics.extend(layers::all(runs(outcomes)));
     metrics.insert("drops_pkts", total(|o| o.links.iter().map(|l| l.drops).sum()));
     metrics.insert("lost_pkts", total(|o| o.lost));
     metrics.insert("marks_pkts", total(|o| o.marks));
@@ -114,6 +126,11 @@ pub(crate) fn of(outcomes: &[Outcome]) -> Metrics {
     metrics.insert("simulated_s", Metric::Real(seconds(outcomes.iter().map(|o| o.simulated).sum())));
     metrics.insert("packet_hops", total(|o| o.hops));
     metrics
+}
+
+/// What is known of the ports of each run.
+fn runs(outcomes: &[Outcome]) -> impl Iterator<Item = layers::Run<'_>> + Clone {
+    outcomes.iter().map(|o| (&o.links[..], o.simulated, &o.queues[..]))
 }
 
 /// The load that is offered to a case, on either definition; nothing if there is none.
@@ -284,6 +301,7 @@ mod tests {
             flows,
             jobs: Vec::new(),
             links: Vec::new(),
+            queues: Vec::new(),
             optima: Optima::default(),
         }
     }
@@ -305,7 +323,7 @@ mod tests {
         assert_eq!(value("timeouts_mean"), 8.0 / 3.0);
         assert!(metrics.keys().all(|name| METRICS.contains(name)));
         let missing: Vec<_> = METRICS.iter().filter(|m| !metrics.contains_key(*m)).copied().collect();
-        let absent = ["deadline_", "jobs", "jct_", "job_", "offered_"];
+        let absent = ["deadline_", "jobs", "jct_", "job_", "offered_", "utilisation_", "queue_"];
         assert!(missing.iter().all(|m| absent.iter().any(|a| m.starts_with(a))), "{missing:?}");
 
         // Of one seed the intervals are over its rounds: 1 and 5; of several over seeds: 3 and 2 a round.

@@ -14,6 +14,7 @@ use crate::load::Loaded;
 use crate::metrics::METRICS;
 use crate::network::{self, Routing};
 use crate::port_options::PortOptions;
+use crate::units::Duration;
 use crate::workloads::Part;
 
 /// One point of the axes.
@@ -85,6 +86,8 @@ pub struct Plan {
     pub cases: Vec<Case>,
     /// The interval between samples, ps; no samples without.
     pub samples: Option<Time>,
+    /// The interval between looks at the queues, ps; nobody looks without.
+    pub queues: Option<Time>,
 }
 
 /// Checks what a type cannot, and builds the cases that `only` (`KEY=VALUE[,VALUE]…`) keeps.
@@ -104,10 +107,14 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     let fixed: Vec<_> =
         schemes.iter().map(|(name, s)| (*name, matches!(*s.routing, Routing::Fixed(_)))).collect();
     let changes = changes::resolve(&experiment.changes, &fabric, &fixed).map_err(wrong_below)?;
-    let samples = experiment.measure.samples.map(|s| s.0);
-    if samples.is_some_and(|s| !(MICROSECOND..=LONGEST).contains(&s)) {
-        return Err(wrong(&["measure", "samples"], "an interval of 1us to 1000s".into()));
-    }
+    let interval = |key, interval: Option<Duration>| match interval.map(|i| i.0) {
+        Some(i) if !(MICROSECOND..=LONGEST).contains(&i) => {
+            Err(wrong(&["measure", key], "an interval of 1us to 1000s".into()))
+        }
+        interval => Ok(interval),
+    };
+    let samples = interval("samples", experiment.measure.samples)?;
+    let queues = interval("queues", experiment.measure.queues)?;
     let packets = schemes.values().map(|s| s.transport.mss + s.transport.header);
     let packet = packets.max().unwrap_or(common.mss + common.header);
     let options = PortOptions::new(&experiment.fabric, &fabric.layer_names, packet)
@@ -131,7 +138,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     for filter in only {
         cases = keep(cases, filter)?;
     }
-    Ok(Plan { fabric, options, changes, cases, samples })
+    Ok(Plan { fabric, options, changes, cases, samples, queues })
 }
 
 /// The points of the axes scheme and subflows; one without a scheme if only workloads name them.

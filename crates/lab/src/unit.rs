@@ -11,6 +11,7 @@ use tresse_workload::{Action, Job, Start};
 use crate::carriers::Carrier;
 use crate::changes;
 use crate::engine::Engine;
+use crate::layers::Lengths;
 use crate::network::Routing;
 use crate::optimum::Optima;
 use crate::port_options::PortConfigs;
@@ -124,6 +125,8 @@ pub struct Outcome {
     pub jobs: Vec<(usize, Job)>,
     /// Every port.
     pub links: Vec<Link>,
+    /// How long the queues of each layer were, if they were looked at.
+    pub queues: Vec<(Arc<str>, Lengths)>,
     /// The optima of the whole rounds.
     pub optima: Optima,
 }

@@ -3,6 +3,7 @@
 mod alone;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use alone::{GIGABIT, MSS, alone, leaf_spine};
 use tresse_fabric::{MICROSECOND, Time, Topology};
@@ -45,8 +46,8 @@ fn port(arrivals: &[Time], transmission: Time, delay: Time) -> (Vec<u64>, Vec<Ti
 fn queues_are_those_of_two_ports() {
     let topology = leaf_spine(1, [GIGABIT, GIGABIT / 4]);
     let sampler = sampled(&topology);
-    let layers: BTreeMap<&str, &Lengths> = sampler.layers().collect();
-    assert_eq!(layers.keys().copied().collect::<Vec<_>>(), [HOSTS, "rack", "spine"]);
+    let layers: BTreeMap<Arc<str>, Lengths> = sampler.into_layers().into_iter().collect();
+    assert_eq!(layers.keys().map(|name| &**name).collect::<Vec<_>>(), [HOSTS, "rack", "spine"]);
 
     // All packets stand in the host at once, and then before the leaf's slower link; nowhere else.
     let (host, arrivals) = port(&[0; PACKETS as usize], 12 * MICROSECOND, 10 * MICROSECOND);
@@ -58,7 +59,7 @@ fn queues_are_those_of_two_ports() {
         let mut all = vec![0; (ports - 1) * INSTANTS as usize];
         all.extend(&queues);
         all.sort_unstable();
-        let lengths = layers[layer];
+        let lengths = &layers[layer];
         assert_eq!(lengths.count(), all.len() as u64, "{layer}");
         assert_eq!(lengths.mean(), Some(all.iter().sum::<u64>() as f64 / all.len() as f64), "{layer}");
         for percent in [50, 80, 90, 99, 100] {

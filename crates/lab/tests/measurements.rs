@@ -97,3 +97,77 @@ flow = [{ from = 0, to = 1, size = "160600B" }, { from = 0, to = 1, datagrams = 
     let slower = r#"changes=[{ at = "0s", link = ["leaf 0", "spine 1"], rate = "50Mbps" }]"#;
     assert_eq!(ideal(&[slower]), first + 2 * 120 + 109 * 80);
 }
+
+/// Under two seeds, against the rows of `links.parquet` and `queues.parquet`.
+#[test]
+fn layers_are_their_ports_under_all_seeds() {
+    let permutation = "[workloads.w]\npattern = \"permutation\"\nsize = \"300kB\"";
+    let dir = TempDir::new().expect("a temporary folder");
+    let settings = ["measure.samples=50us", "measure.queues=50us"];
+    let experiment = experiment(FAT_TREE, permutation, &settings);
+    let case = measure(&experiment, dir.path(), 2, 2).cases.remove(0);
+    let ends = &experiment.1.fabric.network.ends;
+    let close = |value: f64, wanted: f64, what: &str| {
+        assert!((value - wanted).abs() <= 1e-12 * wanted.max(1.0), "{what}: {value}, not {wanted}");
+    };
+
+    let links = Table::read(&dir.path().join("links.parquet"));
+    let [bytes, duration] = ["carried_bytes", "duration_ps"].map(|name| links.numbers(name));
+    // At 1 Gbit/s a byte takes 8 ns.
+    let shares: Vec<f64> =
+        bytes.iter().zip(&duration).map(|(b, d)| *b as f64 * 8_000.0 / *d as f64).collect();
+    let of_layer = |layer: &str| {
+        let rows = links.texts("layer").into_iter().zip(&shares);
+        let mut shares: Vec<f64> =
+            rows.filter(|(l, _)| layer.is_empty() || l == layer).map(|(_, s)| *s).collect();
+        shares.sort_by(f64::total_cmp);
+        shares
+    };
+    for (layer, ports) in [("rack", 32), ("aggregation", 32), ("core", 32), ("", 96)] {
+        let metrics = if layer.is_empty() { &case.metrics } else { &case.by["layer"][layer] };
+        let shares = of_layer(layer);
+        assert_eq!(shares.len(), 2 * ports);
+        let value = |name: &str| metrics[format!("utilisation_{name}_ratio").as_str()].value();
+        close(value("mean"), shares.iter().sum::<f64>() / shares.len() as f64, layer);
+        for (name, place) in [("min", 0), ("p10", shares.len().div_ceil(10) - 1), ("max", shares.len() - 1)] {
+            close(value(name), shares[place], layer);
+        }
+    }
+
+    // The ends of whole intervals are the instants of the looks. What neither sent nor held anything has no row.
+    let queues = Table::read(&dir.path().join("queues.parquet"));
+    let [start, lasted, port, waiting] =
+        ["start_ps", "duration_ps", "port", "waiting_pkts"].map(|name| queues.numbers(name));
+    let interval = 50_000_000;
+    let looks: u64 = duration.iter().step_by(96).map(|d| d / interval).sum();
+    let rows = queues.texts("layer").into_iter().zip(0..);
+    let rows = rows.filter(|&(_, row): &(_, usize)| (start[row] + lasted[row]) % interval == 0);
+    let rows: Vec<(String, u64)> = rows
+        .map(|(layer, row)| match ends[port[row] as usize] {
+            [0..16, _] => ("hosts".to_owned(), waiting[row]),
+            _ => (layer, waiting[row]),
+        })
+        .collect();
+    for (layer, ports) in [("hosts", 16), ("rack", 16), ("aggregation", 32), ("core", 32), ("", 80)] {
+        let metrics = if layer.is_empty() { &case.metrics } else { &case.by["layer"][layer] };
+        let rows = rows.iter().filter(|(l, _)| l == layer || layer.is_empty() && l != "hosts");
+        let waiting: Vec<u64> = rows.map(|(_, waiting)| *waiting).collect();
+        let value = |name: &str| metrics[format!("queue_{name}_pkts").as_str()].value();
+        close(value("mean"), waiting.iter().sum::<u64>() as f64 / (ports * looks) as f64, layer);
+        assert_eq!(value("max"), waiting.iter().copied().max().unwrap_or(0) as f64, "{layer}");
+        assert!(value("p50") <= value("p99") && value("p99") <= value("max"), "{layer}");
+    }
+    assert!(case.metrics["queue_max_pkts"].value() > 5.0, "flows meet");
+}
+
+#[test]
+fn looking_at_queues_changes_no_result() {
+    let permutation = "[workloads.w]\npattern = \"permutation\"\nsize = \"100kB\"\nrounds = 2";
+    let digest = |settings: &[&str]| {
+        let dir = TempDir::new().expect("a temporary folder");
+        let report = measure(&experiment(FAT_TREE, permutation, settings), dir.path(), 1, 1);
+        assert_eq!(report.cases[0].metrics.contains_key("queue_mean_pkts"), !settings.is_empty());
+        report.digest
+    };
+    assert_eq!(digest(&["measure.queues=17us"]), digest(&[]));
+}

@@ -1,45 +1,55 @@
 //! The metrics of parts.
 
-use std::collections::BTreeMap;
+use indexmap::IndexMap;
+use tresse_fabric::Locality;
 
-use super::{By, of_flows};
+use super::{By, of_flows, runs};
+use crate::layers;
 use crate::unit::{Flow, Outcome};
 
+/// The distances between two hosts, the shortest first.
+pub(crate) const DISTANCES: [Locality; 3] = [Locality::InnerRack, Locality::InterRack, Locality::InterPod];
+
 /// The size classes of results, by their largest size, bytes.
-const SIZES: [(&str, u64); 4] = [
+pub(crate) const SIZES: [(&str, u64); 4] = [
     ("up to 10kB", 10_000),
     ("10kB to 100kB", 100_000),
     ("100kB to 1MB", 1_000_000),
     ("above 1MB", u64::MAX),
 ];
 
-/// The metrics of parts of the flows. A division into one part only is left out.
+/// The metrics of parts of the flows, and of the ports by layer. Parts without a flow are left out, and groups if all
+/// flows are in one.
 pub fn by(groups: &[String], outcomes: &[Outcome]) -> By {
-    type Name<'a> = &'a dyn Fn(&Flow) -> Option<String>;
     let size = |f: &Flow| {
         let bytes = f.begun.start.bytes?;
-        SIZES.iter().find(|(_, most)| bytes <= *most).map(|(name, _)| (*name).to_owned())
+        SIZES.iter().position(|(_, most)| bytes <= *most)
     };
-    let divisions: [(&'static str, Vec<String>, Name); 3] = [
-        ("group", groups.to_vec(), &|f| Some(groups[f.begun.member.group].clone())),
-        ("distance", ["inner-rack", "inter-rack", "inter-pod"].map(str::to_owned).to_vec(), &|f| {
-            Some(f.locality.name().to_owned())
-        }),
-        ("size", SIZES.iter().map(|(name, _)| (*name).to_owned()).collect(), &size),
-    ];
     let mut by = By::new();
-    for (division, names, name) in divisions {
-        let mut parts: BTreeMap<String, Vec<&Flow>> = BTreeMap::new();
-        for flow in outcomes.iter().flat_map(|o| &o.flows) {
-            if let Some(name) = name(flow) {
-                parts.entry(name).or_default().push(flow);
-            }
-        }
-        if parts.len() < 2 {
-            continue;
-        }
-        let part = |name: String| parts.get(&name).map(|flows| (name.clone(), of_flows(flows)));
-        by.insert(division, names.into_iter().filter_map(part).collect());
+    if groups.len() > 1 {
+        let names = groups.iter().map(String::as_str);
+        by.insert("group", divide(names, outcomes, |f| Some(f.begun.member.group)));
     }
+    let names = DISTANCES.into_iter().map(Locality::name);
+    by.insert("distance", divide(names, outcomes, |f| DISTANCES.iter().position(|d| *d == f.locality)));
+    by.insert("size", divide(SIZES.into_iter().map(|(name, _)| name), outcomes, size));
+    by.insert("layer", layers::by(runs(outcomes)));
+    by.retain(|_, parts| !parts.is_empty());
     by
+}
+
+/// The metrics of the flows at each place of `names`; `place` has that of a flow, if it has one.
+fn divide<'a>(
+    names: impl Iterator<Item = &'a str>,
+    outcomes: &[Outcome],
+    place: impl Fn(&Flow) -> Option<usize>,
+) -> IndexMap<String, super::Metrics> {
+    let mut parts: Vec<(&str, Vec<&Flow>)> = names.map(|name| (name, Vec::new())).collect();
+    for flow in outcomes.iter().flat_map(|o| &o.flows) {
+        if let Some(place) = place(flow) {
+            parts[place].1.push(flow);
+        }
+    }
+    let parts = parts.into_iter().filter(|(_, flows)| !flows.is_empty());
+    parts.map(|(name, flows)| (name.to_owned(), of_flows(&flows))).collect()
 }
