@@ -409,6 +409,7 @@ where
             lost: counters().map(|c| c.lost).sum(),
             marks: counters().map(|c| c.marks).sum(),
             links: unit::totals(&self.world, &self.plan.fabric),
+            rtts: self.world.rtts().to_vec(),
             flows: self.flows,
             jobs: self.jobs,
             queues: self.queues.map_or_else(Vec::new, QueueSampler::into_layers),

@@ -249,6 +249,9 @@ pub struct Measure {
     /// How often the queue of every port is looked at, for the metrics `queue_…` of the case and of its layers: 1us to
     /// 1000s. Nobody looks if it is not said.
     pub queues: Option<Duration>,
+    /// Whether the RTT of every ACK is recorded, for the metrics `rtt_…` of the case and of its groups.
+    #[serde(default)]
+    pub rtt: bool,
     /// The metrics that the table of `tresse run` shows, each a column (`tresse explain results`). If it is not
     /// said: goodput beside the published numbers and the optimum, timeouts, what was sent again.
     pub table: Option<Vec<String>>,
@@ -260,7 +263,7 @@ fn yes() -> bool {
 
 impl Default for Measure {
     fn default() -> Self {
-        Self { links: true, samples: None, queues: None, table: None }
+        Self { links: true, samples: None, queues: None, rtt: false, table: None }
     }
 }
 

@@ -5,7 +5,7 @@ mod intervals;
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use tresse_fabric::{Time, seconds};
+use tresse_fabric::{Histogram, Time, seconds};
 use tresse_workload::Job;
 
 use crate::fairness::jain;
@@ -52,6 +52,11 @@ pub const METRICS: &[&str] = &[
     "lost_pkts",
     "marks_pkts",
     "mark_cuts",
+    "rtt_mean_s",
+    "rtt_p50_s",
+    "rtt_p90_s",
+    "rtt_p99_s",
+    "rtt_max_s",
     "utilisation_mean_ratio",
     "utilisation_min_ratio",
     "utilisation_p10_ratio",
@@ -117,6 +122,7 @@ pub(crate) fn of(outcomes: &[Outcome]) -> Metrics {
         metrics.insert("timeouts_max", Metric::Count(max));
     }
     let total = |f: fn(&Outcome) -> u64| Metric::Count(outcomes.iter().map(f).sum());
+    metrics.extend(of_rtts(outcomes.iter().flat_map(|o| &o.rtts)));
     metrics.extend(layers::all(runs(outcomes)));
     metrics.insert("drops_pkts", total(|o| o.links.iter().map(|l| l.drops).sum()));
     metrics.insert("lost_pkts", total(|o| o.lost));
@@ -194,6 +200,18 @@ fn of_flows(flows: &[&Flow]) -> Metrics {
     metrics.insert("retransmissions_pkts", sum(|f| f.record.counters.retransmissions));
     metrics.insert("mark_cuts", sum(|f| f.record.counters.mark_cuts));
     metrics
+}
+
+/// The RTTs of all these together; nothing if there are none.
+fn of_rtts<'a>(rtts: impl Iterator<Item = &'a Histogram>) -> Metrics {
+    let mut all = Histogram::new();
+    rtts.for_each(|own| all.merge(own));
+    let part = |percent| all.quantile(percent, 100).map(|rtt| Metric::Real(seconds(rtt)));
+    let mean = all.mean().map(|mean| Metric::Real(mean / tresse_fabric::SECOND as f64));
+    let values =
+        [("rtt_mean_s", mean), ("rtt_p50_s", part(50)), ("rtt_p90_s", part(90)), ("rtt_p99_s", part(99))];
+    let max = ("rtt_max_s", all.max().map(|rtt| Metric::Real(seconds(rtt))));
+    values.into_iter().chain([max]).filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
 /// How many had a deadline, how many missed it, and what share that is; nothing if none had one.
@@ -302,6 +320,7 @@ mod tests {
             jobs: Vec::new(),
             links: Vec::new(),
             queues: Vec::new(),
+            rtts: Vec::new(),
             optima: Optima::default(),
         }
     }
@@ -323,7 +342,7 @@ mod tests {
         assert_eq!(value("timeouts_mean"), 8.0 / 3.0);
         assert!(metrics.keys().all(|name| METRICS.contains(name)));
         let missing: Vec<_> = METRICS.iter().filter(|m| !metrics.contains_key(*m)).copied().collect();
-        let absent = ["deadline_", "jobs", "jct_", "job_", "offered_", "utilisation_", "queue_"];
+        let absent = ["deadline_", "jobs", "jct_", "job_", "offered_", "rtt_", "utilisation_", "queue_"];
         assert!(missing.iter().all(|m| absent.iter().any(|a| m.starts_with(a))), "{missing:?}");
 
         // Of one seed the intervals are over its rounds: 1 and 5; of several over seeds: 3 and 2 a round.

@@ -88,6 +88,8 @@ pub struct Plan {
     pub samples: Option<Time>,
     /// The interval between looks at the queues, ps; nobody looks without.
     pub queues: Option<Time>,
+    /// Whether RTTs are recorded.
+    pub rtt: bool,
 }
 
 /// Checks what a type cannot, and builds the cases that `only` (`KEY=VALUE[,VALUE]…`) keeps.
@@ -138,7 +140,8 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     for filter in only {
         cases = keep(cases, filter)?;
     }
-    Ok(Plan { fabric, options, changes, cases, samples, queues })
+    let rtt = experiment.measure.rtt;
+    Ok(Plan { fabric, options, changes, cases, samples, queues, rtt })
 }
 
 /// The points of the axes scheme and subflows; one without a scheme if only workloads name them.

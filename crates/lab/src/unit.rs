@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use tresse_fabric::{Fabric, Locality, Route, Time, Topology};
+use tresse_fabric::{Fabric, Histogram, Locality, Route, Time, Topology};
 use tresse_path_manager::By;
 use tresse_sim::{FlowRecord, FlowSpec, Manager, Path, Ways, World};
 use tresse_workload::{Action, Job, Start};
@@ -127,6 +127,8 @@ pub struct Outcome {
     pub links: Vec<Link>,
     /// How long the queues of each layer were, if they were looked at.
     pub queues: Vec<(Arc<str>, Lengths)>,
+    /// By group: the RTTs, ps, if they were recorded.
+    pub rtts: Vec<Histogram>,
     /// The optima of the whole rounds.
     pub optima: Optima,
 }
@@ -192,10 +194,11 @@ pub(crate) fn world(plan: &Plan, case: &Case, seed: u64) -> World {
         }
         Some(Routing::Fixed(_)) | None => fabric,
     };
-    World::on(match case.carriers.iter().find_map(|c| c.flags) {
+    let world = World::on(match case.carriers.iter().find_map(|c| c.flags) {
         Some(flags) => fabric.with_flags(flags),
         None => fabric,
-    })
+    });
+    if plan.rtt { world.with_rtts(case.groups.len()) } else { world }
 }
 
 /// The ways of a flow: what is random of them comes from its own stream.
@@ -246,6 +249,7 @@ pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, id: u64, flow: &Begun) -
         manager: manager(carrier, part.own(start)),
         stream: part.stream(seed, "path manager", start).below(u64::MAX),
         class: carrier.class,
+        group: flow.member.group as u32,
     }
 }
 

@@ -171,3 +171,41 @@ fn looking_at_queues_changes_no_result() {
     };
     assert_eq!(digest(&["measure.queues=17us"]), digest(&[]));
 }
+
+/// One after another, of one packet each but the last: what an ACK tells is the base RTT.
+#[test]
+fn rtts_of_flows_alone_are_base_rtts() {
+    let flows = r#"
+[workloads.w]
+pattern = "flows"
+flow = [
+    { name = "near", from = 0, to = 1, size = "2920B" },
+    { name = "far", from = 0, to = 15, size = "2920B", start = "10ms" },
+    { name = "silent", from = 0, to = 15, size = "1460B", start = "20ms" },
+]
+"#;
+    let run = |settings: &[&str]| {
+        let settings = [&["transport.initial_window=1pkt"], settings].concat();
+        let dir = TempDir::new().expect("a temporary folder");
+        measure(&experiment(FAT_TREE, flows, &settings), dir.path(), 2, 2)
+    };
+    let report = run(&["measure.rtt=true"]);
+    let case = &report.cases[0];
+    // 40 B of an ACK take 0.32 us.
+    let [near, far] = [(80.0 + 2.0 * 12.32) / 1e6, (360.0 + 6.0 * 12.32) / 1e6];
+    for (metrics, mean, p50, max) in [
+        (&case.by["group"]["near"], near, near, near),
+        (&case.by["group"]["far"], far, far, far),
+        (&case.metrics, (near + far) / 2.0, near, far),
+    ] {
+        let value = |name: &str| metrics[format!("rtt_{name}_s").as_str()].value();
+        assert!((value("mean") - mean).abs() < 1e-15 && (value("max") - max).abs() < 1e-15, "{metrics:?}");
+        for (got, wanted) in [(value("p50"), p50), (value("p90"), max), (value("p99"), max)] {
+            assert!((got - wanted).abs() <= wanted / 128.0, "{got} {wanted}");
+        }
+    }
+    assert!(!case.by["group"]["silent"].contains_key("rtt_mean_s"), "its only ACK comes too late");
+    let without = run(&[]);
+    assert_eq!(without.digest, report.digest);
+    assert!(!without.cases[0].metrics.contains_key("rtt_mean_s"));
+}

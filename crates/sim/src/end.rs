@@ -83,6 +83,7 @@ impl World {
                 manager,
                 pair,
                 ways: spec.ways,
+                group: spec.group,
                 closed: 0,
                 datagrams: Datagrams { on: true, ..Datagrams::default() },
             }),

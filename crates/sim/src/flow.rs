@@ -24,7 +24,7 @@ pub(crate) struct Flow {
     pub sender: Sender,
     /// Its subflows ask for other paths (PLB).
     pub rehashes: bool,
-    /// One of the three: it is observed, it hears, or its subflows are rehashed.
+    /// One of the four: it is observed, it hears, its subflows are rehashed, or RTTs are recorded.
     pub special: bool,
     /// It sends datagrams, and is `done` all the time: there is no transport at either end.
     pub datagrams: bool,
@@ -56,6 +56,8 @@ pub(crate) struct Managed {
     pub manager: Box<dyn PathManager>,
     pub pair: PairId,
     pub ways: Ways,
+    /// Among whose RTTs its own are.
+    pub group: u32,
     /// By number of a subflow.
     pub closed: u64,
     /// Of datagrams: what was sent, packets, and what has arrived, bytes.

@@ -78,6 +78,9 @@ impl World {
     pub(crate) fn handle_special_ack(&mut self, slot: u32, i: u32, wire: &Wire) {
         let now = self.now();
         let flow = &mut self.flows[slot as usize];
+        if let Some(rtts) = self.rtts.get_mut(flow.managed.group as usize) {
+            rtts.record(now - wire.stamp);
+        }
         if flow.hears {
             let way = &flow.ways[i as usize];
             let heard = self.fabric.heard(way.there, way.hashes[0]);

@@ -129,6 +129,8 @@ pub struct FlowSpec {
     pub stream: u64,
     /// The class of its packets, there and back, in ports that tell classes apart.
     pub class: u8,
+    /// Among whose RTTs its own are: see [`World::with_rtts`](crate::World::with_rtts).
+    pub group: u32,
 }
 
 impl FlowSpec {
@@ -145,6 +147,7 @@ impl FlowSpec {
             manager,
             stream: id,
             class: 0,
+            group: 0,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tresse_controllers::Signal;
 use tresse_fabric::{
-    Arrival, Ecn, Entity, Fabric, Header, NEVER, Packet, PortConfig, TIMER_ENTITIES, Time, Timers,
+    Arrival, Ecn, Entity, Fabric, Header, Histogram, NEVER, Packet, PortConfig, TIMER_ENTITIES, Time, Timers,
 };
 use tresse_path_manager::HostPairs;
 use tresse_transport::{Config, Receiver, Sender, Transmit, Wire};
@@ -58,6 +58,8 @@ pub struct World {
     pub(crate) live: usize,
     pub(crate) packets: Packets,
     pub(crate) delivered_bytes: u64,
+    /// By group of connections: the RTT of every ACK; empty if nobody wants to know.
+    pub(crate) rtts: Vec<Histogram>,
 }
 
 impl World {
@@ -79,7 +81,20 @@ impl World {
             live: 0,
             packets: Packets::default(),
             delivered_bytes: 0,
+            rtts: Vec::new(),
         }
+    }
+
+    /// Records the RTT of every ACK, by the groups that connections are in: [`FlowSpec::group`] is below `groups`. To be
+    /// called before the first connection is started.
+    pub fn with_rtts(mut self, groups: usize) -> Self {
+        self.rtts = vec![Histogram::new(); groups];
+        self
+    }
+
+    /// By group: the RTTs, ps, from when the first packet that an ACK answers was sent until the ACK arrived.
+    pub fn rtts(&self) -> &[Histogram] {
+        &self.rtts
     }
 
     /// Starts a connection now; it returns from [`World::advance`] under its id.
@@ -106,7 +121,7 @@ impl World {
             in_fabric: 0,
             done: false,
             class: spec.class,
-            special: manager.observes() || hears || spec.config.plb.is_some(),
+            special: manager.observes() || hears || spec.config.plb.is_some() || !self.rtts.is_empty(),
             observed: manager.observes(),
             hears,
             rehashes: spec.config.plb.is_some(),
@@ -115,6 +130,7 @@ impl World {
                 manager,
                 pair,
                 ways: spec.ways,
+                group: spec.group,
                 closed: 0,
                 datagrams: Default::default(),
             }),

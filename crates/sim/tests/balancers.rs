@@ -88,7 +88,7 @@ fn connection(id: u64, scheme: &Arc<Scheme>, ends: [u32; 2], bytes: u64) -> Flow
     let config = tresse_transport::Config { recovery, rto_min, ..transport(scheme, Acking::Each) };
     let ways = Ways::Forwarded { from: vec![ends[0]], to: vec![ends[1]], paths: SPINES as u16, stream: id };
     let manager = Manager::fixed(1);
-    FlowSpec { id, hosts: ends, config, scheme: scheme.clone(), bytes, ways, manager, stream: id, class: 0 }
+    FlowSpec { hosts: ends, ways, manager, ..FlowSpec::on_paths(id, config, scheme.clone(), bytes, vec![]) }
 }
 
 /// Turns time until nothing is left; `change` is called every millisecond. One packet in the world for each

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use tresse_fabric::Locality;
 
-use super::{By, of_flows, runs};
+use super::{By, of_flows, of_rtts, runs};
 use crate::layers;
 use crate::unit::{Flow, Outcome};
 
@@ -28,7 +28,14 @@ pub fn by(groups: &[String], outcomes: &[Outcome]) -> By {
     let mut by = By::new();
     if groups.len() > 1 {
         let names = groups.iter().map(String::as_str);
-        by.insert("group", divide(names, outcomes, |f| Some(f.begun.member.group)));
+        let mut parts = divide(names, outcomes, |f| Some(f.begun.member.group));
+        for (place, name) in groups.iter().enumerate() {
+            let rtts = outcomes.iter().filter_map(|o| o.rtts.get(place));
+            if let Some(metrics) = parts.get_mut(name) {
+                metrics.extend(of_rtts(rtts));
+            }
+        }
+        by.insert("group", parts);
     }
     let names = DISTANCES.into_iter().map(Locality::name);
     by.insert("distance", divide(names, outcomes, |f| DISTANCES.iter().position(|d| *d == f.locality)));
