@@ -149,12 +149,8 @@ fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
     if named.is_none() {
         explain_optimum(&report.cases, &mut out)?;
     }
-    let mut reasons: Vec<&String> = report.cases.iter().filter_map(|c| c.no_sharing_score.as_ref()).collect();
-    // All cases have the same.
-    reasons.dedup();
-    for why in reasons {
-        writeln!(out, "no score of path sharing: {why}")?;
-    }
+    tell(&mut out, "score of path sharing", report.cases.iter().map(|c| &c.no_sharing_score))?;
+    tell(&mut out, "convergence times", report.cases.iter().map(|c| &c.no_convergence))?;
     if !report.claims.is_empty() {
         writeln!(out)?;
         for claim in &report.claims {
@@ -205,13 +201,18 @@ fn explain_optimum(cases: &[CaseResult], out: &mut impl Write) -> io::Result<()>
              utility: their loss of total utility, as a share of rate"
         )?;
     }
-    let mut reasons: Vec<&String> = cases.iter().filter_map(|c| c.no_optimum.as_ref()).collect();
-    // The cases of a scheme have the same.
+    tell(out, "optimum", cases.iter().map(|c| &c.no_optimum))
+}
+
+/// Why cases have no such thing; several have the same reason.
+fn tell<'a>(
+    out: &mut impl Write,
+    what: &str,
+    reasons: impl Iterator<Item = &'a Option<String>>,
+) -> io::Result<()> {
+    let mut reasons: Vec<&String> = reasons.flatten().collect();
     reasons.dedup();
-    for why in reasons {
-        writeln!(out, "no optimum: {why}")?;
-    }
-    Ok(())
+    reasons.into_iter().try_for_each(|why| writeln!(out, "no {what}: {why}"))
 }
 
 /// A scheme with its number of subflows, if it has one: `xmp-2`.

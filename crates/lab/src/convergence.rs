@@ -1,7 +1,12 @@
 //! How long a rate takes to converge (catalogue, holnet/table3.3): until it first stays within 10 % of its final mean
 //! for one second.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use tresse_fabric::{SECOND, Time};
+
+use crate::sample::Sample;
+use crate::unit::Begun;
 
 /// The rate in an interval, such as that of a subflow in a row of `samples.parquet`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,49 +19,57 @@ pub struct Rate {
     pub goodput: u64,
 }
 
-/// What it means to have converged. The default is the catalogue's: within 10 % for 1 s, of the mean over the last
-/// 2 s.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What it means to have converged. The default is the catalogue's: within 10 % for 1 s.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Criterion {
-    /// How far a rate may be from the final mean, per cent of that.
-    pub percent: u64,
-    /// How long it has to stay there, ps.
+    /// How far a rate may be from the final mean, as a share of that: more than 0, less than 1.
+    pub within: f64,
+    /// How long it has to stay there, ps. The final mean is over twice this time.
     pub hold: Time,
-    /// The final mean is over this time before the end, ps, or since the beginning if that is later.
-    pub mean_over: Time,
 }
 
 impl Default for Criterion {
     fn default() -> Self {
-        Self { percent: 10, hold: SECOND, mean_over: 2 * SECOND }
+        Self { within: 0.1, hold: SECOND }
     }
 }
 
+/// What became of a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Convergence {
+    /// How long it took to converge, ps; `None` if it did not, or if the mean is 0.
+    pub time: Option<Time>,
+    /// The final mean, bit/s.
+    pub mean: u64,
+}
+
 /// How long after `begin`, its start or a change of the network, a rate first stays near its final mean before `end`,
-/// ps: the start of the first interval from which on all intervals of `hold` are within `percent`. `None` if it
-/// never does, or if the final mean is 0.
+/// ps: the start of the first interval from which on all intervals of [`Criterion::hold`] are near. `None` if the
+/// intervals are shorter than that together: nothing is known then.
 ///
 /// `rates` are in the order of time. Those that begin before `begin` or end after `end` are left out. A time without
-/// an interval is none in which the rate stays. The result is as coarse as the intervals; where these are so short
-/// that a window's sawtooth shows in them, a rate may never stay.
-pub fn convergence_time(rates: &[Rate], begin: Time, end: Time, criterion: &Criterion) -> Option<Time> {
-    let Criterion { percent, hold, mean_over } = *criterion;
-    let within = |r: &&Rate| r.start >= begin && r.start + r.duration <= end;
-    let rates = || rates.iter().filter(within);
-    let late = rates().filter(|r| r.start >= end.saturating_sub(mean_over));
+/// an interval is none in which the rate stays. The final mean is over twice the time that the rate has to stay, before
+/// `end`, or since `begin` if that is later. The result is as coarse as the intervals; where these are so short that a
+/// window's sawtooth shows in them, a rate may never stay.
+pub fn convergence(rates: &[Rate], begin: Time, end: Time, criterion: &Criterion) -> Option<Convergence> {
+    let Criterion { within, hold } = *criterion;
+    let is_inside = |r: &&Rate| r.start >= begin && r.start + r.duration <= end;
+    let rates = || rates.iter().filter(is_inside);
+    if rates().map(|r| r.duration).sum::<Time>() < hold {
+        return None;
+    }
+    let late = rates().filter(|r| r.start >= end.saturating_sub(2 * hold));
     let weigh = |(bits, time): (u128, u128), r: &Rate| {
         let duration = u128::from(r.duration);
         (bits + u128::from(r.goodput) * duration, time + duration)
     };
     // The mean is `bits` over `time`; both sides of a comparison are multiplied by `time`.
     let (bits, time) = late.fold((0, 0), weigh);
+    let mean = bits.checked_div(time).unwrap_or(0) as u64;
     if bits == 0 {
-        return None;
+        return Some(Convergence { time: None, mean });
     }
-    let is_near = |r: &Rate| {
-        let apart = (u128::from(r.goodput) * time).abs_diff(bits);
-        apart * 100 <= bits * u128::from(percent)
-    };
+    let is_near = |r: &Rate| (u128::from(r.goodput) * time).abs_diff(bits) as f64 <= bits as f64 * within;
     // When the rate came near, and until when it has stayed.
     let mut near: Option<[Time; 2]> = None;
     for rate in rates() {
@@ -68,10 +81,90 @@ pub fn convergence_time(rates: &[Rate], begin: Time, end: Time, criterion: &Crit
         if let Some([since, until]) = near
             && until - since >= hold
         {
-            return Some(since - begin);
+            return Some(Convergence { time: Some(since - begin), mean });
         }
     }
-    None
+    Some(Convergence { time: None, mean })
+}
+
+/// A subflow of which it was looked at how long it took to converge, after its start or after an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Converged {
+    /// The flow.
+    pub flow: Begun,
+    /// Which subflow, from 0.
+    pub subflow: u32,
+    /// The event, ps.
+    pub after: Time,
+    /// What became of its rate until the next event.
+    pub convergence: Convergence,
+}
+
+/// Runs with more flows have no convergence times: each flow's start and end is an event for all others.
+pub(crate) const MOST_FLOWS: usize = 64;
+
+/// What is kept of a run for its convergence times.
+#[derive(Debug, Default)]
+pub(crate) struct Converging {
+    criterion: Criterion,
+    /// Starts and ends of flows, and changes of links.
+    events: BTreeSet<Time>,
+    flows: usize,
+    /// By part, name and subflow.
+    rates: BTreeMap<(usize, u64, u32), (Begun, Vec<Rate>)>,
+}
+
+impl Converging {
+    /// At the start of a run.
+    pub fn new(criterion: Criterion) -> Self {
+        Self { criterion, ..Self::default() }
+    }
+
+    /// A flow starts.
+    pub fn start(&mut self, now: Time) {
+        self.flows += 1;
+        self.note(now);
+    }
+
+    /// A flow ends, or links change.
+    pub fn note(&mut self, now: Time) {
+        if self.flows <= MOST_FLOWS {
+            self.events.insert(now);
+        } else {
+            (self.events, self.rates) = Default::default();
+        }
+    }
+
+    /// What was sampled in an interval.
+    pub fn add(&mut self, samples: &[Sample]) {
+        if self.flows > MOST_FLOWS {
+            return;
+        }
+        for s in samples {
+            let key = (s.flow.part, s.flow.start.name, s.subflow);
+            let (_, rates) = self.rates.entry(key).or_insert_with(|| (s.flow, Vec::new()));
+            rates.push(Rate { start: s.start, duration: s.duration, goodput: s.goodput() });
+        }
+    }
+
+    /// Every subflow after its start and after every event, in that order; none if there were too many flows. What was
+    /// too short to converge is left out.
+    pub fn finish(self) -> Vec<Converged> {
+        let mut all = Vec::new();
+        for ((_, _, subflow), (flow, rates)) in self.rates {
+            let [Some(first), Some(last)] = [rates.first(), rates.last()] else { continue };
+            let (start, end) = (first.start, last.start + last.duration);
+            let later = self.events.range(start + 1..end.max(start + 1)).copied();
+            let mut events: Vec<Time> = std::iter::once(start).chain(later).collect();
+            events.push(end);
+            let stretches = events.windows(2).filter_map(|w| {
+                let convergence = convergence(&rates, w[0], w[1], &self.criterion)?;
+                Some(Converged { flow, subflow, after: w[0], convergence })
+            });
+            all.extend(stretches);
+        }
+        all
+    }
 }
 
 #[cfg(test)]
@@ -92,7 +185,7 @@ mod tests {
     }
 
     fn time(rates: &[Rate], begin: Time, end: Time) -> Option<Time> {
-        convergence_time(rates, begin, end, &Criterion::default())
+        convergence(rates, begin, end, &Criterion::default())?.time
     }
 
     #[test]
@@ -152,14 +245,23 @@ mod tests {
         assert_eq!(time(&rates, 5 * SECOND, 10 * SECOND), Some(0));
         // The last 2 s of 6 are half of each: 75 is near to neither.
         assert_eq!(time(&rates, 0, 6 * SECOND), None);
-        let criterion = Criterion { mean_over: SECOND / 2, ..Criterion::default() };
-        assert_eq!(convergence_time(&rates, 0, 6 * SECOND, &criterion), Some(5 * SECOND));
+        let criterion = Criterion { hold: SECOND / 4, ..Criterion::default() };
+        let of = |end| convergence(&rates, 0, end, &criterion);
+        assert_eq!(
+            of(6 * SECOND),
+            Some(Convergence { time: Some(5 * SECOND), mean: 50_000_000 }),
+            "0.5 s count"
+        );
     }
 
     #[test]
-    fn nothing_and_too_short_a_time_do_not_converge() {
-        assert_eq!(time(&[], 0, SECOND), None);
-        assert_eq!(time(&sampled(0, 5, |_| 0.0), 0, 5 * SECOND), None, "a rate of 0");
-        assert_eq!(time(&sampled(0, 5, |_| 1e8), 0, SECOND - 1), None, "less than a second");
+    fn nothing_is_known_of_too_short_a_time() {
+        let of = |rates: &[Rate], end| convergence(rates, 0, end, &Criterion::default());
+        assert_eq!(of(&[], SECOND), None);
+        let constant = sampled(0, 5, |_| 1e8);
+        assert_eq!(of(&constant, SECOND - 1), None, "less than a second");
+        assert_eq!(of(&constant, SECOND), Some(Convergence { time: Some(0), mean: 100_000_000 }));
+        let silent = Some(Convergence { time: None, mean: 0 });
+        assert_eq!(of(&sampled(0, 5, |_| 0.0), 5 * SECOND), silent, "a rate of 0 is near to nothing");
     }
 }

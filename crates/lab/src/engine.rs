@@ -9,6 +9,7 @@ use tresse_workload::{Action, Job, Source};
 
 use crate::applications::{Writer, interval};
 use crate::changes::Links;
+use crate::convergence::Converging;
 use crate::ideal::Ideals;
 use crate::layers::QueueSampler;
 use crate::network::Routing;
@@ -57,6 +58,7 @@ pub(crate) struct Engine<'a, M> {
     handed: usize,
     sampler: Option<Sampler<'a>>,
     queues: Option<QueueSampler>,
+    converging: Option<Converging>,
     optima: Optima,
     stuck: Option<String>,
     complete: bool,
@@ -125,6 +127,7 @@ where
             measured,
             patience: Patience::new(&world),
             sampler: plan.samples.map(|interval| Sampler::new(plan, case, seed, interval, &world, &links)),
+            converging: plan.convergence.map(Converging::new),
             queues: plan.queues.map(|interval| QueueSampler::new(&plan.fabric, interval, world.now())),
             world,
             links,
@@ -175,10 +178,13 @@ where
             let waiting: Vec<&Begun> = self.live.values().map(|l| &l.begun).collect();
             self.stuck = Some(patience::describe(why, &self.plan.fabric, &self.links, &waiting));
         }
-        if self.links.apply(&mut self.world)
-            && let Some(sampler) = &mut self.sampler
-        {
-            sampler.change(&self.world, &self.links);
+        if self.links.apply(&mut self.world) {
+            if let Some(sampler) = &mut self.sampler {
+                sampler.change(&self.world, &self.links);
+            }
+            if let Some(converging) = &mut self.converging {
+                converging.note(self.world.now());
+            }
         }
         if self.sampler.as_ref().is_some_and(|s| s.until() == until) {
             self.sample()?;
@@ -278,6 +284,9 @@ where
         if let Some(sampler) = &mut self.sampler {
             sampler.start(&self.world, id, begun);
         }
+        if let Some(converging) = &mut self.converging {
+            converging.start(now);
+        }
         self.write();
     }
 
@@ -325,6 +334,9 @@ where
         if let Some(sampler) = &mut self.sampler {
             sampler.end(&self.world, record.id);
         }
+        if let Some(converging) = &mut self.converging {
+            converging.note(self.world.now());
+        }
         let (from, to) = (begun.start.from, begun.start.to);
         let carrier = &self.case.carriers[begun.member.carrier];
         let shares = match &*carrier.routing {
@@ -344,6 +356,9 @@ where
     fn sample(&mut self) -> Result<(), E> {
         let Some(sampler) = &mut self.sampler else { return Ok(()) };
         let interval = sampler.take(&self.world, &self.plan.fabric, self.round);
+        if let Some(converging) = &mut self.converging {
+            converging.add(&interval.subflows);
+        }
         (self.measured)(Rows::Samples(&interval))
     }
 
@@ -400,6 +415,10 @@ where
         self.sample()?;
         self.hand_on()?;
         self.publish();
+        let converged = self.converging.take().map_or_else(Vec::new, Converging::finish);
+        if !converged.is_empty() {
+            (self.measured)(Rows::Converged(&converged))?;
+        }
         let counters = || self.world.fabric().ports().iter().map(|p| p.counters());
         Ok(Outcome {
             complete: self.complete,
@@ -410,6 +429,7 @@ where
             marks: counters().map(|c| c.marks).sum(),
             links: unit::totals(&self.world, &self.plan.fabric),
             rtts: self.world.rtts().to_vec(),
+            converged,
             flows: self.flows,
             jobs: self.jobs,
             queues: self.queues.map_or_else(Vec::new, QueueSampler::into_layers),

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tresse_fabric::Graph;
 
 use crate::changes::ChangeKey;
+use crate::convergence::Criterion;
 use crate::port_options::{Buffer, Class, Red};
 use crate::routing_keys::RoutingKey;
 use crate::scheme::Scheme;
@@ -252,6 +253,9 @@ pub struct Measure {
     /// Whether the RTT of every ACK is recorded, for the metrics `rtt_…` of the case and of its groups.
     #[serde(default)]
     pub rtt: bool,
+    /// `convergence.parquet`, and the metrics of convergence: how long every subflow took until its goodput stayed near
+    /// its final mean, after its start and after every event. From `samples`; of runs with at most 64 flows.
+    pub convergence: Option<Convergence>,
     /// The metrics that the table of `tresse run` shows, each a column (`tresse explain results`). If it is not
     /// said: goodput beside the published numbers and the optimum, timeouts, what was sent again.
     pub table: Option<Vec<String>>,
@@ -263,8 +267,28 @@ fn yes() -> bool {
 
 impl Default for Measure {
     fn default() -> Self {
-        Self { links: true, samples: None, queues: None, rtt: false, table: None }
+        Self { links: true, samples: None, queues: None, rtt: false, convergence: None, table: None }
     }
+}
+
+/// What it means to have converged.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Convergence {
+    /// How far the goodput may be from its final mean, as a share of that: above 0 and below 1.
+    #[serde(default = "a_tenth")]
+    pub within: f64,
+    /// How long it has to stay there, 1us to 1000s. The final mean is over twice this time.
+    #[serde(default = "a_second", rename = "for")]
+    pub hold: Duration,
+}
+
+fn a_tenth() -> f64 {
+    Criterion::default().within
+}
+
+fn a_second() -> Duration {
+    Duration(Criterion::default().hold)
 }
 
 /// What the profiles change: tables in the shape of the experiment.

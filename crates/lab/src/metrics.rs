@@ -8,6 +8,7 @@ use serde::Serialize;
 use tresse_fabric::{Histogram, Time, seconds};
 use tresse_workload::Job;
 
+use crate::convergence::Converged;
 use crate::fairness::jain;
 use crate::layers;
 use crate::resolve::Case;
@@ -57,6 +58,9 @@ pub const METRICS: &[&str] = &[
     "rtt_p90_s",
     "rtt_p99_s",
     "rtt_max_s",
+    "convergence_mean_s",
+    "convergence_max_s",
+    "unconverged",
     "utilisation_mean_ratio",
     "utilisation_min_ratio",
     "utilisation_p10_ratio",
@@ -123,6 +127,7 @@ pub(crate) fn of(outcomes: &[Outcome]) -> Metrics {
     }
     let total = |f: fn(&Outcome) -> u64| Metric::Count(outcomes.iter().map(f).sum());
     metrics.extend(of_rtts(outcomes.iter().flat_map(|o| &o.rtts)));
+    metrics.extend(of_convergence(outcomes.iter().flat_map(|o| &o.converged)));
     metrics.extend(layers::all(runs(outcomes)));
     metrics.insert("drops_pkts", total(|o| o.links.iter().map(|l| l.drops).sum()));
     metrics.insert("lost_pkts", total(|o| o.lost));
@@ -212,6 +217,21 @@ fn of_rtts<'a>(rtts: impl Iterator<Item = &'a Histogram>) -> Metrics {
         [("rtt_mean_s", mean), ("rtt_p50_s", part(50)), ("rtt_p90_s", part(90)), ("rtt_p99_s", part(99))];
     let max = ("rtt_max_s", all.max().map(|rtt| Metric::Real(seconds(rtt))));
     values.into_iter().chain([max]).filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// How long subflows took to converge; nothing if nobody looked.
+fn of_convergence<'a>(all: impl Iterator<Item = &'a Converged>) -> Metrics {
+    let times: Vec<Option<Time>> = all.map(|c| c.convergence.time).collect();
+    let converged: Vec<Time> = times.iter().flatten().copied().collect();
+    let mut metrics = Metrics::new();
+    if let Some(&max) = converged.iter().max() {
+        metrics.insert("convergence_mean_s", Metric::Real(mean_seconds(&converged)));
+        metrics.insert("convergence_max_s", Metric::Real(seconds(max)));
+    }
+    if !times.is_empty() {
+        metrics.insert("unconverged", Metric::Count((times.len() - converged.len()) as u64));
+    }
+    metrics
 }
 
 /// How many had a deadline, how many missed it, and what share that is; nothing if none had one.
@@ -321,6 +341,7 @@ mod tests {
             links: Vec::new(),
             queues: Vec::new(),
             rtts: Vec::new(),
+            converged: Vec::new(),
             optima: Optima::default(),
         }
     }
@@ -342,7 +363,18 @@ mod tests {
         assert_eq!(value("timeouts_mean"), 8.0 / 3.0);
         assert!(metrics.keys().all(|name| METRICS.contains(name)));
         let missing: Vec<_> = METRICS.iter().filter(|m| !metrics.contains_key(*m)).copied().collect();
-        let absent = ["deadline_", "jobs", "jct_", "job_", "offered_", "rtt_", "utilisation_", "queue_"];
+        let absent = [
+            "deadline_",
+            "jobs",
+            "jct_",
+            "job_",
+            "offered_",
+            "rtt_",
+            "utilisation_",
+            "queue_",
+            "convergence_",
+            "unconverged",
+        ];
         assert!(missing.iter().all(|m| absent.iter().any(|a| m.starts_with(a))), "{missing:?}");
 
         // Of one seed the intervals are over its rounds: 1 and 5; of several over seeds: 3 and 2 a round.

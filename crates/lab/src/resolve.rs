@@ -1,6 +1,7 @@
 //! From an experiment to its cases: every point of the axes scheme, subflows and pattern.
 
 use std::iter;
+use std::ops::RangeInclusive;
 
 use indexmap::{IndexMap, IndexSet};
 use tresse_fabric::{MICROSECOND, Time, Topology};
@@ -8,6 +9,7 @@ use tresse_fabric::{MICROSECOND, Time, Topology};
 use crate::building;
 use crate::carriers::{self, Carrier, OnFabric};
 use crate::changes::{self, Change};
+use crate::convergence::Criterion;
 use crate::error::{LabError, did_you_mean};
 use crate::experiment::Experiment;
 use crate::load::Loaded;
@@ -90,6 +92,8 @@ pub struct Plan {
     pub queues: Option<Time>,
     /// Whether RTTs are recorded.
     pub rtt: bool,
+    /// What it means to have converged; no convergence times without.
+    pub convergence: Option<Criterion>,
 }
 
 /// Checks what a type cannot, and builds the cases that `only` (`KEY=VALUE[,VALUE]…`) keeps.
@@ -110,7 +114,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
         schemes.iter().map(|(name, s)| (*name, matches!(*s.routing, Routing::Fixed(_)))).collect();
     let changes = changes::resolve(&experiment.changes, &fabric, &fixed).map_err(wrong_below)?;
     let interval = |key, interval: Option<Duration>| match interval.map(|i| i.0) {
-        Some(i) if !(MICROSECOND..=LONGEST).contains(&i) => {
+        Some(i) if !INTERVALS.contains(&i) => {
             Err(wrong(&["measure", key], "an interval of 1us to 1000s".into()))
         }
         interval => Ok(interval),
@@ -141,7 +145,26 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
         cases = keep(cases, filter)?;
     }
     let rtt = experiment.measure.rtt;
-    Ok(Plan { fabric, options, changes, cases, samples, queues, rtt })
+    let convergence = convergence(loaded)?;
+    Ok(Plan { fabric, options, changes, cases, samples, queues, rtt, convergence })
+}
+
+/// What it means to have converged, if that is asked.
+fn convergence(loaded: &Loaded) -> Result<Option<Criterion>, LabError> {
+    let measure = &loaded.experiment.measure;
+    let Some(keys) = &measure.convergence else { return Ok(None) };
+    let wrong =
+        |key: &[&str], message: &str| loaded.error_at(&[&["measure", "convergence"], key].concat(), message);
+    if measure.samples.is_none() {
+        return Err(wrong(&[], "rates are those of samples: `samples = \"10ms\"` in [measure]"));
+    }
+    if !(keys.within > 0.0 && keys.within < 1.0) {
+        return Err(wrong(&["within"], "a share above 0 and below 1, such as 0.1"));
+    }
+    if !INTERVALS.contains(&keys.hold.0) {
+        return Err(wrong(&["for"], "a time of 1us to 1000s"));
+    }
+    Ok(Some(Criterion { within: keys.within, hold: keys.hold.0 }))
 }
 
 /// The points of the axes scheme and subflows; one without a scheme if only workloads name them.
@@ -154,6 +177,9 @@ fn axis<'a>(schemes: &IndexMap<&'a str, OnFabric>) -> Vec<Option<(&'a str, u32)>
 
 /// The longest delay or timeout, ps: sums of them stay far below 2^64.
 pub(crate) const LONGEST: u64 = 1000 * tresse_fabric::SECOND;
+
+/// The intervals of measurements, ps.
+const INTERVALS: RangeInclusive<Time> = MICROSECOND..=LONGEST;
 
 /// Published numbers, claims and the table must speak of schemes, patterns and metrics that there are.
 fn check_names(experiment: &Experiment) -> Result<(), (&'static [&'static str], String)> {

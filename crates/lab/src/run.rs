@@ -252,6 +252,7 @@ fn simulate(
                 Rows::Flows(flows, optimum) => write(&mut |t| t.flows(case, seed, flows, optimum)),
                 Rows::Jobs(jobs) => write(&mut |t| t.jobs(case, seed, jobs)),
                 Rows::Samples(interval) => write(&mut |t| t.samples(case, seed, interval)),
+                Rows::Converged(rows) => write(&mut |t| t.converged(case, seed, rows)),
             })?;
             write(&mut |t| t.links(case, seed, outcome.simulated, &outcome.links))?;
             *results[i].lock().expect("no holder of the lock panics") = Some(outcome);

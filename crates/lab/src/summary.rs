@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use crate::convergence;
 use crate::experiment::{Claim, Experiment, PublishedValue, Selector};
 use crate::metrics::{self, By, METRICS, Metric};
 use crate::optimum;
@@ -34,6 +35,8 @@ pub struct CaseResult {
     pub optimum_of: &'static str,
     /// Why there is no optimum, or why some rounds have none.
     pub no_optimum: Option<String>,
+    /// Why there are no convergence times; `None` if there are, or if nobody asked.
+    pub no_convergence: Option<String>,
     /// Why path-sharing detection has no score; `None` if it has one, or if nothing detects.
     pub no_sharing_score: Option<String>,
 }
@@ -75,8 +78,28 @@ pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -
         no_optimum: why_none.or_else(cut_short),
         optimum,
         optimum_of: "round_start",
+        no_convergence: no_convergence(outcomes, experiment),
         no_sharing_score: sharing::why_none(case),
     }
+}
+
+/// Why a case has no convergence times, if they were asked for.
+fn no_convergence(outcomes: &[Outcome], experiment: &Experiment) -> Option<String> {
+    experiment.measure.convergence.as_ref()?;
+    let most = convergence::MOST_FLOWS;
+    let flows = outcomes.iter().map(|o| o.flows.len()).max().filter(|n| *n > most);
+    flows
+        .map(|n| {
+            format!(
+                "a run has {n} flows, and convergence times are of at most {most}: each is an event for all"
+            )
+        })
+        .or_else(|| {
+            let none = outcomes.iter().all(|o| o.converged.is_empty());
+            none.then(|| {
+                "no subflow was left alone by events for long enough: `for` in `convergence`".to_owned()
+            })
+        })
 }
 
 /// A published case's numbers under the names of the metrics; every name was checked.
@@ -190,6 +213,7 @@ mod tests {
             optimum: IndexMap::new(),
             optimum_of: "round_start",
             no_optimum: None,
+            no_convergence: None,
             no_sharing_score: None,
         }
     }

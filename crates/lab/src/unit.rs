@@ -10,6 +10,7 @@ use tresse_workload::{Action, Job, Start};
 
 use crate::carriers::Carrier;
 use crate::changes;
+use crate::convergence::Converged;
 use crate::engine::Engine;
 use crate::layers::Lengths;
 use crate::network::Routing;
@@ -129,6 +130,8 @@ pub struct Outcome {
     pub queues: Vec<(Arc<str>, Lengths)>,
     /// By group: the RTTs, ps, if they were recorded.
     pub rtts: Vec<Histogram>,
+    /// What converged after which event, if that was asked.
+    pub converged: Vec<Converged>,
     /// The optima of the whole rounds.
     pub optima: Optima,
 }
@@ -142,6 +145,8 @@ pub enum Rows<'a> {
     Jobs(&'a [(usize, Job)]),
     /// An interval.
     Samples(&'a Interval),
+    /// Subflows that converged, or did not; once, at the end.
+    Converged(&'a [Converged]),
 }
 
 /// Runs `case` under `seed`. `measured` gets the flows of each round as it ends, or as many as there are now and

@@ -153,6 +153,27 @@ pub(super) const JOBS: [Column; 6] = [
     Column("deadline_ps", MAYBE_U64, "ps", "when it was to have ended; null if it has no deadline"),
 ];
 
+pub(super) const CONVERGENCE: [Column; 8] = [
+    Column("group", TEXT, "", "the group of its flow, as in flows.parquet"),
+    Column("flow", U64, "", "its flow, as in flows.parquet"),
+    Column("from", U32, "", "the sending host"),
+    Column("to", U32, "", "the receiving host"),
+    Column("subflow", U32, "", "the subflow of this flow, from 0"),
+    Column(
+        "after_ps",
+        U64,
+        "ps",
+        "the event: its own start, a start or an end of another flow, or a change of a link",
+    ),
+    Column(
+        "converged_ps",
+        MAYBE_U64,
+        "ps",
+        "how long after the event its goodput first stayed near its final mean; null if it did not before the next event",
+    ),
+    Column("mean_bps", U64, "bit/s", "that mean, over the last samples before the next event"),
+];
+
 pub(super) const QUEUES: [Column; 7] = [
     Column("round", U32, "", "the round of the pattern, from 0"),
     Column("start_ps", U64, "ps", "when the interval began, as in samples.parquet"),

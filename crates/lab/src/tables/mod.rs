@@ -10,13 +10,14 @@ use arrow::array::{ArrayRef, StringArray, UInt32Array, UInt64Array};
 use tresse_controllers::State;
 use tresse_workload::Job;
 
+use crate::convergence::Converged;
 use crate::error::LabError;
 use crate::experiment::Measure;
 use crate::ports::PortSample;
 use crate::resolve::Case;
 use crate::sample::{Interval, Sample};
 use crate::unit::{Begun, Flow, Link};
-use columns::{FLOWS, JOBS, LINKS, QUEUES, SAMPLES};
+use columns::{CONVERGENCE, FLOWS, JOBS, LINKS, QUEUES, SAMPLES};
 use table::Table;
 
 /// The tables of a run.
@@ -26,12 +27,13 @@ pub(crate) struct Tables {
     links: Option<Table>,
     samples: Option<Table>,
     queues: Option<Table>,
+    convergence: Option<Table>,
 }
 
 impl Tables {
     /// In the folder `dir`; `jobs` if there are any.
     pub fn create(dir: &Path, measure: &Measure, jobs: bool) -> Result<Self, LabError> {
-        let Measure { links, samples, .. } = measure;
+        let Measure { links, samples, convergence, .. } = measure;
         let queues = samples.filter(|_| *links);
         Ok(Self {
             flows: Table::create(dir, "flows", &FLOWS)?,
@@ -39,6 +41,10 @@ impl Tables {
             links: links.then(|| Table::create(dir, "links", &LINKS)).transpose()?,
             samples: samples.map(|_| Table::create(dir, "samples", &SAMPLES)).transpose()?,
             queues: queues.map(|_| Table::create(dir, "queues", &QUEUES)).transpose()?,
+            convergence: convergence
+                .as_ref()
+                .map(|_| Table::create(dir, "convergence", &CONVERGENCE))
+                .transpose()?,
         })
     }
 
@@ -197,17 +203,42 @@ impl Tables {
         table.append(columns)
     }
 
+    /// Adds what converged in a finished unit, or did not.
+    pub fn converged(&mut self, case: &Case, seed: u64, rows: &[Converged]) -> Result<(), LabError> {
+        let Some(table) = &mut self.convergence else { return Ok(()) };
+        let u32s = |f: fn(&Converged) -> u32| -> ArrayRef {
+            Arc::new(UInt32Array::from_iter_values(rows.iter().map(f)))
+        };
+        let u64s = |f: fn(&Converged) -> u64| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter_values(rows.iter().map(f)))
+        };
+        let mut columns = case_columns(case, seed, rows.len());
+        columns.extend([
+            groups(case, rows.iter().map(|c| &c.flow)),
+            u64s(|c| c.flow.start.name),
+            u32s(|c| c.flow.start.from),
+            u32s(|c| c.flow.start.to),
+            u32s(|c| c.subflow),
+            u64s(|c| c.after),
+            Arc::new(UInt64Array::from_iter(rows.iter().map(|c| c.convergence.time))),
+            u64s(|c| c.convergence.mean),
+        ]);
+        table.append(columns)
+    }
+
     /// Lets what was added be read, if it has waited long enough. To be called every second or so: rows may be
     /// far apart.
     pub fn refresh(&mut self) -> Result<(), LabError> {
-        let others = [&mut self.jobs, &mut self.links, &mut self.samples, &mut self.queues];
+        let Self { jobs, links, samples, queues, convergence, .. } = self;
+        let others = [jobs, links, samples, queues, convergence];
         std::iter::once(&mut self.flows).chain(others.into_iter().flatten()).try_for_each(Table::refresh)
     }
 
     /// Makes one file of each table.
     pub fn finish(self) -> Result<(), LabError> {
         self.flows.finish()?;
-        [self.jobs, self.links, self.samples, self.queues].into_iter().flatten().try_for_each(Table::finish)
+        let others = [self.jobs, self.links, self.samples, self.queues, self.convergence];
+        others.into_iter().flatten().try_for_each(Table::finish)
     }
 }
 
