@@ -1,5 +1,7 @@
 //! The turning of a unit: flows that start and stop, links that change, samples that are taken, in the order of time.
 
+mod ends;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,7 +20,7 @@ use crate::patience::{self, Patience};
 use crate::resolve::{Case, Plan};
 use crate::sample::Sampler;
 use crate::sharing::share_a_port;
-use crate::unit::{self, Begun, Flow, Outcome, Progress, Rows};
+use crate::unit::{self, Begun, Flow, Progress, Rows};
 
 /// Packet-hops between two looks at the stop flag: a few milliseconds of work.
 const BUDGET: u64 = 1 << 16;
@@ -362,78 +364,9 @@ where
         (self.measured)(Rows::Samples(&interval))
     }
 
-    /// The next round begins now: nothing is there any more.
-    fn end_round(&mut self) -> Result<(), E> {
-        if self.live.is_empty() {
-            self.sample()?;
-        }
-        self.hand_on()?;
-        (self.is_whole, self.is_cut) = (true, false);
-        Ok(())
-    }
-
-    /// Hands on the flows that have ended since the last time.
-    fn hand_on(&mut self) -> Result<(), E> {
-        // Of a round in the order in which they were started.
-        self.batch.sort_by_key(|(flow, id)| (flow.begun.part, *id));
-        let first = self.flows.len();
-        self.flows.extend(self.batch.drain(..).map(|(flow, _)| flow));
-        let ended = &self.flows[first..];
-        let whole = self.is_whole && !self.is_cut && self.complete && !ended.is_empty();
-        let optimum = match whole {
-            true => self.optima.add(self.plan, self.case, self.seed, ended),
-            false => {
-                self.optima.refuse("flows come and go, and an optimum is of flows that are there together");
-                None
-            }
-        };
-        if !ended.is_empty() {
-            (self.measured)(Rows::Flows(ended, optimum))?;
-        }
-        if self.handed < self.jobs.len() {
-            (self.measured)(Rows::Jobs(&self.jobs[self.handed..]))?;
-            self.handed = self.jobs.len();
-        }
-        Ok(())
-    }
-
     fn publish(&self) {
         self.progress.now.store(self.world.now(), Ordering::Relaxed);
         self.progress.hops.store(self.world.fabric().hops(), Ordering::Relaxed);
         self.progress.bytes.store(self.world.delivered_bytes(), Ordering::Relaxed);
-    }
-
-    /// Stops what has not finished, and tells what was measured.
-    pub fn finish(mut self) -> Result<Outcome, E> {
-        if self.complete {
-            let left: Vec<u64> = self.live.keys().copied().collect();
-            for id in left {
-                let record = self.world.stop(id);
-                self.remove(&record);
-            }
-        }
-        self.sample()?;
-        self.hand_on()?;
-        self.publish();
-        let converged = self.converging.take().map_or_else(Vec::new, Converging::finish);
-        if !converged.is_empty() {
-            (self.measured)(Rows::Converged(&converged))?;
-        }
-        let counters = || self.world.fabric().ports().iter().map(|p| p.counters());
-        Ok(Outcome {
-            complete: self.complete,
-            stuck: self.stuck,
-            simulated: self.world.now(),
-            hops: self.world.fabric().hops(),
-            lost: counters().map(|c| c.lost).sum(),
-            marks: counters().map(|c| c.marks).sum(),
-            links: unit::totals(&self.world, &self.plan.fabric),
-            rtts: self.world.rtts().to_vec(),
-            converged,
-            flows: self.flows,
-            jobs: self.jobs,
-            queues: self.queues.map_or_else(Vec::new, QueueSampler::into_layers),
-            optima: self.optima,
-        })
     }
 }

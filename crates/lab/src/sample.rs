@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tresse_controllers::State;
+use tresse_controllers::{State, Subflow};
 use tresse_fabric::{MICROSECOND, SECOND, Time, Topology};
 use tresse_sim::World;
 
@@ -152,6 +152,24 @@ impl<'a> Sampler<'a> {
         if now == start {
             return watched;
         }
+        let sample = |subflow, bytes, own: Option<&Subflow>| Sample {
+            flow: watched.begun,
+            subflow,
+            start,
+            duration: now - start,
+            bytes,
+            cwnd: own.map_or(0, |own| own.cwnd),
+            // In eighths of a microsecond there.
+            srtt: own.filter(|own| own.srtt > 0).map(|own| u64::from(own.srtt) * (MICROSECOND / 8)),
+            state: own.map(|own| own.state),
+            optimum: None,
+        };
+        if let Some(received) = world.received(id) {
+            let before = watched.arrived.first().copied().unwrap_or(0);
+            self.rows.push((id, sample(0, received - before, None)));
+            watched.arrived = vec![received];
+            return watched;
+        }
         let (sender, receiver) = world.ends(id).expect("the flow was started");
         watched.arrived.resize(sender.subflows(), 0);
         for (arrived, subflow) in watched.arrived.iter_mut().zip(0..) {
@@ -160,19 +178,7 @@ impl<'a> Sampler<'a> {
             if own.is_none() && *arrived == before {
                 continue; // its handshake is under way, or it was closed
             }
-            let sample = Sample {
-                flow: watched.begun,
-                subflow,
-                start,
-                duration: now - start,
-                bytes: *arrived - before,
-                cwnd: own.map_or(0, |own| own.cwnd),
-                // In eighths of a microsecond there.
-                srtt: own.filter(|own| own.srtt > 0).map(|own| u64::from(own.srtt) * (MICROSECOND / 8)),
-                state: own.map(|own| own.state),
-                optimum: None,
-            };
-            self.rows.push((id, sample));
+            self.rows.push((id, sample(subflow, *arrived - before, own)));
         }
         watched
     }

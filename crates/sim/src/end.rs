@@ -38,6 +38,11 @@ impl World {
         self.flow(id).map_or(0, |(_, flow)| u64::from(flow.receiver.delivered()) * mss(flow))
     }
 
+    /// Payload of datagrams that has arrived, bytes; `None` if there is no such flow, or it is a connection.
+    pub fn received(&self, id: u64) -> Option<u64> {
+        self.flow(id).filter(|(_, flow)| flow.datagrams).map(|(_, flow)| flow.managed.datagrams.received)
+    }
+
     /// Of its message, the application of a connection has written the first `bytes` only; it can send whole
     /// segments of them. Nothing happens if the connection has
     /// finished.
@@ -135,7 +140,8 @@ impl World {
         self.live -= 1;
         let flow = &mut self.flows[slot as usize];
         flow.done = true;
-        let Datagrams { sent, received, .. } = std::mem::take(&mut flow.managed.datagrams);
+        let Datagrams { sent, received, .. } = flow.managed.datagrams;
+        flow.managed.datagrams.on = false;
         let mut total = Counters::default();
         if flow.datagrams {
             total.sent = sent;

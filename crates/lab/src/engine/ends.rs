@@ -1,0 +1,80 @@
+//! What ends: rounds, and the whole unit.
+
+use super::Engine;
+use crate::convergence::Converging;
+use crate::layers::QueueSampler;
+use crate::unit::{self, Outcome, Rows};
+
+impl<M, E> Engine<'_, M>
+where
+    M: FnMut(Rows) -> Result<(), E>,
+{
+    /// The next round begins now: nothing is there any more.
+    pub(super) fn end_round(&mut self) -> Result<(), E> {
+        if self.live.is_empty() {
+            self.sample()?;
+        }
+        self.hand_on()?;
+        (self.is_whole, self.is_cut) = (true, false);
+        Ok(())
+    }
+
+    /// Hands on the flows that have ended since the last time.
+    pub(super) fn hand_on(&mut self) -> Result<(), E> {
+        // Of a round in the order in which they were started.
+        self.batch.sort_by_key(|(flow, id)| (flow.begun.part, *id));
+        let first = self.flows.len();
+        self.flows.extend(self.batch.drain(..).map(|(flow, _)| flow));
+        let ended = &self.flows[first..];
+        let is_round = self.is_whole && !self.is_cut;
+        if !is_round {
+            self.optima.refuse("flows come and go, and an optimum is of flows that are there together");
+        }
+        let optimum = match is_round && self.complete && !ended.is_empty() {
+            true => self.optima.add(self.plan, self.case, self.seed, ended),
+            false => None,
+        };
+        if !ended.is_empty() {
+            (self.measured)(Rows::Flows(ended, optimum))?;
+        }
+        if self.handed < self.jobs.len() {
+            (self.measured)(Rows::Jobs(&self.jobs[self.handed..]))?;
+            self.handed = self.jobs.len();
+        }
+        Ok(())
+    }
+
+    /// Stops what has not finished, and tells what was measured.
+    pub fn finish(mut self) -> Result<Outcome, E> {
+        if self.complete {
+            let left: Vec<u64> = self.live.keys().copied().collect();
+            for id in left {
+                let record = self.world.stop(id);
+                self.remove(&record);
+            }
+        }
+        self.sample()?;
+        self.hand_on()?;
+        self.publish();
+        let converged = self.converging.take().map_or_else(Vec::new, Converging::finish);
+        if !converged.is_empty() {
+            (self.measured)(Rows::Converged(&converged))?;
+        }
+        let counters = || self.world.fabric().ports().iter().map(|p| p.counters());
+        Ok(Outcome {
+            complete: self.complete,
+            stuck: self.stuck,
+            simulated: self.world.now(),
+            hops: self.world.fabric().hops(),
+            lost: counters().map(|c| c.lost).sum(),
+            marks: counters().map(|c| c.marks).sum(),
+            links: unit::totals(&self.world, &self.plan.fabric),
+            rtts: self.world.rtts().to_vec(),
+            converged,
+            flows: self.flows,
+            jobs: self.jobs,
+            queues: self.queues.map_or_else(Vec::new, QueueSampler::into_layers),
+            optima: self.optima,
+        })
+    }
+}
