@@ -1,0 +1,70 @@
+//! Every experiment of the five papers, written down: what its network and its workload are, against the paper's text.
+
+mod common;
+mod dcm;
+mod holnet;
+mod list;
+mod opn;
+mod opn_load;
+mod thesis;
+mod vmcc;
+mod xmp;
+mod xmp_tree;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use common::{Row, files, full, source};
+use list::{ROWS, Where};
+use tresse_lab::{Case, Profile};
+
+/// The catalogue counts 58: XMP 11, OPN 13, KH 8, THESIS 18, VMCC 8.
+#[test]
+fn there_are_58_rows() {
+    let of = |paper: &str| ROWS.iter().filter(|(id, _)| id.split('/').next() == Some(paper)).count();
+    let counts = ["xmp", "opn", "dcm", "holnet", "vmcc"].map(of);
+    assert_eq!((counts, ROWS.len()), ([11, 13, 8, 18, 8], 58));
+    let ids: BTreeSet<_> = ROWS.iter().map(|(id, _)| id).collect();
+    assert_eq!(ids.len(), 58, "a row stands there twice");
+}
+
+/// Each row is an experiment, or says where its model is tested; no file belongs to no row.
+#[test]
+fn every_row_has_an_experiment_or_a_test() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut used = BTreeSet::new();
+    for (id, at) in ROWS {
+        match at {
+            Where::Row(file) => {
+                used.insert((*file).to_owned());
+            }
+            Where::BuiltIn(name) => assert!(tresse_lab::papers::find(name).is_some(), "{id}: {name}"),
+            Where::Test(file, what) => {
+                let text = std::fs::read_to_string(root.join(file));
+                let text = text.unwrap_or_else(|e| panic!("{id}: {file}: {e}"));
+                assert!(text.contains(what), "{id}: {file} has no `{what}`");
+            }
+            Where::Summary(of) => {
+                assert!(of.iter().all(|row| ROWS.iter().any(|(id, _)| id == row)), "{id}: {of:?}");
+            }
+        }
+    }
+    assert_eq!(used, files().into_iter().collect());
+}
+
+/// Both profiles are valid to the last key, and no case is lost.
+#[test]
+fn every_row_resolves_in_both_profiles() {
+    for file in files() {
+        let (full, quick) = (full(&file), Row::new(source(&file), Profile::Quick, &[], &[]));
+        let labels = |row: &Row| row.plan.cases.iter().map(Case::label).collect::<Vec<_>>();
+        assert_eq!(labels(full), labels(&quick), "{file}");
+        assert!(quick.cuts() > 0, "{file}: its quick profile cuts nothing");
+        for value in &full.experiment().published.values {
+            let case = full.plan.cases.iter().find(|c| {
+                c.scheme == value.scheme && c.subflows == value.subflows && c.pattern == value.pattern
+            });
+            assert!(case.is_some(), "{file}: a number was published of {value:?}, which is no case");
+        }
+    }
+}
