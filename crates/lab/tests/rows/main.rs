@@ -7,6 +7,7 @@ mod list;
 mod opn;
 mod opn_load;
 mod thesis;
+mod tiny;
 mod vmcc;
 mod xmp;
 mod xmp_tree;
