@@ -67,7 +67,9 @@ impl<'a> Builder<'a> {
             return Err(self.wrong(&path, "", &message));
         }
         let (scheme, subflows) = match axis {
-            Some((scheme, _)) if uses_axis => (scheme.to_owned(), carriers[0].subflows),
+            Some((scheme, n)) if uses_axis => {
+                (scheme.to_owned(), self.schemes[scheme].takes_subflows().then_some(n))
+            }
             _ => {
                 let mut labels: Vec<String> = carriers.iter().map(Carrier::label).collect();
                 labels.dedup();

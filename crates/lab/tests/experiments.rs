@@ -51,6 +51,23 @@ fn filters_combine() {
     assert_eq!(labels, ["lia-4 permutation", "xmp-4 permutation"]);
 }
 
+/// Whatever other schemes its workload names before.
+#[test]
+fn a_case_is_called_by_its_own_scheme() {
+    let settings = [
+        r#"workloads={ w = { parts = { a = { pattern = "permutation", size = "1kB", scheme = "dctcp" }, b = { pattern = "permutation", size = "1kB" } } } }"#,
+        "schemes.dctcp.axis=false",
+        "published={}",
+        "claims=[]",
+        "profile.quick={}",
+    ];
+    let settings = settings.map(str::to_owned);
+    let loaded = load(find("xmp/table1").expect("built in"), Profile::Full, &settings).expect("valid");
+    let plan = resolve(&loaded, &[]).expect("valid");
+    let labels: Vec<_> = plan.cases.iter().map(|c| c.label()).collect();
+    assert_eq!(labels, ["lia-2 w", "lia-4 w", "xmp-2 w", "xmp-4 w"]);
+}
+
 #[test]
 fn the_table_names_metrics_that_there_are() {
     let settings = [r#"measure.table=["fct_mean_s", "fct_p98_s"]"#.to_owned()];
