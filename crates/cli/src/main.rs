@@ -11,6 +11,7 @@ mod linux;
 mod list;
 mod mark;
 mod optimum;
+mod parts;
 mod progress;
 mod run;
 mod table;

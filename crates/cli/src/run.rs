@@ -10,6 +10,7 @@ use tresse_lab::{CaseResult, Options, Report, Status, Watch};
 
 use crate::chosen::Chosen;
 use crate::columns;
+use crate::parts;
 use crate::progress::{self, Mode};
 use crate::table::Table;
 use crate::{Failure, print_json};
@@ -139,8 +140,12 @@ fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
         Some(metrics) => write!(out, "{}", columns::of(&report.cases, metrics))?,
         None => write!(out, "{}", usual(&report.cases))?,
     }
+    for below in [parts::groups(&report.cases), parts::jobs(&report.cases)].into_iter().flatten() {
+        write!(out, "\n{below}")?;
+    }
     let is_shown = |metric: &str| named.is_none_or(|names| names.iter().any(|n| n == metric));
-    if report.cases.iter().any(|c| c.published.keys().any(|m| is_shown(m))) {
+    let shows_group = |c: &CaseResult| c.published_by.contains_key("group");
+    if report.cases.iter().any(|c| shows_group(c) || c.published.keys().any(|m| is_shown(m))) {
         writeln!(out, "\npaper: {}", experiment.published.source)?;
     }
     if let Some(case) = report.cases.iter().find(|c| c.ci95.keys().any(|m| is_shown(m))) {

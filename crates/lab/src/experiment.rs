@@ -313,7 +313,7 @@ pub struct Published {
     pub values: Vec<PublishedValue>,
 }
 
-/// What was published of a case.
+/// What was published of a case, or of a part of it: at most one of `group`, `distance`, `size` and `layer`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedValue {
@@ -323,6 +323,14 @@ pub struct PublishedValue {
     pub subflows: Option<u32>,
     /// The pattern.
     pub pattern: String,
+    /// Only of this group: a part of the workload, a scheme of a mix such as `xmp-2`, or what a list of flows says.
+    pub group: Option<String>,
+    /// Only of flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`.
+    pub distance: Option<String>,
+    /// Only of flows of this size class, such as `up to 10kB` (`tresse explain results`).
+    pub size: Option<String>,
+    /// Only of the ports of this layer.
+    pub layer: Option<String>,
     /// Mean goodput of the flows.
     pub goodput_mean: Option<Rate>,
     /// Other metrics, by name (`tresse explain results`).
@@ -350,7 +358,7 @@ pub struct Claim {
     pub ratio_below: Option<f64>,
 }
 
-/// Selects a case by some of its axes.
+/// Selects a case by some of its axes, and a part of it by at most one of `group`, `distance`, `size` and `layer`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Selector {
@@ -360,4 +368,12 @@ pub struct Selector {
     pub subflows: Option<u32>,
     /// The pattern, if there are several.
     pub pattern: Option<String>,
+    /// Only of this group: a part of the workload, a scheme of a mix such as `xmp-2`, or what a list of flows says.
+    pub group: Option<String>,
+    /// Only of flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`.
+    pub distance: Option<String>,
+    /// Only of flows of this size class, such as `up to 10kB` (`tresse explain results`).
+    pub size: Option<String>,
+    /// Only of the ports of this layer.
+    pub layer: Option<String>,
 }

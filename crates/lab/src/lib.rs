@@ -52,6 +52,7 @@ mod shapes;
 mod sharing;
 mod single_links;
 mod sizes;
+mod spoken_of;
 mod summary;
 mod tables;
 mod topologies;

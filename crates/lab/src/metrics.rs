@@ -14,7 +14,7 @@ use crate::layers;
 use crate::resolve::Case;
 use crate::sharing;
 use crate::unit::{Flow, Outcome};
-pub(crate) use by::by;
+pub(crate) use by::{DISTANCES, SIZES, by};
 use intervals::by_round;
 pub(crate) use intervals::intervals;
 

@@ -11,11 +11,10 @@ use crate::carriers::{self, Carrier, OnFabric};
 use crate::changes::{self, Change};
 use crate::convergence::Criterion;
 use crate::error::{LabError, did_you_mean};
-use crate::experiment::Experiment;
 use crate::load::Loaded;
-use crate::metrics::METRICS;
 use crate::network::{self, Routing};
 use crate::port_options::PortOptions;
+use crate::spoken_of;
 use crate::units::Duration;
 use crate::workloads::Part;
 
@@ -137,7 +136,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             }
         }
     }
-    check_names(experiment).map_err(|(path, e)| wrong(path, e))?;
+    spoken_of::check(experiment, &cases, &fabric).map_err(|(path, e)| wrong(path, e))?;
     if cases.is_empty() {
         return Err(LabError::Input(format!("{}: no scheme or no workload", loaded.source.name)));
     }
@@ -180,40 +179,6 @@ pub(crate) const LONGEST: u64 = 1000 * tresse_fabric::SECOND;
 
 /// The intervals of measurements, ps.
 const INTERVALS: RangeInclusive<Time> = MICROSECOND..=LONGEST;
-
-/// Published numbers, claims and the table must speak of schemes, patterns and metrics that there are.
-fn check_names(experiment: &Experiment) -> Result<(), (&'static [&'static str], String)> {
-    let known = |kind: &str, name: &str, names: &[&str]| {
-        if names.contains(&name) {
-            return Ok(());
-        }
-        let hint = did_you_mean(name, names.iter().copied());
-        Err(format!("there is no {kind} `{name}`{hint} (there are: {})", names.join(", ")))
-    };
-    let schemes: Vec<&str> = experiment.schemes.keys().map(String::as_str).collect();
-    let patterns: Vec<&str> = experiment.workloads.keys().map(String::as_str).collect();
-    for v in &experiment.published.values {
-        known("scheme", &v.scheme, &schemes).map_err(|e| (&["published"][..], e))?;
-        known("pattern", &v.pattern, &patterns).map_err(|e| (&["published"][..], e))?;
-        for metric in v.metrics.keys() {
-            known("metric", metric, METRICS).map_err(|e| (&["published"][..], e))?;
-        }
-    }
-    for metric in experiment.measure.table.iter().flatten() {
-        known("metric", metric, METRICS).map_err(|e| (&["measure", "table"][..], e))?;
-    }
-    for claim in &experiment.claims {
-        let wrong = |e: String| (&["claims"][..], format!("{}: {e}", claim.id));
-        known("metric", &claim.metric, METRICS).map_err(wrong)?;
-        for side in [&claim.left, &claim.right] {
-            known("scheme", &side.scheme, &schemes).map_err(wrong)?;
-            if let Some(pattern) = &side.pattern {
-                known("pattern", pattern, &patterns).map_err(wrong)?;
-            }
-        }
-    }
-    Ok(())
-}
 
 /// The cases that `KEY=VALUE[,VALUE]…` names.
 fn keep(cases: Vec<Case>, filter: &str) -> Result<Vec<Case>, LabError> {

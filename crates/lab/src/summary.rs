@@ -28,6 +28,8 @@ pub struct CaseResult {
     pub ci95_over: &'static str,
     /// What was published of it.
     pub published: IndexMap<&'static str, f64>,
+    /// What was published of parts of it, as in `by`.
+    pub published_by: IndexMap<&'static str, IndexMap<String, IndexMap<&'static str, f64>>>,
     /// The rates that the controller claims to reach, and how far the flows were from them; empty if it
     /// claims none. `docs/optimum.md` says what the keys mean.
     pub optimum: IndexMap<&'static str, f64>,
@@ -60,10 +62,20 @@ pub struct ClaimResult {
 /// The results of `case`; `outcomes` are its replications. None before the first flow.
 pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -> CaseResult {
     let (ci95, ci95_over) = metrics::intervals(outcomes);
-    let published = experiment.published.values.iter().find(|v| {
+    let published = experiment.published.values.iter().filter(|v| {
         let same_number = v.subflows.is_none_or(|n| case.subflows == Some(n));
         v.scheme == case.scheme && same_number && v.pattern == case.pattern
     });
+    let (mut of_all, mut of_parts) = (IndexMap::new(), IndexMap::<_, IndexMap<String, _>>::new());
+    for value in published {
+        match value.parts().next() {
+            None => of_all.extend(numbers(value)),
+            Some((what, name)) => {
+                let parts: &mut IndexMap<_, IndexMap<_, _>> = of_parts.entry(what).or_default();
+                parts.entry(name.to_owned()).or_default().extend(numbers(value));
+            }
+        }
+    }
     let optima: Vec<_> = outcomes.iter().map(|o| &o.optima).collect();
     let optimum = optimum::summary(&optima);
     let why_none = optima.iter().find_map(|o| o.why_none().map(str::to_owned));
@@ -74,7 +86,8 @@ pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -
         by: metrics::by(&case.groups, outcomes),
         ci95,
         ci95_over,
-        published: published.map(numbers).unwrap_or_default(),
+        published: of_all,
+        published_by: of_parts,
         no_optimum: why_none.or_else(cut_short),
         optimum,
         optimum_of: "round_start",
@@ -124,7 +137,7 @@ pub fn claims(claims: &[Claim], results: &[CaseResult]) -> Vec<ClaimResult> {
     let find = |side: &Selector| results.iter().find(|r| selects(side, r));
     let both = claims.iter().filter_map(|claim| Some((claim, find(&claim.left)?, find(&claim.right)?)));
     both.map(|(claim, left, right)| {
-        let ratio = ratio(&claim.metric, left, right);
+        let ratio = ratio(&claim.metric, (&claim.left, left), (&claim.right, right));
         let value = ratio.as_ref().ok().copied();
         let holds = |ratio: f64| {
             claim.ratio_above.is_none_or(|bound| ratio > bound)
@@ -141,11 +154,27 @@ pub fn claims(claims: &[Claim], results: &[CaseResult]) -> Vec<ClaimResult> {
     .collect()
 }
 
-/// `metric` of one case over that of another one, or why it is undefined.
-fn ratio(metric: &str, left: &CaseResult, right: &CaseResult) -> Result<f64, String> {
-    let of = |case: &CaseResult| {
-        let name = || format!("{}-{} {}", text(case, "scheme"), case.case["subflows"], text(case, "pattern"));
-        match case.metrics.get(metric) {
+/// `metric` of a case, or of a part of it, over that of another one, or why it is undefined.
+fn ratio(
+    metric: &str,
+    left: (&Selector, &CaseResult),
+    right: (&Selector, &CaseResult),
+) -> Result<f64, String> {
+    let of = |(selector, case): (&Selector, &CaseResult)| {
+        let (metrics, part) = match selector.parts().next() {
+            None => (Some(&case.metrics), String::new()),
+            Some((what, name)) => {
+                (case.by.get(what).and_then(|parts| parts.get(name)), format!(", {what} {name}"))
+            }
+        };
+        let name = || {
+            let label = match case.case["subflows"].as_u64() {
+                Some(n) => format!("{}-{n}", text(case, "scheme")),
+                None => text(case, "scheme").to_owned(),
+            };
+            format!("{label} {}{part}", text(case, "pattern"))
+        };
+        match metrics.and_then(|m| m.get(metric)) {
             Some(value) => Ok((value.value(), name())),
             None => Err(format!("{} has no {metric}", name())),
         }
@@ -210,6 +239,7 @@ mod tests {
             ci95: IndexMap::new(),
             ci95_over: "rounds",
             published: IndexMap::new(),
+            published_by: IndexMap::new(),
             optimum: IndexMap::new(),
             optimum_of: "round_start",
             no_optimum: None,
@@ -220,7 +250,15 @@ mod tests {
 
     /// The claim that `left` has more than twice the flows of `right`.
     fn result(left: &str, right: &str) -> Option<serde_json::Value> {
-        let side = |scheme: &str| Selector { scheme: scheme.to_owned(), subflows: None, pattern: None };
+        let side = |scheme: &str| Selector {
+            scheme: scheme.to_owned(),
+            subflows: None,
+            pattern: None,
+            group: None,
+            distance: None,
+            size: None,
+            layer: None,
+        };
         let claim = Claim {
             id: "twice".to_owned(),
             text: "more than twice".to_owned(),

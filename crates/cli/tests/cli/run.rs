@@ -251,3 +251,66 @@ fn a_users_controller_that_no_case_uses_is_told() {
     let used = warning("scheme=lia");
     assert!(!used.contains("warning"), "{used}");
 }
+
+/// Jobs over TCP beside large flows, each a group.
+const INCAST: &str = r#"
+title = "Jobs and large flows"
+[fabric]
+topology = "fat-tree"
+k = 4
+rate = "1Gbps"
+delay = "20us"
+queue = "100pkt"
+host_queue = "100pkt"
+[transport]
+profile = "ns3"
+[schemes.lia]
+controller = "lia"
+subflows = 2
+[schemes.tcp]
+controller = "reno"
+axis = false
+[workloads.incast.parts.jobs]
+pattern = "jobs"
+scheme = "tcp"
+jobs = 1
+total = 5
+servers = 3
+request = "2kB"
+response = "10kB"
+deadline = "100us"
+[workloads.incast.parts.large]
+pattern = "permutation"
+size = "100kB"
+[published]
+source = "a paper"
+values = [{ scheme = "lia", pattern = "incast", group = "large", goodput_mean = "500Mbps" }]
+"#;
+
+#[test]
+fn groups_and_jobs_stand_below_the_table() {
+    let dir = TempDir::new().expect("a temporary folder");
+    fs::write(dir.path().join("incast.toml"), INCAST).expect("written");
+    let output = tresse(dir.path()).args(["run", "incast.toml"]).output().expect("the command starts");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let cells = |start: &[&str]| -> Vec<&str> {
+        let mut rows = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        rows.rfind(|row| row.starts_with(start)).unwrap_or_else(|| panic!("{start:?} in {text}"))
+    };
+    // case (two words), group, Mbit/s, paper, p10, p90, two times, slowdown, RTOs, flows.
+    let large = cells(&["lia-2", "incast", "large"]);
+    assert_eq!((large.len(), large[4], large[11]), (12, "500.0", "16"), "{text}");
+    let jobs = cells(&["lia-2", "incast", "jobs"]);
+    assert_eq!(
+        (jobs[4], jobs[11]),
+        ("-", "30"),
+        "a request and a response for each of three servers: {text}"
+    );
+    // jobs, mean, p99, late.
+    let row = cells(&["lia-2", "incast", "5"]);
+    let [mean, p99] = [row[3], row[4]].map(|ms| ms.parse::<f64>().expect("a number"));
+    // Two round trips in a rack take 160 us.
+    assert!(row.len() == 6 && row[5] == "100.0" && 0.16 < mean && mean <= p99, "{text}");
+    assert!(text.contains("\npaper: a paper\n"), "{text}");
+}

@@ -1,5 +1,8 @@
 //! Runs experiments, and reads the tables that they leave.
 
+// Each test file is a crate of its own and uses a part of this one.
+#![allow(dead_code)]
+
 use std::fs::File;
 use std::path::Path;
 
