@@ -7,7 +7,7 @@ use serde::Serialize;
 use tresse_controllers as controllers;
 use tresse_path_manager as path_manager;
 
-use crate::{balancers, catalogue, distributions, managers, papers, presets};
+use crate::{balancers, catalogue, distributions, managers, papers, presets, tables};
 
 /// A kind of part, as `tresse list` takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,6 +152,10 @@ pub fn explain(name: &str) -> Option<String> {
     }
     if let Some(text) = distributions::explain(name) {
         return Some(text);
+    }
+    if name == "results" {
+        let page = PAGES.iter().find(|p| p.name == name)?;
+        return Some(format!("{}\n{}", page.text.trim_end(), tables::explain()));
     }
     let page = if presets::ALL.iter().any(|p| p.name == name) { "holnet" } else { name };
     if let Some(p) = PAGES.iter().find(|p| p.name == page) {

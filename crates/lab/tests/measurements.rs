@@ -209,3 +209,25 @@ flow = [
     assert_eq!(without.digest, report.digest);
     assert!(!without.cases[0].metrics.contains_key("rtt_mean_s"));
 }
+
+/// Every table that a run can leave, and each of its columns.
+#[test]
+fn the_page_of_results_lists_every_column() {
+    let page = tresse_lab::parts::explain("results").expect("a page");
+    let jobs = "[workloads.w]\npattern = \"incast\"\nsize = \"10kB\"\nservers = 3";
+    let settings = ["measure.samples=1ms", "measure.convergence={}"];
+    let dir = TempDir::new().expect("a temporary folder");
+    measure(&experiment(FAT_TREE, jobs, &settings), dir.path(), 1, 1);
+    let tables = ["flows", "jobs", "links", "samples", "queues", "convergence"];
+    for name in tables {
+        let of_all = page.split("Of every table:").nth(1).expect("a section");
+        let own = page.split(&format!("### {name}.parquet")).nth(1).unwrap_or_else(|| panic!("{name}"));
+        let (of_all, own) = (of_all.split("###").next(), own.split("###").next());
+        for (column, unit, meaning) in Table::read(&dir.path().join(format!("{name}.parquet"))).columns() {
+            let row = format!("| `{column}` | {unit} | {meaning} |");
+            assert!([of_all, own].iter().flatten().any(|s| s.contains(&row)), "{name}: {row}");
+        }
+    }
+    let left = std::fs::read_dir(dir.path()).expect("the folder").count();
+    assert_eq!(left, tables.len() + 1, "these and run.json");
+}

@@ -189,6 +189,28 @@ pub(super) const QUEUES: [Column; 7] = [
     ),
 ];
 
+/// Every table by its name, with its own columns.
+const TABLES: [(&str, &[Column]); 6] = [
+    ("flows", &FLOWS),
+    ("jobs", &JOBS),
+    ("links", &LINKS),
+    ("samples", &SAMPLES),
+    ("queues", &QUEUES),
+    ("convergence", &CONVERGENCE),
+];
+
+/// What every column means, for `tresse explain results`.
+pub(super) fn explain() -> String {
+    let rows = |columns: &[Column]| -> String {
+        let row = |Column(name, _, unit, meaning): &Column| format!("| `{name}` | {unit} | {meaning} |\n");
+        columns.iter().map(row).collect()
+    };
+    let head = "| column | unit | meaning |\n|---|---|---|\n";
+    let own = TABLES.iter().map(|(name, columns)| format!("\n### {name}.parquet\n\n{head}{}", rows(columns)));
+    let every = format!("## Columns\n\nOf every table:\n\n{head}{}", rows(&CASE));
+    every + &own.collect::<String>()
+}
+
 /// The schema of a table: the case and the seed of a row, then its own columns.
 pub(super) fn schema(columns: &[Column]) -> Arc<Schema> {
     let field = |Column(name, kind, unit, meaning): &Column| {

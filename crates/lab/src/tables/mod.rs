@@ -20,6 +20,11 @@ use crate::unit::{Begun, Flow, Link};
 use columns::{CONVERGENCE, FLOWS, JOBS, LINKS, QUEUES, SAMPLES};
 use table::Table;
 
+/// What the columns of all tables mean, in Markdown.
+pub(crate) fn explain() -> String {
+    columns::explain()
+}
+
 /// The tables of a run.
 pub(crate) struct Tables {
     flows: Table,

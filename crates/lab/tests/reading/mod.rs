@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::Path;
 
 use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::{UInt32Type, UInt64Type};
+use arrow::datatypes::{SchemaRef, UInt32Type, UInt64Type};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use tresse_lab::{Loaded, Options, Plan, Profile, Report, Source, Watch, load, resolve, run};
 
@@ -28,6 +28,7 @@ pub fn measure((loaded, plan): &(Loaded, Plan), out: &Path, replications: u32, p
 
 /// A table, by its columns.
 pub struct Table {
+    schema: SchemaRef,
     batches: Vec<RecordBatch>,
 }
 
@@ -36,8 +37,18 @@ impl Table {
     pub fn read(path: &Path) -> Self {
         let file = File::open(path).expect("the table is there");
         let reader = ParquetRecordBatchReaderBuilder::try_new(file).expect("a whole Parquet file");
+        let schema = reader.schema().clone();
         let reader = reader.build().expect("a reader");
-        Self { batches: reader.collect::<Result<_, _>>().expect("whole batches") }
+        Self { schema, batches: reader.collect::<Result<_, _>>().expect("whole batches") }
+    }
+
+    /// The columns: name, unit and meaning.
+    pub fn columns(&self) -> Vec<(String, String, String)> {
+        let column = |f: &std::sync::Arc<arrow::datatypes::Field>| {
+            let [unit, meaning] = ["unit", "meaning"].map(|key| f.metadata()[key].clone());
+            (f.name().clone(), unit, meaning)
+        };
+        self.schema.fields().iter().map(column).collect()
     }
 
     /// A column of whole numbers, `None` where there is none.
