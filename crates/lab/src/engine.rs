@@ -28,6 +28,9 @@ const BUDGET: u64 = 1 << 16;
 /// So many flows are handed on together, if no round ends before.
 const BATCH: usize = 4096;
 
+/// Or after so many packet-hops, some tenths of a second of work: large flows end seldom.
+const HOPS: u64 = 1 << 21;
+
 /// A case under a seed, while it runs.
 pub(crate) struct Engine<'a, M> {
     plan: &'a Plan,
@@ -58,6 +61,8 @@ pub(crate) struct Engine<'a, M> {
     jobs: Vec<(usize, Job)>,
     /// Jobs that were handed on.
     handed: usize,
+    /// Packet-hops until something was handed on the last time.
+    handed_at: u64,
     sampler: Option<Sampler<'a>>,
     queues: Option<QueueSampler>,
     converging: Option<Converging>,
@@ -145,6 +150,7 @@ where
             flows: Vec::new(),
             jobs: Vec::new(),
             handed: 0,
+            handed_at: 0,
             optima: Optima::default(),
             stuck: None,
             complete: true,
@@ -244,7 +250,9 @@ where
                 Action::Ended(job) => self.jobs.push((part, job)),
             }
         }
-        if self.batch.len() >= BATCH && !self.is_whole {
+        // Where that is depends on flows alone, not on who looks when: so does their order.
+        let hops = self.world.fabric().hops() - self.handed_at;
+        if !self.is_whole && (self.batch.len() >= BATCH || hops >= HOPS) {
             self.is_cut = true;
             self.hand_on()?;
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use reading::{Table, measure, plan};
 use tempfile::TempDir;
-use tresse_lab::{Loaded, Options, Plan, Profile, Source, Status, Watch, run};
+use tresse_lab::{Loaded, Options, Plan, Profile, Report, Source, Status, Watch, run};
 
 const INCAST: &str = r#"
 title = "t"
@@ -96,28 +96,60 @@ fn jobs_are_their_flows_and_parts_are_all() {
     assert_eq!(counts("size")[0], ("up to 10kB", 240.0));
 }
 
-/// The rows of what is whole are the first ones of the table that the run leaves.
-#[test]
-fn jobs_can_be_read_while_a_run_goes_on() {
+/// Runs until there are so many parts of a table, and then stops: how it ended, the column `end_ps` of these parts, and
+/// that of the table that is left.
+#[expect(clippy::disallowed_methods, reason = "it waits for a run as its user does")]
+fn read_and_stop(settings: &[&str], table: &str, parts: usize) -> (Report, Vec<u64>, Vec<u64>) {
     let dir = TempDir::new().expect("a temporary folder");
-    let (loaded, plan) = experiment(&["workloads.incast.parts.jobs.total=10000000"]);
+    let (loaded, plan) = experiment(settings);
     let out = dir.path().join("out");
     let options = Options { profile: Profile::Full, seed: 1, replications: 1, parallel: 1, out: out.clone() };
     let watch = Watch::new(&plan, &options).expect("there is one seed");
-    let numbers = |path: &str| Table::read(&out.join(path)).numbers("end_ps");
+    let numbers = |path: String| Table::read(&out.join(path)).numbers("end_ps");
+    let part = |n: usize| format!("{table}.partial/{n:06}.parquet");
     let (report, seen) = thread::scope(|scope| {
         let run = scope.spawn(|| run(&loaded, &plan, &options, &watch).expect("the folder can be written"));
-        while !out.join("jobs.partial/000002.parquet").exists() {
-            assert!(!run.is_finished(), "it has ten million jobs");
+        while !out.join(part(parts)).exists() {
+            assert!(!run.is_finished(), "it lasts for longer than this test");
             thread::sleep(Duration::from_millis(20));
         }
-        let seen = [1, 2].map(|part| numbers(&format!("jobs.partial/00000{part}.parquet"))).concat();
+        let seen: Vec<u64> = (1..=parts).flat_map(|n| numbers(part(n))).collect();
         watch.stop.store(true, Ordering::Relaxed);
         (run.join().expect("it ends"), seen)
     });
+    (report, seen, numbers(format!("{table}.parquet")))
+}
+
+/// The rows of what is whole are the first ones of the table that the run leaves.
+#[test]
+fn jobs_can_be_read_while_a_run_goes_on() {
+    let (report, seen, all) = read_and_stop(&["workloads.incast.parts.jobs.total=10000000"], "jobs", 2);
     assert_eq!(report.status, Status::Partial);
-    let all = numbers("jobs.parquet");
     assert!(!seen.is_empty() && seen.len() <= all.len(), "{} of {}", seen.len(), all.len());
     assert_eq!(seen, all[..seen.len()]);
     assert_eq!(report.cases[0].metrics["jobs"].value(), all.len() as f64);
+}
+
+/// Also if they are large and few.
+#[test]
+fn flows_can_be_read_while_a_run_goes_on() {
+    let large = r#"workloads.incast={ pattern = "random", size = ["100kB", "400MB"], flows = 2000 }"#;
+    let (report, seen, all) = read_and_stop(&[large], "flows", 1);
+    assert_eq!(report.status, Status::Partial);
+    assert!(!seen.is_empty() && seen.len() < 2000, "{}", seen.len());
+    assert_eq!(seen, all[..seen.len()]);
+}
+
+/// When flows are handed on decides about their order, and so about the digest.
+#[test]
+fn who_looks_when_changes_no_result() {
+    let report = |settings: &[&str]| {
+        let more = ["workloads.incast.parts.large.flows=700", "workloads.incast.parts.jobs.total=400"];
+        let dir = TempDir::new().expect("a temporary folder");
+        measure(&experiment(&[&more, settings].concat()), dir.path(), 1, 1)
+    };
+    let without = report(&[]);
+    assert!(without.packet_hops > 1 << 22, "handed on twice at the least: {}", without.packet_hops);
+    let with = report(&["measure.samples=777us", "measure.queues=131us", "measure.rtt=true"]);
+    assert_eq!(with.digest, without.digest);
 }

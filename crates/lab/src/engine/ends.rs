@@ -21,6 +21,7 @@ where
 
     /// Hands on the flows that have ended since the last time.
     pub(super) fn hand_on(&mut self) -> Result<(), E> {
+        self.handed_at = self.world.fabric().hops();
         // Of a round in the order in which they were started.
         self.batch.sort_by_key(|(flow, id)| (flow.begun.part, *id));
         let first = self.flows.len();
