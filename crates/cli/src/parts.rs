@@ -66,3 +66,19 @@ fn label(case: &CaseResult) -> String {
 fn number(value: Option<f64>, size: f64, decimals: usize) -> String {
     value.map_or_else(|| "-".to_owned(), |v| format!("{:.*}", decimals, v / size))
 }
+
+/// The load that is offered to the patterns that have one, on either definition (`tresse explain tiers`).
+pub fn offered(cases: &[CaseResult]) -> Vec<String> {
+    let line = |case: &CaseResult| {
+        let percent = |name: &str| Some(100.0 * case.metrics.get(name)?.value());
+        let (tier, access) = (percent("offered_bisection_ratio")?, percent("offered_access_ratio")?);
+        let pattern = case.case["pattern"].as_str().unwrap_or_default();
+        Some(format!(
+            "load of {pattern}: {tier:.1} % of the narrowest tier, {access:.1} % of the senders' links (payload)"
+        ))
+    };
+    let mut lines: Vec<String> = cases.iter().filter_map(line).collect();
+    // The schemes of a pattern have the same.
+    lines.dedup();
+    lines
+}

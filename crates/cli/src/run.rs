@@ -154,6 +154,9 @@ fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
     if named.is_none() {
         explain_optimum(&report.cases, &mut out)?;
     }
+    for line in parts::offered(&report.cases) {
+        writeln!(out, "{line}")?;
+    }
     tell(&mut out, "score of path sharing", report.cases.iter().map(|c| &c.no_sharing_score))?;
     tell(&mut out, "convergence times", report.cases.iter().map(|c| &c.no_convergence))?;
     if !report.claims.is_empty() {

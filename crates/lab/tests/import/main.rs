@@ -234,7 +234,8 @@ fn what_is_written_is_an_experiment_that_loads() {
     let endless = permutation(16, 16, 0, 0);
     let (fat, flows) = (generators::hpcc_fat(), generators::traffic_gen(320, 1000, 1000));
     let cdf = "0 0\n10000 15\n1000000 100\n";
-    let imports: [(Format, Vec<(&str, &str)>, usize); 8] = [
+    type Files<'a> = Vec<(&'a str, &'a str)>;
+    let imports: [(Format, Files, usize); 8] = [
         (Format::HtsimTopo, vec![("odd \"name\".topo", FAT_TREE_1024)], 1024),
         (Format::HtsimTopo, vec![("t", LEAF_SPINE_TINY)], 32),
         (Format::HtsimTopo, vec![("t", ZRS)], 432),
