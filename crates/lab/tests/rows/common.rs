@@ -54,6 +54,23 @@ pub fn with(row: &str, settings: &[&str]) -> Row {
     Row::new(source(row), Profile::Full, settings, &[])
 }
 
+/// The row with every time of its workloads, changes and samples a hundred times as short: 5 s become 50 ms.
+pub fn fast(row: &str) -> Source {
+    let Source { name, text } = source(row);
+    let (fabric, workloads) = text.split_once("\n[workloads.").expect("a workload");
+    let (workloads, _) = workloads.split_once("\n[profile.").expect("a quick profile");
+    let mut fast = format!("{fabric}\n[workloads.");
+    let mut before = ' ';
+    for (at, c) in workloads.char_indices() {
+        if before.is_ascii_digit() && workloads[at..].starts_with("s\"") {
+            fast.push_str("0m");
+        }
+        fast.push(c);
+        before = c;
+    }
+    Source { name, text: fast + "\n" }
+}
+
 impl Row {
     /// The experiment of this text; `only` as on the command line.
     pub fn new(source: Source, profile: Profile, settings: &[&str], only: &[&str]) -> Self {

@@ -6,6 +6,9 @@ mod holnet;
 mod list;
 mod opn;
 mod opn_load;
+mod rates;
+#[path = "../reading/mod.rs"]
+mod reading;
 mod thesis;
 mod tiny;
 mod vmcc;

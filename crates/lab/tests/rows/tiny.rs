@@ -1,26 +1,13 @@
 //! Rows that run for milliseconds: every topology and every kind of workload delivers something, and nobody more than
 //! their link carries.
 
-use tresse_lab::{CaseResult, Profile, Source};
+use tresse_lab::{CaseResult, Profile};
 
-use crate::common::{Row, source};
+use crate::common::{self, Row, source};
 
-/// The row with every time of its workloads and changes a hundred times as short: 5 s become 50 ms. `only` one case.
+/// The row a hundred times as fast; `only` one case.
 fn fast(row: &str, only: &[&str]) -> Vec<CaseResult> {
-    let Source { name, text } = source(row);
-    let (fabric, workloads) = text.split_once("\n[workloads.").expect("a workload");
-    let (workloads, _) = workloads.split_once("\n[profile.").expect("a quick profile");
-    let mut fast = String::new();
-    let mut before = ' ';
-    for (at, c) in workloads.char_indices() {
-        if before.is_ascii_digit() && workloads[at..].starts_with("s\"") {
-            fast.push_str("0m");
-        }
-        fast.push(c);
-        before = c;
-    }
-    let text = format!("{fabric}\n[workloads.{fast}\n");
-    Row::new(Source { name, text }, Profile::Full, &["measure.links=false"], only).run()
+    Row::new(common::fast(row), Profile::Full, &["measure.links=false"], only).run()
 }
 
 /// The quick profile with these settings.
