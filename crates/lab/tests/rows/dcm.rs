@@ -130,5 +130,5 @@ fn experiment_3_sweeps_subflows_and_long_flows() {
     let paused = seen(&row.case("xmp-2 long-1-gap").parts[1], 100 * SECOND, |_| MILLISECOND);
     let each = 100.0 / (paused.jobs.len() as f64 / 8.0);
     assert!(within(0.05, each, 0.052), "a job every {each} s");
-    assert_eq!(row.experiment().published.values.len(), 4);
+    assert_eq!(row.experiment().published.values.len(), 8);
 }
