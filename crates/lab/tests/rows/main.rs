@@ -1,5 +1,6 @@
 //! Every experiment of the five papers, written down: what its network and its workload are, against the paper's text.
 
+mod built_in;
 mod common;
 mod dcm;
 mod holnet;
