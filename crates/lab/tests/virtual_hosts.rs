@@ -146,7 +146,6 @@ fn what_is_wrong_is_named() {
         (&["fabric.rate={nic='1Gbps', trunk='1Gbps'}"], "the layer `vnic` has no value"),
         (&["schemes.table3.subflows=5"], "5 subflows: this fabric has 1 to 4 distinct paths"),
         (&["workloads.2-connections.connections=0"], "1 to 10000"),
-        (&["measure.samples='1ms'"], "samples tell flows apart by their sending host"),
         (&["changes=[{at='1ms', remap=['vnic 0.0.0', 'bridge 0.1']}]"], "the scheme table3 has fixed routes"),
         (
             &["schemes.table3.routing=ecmp", "changes=[{at='1ms', remap=['vnic 0.0.0', 'bridge 0.1']}]"],
