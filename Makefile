@@ -3,7 +3,7 @@
 
 ## build, then XMP's Table 1 (column Permutation), ours beside the published numbers
 run: build
-	target/release/tresse run xmp/table1
+	target/release/tresse run xmp/table1 --only pattern=permutation
 
 ## everything that is tested, formatting and lints included
 test: check

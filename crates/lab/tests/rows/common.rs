@@ -1,7 +1,6 @@
 //! Reading the rows' files, and looking at what comes of them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use tresse_fabric::{Route, Time};
@@ -20,24 +19,14 @@ pub struct Row {
     pub plan: Plan,
 }
 
-/// All files of rows, as `paper/row`.
+/// All built-in experiments, as `paper/row`.
 pub fn files() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rows");
-    let mut files = Vec::new();
-    for paper in ["xmp", "opn", "dcm", "holnet", "vmcc"] {
-        for entry in std::fs::read_dir(folder.join(paper)).expect("a folder of each paper") {
-            let name = entry.expect("readable").file_name().into_string().expect("ASCII");
-            files.push(format!("{paper}/{}", name.strip_suffix(".toml").expect("TOML only")));
-        }
-    }
-    files.sort();
-    files
+    tresse_lab::papers::names().into_iter().map(str::to_owned).collect()
 }
 
 /// The text of a row.
 pub fn source(row: &str) -> Source {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/rows/{row}.toml"));
-    find(&path.display().to_string()).unwrap_or_else(|e| panic!("{row}: {e}"))
+    find(row).unwrap_or_else(|e| panic!("{row}: {e}"))
 }
 
 /// The row at the paper's size, which is built once for all tests.

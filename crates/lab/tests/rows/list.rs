@@ -2,17 +2,15 @@
 
 /// Where a row is.
 pub enum Where {
-    /// An experiment in this folder.
+    /// An experiment of `papers/`.
     Row(&'static str),
-    /// A built-in experiment.
-    BuiltIn(&'static str),
     /// A model or arithmetic: a test elsewhere, and what stands there.
     Test(&'static str, &'static str),
     /// A qualitative summary of what these rows measure.
     Summary(&'static [&'static str]),
 }
 
-use Where::{BuiltIn, Row, Summary, Test};
+use Where::{Row, Summary, Test};
 
 /// By the catalogue's names.
 pub const ROWS: &[(&str, Where)] = &[
@@ -27,9 +25,9 @@ pub const ROWS: &[(&str, Where)] = &[
     ("xmp/fig9", Row("xmp/table1")),
     ("xmp/fig10", Row("xmp/table1")),
     ("xmp/fig11", Row("xmp/table1")),
-    ("opn/fig2", BuiltIn("opn/fig2")),
-    ("opn/fig3", BuiltIn("opn/fig3")),
-    ("opn/fig4", BuiltIn("opn/fig4")),
+    ("opn/fig2", Row("opn/fig2")),
+    ("opn/fig3", Row("opn/fig3")),
+    ("opn/fig4", Row("opn/fig4")),
     ("opn/fig6", Test("crates/optimum/tests/opn.rs", "opn_fig6_T.csv")),
     ("opn/fig7", Test("crates/optimum/tests/opn.rs", "opn_nstar_table.csv")),
     ("opn/fig10", Row("opn/fig10")),
@@ -72,6 +70,6 @@ pub const ROWS: &[(&str, Where)] = &[
     ("vmcc/fig7", Row("vmcc/fig7")),
     ("vmcc/fig9", Row("vmcc/fig9")),
     ("vmcc/fig10", Row("vmcc/fig10")),
-    ("vmcc/table3", BuiltIn("vmcc/table3")),
-    ("vmcc/table4", BuiltIn("vmcc/table3")),
+    ("vmcc/table3", Row("vmcc/table3")),
+    ("vmcc/table4", Row("vmcc/table3")),
 ];
