@@ -12,15 +12,17 @@ use tresse_fabric::Graph;
 use crate::changes::ChangeKey;
 use crate::convergence::Criterion;
 use crate::port_options::{Buffer, Class, Red};
+use crate::replications::Replications;
 use crate::routing_keys::RoutingKey;
 use crate::scheme::Scheme;
 use crate::single_links::LinkSetting;
 use crate::transport::Transport;
 use crate::units::{Duration, Probability, Queue, Rate};
+use crate::variants::Variant;
 use crate::virtual_hosts::VirtualHosts;
 use crate::workload_keys::Workload;
 
-/// One experiment: a fabric, a transport, and the axes scheme, subflows and pattern.
+/// One experiment: a fabric, a transport, and the axes scheme, subflows, pattern and variant.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
@@ -32,6 +34,12 @@ pub struct Experiment {
     /// What a reader should know before running it.
     #[serde(default)]
     pub about: String,
+    /// The tables and figures of the paper that it is, such as `["table1", "fig8"]`; if it is not said, its file's
+    /// name. Empty if it is none.
+    pub rows: Option<Vec<String>>,
+    /// How many seeds are run, if the command line does not say.
+    #[serde(default)]
+    pub replications: Replications,
     /// The network.
     pub fabric: Fabric,
     /// Links that change during a run.
@@ -46,6 +54,9 @@ pub struct Experiment {
     /// What to write down.
     #[serde(default)]
     pub measure: Measure,
+    /// The variants, by the name of the variant's axis. If there are any, the cases are theirs.
+    #[serde(default)]
+    pub variants: IndexMap<String, Variant>,
     /// What the profiles change.
     #[serde(default)]
     pub profile: Profiles,
@@ -323,6 +334,8 @@ pub struct PublishedValue {
     pub subflows: Option<u32>,
     /// The pattern.
     pub pattern: String,
+    /// The variant, if there are any.
+    pub variant: Option<String>,
     /// Only of this group: a part of the workload, a scheme of a mix such as `xmp-2`, or what a list of flows says.
     pub group: Option<String>,
     /// Only of flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`.
@@ -368,6 +381,8 @@ pub struct Selector {
     pub subflows: Option<u32>,
     /// The pattern, if there are several.
     pub pattern: Option<String>,
+    /// The variant, if there are any.
+    pub variant: Option<String>,
     /// Only of this group: a part of the workload, a scheme of a mix such as `xmp-2`, or what a list of flows says.
     pub group: Option<String>,
     /// Only of flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`.

@@ -254,6 +254,7 @@ mod tests {
             scheme: scheme.to_owned(),
             subflows: None,
             pattern: None,
+            variant: None,
             group: None,
             distance: None,
             size: None,
