@@ -1,14 +1,14 @@
 //! Which cases of which experiment a command is about.
 
 use clap::ValueEnum;
-use tresse_lab::{Loaded, Plan, Profile};
+use tresse_lab::{Loaded, Plan, Profile, papers};
 
 use crate::Failure;
 
 /// An experiment, and what is changed of it.
 #[derive(Debug, clap::Args)]
 pub struct Experiment {
-    /// A built-in name such as `xmp/table1`, a TOML file, or `-` for stdin
+    /// A built-in name such as `xmp/table1` or `xmp/fig9`, a TOML file, or `-` for stdin
     experiment: String,
     /// The size of the experiment: `full` is the paper's own, `quick` has fewer flows, rounds or seconds
     #[arg(long, value_enum, default_value = "quick")]
@@ -43,7 +43,12 @@ impl Experiment {
     }
 
     pub fn load(&self) -> Result<Loaded, Failure> {
-        Ok(tresse_lab::load(tresse_lab::find(&self.experiment)?, self.profile(), &self.set)?)
+        let source = tresse_lab::find(&self.experiment)?;
+        let asked = self.experiment.strip_suffix(".toml").unwrap_or(&self.experiment);
+        if papers::names().contains(&&*source.name) && asked != source.name {
+            eprintln!("{asked} is part of {}", source.name);
+        }
+        Ok(tresse_lab::load(source, self.profile(), &self.set)?)
     }
 }
 

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use clap::ValueEnum;
 use tresse_controllers as controllers;
+use tresse_lab::papers::PaperEntry;
 use tresse_lab::parts::{self, Kind};
-use tresse_lab::{balancers, catalogue, declared, distributions, managers};
+use tresse_lab::{balancers, catalogue, declared, distributions, managers, papers};
 use tresse_path_manager::{self as path_manager, Parameter};
 
 use crate::table::Table;
@@ -71,6 +72,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
             Kind::PathManagers => serde_json::to_value(managers::entries()),
             Kind::LoadBalancers => serde_json::to_value(balancers::entries()),
             Kind::Distributions => serde_json::to_value(distributions::entries()),
+            Kind::Experiments => serde_json::to_value(papers::entries()),
             _ => serde_json::to_value(parts::list(kind)),
         };
         object.insert(name, entries.expect("entries are plain data"));
@@ -87,6 +89,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
             declared_parts(parts.map(|d| ([d.name, d.title, d.source], d.parameters)))
         }
         Kind::Distributions => sizes(),
+        Kind::Experiments => experiments(),
         _ => parts_of(kind),
     };
     write!(io::stdout(), "{table}")?;
@@ -97,6 +100,19 @@ fn parts_of(kind: Kind) -> Table {
     let mut table = Table::new(&["name", "what it is", "source"]);
     for e in parts::list(kind) {
         table.row(vec![e.name, e.title, e.source]);
+    }
+    table
+}
+
+/// A second line for those that are several rows, or one of another name.
+fn experiments() -> Table {
+    let mut table = Table::new(&["name", "what it is; the tables and figures of the paper in it", "source"]);
+    for PaperEntry { entry, rows } in papers::entries() {
+        let is_own_row = rows == [entry.name.as_str()];
+        table.row(vec![entry.name, entry.title, entry.source]);
+        if !rows.is_empty() && !is_own_row {
+            table.row(vec![String::new(), rows.join(", "), String::new()]);
+        }
     }
     table
 }

@@ -73,7 +73,8 @@ impl Loaded {
     }
 }
 
-/// Finds an experiment: a built-in name such as `xmp/table1`, a TOML file, or `-` for stdin.
+/// Finds an experiment: a built-in name such as `xmp/table1`, one of its rows such as `xmp/fig9`, a TOML file, or `-`
+/// for stdin. The source of a row has the name of the experiment that it is part of.
 ///
 /// # Errors
 /// If there is neither.
@@ -82,19 +83,19 @@ pub fn find(name: &str) -> Result<Source, LabError> {
         let text = io::read_to_string(io::stdin()).map_err(|e| LabError::Input(format!("stdin: {e}")))?;
         return Ok(Source { name: "stdin".to_owned(), text });
     }
-    if let Some(text) = papers::find(name) {
-        return Ok(Source { name: name.to_owned(), text: text.to_owned() });
+    if let Some((own, text)) = papers::find(name) {
+        return Ok(Source { name: own.to_owned(), text: text.to_owned() });
     }
     let path = Path::new(name);
     match fs::read_to_string(path) {
         Ok(text) => Ok(Source { name: name.to_owned(), text }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let known = papers::names();
+            let known = papers::known();
             Err(LabError::Input(format!(
                 "there is no experiment `{name}`: neither a built-in name nor a file{}\n\n\
                  hint: built in are {}",
-                did_you_mean(name, known.iter().copied()),
-                known.join(", ")
+                did_you_mean(name, known.iter().map(String::as_str)),
+                papers::names().join(", ")
             )))
         }
         Err(error) => Err(LabError::Io { action: "cannot be read", path: path.to_owned(), error }),

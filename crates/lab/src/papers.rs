@@ -1,6 +1,9 @@
 //! The experiments that are built in: all of `papers/`.
 
+use serde::Serialize;
+
 use crate::experiment::Experiment;
+use crate::parts::Entry;
 
 macro_rules! built_in {
     ($($name:literal),* $(,)?) => {
@@ -59,10 +62,54 @@ pub fn names() -> Vec<&'static str> {
     BUILT_IN.iter().map(|(name, _)| *name).collect()
 }
 
-/// The text of one, with or without `.toml`.
-pub fn find(name: &str) -> Option<&'static str> {
+/// The name and the text of one, with or without `.toml`: by its own name, or by that of one of its rows, such as
+/// `xmp/fig9` for `xmp/table1`.
+pub fn find(name: &str) -> Option<(&'static str, &'static str)> {
     let name = name.strip_suffix(".toml").unwrap_or(name);
-    BUILT_IN.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
+    let own = |name: &str| BUILT_IN.iter().find(|(n, _)| *n == name).copied();
+    own(name).or_else(|| rows().into_iter().find(|(row, _)| row == name).and_then(|(_, file)| own(file)))
+}
+
+/// The rows of all of them, such as `xmp/fig9`, each with the name of the experiment that it is part of.
+pub fn rows() -> Vec<(String, &'static str)> {
+    all().flat_map(|(name, e)| rows_of(name, &e).into_iter().map(move |row| (row, name))).collect()
+}
+
+/// The rows of one: those that it says, or its own name.
+fn rows_of(name: &'static str, experiment: &Experiment) -> Vec<String> {
+    let paper = name.split_once('/').map_or(name, |(paper, _)| paper);
+    match &experiment.rows {
+        Some(rows) => rows.iter().map(|row| format!("{paper}/{row}")).collect(),
+        None => vec![name.to_owned()],
+    }
+}
+
+/// A line of `tresse list experiments`.
+#[derive(Debug, Clone, Serialize)]
+pub struct PaperEntry {
+    /// What every part has.
+    #[serde(flatten)]
+    pub entry: Entry,
+    /// The rows that it is, such as `xmp/fig9`; none if it is no table or figure of the paper.
+    pub rows: Vec<String>,
+}
+
+/// All of them, as `tresse list experiments` has them.
+pub fn entries() -> Vec<PaperEntry> {
+    let entry = |(name, e): (&'static str, Experiment)| {
+        let rows = rows_of(name, &e);
+        PaperEntry { entry: Entry { name: name.to_owned(), title: e.title, source: e.source }, rows }
+    };
+    all().map(entry).collect()
+}
+
+/// What can be asked for: the names, and those of rows that are part of another one.
+pub fn known() -> Vec<String> {
+    let names = names();
+    let others = rows().into_iter().map(|(row, _)| row).filter(|row| !names.contains(&row.as_str()));
+    let mut known: Vec<String> = names.iter().map(|&name| name.to_owned()).chain(others).collect();
+    known.sort_unstable();
+    known
 }
 
 /// All of them, read.
@@ -75,6 +122,23 @@ mod tests {
     use std::collections::BTreeSet;
     use std::fs;
     use std::path::Path;
+
+    #[test]
+    fn a_row_is_found_by_its_name_and_is_part_of_one_experiment() {
+        let table1 = super::find("xmp/table1").expect("built in");
+        assert_eq!(super::find("xmp/fig9.toml"), Some(table1));
+        assert_eq!((table1.0, super::find("xmp/fig99")), ("xmp/table1", None));
+        let rows = super::rows();
+        let names: BTreeSet<&String> = rows.iter().map(|(row, _)| row).collect();
+        assert_eq!(names.len(), rows.len(), "a row is part of two experiments");
+        for (row, file) in &rows {
+            let own = super::names().into_iter().find(|name| name == row);
+            assert!(
+                own.is_none_or(|name| name == *file),
+                "{row} is part of {file}, and there is a file of that name"
+            );
+        }
+    }
 
     #[test]
     fn they_are_all_files_of_the_folder() {

@@ -122,9 +122,7 @@ pub fn list(kind: Kind) -> Vec<Entry> {
         Kind::Controllers => controllers::all().iter().map(catalogue::entry).collect(),
         Kind::PathManagers => path_manager::all().iter().map(managers::entry).collect(),
         Kind::LoadBalancers => balancers::all().iter().map(balancers::entry).collect(),
-        Kind::Experiments => papers::all()
-            .map(|(name, e)| Entry { name: name.to_owned(), title: e.title, source: e.source })
-            .collect(),
+        Kind::Experiments => papers::entries().into_iter().map(|p| p.entry).collect(),
         Kind::Distributions => distributions::entries().into_iter().map(|d| d.entry).collect(),
         _ => pages(kind),
     }
@@ -161,7 +159,10 @@ pub fn explain(name: &str) -> Option<String> {
     if let Some(p) = PAGES.iter().find(|p| p.name == page) {
         return Some(p.text.to_owned());
     }
-    papers::find(name).map(str::to_owned)
+    papers::find(name).map(|(own, text)| match own == name.strip_suffix(".toml").unwrap_or(name) {
+        true => text.to_owned(),
+        false => format!("# {name} is part of {own}\n{text}"),
+    })
 }
 
 /// Every name that [`explain`] knows.
@@ -173,7 +174,7 @@ pub fn names() -> Vec<String> {
     let presets = presets::ALL.iter().map(|p| p.name.to_owned());
     let files = tresse_workload::distributions::all().iter().map(|d| d.name.to_owned());
     let parts = controllers.chain(managers).chain(presets).chain(balancers).chain(pages).chain(files);
-    parts.chain(papers::names().into_iter().map(str::to_owned)).collect()
+    parts.chain(papers::known()).collect()
 }
 
 /// The first heading of a page.

@@ -182,6 +182,30 @@ fn every_kind_has_something_to_list() {
     }
 }
 
+/// A figure whose numbers come of the runs of a table is found by its own name.
+#[test]
+fn a_row_is_part_of_an_experiment() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let list = json(&["list", "experiments", "--json"]);
+    let table1 =
+        list["experiments"].as_array().and_then(|l| l.iter().find(|e| e["name"] == "xmp/table1").cloned());
+    assert!(
+        table1.is_some_and(|e| e["rows"].as_array().is_some_and(|rows| rows.contains(&"xmp/fig9".into())))
+    );
+    assert!(stdout(&["list", "experiments"], "").contains("xmp/table1, xmp/fig8, xmp/table3, xmp/fig9"));
+    assert!(stdout(&["explain", "xmp/fig9"], "").starts_with("# xmp/fig9 is part of xmp/table1\ntitle = "));
+    let shown =
+        tresse(dir.path()).args(["topology", "show", "xmp/fig9.toml", "--json"]).output().expect("it starts");
+    assert_eq!(String::from_utf8_lossy(&shown.stderr), "xmp/fig9 is part of xmp/table1\n");
+    let facts: Value = serde_json::from_slice(&shown.stdout).expect("JSON");
+    assert_eq!(facts["experiment"], "xmp/table1");
+    let own = tresse(dir.path()).args(["topology", "show", "xmp/table1.toml"]).output().expect("it starts");
+    assert!(own.stderr.is_empty(), "{}", String::from_utf8_lossy(&own.stderr));
+    let unknown = tresse(dir.path()).args(["topology", "show", "xmp/fig91"]).output().expect("it starts");
+    let message = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    assert!(message.contains("did you mean `xmp/fig9`?"), "{message}");
+}
+
 #[test]
 fn every_name_that_is_listed_is_explained() {
     let names = json(&["explain", "--json"]);
