@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use tresse_fabric::Graph;
 
 use crate::changes::ChangeKey;
+pub use crate::claim_keys::{
+    ByProfile, Claim, Expected, Jumps, Kind, Order, Published, PublishedValue, Selector, Selectors, Verdict,
+};
 use crate::convergence::Criterion;
 use crate::port_options::{Buffer, Class, Red};
 use crate::replications::Replications;
@@ -267,6 +270,10 @@ pub struct Measure {
     /// `convergence.parquet`, and the metrics of convergence: how long every subflow took until its goodput stayed near
     /// its final mean, after its start and after every event. From `samples`; of runs with at most 64 flows.
     pub convergence: Option<Convergence>,
+    /// Windows of time, by name: from when to when, such as `["12s", "20s"]`, counted from the start of the run. What
+    /// every flow got in them, from `samples`, is told beside the metrics of the whole run.
+    #[serde(default)]
+    pub windows: IndexMap<String, [Duration; 2]>,
     /// The metrics that the table of `tresse run` shows, each a column (`tresse explain results`). If it is not
     /// said: goodput beside the published numbers and the optimum, timeouts, what was sent again.
     pub table: Option<Vec<String>>,
@@ -278,7 +285,15 @@ fn yes() -> bool {
 
 impl Default for Measure {
     fn default() -> Self {
-        Self { links: true, samples: None, queues: None, rtt: false, convergence: None, table: None }
+        Self {
+            links: true,
+            samples: None,
+            queues: None,
+            rtt: false,
+            convergence: None,
+            windows: IndexMap::new(),
+            table: None,
+        }
     }
 }
 
@@ -310,85 +325,4 @@ pub struct Profiles {
     #[serde(default)]
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub quick: toml::Table,
-}
-
-/// The published numbers.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Published {
-    /// Where they stand.
-    #[serde(default)]
-    pub source: String,
-    /// The numbers, each for one case.
-    #[serde(default)]
-    pub values: Vec<PublishedValue>,
-}
-
-/// What was published of a case, or of a part of it: at most one of `group`, `distance`, `size` and `layer`.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PublishedValue {
-    /// The scheme.
-    pub scheme: String,
-    /// The number of subflows, if the scheme has several.
-    pub subflows: Option<u32>,
-    /// The pattern.
-    pub pattern: String,
-    /// The variant, if there are any.
-    pub variant: Option<String>,
-    /// Only of this group: a part of the workload, a scheme of a mix such as `xmp-2`, or what a list of flows says.
-    pub group: Option<String>,
-    /// Only of flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`.
-    pub distance: Option<String>,
-    /// Only of flows of this size class, such as `up to 10kB` (`tresse explain results`).
-    pub size: Option<String>,
-    /// Only of the ports of this layer.
-    pub layer: Option<String>,
-    /// Mean goodput of the flows.
-    pub goodput_mean: Option<Rate>,
-    /// Other metrics, by name (`tresse explain results`).
-    #[serde(default)]
-    pub metrics: BTreeMap<String, f64>,
-}
-
-/// A claim of the paper: a metric of one case against that of another.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Claim {
-    /// A short name.
-    pub id: String,
-    /// The claim in words.
-    pub text: String,
-    /// The metric that is compared.
-    pub metric: String,
-    /// The case above the line.
-    pub left: Selector,
-    /// The case below the line.
-    pub right: Selector,
-    /// The claim holds if left / right is above this.
-    pub ratio_above: Option<f64>,
-    /// And below this.
-    pub ratio_below: Option<f64>,
-}
-
-/// Selects a case by some of its axes, and a part of it by at most one of `group`, `distance`, `size` and `layer`.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Selector {
-    /// The scheme.
-    pub scheme: String,
-    /// The number of subflows, if the scheme has several.
-    pub subflows: Option<u32>,
-    /// The pattern, if there are several.
-    pub pattern: Option<String>,
-    /// The variant, if there are any.
-    pub variant: Option<String>,
-    /// Only of this group: a part of the workload, a scheme of a mix such as `xmp-2`, or what a list of flows says.
-    pub group: Option<String>,
-    /// Only of flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`.
-    pub distance: Option<String>,
-    /// Only of flows of this size class, such as `up to 10kB` (`tresse explain results`).
-    pub size: Option<String>,
-    /// Only of the ports of this layer.
-    pub layer: Option<String>,
 }

@@ -7,6 +7,8 @@ mod building;
 mod carriers;
 pub mod catalogue;
 mod changes;
+mod claim_keys;
+mod claims;
 pub mod convergence;
 pub mod declared;
 pub mod distributions;
@@ -22,6 +24,7 @@ pub mod host_names;
 mod hosts;
 pub mod ideal;
 pub mod import;
+mod jumps;
 pub mod layers;
 mod listed;
 mod load;
@@ -68,7 +71,9 @@ pub mod workload_keys;
 pub mod workloads;
 
 pub use carriers::Carrier;
+pub use claims::{ClaimResult, Comparison, Finished, PublishedNumber, Tally, comparison};
 pub use error::{LabError, did_you_mean};
+pub use jumps::JumpsFound;
 pub use load::{Loaded, Profile, Source, find, load};
 pub use metrics::Metric;
 pub use network::Routing;
@@ -77,7 +82,7 @@ pub use optimum::{
 };
 pub use resolve::{Case, Plan, resolve};
 pub use run::{MODEL_VERSION, Options, Report, Status, Watch, default_out, run};
-pub use summary::{CaseResult, ClaimResult};
+pub use summary::{CaseResult, Metrics, Parts, SeedResult, WindowGroup, WindowResult};
 pub use topology_report::{
     GraphFormat, LayerEntry, PathEntry, PathsEntry, RttEntry, TierEntry, TopologyReport, graph_text, topology,
 };

@@ -4,7 +4,7 @@ mod by;
 mod intervals;
 
 use indexmap::IndexMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tresse_fabric::{Histogram, Time, seconds};
 use tresse_workload::Job;
 
@@ -16,7 +16,7 @@ use crate::sharing;
 use crate::unit::{Flow, Outcome};
 pub(crate) use by::{DISTANCES, SIZES, by};
 use intervals::by_round;
-pub(crate) use intervals::intervals;
+pub(crate) use intervals::{half_width_95, over_rounds, over_seeds};
 
 /// The names of all metrics; every one ends in its unit, counts have none. `docs/explain/results.md` says
 /// what each means.
@@ -95,7 +95,7 @@ pub type Metrics = IndexMap<&'static str, Metric>;
 pub type By = IndexMap<&'static str, IndexMap<String, Metrics>>;
 
 /// A value: counts stay whole.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Metric {
     /// A count.
@@ -330,6 +330,7 @@ mod tests {
 
     fn outcome(flows: Vec<Flow>) -> Outcome {
         Outcome {
+            seed: 1,
             complete: true,
             stuck: None,
             simulated: 0,
@@ -378,12 +379,14 @@ mod tests {
         assert!(missing.iter().all(|m| absent.iter().any(|a| m.starts_with(a))), "{missing:?}");
 
         // Of one seed the intervals are over its rounds: 1 and 5; of several over seeds: 3 and 2 a round.
-        let width = |outcomes: &[Outcome], name: &str| intervals(outcomes).0[name];
-        assert_eq!(
-            Some(width(std::slice::from_ref(&first), "timeouts_mean")),
-            intervals::half_width_95(&[1.0, 5.0])
-        );
-        assert_eq!(Some(width(&[first, second], "timeouts_mean")), intervals::half_width_95(&[3.0, 2.0]));
+        let of_seed = |outcome: &Outcome| -> IndexMap<String, Metric> {
+            of(std::slice::from_ref(outcome)).into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
+        };
+        let seeds = [of_seed(&first), of_seed(&second)];
+        let width = |widths: IndexMap<String, f64>, name: &str| widths.get(name).copied();
+        assert_eq!(width(over_rounds(&first.flows), "timeouts_mean"), half_width_95(&[1.0, 5.0]));
+        assert_eq!(width(over_seeds(seeds.iter()), "timeouts_mean"), half_width_95(&[3.0, 2.0]));
+        assert_eq!(width(over_seeds(seeds.iter()), "fct_p99_s"), half_width_95(&[0.003, 0.010]));
     }
 
     #[test]

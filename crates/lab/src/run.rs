@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::claims::{self, ClaimResult};
 use crate::error::LabError;
 use crate::load::{Loaded, Profile};
 use crate::resolve::{Case, Plan};
-use crate::summary::{self, CaseResult, ClaimResult};
+use crate::summary::{self, CaseResult};
 use crate::tables::Tables;
 use crate::unit::{self, Outcome, Progress, Rows};
 
@@ -36,7 +37,7 @@ pub struct Options {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// It has not ended.
@@ -48,14 +49,14 @@ pub enum Status {
 }
 
 /// What `tresse run --json` prints and `run.json` holds.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Report {
     /// `tresse/run/1`.
-    pub schema: &'static str,
+    pub schema: String,
     /// The experiment's name.
     pub experiment: String,
     /// The profile.
-    pub profile: &'static str,
+    pub profile: String,
     /// The first seed.
     pub seed: u64,
     /// How many seeds.
@@ -63,7 +64,7 @@ pub struct Report {
     /// How it ended.
     pub status: Status,
     /// The program's version.
-    pub version: &'static str,
+    pub version: String,
     /// See [`MODEL_VERSION`].
     pub model_version: u32,
     /// The folder of results.
@@ -75,12 +76,17 @@ pub struct Report {
     /// A fingerprint of the results.
     pub digest: String,
     /// The cases and seeds that gave up, and why: flows waited for ever.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
     /// The cases.
     pub cases: Vec<CaseResult>,
     /// The paper's claims.
     pub claims: Vec<ClaimResult>,
+}
+
+impl Report {
+    /// The schema of what this version writes and reads.
+    pub const SCHEMA: &str = "tresse/run/1";
 }
 
 /// `run.json`: the report, and everything that is needed to run it again.
@@ -138,13 +144,13 @@ pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Re
     let start = clock();
     prepare(&options.out)?;
     let mut report = Report {
-        schema: "tresse/run/1",
+        schema: Report::SCHEMA.to_owned(),
         experiment: loaded.source.name.clone(),
-        profile: options.profile.name(),
+        profile: options.profile.name().to_owned(),
         seed: options.seed,
         replications: options.replications,
         status: Status::Running,
-        version: env!("CARGO_PKG_VERSION"),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
         model_version: MODEL_VERSION,
         out: options.out.display().to_string(),
         wall_s: 0.0,
@@ -205,7 +211,7 @@ pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Re
     };
     report.cases = plan.cases.iter().enumerate().map(result).collect();
     if complete {
-        report.claims = summary::claims(&loaded.experiment.claims, &report.cases);
+        report.claims = claims::verdicts(&loaded.experiment, &report.profile, &report.cases);
     }
     report.wall_s = start.elapsed().as_secs_f64();
     tables.into_inner().expect("no holder of the lock panics").finish()?;

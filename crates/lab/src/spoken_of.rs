@@ -4,7 +4,7 @@ use indexmap::IndexSet;
 use tresse_fabric::{Locality, Topology};
 
 use crate::error::did_you_mean;
-use crate::experiment::{Experiment, PublishedValue, Selector};
+use crate::experiment::{Experiment, PublishedValue, Selector, Selectors};
 use crate::layers;
 use crate::metrics::{DISTANCES, METRICS, SIZES};
 use crate::resolve::Case;
@@ -56,8 +56,10 @@ pub(crate) fn check(
         known("metric", metric, METRICS).map_err(|e| (&["measure", "table"][..], e))?;
     }
     for claim in &experiment.claims {
-        for s in [&claim.left, &claim.right] {
-            let side = Side { scheme: &s.scheme, subflows: s.subflows, pattern: s.pattern.as_deref() };
+        let others = claim.right.iter().chain(&claim.of).flat_map(Selectors::all);
+        for s in claim.left.iter().chain(others) {
+            let scheme = s.scheme.as_deref().unwrap_or(names.schemes[0]);
+            let side = Side { scheme, subflows: s.subflows, pattern: s.pattern.as_deref() };
             let checked = names.check(&side, s.parts().collect(), vec![&claim.metric]);
             checked.map_err(|e| (&["claims"][..], format!("{}: {e}", claim.id)))?;
         }

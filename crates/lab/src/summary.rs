@@ -1,40 +1,59 @@
-//! From outcomes to the table: metrics beside published numbers and the optimum, claims, digest.
+//! From outcomes to the table: metrics beside published numbers and the optimum, digest.
 
 use indexmap::IndexMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::convergence;
-use crate::experiment::{Claim, Experiment, PublishedValue, Selector};
-use crate::metrics::{self, By, METRICS, Metric};
+use crate::experiment::Experiment;
+use crate::jumps::{self, JumpsFound};
+use crate::metrics::{self, Metric};
 use crate::optimum;
 use crate::resolve::Case;
 use crate::sharing;
 use crate::unit::Outcome;
 
+/// Metrics by name.
+pub type Metrics = IndexMap<String, Metric>;
+
+/// Something of every part of a case, by what divides them (`group`, …) and by the part's name.
+pub type Parts<T> = IndexMap<String, IndexMap<String, T>>;
+
 /// The results of one case over its replications.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CaseResult {
     /// The axes.
-    pub case: IndexMap<&'static str, serde_json::Value>,
+    pub case: IndexMap<String, serde_json::Value>,
     /// What was measured, of [`metrics::METRICS`](crate::metrics::METRICS).
-    pub metrics: IndexMap<&'static str, Metric>,
+    pub metrics: Metrics,
     /// The same of parts of the flows, by `group` (a part of the workload, or a scheme of a mix), `distance` and
     /// `size`, and of the ports by `layer`; what has one part only is left out.
-    pub by: By,
-    /// Half the width of the 95 % confidence interval of a metric.
-    pub ci95: IndexMap<&'static str, f64>,
+    pub by: Parts<Metrics>,
+    /// What flows got in the windows of time, the mean over seeds.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub windows: IndexMap<String, WindowResult>,
+    /// The jumps of the completion times of its jobs, by the claims that speak of them.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub jumps: IndexMap<String, JumpsFound>,
+    /// Half the width of the 95 % confidence interval of a metric; of a count, that of the count under one seed.
+    pub ci95: IndexMap<String, f64>,
+    /// The same of the metrics of parts; over seeds only.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub ci95_by: Parts<IndexMap<String, f64>>,
     /// What the interval is over: `seeds`, or `rounds` if there is one seed only.
-    pub ci95_over: &'static str,
+    pub ci95_over: String,
+    /// What was measured under each seed, if there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seeds: Vec<SeedResult>,
     /// What was published of it.
-    pub published: IndexMap<&'static str, f64>,
+    pub published: IndexMap<String, f64>,
     /// What was published of parts of it, as in `by`.
-    pub published_by: IndexMap<&'static str, IndexMap<String, IndexMap<&'static str, f64>>>,
+    pub published_by: Parts<IndexMap<String, f64>>,
     /// The rates that the controller claims to reach, and how far the flows were from them; empty if it
     /// claims none. `docs/optimum.md` says what the keys mean.
-    pub optimum: IndexMap<&'static str, f64>,
+    pub optimum: IndexMap<String, f64>,
     /// Which flows the optimum is of: those at the start of each round, none of which has finished.
-    pub optimum_of: &'static str,
+    pub optimum_of: String,
     /// Why there is no optimum, or why some rounds have none.
     pub no_optimum: Option<String>,
     /// Why there are no convergence times; `None` if there are, or if nobody asked.
@@ -43,57 +62,157 @@ pub struct CaseResult {
     pub no_sharing_score: Option<String>,
 }
 
-/// A claim and whether it holds.
-#[derive(Debug, Clone, Serialize)]
-pub struct ClaimResult {
-    /// Its name.
-    pub id: String,
-    /// It, in words.
-    pub text: String,
-    /// Whether the value lies within the claim's bounds; `None` if there is no value.
-    pub holds: Option<bool>,
-    /// The ratio that was measured.
-    pub value: Option<f64>,
-    /// Why there is no value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
+impl CaseResult {
+    /// A name for people: `xmp-2 permutation`, as [`Case::label`] has it.
+    pub fn label(&self) -> String {
+        let text = |axis: &str| self.case.get(axis).and_then(|value| value.as_str());
+        let scheme = text("scheme").unwrap_or_default();
+        let scheme = match self.case.get("subflows").and_then(serde_json::Value::as_u64) {
+            Some(n) => format!("{scheme}-{n}"),
+            None => scheme.to_owned(),
+        };
+        [Some(&*scheme), text("pattern"), text("variant")].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// What was measured of a case under one seed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SeedResult {
+    /// The seed.
+    pub seed: u64,
+    /// As in [`CaseResult`].
+    pub metrics: Metrics,
+    /// As in [`CaseResult`].
+    pub by: Parts<Metrics>,
+    /// As in [`CaseResult`].
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub windows: IndexMap<String, WindowResult>,
+    /// As in [`CaseResult`].
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub optimum: IndexMap<String, f64>,
+}
+
+/// What flows got in a window of time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct WindowResult {
+    /// Of all flows that were there.
+    pub metrics: Metrics,
+    /// Of those of each group, by its name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub groups: IndexMap<String, WindowGroup>,
+}
+
+/// What the flows of a group got in a window of time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct WindowGroup {
+    /// Of all of them.
+    pub metrics: Metrics,
+    /// Of each subflow, if the group is one flow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subflows: Vec<Metrics>,
 }
 
 /// The results of `case`; `outcomes` are its replications. None before the first flow.
 pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -> CaseResult {
-    let (ci95, ci95_over) = metrics::intervals(outcomes);
-    let published = experiment.published.values.iter().filter(|v| {
-        let same_number = v.subflows.is_none_or(|n| case.subflows == Some(n));
-        v.scheme == case.scheme && same_number && v.pattern == case.pattern
-    });
-    let (mut of_all, mut of_parts) = (IndexMap::new(), IndexMap::<_, IndexMap<String, _>>::new());
-    for value in published {
-        match value.parts().next() {
-            None => of_all.extend(numbers(value)),
-            Some((what, name)) => {
-                let parts: &mut IndexMap<_, IndexMap<_, _>> = of_parts.entry(what).or_default();
-                parts.entry(name.to_owned()).or_default().extend(numbers(value));
-            }
-        }
-    }
+    let several = if outcomes.len() > 1 { outcomes } else { &[] };
+    let seeds: Vec<SeedResult> = several.iter().map(|outcome| seed_result(case, outcome)).collect();
+    let (ci95, ci95_over) = match outcomes {
+        [one] => (metrics::over_rounds(&one.flows), "rounds"),
+        [] => (IndexMap::new(), "rounds"),
+        _ => (metrics::over_seeds(seeds.iter().map(|seed| &seed.metrics)), "seeds"),
+    };
+    let (of_all, of_parts) = published(case, experiment);
     let optima: Vec<_> = outcomes.iter().map(|o| &o.optima).collect();
-    let optimum = optimum::summary(&optima);
+    let optimum = owned(optimum::summary(&optima));
     let why_none = optima.iter().find_map(|o| o.why_none().map(str::to_owned));
     let cut_short = || optimum.is_empty().then(|| "no round had finished when it was interrupted".to_owned());
     CaseResult {
-        case: axes(case),
-        metrics: metrics::of(outcomes).into_iter().chain(metrics::offered(case)).collect(),
-        by: metrics::by(&case.groups, outcomes),
+        case: owned(axes(case)),
+        metrics: owned(metrics::of(outcomes).into_iter().chain(metrics::offered(case))),
+        by: by(case, outcomes),
+        windows: IndexMap::new(),
+        jumps: jumps_found(outcomes, experiment),
         ci95,
-        ci95_over,
+        ci95_by: ci95_by(&seeds),
+        ci95_over: ci95_over.to_owned(),
+        seeds,
         published: of_all,
         published_by: of_parts,
         no_optimum: why_none.or_else(cut_short),
         optimum,
-        optimum_of: "round_start",
+        optimum_of: "round_start".to_owned(),
         no_convergence: no_convergence(outcomes, experiment),
         no_sharing_score: sharing::why_none(case),
     }
+}
+
+/// What was measured of `case` under one seed.
+fn seed_result(case: &Case, outcome: &Outcome) -> SeedResult {
+    let one = std::slice::from_ref(outcome);
+    SeedResult {
+        seed: outcome.seed,
+        metrics: owned(metrics::of(one)),
+        by: by(case, one),
+        windows: IndexMap::new(),
+        optimum: owned(optimum::summary(&[&outcome.optima])),
+    }
+}
+
+/// With names of its own, as what is read back has them.
+fn owned<T>(named: impl IntoIterator<Item = (&'static str, T)>) -> IndexMap<String, T> {
+    named.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn by(case: &Case, outcomes: &[Outcome]) -> Parts<Metrics> {
+    let parts = metrics::by(&case.groups, outcomes).into_iter();
+    let of_part = |(name, metrics)| (name, owned(metrics));
+    parts.map(|(what, parts)| (what.to_owned(), parts.into_iter().map(of_part).collect())).collect()
+}
+
+/// The intervals of the metrics of parts, over these seeds; parts without any are left out.
+fn ci95_by(seeds: &[SeedResult]) -> Parts<IndexMap<String, f64>> {
+    let mut all: Parts<Vec<&Metrics>> = IndexMap::new();
+    for (what, parts) in seeds.iter().flat_map(|seed| &seed.by) {
+        for (name, metrics) in parts {
+            all.entry(what.clone()).or_default().entry(name.clone()).or_default().push(metrics);
+        }
+    }
+    let widths = |(name, metrics): (String, Vec<&Metrics>)| (name, metrics::over_seeds(metrics.into_iter()));
+    let parts = all.into_iter().map(|(what, parts)| {
+        (what, parts.into_iter().map(widths).filter(|(_, widths)| !widths.is_empty()).collect())
+    });
+    parts.filter(|(_, parts): &(String, IndexMap<_, _>)| !parts.is_empty()).collect()
+}
+
+/// What was published of a case, and of parts of it.
+fn published(case: &Case, experiment: &Experiment) -> (IndexMap<String, f64>, Parts<IndexMap<String, f64>>) {
+    let of_case = experiment.published.values.iter().filter(|v| {
+        let same_number = v.subflows.is_none_or(|n| case.subflows == Some(n));
+        // What flows got in a window is compared with that window (`claims::PublishedNumber`).
+        v.scheme == case.scheme && same_number && v.pattern == case.pattern && v.window.is_none()
+    });
+    let (mut of_all, mut of_parts) = (IndexMap::new(), Parts::<IndexMap<_, _>>::new());
+    for value in of_case {
+        let numbers = value.numbers().map(|(metric, number)| (metric.to_owned(), number));
+        match value.selector().part().pop() {
+            None => of_all.extend(numbers),
+            Some((what, name)) => {
+                of_parts.entry(what.to_owned()).or_default().entry(name).or_default().extend(numbers);
+            }
+        }
+    }
+    (of_all, of_parts)
+}
+
+/// The jumps that claims speak of.
+fn jumps_found(outcomes: &[Outcome], experiment: &Experiment) -> IndexMap<String, JumpsFound> {
+    let claims = experiment.claims.iter().filter_map(|claim| Some((claim, claim.jumps.as_ref()?)));
+    let found = claims.filter_map(|(claim, keys)| {
+        let mut times: Vec<_> = outcomes.iter().flat_map(|o| &o.jobs).map(|(_, j)| j.end - j.start).collect();
+        times.sort_unstable();
+        Some((claim.id.clone(), jumps::jumps(&times, keys)?))
+    });
+    found.collect()
 }
 
 /// Why a case has no convergence times, if they were asked for.
@@ -115,14 +234,6 @@ fn no_convergence(outcomes: &[Outcome], experiment: &Experiment) -> Option<Strin
         })
 }
 
-/// A published case's numbers under the names of the metrics; every name was checked.
-fn numbers(value: &PublishedValue) -> IndexMap<&'static str, f64> {
-    let name = |name: &str| METRICS.iter().copied().find(|&m| m == name);
-    let goodput = value.goodput_mean.map(|rate| ("goodput_mean_bps", rate.0 as f64));
-    let others = value.metrics.iter().filter_map(|(metric, &number)| Some((name(metric)?, number)));
-    goodput.into_iter().chain(others).collect()
-}
-
 /// The axes of a case, as results name it; `subflows` is null if the path manager decides.
 pub(crate) fn axes(case: &Case) -> IndexMap<&'static str, serde_json::Value> {
     IndexMap::from([
@@ -130,70 +241,6 @@ pub(crate) fn axes(case: &Case) -> IndexMap<&'static str, serde_json::Value> {
         ("subflows", case.subflows.into()),
         ("pattern", case.pattern.clone().into()),
     ])
-}
-
-/// The claims whose two cases were run.
-pub fn claims(claims: &[Claim], results: &[CaseResult]) -> Vec<ClaimResult> {
-    let find = |side: &Selector| results.iter().find(|r| selects(side, r));
-    let both = claims.iter().filter_map(|claim| Some((claim, find(&claim.left)?, find(&claim.right)?)));
-    both.map(|(claim, left, right)| {
-        let ratio = ratio(&claim.metric, (&claim.left, left), (&claim.right, right));
-        let value = ratio.as_ref().ok().copied();
-        let holds = |ratio: f64| {
-            claim.ratio_above.is_none_or(|bound| ratio > bound)
-                && claim.ratio_below.is_none_or(|bound| ratio < bound)
-        };
-        ClaimResult {
-            id: claim.id.clone(),
-            text: claim.text.clone(),
-            holds: value.map(holds),
-            value,
-            why: ratio.err(),
-        }
-    })
-    .collect()
-}
-
-/// `metric` of a case, or of a part of it, over that of another one, or why it is undefined.
-fn ratio(
-    metric: &str,
-    left: (&Selector, &CaseResult),
-    right: (&Selector, &CaseResult),
-) -> Result<f64, String> {
-    let of = |(selector, case): (&Selector, &CaseResult)| {
-        let (metrics, part) = match selector.parts().next() {
-            None => (Some(&case.metrics), String::new()),
-            Some((what, name)) => {
-                (case.by.get(what).and_then(|parts| parts.get(name)), format!(", {what} {name}"))
-            }
-        };
-        let name = || {
-            let label = match case.case["subflows"].as_u64() {
-                Some(n) => format!("{}-{n}", text(case, "scheme")),
-                None => text(case, "scheme").to_owned(),
-            };
-            format!("{label} {}{part}", text(case, "pattern"))
-        };
-        match metrics.and_then(|m| m.get(metric)) {
-            Some(value) => Ok((value.value(), name())),
-            None => Err(format!("{} has no {metric}", name())),
-        }
-    };
-    let ((above, _), (below, name)) = (of(left)?, of(right)?);
-    if below == 0.0 {
-        return Err(format!("{metric} of {name} is 0, and nothing has a ratio to that"));
-    }
-    Ok(above / below)
-}
-
-fn text<'a>(case: &'a CaseResult, axis: &str) -> &'a str {
-    case.case[axis].as_str().unwrap_or_default()
-}
-
-fn selects(selector: &Selector, result: &CaseResult) -> bool {
-    result.case["scheme"] == selector.scheme.as_str()
-        && selector.subflows.is_none_or(|n| result.case["subflows"] == n)
-        && selector.pattern.as_deref().is_none_or(|p| result.case["pattern"] == p)
 }
 
 /// A fingerprint of everything that was simulated: equal digests, equal results. It depends on the
@@ -221,79 +268,4 @@ pub fn digest(units: &[(&Case, u64, &Outcome)]) -> String {
         }
     }
     hash.finalize().iter().take(16).map(|b| format!("{b:02x}")).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn case(scheme: &str, flows: Option<u64>) -> CaseResult {
-        CaseResult {
-            case: IndexMap::from([
-                ("scheme", scheme.into()),
-                ("subflows", 2.into()),
-                ("pattern", "p".into()),
-            ]),
-            metrics: flows.map(|n| ("flows", Metric::Count(n))).into_iter().collect(),
-            by: By::new(),
-            ci95: IndexMap::new(),
-            ci95_over: "rounds",
-            published: IndexMap::new(),
-            published_by: IndexMap::new(),
-            optimum: IndexMap::new(),
-            optimum_of: "round_start",
-            no_optimum: None,
-            no_convergence: None,
-            no_sharing_score: None,
-        }
-    }
-
-    /// The claim that `left` has more than twice the flows of `right`.
-    fn result(left: &str, right: &str) -> Option<serde_json::Value> {
-        let side = |scheme: &str| Selector {
-            scheme: scheme.to_owned(),
-            subflows: None,
-            pattern: None,
-            variant: None,
-            group: None,
-            distance: None,
-            size: None,
-            layer: None,
-        };
-        let claim = Claim {
-            id: "twice".to_owned(),
-            text: "more than twice".to_owned(),
-            metric: "flows".to_owned(),
-            left: side(left),
-            right: side(right),
-            ratio_above: Some(2.0),
-            ratio_below: None,
-        };
-        let cases = [case("one", Some(1)), case("three", Some(3)), case("zero", Some(0)), case("none", None)];
-        claims(&[claim], &cases).pop().map(|c| serde_json::to_value(c).expect("it can be written"))
-    }
-
-    #[test]
-    fn a_claim_holds_does_not_hold_or_is_undefined() {
-        let defined = |holds: bool, value: f64| {
-            let claim = serde_json::json!({
-                "id": "twice", "text": "more than twice", "holds": holds, "value": value,
-            });
-            Some(claim)
-        };
-        assert_eq!(result("three", "one"), defined(true, 3.0));
-        assert_eq!(result("one", "three"), defined(false, 1.0 / 3.0));
-        assert_eq!(result("zero", "one"), defined(false, 0.0));
-        for (left, right, why) in [
-            ("one", "zero", "flows of zero-2 p is 0, and nothing has a ratio to that"),
-            ("zero", "zero", "flows of zero-2 p is 0, and nothing has a ratio to that"),
-            ("none", "one", "none-2 p has no flows"),
-            ("one", "none", "none-2 p has no flows"),
-        ] {
-            let claim = result(left, right).expect("both were run");
-            assert!(claim["holds"].is_null() && claim["value"].is_null(), "{claim}");
-            assert_eq!(claim["why"], why);
-        }
-        assert_eq!(result("one", "another"), None, "that was not run");
-    }
 }

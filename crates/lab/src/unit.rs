@@ -108,6 +108,8 @@ pub struct Link {
 /// What a unit leaves behind.
 #[derive(Debug, Clone)]
 pub struct Outcome {
+    /// The seed.
+    pub seed: u64,
     /// Whether it came to its end.
     pub complete: bool,
     /// Why it gave up, if flows wait for ever.

@@ -63,6 +63,7 @@ where
         }
         let counters = || self.world.fabric().ports().iter().map(|p| p.counters());
         Ok(Outcome {
+            seed: self.seed,
             complete: self.complete,
             stuck: self.stuck,
             simulated: self.world.now(),

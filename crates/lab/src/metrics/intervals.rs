@@ -3,21 +3,15 @@
 use indexmap::IndexMap;
 use tresse_fabric::Time;
 
-use super::{mean, mean_seconds, mean_window};
-use crate::unit::{Flow, Outcome};
+use super::{Metric, mean, mean_seconds, mean_window};
+use crate::unit::Flow;
 
 /// A mean of independent flows.
 type Mean = fn(&[Flow]) -> Option<f64>;
 
-/// Half the width of the 95 % confidence interval of each mean, and what the intervals are over: `seeds`, or
-/// `rounds` if there is one seed. Replications are independent; so are the rounds of a pattern, which are
-/// drawn anew.
-pub fn intervals(outcomes: &[Outcome]) -> (IndexMap<&'static str, f64>, &'static str) {
-    let (over, groups): (_, Vec<&[Flow]>) = match outcomes {
-        [] => ("rounds", Vec::new()),
-        [one] => ("rounds", by_round(&one.flows).collect()),
-        several => ("seeds", several.iter().map(|o| &o.flows[..]).filter(|f| !f.is_empty()).collect()),
-    };
+/// Half the width of the 95 % confidence interval of each mean of one seed, over the rounds of the pattern: these are
+/// drawn anew, so they are independent.
+pub fn over_rounds(flows: &[Flow]) -> IndexMap<String, f64> {
     let means: [(_, Mean); 4] = [
         ("goodput_mean_bps", |g| Some(mean(&g.iter().map(|f| f.record.goodput()).collect::<Vec<_>>()))),
         ("fct_mean_s", |g| {
@@ -25,16 +19,23 @@ pub fn intervals(outcomes: &[Outcome]) -> (IndexMap<&'static str, f64>, &'static
             (!times.is_empty()).then(|| mean_seconds(&times))
         }),
         ("cwnd_mean_pkts", |g| mean_window(g.iter())),
-        ("timeouts_mean", |g| {
-            let timeouts: u64 = g.iter().map(|f| f.record.counters.timeouts).sum();
-            Some(timeouts as f64 / by_round(g).count() as f64)
-        }),
+        ("timeouts_mean", |g| Some(g.iter().map(|f| f.record.counters.timeouts).sum::<u64>() as f64)),
     ];
-    let width = |(name, of): (_, Mean)| {
-        let values: Vec<f64> = groups.iter().filter_map(|g| of(g)).collect();
-        half_width_95(&values).map(|w| (name, w))
+    let width = |(name, of): (&str, Mean)| {
+        let values: Vec<f64> = by_round(flows).filter_map(of).collect();
+        half_width_95(&values).map(|w| (name.to_owned(), w))
     };
-    (means.into_iter().filter_map(width).collect(), over)
+    means.into_iter().filter_map(width).collect()
+}
+
+/// Half the width of the 95 % confidence interval of every metric, over seeds: replications are independent.
+pub fn over_seeds<'a>(seeds: impl Iterator<Item = &'a IndexMap<String, Metric>>) -> IndexMap<String, f64> {
+    let mut values: IndexMap<&str, Vec<f64>> = IndexMap::new();
+    for (name, metric) in seeds.flatten() {
+        values.entry(name).or_default().push(metric.value());
+    }
+    let width = |(name, values): (&str, Vec<f64>)| Some((name.to_owned(), half_width_95(&values)?));
+    values.into_iter().filter_map(width).collect()
 }
 
 /// The flows of each round of one seed; they stand in the order of rounds.
@@ -43,7 +44,7 @@ pub fn by_round(flows: &[Flow]) -> impl Iterator<Item = &[Flow]> {
 }
 
 /// Half the width of the 95 % interval of the mean, by Student's t; none for fewer than two values.
-pub(super) fn half_width_95(values: &[f64]) -> Option<f64> {
+pub fn half_width_95(values: &[f64]) -> Option<f64> {
     // The 97.5 % quantile for 1, 2, … degrees of freedom; beyond the table it is below 2.05.
     const T: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,

@@ -1,0 +1,116 @@
+//! What a report says of its experiment's claims and published numbers.
+
+mod finished;
+mod numbers;
+mod select;
+mod verdicts;
+
+use serde::{Deserialize, Serialize};
+
+use crate::experiment::{Experiment, Verdict};
+use crate::run::{Report, Status};
+pub use finished::Finished;
+pub use numbers::PublishedNumber;
+pub(crate) use verdicts::verdicts;
+
+/// A claim and whether it holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClaimResult {
+    /// Its name.
+    pub id: String,
+    /// It, in words.
+    pub text: String,
+    /// Where the paper says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Whether it holds; `None` if that is inconclusive.
+    pub holds: Option<bool>,
+    /// What the results say.
+    pub verdict: Verdict,
+    /// The ratio, the difference, the metric itself, the greatest step the wrong way, or how far jumps are apart, s:
+    /// of several the one that is nearest to failing.
+    pub value: Option<f64>,
+    /// Half the width of the 95 % confidence interval of `value` over seeds; `None` with one seed.
+    pub ci95: Option<f64>,
+    /// What `value` is of, if the claim is of several cases or pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
+    /// The verdict that the experiment's file expects in this profile.
+    pub expected: Verdict,
+    /// Why it is not expected to hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// Why there is no value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl ClaimResult {
+    /// It was expected to hold, and does not. What is inconclusive does not fail.
+    pub fn fails(&self) -> bool {
+        self.expected == Verdict::Holds && self.verdict == Verdict::DoesNotHold
+    }
+}
+
+/// Published numbers and claims beside the results of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The published numbers of the cases that were run, in the order of the file.
+    pub numbers: Vec<PublishedNumber>,
+    /// The claims whose cases were run; none of a run that was interrupted.
+    pub claims: Vec<ClaimResult>,
+    /// How many there are of each.
+    pub summary: Tally,
+}
+
+impl Comparison {
+    /// Whether something is not as it should be: a claim that is expected to hold does not, or a published simulation
+    /// number lies more than 20 % off and nobody says why.
+    pub fn fails(&self) -> bool {
+        self.claims.iter().any(ClaimResult::fails) || self.numbers.iter().any(PublishedNumber::fails)
+    }
+}
+
+/// How many claims hold, and how many numbers are reproduced, of an experiment or of several.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Claims.
+    pub claims: usize,
+    /// Those that hold.
+    pub claims_hold: usize,
+    /// Published numbers that were measured in a simulator.
+    pub numbers: usize,
+    /// Those that ours are within 20 % of.
+    pub numbers_within_20_percent: usize,
+    /// How long the runs took.
+    pub wall_s: f64,
+}
+
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.claims += other.claims;
+        self.claims_hold += other.claims_hold;
+        self.numbers += other.numbers;
+        self.numbers_within_20_percent += other.numbers_within_20_percent;
+        self.wall_s += other.wall_s;
+    }
+}
+
+/// What `report` says of the published numbers and the claims of `experiment`, which may be a newer text of the one that
+/// was run.
+pub fn comparison(experiment: &Experiment, report: &Report) -> Comparison {
+    let numbers = numbers::numbers(&experiment.published, &report.cases);
+    let claims = match report.status {
+        Status::Complete => verdicts(experiment, &report.profile, &report.cases),
+        Status::Running | Status::Partial => Vec::new(),
+    };
+    let simulated = || numbers.iter().filter(|n| n.is_simulated());
+    let summary = Tally {
+        claims: claims.len(),
+        claims_hold: claims.iter().filter(|c| c.verdict == Verdict::Holds).count(),
+        numbers: simulated().count(),
+        numbers_within_20_percent: simulated().filter(|n| n.within_20_percent == Some(true)).count(),
+        wall_s: report.wall_s,
+    };
+    Comparison { numbers, claims, summary }
+}
