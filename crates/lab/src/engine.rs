@@ -21,6 +21,7 @@ use crate::resolve::{Case, Plan};
 use crate::sample::Sampler;
 use crate::sharing::share_a_port;
 use crate::unit::{self, Begun, Flow, Progress, Rows};
+use crate::windows::Windows;
 
 /// Packet-hops between two looks at the stop flag: a few milliseconds of work.
 const BUDGET: u64 = 1 << 16;
@@ -65,6 +66,7 @@ pub(crate) struct Engine<'a, M> {
     handed_at: u64,
     sampler: Option<Sampler<'a>>,
     queues: Option<QueueSampler>,
+    windows: Windows<'a>,
     converging: Option<Converging>,
     optima: Optima,
     stuck: Option<String>,
@@ -134,6 +136,7 @@ where
             measured,
             patience: Patience::new(&world),
             sampler: plan.samples.map(|interval| Sampler::new(plan, case, seed, interval, &world, &links)),
+            windows: Windows::new(&plan.windows, case.groups.len()),
             converging: plan.convergence.map(Converging::new),
             queues: plan.queues.map(|interval| QueueSampler::new(&plan.fabric, interval, world.now())),
             world,
@@ -366,6 +369,7 @@ where
     fn sample(&mut self) -> Result<(), E> {
         let Some(sampler) = &mut self.sampler else { return Ok(()) };
         let interval = sampler.take(&self.world, &self.plan.fabric, self.round);
+        self.windows.add(&interval.subflows);
         if let Some(converging) = &mut self.converging {
             converging.add(&interval.subflows);
         }

@@ -67,11 +67,12 @@ pub mod units;
 pub mod variants;
 pub mod virtual_hosts;
 mod weight;
+mod windows;
 pub mod workload_keys;
 pub mod workloads;
 
 pub use carriers::Carrier;
-pub use claims::{ClaimResult, Comparison, Finished, PublishedNumber, Tally, comparison};
+pub use claims::{ClaimResult, Comparison, Finished, FormName, PublishedNumber, Tally, comparison};
 pub use error::{LabError, did_you_mean};
 pub use jumps::JumpsFound;
 pub use load::{Loaded, Profile, Source, find, load};

@@ -342,6 +342,7 @@ mod tests {
             links: Vec::new(),
             queues: Vec::new(),
             rtts: Vec::new(),
+            windows: IndexMap::new(),
             converged: Vec::new(),
             optima: Optima::default(),
         }

@@ -16,6 +16,7 @@ use crate::network::{self, Routing};
 use crate::port_options::PortOptions;
 use crate::spoken_of;
 use crate::units::Duration;
+use crate::windows::Window;
 use crate::workloads::Part;
 
 /// One point of the axes.
@@ -87,6 +88,8 @@ pub struct Plan {
     pub cases: Vec<Case>,
     /// The interval between samples, ps; no samples without.
     pub samples: Option<Time>,
+    /// The windows of time of which is told what flows got in them; none without samples.
+    pub windows: Vec<Window>,
     /// The interval between looks at the queues, ps; nobody looks without.
     pub queues: Option<Time>,
     /// Whether RTTs are recorded.
@@ -144,8 +147,26 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
         cases = keep(cases, filter)?;
     }
     let rtt = experiment.measure.rtt;
-    let convergence = convergence(loaded)?;
-    Ok(Plan { fabric, options, changes, cases, samples, queues, rtt, convergence })
+    let (windows, convergence) = (windows(loaded)?, convergence(loaded)?);
+    Ok(Plan { fabric, options, changes, cases, samples, windows, queues, rtt, convergence })
+}
+
+/// The windows of time.
+fn windows(loaded: &Loaded) -> Result<Vec<Window>, LabError> {
+    let measure = &loaded.experiment.measure;
+    let window = |(name, [from, to]): (&String, &[Duration; 2])| {
+        let wrong = |message| Err(loaded.error_at(&["measure", "windows", name], message));
+        match (from.0, to.0) {
+            _ if measure.samples.is_none() => {
+                wrong("windows are added up from samples: `samples = \"10ms\"` in [measure]")
+            }
+            (from, to) if from >= to => {
+                wrong("from when to when, the earlier time first, such as [\"12s\", \"20s\"]")
+            }
+            (from, to) => Ok(Window { name: name.clone(), from, to }),
+        }
+    };
+    measure.windows.iter().map(window).collect()
 }
 
 /// What it means to have converged, if that is asked.

@@ -12,6 +12,7 @@ use crate::optimum;
 use crate::resolve::Case;
 use crate::sharing;
 use crate::unit::Outcome;
+use crate::windows;
 
 /// Metrics by name.
 pub type Metrics = IndexMap<String, Metric>;
@@ -130,7 +131,7 @@ pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -
         case: owned(axes(case)),
         metrics: owned(metrics::of(outcomes).into_iter().chain(metrics::offered(case))),
         by: by(case, outcomes),
-        windows: IndexMap::new(),
+        windows: windows::mean(&outcomes.iter().map(|o| &o.windows).collect::<Vec<_>>()),
         jumps: jumps_found(outcomes, experiment),
         ci95,
         ci95_by: ci95_by(&seeds),
@@ -153,7 +154,7 @@ fn seed_result(case: &Case, outcome: &Outcome) -> SeedResult {
         seed: outcome.seed,
         metrics: owned(metrics::of(one)),
         by: by(case, one),
-        windows: IndexMap::new(),
+        windows: outcome.windows.clone(),
         optimum: owned(optimum::summary(&[&outcome.optima])),
     }
 }

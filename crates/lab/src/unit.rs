@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use indexmap::IndexMap;
 use tresse_fabric::{Fabric, Histogram, Locality, Route, Time, Topology};
 use tresse_path_manager::By;
 use tresse_sim::{FlowRecord, FlowSpec, Manager, Path, Ways, World};
@@ -18,6 +19,7 @@ use crate::optimum::Optima;
 use crate::port_options::PortConfigs;
 use crate::resolve::{Case, Plan};
 use crate::sample::Interval;
+use crate::summary::WindowResult;
 use crate::workloads::{Member, Own, Part};
 
 /// How far a unit is; written by the unit, read by whoever shows progress.
@@ -132,6 +134,8 @@ pub struct Outcome {
     pub queues: Vec<(Arc<str>, Lengths)>,
     /// By group: the RTTs, ps, if they were recorded.
     pub rtts: Vec<Histogram>,
+    /// What flows got in the windows of time.
+    pub windows: IndexMap<String, WindowResult>,
     /// What converged after which event, if that was asked.
     pub converged: Vec<Converged>,
     /// The optima of the whole rounds.

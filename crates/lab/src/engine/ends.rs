@@ -72,6 +72,7 @@ where
             marks: counters().map(|c| c.marks).sum(),
             links: unit::totals(&self.world, &self.plan.fabric),
             rtts: self.world.rtts().to_vec(),
+            windows: self.windows.finish(self.world.now(), &self.case.groups),
             converged,
             flows: self.flows,
             jobs: self.jobs,
