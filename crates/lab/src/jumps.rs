@@ -54,3 +54,68 @@ fn fullest(sorted: &[Time], within: Time) -> Option<Range<usize>> {
     }
     (!fullest.is_empty()).then_some(fullest)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tresse_fabric::MILLISECOND;
+
+    use super::*;
+    use crate::units::Duration;
+
+    const KEYS: Jumps = Jumps { apart: Duration(200 * MILLISECOND), within: Duration(20 * MILLISECOND) };
+
+    fn found(ms: impl IntoIterator<Item = u64>) -> Option<JumpsFound> {
+        let mut times: Vec<Time> = ms.into_iter().map(|ms| ms * MILLISECOND).collect();
+        times.sort_unstable();
+        jumps(&times, &KEYS)
+    }
+
+    #[test]
+    fn two_classes_are_as_far_apart_as_their_medians() {
+        // 80 jobs within 9 to 18 ms, 15 within 211 to 225, 5 with two timeouts.
+        let jobs = (0..80).map(|i| 9 + i % 10).chain((0..15).map(|i| 211 + i)).chain([430; 5]);
+        let jumps = found(jobs).expect("two classes");
+        assert_eq!(jumps.at_s, [0.013, 0.218]);
+        assert_eq!(jumps.shares, [0.8, 0.15]);
+        assert!((jumps.apart_s - 0.205).abs() < 1e-12);
+        // The later class may be the fuller one.
+        let jobs = (0..5).map(|_| 10).chain([210; 50]);
+        assert_eq!(found(jobs).expect("two classes").shares, [5.0 / 55.0, 50.0 / 55.0]);
+    }
+
+    #[test]
+    fn the_body_of_a_distribution_may_be_wider_than_a_class() {
+        let body = (0..900).map(|i| 5 + i % 90);
+        let tail = (0..20).map(|i| 215 + i % 10);
+        let jumps = found(body.chain(tail)).expect("two classes");
+        assert!((jumps.apart_s - 0.2).abs() < 0.02, "{jumps:?}");
+    }
+
+    #[test]
+    fn one_class_has_no_jumps() {
+        assert_eq!(found([]), None);
+        assert_eq!(found([10; 100]), None);
+        assert_eq!(found((0..100).map(|i| i % 99)), None, "all within 100 ms of one another");
+    }
+
+    #[test]
+    fn an_even_distribution_has_no_jumps_200_ms_apart() {
+        let jumps = found(0..1000).expect("other classes of the same size");
+        assert!((jumps.apart_s - 0.2).abs() > 0.02, "{jumps:?}");
+    }
+
+    proptest! {
+        /// Shares are of different jobs, medians are times that occurred, and the distance is at least half.
+        #[test]
+        fn classes_do_not_overlap(ms in proptest::collection::vec(0u64..1000, 1..200)) {
+            if let Some(jumps) = found(ms.iter().copied()) {
+                prop_assert!(jumps.shares[0] + jumps.shares[1] <= 1.0 + 1e-12);
+                prop_assert!(jumps.apart_s >= 0.1 - 1e-12);
+                for at in jumps.at_s {
+                    prop_assert!(ms.iter().any(|&ms| seconds(ms * MILLISECOND) == at));
+                }
+            }
+        }
+    }
+}

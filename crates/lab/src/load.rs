@@ -55,6 +55,11 @@ pub struct Loaded {
 }
 
 impl Loaded {
+    /// Neither the profile nor a setting changed anything.
+    pub(crate) fn is_as_written(&self) -> bool {
+        self.overrides.is_empty()
+    }
+
     /// An error about what stands at `path`, with its place in the file, or the setting that put it
     /// there.
     pub(crate) fn error_at(&self, path: &[&str], message: &str) -> LabError {

@@ -100,6 +100,7 @@ const PAGES: &[Page] = &[
     page!(Topics, "profiles", ""),
     page!(Topics, "optimum", "THESIS §2.3, XMP §2.1"),
     page!(Topics, "results", ""),
+    page!(Topics, "claims", ""),
     page!(Topics, "export", ""),
     page!(Topics, "import", "Broadcom/csg-htsim; alibaba-edu/High-Precision-Congestion-Control"),
     page!(Topics, "exit-codes", ""),

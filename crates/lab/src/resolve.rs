@@ -139,7 +139,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             }
         }
     }
-    spoken_of::check(experiment, &cases, &fabric).map_err(|(path, e)| wrong(path, e))?;
+    spoken_of::check(experiment, &cases, &fabric, loaded.is_as_written()).map_err(wrong_below)?;
     if cases.is_empty() {
         return Err(LabError::Input(format!("{}: no scheme or no workload", loaded.source.name)));
     }

@@ -1,6 +1,7 @@
 //! What a report says of its experiment's claims and published numbers.
 
 mod finished;
+mod forms;
 mod numbers;
 mod select;
 mod verdicts;
@@ -10,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::experiment::{Experiment, Verdict};
 use crate::run::{Report, Status};
 pub use finished::Finished;
+pub(crate) use forms::Form;
+pub use forms::FormName;
 pub use numbers::PublishedNumber;
 pub(crate) use verdicts::verdicts;
 
@@ -23,12 +26,15 @@ pub struct ClaimResult {
     /// Where the paper says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// The metric that it is of.
+    pub metric: String,
+    /// What it says of the metric, and so what `value` is.
+    pub form: FormName,
     /// Whether it holds; `None` if that is inconclusive.
     pub holds: Option<bool>,
     /// What the results say.
     pub verdict: Verdict,
-    /// The ratio, the difference, the metric itself, the greatest step the wrong way, or how far jumps are apart, s:
-    /// of several the one that is nearest to failing.
+    /// The value that decides, of several the one that is nearest to failing.
     pub value: Option<f64>,
     /// Half the width of the 95 % confidence interval of `value` over seeds; `None` with one seed.
     pub ci95: Option<f64>,

@@ -10,6 +10,15 @@ use crate::metrics::{Metric, half_width_95};
 use crate::summary::{CaseResult, WindowResult};
 
 impl Selector {
+    /// Whether it says which value of this axis it means.
+    fn names(&self, axis: &str) -> bool {
+        match axis {
+            "variant" => self.variant.is_some(),
+            "pattern" => self.pattern.is_some(),
+            _ => self.subflows.is_some(),
+        }
+    }
+
     /// The part of a case that it speaks of: what divides the case, and the part's name; none of the whole case.
     pub(crate) fn part(&self) -> Vec<(&'static str, String)> {
         let names = [
@@ -24,32 +33,44 @@ impl Selector {
     }
 }
 
-/// A value under each seed; under one without a name if there is one seed only.
+/// A value under every seed.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Values(BTreeMap<u64, f64>);
+pub(super) enum Values {
+    /// There is one seed only, or it does not depend on it.
+    One(f64),
+    /// By seed; at least one.
+    Seeds(BTreeMap<u64, f64>),
+}
 
 impl Values {
-    /// One that is the same whatever the seed.
-    pub(super) fn one(value: f64) -> Self {
-        Self(BTreeMap::from([(0, value)]))
-    }
-
-    /// What `of` makes of both under the same seed; none if it makes nothing of any, or no seed has both.
+    /// What `of` makes of both under the same seeds; `None` if it makes nothing of some.
     pub(super) fn paired(&self, other: &Self, of: impl Fn(f64, f64) -> Option<f64>) -> Option<Self> {
-        let both = self.0.iter().filter_map(|(seed, &own)| Some((*seed, own, *other.0.get(seed)?)));
-        let values: BTreeMap<u64, f64> =
-            both.filter_map(|(seed, own, other)| Some((seed, of(own, other)?))).collect();
-        (!values.is_empty()).then_some(Self(values))
+        let by_seed = |seeds: &BTreeMap<u64, f64>, of: &dyn Fn(u64, f64) -> Option<f64>| {
+            let values = seeds.iter().map(|(&seed, &value)| Some((seed, of(seed, value)?)));
+            Some(Self::Seeds(values.collect::<Option<_>>()?))
+        };
+        match (self, other) {
+            (Self::One(own), Self::One(other)) => of(*own, *other).map(Self::One),
+            (Self::Seeds(own), Self::One(other)) => by_seed(own, &|_, own| of(own, *other)),
+            (Self::One(own), Self::Seeds(other)) => by_seed(other, &|_, other| of(*own, other)),
+            (Self::Seeds(own), Self::Seeds(other)) => by_seed(own, &|seed, own| of(own, *other.get(&seed)?)),
+        }
     }
 
     /// The mean over seeds.
     pub(super) fn mean(&self) -> f64 {
-        self.0.values().sum::<f64>() / self.0.len() as f64
+        match self {
+            Self::One(value) => *value,
+            Self::Seeds(values) => values.values().sum::<f64>() / values.len() as f64,
+        }
     }
 
-    /// Half the width of its 95 % confidence interval; none under one seed.
+    /// Half the width of its 95 % confidence interval; `None` under one seed.
     pub(super) fn ci95(&self) -> Option<f64> {
-        half_width_95(&self.0.values().copied().collect::<Vec<_>>())
+        match self {
+            Self::One(_) => None,
+            Self::Seeds(values) => half_width_95(&values.values().copied().collect::<Vec<_>>()),
+        }
     }
 }
 
@@ -81,11 +102,11 @@ pub(super) fn values(case: &CaseResult, selector: &Selector, metric: &str) -> Re
     });
     let values: BTreeMap<u64, f64> = seeds.collect();
     if !values.is_empty() {
-        return Ok(Values(values));
+        return Ok(Values::Seeds(values));
     }
     // One seed, or what does not depend on it.
     let value = Known::of(case).value(selector, metric);
-    value.map(Values::one).ok_or_else(|| format!("{} has no {metric}", label(case, selector)))
+    value.map(Values::One).ok_or_else(|| format!("{} has no {metric}", label(case, selector)))
 }
 
 /// What is known of a case, under all seeds or under one.
@@ -135,17 +156,12 @@ pub(super) fn pairs<'a>(
     let [left, right] = sides.map(|side| cases(side, all));
     let crossed = left.iter().flat_map(|l| right.iter().map(|r| (*l, *r)));
     let mut pairs: Vec<_> = crossed.collect();
-    let is_named: [(&str, fn(&Selector) -> bool); 3] = [
-        ("variant", |s| s.variant.is_some()),
-        ("pattern", |s| s.pattern.is_some()),
-        ("subflows", |s| s.subflows.is_some()),
-    ];
-    for (axis, is_named) in is_named {
-        let has_one = |side: &[&CaseResult]| side.windows(2).all(|w| w[0].case[axis] == w[1].case[axis]);
-        let named = sides.map(is_named);
-        if named == [true; 2]
-            || (axis == "subflows" && named == [false; 2] && (has_one(&left) || has_one(&right)))
-        {
+    let has_one =
+        |side: &[&CaseResult]| side.windows(2).all(|w| w[0].case["subflows"] == w[1].case["subflows"]);
+    for axis in ["variant", "pattern", "subflows"] {
+        let named = sides.map(|side| side.names(axis));
+        let is_left_to_one = axis == "subflows" && named == [false; 2] && (has_one(&left) || has_one(&right));
+        if named == [true; 2] || is_left_to_one {
             continue;
         }
         let same = |(l, r): &&(&CaseResult, &CaseResult)| l.case.get(axis) == r.case.get(axis);

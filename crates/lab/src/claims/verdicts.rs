@@ -1,15 +1,16 @@
 //! The verdicts on claims.
 
 use super::ClaimResult;
+use super::forms::{Bounds, Compare, Form};
 use super::select::{self, Values};
-use crate::experiment::{Claim, Experiment, Jumps, Order, Selector, Selectors, Verdict};
+use crate::experiment::{Claim, Experiment, Jumps, Order, Selector, Verdict};
 use crate::summary::CaseResult;
 
 /// The claims of `experiment` whose cases are among `cases`, and whether they hold; `profile` is the name of the one that
 /// was run.
 pub(crate) fn verdicts(experiment: &Experiment, profile: &str, cases: &[CaseResult]) -> Vec<ClaimResult> {
     let result = |claim: &Claim| {
-        let found = found(claim, cases)?;
+        let (form, found) = (claim.form().ok()?.name(), found(claim, cases)?);
         let is_one = found.len() == 1;
         // Of several the one that is nearest to failing.
         let worst =
@@ -18,6 +19,8 @@ pub(crate) fn verdicts(experiment: &Experiment, profile: &str, cases: &[CaseResu
             id: claim.id.clone(),
             text: claim.text.clone(),
             source: claim.source.clone(),
+            metric: claim.metric.clone(),
+            form,
             holds: match worst.verdict {
                 Verdict::Holds => Some(true),
                 Verdict::Inconclusive => None,
@@ -53,31 +56,16 @@ impl Found {
     }
 }
 
-/// What a value must keep to.
-#[derive(Clone, Copy)]
-enum Bound {
-    Above(f64),
-    Below(f64),
-}
-
-/// Both bounds, where they are said.
-fn bounds(above: Option<f64>, below: Option<f64>) -> Vec<Bound> {
-    above.map(Bound::Above).into_iter().chain(below.map(Bound::Below)).collect()
-}
-
 /// Whether values keep to the bounds.
-fn judge(values: Result<Values, String>, bounds: &[Bound], of: String) -> Found {
+fn judge(values: Result<Values, String>, [above, below]: Bounds, of: String) -> Found {
     let values = match values {
         Ok(values) => values,
         Err(why) => return Found::none(Verdict::Inconclusive, of, why),
     };
     let (value, ci95) = (values.mean(), values.ci95());
     let width = ci95.unwrap_or(0.0);
-    let margin = |bound: &Bound| match bound {
-        Bound::Above(least) => value - least,
-        Bound::Below(most) => most - value,
-    };
-    let margin = bounds.iter().map(margin).fold(f64::INFINITY, f64::min);
+    let margins = [above.map(|above| value - above), below.map(|below| below - value)];
+    let margin = margins.into_iter().flatten().fold(f64::INFINITY, f64::min);
     let verdict = match margin {
         margin if margin > width => Verdict::Holds,
         margin if margin <= -width => Verdict::DoesNotHold,
@@ -89,45 +77,47 @@ fn judge(values: Result<Values, String>, bounds: &[Bound], of: String) -> Found 
 /// What the cases say of a claim; `None` if the cases of some selector were not run.
 fn found(claim: &Claim, cases: &[CaseResult]) -> Option<Vec<Found>> {
     let metric = &claim.metric;
-    if let (Some(left), Some(right)) = (&claim.left, &claim.right) {
-        let is_ratio = claim.ratio_above.is_some() || claim.ratio_below.is_some();
-        let (of, bounds): (Compare, _) = match is_ratio {
-            true => (ratio, bounds(claim.ratio_above, claim.ratio_below)),
-            false => (difference, bounds(claim.difference_above, claim.difference_below)),
-        };
-        let sides = right.all().iter().map(|right| [left, right]);
-        return each_pair(metric, sides, cases, of, &bounds);
+    match claim.form().ok()? {
+        Form::Against { left, right, by, bounds } => {
+            let of: Pair = match by {
+                Compare::Ratio => ratio,
+                Compare::Difference => difference,
+            };
+            each_pair(metric, right.iter().map(|right| [left, right]), cases, of, bounds)
+        }
+        Form::Order { of, order, slack } => {
+            let bounds = match order {
+                Order::Falling => [None, Some(slack)],
+                Order::Rising => [Some(-slack), None],
+            };
+            each_pair(metric, of.windows(2).map(|two| [&two[1], &two[0]]), cases, step, bounds)
+        }
+        Form::Within { of, bounds } => each_case(of, cases, |selector, case| {
+            judge(select::values(case, selector, metric), bounds, select::label(case, selector))
+        }),
+        Form::Jumps { of, jumps } => each_case(of, cases, |_, case| distance(&claim.id, jumps, case)),
     }
-    let of = claim.of.as_ref().map_or(&[][..], Selectors::all);
-    if let Some(order) = claim.order {
-        let slack = claim.slack.unwrap_or(0.0);
-        let bound = match order {
-            Order::Falling => Bound::Below(slack),
-            Order::Rising => Bound::Above(-slack),
-        };
-        let steps = of.windows(2).map(|step| [&step[1], &step[0]]);
-        return each_pair(metric, steps, cases, step, &[bound]);
-    }
+}
+
+/// What `of` finds of every case that the selectors mean.
+fn each_case(
+    selectors: &[Selector],
+    cases: &[CaseResult],
+    of: impl Fn(&Selector, &CaseResult) -> Found,
+) -> Option<Vec<Found>> {
     let mut found = Vec::new();
-    for selector in of {
-        let selected = select::cases(selector, cases);
-        if selected.is_empty() {
+    for selector in selectors {
+        let meant = select::cases(selector, cases);
+        if meant.is_empty() {
             return None;
         }
-        found.extend(selected.into_iter().map(|case| match &claim.jumps {
-            Some(jumps) => distance(&claim.id, jumps, case),
-            None => judge(
-                select::values(case, selector, metric),
-                &bounds(claim.above, claim.below),
-                select::label(case, selector),
-            ),
-        }));
+        found.extend(meant.into_iter().map(|case| of(selector, case)));
     }
     Some(found)
 }
 
-/// What two values make, and what stands between their names; `None` if it is undefined.
-type Compare = fn(f64, f64) -> Option<f64>;
+/// What two values make; `None` if it is undefined.
+type Pair = fn(f64, f64) -> Option<f64>;
 
 fn ratio(left: f64, right: f64) -> Option<f64> {
     (right != 0.0).then(|| left / right)
@@ -148,8 +138,8 @@ fn each_pair<'a>(
     metric: &str,
     sides: impl Iterator<Item = [&'a Selector; 2]>,
     cases: &[CaseResult],
-    of: Compare,
-    bounds: &[Bound],
+    of: Pair,
+    bounds: Bounds,
 ) -> Option<Vec<Found>> {
     let mut found = Vec::new();
     for [left, right] in sides {
@@ -160,15 +150,12 @@ fn each_pair<'a>(
         found.extend(pairs.into_iter().map(|(l, r)| {
             let [own, other] = [select::label(l, left), select::label(r, right)];
             let values = || {
-                let (own, against) = (select::values(l, left, metric)?, select::values(r, right, metric)?);
-                let undefined = || match against.mean() {
-                    0.0 => format!("{metric} of {other} is 0, and nothing has a ratio to that"),
-                    _ => format!(
-                        "{metric} of {own_name} and of {other} were measured under no common seed",
-                        own_name = select::label(l, left)
-                    ),
+                let [values, against] = [select::values(l, left, metric)?, select::values(r, right, metric)?];
+                let why = || match against {
+                    Values::One(_) => format!("{metric} of {other} is 0, and nothing has a ratio to that"),
+                    Values::Seeds(_) => format!("{metric} of {own} or {other} is 0 or missing under a seed"),
                 };
-                own.paired(&against, of).ok_or_else(undefined)
+                values.paired(&against, of).ok_or_else(why)
             };
             judge(values(), bounds, format!("{own} against {other}"))
         }));
@@ -183,8 +170,7 @@ fn distance(claim: &str, jumps: &Jumps, case: &CaseResult) -> Found {
     let (apart, within) = (seconds(jumps.apart), seconds(jumps.within));
     match case.jumps.get(claim) {
         Some(found) => {
-            let bounds = bounds(Some(apart - within), Some(apart + within));
-            judge(Ok(Values::one(found.apart_s)), &bounds, of)
+            judge(Ok(Values::One(found.apart_s)), [Some(apart - within), Some(apart + within)], of)
         }
         None if case.metrics.contains_key("jobs") => {
             let why = format!("the completion times of {of} have one jump only");

@@ -109,6 +109,18 @@ pub(super) fn why_none(carrier: &Carrier, round: &Round) -> Option<String> {
     }
 }
 
+/// The keys of [`summary`].
+pub const KEYS: [&str; 8] = [
+    "goodput_mean_bps",
+    "goodput_p10_bps",
+    "goodput_p50_bps",
+    "goodput_p90_bps",
+    "goodput_distance_mean",
+    "goodput_distance_max",
+    "utility_distance_mean",
+    "rounds",
+];
+
 /// The rounds together, as a case's result shows them.
 pub fn summary(optima: &[&Optima]) -> IndexMap<&'static str, f64> {
     let rounds: Vec<&Beside> = optima.iter().flat_map(|o| &o.rounds).collect();

@@ -7,7 +7,7 @@ mod steps;
 mod together;
 mod words;
 
-pub use beside::{Optima, summary};
+pub use beside::{KEYS, Optima, summary};
 pub use report::{
     ClaimEntry, FluidEntry, LinkEntry, OptimumCase, OptimumEntry, OptimumReport, RatesEntry, optimum,
 };
