@@ -6,12 +6,15 @@ use crate::run::scheme;
 use crate::table::Table;
 
 /// How the metrics with an ending are shown.
-struct Unit {
-    ending: &'static str,
-    name: &'static str,
+pub struct Unit {
+    /// Of the metric's name.
+    pub ending: &'static str,
+    /// After the metric's name; empty if it has none.
+    pub name: &'static str,
     /// How many of the metric's own make one.
-    size: f64,
-    decimals: usize,
+    pub size: f64,
+    /// Of what is shown.
+    pub decimals: usize,
 }
 
 const UNITS: [Unit; 6] = [
@@ -56,12 +59,13 @@ pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
     table
 }
 
-fn unit(metric: &str) -> &'static Unit {
+/// How a metric is shown.
+pub fn unit(metric: &str) -> &'static Unit {
     UNITS.iter().find(|u| metric.ends_with(u.ending)).expect("every name ends with nothing")
 }
 
 /// A count stays whole, unless it is shown in a larger unit.
-fn show(value: Metric, unit: &Unit) -> String {
+pub fn show(value: Metric, unit: &Unit) -> String {
     let whole = matches!(value, Metric::Count(_)) && unit.size == 1.0;
     format!("{:.*}", if whole { 0 } else { unit.decimals }, value.value() / unit.size)
 }

@@ -2,6 +2,7 @@
 
 mod bench;
 mod chosen;
+mod claims;
 mod columns;
 mod controller;
 mod doctor;

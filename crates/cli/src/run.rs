@@ -9,6 +9,7 @@ use tresse_lab::experiment::Experiment;
 use tresse_lab::{CaseResult, Options, Report, Status, Watch};
 
 use crate::chosen::Chosen;
+use crate::claims;
 use crate::columns;
 use crate::parts;
 use crate::progress::{self, Mode};
@@ -161,16 +162,7 @@ fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
     tell(&mut out, "convergence times", report.cases.iter().map(|c| &c.no_convergence))?;
     if !report.claims.is_empty() {
         writeln!(out)?;
-        for claim in &report.claims {
-            let verdict = match claim.holds {
-                Some(true) => "holds        ",
-                Some(false) => "does not hold",
-                None => "undefined    ",
-            };
-            let value = claim.value.map_or_else(|| "   -".to_owned(), |v| format!("{v:.2}"));
-            let why = claim.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-            writeln!(out, "{verdict}  {value}  {}{why}", claim.text)?;
-        }
+        claims::show(&report.claims, &mut out)?;
     }
     writeln!(out, "\nresults: {}  digest: {}", report.out, report.digest)
 }
