@@ -13,9 +13,10 @@ use tresse_lab::{Loaded, Plan, Profile, find, load, resolve};
 fn plan(more: &[&str]) -> (Loaded, Plan) {
     let settings = [
         "fabric.k=4",
-        "workloads.permutation.size=['100kB', '2MB']",
-        "workloads.permutation.rounds=2",
+        "workloads={ permutation = { pattern = 'permutation', size = ['100kB', '2MB'], rounds = 2 } }",
         "profile.quick={}",
+        "published={}",
+        "claims=[]",
     ];
     reading::plan(find("xmp/table1").expect("built in"), &[&settings, more].concat())
 }

@@ -15,7 +15,8 @@ fn number(value: &Value) -> f64 {
 }
 
 /// A fabric of 16 hosts, and flows whose fluid models soon come to rest.
-const SMALL_FABRIC: [&str; 6] = ["optimum", "xmp/table1", "--set", "fabric.k=4", "--seed", "3"];
+const SMALL_FABRIC: [&str; 8] =
+    ["optimum", "xmp/table1", "--set", "fabric.k=4", "--seed", "3", "--only", "pattern=permutation"];
 
 #[test]
 fn the_optimum_is_told_with_its_links_and_its_fluid_model() {
@@ -112,7 +113,7 @@ fn a_run_leaves_large_rounds_to_the_other_command() {
     let dir = TempDir::new().expect("a temporary folder");
     let args = ["run", "xmp/table1", "--only", "scheme=xmp", "--only", "subflows=4", "--set", "fabric.k=12"];
     let small = ["--set", "workloads.permutation.rounds=1", "--set", "workloads.permutation.size=10kB"];
-    let args = [&args[..], &small].concat();
+    let args = [&args[..], &small, &["--only", "pattern=permutation"]].concat();
     let report = json(&dir, &args);
     assert!(report["cases"][0]["optimum"].as_object().expect("an object").is_empty());
     let why = report["cases"][0]["no_optimum"].as_str().expect("a reason");
@@ -127,7 +128,16 @@ fn a_run_leaves_large_rounds_to_the_other_command() {
 fn both_commands_agree() {
     let dir = TempDir::new().expect("a temporary folder");
     let set = ["--set", "fabric.k=4", "--set", "workloads.permutation.rounds=1", "--only", "scheme=xmp"];
-    let size = ["--set", "workloads.permutation.size=200kB", "--only", "subflows=2", "--seed", "3"];
+    let size = [
+        "--set",
+        "workloads.permutation.size=200kB",
+        "--only",
+        "subflows=2",
+        "--seed",
+        "3",
+        "--only",
+        "pattern=permutation",
+    ];
     let run = json(&dir, &[&["run", "xmp/table1"][..], &set, &size].concat());
     let alone = json(&dir, &[&["optimum", "xmp/table1"][..], &set, &size].concat());
     for (run, alone) in

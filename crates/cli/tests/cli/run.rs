@@ -123,7 +123,7 @@ fn an_interrupted_run_keeps_what_it_has_and_says_so() {
     let mut child = Process::new(env!("CARGO_BIN_EXE_tresse"))
         .current_dir(dir.path())
         .args(["run", "xmp/table1", "--out", "out", "--json", "--profile", "full"])
-        .args(["--only", "scheme=xmp,lia", "--set", "measure.samples=1ms"])
+        .args(["--only", "scheme=xmp,lia", "--only", "pattern=permutation", "--set", "measure.samples=1ms"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -158,7 +158,14 @@ fn a_killed_run_leaves_what_can_be_read() {
         .current_dir(dir.path())
         .args(["run", "xmp/table1", "--out", "out", "--parallel", "1", "--set", "fabric.k=4"])
         .args(["--set", "workloads.permutation.size=1MB", "--set", "workloads.permutation.rounds=20"])
-        .args(["--set", "measure.samples=100us", "--set", "profile.quick={}"])
+        .args([
+            "--set",
+            "measure.samples=100us",
+            "--set",
+            "profile.quick={}",
+            "--only",
+            "pattern=permutation",
+        ])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -194,7 +201,7 @@ fn many_small_flows_can_be_interrupted_too() {
     let more = ["--set", "workloads.permutation.size=15kB", "--set", "workloads.permutation.rounds=700000"];
     let mut child = Process::new(env!("CARGO_BIN_EXE_tresse"))
         .current_dir(dir.path())
-        .args(["run", "xmp/table1", "--out", "out"])
+        .args(["run", "xmp/table1", "--only", "pattern=permutation", "--out", "out"])
         .args(more)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
