@@ -23,7 +23,7 @@ pub struct Experiment {
 pub struct Chosen {
     #[command(flatten)]
     experiment: Experiment,
-    /// Keep only the cases with these values of an axis: scheme, subflows, pattern
+    /// Keep only the cases with these values of an axis: scheme, subflows, pattern, variant
     #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
     only: Vec<String>,
 }

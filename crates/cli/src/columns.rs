@@ -2,7 +2,7 @@
 
 use tresse_lab::{CaseResult, Metric};
 
-use crate::run::scheme;
+use crate::run::{axes, point};
 use crate::table::Table;
 
 /// How the metrics with an ending are shown.
@@ -31,7 +31,7 @@ const UNITS: [Unit; 6] = [
 pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
     let has_interval = |metric: &str| cases.iter().any(|c| c.ci95.contains_key(metric));
     let is_published = |metric: &str| cases.iter().any(|c| c.published.contains_key(metric));
-    let mut head = vec!["scheme".to_owned(), "pattern".to_owned()];
+    let mut head: Vec<String> = axes(cases).into_iter().map(str::to_owned).collect();
     for metric in metrics {
         let unit = unit(metric);
         head.push(metric.strip_suffix(unit.ending).unwrap_or(metric).replace('_', " ") + unit.name);
@@ -40,7 +40,7 @@ pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
     }
     let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
     for case in cases {
-        let mut row = vec![scheme(case), case.case["pattern"].as_str().unwrap_or_default().to_owned()];
+        let mut row = point(case);
         for metric in metrics {
             let unit = unit(metric);
             let value = case.metrics.get(metric.as_str()).copied();

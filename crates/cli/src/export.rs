@@ -25,7 +25,7 @@ pub struct Args {
     /// The format
     #[arg(long, value_enum)]
     format: Format,
-    /// Keep only the flows with these values of: scheme, subflows, pattern, seed, group
+    /// Keep only the flows with these values of: scheme, subflows, pattern, variant, seed, group
     #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
     only: Vec<String>,
     /// The file; `-` is stdout

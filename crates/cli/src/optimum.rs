@@ -46,20 +46,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn show(report: &OptimumReport) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{} · seed {} · the first round's flows, all together\n", report.experiment, report.seed)?;
-    let mut table = Table::new(&[
-        "scheme",
-        "subflows",
-        "pattern",
-        "claim",
-        "Mbit/s",
-        "p10",
-        "p90",
-        "full links",
-        "KKT",
-        "fluid",
-        "apart %",
-        "utility %",
-    ]);
+    let variant = report.cases.iter().any(|c| c.case.contains_key("variant")).then_some("variant");
+    let axes = ["scheme", "subflows", "pattern"].into_iter().chain(variant);
+    let rest = ["claim", "Mbit/s", "p10", "p90", "full links", "KKT", "fluid", "apart %", "utility %"];
+    let mut table = Table::new(&axes.chain(rest).collect::<Vec<_>>());
     for case in &report.cases {
         table.row(row(case));
     }
@@ -89,10 +79,10 @@ fn is_moving(case: &OptimumCase) -> bool {
 
 fn row(case: &OptimumCase) -> Vec<String> {
     let dash = || "-".to_owned();
-    let text = |key: &str| match &case.case[key] {
+    let axes = case.case.values().map(|value| match value {
         serde_json::Value::Null => dash(),
         value => value.to_string().trim_matches('"').to_owned(),
-    };
+    });
     let mbps = |v: Option<f64>| v.map_or_else(dash, |v| format!("{:.1}", v / 1e6));
     let optimal = |key: &str| case.optimum.as_ref().and_then(|o| o.goodput.get(key).copied());
     let percent = |key: &str| {
@@ -101,10 +91,7 @@ fn row(case: &OptimumCase) -> Vec<String> {
         distance.map_or_else(dash, |d| format!("{:.2}", (1e4 * d).round() / 100.0 + 0.0))
     };
     let moving = |cell: String| if is_moving(case) && cell != "-" { format!("~{cell}") } else { cell };
-    vec![
-        text("scheme"),
-        text("subflows"),
-        text("pattern"),
+    let rest = [
         case.claim.as_ref().map_or("unknown", |c| c.standing).to_owned(),
         mbps(optimal("goodput_mean_bps")),
         mbps(optimal("goodput_p10_bps")),
@@ -114,19 +101,22 @@ fn row(case: &OptimumCase) -> Vec<String> {
         moving(mbps(case.fluid.as_ref().and_then(|f| f.goodput.get("goodput_mean_bps").copied()))),
         moving(percent("goodput_distance_mean")),
         moving(percent("utility_distance")),
-    ]
+    ];
+    axes.chain(rest).collect()
 }
 
 /// The dearest links of a case, and what must be said of it.
 fn details(out: &mut impl Write, case: &OptimumCase) -> io::Result<()> {
     const SHOWN: usize = 3;
-    let text = |key: &str| case.case[key].as_str().unwrap_or_default();
+    let text = |key: &str| case.case.get(key).and_then(|v| v.as_str()).unwrap_or_default();
     let subflows = match case.case["subflows"].as_u64() {
         Some(1) => " with 1 subflow".to_owned(),
         Some(n) => format!(" with {n} subflows"),
         None => String::new(),
     };
-    writeln!(out, "\n{}{subflows}, {}:", text("scheme"), text("pattern"))?;
+    let variant = text("variant");
+    let variant = if variant.is_empty() { String::new() } else { format!(", {variant}") };
+    writeln!(out, "\n{}{subflows}, {}{variant}:", text("scheme"), text("pattern"))?;
     if let Some(claim) = &case.claim {
         let utility = claim.utility.as_deref().unwrap_or("none");
         writeln!(out, "  utility: {utility} (standing: {}; {})", claim.standing, claim.source)?;

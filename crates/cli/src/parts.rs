@@ -2,7 +2,7 @@
 
 use tresse_lab::CaseResult;
 
-use crate::run::scheme;
+use crate::run::point;
 use crate::table::Table;
 
 /// The groups of the cases that have several; nothing if none has.
@@ -59,7 +59,7 @@ pub fn jobs(cases: &[CaseResult]) -> Option<Table> {
 }
 
 fn label(case: &CaseResult) -> String {
-    format!("{} {}", scheme(case), case.case["pattern"].as_str().unwrap_or_default())
+    point(case).join(" ")
 }
 
 /// A value in units of `size`, or a dash.
@@ -72,7 +72,8 @@ pub fn offered(cases: &[CaseResult]) -> Vec<String> {
     let line = |case: &CaseResult| {
         let percent = |name: &str| Some(100.0 * case.metrics.get(name)?.value());
         let (tier, access) = (percent("offered_bisection_ratio")?, percent("offered_access_ratio")?);
-        let pattern = case.case["pattern"].as_str().unwrap_or_default();
+        // Without the scheme.
+        let pattern = point(case)[1..].join(" ");
         Some(format!(
             "load of {pattern}: {tier:.1} % of the narrowest tier, {access:.1} % of the senders' links (payload)"
         ))

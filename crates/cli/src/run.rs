@@ -1,6 +1,7 @@
 //! `tresse run`: every case of an experiment, as a table or as JSON.
 
 use std::io::{self, Write};
+use std::iter;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -169,9 +170,7 @@ fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
 
 /// The table of an experiment that names no metrics.
 fn usual(cases: &[CaseResult]) -> Table {
-    let mut table = Table::new(&[
-        "scheme",
-        "pattern",
+    let rest = [
         "Mbit/s",
         "±95 %",
         "paper",
@@ -184,7 +183,8 @@ fn usual(cases: &[CaseResult]) -> Table {
         "RTOs",
         "resent",
         "flows",
-    ]);
+    ];
+    let mut table = Table::new(&[&axes(cases)[..], &rest].concat());
     for case in cases {
         table.row(row(case));
     }
@@ -216,12 +216,25 @@ fn tell<'a>(
 }
 
 /// A scheme with its number of subflows, if it has one: `xmp-2`.
-pub(crate) fn scheme(case: &CaseResult) -> String {
+fn scheme(case: &CaseResult) -> String {
     let name = case.case["scheme"].as_str().unwrap_or_default();
     match case.case["subflows"].as_u64() {
         Some(n) => format!("{name}-{n}"),
         None => name.to_owned(),
     }
+}
+
+/// The heads of the columns that tell cases apart; see [`point`].
+pub(crate) fn axes(cases: &[CaseResult]) -> Vec<&'static str> {
+    let variant = cases.iter().any(|c| c.case.contains_key("variant")).then_some("variant");
+    ["scheme", "pattern"].into_iter().chain(variant).collect()
+}
+
+/// Where a case stands: its scheme with its number of subflows, its pattern, and its variant if the experiment has some.
+pub(crate) fn point(case: &CaseResult) -> Vec<String> {
+    let others =
+        ["pattern", "variant"].into_iter().filter_map(|axis| Some(case.case.get(axis)?.as_str()?.to_owned()));
+    iter::once(scheme(case)).chain(others).collect()
 }
 
 fn row(case: &CaseResult) -> Vec<String> {
@@ -236,9 +249,7 @@ fn row(case: &CaseResult) -> Vec<String> {
         distance.map_or_else(|| "-".to_owned(), |d| format!("{:.1}", (1e3 * d).round() / 10.0 + 0.0))
     };
     let count = |key: &str| format!("{:.0}", case.metrics[key].value());
-    vec![
-        scheme(case),
-        case.case["pattern"].as_str().unwrap_or_default().to_owned(),
+    let rest = [
         mbps(mean),
         mbps(case.ci95.get("goodput_mean_bps").copied()),
         mbps(published),
@@ -251,5 +262,6 @@ fn row(case: &CaseResult) -> Vec<String> {
         count("timeouts"),
         count("retransmissions_pkts"),
         count("flows"),
-    ]
+    ];
+    point(case).into_iter().chain(rest).collect()
 }

@@ -31,6 +31,9 @@ pub enum Command {
 pub struct ShowArgs {
     #[command(flatten)]
     experiment: Experiment,
+    /// Show the network of this variant [default: as the file has it without one]
+    #[arg(long, value_name = "NAME")]
+    variant: Option<String>,
     /// A host that sends
     #[arg(requires = "to")]
     from: Option<String>,
@@ -54,7 +57,11 @@ enum FormatArg {
 
 pub fn run(command: Command) -> Result<(), Failure> {
     let Command::Show(args) = command;
-    let loaded = args.experiment.load()?;
+    let whole = args.experiment.load()?;
+    let loaded = match &args.variant {
+        Some(name) => whole.variant(name)?,
+        None => &whole,
+    };
     let format = match args.format {
         FormatArg::Text => None,
         FormatArg::Json => Some(GraphFormat::Json),
@@ -67,11 +74,11 @@ pub fn run(command: Command) -> Result<(), Failure> {
                 "--format writes the whole network: without --json (the facts) and without two hosts";
             return Err(Failure::Input(message.to_owned()));
         }
-        write!(io::stdout(), "{}", graph_text(&loaded, format)?)?;
+        write!(io::stdout(), "{}", graph_text(loaded, format)?)?;
         return Ok(());
     }
     let pair = args.from.as_deref().zip(args.to.as_deref()).map(|(from, to)| [from, to]);
-    let report = topology(&loaded, pair)?;
+    let report = topology(loaded, pair)?;
     if args.json {
         return print_json(&report);
     }

@@ -117,14 +117,14 @@ fn plan(k: u32, setting: Option<&str>) -> Result<Plan, LabError> {
 fn case(benchmark: &Benchmark, repetitions: u32, fixed: Option<f64>) -> Result<BenchCase, LabError> {
     let &Benchmark { name, k, duration, setting } = benchmark;
     let (plain, plan) = (plan(k, None)?, plan(k, setting)?);
-    let (routed, flows) = (flows(&plain, &plain.cases[0]), flows(&plan, &plan.cases[0]));
+    let (routed, flows) = (flows(&plain.cases[0]), flows(&plan.cases[0]));
     let (mut walls, mut ceilings, mut hops) = (Vec::new(), Vec::new(), 0);
     let mut peak = 0;
     for _ in 0..repetitions.max(1) {
         ceilings.push(ceiling_speed(&plain, &routed, duration));
         reset_peak_rss();
         let start = clock();
-        let mut world = unit::world(&plan, &plan.cases[0], 1);
+        let mut world = unit::world(&plan.cases[0], 1);
         for flow in &flows {
             world.start(flow.clone());
         }
@@ -138,7 +138,7 @@ fn case(benchmark: &Benchmark, repetitions: u32, fixed: Option<f64>) -> Result<B
     let ceiling = median(&mut ceilings);
     Ok(BenchCase {
         name: format!("fat-tree-k{k}-xmp2-{name}"),
-        hosts: plan.fabric.hosts(),
+        hosts: plan.fabric().hosts(),
         simulated_s: seconds(duration),
         packet_hops: hops,
         wall_s,
@@ -151,8 +151,8 @@ fn case(benchmark: &Benchmark, repetitions: u32, fixed: Option<f64>) -> Result<B
 }
 
 /// One round of the pattern.
-fn flows(plan: &Plan, case: &Case) -> Vec<FlowSpec> {
-    let pattern = Permutation { hosts: plan.fabric.hosts(), size: Size::Fixed(1 << 32), seed: 1 };
+fn flows(case: &Case) -> Vec<FlowSpec> {
+    let pattern = Permutation { hosts: case.setting.fabric.hosts(), size: Size::Fixed(1 << 32), seed: 1 };
     let transfers = pattern.round(0).into_iter();
     let begun = |t: Transfer| Begun {
         part: 0,
@@ -167,7 +167,7 @@ fn flows(plan: &Plan, case: &Case) -> Vec<FlowSpec> {
             deadline: None,
         },
     };
-    (0..).zip(transfers).map(|(id, t)| unit::spec(plan, case, 1, id, &begun(t))).collect()
+    (0..).zip(transfers).map(|(id, t)| unit::spec(case, 1, id, &begun(t))).collect()
 }
 
 /// The same routes with a constant window of the size that XMP's has in the middle of the run.
@@ -179,7 +179,7 @@ fn ceiling_speed(plan: &Plan, flows: &[FlowSpec], duration: Time) -> f64 {
         .map(|p| ConstantWindow { there: p.there.clone(), back: p.back.clone(), window: WINDOW })
         .collect();
     let start = clock();
-    let (ports, longest) = (plan.fabric.ports(1), plan.cases[0].carriers[0].routing.longest());
+    let (ports, longest) = (plan.fabric().ports(1), plan.cases[0].carriers[0].routing.longest());
     let hops = ceiling::run(&ports, longest, &sources, (1500, 40), duration);
     hops as f64 / start.elapsed().as_secs_f64()
 }

@@ -1,6 +1,7 @@
 //! From `[workloads.NAME]` to the parts of a case.
 
 use std::fmt;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use tresse_fabric::{Time, Topology};
@@ -13,17 +14,16 @@ use crate::load::Loaded;
 use crate::network::Routing;
 use crate::pattern_keys;
 use crate::patterns::Pattern;
-use crate::resolve::{Case, LONGEST};
+use crate::resolve::{Case, LONGEST, Setting};
 use crate::workload_keys::Workload;
 use crate::workloads::{Member, Part, Who};
 
 /// Builds the cases of an experiment.
 pub(crate) struct Builder<'a> {
     pub loaded: &'a Loaded,
-    pub fabric: &'a Topology,
+    pub variant: Option<&'a str>,
+    pub setting: &'a Arc<Setting>,
     pub schemes: &'a IndexMap<&'a str, OnFabric>,
-    /// How many classes ports tell apart.
-    pub classes: usize,
 }
 
 /// What is known of a case while its parts are built.
@@ -36,6 +36,11 @@ pub(crate) struct Building<'a> {
 }
 
 impl<'a> Builder<'a> {
+    /// The network.
+    pub fn fabric(&self) -> &'a Topology {
+        &self.setting.fabric
+    }
+
     /// The case of a workload at a point of the axis, and whether that point matters.
     pub fn case(
         &self,
@@ -76,8 +81,18 @@ impl<'a> Builder<'a> {
                 (labels.join("+"), None)
             }
         };
-        let pattern = name.to_owned();
-        Ok((Case { scheme, subflows, pattern, carriers, parts, groups, duration }, uses_axis))
+        let case = Case {
+            scheme,
+            subflows,
+            pattern: name.to_owned(),
+            variant: self.variant.map(str::to_owned),
+            setting: Arc::clone(self.setting),
+            carriers,
+            parts,
+            groups,
+            duration,
+        };
+        Ok((case, uses_axis))
     }
 
     fn parts(
@@ -254,14 +269,14 @@ impl<'a> Builder<'a> {
             Some(class) => (class, vec!["schemes", name, "class"]),
             None => (class, [path, &["class"]].concat()),
         };
-        if usize::from(class) >= self.classes {
-            let message = match self.classes {
+        if usize::from(class) >= self.setting.options.classes() {
+            let message = match self.setting.options.classes() {
                 1 => format!("class {class}: without `fabric.classes` there is only class 0"),
                 n => format!("class {class}: `fabric.classes` has 0 to {}", n - 1),
             };
             return Err(self.loaded.error_at(&at, &message));
         }
-        let carrier = carriers::carrier(self.loaded, self.fabric, name, scheme, subflows, class)?;
+        let carrier = carriers::carrier(self.loaded, self.fabric(), name, scheme, subflows, class)?;
         let is_same =
             |c: &Carrier| c.scheme == carrier.scheme && c.subflows == carrier.subflows && c.class == class;
         Ok(building.carriers.iter().position(is_same).unwrap_or_else(|| {

@@ -17,7 +17,7 @@ use crate::layers::QueueSampler;
 use crate::network::Routing;
 use crate::optimum::Optima;
 use crate::patience::{self, Patience};
-use crate::resolve::{Case, Plan};
+use crate::resolve::Case;
 use crate::sample::Sampler;
 use crate::sharing::share_a_port;
 use crate::unit::{self, Begun, Flow, Progress, Rows};
@@ -34,7 +34,6 @@ const HOPS: u64 = 1 << 21;
 
 /// A case under a seed, while it runs.
 pub(crate) struct Engine<'a, M> {
-    plan: &'a Plan,
     case: &'a Case,
     seed: u64,
     progress: &'a Progress,
@@ -105,22 +104,15 @@ where
     M: FnMut(Rows) -> Result<(), E>,
 {
     /// `empty` is the network at the start of the run.
-    pub fn new(
-        plan: &'a Plan,
-        empty: &'a Topology,
-        case: &'a Case,
-        seed: u64,
-        progress: &'a Progress,
-        measured: M,
-    ) -> Self {
+    pub fn new(empty: &'a Topology, case: &'a Case, seed: u64, progress: &'a Progress, measured: M) -> Self {
         let part = |part: &crate::workloads::Part| Running {
             source: part.source(seed),
-            halves: part.halves(seed, plan.fabric.hosts()),
+            halves: part.halves(seed, case.setting.fabric.hosts()),
             names: BTreeMap::new(),
         };
         let parts: Vec<Running> = case.parts.iter().map(part).collect();
-        let mut world = unit::world(plan, case, seed);
-        let mut links = Links::new(&plan.fabric, &plan.changes);
+        let mut world = unit::world(case, seed);
+        let mut links = Links::new(&case.setting.fabric, &case.setting.changes);
         links.apply(&mut world);
         let expected = parts.iter().map(|p| p.source.expected_bytes()).fold(0, u64::saturating_add);
         let endless = parts.iter().any(|p| p.source.is_endless());
@@ -129,16 +121,18 @@ where
         progress.expected_bytes.store(if endless { 0 } else { expected }, Ordering::Relaxed);
         progress.expected_ps.store(case.duration.unwrap_or(0), Ordering::Relaxed);
         Self {
-            plan,
             case,
             seed,
             progress,
             measured,
             patience: Patience::new(&world),
-            sampler: plan.samples.map(|interval| Sampler::new(plan, case, seed, interval, &world, &links)),
-            windows: Windows::new(&plan.windows, case.groups.len()),
-            converging: plan.convergence.map(Converging::new),
-            queues: plan.queues.map(|interval| QueueSampler::new(&plan.fabric, interval, world.now())),
+            sampler: case.setting.samples.map(|interval| Sampler::new(case, seed, interval, &world, &links)),
+            windows: Windows::new(&case.setting.windows, case.groups.len()),
+            converging: case.setting.convergence.map(Converging::new),
+            queues: case
+                .setting
+                .queues
+                .map(|interval| QueueSampler::new(&case.setting.fabric, interval, world.now())),
             world,
             links,
             parts,
@@ -187,7 +181,7 @@ where
         if let Some(why) = self.patience.look(&self.world) {
             self.complete = false;
             let waiting: Vec<&Begun> = self.live.values().map(|l| &l.begun).collect();
-            self.stuck = Some(patience::describe(why, &self.plan.fabric, &self.links, &waiting));
+            self.stuck = Some(patience::describe(why, &self.case.setting.fabric, &self.links, &waiting));
         }
         if self.links.apply(&mut self.world) {
             if let Some(sampler) = &mut self.sampler {
@@ -268,7 +262,7 @@ where
         let is_first = self.batch.is_empty() && !self.is_cut;
         self.is_whole &= is_first && self.live.values().next().is_none_or(|l| l.began == now);
         let part = &self.case.parts[begun.part];
-        let spec = unit::spec(self.plan, self.case, self.seed, id, &begun);
+        let spec = unit::spec(self.case, self.seed, id, &begun);
         let what = match (unit::datagrams(part, &begun.start), part.application(&begun.start)) {
             (Some(rate), _) => {
                 let payload = spec.config.mss;
@@ -354,13 +348,13 @@ where
         let carrier = &self.case.carriers[begun.member.carrier];
         let shares = match &*carrier.routing {
             Routing::Fixed(routes) if carrier.detects => {
-                let ways = unit::ways(self.plan, self.case, self.seed, &begun);
+                let ways = unit::ways(self.case, self.seed, &begun);
                 let opened = &ways.paths()[..record.opened as usize];
                 Some(share_a_port(opened, &routes.unavoidable(from, to)))
             }
             Routing::Fixed(_) | Routing::Nodes { .. } => None,
         };
-        let locality = self.plan.fabric.locality(from, to);
+        let locality = self.case.setting.fabric.locality(from, to);
         let flow = Flow { begun, locality, shares, ideal, record: *record };
         self.batch.push((flow, record.id));
         begun
@@ -368,7 +362,7 @@ where
 
     fn sample(&mut self) -> Result<(), E> {
         let Some(sampler) = &mut self.sampler else { return Ok(()) };
-        let interval = sampler.take(&self.world, &self.plan.fabric, self.round);
+        let interval = sampler.take(&self.world, &self.case.setting.fabric, self.round);
         self.windows.add(&interval.subflows);
         if let Some(converging) = &mut self.converging {
             converging.add(&interval.subflows);

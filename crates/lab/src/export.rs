@@ -27,7 +27,7 @@ pub enum Format {
 pub struct Only(Vec<(String, Vec<String>)>);
 
 /// The columns by which flows are chosen.
-const AXES: [&str; 5] = ["scheme", "subflows", "pattern", "seed", "group"];
+const AXES: [&str; 6] = ["scheme", "subflows", "pattern", "variant", "seed", "group"];
 
 impl Only {
     /// Reads `KEY=VALUE[,VALUE]…` for each of `settings`.
@@ -78,6 +78,7 @@ impl Row<'_> {
     fn text(&self, column: &str) -> Result<String, LabError> {
         match self.columns.iter().find(|(name, _)| name == column) {
             Some((_, values)) => Ok(values.value(self.row).to_string()),
+            None if column == "variant" => Ok(String::new()), // the experiment has none
             None => {
                 let message =
                     format!("there is no column `{column}`: did another version of this program write it?");

@@ -81,7 +81,7 @@ pub use network::Routing;
 pub use optimum::{
     ClaimEntry, FluidEntry, LinkEntry, OptimumCase, OptimumEntry, OptimumReport, RatesEntry, optimum,
 };
-pub use resolve::{Case, Plan, resolve};
+pub use resolve::{Case, Plan, Setting, resolve};
 pub use run::{MODEL_VERSION, Options, Report, Status, Watch, default_out, run};
 pub use summary::{CaseResult, Metrics, Parts, SeedResult, WindowGroup, WindowResult};
 pub use topology_report::{

@@ -56,7 +56,7 @@ pub(crate) fn collective(at: &At) -> Result<Make, LabError> {
         FlowSize::Fixed(bytes) => bytes.0,
         _ => return Err(at.wrong("size", "what a rank holds: one size, such as \"100MB\"")),
     };
-    let mut ranks = at.set("ranks", &w.ranks)?.unwrap_or_else(|| (0..at.b.fabric.hosts()).collect());
+    let mut ranks = at.set("ranks", &w.ranks)?.unwrap_or_else(|| (0..at.b.fabric().hosts()).collect());
     if let Some(stride) = w.stride {
         let stride = at.number("stride", Some(stride), 1, ranks.len() as u32)?;
         let places = workload::strided(ranks.len() as u32, stride);
@@ -108,7 +108,7 @@ fn trace(at: &At) -> Result<Tasks, LabError> {
         let line = text.lines().nth(e.line - 1).unwrap_or("");
         at.wrong("file", &quoted(&path, (e.line, e.column), &e.message, line))
     })?;
-    let hosts = at.b.fabric.hosts();
+    let hosts = at.b.fabric().hosts();
     if goal.ranks > hosts {
         let message = format!("{} has {} ranks, and the fabric {hosts} hosts", path.display(), goal.ranks);
         return Err(at.wrong("file", &message));
@@ -152,14 +152,14 @@ fn flows(at: &At) -> Result<Tasks, LabError> {
         entries.extend(std::iter::repeat_n(i, count as usize));
     }
     let error = |e: FlowError| wrong(entries[e.flow], e.key, &e.message);
-    flow_file::tasks(flows, &HostSets { fabric: at.b.fabric }.names()).map_err(error)
+    flow_file::tasks(flows, &HostSets { fabric: at.b.fabric() }.names()).map_err(error)
 }
 
 /// The flows of a file.
 fn file(at: &At, file: &str) -> Result<Tasks, LabError> {
     let path = beside(&at.b.loaded.source, file);
     let text = fs::read_to_string(&path).map_err(|e| at.wrong("file", &unreadable(&path, &e)))?;
-    let hosts = HostSets { fabric: at.b.fabric }.names();
+    let hosts = HostSets { fabric: at.b.fabric() }.names();
     flow_file::read(&path.display().to_string(), &text, &hosts)
 }
 
@@ -237,17 +237,17 @@ fn paths(
         let message = format!("{} paths for {} subflows", via.len(), carrier.paths);
         return Err(wrong(&message));
     }
-    let hosts = HostSets { fabric: b.fabric }.names();
+    let hosts = HostSets { fabric: b.fabric() }.names();
     let end = |host: &Host, key: &str| hosts.find(host).map_err(|e| b.wrong(at, key, &e));
     let (from, to) = (end(&flow.from, "from")?, end(&flow.to, "to")?);
     let all = routes.all(from, to, MOST_PATHS);
     via.iter()
         .map(|nodes| {
-            let wanted = nodes
-                .iter()
-                .map(|name| b.fabric.node(name).ok_or_else(|| wrong(&format!("there is no node `{name}`"))));
+            let wanted = nodes.iter().map(|name| {
+                b.fabric().node(name).ok_or_else(|| wrong(&format!("there is no node `{name}`")))
+            });
             let wanted = wanted.collect::<Result<Vec<u32>, _>>()?;
-            let found = all.iter().find(|route| passes(b.fabric, route, &wanted));
+            let found = all.iter().find(|route| passes(b.fabric(), route, &wanted));
             found.map(|r| Path { there: r.there.clone(), back: r.back.clone() }).ok_or_else(|| {
                 let names = nodes.join(", ");
                 wrong(&format!("no shortest path from {} to {} passes {names}", flow.from, flow.to))

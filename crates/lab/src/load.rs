@@ -1,4 +1,4 @@
-//! From text to an experiment: the file, the profile, `--set`; and where in the file an error lies.
+//! From text to an experiment: the file, the profile, its variants, `--set`; and where in the file an error lies.
 
 use std::path::Path;
 use std::{fs, io};
@@ -10,6 +10,7 @@ use crate::error::{LabError, did_you_mean};
 use crate::experiment::Experiment;
 use crate::graph_file;
 use crate::papers;
+use crate::variants::{self, LoadedVariant};
 
 /// Which size of an experiment is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +51,10 @@ pub struct Loaded {
     pub resolved: Table,
     /// What the profile changed: path, the file's value, the profile's.
     pub cuts: Vec<(String, String, String)>,
-    /// What does not stand in the file: path, and where it comes from.
-    overrides: Vec<(String, String)>,
+    /// Its variants, in the order of the file.
+    pub variants: Vec<LoadedVariant>,
+    /// What does not stand where it belongs in the file: path, and where it comes from.
+    pub(crate) overrides: Vec<(String, String)>,
 }
 
 impl Loaded {
@@ -64,17 +67,22 @@ impl Loaded {
     /// there.
     pub(crate) fn error_at(&self, path: &[&str], message: &str) -> LabError {
         let dotted = path.join(".");
-        let below = |parent: &str| {
-            dotted.strip_prefix(parent).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-                || parent.strip_prefix(&*dotted).is_some_and(|rest| rest.starts_with('.'))
-        };
-        if let Some((_, cause)) = self.overrides.iter().rev().find(|(p, _)| below(p)) {
+        if let Some(cause) = self.cause(&dotted) {
             return LabError::Input(format!("{cause}: {message}"));
         }
         LabError::Input(match locate(&self.source.text, path) {
             Some(offset) => at(&self.source, offset, message),
             None => format!("{}: {dotted}: {message}", self.source.name),
         })
+    }
+
+    /// What put the value at `dotted` there, if the file did not.
+    pub(crate) fn cause(&self, dotted: &str) -> Option<&str> {
+        let below = |parent: &str| {
+            dotted.strip_prefix(parent).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                || parent.strip_prefix(dotted).is_some_and(|rest| rest.starts_with('.'))
+        };
+        self.overrides.iter().rev().find(|(path, _)| below(path)).map(|(_, cause)| &**cause)
     }
 }
 
@@ -107,7 +115,7 @@ pub fn find(name: &str) -> Result<Source, LabError> {
     }
 }
 
-/// Reads `source`, applies the profile and then the settings `PATH=VALUE`.
+/// Reads `source`, applies the profile, the variants if there are any, and then the settings `PATH=VALUE`.
 ///
 /// # Errors
 /// The first thing that is wrong, with its place in the file, or the setting that made it wrong.
@@ -128,13 +136,30 @@ pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loa
     for setting in settings {
         let path = apply(&mut resolved, setting)?;
         let cause = format!("--set {setting}");
+        let of_variants = variants::set(&mut resolved, &path, setting)?;
         check(&resolved, &cause)?;
-        overrides.push((path, cause));
+        overrides.extend(of_variants.into_iter().chain([path]).map(|path| (path, cause.clone())));
     }
-    let experiment = Experiment::deserialize_table(&resolved).map_err(|e| LabError::Input(e.to_string()))?;
-    let mut loaded = Loaded { source, experiment, resolved, cuts, overrides };
-    graph_file::read(&mut loaded)?;
+    let mut loaded = Loaded::new(source, resolved, overrides)?;
+    loaded.cuts = cuts;
+    loaded.variants = variants::load(&loaded)?;
     Ok(loaded)
+}
+
+impl Loaded {
+    /// Of a table that was checked.
+    pub(crate) fn new(
+        source: Source,
+        resolved: Table,
+        overrides: Vec<(String, String)>,
+    ) -> Result<Self, LabError> {
+        let experiment =
+            Experiment::deserialize_table(&resolved).map_err(|e| LabError::Input(e.to_string()))?;
+        let (cuts, variants) = (Vec::new(), Vec::new());
+        let mut loaded = Self { source, experiment, resolved, cuts, variants, overrides };
+        graph_file::read(&mut loaded)?;
+        Ok(loaded)
+    }
 }
 
 impl Experiment {
@@ -143,14 +168,14 @@ impl Experiment {
     }
 }
 
-fn check(table: &Table, cause: &str) -> Result<(), LabError> {
+pub(crate) fn check(table: &Table, cause: &str) -> Result<(), LabError> {
     Experiment::deserialize_table(table).map(drop).map_err(|e| {
         LabError::Input(format!("{cause}: {}\n\nhint: `tresse schema` has every key", e.message()))
     })
 }
 
-/// Puts the profile's tables over the experiment's.
-fn merge(base: &mut Table, over: &Table, path: &str, cuts: &mut Vec<(String, String, String)>) {
+/// Puts tables over the experiment's; `cuts` gets what changes: path, old value, new value.
+pub(crate) fn merge(base: &mut Table, over: &Table, path: &str, cuts: &mut Vec<(String, String, String)>) {
     for (key, value) in over {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
         match (base.get_mut(key), value) {
@@ -166,7 +191,7 @@ fn merge(base: &mut Table, over: &Table, path: &str, cuts: &mut Vec<(String, Str
 
 /// Applies `a.b.c=VALUE` and returns the path; a value that is not TOML is a string, so that units
 /// need no quotes.
-fn apply(table: &mut Table, setting: &str) -> Result<String, LabError> {
+pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, LabError> {
     let bad = |message: String| LabError::Input(format!("--set {setting}: {message}"));
     let (path, text) = setting
         .split_once('=')
@@ -214,7 +239,7 @@ fn at(source: &Source, offset: usize, message: &str) -> String {
 }
 
 /// `file:line: what`, for what stands at `path`.
-fn place(source: &Source, path: &[&str], what: &str) -> String {
+pub(crate) fn place(source: &Source, path: &[&str], what: &str) -> String {
     match locate(&source.text, path) {
         Some(offset) => {
             let line = source.text[..offset].matches('\n').count() + 1;

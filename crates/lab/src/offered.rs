@@ -58,7 +58,7 @@ mod tests {
             text = text.replace(from, to);
         }
         let loaded = load(Source { name: "t".into(), text }, Profile::Quick, &[]).expect("valid");
-        resolve(&loaded, &["scheme=dctcp".to_owned()]).expect("valid").fabric
+        resolve(&loaded, &["scheme=dctcp".to_owned()]).expect("valid").fabric().clone()
     }
 
     fn all(topology: &Topology, inter_rack: bool) -> Capacity {

@@ -98,6 +98,7 @@ const PAGES: &[Page] = &[
     page!(Topics, "reduction", "RFC 6937, XMP Alg. 1"),
     page!(Topics, "delayed-acks", "RFC 5681 §4.2, RFC 8257 §3.2"),
     page!(Topics, "profiles", ""),
+    page!(Topics, "variants", ""),
     page!(Topics, "optimum", "THESIS §2.3, XMP §2.1"),
     page!(Topics, "results", ""),
     page!(Topics, "claims", ""),

@@ -151,7 +151,7 @@ impl At<'_> {
     }
 
     fn hosts(&self) -> u32 {
-        self.b.fabric.hosts()
+        self.b.fabric().hosts()
     }
 
     /// The sizes; none if flows have no end.
@@ -176,7 +176,7 @@ impl At<'_> {
 
     /// The hosts that a key names; `default` if it is not said.
     pub fn set(&self, key: &str, set: &Option<keys::HostSet>) -> Result<Option<Vec<u32>>, LabError> {
-        let sets = HostSets { fabric: self.b.fabric };
+        let sets = HostSets { fabric: self.b.fabric() };
         set.as_ref().map(|set| sets.hosts(set).map_err(|e| self.wrong(key, &e))).transpose()
     }
 
@@ -227,7 +227,7 @@ impl At<'_> {
         if size.is_none() && self.w.rounds.is_some() {
             return Err(self.wrong("rounds", "flows without a `size` never finish, so there is one round"));
         }
-        let racks = &self.b.fabric.racks;
+        let racks = &self.b.fabric().racks;
         let pairing = match self.kind {
             Kind::Permutation => Pairing::Permutation(self.hosts()),
             _ if racks.iter().all(|&r| r == racks[0]) => {
@@ -286,7 +286,7 @@ impl At<'_> {
 
     /// The rack of every host, if flows are to leave theirs.
     fn racks(&self) -> Result<Option<Vec<u32>>, LabError> {
-        let racks = &self.b.fabric.racks;
+        let racks = &self.b.fabric().racks;
         match self.w.pairs.unwrap_or_default() {
             keys::Pairs::Any => Ok(None),
             keys::Pairs::InterRack if racks.iter().all(|&r| r == racks[0]) => {
@@ -346,7 +346,7 @@ impl At<'_> {
         let (pairs, from, to) = self.pairs()?;
         let inter_rack = w.pairs == Some(keys::Pairs::InterRack);
         let allowed = Allowed { from: &from, to: &to, inter_rack };
-        let Some(capacity) = offered::capacity(self.b.fabric, &allowed) else {
+        let Some(capacity) = offered::capacity(self.b.fabric(), &allowed) else {
             return Err(self.wrong("pattern", "a sender has no path to its receiver"));
         };
         let of = match w.load_on.unwrap_or_default() {

@@ -1,7 +1,8 @@
-//! From an experiment to its cases: every point of the axes scheme, subflows and pattern.
+//! From an experiment to its cases: every point of the axes scheme, subflows, pattern and variant.
 
 use std::iter;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 use tresse_fabric::{MICROSECOND, Time, Topology};
@@ -29,6 +30,10 @@ pub struct Case {
     pub subflows: Option<u32>,
     /// The name of its workload.
     pub pattern: String,
+    /// The name of its variant; `None` if the experiment has none.
+    pub variant: Option<String>,
+    /// What it has in common with the other cases of its variant.
+    pub setting: Arc<Setting>,
     /// What carries its flows; at least one.
     pub carriers: Vec<Carrier>,
     /// What runs at the same time.
@@ -45,15 +50,17 @@ impl Case {
     pub fn axes(&self) -> IndexMap<&'static str, String> {
         let subflows = self.subflows.map(|n| ("subflows", n.to_string()));
         let scheme = iter::once(("scheme", self.scheme.clone()));
-        scheme.chain(subflows).chain([("pattern", self.pattern.clone())]).collect()
+        let pattern = iter::once(("pattern", self.pattern.clone()));
+        let variant = self.variant.iter().map(|name| ("variant", name.clone()));
+        scheme.chain(subflows).chain(pattern).chain(variant).collect()
     }
 
-    /// A name for people: `xmp-2 permutation`, or `opn permutation` if the path manager decides.
+    /// A name for people: `xmp-2 permutation`, `opn permutation` if the path manager decides, `xmp-2 permutation
+    /// queue-50` of a variant.
     pub fn label(&self) -> String {
-        match self.subflows {
-            Some(n) => format!("{}-{n} {}", self.scheme, self.pattern),
-            None => format!("{} {}", self.scheme, self.pattern),
-        }
+        let subflows = self.subflows.map(|n| format!("-{n}")).unwrap_or_default();
+        let variant = self.variant.iter().map(|name| format!(" {name}")).collect::<String>();
+        format!("{}{subflows} {}{variant}", self.scheme, self.pattern)
     }
 
     /// Whether some of its flows make up jobs.
@@ -75,17 +82,18 @@ impl Case {
     }
 }
 
-/// An experiment, ready to run.
+/// What the cases of a variant have in common, or all cases if there are no variants: the network, and what is
+/// measured.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct Setting {
     /// The network.
     pub fabric: Topology,
     /// What its ports have beyond a queue with a threshold.
     pub options: PortOptions,
     /// What becomes of its links.
     pub(crate) changes: Vec<Change>,
-    /// The cases, in the order of the file.
-    pub cases: Vec<Case>,
+    /// Whether the ports' totals are written down.
+    pub links: bool,
     /// The interval between samples, ps; no samples without.
     pub samples: Option<Time>,
     /// The windows of time of which is told what flows got in them; none without samples.
@@ -98,11 +106,49 @@ pub struct Plan {
     pub convergence: Option<Criterion>,
 }
 
+/// An experiment, ready to run.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The cases, in the order of the file: at least one.
+    pub cases: Vec<Case>,
+}
+
+impl Plan {
+    /// The network of the first case: that of all, if there are no variants.
+    pub fn fabric(&self) -> &Topology {
+        &self.cases[0].setting.fabric
+    }
+}
+
 /// Checks what a type cannot, and builds the cases that `only` (`KEY=VALUE[,VALUE]…`) keeps.
 ///
 /// # Errors
 /// The first thing that is wrong, with its place in the file.
 pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
+    let mut cases = Vec::new();
+    if loaded.variants.is_empty() {
+        cases = self::cases(loaded, None)?;
+    }
+    for variant in &loaded.variants {
+        let mut own = self::cases(&variant.loaded, Some(&variant.name))?;
+        for filter in &variant.only {
+            let wrong = |e: String| loaded.error_at(&["variants", &variant.name, "only"], &e);
+            own = keep(own, filter).map_err(wrong)?;
+        }
+        cases.extend(own);
+    }
+    spoken_of::check(&loaded.experiment, &cases, loaded.is_as_written()).map_err(|(path, e)| {
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        loaded.error_at(&path, &e)
+    })?;
+    for filter in only {
+        cases = keep(cases, filter).map_err(|e| LabError::Input(format!("--only {filter}: {e}")))?;
+    }
+    Ok(Plan { cases })
+}
+
+/// All cases of an experiment without variants, or of one variant.
+fn cases(loaded: &Loaded, variant: Option<&str>) -> Result<Vec<Case>, LabError> {
     let experiment = &loaded.experiment;
     let wrong = |path: &[&str], message: String| loaded.error_at(path, &message);
     let wrong_below = |(path, message): network::Wrong| {
@@ -115,20 +161,24 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
     let fixed: Vec<_> =
         schemes.iter().map(|(name, s)| (*name, matches!(*s.routing, Routing::Fixed(_)))).collect();
     let changes = changes::resolve(&experiment.changes, &fabric, &fixed).map_err(wrong_below)?;
+    let measure = &experiment.measure;
     let interval = |key, interval: Option<Duration>| match interval.map(|i| i.0) {
         Some(i) if !INTERVALS.contains(&i) => {
             Err(wrong(&["measure", key], "an interval of 1us to 1000s".into()))
         }
         interval => Ok(interval),
     };
-    let samples = interval("samples", experiment.measure.samples)?;
-    let queues = interval("queues", experiment.measure.queues)?;
+    let samples = interval("samples", measure.samples)?;
+    let queues = interval("queues", measure.queues)?;
     let packets = schemes.values().map(|s| s.transport.mss + s.transport.header);
     let packet = packets.max().unwrap_or(common.mss + common.header);
     let options = PortOptions::new(&experiment.fabric, &fabric.layer_names, packet)
         .map_err(|(path, e)| wrong(path, e))?;
-    let builder =
-        building::Builder { loaded, fabric: &fabric, schemes: &schemes, classes: options.classes() };
+    let (links, rtt) = (measure.links, measure.rtt);
+    let (windows, convergence) = (windows(loaded)?, convergence(loaded)?);
+    let setting =
+        Arc::new(Setting { fabric, options, changes, links, samples, windows, queues, rtt, convergence });
+    let builder = building::Builder { loaded, variant, setting: &setting, schemes: &schemes };
     let mut cases = Vec::new();
     for (pattern, workload) in &experiment.workloads {
         for axis in axis(&schemes) {
@@ -139,16 +189,10 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
             }
         }
     }
-    spoken_of::check(experiment, &cases, &fabric, loaded.is_as_written()).map_err(wrong_below)?;
     if cases.is_empty() {
         return Err(LabError::Input(format!("{}: no scheme or no workload", loaded.source.name)));
     }
-    for filter in only {
-        cases = keep(cases, filter)?;
-    }
-    let rtt = experiment.measure.rtt;
-    let (windows, convergence) = (windows(loaded)?, convergence(loaded)?);
-    Ok(Plan { fabric, options, changes, cases, samples, windows, queues, rtt, convergence })
+    Ok(cases)
 }
 
 /// The windows of time.
@@ -201,17 +245,16 @@ pub(crate) const LONGEST: u64 = 1000 * tresse_fabric::SECOND;
 /// The intervals of measurements, ps.
 const INTERVALS: RangeInclusive<Time> = MICROSECOND..=LONGEST;
 
-/// The cases that `KEY=VALUE[,VALUE]…` names.
-fn keep(cases: Vec<Case>, filter: &str) -> Result<Vec<Case>, LabError> {
-    let bad = |message: String| LabError::Input(format!("--only {filter}: {message}"));
+/// The cases that `KEY=VALUE[,VALUE]…` names, or what is wrong with it.
+fn keep(cases: Vec<Case>, filter: &str) -> Result<Vec<Case>, String> {
     let keys: IndexSet<&str> = cases.iter().flat_map(|c| c.axes().into_keys()).collect();
     let keys: Vec<&str> = keys.into_iter().collect();
     let (key, values) = filter
         .split_once('=')
-        .ok_or_else(|| bad(format!("expected KEY=VALUE[,VALUE]…, with a key of {}", keys.join(", "))))?;
+        .ok_or_else(|| format!("expected KEY=VALUE[,VALUE]…, with a key of {}", keys.join(", ")))?;
     if !keys.contains(&key) {
         let hint = did_you_mean(key, keys.iter().copied());
-        return Err(bad(format!("there is no axis `{key}`{hint} (there are: {})", keys.join(", "))));
+        return Err(format!("there is no axis `{key}`{hint} (there are: {})", keys.join(", ")));
     }
     let wanted: Vec<&str> = values.split(',').map(str::trim).collect();
     let known: IndexSet<String> = cases.iter().filter_map(|c| c.axes().swap_remove(key)).collect();
@@ -219,7 +262,7 @@ fn keep(cases: Vec<Case>, filter: &str) -> Result<Vec<Case>, LabError> {
         let names = known.iter().map(String::as_str).filter(|k| k.parse::<u32>().is_err());
         let hint = did_you_mean(unknown, names);
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        return Err(bad(format!("no case has {key} = {unknown}{hint} (there are: {})", known.join(", "))));
+        return Err(format!("no case has {key} = {unknown}{hint} (there are: {})", known.join(", ")));
     }
     let is_wanted = |case: &Case| case.axes().get(key).is_some_and(|value| wanted.contains(&value.as_str()));
     Ok(cases.into_iter().filter(is_wanted).collect())

@@ -161,11 +161,7 @@ pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Re
         claims: Vec::new(),
     };
     save(&report, loaded, options)?;
-    let tables = Mutex::new(Tables::create(
-        &options.out,
-        &loaded.experiment.measure,
-        plan.cases.iter().any(Case::has_jobs),
-    )?);
+    let tables = Mutex::new(Tables::create(&options.out, &plan.cases)?);
 
     let units: Vec<(&Case, u64)> =
         seeds(options).flat_map(|seed| plan.cases.iter().map(move |c| (c, seed))).collect();
@@ -183,7 +179,7 @@ pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Re
         report.cases = cases.values().cloned().collect();
         save(&report, loaded, options)
     };
-    let outcomes = simulate(plan, &units, options.parallel, watch, &tables, ended).inspect_err(|_| {
+    let outcomes = simulate(&units, options.parallel, watch, &tables, ended).inspect_err(|_| {
         report.status = Status::Partial;
         // The folder may be why it failed: the first error is the one to tell.
         let _ = save(&report, loaded, options);
@@ -224,7 +220,6 @@ const REFRESH: Duration = Duration::from_secs(1);
 
 /// Runs the units on `parallel` threads; None for those that were never begun. `ended` is called after each.
 fn simulate(
-    plan: &Plan,
     units: &[(&Case, u64)],
     parallel: usize,
     watch: &Watch,
@@ -254,7 +249,7 @@ fn simulate(
                 return Ok(());
             }
             let progress = &watch.units[i].1;
-            let outcome = unit::run(plan, case, seed, &watch.stop, progress, |rows| match rows {
+            let outcome = unit::run(case, seed, &watch.stop, progress, |rows| match rows {
                 Rows::Flows(flows, optimum) => write(&mut |t| t.flows(case, seed, flows, optimum)),
                 Rows::Jobs(jobs) => write(&mut |t| t.jobs(case, seed, jobs)),
                 Rows::Samples(interval) => write(&mut |t| t.samples(case, seed, interval)),

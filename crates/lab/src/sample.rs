@@ -9,7 +9,7 @@ use tresse_sim::World;
 use crate::changes::Links;
 use crate::optimum::{NoOptimum, Steps};
 use crate::ports::{PortSample, Ports};
-use crate::resolve::{Case, Plan};
+use crate::resolve::Case;
 use crate::unit::Begun;
 
 /// A subflow in an interval, or in that part of it in which its flow was there.
@@ -75,20 +75,13 @@ struct Watched {
 
 impl<'a> Sampler<'a> {
     /// An interval begins now; nothing is there yet.
-    pub fn new(
-        plan: &'a Plan,
-        case: &'a Case,
-        seed: u64,
-        interval: Time,
-        world: &World,
-        links: &Links<'a>,
-    ) -> Self {
+    pub fn new(case: &'a Case, seed: u64, interval: Time, world: &World, links: &Links<'a>) -> Self {
         Self {
             interval,
             start: world.now(),
             flows: BTreeMap::new(),
             rows: Vec::new(),
-            optimum: Some(Steps::new(plan, case, seed, links.clone(), world.now())),
+            optimum: Some(Steps::new(case, seed, links.clone(), world.now())),
             ports: Ports::new(world),
         }
     }

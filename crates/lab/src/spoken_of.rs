@@ -1,7 +1,7 @@
 //! What published numbers, claims and the table speak of: cases, parts of them, and metrics.
 
 use indexmap::IndexSet;
-use tresse_fabric::{Locality, Topology};
+use tresse_fabric::Locality;
 
 use crate::claims::Form;
 use crate::error::did_you_mean;
@@ -17,13 +17,8 @@ use crate::{layers, windows};
 ///
 /// # Errors
 /// The first thing that there is not, with its place in the file.
-pub(crate) fn check(
-    experiment: &Experiment,
-    cases: &[Case],
-    fabric: &Topology,
-    is_as_written: bool,
-) -> Result<(), Wrong> {
-    let names = Names { experiment, cases, fabric, is_as_written };
+pub(crate) fn check(experiment: &Experiment, cases: &[Case], is_as_written: bool) -> Result<(), Wrong> {
+    let names = Names { experiment, cases, is_as_written };
     for (place, value) in experiment.published.values.iter().enumerate() {
         let metrics: Vec<&str> = value.numbers().map(|(metric, _)| metric).collect();
         names
@@ -54,7 +49,6 @@ fn path(keys: &[&str]) -> Vec<String> {
 struct Names<'a> {
     experiment: &'a Experiment,
     cases: &'a [Case],
-    fabric: &'a Topology,
     is_as_written: bool,
 }
 
@@ -147,6 +141,9 @@ impl Names<'_> {
             let labels: Vec<String> = self.cases.iter().filter(of_scheme).map(Case::label).collect();
             return Err(format!("there is no such case (there are: {})", labels.join(", ")));
         }
+        if self.meant(selector).next().is_none() {
+            return Ok(()); // a setting has taken the case away: nothing is said of what is run
+        }
         let part = selector.part();
         if selector.window.is_some() || selector.subflow.is_some() {
             return self.window(selector, metrics);
@@ -169,8 +166,11 @@ impl Names<'_> {
             "distance" => DISTANCES.iter().map(|d| Locality::name(*d)).collect(),
             "size" => SIZES.iter().map(|(name, _)| *name).collect(),
             _ => {
-                let hosts = self.experiment.measure.queues.map(|_| layers::HOSTS);
-                self.fabric.layer_names.iter().map(|name| &**name).chain(hosts).collect()
+                let settings = || self.cases.iter().map(|c| &c.setting);
+                let hosts = settings().find_map(|s| s.queues).map(|_| layers::HOSTS);
+                let layers = settings().flat_map(|s| s.fabric.layer_names.iter().map(|name| &**name));
+                let layers: IndexSet<&str> = layers.chain(hosts).collect();
+                layers.into_iter().collect()
             }
         };
         known(what, name, &names)?;

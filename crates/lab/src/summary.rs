@@ -142,7 +142,7 @@ pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -
         no_optimum: why_none.or_else(cut_short),
         optimum,
         optimum_of: "round_start".to_owned(),
-        no_convergence: no_convergence(outcomes, experiment),
+        no_convergence: no_convergence(outcomes, case),
         no_sharing_score: sharing::why_none(case),
     }
 }
@@ -190,7 +190,12 @@ fn published(case: &Case, experiment: &Experiment) -> (IndexMap<String, f64>, Pa
     let of_case = experiment.published.values.iter().filter(|v| {
         let same_number = v.subflows.is_none_or(|n| case.subflows == Some(n));
         // What flows got in a window is compared with that window (`claims::PublishedNumber`).
-        v.scheme == case.scheme && same_number && v.pattern == case.pattern && v.window.is_none()
+        let same_variant = v.variant.is_none() || v.variant == case.variant;
+        v.scheme == case.scheme
+            && same_number
+            && v.pattern == case.pattern
+            && same_variant
+            && v.window.is_none()
     });
     let (mut of_all, mut of_parts) = (IndexMap::new(), Parts::<IndexMap<_, _>>::new());
     for value in of_case {
@@ -217,8 +222,8 @@ fn jumps_found(outcomes: &[Outcome], experiment: &Experiment) -> IndexMap<String
 }
 
 /// Why a case has no convergence times, if they were asked for.
-fn no_convergence(outcomes: &[Outcome], experiment: &Experiment) -> Option<String> {
-    experiment.measure.convergence.as_ref()?;
+fn no_convergence(outcomes: &[Outcome], case: &Case) -> Option<String> {
+    case.setting.convergence?;
     let most = convergence::MOST_FLOWS;
     let flows = outcomes.iter().map(|o| o.flows.len()).max().filter(|n| *n > most);
     flows
@@ -235,13 +240,16 @@ fn no_convergence(outcomes: &[Outcome], experiment: &Experiment) -> Option<Strin
         })
 }
 
-/// The axes of a case, as results name it; `subflows` is null if the path manager decides.
+/// The axes of a case, as results name it; `subflows` is null if the path manager decides, and there is a `variant`
+/// only if the experiment has some.
 pub(crate) fn axes(case: &Case) -> IndexMap<&'static str, serde_json::Value> {
-    IndexMap::from([
+    let mut axes = IndexMap::from([
         ("scheme", case.scheme.clone().into()),
         ("subflows", case.subflows.into()),
         ("pattern", case.pattern.clone().into()),
-    ])
+    ]);
+    axes.extend(case.variant.clone().map(|variant| ("variant", variant.into())));
+    axes
 }
 
 /// A fingerprint of everything that was simulated: equal digests, equal results. It depends on the

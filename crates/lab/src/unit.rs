@@ -17,7 +17,7 @@ use crate::layers::Lengths;
 use crate::network::Routing;
 use crate::optimum::Optima;
 use crate::port_options::PortConfigs;
-use crate::resolve::{Case, Plan};
+use crate::resolve::Case;
 use crate::sample::Interval;
 use crate::summary::WindowResult;
 use crate::workloads::{Member, Own, Part};
@@ -161,15 +161,14 @@ pub enum Rows<'a> {
 /// # Errors
 /// What `measured` returned.
 pub fn run<E>(
-    plan: &Plan,
     case: &Case,
     seed: u64,
     stop: &AtomicBool,
     progress: &Progress,
     measured: impl FnMut(Rows) -> Result<(), E>,
 ) -> Result<Outcome, E> {
-    let empty = changes::at_start(&plan.fabric, &plan.changes);
-    let mut engine = Engine::new(plan, &empty, case, seed, progress, measured);
+    let empty = changes::at_start(&case.setting.fabric, &case.setting.changes);
+    let mut engine = Engine::new(&empty, case, seed, progress, measured);
     engine.turn(stop)?;
     let outcome = engine.finish()?;
     progress.done.store(true, Ordering::Relaxed);
@@ -177,11 +176,11 @@ pub fn run<E>(
 }
 
 /// The flows that start at once, at time 0.
-pub(crate) fn first(plan: &Plan, case: &Case, seed: u64) -> Vec<Begun> {
+pub(crate) fn first(case: &Case, seed: u64) -> Vec<Begun> {
     let mut begun = Vec::new();
     for (place, part) in case.parts.iter().enumerate() {
         let mut source = part.source(seed);
-        let halves = part.halves(seed, plan.fabric.hosts());
+        let halves = part.halves(seed, case.setting.fabric.hosts());
         while source.next() == 0 {
             let Some(action) = source.poll(0) else { break };
             if let Action::Start(start) = action {
@@ -193,15 +192,15 @@ pub(crate) fn first(plan: &Plan, case: &Case, seed: u64) -> Vec<Begun> {
 }
 
 /// The network of `case` under `seed`, without connections.
-pub(crate) fn world(plan: &Plan, case: &Case, seed: u64) -> World {
-    let mut configs = plan.options.apply(&plan.fabric, seed);
-    changes::serve(&plan.changes, &mut configs);
+pub(crate) fn world(case: &Case, seed: u64) -> World {
+    let mut configs = case.setting.options.apply(&case.setting.fabric, seed);
+    changes::serve(&case.setting.changes, &mut configs);
     let PortConfigs { ports, servers, pools } = configs;
     let longest = case.carriers.iter().map(|c| c.routing.longest()).max().unwrap_or(0);
     let fabric = Fabric::new(&ports, longest).with_servers(&servers, &pools);
     let fabric = match case.nodes() {
         Some(Routing::Nodes { balancing, .. }) => {
-            fabric.with_forwarding(plan.fabric.network.clone(), *balancing, seed)
+            fabric.with_forwarding(case.setting.fabric.network.clone(), *balancing, seed)
         }
         Some(Routing::Fixed(_)) | None => fabric,
     };
@@ -209,11 +208,11 @@ pub(crate) fn world(plan: &Plan, case: &Case, seed: u64) -> World {
         Some(flags) => fabric.with_flags(flags),
         None => fabric,
     });
-    if plan.rtt { world.with_rtts(case.groups.len()) } else { world }
+    if case.setting.rtt { world.with_rtts(case.groups.len()) } else { world }
 }
 
 /// The ways of a flow: what is random of them comes from its own stream.
-pub(crate) fn ways(plan: &Plan, case: &Case, seed: u64, flow: &Begun) -> Ways {
+pub(crate) fn ways(case: &Case, seed: u64, flow: &Begun) -> Ways {
     let (part, carrier, start) = (&case.parts[flow.part], &case.carriers[flow.member.carrier], &flow.start);
     if let Some(Own { paths: Some(paths), .. }) = part.own(start) {
         return Ways::Fixed(paths.clone());
@@ -224,19 +223,19 @@ pub(crate) fn ways(plan: &Plan, case: &Case, seed: u64, flow: &Begun) -> Ways {
     } else {
         part.stream(seed, "addresses", start)
     };
-    let first = |host| plan.fabric.addresses(host).start;
+    let first = |host| case.setting.fabric.addresses(host).start;
     match &*carrier.routing {
         Routing::Fixed(routes) => {
             let drawn = routes.draw(start.from, start.to, carrier.paths, |n| stream.below(n.into()) as u32);
             Ways::Fixed(drawn.into_iter().map(|Route { there, back }| Path { there, back }).collect())
         }
         Routing::Nodes { paths, .. } => Ways::Forwarded {
-            from: match plan.fabric.addresses(start.from) {
+            from: match case.setting.fabric.addresses(start.from) {
                 // Aliases, one for each subflow.
                 one if one.len() == 1 => one.cycle().take(carrier.paths as usize).collect(),
                 several => several.collect(),
             },
-            to: plan.fabric.addresses(start.to).collect(),
+            to: case.setting.fabric.addresses(start.to).collect(),
             paths: paths.count(first(start.from), first(start.to)).min(u16::MAX.into()) as u16,
             stream: stream.below(u64::MAX),
         },
@@ -244,7 +243,7 @@ pub(crate) fn ways(plan: &Plan, case: &Case, seed: u64, flow: &Begun) -> Ways {
 }
 
 /// What the simulator is to know of a flow that it calls `id`.
-pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, id: u64, flow: &Begun) -> FlowSpec {
+pub(crate) fn spec(case: &Case, seed: u64, id: u64, flow: &Begun) -> FlowSpec {
     let (part, carrier, start) = (&case.parts[flow.part], &case.carriers[flow.member.carrier], &flow.start);
     let mut config = carrier.transport;
     if let Some(plb) = &mut config.plb {
@@ -256,7 +255,7 @@ pub(crate) fn spec(plan: &Plan, case: &Case, seed: u64, id: u64, flow: &Begun) -
         config,
         scheme: Arc::clone(&carrier.controllers),
         bytes: start.bytes.unwrap_or(u64::from(u32::MAX) * u64::from(config.mss)),
-        ways: ways(plan, case, seed, flow),
+        ways: ways(case, seed, flow),
         manager: manager(carrier, part.own(start)),
         stream: part.stream(seed, "path manager", start).below(u64::MAX),
         class: carrier.class,

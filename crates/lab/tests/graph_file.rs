@@ -49,7 +49,7 @@ fn topology(text: &str, keys: &str) -> Result<Topology, String> {
     let source = find(path.to_str().expect("UTF-8")).expect("it is there");
     let folder = format!("{}/", dir.path().display());
     let loaded = load(source, Profile::Full, &[]).map_err(|e| e.to_string().replace(&folder, ""))?;
-    Ok(resolve(&loaded, &[]).map_err(|e| e.to_string().replace(&folder, ""))?.fabric)
+    Ok(resolve(&loaded, &[]).map_err(|e| e.to_string().replace(&folder, ""))?.fabric().clone())
 }
 
 /// Links as `from - to: layer, rate, limit`, in the order of the ports.
@@ -365,7 +365,7 @@ fn every_topology_comes_back_from_its_file() {
             &format!("host_queue = \"1000pkt\"\nhost_mark = \"7pkt\"\n{fabric}"),
         );
         let loaded = load(Source { name: "t.toml".to_owned(), text }, Profile::Full, &[]).expect("valid");
-        let wanted = resolve(&loaded, &[]).expect("valid").fabric;
+        let wanted = resolve(&loaded, &[]).expect("valid").fabric().clone();
         for format in [GraphFormat::Json, GraphFormat::Graphml] {
             let text = graph_text(&loaded, format).expect("a network");
             let read = topology(&text, "").expect("a network");

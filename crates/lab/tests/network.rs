@@ -72,10 +72,10 @@ fn report(text: &str) -> Report {
 #[test]
 fn a_leaf_spine_has_its_layers_and_one_path_over_each_spine() {
     let plan = plan(LEAF_SPINE).expect("valid");
-    assert_eq!((plan.fabric.hosts(), plan.fabric.configs.len()), (16, 64));
+    assert_eq!((plan.fabric().hosts(), plan.fabric().configs.len()), (16, 64));
     for port in 0..64 {
-        let rate = if plan.fabric.layer_name(port) == "spine" { 500_000_000 } else { 1_000_000_000 };
-        assert_eq!(plan.fabric.rate(port), rate);
+        let rate = if plan.fabric().layer_name(port) == "spine" { 500_000_000 } else { 1_000_000_000 };
+        assert_eq!(plan.fabric().rate(port), rate);
     }
     assert_eq!(plan.cases[0].carriers[0].routing.most(), 4);
 }
@@ -141,10 +141,10 @@ fn single_links_have_their_own_rate_or_are_not_there() {
     let more = "[[fabric.links]]\nends = [\"leaf 0\", \"spine 3\"]\nrate = \"100Mbps\"\n\
                 [[fabric.links]]\nends = [\"spine 0\", \"leaf 1\"]\nfailed = true\n";
     let plan = plan(&text("title", "title", more)).expect("valid");
-    assert_eq!(plan.fabric.configs.len(), 62);
+    assert_eq!(plan.fabric().configs.len(), 62);
     let rate = |from: &str, to: &str| {
-        let ports = (0..62).filter(|&p| plan.fabric.end_names(p) == [from, to]);
-        ports.map(|p| plan.fabric.rate(p)).collect::<Vec<_>>()
+        let ports = (0..62).filter(|&p| plan.fabric().end_names(p) == [from, to]);
+        ports.map(|p| plan.fabric().rate(p)).collect::<Vec<_>>()
     };
     assert_eq!(rate("leaf 0", "spine 3"), [100_000_000]);
     assert_eq!(rate("spine 3", "leaf 0"), [100_000_000]);

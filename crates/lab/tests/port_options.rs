@@ -11,7 +11,7 @@ fn plan(more: &[&str]) -> Result<(Loaded, Plan), String> {
     let settings: Vec<String> = settings.iter().chain(more).map(|&s| s.to_owned()).collect();
     let loaded = load(find("xmp/table1").expect("built in"), Profile::Full, &settings);
     let loaded = loaded.map_err(|e| e.to_string())?;
-    let only = ["scheme=dctcp,lia", "subflows=1,2"].map(str::to_owned);
+    let only = ["scheme=dctcp,lia", "subflows=1,2", "pattern=permutation"].map(str::to_owned);
     let plan = resolve(&loaded, &only).map_err(|e| e.to_string())?;
     Ok((loaded, plan))
 }
@@ -27,7 +27,7 @@ fn report(more: &[&str]) -> Report {
 
 fn configs(more: &[&str]) -> PortConfigs {
     let (_, plan) = plan(more).expect("valid");
-    plan.options.apply(&plan.fabric, 7)
+    plan.cases[0].setting.options.apply(plan.fabric(), 7)
 }
 
 #[test]

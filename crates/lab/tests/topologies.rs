@@ -51,11 +51,11 @@ fn plan(text: &str) -> Result<Plan, String> {
 /// How many paths lead from one host to another, and their RTT, us.
 fn paths(plan: &Plan, from: &str, to: &str) -> (u32, u64) {
     let Routing::Fixed(routes) = &*plan.cases[0].carriers[0].routing else { panic!("shortest paths") };
-    let node = |name| plan.fabric.node(name).expect("it is there");
+    let node = |name| plan.fabric().node(name).expect("it is there");
     let mut all: Vec<_> = routes.draw(node(from), node(to), routes.most(), |_| 0);
     all.sort_by(|a, b| a.there.cmp(&b.there));
     all.dedup();
-    let rtts: Vec<u64> = all.iter().map(|r| plan.fabric.base_rtt(&r.there, 0, 0)).collect();
+    let rtts: Vec<u64> = all.iter().map(|r| plan.fabric().base_rtt(&r.there, 0, 0)).collect();
     assert!(rtts.iter().all(|rtt| *rtt == rtts[0]), "{rtts:?}");
     (all.len() as u32, rtts[0] / MICROSECOND)
 }
@@ -105,7 +105,7 @@ fn the_papers_networks_have_their_paths_and_rtts() {
         (both("thesis-4.2", thesis), 3, &[("S2", "D", 2, 40), ("S1", "D", 1, 40)]),
     ] {
         let plan = plan(&with(&fabric)).expect(&fabric);
-        assert_eq!(plan.fabric.hosts(), hosts, "{fabric}");
+        assert_eq!(plan.fabric().hosts(), hosts, "{fabric}");
         for &(from, to, count, rtt) in wanted {
             assert_eq!(paths(&plan, from, to), (count, rtt), "{fabric}: {from} to {to}");
         }
@@ -132,7 +132,7 @@ fn a_permutation_runs_on_every_one_of_them() {
             let watch = Watch::new(&plan, &options).expect("one seed");
             let report = run(&loaded, &plan, &options, &watch).expect("it runs");
             assert!(report.status == Status::Complete);
-            assert_eq!(report.cases[0].metrics["flows"].value(), f64::from(plan.fabric.hosts()));
+            assert_eq!(report.cases[0].metrics["flows"].value(), f64::from(plan.fabric().hosts()));
         }
     }
 }
@@ -142,8 +142,8 @@ fn a_permutation_runs_on_every_one_of_them() {
 fn a_single_link_may_differ_in_everything() {
     let link = "[[fabric.links]]\nends = [\"S1\", \"left\"]\nrate = \"5Gbps\"\ndelay = \"7us\"\nqueue = \"9pkt\"\n\
                 mark = \"3pkt\"\nloss = 0.25\n";
-    let changed = plan(&format!("{EXPERIMENT}{link}")).expect("valid").fabric;
-    let plain = plan(EXPERIMENT).expect("valid").fabric;
+    let changed = plan(&format!("{EXPERIMENT}{link}")).expect("valid").fabric().clone();
+    let plain = plan(EXPERIMENT).expect("valid").fabric().clone();
     let [host, left] = ["S1", "left"].map(|name| changed.node(name).expect("it is there"));
     let own = changed.ports_between(host, left);
     for (port, (now, before)) in (0..).zip(changed.ports(1).iter().zip(plain.ports(1))) {

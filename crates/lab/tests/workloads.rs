@@ -147,9 +147,9 @@ subflow_starts = ["0s", "50ms"]
     assert_eq!((first(0), first(1)), (Some(0), Some(50_000_000_000)));
     let (queues, (_, plan)) = (table(&dir, "queues"), experiment(flows, &["schemes.xmp.subflows=2"]));
     let used = |name: &str, until: u64| {
-        let port = plan.fabric.ports_between(
-            plan.fabric.node(&format!("{name} in")).expect("a node"),
-            plan.fabric.node(&format!("{name} out")).expect("a node"),
+        let port = plan.fabric().ports_between(
+            plan.fabric().node(&format!("{name} in")).expect("a node"),
+            plan.fabric().node(&format!("{name} out")).expect("a node"),
         )[0];
         let rows = queues.numbers("port").into_iter().zip(queues.numbers("start_ps"));
         rows.into_iter().any(|(p, start)| p == u64::from(port) && start < until)

@@ -32,7 +32,7 @@ where
             self.optima.refuse("flows come and go, and an optimum is of flows that are there together");
         }
         let optimum = match is_round && self.complete && !ended.is_empty() {
-            true => self.optima.add(self.plan, self.case, self.seed, ended),
+            true => self.optima.add(self.case, self.seed, ended),
             false => None,
         };
         if !ended.is_empty() {
@@ -70,7 +70,7 @@ where
             hops: self.world.fabric().hops(),
             lost: counters().map(|c| c.lost).sum(),
             marks: counters().map(|c| c.marks).sum(),
-            links: unit::totals(&self.world, &self.plan.fabric),
+            links: unit::totals(&self.world, &self.case.setting.fabric),
             rtts: self.world.rtts().to_vec(),
             windows: self.windows.finish(self.world.now(), &self.case.groups),
             converged,

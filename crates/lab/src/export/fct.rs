@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::Path;
 
 use serde::Deserialize;
+use tresse_fabric::Topology;
 
 use super::standalone::{incoming, ways};
 use super::{Flows, Only, none, unwritten};
@@ -36,13 +37,14 @@ struct Run {
     resolved: toml::Table,
 }
 
-/// Scheme, subflows, pattern and seed.
-type Case = [String; 4];
+/// Scheme, subflows, pattern, variant and seed; the variant is empty if there are none.
+type Case = [String; 5];
 
 pub(super) fn write(run: &Path, only: &Only, out: &mut dyn Write) -> Result<Vec<String>, LabError> {
     let (mut flows, mut cases, mut unfinished) = (Vec::new(), BTreeSet::<Case>::new(), 0u64);
     let kept = Flows::open(run)?.each(only, |row| {
-        cases.insert([row.text("scheme")?, row.text("subflows")?, row.text("pattern")?, row.text("seed")?]);
+        let [scheme, subflows, pattern] = ["scheme", "subflows", "pattern"].map(|key| row.text(key));
+        cases.insert([scheme?, subflows?, pattern?, row.text("variant")?, row.text("seed")?]);
         match (row.number("end_ps")?, row.number("size_bytes")?) {
             (Some(end), Some(bytes)) => flows.push(Flow {
                 from: row.needed("from")?,
@@ -61,24 +63,26 @@ pub(super) fn write(run: &Path, only: &Only, out: &mut dyn Write) -> Result<Vec<
         _ => return Err(several(run, &cases)),
     };
     let plan = plan(run)?;
-    let [scheme, subflows, pattern, _] = &case;
+    let [scheme, subflows, pattern, variant, _] = &case;
     let own = plan.cases.iter().find(|c| {
         let number = c.subflows.map(|n| n.to_string()).unwrap_or_default();
-        [&c.scheme, &number, &c.pattern] == [scheme, subflows, pattern]
+        let own_variant = c.variant.clone().unwrap_or_default();
+        [&c.scheme, &number, &c.pattern, &own_variant] == [scheme, subflows, pattern, variant]
     });
-    let Some(carrier) = own.and_then(|c| c.carriers.first()) else {
-        let message = format!("{}: run.json knows no case {scheme} {subflows} {pattern}", run.display());
+    let Some((fabric, carrier)) = own.and_then(|c| Some((&c.setting.fabric, c.carriers.first()?))) else {
+        let message =
+            format!("{}: run.json knows no case {scheme} {subflows} {pattern} {variant}", run.display());
         return Err(LabError::Input(message));
     };
     let (mss, header) = (u64::from(carrier.transport.mss), u64::from(carrier.transport.header));
-    let hosts = u64::from(plan.fabric.hosts());
+    let hosts = u64::from(fabric.hosts());
     if let Some(flow) = flows.iter().find(|f| f.from.max(f.to) >= hosts.min(MOST_HOSTS)) {
         let host = flow.from.max(flow.to);
         let message =
             format!("host {host} has no address there: the fabric has {hosts} hosts, the format 65536");
         return Err(LabError::Input(format!("{}: {message}", run.display())));
     }
-    let alone = alone(&plan, &flows, mss, header)?;
+    let alone = alone(fabric, &flows, mss, header)?;
     let ports = ports(&flows);
     // The simulator writes a flow when it ends.
     let mut order: Vec<usize> = (0..flows.len()).collect();
@@ -100,10 +104,13 @@ pub(super) fn write(run: &Path, only: &Only, out: &mut dyn Write) -> Result<Vec<
 }
 
 fn several(run: &Path, cases: &BTreeSet<Case>) -> LabError {
-    let shown = cases.iter().map(|[scheme, subflows, pattern, seed]| {
-        let subflows =
-            if subflows.is_empty() { String::new() } else { format!(" --only subflows={subflows}") };
-        format!("  --only scheme={scheme}{subflows} --only pattern={pattern} --only seed={seed}")
+    let only = |key: &str, value: &str| match value.is_empty() {
+        true => String::new(),
+        false => format!(" --only {key}={value}"),
+    };
+    let shown = cases.iter().map(|[scheme, subflows, pattern, variant, seed]| {
+        let (subflows, variant) = (only("subflows", subflows), only("variant", variant));
+        format!("  --only scheme={scheme}{subflows} --only pattern={pattern}{variant} --only seed={seed}")
     });
     let shown: Vec<String> = shown.collect();
     LabError::Input(format!(
@@ -130,17 +137,17 @@ fn plan(run: &Path) -> Result<Plan, LabError> {
 }
 
 /// By flow: how long it takes alone, ns.
-fn alone(plan: &Plan, flows: &[Flow], mss: u64, header: u64) -> Result<Vec<u64>, LabError> {
-    let incoming = incoming(&plan.fabric);
+fn alone(fabric: &Topology, flows: &[Flow], mss: u64, header: u64) -> Result<Vec<u64>, LabError> {
+    let incoming = incoming(fabric);
     let mut by_receiver = BTreeMap::<u64, Vec<usize>>::new();
     for (i, flow) in flows.iter().enumerate() {
         by_receiver.entry(flow.to).or_default().push(i);
     }
     let mut alone = vec![0; flows.len()];
     for (to, own) in by_receiver {
-        let ways = ways(&plan.fabric, &incoming, to as u32, mss);
+        let ways = ways(fabric, &incoming, to as u32, mss);
         for i in own {
-            let way = plan.fabric.addresses(flows[i].from as u32).find_map(|address| ways[address as usize]);
+            let way = fabric.addresses(flows[i].from as u32).find_map(|address| ways[address as usize]);
             let Some(way) = way else {
                 let message = format!("no path leads from host {} to host {to}", flows[i].from);
                 return Err(LabError::Input(message));

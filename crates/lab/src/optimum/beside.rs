@@ -9,7 +9,7 @@ use super::round::Round;
 use super::words;
 use crate::carriers::Carrier;
 use crate::metrics::percentile;
-use crate::resolve::{Case, Plan};
+use crate::resolve::Case;
 use crate::unit::{Begun, Flow};
 use crate::workloads::Part;
 
@@ -41,11 +41,11 @@ const MOST_PATHS: usize = 1024;
 impl Optima {
     /// Adds a round of which every flow has finished, or was there until the end: those `flows`. Its optimal goodputs, in the order of the
     /// flows, bit/s; none after the first 16 rounds, or if there is no optimum.
-    pub fn add(&mut self, plan: &Plan, case: &Case, seed: u64, flows: &[Flow]) -> Option<&[f64]> {
+    pub fn add(&mut self, case: &Case, seed: u64, flows: &[Flow]) -> Option<&[f64]> {
         if self.why_none.is_some() || self.rounds.len() >= MOST_ROUNDS {
             return None;
         }
-        match beside(plan, case, seed, flows) {
+        match beside(case, seed, flows) {
             Ok(beside) => {
                 self.rounds.push(beside);
                 self.rounds.last().map(|b| &b.goodput[..])
@@ -68,16 +68,16 @@ impl Optima {
     }
 }
 
-fn beside(plan: &Plan, case: &Case, seed: u64, flows: &[Flow]) -> Result<Beside, String> {
+fn beside(case: &Case, seed: u64, flows: &[Flow]) -> Result<Beside, String> {
     let carrier = case.carrier().ok_or(words::SEVERAL)?;
-    if let Some(why) = words::no_fixed_paths(carrier).or_else(|| words::no_lasting_links(plan)) {
+    if let Some(why) = words::no_fixed_paths(carrier).or_else(|| words::no_lasting_links(case)) {
         return Err(why);
     }
     if case.parts.iter().any(Part::is_limited) {
         return Err("applications limit the flows, or they are datagrams".to_owned());
     }
     let begun: Vec<Begun> = flows.iter().map(|f| f.begun).collect();
-    let round = Round::new(plan, case, carrier, seed, &begun);
+    let round = Round::new(case, carrier, seed, &begun);
     if let Some(why) = why_none(carrier, &round) {
         return Err(why);
     }

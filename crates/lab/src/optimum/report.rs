@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indexmap::IndexMap;
 use serde::Serialize;
+use tresse_fabric::Topology;
 use tresse_optimum::claims::Claim;
 use tresse_optimum::distance::Distance;
 use tresse_optimum::fluid::{Fluid, FluidError, Network};
@@ -152,7 +153,7 @@ pub fn optimum(loaded: &Loaded, plan: &Plan, profile: Profile, seed: u64, parall
                 loop {
                     let i = next.fetch_add(1, Ordering::Relaxed);
                     let Some(case) = plan.cases.get(i) else { return };
-                    *results[i].lock().expect("no holder of the lock panics") = Some(one(plan, case, seed));
+                    *results[i].lock().expect("no holder of the lock panics") = Some(one(case, seed));
                 }
             });
         }
@@ -168,13 +169,13 @@ pub fn optimum(loaded: &Loaded, plan: &Plan, profile: Profile, seed: u64, parall
     }
 }
 
-fn one(plan: &Plan, case: &Case, seed: u64) -> OptimumCase {
-    let begun = unit::first(plan, case, seed);
+fn one(case: &Case, seed: u64) -> OptimumCase {
+    let begun = unit::first(case, seed);
     let controller = case.carriers[0].controllers.controller().name();
     let why = match case.carrier() {
         None => Some(words::SEVERAL.to_owned()),
         Some(_) if begun.is_empty() => Some("no flow starts at time 0".to_owned()),
-        Some(carrier) => words::no_fixed_paths(carrier).or_else(|| words::no_lasting_links(plan)),
+        Some(carrier) => words::no_fixed_paths(carrier).or_else(|| words::no_lasting_links(case)),
     };
     if let Some(why) = why {
         return OptimumCase {
@@ -189,7 +190,7 @@ fn one(plan: &Plan, case: &Case, seed: u64) -> OptimumCase {
         };
     }
     let carrier = &case.carriers[0];
-    let round = Round::new(plan, case, carrier, seed, &begun);
+    let round = Round::new(case, carrier, seed, &begun);
     let problem = round.problem();
     let mut no_optimum = why_none(carrier, &round);
     let solved = problem.as_ref().and_then(|p| match solve(p) {
@@ -209,7 +210,9 @@ fn one(plan: &Plan, case: &Case, seed: u64) -> OptimumCase {
         controller,
         flows: round.hosts.len(),
         claim: round.claim().map(ClaimEntry::of),
-        optimum: solved.as_ref().map(|(_, optimum)| entry(plan, &round, optimum, fluid.as_ref())),
+        optimum: solved
+            .as_ref()
+            .map(|(_, optimum)| entry(&case.setting.fabric, &round, optimum, fluid.as_ref())),
         no_optimum,
         fluid: fluid.as_ref().map(|f| f.entry(&round, problem.as_ref(), solved.as_ref().map(|s| &s.1))),
         no_fluid,
@@ -256,19 +259,19 @@ impl Rest {
     }
 }
 
-fn entry(plan: &Plan, round: &Round, optimum: &Optimum, fluid: Option<&Rest>) -> OptimumEntry {
+fn entry(fabric: &Topology, round: &Round, optimum: &Optimum, fluid: Option<&Rest>) -> OptimumEntry {
     let mut links: Vec<LinkEntry> = round
         .ports
         .iter()
         .enumerate()
         .map(|(l, &port)| {
-            let [from, to] = plan.fabric.end_names(port).map(str::to_owned);
+            let [from, to] = fabric.end_names(port).map(str::to_owned);
             LinkEntry {
                 port,
                 from,
                 to,
-                layer: plan.fabric.layer_name(port).to_owned(),
-                rate_bps: plan.fabric.rate(port),
+                layer: fabric.layer_name(port).to_owned(),
+                rate_bps: fabric.rate(port),
                 load_bps: optimum.loads[l],
                 binding: optimum.binding.contains(&l),
                 price_per_bps: optimum.prices[l],

@@ -10,7 +10,7 @@ use tresse_optimum::fluid::{self, Link, Network, Path, Signal};
 use tresse_optimum::problem::Problem;
 
 use crate::carriers::Carrier;
-use crate::resolve::{Case, Plan};
+use crate::resolve::Case;
 use crate::unit::{self, Begun};
 
 /// Flows of a case that are there together: nobody has finished. One carrier has them all, and their paths must be
@@ -56,13 +56,13 @@ impl RoundFlow {
 
 impl Round {
     /// These flows of `case` under `seed`, all of its carrier `carrier`.
-    pub fn new(plan: &Plan, case: &Case, carrier: &Carrier, seed: u64, begun: &[Begun]) -> Self {
-        let fabric = &plan.fabric;
+    pub fn new(case: &Case, carrier: &Carrier, seed: u64, begun: &[Begun]) -> Self {
+        let fabric = &case.setting.fabric;
         let transport = carrier.transport;
         let bytes = transport.mss + transport.header;
         let routes: Vec<Vec<Vec<u32>>> = begun
             .iter()
-            .map(|c| unit::ways(plan, case, seed, c).paths().iter().map(|p| p.there.clone()).collect())
+            .map(|c| unit::ways(case, seed, c).paths().iter().map(|p| p.there.clone()).collect())
             .collect();
         let used: BTreeMap<u32, usize> = routes.iter().flatten().flatten().map(|&port| (port, 0)).collect();
         let links: BTreeMap<u32, usize> = used.into_keys().zip(0..).collect();
@@ -183,11 +183,11 @@ fn loss(fabric: &Topology, ports: &[u32]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Profile, find, load, resolve};
+    use crate::{Plan, Profile, find, load, resolve};
 
     fn first(plan: &Plan) -> Round {
         let case = &plan.cases[0];
-        Round::new(plan, case, &case.carriers[0], 1, &unit::first(plan, case, 1))
+        Round::new(case, &case.carriers[0], 1, &unit::first(case, 1))
     }
 
     fn round(settings: &[&str], only: &str) -> Round {

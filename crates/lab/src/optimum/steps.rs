@@ -7,7 +7,7 @@ use tresse_fabric::Time;
 use super::beside::MOST_ROUNDS;
 use super::together::Together;
 use crate::changes::Links;
-use crate::resolve::{Case, Plan};
+use crate::resolve::Case;
 use crate::unit::Begun;
 
 /// Nothing more is told of the optimum.
@@ -17,7 +17,6 @@ pub struct NoOptimum;
 /// The optimal goodputs of the flows that are there, integrated over time.
 #[derive(Debug)]
 pub struct Steps<'a> {
-    plan: &'a Plan,
     case: &'a Case,
     seed: u64,
     links: Links<'a>,
@@ -38,9 +37,9 @@ const MOST_SETS: usize = 256;
 
 impl<'a> Steps<'a> {
     /// From `now` on; nothing is there yet.
-    pub fn new(plan: &'a Plan, case: &'a Case, seed: u64, links: Links<'a>, now: Time) -> Self {
+    pub fn new(case: &'a Case, seed: u64, links: Links<'a>, now: Time) -> Self {
         let (live, areas) = (BTreeMap::new(), BTreeMap::new());
-        Self { plan, case, seed, links, live, set: None, sets: 0, areas, now }
+        Self { case, seed, links, live, set: None, sets: 0, areas, now }
     }
 
     /// Flow `id` starts at `now`, which is no earlier than any time before.
@@ -99,7 +98,7 @@ impl<'a> Steps<'a> {
         if now > self.now && self.set.is_none() && !self.live.is_empty() {
             self.sets += 1;
             let begun: Vec<Begun> = self.live.values().copied().collect();
-            let set = Together::of(self.plan, self.case, self.seed, &begun, self.now, &self.links);
+            let set = Together::of(self.case, self.seed, &begun, self.now, &self.links);
             let set = set.filter(|_| self.sets <= MOST_SETS).ok_or(NoOptimum)?;
             self.set = Some((self.live.keys().copied().collect(), set));
         }

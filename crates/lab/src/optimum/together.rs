@@ -8,7 +8,7 @@ use super::beside::why_none;
 use super::round::Round;
 use super::words;
 use crate::changes::Links;
-use crate::resolve::{Case, Plan};
+use crate::resolve::Case;
 use crate::unit::Begun;
 use crate::workloads::Part;
 
@@ -40,19 +40,12 @@ const MOST_FLOWS: usize = 256;
 impl Together {
     /// Of `begun`, which are all that are there from `now` on; `None` if their controller claims no utility, or
     /// they are more than 256, of several schemes, or limited by applications.
-    pub fn of(
-        plan: &Plan,
-        case: &Case,
-        seed: u64,
-        begun: &[Begun],
-        now: Time,
-        links: &Links,
-    ) -> Option<Self> {
+    pub fn of(case: &Case, seed: u64, begun: &[Begun], now: Time, links: &Links) -> Option<Self> {
         let carrier = case.carrier().filter(|c| words::no_fixed_paths(c).is_none())?;
         if begun.len() > MOST_FLOWS || case.parts.iter().any(Part::is_limited) {
             return None;
         }
-        let round = Round::new(plan, case, carrier, seed, begun);
+        let round = Round::new(case, carrier, seed, begun);
         if why_none(carrier, &round).is_some() {
             return None;
         }
@@ -147,12 +140,12 @@ mod tests {
     use tresse_optimum::utility::Utility;
 
     use super::*;
-    use crate::{Profile, find, load, resolve, unit};
+    use crate::{Plan, Profile, find, load, resolve, unit};
 
     /// The flows of the first round.
     fn of(plan: &Plan, links: &Links) -> Option<Together> {
         let case = &plan.cases[0];
-        Together::of(plan, case, 1, &unit::first(plan, case, 1), 0, links)
+        Together::of(case, 1, &unit::first(case, 1), 0, links)
     }
 
     /// Three flows on a link of 90 bit/s, which proportional fairness divides evenly.
@@ -202,7 +195,7 @@ mod tests {
             let loaded =
                 load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
             let plan = resolve(&loaded, &[format!("scheme={scheme}")]).expect("valid");
-            of(&plan, &Links::new(&plan.fabric, &[])).is_some()
+            of(&plan, &Links::new(plan.fabric(), &[])).is_some()
         };
         assert!(followed(10, "xmp") && followed(4, "xmp"));
         assert!(!followed(12, "xmp") && !followed(4, "dctcp"));
@@ -215,6 +208,7 @@ mod tests {
             format!("[[changes]]\nat = \"{at}\"\nlink = [\"leaf 0\", \"spine 0\"]\n{what}\n")
         };
         let table = find("xmp/table1").expect("built in").text;
+        let (table, _) = table.split_once("[workloads.random]").expect("its second pattern");
         let text = table
             .replace("topology = \"fat-tree\"", "topology = \"leaf-spine\"")
             .replace("k = 8 ", "leaves = 2\nspines = 2\nhosts_per_leaf = 1\n")
@@ -228,8 +222,8 @@ mod tests {
         let source = crate::Source { name: "t".to_owned(), text };
         let loaded = load(source, Profile::Full, &[]).expect("valid");
         let plan = resolve(&loaded, &["scheme=xmp".to_owned(), "subflows=2".to_owned()]).expect("valid");
-        let mut world = unit::world(&plan, &plan.cases[0], 1);
-        let mut links = Links::new(&plan.fabric, &plan.changes);
+        let mut world = unit::world(&plan.cases[0], 1);
+        let mut links = Links::new(plan.fabric(), &plan.cases[0].setting.changes);
         let mut steps = of(&plan, &links).expect("XMP claims an optimum");
         for wanted in [2e9, 1.5e9, 1e9, 1.5e9] {
             let from = world.now();
@@ -261,9 +255,9 @@ mod tests {
             let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
             let plan = resolve(&loaded, &only).expect("valid");
             let case = &plan.cases[0];
-            let round = Round::new(&plan, case, &case.carriers[0], 1, &unit::first(&plan, case, 1));
+            let round = Round::new(case, &case.carriers[0], 1, &unit::first(case, 1));
             let flows = round.problem().expect("XMP has a utility").flows;
-            let links = Links::new(&plan.fabric, &[]);
+            let links = Links::new(plan.fabric(), &[]);
             let mut steps = of(&plan, &links).expect("XMP claims an optimum");
             let mut before = steps.take(1).expect("an optimum");
             for (ended, now) in order.into_iter().zip(1..) {

@@ -9,7 +9,7 @@ use tresse_optimum::utility::Utility;
 
 use crate::carriers::Carrier;
 use crate::network::Routing;
-use crate::resolve::Plan;
+use crate::resolve::Case;
 
 /// A utility in words.
 pub(super) fn utility(objective: &Objective, standing: Standing) -> String {
@@ -52,9 +52,9 @@ pub(super) const SEVERAL: &str =
     "flows of several schemes share the network, and each claims an optimum of its own";
 
 /// Why no optimum is that of a whole round.
-pub(super) fn no_lasting_links(plan: &Plan) -> Option<String> {
+pub(super) fn no_lasting_links(case: &Case) -> Option<String> {
     let why = "links change while flows run (samples.parquet of a run has the optimum over time)";
-    (!plan.changes.is_empty()).then(|| why.to_owned())
+    (!case.setting.changes.is_empty()).then(|| why.to_owned())
 }
 
 /// Why the flows of a carrier have no optimum.

@@ -16,7 +16,10 @@ const MAYBE_U32: Kind = Kind(DataType::UInt32, true);
 const U64: Kind = Kind(DataType::UInt64, false);
 const MAYBE_U64: Kind = Kind(DataType::UInt64, true);
 
-const CASE: [Column; 4] = [
+const VARIANT: &str = "variant";
+
+/// Of a case and a seed; the variant is in tables of experiments that have some.
+const CASE: [Column; 5] = [
     Column("scheme", TEXT, "", "the scheme's name in the experiment"),
     Column(
         "subflows",
@@ -25,6 +28,7 @@ const CASE: [Column; 4] = [
         "the subflows that a connection is to have, without the first one of mmptcp; null if its path manager decides",
     ),
     Column("pattern", TEXT, "", "the workload's name in the experiment"),
+    Column(VARIANT, TEXT, "", "the variant's name in the experiment; no column if there are none"),
     Column("seed", U64, "", "the seed of this replication"),
 ];
 
@@ -211,12 +215,14 @@ pub(super) fn explain() -> String {
     every + &own.collect::<String>()
 }
 
-/// The schema of a table: the case and the seed of a row, then its own columns.
-pub(super) fn schema(columns: &[Column]) -> Arc<Schema> {
+/// The schema of a table: the case, with its variant if there are `variants`, and the seed of a row, then its own
+/// columns.
+pub(super) fn schema(columns: &[Column], variants: bool) -> Arc<Schema> {
     let field = |Column(name, kind, unit, meaning): &Column| {
         let metadata = [("unit", *unit), ("meaning", *meaning)];
         let metadata = metadata.map(|(k, v)| (k.to_owned(), v.to_owned())).into();
         Field::new(*name, kind.0.clone(), kind.1).with_metadata(metadata)
     };
-    Arc::new(Schema::new(CASE.iter().chain(columns).map(field).collect::<Vec<_>>()))
+    let case = CASE.iter().filter(|Column(name, ..)| variants || *name != VARIANT);
+    Arc::new(Schema::new(case.chain(columns).map(field).collect::<Vec<_>>()))
 }

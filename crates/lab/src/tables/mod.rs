@@ -12,7 +12,6 @@ use tresse_workload::Job;
 
 use crate::convergence::Converged;
 use crate::error::LabError;
-use crate::experiment::Measure;
 use crate::ports::PortSample;
 use crate::resolve::Case;
 use crate::sample::{Interval, Sample};
@@ -36,20 +35,20 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// In the folder `dir`; `jobs` if there are any.
-    pub fn create(dir: &Path, measure: &Measure, jobs: bool) -> Result<Self, LabError> {
-        let Measure { links, samples, convergence, .. } = measure;
-        let queues = samples.filter(|_| *links);
+    /// In the folder `dir`: those that one of the cases needs.
+    pub fn create(dir: &Path, cases: &[Case]) -> Result<Self, LabError> {
+        let variants = cases.iter().any(|c| c.variant.is_some());
+        let table = |name, columns| Table::create(dir, name, columns, variants);
+        let needed = |name, columns, needs: fn(&Case) -> bool| {
+            cases.iter().any(needs).then(|| table(name, columns)).transpose()
+        };
         Ok(Self {
-            flows: Table::create(dir, "flows", &FLOWS)?,
-            jobs: jobs.then(|| Table::create(dir, "jobs", &JOBS)).transpose()?,
-            links: links.then(|| Table::create(dir, "links", &LINKS)).transpose()?,
-            samples: samples.map(|_| Table::create(dir, "samples", &SAMPLES)).transpose()?,
-            queues: queues.map(|_| Table::create(dir, "queues", &QUEUES)).transpose()?,
-            convergence: convergence
-                .as_ref()
-                .map(|_| Table::create(dir, "convergence", &CONVERGENCE))
-                .transpose()?,
+            flows: table("flows", &FLOWS)?,
+            jobs: needed("jobs", &JOBS, Case::has_jobs)?,
+            links: needed("links", &LINKS, |c| c.setting.links)?,
+            samples: needed("samples", &SAMPLES, |c| c.setting.samples.is_some())?,
+            queues: needed("queues", &QUEUES, |c| c.setting.samples.is_some() && c.setting.links)?,
+            convergence: needed("convergence", &CONVERGENCE, |c| c.setting.convergence.is_some())?,
         })
     }
 
@@ -130,7 +129,7 @@ impl Tables {
 
     /// Adds the ports of a finished unit.
     pub fn links(&mut self, case: &Case, seed: u64, duration: u64, links: &[Link]) -> Result<(), LabError> {
-        let Some(table) = &mut self.links else { return Ok(()) };
+        let Some(table) = self.links.as_mut().filter(|_| case.setting.links) else { return Ok(()) };
         let u64s = |f: fn(&Link) -> u64| -> ArrayRef {
             Arc::new(UInt64Array::from_iter_values(links.iter().map(f)))
         };
@@ -155,7 +154,8 @@ impl Tables {
     }
 
     fn queues(&mut self, case: &Case, seed: u64, ports: &[PortSample]) -> Result<(), LabError> {
-        let Some(table) = self.queues.as_mut().filter(|_| !ports.is_empty()) else { return Ok(()) };
+        let is_asked = case.setting.links && !ports.is_empty();
+        let Some(table) = self.queues.as_mut().filter(|_| is_asked) else { return Ok(()) };
         let u32s = |f: fn(&PortSample) -> u32| -> ArrayRef {
             Arc::new(UInt32Array::from_iter_values(ports.iter().map(f)))
         };
@@ -253,10 +253,9 @@ fn groups<'a>(case: &Case, flows: impl Iterator<Item = &'a Begun>) -> ArrayRef {
 
 fn case_columns(case: &Case, seed: u64, rows: usize) -> Vec<ArrayRef> {
     let text = |v: &str| -> ArrayRef { Arc::new(StringArray::from_iter_values((0..rows).map(|_| v))) };
-    vec![
-        text(&case.scheme),
-        Arc::new(UInt32Array::from_iter((0..rows).map(|_| case.subflows))),
-        text(&case.pattern),
-        Arc::new(UInt64Array::from_value(seed, rows)),
-    ]
+    let subflows = Arc::new(UInt32Array::from_iter((0..rows).map(|_| case.subflows)));
+    let mut columns = vec![text(&case.scheme), subflows, text(&case.pattern)];
+    columns.extend(case.variant.as_deref().map(text));
+    columns.push(Arc::new(UInt64Array::from_value(seed, rows)));
+    columns
 }

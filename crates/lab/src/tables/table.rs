@@ -46,8 +46,8 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// A table without rows, in the folder `dir`.
-    pub fn create(dir: &Path, name: &str, columns: &[Column]) -> Result<Self, LabError> {
+    /// A table without rows, in the folder `dir`; rows say their variant if there are `variants`.
+    pub fn create(dir: &Path, name: &str, columns: &[Column], variants: bool) -> Result<Self, LabError> {
         let folder = dir.join(format!("{name}.partial"));
         fs::create_dir(&folder).map_err(|error| LabError::Io {
             action: "cannot be created",
@@ -56,7 +56,7 @@ impl Table {
         })?;
         let now = clock();
         Ok(Self {
-            schema: schema(columns),
+            schema: schema(columns, variants),
             path: dir.join(format!("{name}.parquet")),
             folder,
             parts: 0,
@@ -245,7 +245,7 @@ mod tests {
     }
 
     fn table(dir: &TempDir) -> Table {
-        Table::create(dir.path(), "queues", &QUEUES).expect("the folder can be written")
+        Table::create(dir.path(), "queues", &QUEUES, false).expect("the folder can be written")
     }
 
     #[test]

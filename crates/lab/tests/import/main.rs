@@ -254,7 +254,7 @@ fn what_is_written_is_an_experiment_that_loads() {
             let source = tresse_lab::find(path.to_str().unwrap()).unwrap();
             let loaded = tresse_lab::load(source, profile, &[]).unwrap();
             let plan = tresse_lab::resolve(&loaded, &[]).unwrap();
-            assert_eq!((plan.fabric.hosts() as usize, plan.cases.len()), (hosts, 2), "{}", format.name());
+            assert_eq!((plan.fabric().hosts() as usize, plan.cases.len()), (hosts, 2), "{}", format.name());
         }
     }
 }

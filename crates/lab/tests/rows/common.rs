@@ -94,12 +94,12 @@ impl Row {
 
     /// The number of a node.
     pub fn node(&self, name: &str) -> u32 {
-        self.plan.fabric.node(name).unwrap_or_else(|| panic!("no node {name}"))
+        self.plan.fabric().node(name).unwrap_or_else(|| panic!("no node {name}"))
     }
 
     /// The host with this name.
     pub fn host(&self, name: &str) -> u32 {
-        self.node(name) / self.plan.fabric.addresses(0).len() as u32
+        self.node(name) / self.plan.fabric().addresses(0).len() as u32
     }
 
     /// All ways of a packet of the first case from one host to another.
@@ -107,7 +107,7 @@ impl Row {
         match &*self.plan.cases[0].carriers[0].routing {
             Routing::Fixed(routes) => routes.all(from, to, 65_536),
             Routing::Nodes { paths, .. } => {
-                let [from, to] = [from, to].map(|host| self.plan.fabric.addresses(host).start);
+                let [from, to] = [from, to].map(|host| self.plan.fabric().addresses(host).start);
                 (0..paths.count(from, to)).map(|k| paths.route(from, to, k)).collect()
             }
         }
@@ -125,8 +125,10 @@ impl Row {
         let sizes = [(0, 0), (transport.mss + transport.header, transport.ack)];
         let routes = self.routes(from, to);
         let [bare, full] = sizes.map(|(data, ack)| {
-            let rtts: Vec<f64> =
-                routes.iter().map(|r| self.plan.fabric.base_rtt(&r.there, data, ack) as f64 / 1e6).collect();
+            let rtts: Vec<f64> = routes
+                .iter()
+                .map(|r| self.plan.fabric().base_rtt(&r.there, data, ack) as f64 / 1e6)
+                .collect();
             assert!(rtts.iter().all(|rtt| *rtt == rtts[0]), "{rtts:?}");
             rtts[0]
         });
@@ -135,17 +137,17 @@ impl Row {
 
     /// The RTT of propagation alone on a route, us.
     pub fn rtt_us_of(&self, route: &Route) -> f64 {
-        self.plan.fabric.base_rtt(&route.there, 0, 0) as f64 / 1e6
+        self.plan.fabric().base_rtt(&route.there, 0, 0) as f64 / 1e6
     }
 
     /// The rates of the links on a route, Mbit/s.
     pub fn rates(&self, route: &Route) -> Vec<u64> {
-        route.there.iter().map(|&port| self.plan.fabric.rate(port) / 1_000_000).collect()
+        route.there.iter().map(|&port| self.plan.fabric().rate(port) / 1_000_000).collect()
     }
 
     /// The names of the nodes that a route passes.
     pub fn passes(&self, route: &Route) -> Vec<&str> {
-        route.there.iter().map(|&port| self.plan.fabric.end_names(port)[1]).collect()
+        route.there.iter().map(|&port| self.plan.fabric().end_names(port)[1]).collect()
     }
 
     /// Runs it under seed 1, and gives the results of its cases.

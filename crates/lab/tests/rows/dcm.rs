@@ -12,14 +12,14 @@ const TREES: [&str; 3] = ["dcm/exp1", "dcm/exp2", "dcm/exp3"];
 fn empty_paths_have_240_us_and_1_gbps() {
     for name in ONE_BOTTLENECK.iter().chain(&["dcm/shift"]).chain(&TREES) {
         let row = full(name);
-        let configs = &row.plan.fabric.configs;
+        let configs = &row.plan.fabric().configs;
         assert!(configs.iter().all(|c| c.rate == 1_000_000_000 && c.mark.value() == 10), "{name}");
         let (from, to) = if TREES.contains(name) { (0, 127) } else { (row.host("S2"), row.host("D2")) };
         assert_eq!(row.rtt_us(from, to).0, 240.0, "{name}");
         let transport = &row.plan.cases[0].carriers[0].transport;
         assert_eq!((transport.mss, transport.delayed_ack.every, transport.initial_window), (1400, 1, 1));
     }
-    assert!(TREES.iter().all(|tree| full(tree).plan.fabric.hosts() == 128));
+    assert!(TREES.iter().all(|tree| full(tree).plan.fabric().hosts() == 128));
 }
 
 /// When flows start, s, by their place; each with its subflows.
@@ -86,13 +86,13 @@ fn experiment_1_is_a_permutation_without_an_end() {
     // Full bisection: 8 pods, each with 16 links of 1 Gbps to cores for its 16 hosts.
     let up = |pod: u32| {
         let is_up = |port: &u32| {
-            let [from, to] = row.plan.fabric.end_names(*port);
+            let [from, to] = row.plan.fabric().end_names(*port);
             to.starts_with("core") && from.starts_with("aggregation") && {
                 let number: u32 = from["aggregation ".len()..].parse().expect("a number");
                 number / 4 == pod
             }
         };
-        (0..row.plan.fabric.configs.len() as u32).filter(is_up).count()
+        (0..row.plan.fabric().configs.len() as u32).filter(is_up).count()
     };
     assert!((0..8).all(|pod| up(pod) == 16));
 }

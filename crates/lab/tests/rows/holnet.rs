@@ -68,7 +68,7 @@ fn fig_2_4_has_a_private_and_a_shared_path() {
 #[test]
 fn fig_2_5_is_a_leaf_spine_of_144_hosts_and_160_us() {
     let row = full("holnet/fig2.5");
-    let fabric = &row.plan.fabric;
+    let fabric = row.plan.fabric();
     assert_eq!((fabric.hosts(), fabric.network.nodes - fabric.network.hosts), (144, 12));
     let routes = row.routes(0, 143);
     assert_eq!((routes.len(), row.rates(&routes[0])), (6, vec![10_000, 20_000, 20_000, 10_000]));

@@ -67,7 +67,8 @@ fn every_row_resolves_in_both_profiles() {
         for value in &full.experiment().published.values {
             let case = full.plan.cases.iter().find(|c| {
                 let same_number = value.subflows.is_none_or(|n| c.subflows == Some(n));
-                c.scheme == value.scheme && same_number && c.pattern == value.pattern
+                let same_variant = value.variant.is_none() || value.variant == c.variant;
+                c.scheme == value.scheme && same_number && c.pattern == value.pattern && same_variant
             });
             assert!(case.is_some(), "{file}: a number was published of {value:?}, which is no case");
         }

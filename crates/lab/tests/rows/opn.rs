@@ -16,7 +16,7 @@ const FIGURES: [&str; 6] = ["opn/fig10", "opn/fig11", "opn/fig13", "opn/fig15", 
 fn the_leaf_spine_has_2000_hosts_20_paths_and_100_us() {
     for figure in FIGURES {
         let row = full(figure);
-        let fabric = &row.plan.fabric;
+        let fabric = row.plan.fabric();
         assert_eq!((fabric.hosts(), fabric.network.nodes - fabric.network.hosts), (2000, 60), "{figure}");
         let routes = row.routes(0, 1999);
         let spines: BTreeSet<_> = routes.iter().map(|r| row.passes(r)[1].to_owned()).collect();
@@ -144,5 +144,5 @@ fn table_2_fits_the_files_but_for_web_search() {
 #[test]
 fn quick_is_two_leaves() {
     let row = Row::new(crate::common::source("opn/fig13"), Profile::Quick, &[], &["scheme=ecmp"]);
-    assert_eq!((row.plan.fabric.hosts(), row.routes(0, 50).len()), (100, 20));
+    assert_eq!((row.plan.fabric().hosts(), row.routes(0, 50).len()), (100, 20));
 }

@@ -26,7 +26,7 @@ const SETUPS: [Setup; 8] = [
 fn every_set_up_has_a_private_and_a_shared_path() {
     for (name, multipath, single, [c1, c2]) in SETUPS {
         let row = full(name);
-        assert_eq!(row.plan.fabric.hosts() as usize, multipath.len() + single.len() + 1, "{name}");
+        assert_eq!(row.plan.fabric().hosts() as usize, multipath.len() + single.len() + 1, "{name}");
         for from in multipath {
             let mut routes: Vec<_> =
                 row.named(from, "D").iter().map(|r| (row.passes(r)[0], row.rates(r)[1])).collect();

@@ -23,17 +23,17 @@ const FIGURES: [(&str, u32); 6] = [
 fn machines_have_two_disjoint_paths_below_600_mbps() {
     for (name, machines) in FIGURES {
         let row = full(name);
-        assert_eq!(row.plan.fabric.hosts(), machines, "{name}");
+        assert_eq!(row.plan.fabric().hosts(), machines, "{name}");
         let (from, to) = (0, machines / if name == "vmcc/fig4" { 3 } else { 2 });
         let caps: Vec<u64> = row
             .plan
             .fabric
             .addresses(from)
             .map(|address| {
-                let out = |port: &u32| row.plan.fabric.network.ends[*port as usize][0] == address;
-                let ports: Vec<u32> = (0..row.plan.fabric.configs.len() as u32).filter(out).collect();
+                let out = |port: &u32| row.plan.fabric().network.ends[*port as usize][0] == address;
+                let ports: Vec<u32> = (0..row.plan.fabric().configs.len() as u32).filter(out).collect();
                 assert_eq!(ports.len(), 1);
-                row.plan.fabric.rate(ports[0]) / 1_000_000
+                row.plan.fabric().rate(ports[0]) / 1_000_000
             })
             .collect();
         let wanted = if name == "vmcc/fig7" { vec![600] } else { vec![300, 300] };

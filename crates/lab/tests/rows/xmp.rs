@@ -25,7 +25,7 @@ fn bdp(mbps: f64, rtt_us: f64) -> f64 {
 #[test]
 fn fig_1_has_a_bdp_of_19_packets_and_flows_every_5_seconds() {
     let row = full("xmp/fig1");
-    assert_eq!(row.plan.fabric.hosts(), 8);
+    assert_eq!(row.plan.fabric().hosts(), 8);
     for i in 1..=4 {
         let [from, to] = ["S", "D"].map(|end| row.host(&format!("{end}{i}")));
         let routes = row.routes(from, to);
@@ -66,7 +66,7 @@ fn is_testbed(row: &Row, pairs: &[(&str, &str)]) {
         assert!((44.5..45.5).contains(&bdp(300.0, rtt)));
         for route in row.named(from, to) {
             assert_eq!(row.rates(&route), [1000, 300, 1000], "{from}");
-            let bottleneck = &row.plan.fabric.configs[route.there[1] as usize];
+            let bottleneck = &row.plan.fabric().configs[route.there[1] as usize];
             let limits = [bottleneck.limit, bottleneck.mark];
             assert_eq!(limits, [100, 15].map(Threshold::packets));
         }
@@ -124,8 +124,8 @@ fn fig_7_is_a_ring_of_five_bottlenecks_with_350_us() {
         wanted.sort_unstable();
         assert_eq!(found, wanted);
         for route in row.routes(from, to) {
-            assert_eq!(row.plan.fabric.base_rtt(&route.there, 0, 0) / 1_000_000, 350);
-            let (packets, rates) = (row.plan.fabric.base_rtt(&route.there, 1500, 40), row.rates(&route));
+            assert_eq!(row.plan.fabric().base_rtt(&route.there, 0, 0) / 1_000_000, 350);
+            let (packets, rates) = (row.plan.fabric().base_rtt(&route.there, 1500, 40), row.rates(&route));
             assert!(packets < 378_000_000 && (14.5..59.0).contains(&bdp(rates[1] as f64, 350.0)));
         }
     }

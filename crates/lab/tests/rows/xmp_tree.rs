@@ -10,7 +10,7 @@ use crate::common::{full, seen, with, within};
 #[test]
 fn the_tree_has_105_to_435_us_and_up_to_16_paths() {
     for row in ["xmp/table1", "xmp/table2"].map(full) {
-        let fabric = &row.plan.fabric;
+        let fabric = row.plan.fabric();
         assert_eq!((fabric.hosts(), fabric.network.nodes - fabric.network.hosts), (128, 80));
         assert!(fabric.configs.iter().all(|c| c.rate == 1_000_000_000));
         // 4 hosts a rack, 4 racks a pod; two-level routing names 16 cores, of which 4 or 16 ways differ.
@@ -39,7 +39,7 @@ fn permutation_sends_600_gb_in_2048_flows() {
     assert_eq!((seen.most_at_a_time(|s| s.from), seen.most_at_a_time(|s| s.to)), (1, 1));
     let mut kinds: BTreeMap<&str, f64> = BTreeMap::new();
     for (_, start) in &seen.starts {
-        *kinds.entry(row.plan.fabric.locality(start.from, start.to).name()).or_default() += 1.0 / 2048.0;
+        *kinds.entry(row.plan.fabric().locality(start.from, start.to).name()).or_default() += 1.0 / 2048.0;
     }
     let of = |kind: Locality| kinds[kind.name()];
     assert!(within(0.03, of(Locality::InterPod), 112.0 / 127.0), "{kinds:?}");
@@ -101,7 +101,7 @@ fn incast_has_8_jobs_of_8_servers_beside_large_flows() {
     }
     let large = seen(large, Time::MAX - 1, |_| SECOND);
     assert_eq!((large.starts.len(), large.most_at_a_time(|s| s.to)), (2048, 4));
-    let racks = &row.plan.fabric.racks;
+    let racks = &row.plan.fabric().racks;
     assert!(large.starts.iter().all(|(_, s)| racks[s.from as usize] != racks[s.to as usize]));
 }
 
@@ -113,7 +113,7 @@ fn table_2_pairs_xmp_with_three_schemes_in_two_queues() {
     assert_eq!(groups, ["xmp-2:lia-2", "xmp-2:tcp-1", "xmp-2:dctcp-1"]);
     let small = with("xmp/table2", &["fabric.queue=50pkt", "fabric.host_queue=50pkt"]);
     for (row, limit) in [(row, 100), (&small, 50)] {
-        let limits = row.plan.fabric.configs.iter().map(|c| (c.limit.value(), c.mark.value()));
+        let limits = row.plan.fabric().configs.iter().map(|c| (c.limit.value(), c.mark.value()));
         assert!(limits.into_iter().all(|l| l == (limit, 10)));
     }
     // Every host sends one flow, half of them with XMP.
