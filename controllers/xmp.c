@@ -17,6 +17,10 @@
  * of the siblings may be a round old. slides_delta = 1 is the rule that KH slide 6 prints for XMP,
  * delta_r = rate_r / sum_k rate_k: without T_r / min T, so the same only if all RTTs are equal.
  *
+ * A subflow whose path has failed ends no rounds, so in Algorithm 1 the rate of its last one stays in the
+ * sum for ever, and its siblings do not take what it had. forget_stalled = 1 makes it 0 at a timeout: the
+ * other reading, under which they do, as XMP's Fig. 7 shows them.
+ *
  * With one subflow delta is 1, and XMP is BOS (bos.c).
  *
  * Deviations from Algorithm 1:
@@ -36,7 +40,8 @@
 
 #define PARAMETERS(P) \
 	P(beta, 4, 2, 64, "", "a mark cuts cwnd by cwnd / beta (XMP eq. (1): K >= BDP / (beta - 1))") \
-	P(slides_delta, 0, 0, 1, "", "1: delta is the share of the total rate, as the KH slides print it")
+	P(slides_delta, 0, 0, 1, "", "1: delta is the share of the total rate, as the KH slides print it") \
+	P(forget_stalled, 0, 0, 1, "", "1: a subflow has no rate from a timeout to the end of its next round")
 DECLARE_PARAMETERS
 
 DECLARE_STATE(struct bos)
@@ -97,6 +102,12 @@ static u32 xmp_congestion(struct subflow *s, enum cause cause)
 	return bos_congestion(s, state_of(s), cause, (u32)PARAMETER(s, beta));
 }
 
+static void xmp_timeout(struct subflow *s)
+{
+	if (PARAMETER(s, forget_stalled))
+		s->word = 0;
+}
+
 CONTROLLER(xmp,
 	.title = "XMP: a constant cut on marks, coupled by the increase of a round",
 	.source = "XMP §2-3, Alg. 1",
@@ -109,4 +120,5 @@ CONTROLLER(xmp,
 	WITH_PARAMETERS,
 	.ack = xmp_ack,
 	.grow = xmp_grow,
-	.congestion = xmp_congestion);
+	.congestion = xmp_congestion,
+	.timeout = xmp_timeout);

@@ -266,3 +266,23 @@ fn the_slides_delta_is_the_share_of_the_rate() {
         }
     }
 }
+
+/// Algorithm 1 keeps the last rate of a subflow whose path has failed; `forget_stalled` leaves the other one alone.
+#[test]
+fn a_stalled_subflow_keeps_its_rate_unless_it_is_forgotten() {
+    let controller = find("xmp").expect("it is built in");
+    for (forget, expected) in [(0, 0.5), (1, 1.0)] {
+        let scheme = Arc::new(Scheme::new(controller, [("forget_stalled", forget)]).expect("in its range"));
+        let mut group = Group::new(scheme, 2, 10);
+        for i in 0..2 {
+            (group[i].cwnd, group[i].ssthresh, group[i].srtt) = (10, 2, 800);
+            group.ack(i, &ack(true));
+        }
+        group.timeout(1);
+        let got = measured(&mut group, 0, 1000);
+        assert!((got - expected).abs() < 0.002, "forget_stalled = {forget}: {got}");
+        group.ack(1, &ack(true));
+        let again = measured(&mut group, 0, 1000);
+        assert!((again - 0.5).abs() < 0.002, "forget_stalled = {forget}: {again} when it is back");
+    }
+}
