@@ -49,12 +49,18 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "vmcc/fig9",
     "vmcc/table3",
     "vmcc/table3-uncapped",
+    "xmp/coexist",
     "xmp/fig1",
     "xmp/fig4",
     "xmp/fig6",
     "xmp/fig7",
+    "xmp/lia-recovery",
+    "xmp/readings",
+    "xmp/rtomin",
+    "xmp/subflows",
     "xmp/table1",
     "xmp/table2",
+    "xmp/threshold",
 ];
 
 /// Their names.

@@ -71,7 +71,7 @@ fn is_testbed(row: &Row, pairs: &[(&str, &str)]) {
             assert_eq!(limits, [100, 15].map(Threshold::packets));
         }
     }
-    assert_eq!(parameters(row), [4, 6]);
+    assert_eq!(parameters(row), [4, 6, 16]);
 }
 
 /// Flow 2 has a path over each of DN1 and DN2, which the others share with it one each.
@@ -138,6 +138,7 @@ fn fig_7_is_a_ring_of_five_bottlenecks_with_350_us() {
     assert_eq!(times(row), flows.chain(background).collect::<Vec<_>>());
     let [closed] = &row.experiment().changes[..] else { panic!("one change") };
     assert_eq!((closed.at.0, closed.failed), (60 * SECOND, Some(true)));
-    assert_eq!(parameters(row), [4, 5, 6]);
-    assert_eq!(thresholds(row), [20, 15, 10].map(k));
+    // Each beta with its K, and beta = 4 once more with the other reading.
+    assert_eq!(parameters(row), [4, 5, 6, 4]);
+    assert_eq!(thresholds(row), [20, 15, 10, 20].map(k));
 }

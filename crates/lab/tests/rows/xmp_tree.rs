@@ -51,17 +51,18 @@ fn permutation_sends_600_gb_in_2048_flows() {
 /// chooses another host"; Pareto, 1.5, 192 MB, at most 768 MB. The means with the bound are the catalogue's (A6.5).
 #[test]
 fn random_sends_one_flow_a_host_and_at_most_4_to_one() {
-    let row = with("xmp/table1", &["workloads.random.flows=40000", "workloads.random-clip.flows=40000"]);
-    for (pattern, mean) in [("random", 140e6), ("random-clip", 155e6)] {
+    for (beyond, mean) in [("resample", 140e6), ("clip", 155e6)] {
+        let size = format!("workloads.random.size.beyond={beyond}");
+        let row = with("xmp/table1", &["workloads.random.flows=40000", &size]);
         // Flows take as long as 250 Mbps make them.
         let takes = |start: &tresse_workload::Start| start.bytes.unwrap_or(0) * 32_000;
-        let seen = seen(&row.case(&format!("dctcp-1 {pattern}")).parts[0], Time::MAX - 1, takes);
+        let seen = seen(&row.case("dctcp-1 random").parts[0], Time::MAX - 1, takes);
         assert_eq!(seen.starts.len(), 40_000);
-        assert_eq!((seen.most_at_a_time(|s| s.from), seen.most_at_a_time(|s| s.to)), (1, 4), "{pattern}");
-        assert!(within(0.03, seen.bytes() as f64 / 40e3, mean), "{pattern}: {}", seen.bytes() / 40_000);
+        assert_eq!((seen.most_at_a_time(|s| s.from), seen.most_at_a_time(|s| s.to)), (1, 4), "{beyond}");
+        assert!(within(0.03, seen.bytes() as f64 / 40e3, mean), "{beyond}: {}", seen.bytes() / 40_000);
         let sizes: Vec<u64> = seen.starts.iter().filter_map(|(_, s)| s.bytes).collect();
         assert!(sizes.iter().all(|s| (64_000_000..=768_000_000).contains(s)));
-        assert_eq!(sizes.iter().filter(|s| **s == 768_000_000).count() > 100, pattern == "random-clip");
+        assert_eq!(sizes.iter().filter(|s| **s == 768_000_000).count() > 100, beyond == "clip");
         // At once: when a flow ends its host starts the next, as long as there are any.
         let ends: BTreeSet<Time> = seen.ends.values().copied().collect();
         assert!(seen.starts.iter().all(|(at, _)| *at == 0 || ends.contains(at)));
