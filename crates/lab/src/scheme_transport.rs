@@ -43,6 +43,8 @@ impl Transport {
             rto_max: self.rto_max.or(common.rto_max),
             recovery: self.recovery.or(common.recovery),
             reduction: self.reduction.or(common.reduction),
+            grow_in_cwr: self.grow_in_cwr.or(common.grow_in_cwr),
+            receive_window: self.receive_window.or(common.receive_window),
             ack_every: self.ack_every.or(common.ack_every),
             ack_timer: self.ack_timer.or(common.ack_timer),
             quick_acks: self.quick_acks.or(common.quick_acks),

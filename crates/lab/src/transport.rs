@@ -39,6 +39,11 @@ pub struct Transport {
     pub recovery: Option<Recovery>,
     /// How the window goes down after a congestion signal.
     pub reduction: Option<Reduction>,
+    /// Whether the controller may raise the window in the round after a cut for a mark too, in which Linux holds
+    /// it; with `reduction = "immediate"` only.
+    pub grow_in_cwr: Option<bool>,
+    /// The most segments in flight on a subflow: a receive window that does not change. No limit if it is not said.
+    pub receive_window: Option<Packets>,
     /// An ACK for this many packets.
     pub ack_every: Option<Packets>,
     /// Or after this long.
@@ -157,6 +162,8 @@ impl HostProfile {
                 timer_slack: 0,
                 recovery: transport::Recovery::NewReno,
                 reduction: transport::Reduction::Immediate,
+                grow_in_cwr: false,
+                receive_window: controllers::CWND_LIMIT - 1,
                 scheduler: transport::Scheduler::LowestRtt,
                 ecn: false,
                 echo: Echo::Dctcp,
@@ -221,6 +228,8 @@ impl Transport {
             timer_slack: time(self.timer_slack, base.timer_slack),
             recovery: self.recovery.map_or(base.recovery, Recovery::of_transport),
             reduction: self.reduction.map_or(base.reduction, Reduction::of_transport),
+            grow_in_cwr: self.grow_in_cwr.unwrap_or(base.grow_in_cwr),
+            receive_window: count(self.receive_window, base.receive_window),
             handshake: self.handshake.unwrap_or(base.handshake),
             stale_after: self.stale_after.unwrap_or(base.stale_after),
             scheduler: self.scheduler.map_or(base.scheduler, Scheduler::of_transport),
@@ -275,6 +284,16 @@ fn check(config: &Config) -> Result<(), (&'static str, String)> {
     }
     if config.initial_window == 0 || config.initial_window >= controllers::CWND_LIMIT {
         return Err(("initial_window", format!("1 to {} packets", controllers::CWND_LIMIT - 1)));
+    }
+    if config.receive_window < config.initial_window || config.receive_window >= controllers::CWND_LIMIT {
+        let most = controllers::CWND_LIMIT - 1;
+        return Err(("receive_window", format!("at least initial_window and at most {most} packets")));
+    }
+    if config.grow_in_cwr && config.reduction == transport::Reduction::Prr {
+        return Err((
+            "grow_in_cwr",
+            "PRR decides the window in that round: reduction = \"immediate\"".into(),
+        ));
     }
     for (key, timeout) in [("rto_min", config.rto_min), ("rto_initial", config.rto_initial)] {
         if timeout == 0 || timeout > config.rto_max {

@@ -151,6 +151,11 @@ pub struct Config {
     pub recovery: Recovery,
     /// Window reduction.
     pub reduction: Reduction,
+    /// With [`Reduction::Immediate`]: the controller may raise the window also in the round after a cut for a
+    /// mark, in which Linux and XMP's Algorithm 1 hold it (the slides' author's DCTCP).
+    pub grow_in_cwr: bool,
+    /// The most segments in flight on a subflow, a fixed receive window; at least 1.
+    pub receive_window: u32,
     /// Where new data goes.
     pub scheduler: Scheduler,
     /// Whether data packets are ECN-capable.

@@ -8,7 +8,7 @@ mod state;
 
 use std::ops::AddAssign;
 
-use tresse_controllers::{self as controllers, Ack, CWND_LIMIT, Cause, Group, State};
+use tresse_controllers::{self as controllers, Ack, Cause, Group, State};
 
 use self::pacing::Pacer;
 use self::plb::Balancer;
@@ -195,16 +195,16 @@ impl Subflow {
         let safe = advanced && self.board.losses() == losses;
 
         match group[i].state {
-            State::Cwr | State::Recovery => {
-                if self.uses_prr(config, group[i].state) {
-                    self.reduce(delivered, safe, group, i);
-                }
+            State::Cwr | State::Recovery if self.uses_prr(config, group[i].state) => {
+                self.reduce(delivered, safe, group, i);
             }
-            State::Open | State::Disorder | State::Loss => {
+            State::Cwr if !config.grow_in_cwr => {}
+            State::Recovery => {}
+            State::Open | State::Disorder | State::Cwr | State::Loss => {
                 if advanced && self.limited && delivered > 0 {
                     ack.new_round = std::mem::take(&mut self.round_seen).into();
                     group.grow(i, &ack);
-                    group[i].cwnd = group[i].cwnd.min(CWND_LIMIT - 1);
+                    group[i].cwnd = group[i].cwnd.min(config.receive_window);
                 }
             }
         }

@@ -42,6 +42,36 @@ fn a_window_of_marks_is_one_cut_and_no_growth() {
     }
 }
 
+/// `grow_in_cwr`: the same window of marks, and every ACK after the first adds its part: nine fifths, one of them
+/// a packet while the window was 5, four sixths left over. What was gained stays when the round ends.
+#[test]
+fn a_window_may_grow_while_it_is_being_cut() {
+    let mut sender = sender(Config { grow_in_cwr: true, ..with(Echo::Dctcp) }, 1, 1000);
+    poll(&mut sender, 0);
+    for (seq, cwnd) in (1..=10).zip([5, 5, 5, 5, 6, 6, 6, 6, 6, 6]) {
+        sender.handle_ack(MILLISECOND, 0, &ack(seq, 0, 1));
+        poll(&mut sender, MILLISECOND);
+        let own = &sender.group()[0];
+        assert_eq!((own.state, own.cwnd, own.ssthresh), (State::Cwr, cwnd, 5), "ACK {seq}");
+    }
+    sender.handle_ack(2 * MILLISECOND, 0, &ack(11, MILLISECOND, 0));
+    assert_eq!((sender.group()[0].state, sender.group()[0].cwnd), (State::Open, 7), "6 + 5/5 + 6/6");
+    assert_eq!(sender.counters(0).mark_cuts, 1);
+}
+
+/// No more segments in flight than the receive window, and no window above it.
+#[test]
+fn a_receive_window_bounds_what_is_in_flight() {
+    for recovery in [Recovery::NewReno, Recovery::Sack] {
+        let pipe = Pipe::single(Config { receive_window: 46, recovery, ..config() }, 2000)
+            .data_fate(|s| if (s.seq, s.attempt) == (700, 1) { Fate::Drop } else { Fate::Pass })
+            .run(SECOND);
+        let most = pipe.trace.iter().map(|s| s.cwnd).max();
+        assert_eq!(most, Some(46), "{recovery:?}");
+        assert_eq!(pipe.sender.counters(0).recoveries, 1, "{recovery:?}");
+    }
+}
+
 /// The ACK that ends a cut may begin the next one: the segment after the cut was marked too.
 #[test]
 fn marks_in_the_next_window_cut_again() {

@@ -49,6 +49,8 @@ pub fn alone(topology: &Topology, from: u32, to: u32, bytes: u64) -> World {
         rto_max: 100 * SECOND,
         recovery: Recovery::NewReno,
         reduction: Reduction::Immediate,
+        grow_in_cwr: false,
+        receive_window: 1 << 20,
         scheduler: Scheduler::LowestRtt,
         ecn: false,
         echo: Echo::Dctcp,

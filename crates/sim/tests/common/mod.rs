@@ -151,6 +151,8 @@ pub fn transport(scheme: &Scheme, acks: Acking) -> Config {
         rto_max: 60 * SECOND,
         recovery: Recovery::NewReno,
         reduction: Reduction::Immediate,
+        grow_in_cwr: false,
+        receive_window: 1 << 20,
         scheduler: Scheduler::LowestRtt,
         ecn: controller.needs_ecn(),
         echo: if controller.name() == "xmp" { Echo::TwoBit } else { Echo::Dctcp },

@@ -21,6 +21,8 @@ impl Subflow {
         let passed = if reno { seq > self.high_seq } else { seq >= self.high_seq };
         match group[i].state {
             State::Open | State::Disorder => {}
+            // What it grew by since the cut stays.
+            State::Cwr if seq > self.high_seq && config.grow_in_cwr => group[i].state = State::Open,
             State::Cwr if seq > self.high_seq => Self::end_reduction(group, i),
             State::Recovery if passed || (advanced && config.recovery == Recovery::Reno) => {
                 Self::end_reduction(group, i);

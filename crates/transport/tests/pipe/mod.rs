@@ -32,6 +32,8 @@ pub fn config() -> Config {
         rto_max: 60 * SECOND,
         recovery: Recovery::NewReno,
         reduction: Reduction::Immediate,
+        grow_in_cwr: false,
+        receive_window: 1 << 20,
         scheduler: Scheduler::LowestRtt,
         ecn: true,
         echo: Echo::Dctcp,

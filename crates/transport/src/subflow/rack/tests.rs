@@ -25,6 +25,8 @@ fn config() -> Config {
         timer_slack: 0,
         recovery: Recovery::Rack,
         reduction: Reduction::Prr,
+        grow_in_cwr: false,
+        receive_window: 1 << 20,
         scheduler: Scheduler::LowestRtt,
         ecn: false,
         echo: Echo::Dctcp,
