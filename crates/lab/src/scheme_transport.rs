@@ -44,6 +44,7 @@ impl Transport {
             recovery: self.recovery.or(common.recovery),
             reduction: self.reduction.or(common.reduction),
             grow_in_cwr: self.grow_in_cwr.or(common.grow_in_cwr),
+            ect_acks: self.ect_acks.or(common.ect_acks),
             receive_window: self.receive_window.or(common.receive_window),
             ack_every: self.ack_every.or(common.ack_every),
             ack_timer: self.ack_timer.or(common.ack_timer),

@@ -42,6 +42,9 @@ pub struct Transport {
     /// Whether the controller may raise the window in the round after a cut for a mark too, in which Linux holds
     /// it; with `reduction = "immediate"` only.
     pub grow_in_cwr: Option<bool>,
+    /// Whether ACKs are ECN-capable, as Linux's are where the controller needs ECN: queues that drop what they cannot
+    /// mark (`non_ect = "drop"`) let them in.
+    pub ect_acks: Option<bool>,
     /// The most segments in flight on a subflow: a receive window that does not change. No limit if it is not said.
     pub receive_window: Option<Packets>,
     /// An ACK for this many packets.
@@ -166,6 +169,7 @@ impl HostProfile {
                 receive_window: controllers::CWND_LIMIT - 1,
                 scheduler: transport::Scheduler::LowestRtt,
                 ecn: false,
+                ect_acks: false,
                 echo: Echo::Dctcp,
                 pacing: false,
                 tso: 44,
@@ -229,6 +233,7 @@ impl Transport {
             recovery: self.recovery.map_or(base.recovery, Recovery::of_transport),
             reduction: self.reduction.map_or(base.reduction, Reduction::of_transport),
             grow_in_cwr: self.grow_in_cwr.unwrap_or(base.grow_in_cwr),
+            ect_acks: self.ect_acks.unwrap_or(base.ect_acks),
             receive_window: count(self.receive_window, base.receive_window),
             handshake: self.handshake.unwrap_or(base.handshake),
             stale_after: self.stale_after.unwrap_or(base.stale_after),

@@ -383,8 +383,9 @@ impl World {
         let flow = &mut self.flows[slot as usize];
         self.packets.sent += 1;
         let way = &flow.ways[i as usize];
-        let bytes = flow.receiver.config().ack;
-        let header = Header { bytes, ecn: Ecn::NotEct, class: flow.class, hash: way.hashes[1] };
+        let config = flow.receiver.config();
+        let ecn = if config.ect_acks { Ecn::Ect } else { Ecn::NotEct };
+        let header = Header { bytes: config.ack, ecn, class: flow.class, hash: way.hashes[1] };
         if self.fabric.send(way.back, header, ack) {
             flow.in_fabric += 1;
         } else {

@@ -160,6 +160,9 @@ pub struct Config {
     pub scheduler: Scheduler,
     /// Whether data packets are ECN-capable.
     pub ecn: bool,
+    /// Whether ACKs are ECN-capable: where queues drop what they cannot mark, these go through, and nobody
+    /// looks at their marks.
+    pub ect_acks: bool,
     /// The echo of CE marks.
     pub echo: Echo,
     /// Whether the segments of a window are spread over the round trip (Linux's `tcp_update_pacing_rate`).

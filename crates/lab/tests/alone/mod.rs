@@ -50,6 +50,7 @@ pub fn alone(topology: &Topology, from: u32, to: u32, bytes: u64) -> World {
         recovery: Recovery::NewReno,
         reduction: Reduction::Immediate,
         grow_in_cwr: false,
+        ect_acks: false,
         receive_window: 1 << 20,
         scheduler: Scheduler::LowestRtt,
         ecn: false,

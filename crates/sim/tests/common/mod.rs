@@ -152,6 +152,7 @@ pub fn transport(scheme: &Scheme, acks: Acking) -> Config {
         recovery: Recovery::NewReno,
         reduction: Reduction::Immediate,
         grow_in_cwr: false,
+        ect_acks: false,
         receive_window: 1 << 20,
         scheduler: Scheduler::LowestRtt,
         ecn: controller.needs_ecn(),

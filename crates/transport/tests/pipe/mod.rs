@@ -33,6 +33,7 @@ pub fn config() -> Config {
         recovery: Recovery::NewReno,
         reduction: Reduction::Immediate,
         grow_in_cwr: false,
+        ect_acks: false,
         receive_window: 1 << 20,
         scheduler: Scheduler::LowestRtt,
         ecn: true,

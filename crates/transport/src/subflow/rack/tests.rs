@@ -26,6 +26,7 @@ fn config() -> Config {
         recovery: Recovery::Rack,
         reduction: Reduction::Prr,
         grow_in_cwr: false,
+        ect_acks: false,
         receive_window: 1 << 20,
         scheduler: Scheduler::LowestRtt,
         ecn: false,
