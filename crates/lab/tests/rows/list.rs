@@ -45,7 +45,7 @@ pub const ROWS: &[(&str, Where)] = &[
     ("dcm/exp1", Row("dcm/exp1")),
     ("dcm/exp2", Row("dcm/exp2")),
     ("dcm/exp3", Row("dcm/exp3")),
-    ("dcm/incast-summary", Row("dcm/exp3")),
+    ("dcm/incast-summary", Row("dcm/incast-summary")),
     ("holnet/fig2.3-1", Row("holnet/fig2.3-1")),
     ("holnet/fig2.3-2", Row("holnet/fig2.3-2")),
     ("holnet/fig2.4", Row("holnet/fig2.4")),
