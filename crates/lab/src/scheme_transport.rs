@@ -43,6 +43,7 @@ impl Transport {
             rto_max: self.rto_max.or(common.rto_max),
             recovery: self.recovery.or(common.recovery),
             reduction: self.reduction.or(common.reduction),
+            floor: self.floor.or(common.floor),
             grow_in_cwr: self.grow_in_cwr.or(common.grow_in_cwr),
             ect_acks: self.ect_acks.or(common.ect_acks),
             receive_window: self.receive_window.or(common.receive_window),

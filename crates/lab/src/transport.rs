@@ -39,6 +39,8 @@ pub struct Transport {
     pub recovery: Option<Recovery>,
     /// How the window goes down after a congestion signal.
     pub reduction: Option<Reduction>,
+    /// What marks may cut a window to, where the controller's own floor is higher.
+    pub floor: Option<Packets>,
     /// Whether the controller may raise the window in the round after a cut for a mark too, in which Linux holds
     /// it; with `reduction = "immediate"` only.
     pub grow_in_cwr: Option<bool>,
@@ -165,6 +167,7 @@ impl HostProfile {
                 timer_slack: 0,
                 recovery: transport::Recovery::NewReno,
                 reduction: transport::Reduction::Immediate,
+                floor: None,
                 grow_in_cwr: false,
                 receive_window: controllers::CWND_LIMIT - 1,
                 scheduler: transport::Scheduler::LowestRtt,
@@ -232,6 +235,7 @@ impl Transport {
             timer_slack: time(self.timer_slack, base.timer_slack),
             recovery: self.recovery.map_or(base.recovery, Recovery::of_transport),
             reduction: self.reduction.map_or(base.reduction, Reduction::of_transport),
+            floor: self.floor.map(|floor| floor.0).or(base.floor),
             grow_in_cwr: self.grow_in_cwr.unwrap_or(base.grow_in_cwr),
             ect_acks: self.ect_acks.unwrap_or(base.ect_acks),
             receive_window: count(self.receive_window, base.receive_window),
@@ -289,6 +293,9 @@ fn check(config: &Config) -> Result<(), (&'static str, String)> {
     }
     if config.initial_window == 0 || config.initial_window >= controllers::CWND_LIMIT {
         return Err(("initial_window", format!("1 to {} packets", controllers::CWND_LIMIT - 1)));
+    }
+    if config.floor == Some(0) {
+        return Err(("floor", "at least 1 packet".into()));
     }
     if config.receive_window < config.initial_window || config.receive_window >= controllers::CWND_LIMIT {
         let most = controllers::CWND_LIMIT - 1;

@@ -151,6 +151,9 @@ pub struct Config {
     pub recovery: Recovery,
     /// Window reduction.
     pub reduction: Reduction,
+    /// What marks may cut a window to, packets, where the controller's own floor is higher: at that floor each
+    /// takes one packet.
+    pub floor: Option<u32>,
     /// With [`Reduction::Immediate`]: the controller may raise the window also in the round after a cut for a
     /// mark, in which Linux and XMP's Algorithm 1 hold it (the slides' author's DCTCP).
     pub grow_in_cwr: bool,

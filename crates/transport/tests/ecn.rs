@@ -59,6 +59,17 @@ fn a_window_may_grow_while_it_is_being_cut() {
     assert_eq!(sender.counters(0).mark_cuts, 1);
 }
 
+/// With every packet marked Reno stays at its floor of 2 packets; `floor` takes the last one too.
+#[test]
+fn a_floor_below_the_controllers_is_reached() {
+    for (floor, least) in [(None, 2), (Some(1), 1)] {
+        let pipe = Pipe::single(Config { floor, ..config() }, 500).data_fate(|_| Fate::Mark).run(SECOND);
+        let windows = pipe.trace.iter().skip(30).map(|s| s.cwnd);
+        assert_eq!(windows.min(), Some(least), "{floor:?}");
+        assert_eq!(pipe.sender.counters(0).timeouts, 0, "{floor:?}");
+    }
+}
+
 /// No more segments in flight than the receive window, and no window above it.
 #[test]
 fn a_receive_window_bounds_what_is_in_flight() {

@@ -49,6 +49,7 @@ pub fn alone(topology: &Topology, from: u32, to: u32, bytes: u64) -> World {
         rto_max: 100 * SECOND,
         recovery: Recovery::NewReno,
         reduction: Reduction::Immediate,
+        floor: None,
         grow_in_cwr: false,
         ect_acks: false,
         receive_window: 1 << 20,

@@ -136,6 +136,10 @@ impl Subflow {
         i: usize,
     ) -> bool {
         let Some(window) = group.congestion(i, cause) else { return false };
+        let window = match config.floor {
+            Some(floor) if cause == Cause::Mark => below_floor(floor, window, group, i),
+            _ => window,
+        };
         self.cwr = true;
         self.forget_probe();
         self.prr = Prr { prior_cwnd: group[i].cwnd, delivered: 0, out: 0 };
@@ -169,4 +173,12 @@ impl Subflow {
         let own = &mut group[i];
         own.cwnd = in_flight + self.prr.allowance(delivered, safe, in_flight, own.ssthresh);
     }
+}
+
+/// The window after a mark with a floor below the controller's: one packet less, if the controller's own keeps the
+/// window from going down. A mark that only ends slow start stays without a cut.
+fn below_floor(floor: u32, window: u32, group: &Group, i: usize) -> u32 {
+    let own = &group[i];
+    let held = own.cwnd <= group.scheme().controller().min_cwnd() && own.cwnd >= own.ssthresh;
+    if held && window >= own.cwnd { (own.cwnd - 1).max(floor) } else { window }
 }

@@ -32,6 +32,7 @@ pub fn config() -> Config {
         rto_max: 60 * SECOND,
         recovery: Recovery::NewReno,
         reduction: Reduction::Immediate,
+        floor: None,
         grow_in_cwr: false,
         ect_acks: false,
         receive_window: 1 << 20,

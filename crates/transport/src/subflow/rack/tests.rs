@@ -25,6 +25,7 @@ fn config() -> Config {
         timer_slack: 0,
         recovery: Recovery::Rack,
         reduction: Reduction::Prr,
+        floor: None,
         grow_in_cwr: false,
         ect_acks: false,
         receive_window: 1 << 20,
