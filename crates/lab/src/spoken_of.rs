@@ -164,7 +164,7 @@ impl Names<'_> {
         let names: IndexSet<&str> = match *what {
             "group" => self.groups(selector, 2)?,
             "distance" => DISTANCES.iter().map(|d| Locality::name(*d)).collect(),
-            "size" => SIZES.iter().map(|(name, _)| *name).collect(),
+            "size" => SIZES.iter().map(|(name, ..)| *name).collect(),
             _ => {
                 let settings = || self.cases.iter().map(|c| &c.setting);
                 let hosts = settings().find_map(|s| s.queues).map(|_| layers::HOSTS);

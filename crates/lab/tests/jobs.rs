@@ -89,11 +89,18 @@ fn jobs_are_their_flows_and_parts_are_all() {
         case.by[division].iter().map(|(name, m)| (name.as_str(), m["flows"].value())).collect()
     };
     assert_eq!(counts("group"), [("jobs", 240.0), ("large", 80.0)]);
-    for division in ["group", "distance", "size"] {
+    for division in ["group", "distance"] {
         let all: f64 = counts(division).iter().map(|(_, n)| n).sum();
         assert_eq!(all, metric("flows"), "{division}");
     }
-    assert_eq!(counts("size")[0], ("up to 10kB", 240.0));
+    // Four classes share the flows out; two more are what papers call short and huge.
+    let sizes = counts("size");
+    assert_eq!(sizes[0], ("up to 10kB", 240.0));
+    let of = |names: &[&str]| -> f64 {
+        sizes.iter().filter(|(name, _)| names.contains(name)).map(|(_, n)| n).sum()
+    };
+    assert_eq!(of(&["up to 10kB", "10kB to 100kB", "100kB to 1MB", "above 1MB"]), metric("flows"));
+    assert_eq!(of(&["up to 100kB"]), of(&["up to 10kB", "10kB to 100kB"]));
 }
 
 /// Runs until there are so many parts of a table, and then stops: how it ended, the column `end_ps` of these parts, and
