@@ -42,6 +42,17 @@ pub struct Tuning {
     pub n_star: NStar,
     /// timer_3: how long losses are counted for a loss rate, above 0.
     pub timer_3: Time,
+    /// Whose losses these are.
+    pub losses: Losses,
+}
+
+/// Whose connections a loss rate is of, which the paper does not say (catalogue S27).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Losses {
+    /// Those from this host to the same receiver.
+    Pair,
+    /// All of this host.
+    Host,
 }
 
 /// Traffic shifting.
@@ -70,7 +81,7 @@ impl Default for Config {
 
 impl Default for Tuning {
     fn default() -> Self {
-        Self { n_star: NStar::Eq11, timer_3: 10_000 * MICROSECOND }
+        Self { n_star: NStar::Eq11, timer_3: 10_000 * MICROSECOND, losses: Losses::Pair }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::fixed::Fixed;
 use crate::mmptcp::Mmptcp;
 use crate::nstar::{CAP, NStar, STEPS};
-use crate::opn::{Opn, Shifting, Silence, Tuning};
+use crate::opn::{Losses, Opn, Shifting, Silence, Tuning};
 use crate::path_sharing::{Closes, PathSharing};
 use crate::{
     By, Declaration, MAX_SUBFLOWS, MICROSECOND, Opening, Pair, Parameter, ParameterError, PathManager, Range,
@@ -53,6 +53,15 @@ impl Scheme {
     /// The values.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// Whether all connections of a host, whoever receives, share one [`Pair`]: it is not one of two hosts then.
+    pub fn remembers_by_sender(&self) -> bool {
+        let tuning = match &self.config {
+            Config::Opn(opn) => opn.tuning.as_ref(),
+            _ => None,
+        };
+        tuning.is_some_and(|tuning| tuning.losses == Losses::Host)
     }
 
     /// The path manager of a connection that opens now; its first action opens subflow 0.
@@ -113,7 +122,14 @@ const TIMER_3: Parameter = Parameter {
     name: "timer_3",
     range: Range::Whole { default: 10_000, min: 1, max: LONGEST },
     unit: "us",
-    meaning: "the period over which the losses of a host pair are counted",
+    meaning: "the period over which losses are counted",
+};
+
+const LOSSES: Parameter = Parameter {
+    name: "losses",
+    range: Range::Choice(&["pair", "host"]),
+    unit: "",
+    meaning: "whose losses are counted: of connections to the same receiver, or of all that the host has",
 };
 
 const TIMER_1: Parameter = Parameter {
@@ -183,7 +199,7 @@ static ALL: &[Declaration] = &[
         source: "OPN §MPTCP_OPN design, eq. (1)-(11), Alg. 1",
         parameters: &[N_STAR, TABLE, TIMER_3, TIMER_1, DELTA, TIMER_2],
         configure: |values| {
-            let (tuning, shifting) = (Some(tuning(values)?), Some(shifting(values)));
+            let (tuning, shifting) = (Some(tuning(values, Losses::Pair)?), Some(shifting(values)));
             Ok(Config::Opn(opn::Config { tuning, shifting }))
         },
     },
@@ -198,8 +214,11 @@ static ALL: &[Declaration] = &[
         name: "opn-tuning",
         title: "MPTCP_OPN's concurrency tuning alone",
         source: "OPN §Concurrency tuning, eq. (1)-(11), Alg. 1 l. 14-20",
-        parameters: &[N_STAR, TABLE, TIMER_3],
-        configure: |values| Ok(Config::Opn(opn::Config { tuning: Some(tuning(values)?), shifting: None })),
+        parameters: &[N_STAR, TABLE, TIMER_3, LOSSES],
+        configure: |values| {
+            let losses = if values.choice("losses") == "host" { Losses::Host } else { Losses::Pair };
+            Ok(Config::Opn(opn::Config { tuning: Some(tuning(values, losses)?), shifting: None }))
+        },
     },
     Declaration {
         name: "path-sharing",
@@ -250,7 +269,7 @@ fn by(values: &Values) -> By {
     if values.choice("by") == "port" { By::Port } else { By::Address }
 }
 
-fn tuning(values: &Values) -> Result<Tuning, ParameterError> {
+fn tuning(values: &Values, losses: Losses) -> Result<Tuning, ParameterError> {
     let n_star = match values.choice("nstar") {
         "eq7" => NStar::Eq7,
         "product" => NStar::Product,
@@ -258,7 +277,7 @@ fn tuning(values: &Values) -> Result<Tuning, ParameterError> {
         "empirical" => NStar::Empirical(values.list("table").iter().map(|&n| n as u8).collect()),
         _ => NStar::Eq11,
     };
-    Ok(Tuning { n_star, timer_3: values.whole("timer_3") * MICROSECOND })
+    Ok(Tuning { n_star, timer_3: values.whole("timer_3") * MICROSECOND, losses })
 }
 
 fn shifting(values: &Values) -> Shifting {

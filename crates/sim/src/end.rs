@@ -61,7 +61,7 @@ impl World {
     /// stopped. Of `spec`, the controller and the transport are not used, beyond the size of the headers. The
     /// first path is the one that is taken.
     pub fn start_datagrams(&mut self, spec: FlowSpec) {
-        let pair = self.pairs.id(spec.hosts);
+        let pair = self.pairs.id(spec.manager.pair(spec.hosts));
         let manager = spec.manager.open(&spec.ways.opening(self.now(), spec.stream), &mut self.pairs[pair]);
         let route = match &spec.ways {
             Ways::Fixed(_) => Route::Addresses { local: 0, remote: 0 },

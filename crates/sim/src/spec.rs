@@ -69,14 +69,17 @@ impl Ways {
 
 /// Makes the path manager of a connection that begins.
 #[derive(Clone)]
-pub struct Manager(Arc<Open>);
+pub struct Manager {
+    open: Arc<Open>,
+    by_sender: bool,
+}
 
 type Open = dyn Fn(&Opening, &mut Pair) -> Box<dyn PathManager> + Send + Sync;
 
 impl Manager {
     /// Whatever `open` makes.
     pub fn new(open: impl Fn(&Opening, &mut Pair) -> Box<dyn PathManager> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(open))
+        Self { open: Arc::new(open), by_sender: false }
     }
 
     /// `subflows` of them, one an address; none is ever closed.
@@ -91,14 +94,20 @@ impl Manager {
         Self::new(move |opening, _| Box::new(fixed::Fixed::new(&config, opening)))
     }
 
+    /// Who shares what it remembers with a connection between these hosts.
+    pub(crate) fn pair(&self, hosts: [u32; 2]) -> [u32; 2] {
+        if self.by_sender { [hosts[0]; 2] } else { hosts }
+    }
+
     pub(crate) fn open(&self, opening: &Opening, pair: &mut Pair) -> Box<dyn PathManager> {
-        (self.0)(opening, pair)
+        (self.open)(opening, pair)
     }
 }
 
 impl From<path_manager::Scheme> for Manager {
     fn from(scheme: path_manager::Scheme) -> Self {
-        Self::new(move |opening, pair| scheme.open(opening, pair))
+        let by_sender = scheme.remembers_by_sender();
+        Self { by_sender, ..Self::new(move |opening, pair| scheme.open(opening, pair)) }
     }
 }
 
@@ -179,5 +188,25 @@ impl FlowRecord {
     pub fn goodput(&self) -> u64 {
         let bits = u128::from(self.bytes) * 8 * u128::from(tresse_fabric::SECOND);
         (bits / u128::from((self.end - self.start).max(1))) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tresse_path_manager::{Scheme, Value, find};
+
+    use super::Manager;
+
+    /// Connections of one host to different receivers share what they remember only if they are to.
+    #[test]
+    fn losses_are_of_a_pair_or_of_a_host() {
+        for (losses, second) in [("pair", 7), ("host", 3)] {
+            let settings = [("losses", Value::Choice(losses.to_owned()))];
+            let scheme = Scheme::new(find("opn-tuning").expect("declared"), settings).expect("valid");
+            assert_eq!(Manager::from(scheme).pair([3, 7]), [3, second]);
+        }
+        let opn = Scheme::new(find("opn").expect("declared"), []).expect("valid");
+        assert_eq!(Manager::from(opn).pair([3, 7]), [3, 7]);
+        assert_eq!(Manager::fixed(2).pair([3, 7]), [3, 7]);
     }
 }

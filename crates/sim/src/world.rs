@@ -107,7 +107,7 @@ impl World {
     }
 
     pub(crate) fn open(&mut self, spec: FlowSpec) -> u32 {
-        let pair = self.pairs.id(spec.hosts);
+        let pair = self.pairs.id(spec.manager.pair(spec.hosts));
         let manager = spec.manager.open(&spec.ways.opening(self.now(), spec.stream), &mut self.pairs[pair]);
         let config = self.share(&spec.config);
         let hears = spec.scheme.controller().signals().contains(&Signal::NextHop);
