@@ -47,6 +47,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "opn/fig3",
     "opn/fig4",
     "opn/fig6",
+    "opn/last-hop",
     "opn/nstar",
     "opn/nstar-table",
     "opn/short-flows",
