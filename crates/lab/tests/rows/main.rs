@@ -33,7 +33,7 @@ fn there_are_58_rows() {
     assert_eq!(ids.len(), 58, "a row stands there twice");
 }
 
-/// Each row is an experiment, or says where its model is tested; no file belongs to no row.
+/// Each row is an experiment, or says where its model is tested; a file that belongs to no row says so.
 #[test]
 fn every_row_has_an_experiment_or_a_test() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

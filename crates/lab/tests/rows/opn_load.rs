@@ -2,8 +2,8 @@
 //! offered, and what the network carries of it.
 
 use tresse_fabric::SECOND;
+use tresse_lab::Profile;
 use tresse_lab::patterns::Offered;
-use tresse_lab::{Profile, Source};
 use tresse_workload::distributions;
 
 use crate::common::{Row, full, seen, source, with, within};
@@ -25,8 +25,8 @@ fn offered(row: &Row, label: &str) -> Offered {
 fn fig_13_offers_half_of_the_uplinks() {
     let row = full("opn/fig13");
     for (pattern, _) in SIZES {
-        for (senders, uplinks) in [("", 800e9), ("-one-rack", 20e9)] {
-            let offered = offered(row, &format!("ecmp-1 {pattern}{senders}"));
+        for (senders, uplinks) in [("all-hosts", 800e9), ("one-rack", 20e9)] {
+            let offered = offered(row, &format!("ecmp-1 {pattern} {senders}"));
             assert!(within(1e-9, offered.capacity.bisection, uplinks), "{pattern}: {offered:?}");
             assert!(within(1e-9, offered.capacity.access, 2.5 * uplinks));
             assert!(within(1e-9, offered.rate, uplinks / 2.0));
@@ -42,7 +42,7 @@ fn a_hundred_thousand_arrivals_offer_the_load_and_have_the_mean() {
     let settings: Vec<&str> = flows.iter().map(String::as_str).chain(["fabric.leaves=4"]).collect();
     let row = Row::new(source("opn/fig13"), Profile::Full, &settings, &["scheme=ecmp"]);
     for (pattern, sizes) in SIZES {
-        let case = row.case(&format!("ecmp-1 {pattern}"));
+        let case = row.case(&format!("ecmp-1 {pattern} all-hosts"));
         let seen = seen(&case.parts[0], 1_000_000 * SECOND, |_| 1);
         assert_eq!(seen.starts.len(), 100_000);
         let last = seen.starts.iter().map(|(at, _)| *at).max().unwrap_or(0) as f64 / 1e12;
@@ -77,34 +77,21 @@ fn fig_15_slows_8_of_20_paths() {
     );
 }
 
-/// The points of Figs. 16 and 17 are these experiments with other rates, or fewer slow paths: what the uplinks carry then.
-/// Two leaves are enough for that.
+/// The points of Figs. 16 and 17: what the uplinks carry with slow paths of these rates, or so many of them. Two leaves are
+/// enough for that.
 #[test]
 fn figs_16_and_17_sweep_rate_and_number_of_slow_paths() {
-    let point = |row: &str, change: &dyn Fn(String) -> String| {
-        let Source { name, text } = source(row);
-        let row = Row::new(
-            Source { name, text: change(text) },
-            Profile::Full,
-            &["fabric.leaves=2"],
-            &["scheme=ecmp"],
-        );
-        let offered = offered(&row, "ecmp-1 data-mining");
-        assert!(within(1e-9, offered.rate, 10e9), "the traffic stays");
-        offered.capacity.bisection / 1e9
-    };
-    for (mbps, carries) in [(100, 12.8), (300, 14.4), (500, 16.0), (700, 17.6), (1000, 20.0)] {
-        let carried = point("opn/fig16", &|text| text.replace("\"100Mbps\"", &format!("\"{mbps}Mbps\"")));
-        assert!(within(1e-9, carried, carries), "{mbps} Mbps: {carried}");
-    }
-    for count in 1..=8 {
-        let fewer = |text: String| {
-            let gone: Vec<String> = (count..8).map(|k| format!("\"spine {k}\"], rate")).collect();
-            let stays = |line: &&str| !gone.iter().any(|g| line.contains(g));
-            text.lines().filter(stays).map(|line| format!("{line}\n")).collect()
-        };
-        let carried = point("opn/fig17", &fewer);
-        assert!(within(1e-9, carried, 20.0 - 0.9 * f64::from(count)), "{count} paths: {carried}");
+    let rates = [(100, 12.8), (300, 14.4), (500, 16.0), (700, 17.6), (1000, 20.0)];
+    let rates = rates.map(|(mbps, carries)| (format!("{mbps}-mbps"), carries)).to_vec();
+    let counts = [1, 2, 4, 6, 8].map(|n| (format!("{n}-slow"), 20.0 - 0.9 * f64::from(n))).to_vec();
+    for (figure, points) in [("opn/fig16", rates), ("opn/fig17", counts)] {
+        let row = with(figure, &["fabric.leaves=2"]);
+        for (variant, carries) in points {
+            let offered = offered(&row, &format!("ecmp-1 data-mining {variant}"));
+            assert!(within(1e-9, offered.rate, 10e9), "the traffic stays");
+            let carried = offered.capacity.bisection / 1e9;
+            assert!(within(1e-9, carried, carries), "{figure} {variant}: {carried}");
+        }
     }
 }
 
@@ -114,6 +101,6 @@ fn the_load_can_be_swept() {
     for load in [0.3, 0.8] {
         let settings = [&*format!("workloads.web-search.load={load}"), "fabric.leaves=2"];
         let row = with("opn/fig13", &settings);
-        assert!(within(1e-9, offered(&row, "ecmp-1 web-search").rate, load * 40e9));
+        assert!(within(1e-9, offered(&row, "ecmp-1 web-search all-hosts").rate, load * 40e9));
     }
 }

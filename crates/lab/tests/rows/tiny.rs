@@ -99,12 +99,12 @@ fn table_1_of_xmp_has_goodput_and_jobs() {
 /// The leaf-spine: flows that start in a window, of one size and of two.
 #[test]
 fn figs_10_and_11_of_opn_complete() {
-    let settings = ["fabric.hosts_per_leaf=10", "workloads.all-hosts.flows=20"];
-    for case in quick("opn/fig10", &settings, &["pattern=all-hosts"]) {
+    let settings = ["fabric.leaves=2", "fabric.hosts_per_leaf=10", "workloads.200-packets.flows=20"];
+    for case in quick("opn/fig10", &settings, &["variant=all-hosts"]) {
         assert_eq!(case.metrics["flows"].value(), 20.0, "{:?}", case.case);
     }
-    let flows = ["workloads.all-hosts.parts.long.flows=4", "workloads.all-hosts.parts.short.flows=16"];
-    for case in quick("opn/fig11", &flows, &["pattern=all-hosts", "scheme=opn,mptcp"]) {
+    let flows = ["workloads.mix.parts.long.flows=4", "workloads.mix.parts.short.flows=16", "fabric.leaves=2"];
+    for case in quick("opn/fig11", &flows, &["variant=all-hosts", "scheme=opn,mptcp"]) {
         assert_eq!((of(&case, "long", "flows"), of(&case, "short", "flows")), (4.0, 16.0));
     }
 }
@@ -112,8 +112,8 @@ fn figs_10_and_11_of_opn_complete() {
 /// Flows that have paths of their own, and such as choose among all.
 #[test]
 fn fig_12_of_opn_shares_the_last_hop() {
-    let settings = ["workloads.10-flows.duration=30ms"];
-    for case in quick("opn/fig12", &settings, &["pattern=10-flows"]) {
+    let settings = ["workloads.last-hop.duration=30ms"];
+    for case in quick("opn/fig12", &settings, &["variant=10-flows"]) {
         assert_eq!(
             (of(&case, "opn", "unfinished_flows"), of(&case, "tcp", "unfinished_flows")),
             (10.0, 100.0)
