@@ -65,6 +65,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "vmcc/fig9",
     "vmcc/remap",
     "vmcc/table3",
+    "vmcc/table3-background",
     "vmcc/table3-uncapped",
     "vmcc/theorem1",
     "xmp/coexist",
