@@ -47,7 +47,8 @@ pub fn with(row: &str, settings: &[&str]) -> Row {
 pub fn fast(row: &str) -> Source {
     let Source { name, text } = source(row);
     let (fabric, workloads) = text.split_once("\n[workloads.").expect("a workload");
-    let ends = ["\n[profile.", "\n[published]", "\n[[claims]]"].into_iter().filter_map(|end| workloads.find(end));
+    let ends = ["\n[measure.windows]", "\n[profile.", "\n[published]", "\n[[claims]]"];
+    let ends = ends.into_iter().filter_map(|end| workloads.find(end));
     let workloads = &workloads[..ends.min().unwrap_or(workloads.len())];
     let mut fast = format!("{fabric}\n[workloads.");
     let mut before = ' ';
