@@ -23,13 +23,17 @@
  *     at 0, as here with alpha_start = 0.
  *   - F counts packets, not ACKs, and no window grows while it is being reduced: as in dctcp.c.
  *   - a loss halves down to 1 packet, the same floor as a mark's; there it stops at 2.
+ *   - windows are whole packets: a mark with alpha w < 2 cuts nothing, and forgets the fraction of a
+ *     packet that the window has grown by; there they are in bytes, as here with exact = 1.
  * The rounding of the cut, and whose round an ACK counts for, are dctcp.c's. A drop in the host's own
  * queue counts as a mark.
  */
 #include "coupled.h"
 #include "dctcp_alpha.h"
 
-#define PARAMETERS(P) DCTCP_ALPHA_PARAMETERS(P)
+#define PARAMETERS(P)                                                          \
+	DCTCP_ALPHA_PARAMETERS(P)                                              \
+	P(exact, 0, 0, 1, "", "1: a cut is not rounded to whole packets, as where windows are in bytes")
 DECLARE_PARAMETERS
 
 struct dcm {
@@ -60,6 +64,8 @@ static u32 dcm_congestion(struct subflow *s, enum cause cause)
 {
 	struct dcm *d = state_of(s);
 
+	if (cause != LOSS_EVENT && PARAMETER(s, exact))
+		return dctcp_alpha_cut_exactly(&d->estimate, s->cwnd, &d->credit, 1);
 	d->credit = 0;
 	return max_u32(cause == LOSS_EVENT ? s->cwnd / 2 : dctcp_alpha_cut(&d->estimate, s->cwnd), 1);
 }

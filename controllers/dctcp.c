@@ -11,7 +11,8 @@
  *
  * alpha starts at 1, so that the first mark halves the window (RFC 8257 §3.3), g = 1/16 and the
  * floor is 2 packets, as in Linux. The cut is rounded down to whole packets, so a mark with
- * alpha w < 2 cuts nothing (Linux too). A drop in the host's own queue counts as a mark.
+ * alpha w < 2 cuts nothing (Linux too), and the fraction of a packet that the window has grown by
+ * is forgotten. With exact = 1 neither: so are windows in bytes (ns-3). A drop in the host's own queue counts as a mark.
  *
  * Deviations from RFC 8257:
  *   - the ACK that begins a round counts in that round, not in the one that it ends.
@@ -19,7 +20,9 @@
  */
 #include "dctcp_alpha.h"
 
-#define PARAMETERS(P) DCTCP_ALPHA_PARAMETERS(P)
+#define PARAMETERS(P)                                                          \
+	DCTCP_ALPHA_PARAMETERS(P)                                              \
+	P(exact, 0, 0, 1, "", "1: a cut is not rounded to whole packets, as where windows are in bytes")
 DECLARE_PARAMETERS
 
 struct dctcp {
@@ -50,6 +53,8 @@ static u32 dctcp_congestion(struct subflow *s, enum cause cause)
 {
 	struct dctcp *d = state_of(s);
 
+	if (cause != LOSS_EVENT && PARAMETER(s, exact))
+		return dctcp_alpha_cut_exactly(&d->estimate, s->cwnd, &d->credit, 2);
 	d->credit = 0;
 	if (cause == LOSS_EVENT)
 		return half_window(s);

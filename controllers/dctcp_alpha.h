@@ -47,6 +47,22 @@ static inline u32 dctcp_alpha_cut(const struct dctcp_alpha *d, u32 cwnd)
 	return cwnd - (u32)(((u64)cwnd * d->alpha) >> 21);
 }
 
+/*
+ * The same without rounding, as where windows are counted in bytes: w has the fraction that is in *credit (Q48),
+ * and what is left of it stays there. Not below `least` packets.
+ */
+static inline u32 dctcp_alpha_cut_exactly(const struct dctcp_alpha *d, u32 cwnd, u64 *credit, u32 least)
+{
+	u64 window = ((u64)cwnd << 20) + (*credit >> 28); /* Q20 */
+
+	window -= fix_mul_shr(window, d->alpha, 21);
+	*credit = 0;
+	if (window >> 20 < least)
+		return least;
+	*credit = (window & ((1ULL << 20) - 1)) << 28;
+	return (u32)(window >> 20);
+}
+
 /* A timeout: what was counted belongs to packets that are given up. */
 static inline void dctcp_alpha_timeout(struct dctcp_alpha *d)
 {

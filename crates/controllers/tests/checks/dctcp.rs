@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tresse_controllers::{Ack, Cause, Group, Scheme, find};
 
-use super::{group, views};
+use super::{group, group_with, views};
 use crate::host::config;
 use crate::readings::{ALPHA_ERROR, Dctcp, Reading};
 
@@ -109,4 +109,37 @@ fn a_loss_halves() {
         group.ack(0, &ack(10, 0, true));
     }
     assert_eq!(group.congestion(0, Cause::Loss).expect("cut"), 50);
+}
+
+proptest! {
+    #![proptest_config(config(64))]
+
+    /// `exact`: windows are real numbers, w (1 - alpha/2) and w + 1/w, of which the host sees whole packets; where
+    /// alpha w < 2 too, and over any number of cuts.
+    #[test]
+    fn exact_cuts_keep_the_fraction(
+        start in 4..=1000u32,
+        alpha in 0..=1024u64,
+        steps in prop::collection::vec((any::<bool>(), 1..=20u32), 1..200),
+    ) {
+        for (name, floor) in [("dctcp", 2.0), ("dcm", 1.0)] {
+            let mut group = group_with(name, &[("exact", 1), ("alpha_start", alpha)], 1, start);
+            (group[0].ssthresh, group[0].srtt) = (1, 800);
+            let mut window = f64::from(start);
+            for &(cut, delivered) in &steps {
+                if cut {
+                    window = (window * (1.0 - alpha as f64 / 2048.0)).max(floor);
+                    group[0].cwnd = group.congestion(0, Cause::Mark).expect("cut");
+                } else {
+                    group.grow(0, &ack(delivered, 0, false));
+                    window += f64::from(delivered) / window.floor();
+                }
+                let near = [window - 1e-3, window + 1e-3].map(|w| w.floor() as u32);
+                prop_assert!(near.contains(&group[0].cwnd), "{name}: {}, not {window}", group[0].cwnd);
+                if near[0] != near[1] {
+                    break; // too near a whole packet for the two to stay together
+                }
+            }
+        }
+    }
 }
