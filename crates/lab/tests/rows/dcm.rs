@@ -5,7 +5,7 @@ use tresse_fabric::{MILLISECOND, SECOND, Time};
 use crate::common::{Row, full, seen, within};
 
 const ONE_BOTTLENECK: [&str; 2] = ["dcm/coexist", "dcm/fairness"];
-const TREES: [&str; 3] = ["dcm/exp1", "dcm/exp2", "dcm/exp3"];
+const TREES: [&str; 4] = ["dcm/exp1", "dcm/exp2", "dcm/exp3", "dcm/incast-summary"];
 
 /// "Rate = 1Gbps, RTT = 240us, K = 10pkt"; of the fat tree 240 us is the largest, over 12 links.
 #[test]
@@ -34,14 +34,17 @@ fn starts(row: &Row, label: &str) -> Vec<u64> {
 #[test]
 fn coexistence_is_one_flow_of_1_or_8_subflows_and_two_of_dctcp() {
     let row = full("dcm/coexist");
-    assert_eq!(row.plan.cases.len(), 4);
-    for (case, (scheme, subflows)) in
-        row.plan.cases.iter().zip([("xmp", 1), ("xmp", 8), ("dcm", 1), ("dcm", 8)])
-    {
+    for (scheme, subflows) in [("xmp", 1), ("xmp", 8), ("dcm", 1), ("dcm", 8)] {
+        let case = row.case(&format!("{scheme}-{subflows} staggered k-10"));
         let carriers: Vec<_> = case.carriers.iter().map(|c| (&*c.scheme, c.subflows)).collect();
         assert_eq!(carriers, [(scheme, Some(subflows)), ("dctcp", Some(1))]);
-        assert_eq!(case.groups, [scheme, "dctcp 1", "dctcp 2"]);
-        assert_eq!(starts(row, &case.label()), [0, 5, 10]);
+        assert_eq!(case.groups, ["multipath", "dctcp 1", "dctcp 2"]);
+        assert_eq!(starts(row, &case.label()), [0, 1, 2]);
+        let random = row.case(&format!("{scheme}-{subflows} random-starts k-10"));
+        assert_eq!(random.groups, ["multipath", "dctcp"]);
+        let dctcp = seen(&random.parts[1], SECOND, |_| Time::MAX);
+        assert_eq!(dctcp.starts.len(), 2);
+        assert!(dctcp.starts.iter().all(|(at, _)| *at < 100 * MILLISECOND));
     }
     assert_eq!(row.named("S1", "D1").len(), 1);
 }
@@ -50,9 +53,10 @@ fn coexistence_is_one_flow_of_1_or_8_subflows_and_two_of_dctcp() {
 #[test]
 fn traffic_shifts_between_two_bottlenecks() {
     let row = full("dcm/shift");
-    for (case, others) in row.plan.cases.iter().zip(["dctcp", "xmp"]) {
-        assert_eq!(case.groups[1..], ["on 1", "on 2"]);
-        assert_eq!(starts(row, &case.label()), [0, 10, 20]);
+    for (label, others) in [("dcm-2 beside-dctcp", "dctcp"), ("xmp-2 beside-its-own", "xmp")] {
+        let case = row.case(label);
+        assert_eq!(case.groups, ["multipath", "on 1", "on 2"]);
+        assert_eq!(starts(row, label), [0, 10, 20]);
         let last = case.carriers.last().expect("two carriers");
         assert_eq!((case.carriers[0].subflows, &*last.scheme, last.subflows), (Some(2), others, Some(1)));
     }
@@ -110,25 +114,55 @@ fn experiment_2_halves_the_hosts() {
     );
 }
 
-/// XMP's jobs beside 1 to 4 long flows of every host, with 1 to 8 subflows; 2 and 8 are published.
+/// XMP's jobs beside long flows with 2 and 8 subflows, in the readings that the slides leave open.
 #[test]
-fn experiment_3_sweeps_subflows_and_long_flows() {
+fn experiment_3_has_jobs_beside_long_flows() {
     let row = full("dcm/exp3");
-    assert_eq!(row.plan.cases.len(), 5 * 8);
-    for per_host in 1..=4 {
-        let case = row.case(&format!("dcm-8 long-{per_host}"));
-        let [long, jobs] = &case.parts[..] else { panic!("two parts") };
-        let seen_long = seen(long, Time::MAX - 1, |_| SECOND);
-        assert_eq!(seen_long.most_at_a_time(|s| s.from), per_host);
-        assert!(seen_long.most_at_a_time(|s| s.to) <= 4);
-        let seen_jobs = seen(jobs, 10 * MILLISECOND, |_| MILLISECOND);
-        assert_eq!(seen_jobs.starts.iter().filter(|(at, _)| *at == 0).count(), 8 * 8);
-        let bytes = seen_jobs.starts.iter().map(|(_, s)| s.bytes).collect::<std::collections::BTreeSet<_>>();
-        assert_eq!(bytes.into_iter().collect::<Vec<_>>(), [Some(2000), Some(64_000)]);
+    let jobs = |label: &str| seen(&row.case(label).parts[1], 10 * MILLISECOND, |_| MILLISECOND);
+    for label in
+        ["dcm-2 incast tcp-jobs", "dcm-8 incast dcm-jobs", "xmp-2 incast dropped", "xmp-8 incast xmp-jobs"]
+    {
+        let jobs = jobs(label);
+        assert_eq!(jobs.starts.iter().filter(|(at, _)| *at == 0).count(), 8 * 8, "{label}");
+        let bytes = jobs.starts.iter().map(|(_, s)| s.bytes).collect::<std::collections::BTreeSet<_>>();
+        assert_eq!(bytes.into_iter().collect::<Vec<_>>(), [Some(2000), Some(64_000)], "{label}");
     }
     // The author's code pauses for 50 ms on the average, log-normally.
-    let paused = seen(&row.case("xmp-2 long-1-gap").parts[1], 100 * SECOND, |_| MILLISECOND);
+    let paused = seen(&row.case("xmp-2 incast paused").parts[1], 100 * SECOND, |_| MILLISECOND);
     let each = 100.0 / (paused.jobs.len() as f64 / 8.0);
     assert!(within(0.05, each, 0.052), "a job every {each} s");
+    // The jobs of a scheme have one subflow of it.
+    for (label, scheme) in [("dcm-8 incast dcm-jobs", "dcm-alone"), ("xmp-8 incast xmp-jobs", "xmp-alone")] {
+        let jobs = row.case(label).carriers.iter().find(|c| c.scheme == scheme).expect(scheme);
+        assert_eq!(jobs.subflows, Some(1));
+    }
     assert_eq!(row.experiment().published.values.len(), 8);
+}
+
+/// The summary's sweep: 1 to 4 long flows of every host, 1 to 8 subflows.
+#[test]
+fn the_incast_summary_sweeps_subflows_and_long_flows() {
+    let row = full("dcm/incast-summary");
+    assert_eq!(row.plan.cases.len(), 4 * 8);
+    for per_host in 1..=4 {
+        let case = row.case(&format!("dcm-8 incast long-{per_host}"));
+        let long = seen(&case.parts[0], Time::MAX - 1, |_| SECOND);
+        assert_eq!(long.most_at_a_time(|s| s.from), per_host);
+        assert!(long.most_at_a_time(|s| s.to) <= 4);
+    }
+}
+
+/// One setting at a time: `table2` and `table3` have XMP's, `slides` the author's.
+#[test]
+fn the_contradictions_go_from_one_papers_settings_to_the_others() {
+    for (file, ends, pattern) in
+        [("dcm/sharing", ["table2", "slides"], "half"), ("dcm/job-tail", ["table3", "slides"], "incast")]
+    {
+        let row = full(file);
+        let [xmp, slides] =
+            ends.map(|end| &row.case(&format!("xmp-2 {pattern} {end}")).carriers[0].transport);
+        assert_eq!((xmp.mss, xmp.delayed_ack.every, xmp.floor), (1460, 2, None), "{file}");
+        assert_eq!((slides.mss, slides.delayed_ack.every, slides.floor), (1400, 1, Some(1)), "{file}");
+        assert!(slides.receive_window == 46 && xmp.receive_window > 100_000, "{file}");
+    }
 }
