@@ -33,7 +33,7 @@ impl Rates {
                 *rate += bytes[i] as f64 * 8e6 / INTERVAL as f64;
             }
         }
-        let fabric = &experiment.1.fabric;
+        let fabric = experiment.1.fabric();
         let host = |host: u32| (fabric.node_names[host as usize].clone(), host);
         Self { hosts: (0..fabric.hosts()).map(host).collect(), rates }
     }

@@ -27,7 +27,7 @@ fn machines_have_two_disjoint_paths_below_600_mbps() {
         let (from, to) = (0, machines / if name == "vmcc/fig4" { 3 } else { 2 });
         let caps: Vec<u64> = row
             .plan
-            .fabric
+            .fabric()
             .addresses(from)
             .map(|address| {
                 let out = |port: &u32| row.plan.fabric().network.ends[*port as usize][0] == address;
