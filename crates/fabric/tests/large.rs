@@ -56,7 +56,7 @@ fn as_graph(topology: &Topology) -> Graph {
 }
 
 /// Says how long `work` took; the limit is that of the whole network, in release builds.
-#[allow(clippy::disallowed_methods)]
+#[expect(clippy::disallowed_methods, reason = "how long the work takes is what is tested")]
 fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let start = std::time::Instant::now();
     let result = work();

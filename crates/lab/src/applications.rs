@@ -79,7 +79,7 @@ impl Writer {
         {
             let rate = bits_per_second(delivered - self.delivered, now - self.chosen);
             let kept_up = levels.iter().rposition(|&level| u128::from(level) <= rate).unwrap_or(0);
-            // Nothing waits but what is on its way: there may be room for more.
+            // Less than a tenth of a second of its rate waits, no more than is on its way: there may be room for more.
             let waits = (self.written - delivered.min(self.written)) / self.segment;
             let keeps_up = waits * self.segment * 8 < levels[self.level] / 10;
             let up = (self.level + 1).min(levels.len() - 1);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tresse_fabric::{Route, Time, Topology};
 use tresse_sim::Path;
-use tresse_workload::{self as workload, CollectiveError, Goal, GraphError, Operation, Tasks};
+use tresse_workload::{self as workload, CollectiveError, Goal, GraphError, MOST_FLOWS, Operation, Tasks};
 
 use crate::applications::App;
 use crate::building::{Builder, Building};
@@ -15,7 +15,7 @@ use crate::flow_sizes::{beside, quoted, unreadable};
 use crate::host_names::Host;
 use crate::hosts::HostSets;
 use crate::network::Routing;
-use crate::patterns::{At, MOST_FLOWS};
+use crate::patterns::At;
 use crate::resolve::LONGEST;
 use crate::units::Duration;
 use crate::workload_keys::{Collective, FlowKey, FlowSize, Pattern as Kind, Workload};

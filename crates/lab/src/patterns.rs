@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use tresse_fabric::Time;
 use tresse_workload::{
-    self as workload, Incast, IncastConfig, Jobs, JobsConfig, Limit, NEVER, OnOff, OnOffConfig, Pairing,
-    Poisson, PoissonConfig, RandomConfig, RandomPattern, Rounds, RoundsConfig, Size, Source, Span, Spread,
-    SpreadConfig,
+    self as workload, Incast, IncastConfig, Jobs, JobsConfig, Limit, MOST_FLOWS, NEVER, OnOff, OnOffConfig,
+    Pairing, Poisson, PoissonConfig, RandomConfig, RandomPattern, Rounds, RoundsConfig, Size, Source, Span,
+    Spread, SpreadConfig,
 };
 
 use crate::building::Builder;
@@ -46,9 +46,6 @@ impl fmt::Debug for Pattern {
         f.debug_tuple("Pattern").field(&self.kind).finish()
     }
 }
-
-/// The most flows of a workload, of all rounds together: as many rows are kept until the end.
-pub(crate) const MOST_FLOWS: u64 = 100_000_000;
 
 const MOST_CONNECTIONS: u32 = 10_000;
 
