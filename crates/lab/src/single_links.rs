@@ -1,5 +1,7 @@
 //! Single links, by the names of the nodes at their ends: `[[fabric.links]]`.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tresse_fabric::{Loss, Probability as PortProbability, Topology};
@@ -14,7 +16,8 @@ use crate::units::{Duration, Probability, Queue, Rate};
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSetting {
-    /// The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`.
+    /// The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`; of several links with a range, without its
+    /// last number: `["leaf 0", "spine 0..8"]`.
     pub ends: [String; 2],
     /// Its rate.
     pub rate: Option<Rate>,
@@ -36,16 +39,21 @@ pub(crate) const RATES: std::ops::RangeInclusive<u64> = 1_000..=100_000_000_000_
 
 /// Makes single links as `[[fabric.links]]` says.
 pub(crate) fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option<&str>) -> Result<(), Wrong> {
-    let mut seen = Vec::new();
+    let mut seen = BTreeSet::<u32>::new();
     let mut gone = Vec::new();
     for (i, link) in f.links.iter().enumerate() {
         let at = |key: &str, message: String| {
             let path = ["fabric", "links", &i.to_string(), key].map(str::to_owned);
             (path.to_vec(), message)
         };
-        let ports = ports_between(topology, &link.ends).map_err(|e| at("ends", e))?;
-        if seen.contains(&ports) {
-            return Err(at("ends", format!("the link of {} stands here twice", link.ends.join(" and "))));
+        let mut ports = Vec::new();
+        for ends in each(topology, &link.ends).map_err(|e| at("ends", e))? {
+            let own = ports_between(topology, &ends).map_err(|e| at("ends", e))?;
+            if own.iter().any(|port| seen.contains(port)) {
+                return Err(at("ends", format!("the link of {} stands here twice", ends.join(" and "))));
+            }
+            seen.extend(&own);
+            ports.extend(own);
         }
         match (link.said(), link.failed) {
             (None, false) => {
@@ -64,7 +72,6 @@ pub(crate) fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option
                 ports.iter().for_each(|&port| link.apply(topology, port));
             }
         }
-        seen.push(ports);
     }
     topology.remove(&gone);
     Ok(())
@@ -144,6 +151,37 @@ pub(crate) fn ports_between(topology: &Topology, ends: &[String; 2]) -> Result<V
         return Err(format!("there is no link between `{a}` and `{b}` ({a} has links to {others} …)"));
     }
     Ok(ports)
+}
+
+/// The ends of every link that `ends` names.
+fn each(topology: &Topology, ends: &[String; 2]) -> Result<Vec<[String; 2]>, String> {
+    let [from, to] = [names(topology, &ends[0])?, names(topology, &ends[1])?];
+    let pairs = from.iter().flat_map(|a| to.iter().map(|b| [a.clone(), b.clone()]));
+    Ok(pairs.collect())
+}
+
+/// The names that `name` stands for: `spine 0..8` for `spine 0` to `spine 7`, every other name for itself.
+fn names(topology: &Topology, name: &str) -> Result<Vec<String>, String> {
+    let range = name.split_once("..").and_then(|(first, end)| {
+        let kind = first.trim_end_matches(|c: char| c.is_ascii_digit());
+        Some((kind, first[kind.len()..].parse::<u32>().ok()?, end.parse::<u32>().ok()?))
+    });
+    // Of a file, nodes may be called anything.
+    let Some((kind, first, end)) = range.filter(|_| topology.node(name).is_none()) else {
+        return Ok(vec![name.to_owned()]);
+    };
+    if first >= end {
+        return Err(format!("`{name}` is no node: a range ends before its last number, as in `{kind}0..8`"));
+    }
+    let mut names = Vec::new();
+    for number in first..end {
+        let name = format!("{kind}{number}");
+        if topology.node(&name).is_none() {
+            return Err(format!("there is no node `{name}`"));
+        }
+        names.push(name);
+    }
+    Ok(names)
 }
 
 /// The nodes of these names.

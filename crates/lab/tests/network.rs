@@ -63,8 +63,13 @@ fn report(text: &str) -> Report {
     let loaded = load(source, Profile::Full, &[]).expect("valid");
     let plan = resolve(&loaded, &[]).expect("valid");
     let out = tempfile::tempdir().expect("a folder");
-    let options =
-        Options { profile: Profile::Full, seed: 1, replications: 1, parallel: 1, out: out.path().to_owned() };
+    let options = Options {
+        profile: Profile::Full,
+        seed: 1,
+        replications: 1.into(),
+        parallel: 1,
+        out: out.path().to_owned(),
+    };
     let watch = Watch::new(&plan, &options).expect("one seed");
     run(&loaded, &plan, &options, &watch).expect("it runs")
 }
@@ -152,6 +157,34 @@ fn single_links_have_their_own_rate_or_are_not_there() {
     assert_eq!(rate("leaf 1", "spine 0"), [0; 0]);
     assert_eq!(rate("spine 0", "leaf 1"), [0; 0]);
     assert_eq!(rate("leaf 2", "spine 0"), [500_000_000]);
+}
+
+#[test]
+fn a_range_of_links_is_each_of_them() {
+    let rates = |more: &str| {
+        let plan = plan(&text("title", "title", more)).map_err(|e| e.lines().next().map(str::to_owned))?;
+        let fabric = plan.fabric();
+        let slow = (0..fabric.configs.len() as u32).filter(|&p| fabric.rate(p) == 100_000_000);
+        let names = |port: u32| fabric.end_names(port).join(" - ");
+        Ok::<_, Option<String>>(slow.map(names).collect::<Vec<_>>())
+    };
+    let link = |ends: &str| format!("[[fabric.links]]\nends = [{ends}]\nrate = \"100Mbps\"\n");
+    let one_by_one: String =
+        ["\"leaf 0\", \"spine 1\"", "\"leaf 0\", \"spine 2\""].map(|ends| link(ends)).concat();
+    let range = link("\"leaf 0\", \"spine 1..3\"");
+    assert_eq!(rates(&range), rates(&one_by_one));
+    assert_eq!(rates(&range).expect("valid").len(), 4);
+    assert_eq!(rates(&link("\"leaf 0..4\", \"spine 0..2\"")).expect("valid").len(), 16);
+    for (ends, expected) in [
+        ("\"leaf 0\", \"spine 2..9\"", "there is no node `spine 4`"),
+        ("\"leaf 0\", \"spine 2..2\"", "a range ends before its last number, as in `spine 0..8`"),
+        ("\"leaf 0\", \"spine 2..\"", "there is no node `spine 2..`"),
+    ] {
+        let error = rates(&link(ends)).expect_err(ends).unwrap_or_default();
+        assert!(error.starts_with("t.toml:34:8: ") && error.contains(expected), "{error}");
+    }
+    let twice = rates(&(link("\"leaf 0\", \"spine 2\"") + &range)).expect_err("spine 2 stands there twice");
+    assert!(twice.is_some_and(|e| e.contains("the link of leaf 0 and spine 2 stands here twice")));
 }
 
 /// What is wrong, with its line, and what there is instead.
@@ -263,7 +296,7 @@ fn what_is_wrong_with_a_network_is_told_with_its_line() {
     let error = plan(&(tree.clone() + &gone)).expect_err("two-level routing cannot avoid it");
     assert!(error.contains("t.toml:33:10: two-level routing leads over every link"), "{error}");
     let shortest = tree.replace("topology =", "routing = \"shortest\"\ntopology =");
-    assert_eq!(plan(&(shortest + &gone)).expect("it leads around").fabric.configs.len(), 94);
+    assert_eq!(plan(&(shortest + &gone)).expect("it leads around").fabric().configs.len(), 94);
     let error = plan(&tree.replace("k = 4", "k = 4\nleaves = 3")).expect_err("leaves are a leaf-spine's");
     assert!(error.contains("t.toml:5:10: `leaves` is a leaf-spine's"), "{error}");
     let error = plan(&tree.replace("k = 4\n", "")).expect_err("k is missing");
