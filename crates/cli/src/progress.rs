@@ -60,12 +60,14 @@ struct Sum {
     hops: u64,
     /// The units that run now, with their simulated time.
     running: Vec<String>,
+    units: usize,
     done: usize,
 }
 
 fn sum(watch: &Watch) -> Sum {
-    let mut sum = Sum { share: 0.0, known: true, hops: 0, running: Vec::new(), done: 0 };
-    for (name, p) in &watch.units {
+    let mut sum = Sum { share: 0.0, known: true, hops: 0, running: Vec::new(), units: 0, done: 0 };
+    let planned = &watch.units[..watch.planned.load(Ordering::Relaxed)];
+    for (name, p) in planned {
         let hops = p.hops.load(Ordering::Relaxed);
         sum.hops += hops;
         if p.done.load(Ordering::Relaxed) {
@@ -81,7 +83,8 @@ fn sum(watch: &Watch) -> Sum {
             sum.running.push(format!("{name} at {now:.1} s"));
         }
     }
-    sum.share /= watch.units.len().max(1) as f64;
+    sum.share /= planned.len().max(1) as f64;
+    sum.units = planned.len();
     sum
 }
 
@@ -117,7 +120,7 @@ fn display(watch: &Watch, mode: Mode, end: &AtomicBool) {
             bar.set_message(format!("{:.1} M packet-hops/s, {left}  {}", speed / 1e6, s.running.join(", ")));
         } else {
             let line = serde_json::json!({
-                "schema": "tresse/progress/1", "share": s.share, "units": watch.units.len(), "units_done": s.done,
+                "schema": "tresse/progress/1", "share": s.share, "units": s.units, "units_done": s.done,
                 "packet_hops": s.hops, "packet_hops_per_s": speed, "left_s": (!left.is_nan()).then_some(left),
             });
             eprintln!("{line}");
@@ -169,8 +172,14 @@ mod tests {
         let done = unit([4, 4, 0, 0], 10);
         done.done.store(true, Ordering::Relaxed);
         let units = [done, unit([0, 0, 5, 0], 7), unit([0; 4], 0), unit([1, 2, 0, 0], 3)];
-        let units = units.into_iter().map(|p| ("a unit".to_owned(), p)).collect();
-        let s = sum(&Watch { units, stop: AtomicBool::new(false) });
+        let units: Vec<_> = units.into_iter().map(|p| ("a unit".to_owned(), p)).collect();
+        let (planned, stop) = (units.len().into(), AtomicBool::new(false));
+        let watch = Watch { units, planned, stop };
+        let s = sum(&watch);
         assert_eq!((s.share, s.known, s.hops, s.done, s.running.len()), (0.375, false, 20, 1, 2));
+        // Units that may not be needed do not count.
+        watch.planned.store(2, Ordering::Relaxed);
+        let s = sum(&watch);
+        assert_eq!((s.share, s.units, s.hops, s.running.len()), (0.5, 2, 17, 1));
     }
 }

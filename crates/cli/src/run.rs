@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use tresse_lab::experiment::Experiment;
+use tresse_lab::replications::Asked;
 use tresse_lab::{CaseResult, Options, Report, Status, Watch};
 
 use crate::chosen::Chosen;
@@ -26,6 +27,7 @@ use crate::{Failure, print_json};
 /// Examples:
 ///   tresse run xmp/table1
 ///   tresse run xmp/table1 --only scheme=xmp,dctcp --replications 3
+///   tresse run xmp/table1 --only pattern=random --replications 5%
 ///   tresse run xmp/table1 --set fabric.mark=20pkt --set schemes.xmp.parameters.beta=6
 ///   tresse run xmp/table1 --set measure.samples=10ms
 ///   tresse run xmp/table1 --profile full
@@ -40,9 +42,10 @@ pub struct Args {
     /// The seed of the first replication
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many seeds to run: SEED, SEED+1, …
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    replications: u32,
+    /// How many seeds to run, SEED, SEED+1, …; or as many as it takes until the 95 % interval of the goodput, or of
+    /// what the experiment says, is this narrow: half of it, as a share of the mean [default: as the experiment says]
+    #[arg(long, value_name = "N|P%")]
+    replications: Option<Asked>,
     /// How many cases run at a time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: Option<u16>,
@@ -80,10 +83,11 @@ pub fn run(args: Args) -> Result<(), Failure> {
         }
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let said = &loaded.experiment.replications;
     let options = Options {
         profile: args.chosen.profile(),
         seed: args.seed,
-        replications: args.replications,
+        replications: args.replications.map_or_else(|| said.clone(), |asked| asked.over(said)),
         parallel: args.parallel.map_or(cores, usize::from),
         out: args.out.unwrap_or_else(|| tresse_lab::default_out(&loaded.source.name)),
     };
@@ -130,10 +134,13 @@ fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
     }
     writeln!(
         out,
-        "{} · {} profile · seed {} · {flows} flows · {:.0} million packet-hops in {:.1} s\n",
+        "{} · {} profile · {} · {flows} flows · {:.0} million packet-hops in {:.1} s\n",
         report.experiment,
         report.profile,
-        report.seed,
+        match report.replications {
+            1 => format!("seed {}", report.seed),
+            n => format!("seeds {} to {}", report.seed, report.seed + u64::from(n) - 1),
+        },
         report.packet_hops as f64 / 1e6,
         report.wall_s
     )?;
@@ -152,6 +159,9 @@ fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
     }
     if let Some(case) = report.cases.iter().find(|c| c.ci95.keys().any(|m| is_shown(m))) {
         writeln!(out, "±95 %: half the confidence interval of the mean, over {}", case.ci95_over)?;
+    }
+    for wide in &report.too_wide {
+        writeln!(out, "not enough seeds: {wide}")?;
     }
     if named.is_none() {
         explain_optimum(&report.cases, &mut out)?;

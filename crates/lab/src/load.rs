@@ -142,6 +142,8 @@ pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loa
     }
     let mut loaded = Loaded::new(source, resolved, overrides)?;
     loaded.cuts = cuts;
+    let replications = loaded.experiment.replications.check();
+    replications.map_err(|(key, e)| loaded.error_at(&["replications", key], &e))?;
     loaded.variants = variants::load(&loaded)?;
     Ok(loaded)
 }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::claims::{self, ClaimResult};
 use crate::error::LabError;
 use crate::load::{Loaded, Profile};
+use crate::replications::Replications;
 use crate::resolve::{Case, Plan};
 use crate::summary::{self, CaseResult};
 use crate::tables::Tables;
@@ -29,7 +30,7 @@ pub struct Options {
     /// The first seed.
     pub seed: u64,
     /// How many seeds: `seed`, `seed + 1`, …
-    pub replications: u32,
+    pub replications: Replications,
     /// How many threads.
     pub parallel: usize,
     /// The folder of results; it must not exist, or be empty.
@@ -59,8 +60,11 @@ pub struct Report {
     pub profile: String,
     /// The first seed.
     pub seed: u64,
-    /// How many seeds.
+    /// How many seeds; while it runs, those that were begun.
     pub replications: u32,
+    /// The cases of which an interval is still wider than asked for, though the largest number of seeds was run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub too_wide: Vec<String>,
     /// How it ended.
     pub status: Status,
     /// The program's version.
@@ -109,31 +113,35 @@ struct Host {
 /// A run that is under way, for whoever shows its progress.
 #[derive(Debug)]
 pub struct Watch {
-    /// One for each unit, in the order in which they start.
+    /// One for each unit that there may be, in the order in which they start.
     pub units: Vec<(String, Progress)>,
+    /// How many of them are to run, as far as is known.
+    pub planned: AtomicUsize,
     /// Set it to end the run early; what was measured is kept.
     pub stop: AtomicBool,
 }
 
 impl Watch {
-    /// For the cases of `plan` under `replications` seeds.
+    /// For the cases of `plan` under as many seeds as there may be.
     ///
     /// # Errors
     /// If there are not that many seeds.
     pub fn new(plan: &Plan, options: &Options) -> Result<Self, LabError> {
-        if options.seed.checked_add(options.replications.into()).is_none() {
+        if options.seed.checked_add(options.replications.most().into()).is_none() {
             return Err(LabError::Input(format!("seed {}: too large for its replications", options.seed)));
         }
-        let units = seeds(options)
-            .flat_map(|seed| plan.cases.iter().map(move |c| (c, seed)))
+        let units = units(plan, options)
             .map(|(case, seed)| (format!("{} seed {seed}", case.label()), Progress::default()))
             .collect();
-        Ok(Self { units, stop: AtomicBool::new(false) })
+        let planned = plan.cases.len() * options.replications.least() as usize;
+        Ok(Self { units, planned: planned.into(), stop: AtomicBool::new(false) })
     }
 }
 
-fn seeds(options: &Options) -> std::ops::Range<u64> {
-    options.seed..options.seed + u64::from(options.replications)
+/// Every case under the first seed, under the second, and so on to the last that there may be.
+fn units<'a>(plan: &'a Plan, options: &Options) -> impl Iterator<Item = (&'a Case, u64)> {
+    let seeds = options.seed..options.seed + u64::from(options.replications.most());
+    seeds.flat_map(|seed| plan.cases.iter().map(move |case| (case, seed)))
 }
 
 /// Runs `plan` and leaves its results in the folder.
@@ -148,7 +156,8 @@ pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Re
         experiment: loaded.source.name.clone(),
         profile: options.profile.name().to_owned(),
         seed: options.seed,
-        replications: options.replications,
+        replications: options.replications.least(),
+        too_wide: Vec::new(),
         status: Status::Running,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         model_version: MODEL_VERSION,
@@ -163,29 +172,42 @@ pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Re
     save(&report, loaded, options)?;
     let tables = Mutex::new(Tables::create(&options.out, &plan.cases)?);
 
-    let units: Vec<(&Case, u64)> =
-        seeds(options).flat_map(|seed| plan.cases.iter().map(move |c| (c, seed))).collect();
-    // While it runs, `run.json` has the cases of which every seed is done.
-    let mut cases: BTreeMap<usize, CaseResult> = BTreeMap::new();
-    let ended = |unit: usize, outcomes: &[Mutex<Option<Outcome>>]| {
-        let case = unit % plan.cases.len();
-        let own = outcomes.iter().skip(case).step_by(plan.cases.len());
-        let own: Option<Vec<Outcome>> =
-            own.map(|o| o.lock().expect("no holder of the lock panics").clone()).collect();
-        let Some(own) = own.filter(|own| own.iter().all(|o| o.complete)) else { return Ok(()) };
-        report.packet_hops += own.iter().map(|o| o.hops).sum::<u64>();
-        report.wall_s = start.elapsed().as_secs_f64();
-        cases.insert(case, summary::case_result(&plan.cases[case], &own, &loaded.experiment));
-        report.cases = cases.values().cloned().collect();
-        save(&report, loaded, options)
-    };
-    let outcomes = simulate(&units, options.parallel, watch, &tables, ended).inspect_err(|_| {
-        report.status = Status::Partial;
-        // The folder may be why it failed: the first error is the one to tell.
-        let _ = save(&report, loaded, options);
-    })?;
+    let units: Vec<(&Case, u64)> = units(plan, options).collect();
+    let outcomes: Vec<Mutex<Option<Outcome>>> = units.iter().map(|_| Mutex::new(None)).collect();
+    let mut begun = 0;
+    let mut complete;
+    loop {
+        let end = plan.cases.len() * report.replications as usize;
+        watch.planned.store(end, Ordering::Relaxed);
+        // While it runs, `run.json` has the cases of which every seed is done.
+        let mut cases: BTreeMap<usize, CaseResult> = BTreeMap::new();
+        let ended = |unit: usize| {
+            let hops = outcomes[unit].lock().expect("no holder of the lock panics").as_ref().map(|o| o.hops);
+            report.packet_hops += hops.unwrap_or(0);
+            let case = unit % plan.cases.len();
+            let own = outcomes[..end].iter().skip(case).step_by(plan.cases.len());
+            let own: Option<Vec<Outcome>> =
+                own.map(|o| o.lock().expect("no holder of the lock panics").clone()).collect();
+            let Some(own) = own.filter(|own| own.iter().all(|o| o.complete)) else { return Ok(()) };
+            report.wall_s = start.elapsed().as_secs_f64();
+            cases.insert(case, summary::case_result(&plan.cases[case], &own, &loaded.experiment));
+            report.cases = cases.values().cloned().collect();
+            save(&report, loaded, options)
+        };
+        let batch = Batch { units: &units[..end], outcomes: &outcomes, begun };
+        simulate(&batch, options.parallel, watch, &tables, ended).inspect_err(|_| {
+            report.status = Status::Partial;
+            // The folder may be why it failed: the first error is the one to tell.
+            let _ = save(&report, loaded, options);
+        })?;
+        complete = cases.len() == plan.cases.len();
+        let more = options.replications.after(report.replications, &report.cases).filter(|_| complete);
+        let Some(more) = more else { break };
+        (begun, report.replications) = (end, more);
+    }
 
-    let complete = outcomes.iter().all(|o| o.as_ref().is_some_and(|o| o.complete));
+    let outcomes: Vec<Option<Outcome>> =
+        outcomes.into_iter().map(|o| o.into_inner().expect("no holder of the lock panics")).collect();
     let done: Vec<(&Case, u64, &Outcome)> = units
         .iter()
         .zip(&outcomes)
@@ -198,16 +220,16 @@ pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Re
     };
     report.errors = done.iter().filter_map(stuck).collect();
     report.digest = summary::digest(&done);
-    let result = |(i, case): (usize, &Case)| {
-        cases.remove(&i).unwrap_or_else(|| {
+    if complete {
+        report.too_wide = options.replications.too_wide(&report.cases);
+        report.claims = claims::verdicts(&loaded.experiment, &report.profile, &report.cases);
+    } else {
+        let result = |case: &Case| {
             let own = done.iter().filter(|(c, _, _)| std::ptr::eq(*c, case));
             let outcomes: Vec<Outcome> = own.map(|(_, _, o)| (*o).clone()).collect();
             summary::case_result(case, &outcomes, &loaded.experiment)
-        })
-    };
-    report.cases = plan.cases.iter().enumerate().map(result).collect();
-    if complete {
-        report.claims = claims::verdicts(&loaded.experiment, &report.profile, &report.cases);
+        };
+        report.cases = plan.cases.iter().map(result).collect();
     }
     report.wall_s = start.elapsed().as_secs_f64();
     tables.into_inner().expect("no holder of the lock panics").finish()?;
@@ -218,16 +240,26 @@ pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Re
 /// How often what waits for the tables is looked at.
 const REFRESH: Duration = Duration::from_secs(1);
 
-/// Runs the units on `parallel` threads; None for those that were never begun. `ended` is called after each.
+/// Units that are run together.
+struct Batch<'a> {
+    /// They and all before them.
+    units: &'a [(&'a Case, u64)],
+    /// What they leave behind; nothing of those that were never begun.
+    outcomes: &'a [Mutex<Option<Outcome>>],
+    /// How many were begun before.
+    begun: usize,
+}
+
+/// Runs the units of a batch on `parallel` threads. `ended` is called after each.
 fn simulate(
-    units: &[(&Case, u64)],
+    batch: &Batch,
     parallel: usize,
     watch: &Watch,
     tables: &Mutex<Tables>,
-    mut ended: impl FnMut(usize, &[Mutex<Option<Outcome>>]) -> Result<(), LabError>,
-) -> Result<Vec<Option<Outcome>>, LabError> {
-    let next = AtomicUsize::new(0);
-    let results: Vec<Mutex<Option<Outcome>>> = units.iter().map(|_| Mutex::new(None)).collect();
+    mut ended: impl FnMut(usize) -> Result<(), LabError>,
+) -> Result<(), LabError> {
+    let &Batch { units, outcomes, begun } = batch;
+    let next = AtomicUsize::new(begun);
     // The first error is the cause; one in a file that it left half written would tell nothing.
     let failure: Mutex<Option<LabError>> = Mutex::new(None);
     let fail = |error: LabError| -> Failed {
@@ -256,13 +288,13 @@ fn simulate(
                 Rows::Converged(rows) => write(&mut |t| t.converged(case, seed, rows)),
             })?;
             write(&mut |t| t.links(case, seed, outcome.simulated, &outcome.links))?;
-            *results[i].lock().expect("no holder of the lock panics") = Some(outcome);
+            *outcomes[i].lock().expect("no holder of the lock panics") = Some(outcome);
             let _ = tell.send(i); // nobody listens any more if something could not be written
         }
     };
     let (tell, told) = mpsc::channel();
     std::thread::scope(|scope| {
-        for _ in 0..parallel.clamp(1, units.len().max(1)) {
+        for _ in 0..parallel.clamp(1, (units.len() - begun).max(1)) {
             let (tell, work) = (tell.clone(), &work);
             scope.spawn(move || {
                 if work(&tell).is_err() {
@@ -274,7 +306,7 @@ fn simulate(
         let mut keep_readable = || -> Result<(), Failed> {
             loop {
                 match told.recv_timeout(REFRESH) {
-                    Ok(unit) => ended(unit, &results).map_err(fail)?,
+                    Ok(unit) => ended(unit).map_err(fail)?,
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 }
@@ -285,10 +317,10 @@ fn simulate(
             watch.stop.store(true, Ordering::Relaxed);
         }
     });
-    if let Some(error) = failure.into_inner().expect("no holder of the lock panics") {
-        return Err(error);
+    match failure.into_inner().expect("no holder of the lock panics") {
+        Some(error) => Err(error),
+        None => Ok(()),
     }
-    Ok(results.into_iter().map(|r| r.into_inner().expect("no holder of the lock panics")).collect())
 }
 
 /// Something could not be written; the first such error is kept.

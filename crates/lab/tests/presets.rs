@@ -34,7 +34,7 @@ fn plan(scheme: &str) -> Result<(tresse_lab::Loaded, Plan), String> {
 fn report(scheme: &str) -> Report {
     let (loaded, plan) = plan(scheme).expect("valid");
     let out = tempfile::tempdir().expect("a folder").path().to_owned();
-    let options = Options { profile: Profile::Full, seed: 1, replications: 1, parallel: 1, out };
+    let options = Options { profile: Profile::Full, seed: 1, replications: 1.into(), parallel: 1, out };
     let watch = Watch::new(&plan, &options).expect("one seed");
     run(&loaded, &plan, &options, &watch).expect("it runs")
 }

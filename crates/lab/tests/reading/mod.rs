@@ -9,6 +9,7 @@ use std::path::Path;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::{SchemaRef, UInt32Type, UInt64Type};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use tresse_lab::replications::Replications;
 use tresse_lab::{Loaded, Options, Plan, Profile, Report, Source, Watch, load, resolve, run};
 
 /// An experiment of this text, with these settings.
@@ -20,7 +21,13 @@ pub fn plan(source: Source, settings: &[&str]) -> (Loaded, Plan) {
 }
 
 /// Runs it under so many seeds on so many threads, into the folder `out`.
-pub fn measure((loaded, plan): &(Loaded, Plan), out: &Path, replications: u32, parallel: usize) -> Report {
+pub fn measure(
+    (loaded, plan): &(Loaded, Plan),
+    out: &Path,
+    replications: impl Into<Replications>,
+    parallel: usize,
+) -> Report {
+    let replications = replications.into();
     let options = Options { profile: Profile::Full, seed: 1, replications, parallel, out: out.to_owned() };
     let watch = Watch::new(plan, &options).expect("there are as many seeds");
     run(loaded, plan, &options, &watch).expect("the folder can be written")
