@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
          its window after each event of a script:\n  tresse controller trace {file} --script FILE\n\
          in the simulator, beside LIA:\n  \
          tresse run xmp/table1 --controller {file} --set schemes.{name}.controller={name} \\\n\
-         \x20     --set schemes.{name}.subflows=2 --only scheme={name},lia\n\
+         \x20     --set schemes.{name}.subflows=2 --only scheme={name},lia --only pattern=permutation\n\
          in this machine's kernel, as tr_{name} (root):\n  tresse attach {file}"
     )?;
     Ok(())
