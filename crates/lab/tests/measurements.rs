@@ -106,7 +106,7 @@ fn layers_are_their_ports_under_all_seeds() {
     let settings = ["measure.samples=50us", "measure.queues=50us"];
     let experiment = experiment(FAT_TREE, permutation, &settings);
     let case = measure(&experiment, dir.path(), 2, 2).cases.remove(0);
-    let ends = &experiment.1.fabric.network.ends;
+    let ends = &experiment.1.fabric().network.ends;
     let close = |value: f64, wanted: f64, what: &str| {
         assert!((value - wanted).abs() <= 1e-12 * wanted.max(1.0), "{what}: {value}, not {wanted}");
     };

@@ -218,7 +218,17 @@ fn every_name_that_is_listed_is_explained() {
 #[test]
 fn the_schema_knows_the_experiments_keys() {
     let schema = json(&["schema"]);
-    for key in ["fabric", "transport", "schemes", "workloads", "published", "claims"] {
+    for key in [
+        "rows",
+        "replications",
+        "fabric",
+        "transport",
+        "schemes",
+        "workloads",
+        "variants",
+        "published",
+        "claims",
+    ] {
         assert!(schema["properties"].get(key).is_some(), "{key}");
     }
     assert_eq!(schema["additionalProperties"], false);

@@ -13,3 +13,4 @@ mod new;
 mod optimum;
 mod run;
 mod topology;
+mod variants;
