@@ -98,7 +98,8 @@ impl Names<'_> {
                 let message = format!("jumps are of all jobs of a case, not of those of a {what}");
                 return Err((at.clone(), message));
             }
-            if !self.meant(selector).any(Case::has_jobs) {
+            let mut meant = self.meant(selector).peekable();
+            if meant.peek().is_some() && !meant.any(Case::has_jobs) {
                 return Err((at.clone(), "none of its cases has jobs".to_owned()));
             }
         }

@@ -65,6 +65,7 @@ text = "no flow is above 1 MB"
 metric = "fct_p99_s"
 left = { scheme = "reno", pattern = "list", size = "above 1MB" }
 right = { scheme = "lia-2", pattern = "apart" }
+ratio_below = 1
 "#;
     let dir = TempDir::new().expect("a temporary folder");
     let report = measure(&plan(source(more), &[]), dir.path(), 1, 1);
@@ -89,7 +90,7 @@ fn parts_that_there_are_not_are_refused() {
     let refused = |key: &str, pattern: &str, scheme: &str, metric: &str| {
         let more = format!(
             "[[claims]]\nid = \"c\"\ntext = \"c\"\nmetric = \"{metric}\"\nleft = {{ scheme = \"{scheme}\", pattern = \
-             \"{pattern}\", {key} }}\nright = {{ scheme = \"reno\" }}\n"
+             \"{pattern}\", {key} }}\nright = {{ scheme = \"reno\" }}\nratio_above = 1\n"
         );
         let loaded = load(source(&more), Profile::Full, &[]).expect("valid");
         resolve(&loaded, &[]).expect_err("it is not there").to_string()

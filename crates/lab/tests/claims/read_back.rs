@@ -115,8 +115,8 @@ fn windows_and_claims_of_a_run_and_of_its_file() {
 fn several_seeds_have_intervals_of_everything() {
     let folder = TempDir::new().expect("a folder");
     // What is listed does not depend on the seed; a permutation does.
-    let more = "[workloads.w.parts.mice]\npattern = \"poisson\"\nload = 0.2\nload_of = \"access\"\nsize = \"20kB\"\n\
-                pairs = \"random\"\nflows = 40\n";
+    let more = "[workloads.w.parts.mice]\npattern = \"poisson\"\nload = 0.1\nload_on = \"access\"\nsize = \"20kB\"\n\
+                pairs = \"any\"\nflows = 40\n";
     let random = EXPERIMENT.replace("[measure]\n", &format!("{more}[measure]\n"));
     assert_ne!(random, EXPERIMENT);
     let source = Source { name: "t.toml".to_owned(), text: random };
