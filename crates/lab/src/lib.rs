@@ -36,6 +36,7 @@ mod network;
 pub mod offered;
 mod optimum;
 pub mod pairs;
+pub mod paper;
 pub mod papers;
 pub mod parts;
 mod patience;

@@ -1,0 +1,160 @@
+//! What belongs to one of the five papers: its experiments in the order of the paper's names, and the rows of the
+//! catalogue that are no simulation.
+
+use std::cmp::Ordering;
+
+use crate::error::{LabError, did_you_mean};
+use crate::experiment::Experiment;
+use crate::papers;
+
+/// Its name on the command line and in `papers/`, and its title.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Paper {
+    /// `xmp`, `opn`, `dcm`, `holnet` or `vmcc`.
+    pub name: &'static str,
+    /// What was written by hand of it: `papers/NAME/README.md`, a page that begins with the paper's title.
+    pub about: &'static str,
+}
+
+macro_rules! papers {
+    ($($name:literal),*) => {
+        &[$(Paper { name: $name, about: include_str!(concat!("../../../papers/", $name, "/README.md")) }),*]
+    };
+}
+
+/// The five papers.
+pub const ALL: &[Paper] = papers!["xmp", "opn", "dcm", "holnet", "vmcc"];
+
+/// Rows of the catalogue that are models, arithmetic or summaries, unless an experiment says that it is one of them:
+/// name, and what is to be said in place of a run.
+const NOT_SIMULATED: &[(&str, &str)] = &[
+    ("opn/fig6", "the model of equation (7); tested in crates/optimum/tests/opn.rs"),
+    ("opn/fig7", "the model of equation (11); tested in crates/optimum/tests/opn.rs"),
+    (
+        "opn/table2",
+        "shares of flow sizes: `tresse list distributions`; tested in crates/lab/tests/rows/opn.rs",
+    ),
+    ("holnet/fig3.1", "a summary of fig3.3, fig3.4, fig3.5 and fig3.6"),
+    ("holnet/table3.4", "a summary of table3.2, fig3.4, fig3.5 and fig3.6"),
+    ("holnet/table4.1", "arithmetic; tested in crates/optimum/tests/num/thesis.rs"),
+    ("holnet/table4.2", "a summary of fig4.3, fig4.4 and fig4.5"),
+    ("holnet/fig5.1", "a function, not a run; tested in crates/controllers/tests/checks/odctcp.rs"),
+];
+
+/// The paper with this name.
+///
+/// # Errors
+/// If there is none.
+pub fn find(name: &str) -> Result<Paper, LabError> {
+    ALL.iter().copied().find(|p| p.name == name).ok_or_else(|| {
+        let known = ALL.iter().map(|p| p.name);
+        let all: Vec<&str> = known.clone().collect();
+        let hint = did_you_mean(name, known);
+        LabError::Input(format!(
+            "there is no paper `{name}`{hint}\n\nhint: the papers are {}",
+            all.join(", ")
+        ))
+    })
+}
+
+impl Paper {
+    /// The title: the first line of what was written by hand.
+    pub fn title(self) -> &'static str {
+        self.about.lines().next().unwrap_or_default().trim_start_matches("# ")
+    }
+
+    /// The names of its experiments, `xmp/fig1` before `xmp/fig10` and figures before tables.
+    pub fn experiments(self) -> Vec<&'static str> {
+        let mut names: Vec<_> = papers::names().into_iter().filter(|name| self.owns(name)).collect();
+        names.sort_by(|a, b| natural(a, b));
+        names
+    }
+
+    /// Its rows that are no simulation, each with one line that says what it is instead.
+    pub fn not_simulated(self) -> Vec<(&'static str, &'static str)> {
+        let is_run: Vec<String> = papers::all().flat_map(|(name, e)| rows(name, &e)).collect();
+        let rows = NOT_SIMULATED.iter().copied();
+        rows.filter(|(name, _)| self.owns(name) && !is_run.iter().any(|row| row == name)).collect()
+    }
+
+    fn owns(self, name: &str) -> bool {
+        name.split_once('/').is_some_and(|(paper, _)| paper == self.name)
+    }
+}
+
+/// The rows of the catalogue that an experiment is, such as `xmp/fig9`: those that its file names, or its own name.
+pub fn rows(name: &str, experiment: &Experiment) -> Vec<String> {
+    let paper = name.split_once('/').map_or(name, |(paper, _)| paper);
+    match &experiment.rows {
+        Some(rows) => rows.iter().map(|row| format!("{paper}/{row}")).collect(),
+        None => vec![name.to_owned()],
+    }
+}
+
+/// Numbers in names count as numbers: `fig2` comes before `fig10`, and `fig2.3` before `fig2.10`.
+fn natural(a: &str, b: &str) -> Ordering {
+    /// What comes before the next number, the number, and the rest.
+    fn next(name: &str) -> (&str, u64, &str) {
+        let is_digit = |c: char| c.is_ascii_digit();
+        let (words, rest) = name.split_at(name.find(is_digit).unwrap_or(name.len()));
+        let (number, rest) = rest.split_at(rest.find(|c| !is_digit(c)).unwrap_or(rest.len()));
+        (words, number.parse().unwrap_or(0), rest)
+    }
+    let ((words_a, number_a, rest_a), (words_b, number_b, rest_b)) = (next(a), next(b));
+    let order = (words_a, number_a).cmp(&(words_b, number_b));
+    match rest_a.is_empty() && rest_b.is_empty() {
+        true => order,
+        false => order.then_with(|| natural(rest_a, rest_b)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn figures_stand_in_the_order_of_their_numbers() {
+        let mut names =
+            ["table3", "fig10", "fig2.3-2", "fig2", "fig2.10", "table3-uncapped", "fig2.3-1", "coexist"];
+        names.sort_by(|a, b| natural(a, b));
+        let sorted =
+            ["coexist", "fig2", "fig2.3-1", "fig2.3-2", "fig2.10", "fig10", "table3", "table3-uncapped"];
+        assert_eq!(names, sorted);
+    }
+
+    #[test]
+    fn every_experiment_belongs_to_one_paper() {
+        let all: Vec<&str> = ALL.iter().flat_map(|p| p.experiments()).collect();
+        assert_eq!(all.len(), papers::names().len());
+        assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), papers::names().into_iter().collect());
+        assert!(ALL.iter().all(|p| p.title().len() > 20 && !p.title().starts_with('#')));
+    }
+
+    /// What is simulated after all is no longer told to be a model.
+    #[test]
+    fn rows_are_runs_or_told_in_a_line() {
+        let told = |name: &str| find(name).expect("it is one").not_simulated();
+        let runs: BTreeSet<String> = papers::all().flat_map(|(name, e)| rows(name, &e)).collect();
+        for paper in ALL {
+            for (row, what) in told(paper.name) {
+                assert!(
+                    row.starts_with(paper.name) && !runs.contains(row) && what.len() > 10,
+                    "{row}: {what}"
+                );
+            }
+        }
+        assert_eq!(told("xmp"), []);
+        assert!(told("opn").len() <= 3 && told("holnet").len() <= 5);
+    }
+
+    #[test]
+    fn an_unknown_paper_is_told_with_the_known_ones() {
+        let error = find("xpm").expect_err("there is none").to_string();
+        assert!(
+            error.contains("did you mean `xmp`?") && error.contains("xmp, opn, dcm, holnet, vmcc"),
+            "{error}"
+        );
+    }
+}
