@@ -3,13 +3,11 @@
 use std::io::{self, Write};
 
 use tresse_lab::experiment::Verdict;
-use tresse_lab::{ClaimResult, FormName, Metric};
-
-use crate::columns::{self, Unit};
+use tresse_lab::{ClaimResult, shown};
 
 /// Writes each claim with its verdict and its value, and why it does not hold if that is known.
 pub fn show(claims: &[ClaimResult], out: &mut impl Write) -> io::Result<()> {
-    let values: Vec<String> = claims.iter().map(value).collect();
+    let values: Vec<String> = claims.iter().map(shown::claim).collect();
     let width = values.iter().map(|value| value.chars().count()).max().unwrap_or(0);
     for (claim, value) in claims.iter().zip(values) {
         let of = claim.of.as_ref().map(|of| format!(" ({of})")).unwrap_or_default();
@@ -38,22 +36,3 @@ fn note(claim: &ClaimResult) -> Option<String> {
         (false, _) => Some(format!("expected: {}: {because}", claim.expected)),
     }
 }
-
-/// The value that decides, with its interval, in a unit for people; a dash if there is none.
-pub fn value(claim: &ClaimResult) -> String {
-    let (unit, name) = match claim.form {
-        FormName::Ratio | FormName::Order => (&PLAIN, ""),
-        FormName::Jumps => (columns::unit("_s"), " ms"),
-        FormName::Difference | FormName::Band => {
-            let unit = columns::unit(&claim.metric);
-            (unit, unit.name.trim_start_matches(','))
-        }
-    };
-    let Some(value) = claim.value else { return "-".to_owned() };
-    let show = |value| columns::show(Metric::Real(value), unit);
-    let interval = claim.ci95.map(|width| format!(" ±{}", show(width)));
-    format!("{}{}{name}", show(value), interval.unwrap_or_default())
-}
-
-/// What two values make has no unit.
-const PLAIN: Unit = Unit { ending: "", name: "", size: 1.0, decimals: 3 };

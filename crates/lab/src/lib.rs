@@ -55,6 +55,7 @@ pub mod scheme;
 mod scheme_transport;
 mod shapes;
 mod sharing;
+pub mod shown;
 mod single_links;
 mod sizes;
 mod spoken_of;
