@@ -8,6 +8,7 @@ mod controller;
 mod doctor;
 mod export;
 mod import;
+mod interrupt;
 mod linux;
 mod list;
 mod mark;

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::iter;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use tresse_lab::experiment::Experiment;
 use tresse_lab::replications::Asked;
@@ -13,6 +12,7 @@ use tresse_lab::{CaseResult, Options, Report, Status, Watch};
 use crate::chosen::Chosen;
 use crate::claims;
 use crate::columns;
+use crate::interrupt::Interrupt;
 use crate::parts;
 use crate::progress::{self, Mode};
 use crate::table::Table;
@@ -96,15 +96,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     }
 
     let watch = Arc::new(Watch::new(&plan, &options)?);
-    let handler = Arc::clone(&watch);
-    ctrlc::set_handler(move || {
-        // The second time, the user does not want to wait for the files.
-        if handler.stop.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    })
-    .map_err(|e| Failure::Machine(format!("the interrupt signal: {e}")))?;
-
+    Interrupt::catch()?.ends(&watch);
     let display = progress::start(&watch, args.progress);
     let report = tresse_lab::run(&loaded, &plan, &options, &watch);
     display.finish();
