@@ -47,6 +47,7 @@ pub mod port_options;
 mod ports;
 pub mod presets;
 pub mod replications;
+pub mod reproduction;
 mod resolve;
 mod routing_keys;
 mod run;

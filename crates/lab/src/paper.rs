@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use crate::error::{LabError, did_you_mean};
-use crate::experiment::Experiment;
+use crate::load::Profile;
 use crate::papers;
 
 /// Its name on the command line and in `papers/`, and its title.
@@ -72,9 +72,9 @@ impl Paper {
 
     /// Its rows that are no simulation, each with one line that says what it is instead.
     pub fn not_simulated(self) -> Vec<(&'static str, &'static str)> {
-        let is_run: Vec<String> = papers::all().flat_map(|(name, e)| rows(name, &e)).collect();
+        let runs = papers::rows();
         let rows = NOT_SIMULATED.iter().copied();
-        rows.filter(|(name, _)| self.owns(name) && !is_run.iter().any(|row| row == name)).collect()
+        rows.filter(|(name, _)| self.owns(name) && !runs.iter().any(|(row, _)| row == name)).collect()
     }
 
     fn owns(self, name: &str) -> bool {
@@ -82,14 +82,13 @@ impl Paper {
     }
 }
 
-/// The rows of the catalogue that an experiment is, such as `xmp/fig9`: those that its file names, or its own name.
-pub fn rows(name: &str, experiment: &Experiment) -> Vec<String> {
-    let paper = name.split_once('/').map_or(name, |(paper, _)| paper);
-    match &experiment.rows {
-        Some(rows) => rows.iter().map(|row| format!("{paper}/{row}")).collect(),
-        None => vec![name.to_owned()],
-    }
+/// How long the built-in experiment `name` took when its results were kept, s; `None` if none are kept.
+pub fn took_s(name: &str, profile: Profile) -> Option<f64> {
+    let times: toml::Table = toml::from_str(TIMES).expect("a test writes it");
+    times.get(profile.name())?.get(name)?.as_float()
 }
+
+const TIMES: &str = include_str!("../../../papers/results/times.toml");
 
 /// Numbers in names count as numbers: `fig2` comes before `fig10`, and `fig2.3` before `fig2.10`.
 fn natural(a: &str, b: &str) -> Ordering {
@@ -136,7 +135,7 @@ mod tests {
     #[test]
     fn rows_are_runs_or_told_in_a_line() {
         let told = |name: &str| find(name).expect("it is one").not_simulated();
-        let runs: BTreeSet<String> = papers::all().flat_map(|(name, e)| rows(name, &e)).collect();
+        let runs: BTreeSet<String> = papers::rows().into_iter().map(|(row, _)| row).collect();
         for paper in ALL {
             for (row, what) in told(paper.name) {
                 assert!(
