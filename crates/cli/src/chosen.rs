@@ -29,17 +29,23 @@ pub struct Chosen {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum ProfileArg {
+pub enum ProfileArg {
     Quick,
     Full,
 }
 
+impl ProfileArg {
+    pub fn profile(self) -> Profile {
+        match self {
+            Self::Quick => Profile::Quick,
+            Self::Full => Profile::Full,
+        }
+    }
+}
+
 impl Experiment {
     fn profile(&self) -> Profile {
-        match self.profile {
-            ProfileArg::Quick => Profile::Quick,
-            ProfileArg::Full => Profile::Full,
-        }
+        self.profile.profile()
     }
 
     pub fn load(&self) -> Result<Loaded, Failure> {

@@ -4,6 +4,7 @@ mod bench;
 mod chosen;
 mod claims;
 mod columns;
+mod compare;
 mod controller;
 mod doctor;
 mod export;
@@ -13,6 +14,7 @@ mod linux;
 mod list;
 mod mark;
 mod optimum;
+mod paper;
 mod parts;
 mod progress;
 mod run;
@@ -42,6 +44,8 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Args),
+    Paper(paper::Args),
+    Compare(compare::Args),
     Optimum(optimum::Args),
     #[command(subcommand)]
     Topology(topology::Command),
@@ -115,6 +119,8 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
         Command::Run(args) => run::run(args),
+        Command::Paper(args) => paper::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Optimum(args) => optimum::run(&args),
         Command::Topology(command) => topology::run(command),
         Command::Import(args) => import::run(&args),

@@ -20,6 +20,14 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// The same in Markdown.
+    pub fn markdown(&self) -> String {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+        let rule = format!("|{}\n", "---|".repeat(self.rows[0].len()));
+        let rows = self.rows[1..].iter().map(|row| line(row));
+        line(&self.rows[0]) + &rule + &rows.collect::<String>()
+    }
+
     /// A column of numbers: every cell below the head is one, or a dash; with `~` where it is not final.
     fn is_numeric(&self, column: usize) -> bool {
         let number = |s: &str| s == "-" || s.trim_start_matches(['±', '~']).parse::<f64>().is_ok();
@@ -59,5 +67,7 @@ mod tests {
         table.row(vec!["x".into(), "-".into()]);
         table.row(vec!["y".into(), "~10.1".into()]);
         assert_eq!(table.to_string(), "name   Mbit/s\ndctcp     9.5\nx           -\ny       ~10.1\n");
+        let markdown = "| name | Mbit/s |\n|---|---|\n| dctcp | 9.5 |\n| x | - |\n| y | ~10.1 |\n";
+        assert_eq!(table.markdown(), markdown);
     }
 }

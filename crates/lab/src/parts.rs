@@ -102,6 +102,7 @@ const PAGES: &[Page] = &[
     page!(Topics, "replications", "Law, Simulation Modeling and Analysis §9.4.1"),
     page!(Topics, "optimum", "THESIS §2.3, XMP §2.1"),
     page!(Topics, "results", ""),
+    page!(Topics, "papers", ""),
     page!(Topics, "claims", ""),
     page!(Topics, "export", ""),
     page!(Topics, "import", "Broadcom/csg-htsim; alibaba-edu/High-Precision-Congestion-Control"),

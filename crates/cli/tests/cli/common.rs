@@ -1,6 +1,9 @@
 //! What the tests of the command share.
 
 use std::path::Path;
+use std::process::Command as Process;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 
@@ -36,4 +39,20 @@ pub fn own_controller() -> String {
     let reno = include_str!("../../../../controllers/reno.c");
     let aliases = reno.find("CONTROLLER(newreno").expect("Reno has other names");
     reno[..aliases].replace("CONTROLLER(reno", "CONTROLLER(mine")
+}
+
+/// Ctrl-C; by the shell's own `kill`, for a small system has no program of that name.
+pub fn interrupt(process: u32) {
+    let status = Process::new("sh").args(["-c", &format!("kill -INT {process}")]).status();
+    assert!(status.is_ok_and(|s| s.success()));
+}
+
+/// Waits for what a process is to do, half a minute at most.
+#[expect(clippy::disallowed_methods, reason = "a test that waits for a process needs a clock")]
+pub fn wait_until(mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(30), "nothing happened for 30 s");
+        sleep(Duration::from_millis(20));
+    }
 }

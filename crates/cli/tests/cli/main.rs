@@ -3,6 +3,7 @@
 mod bad_input;
 mod check;
 mod common;
+mod compare;
 mod export;
 mod facts;
 mod guide;
@@ -11,6 +12,7 @@ mod linux;
 mod mark;
 mod new;
 mod optimum;
+mod paper;
 mod run;
 mod topology;
 mod variants;

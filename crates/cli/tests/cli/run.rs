@@ -3,10 +3,8 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
-use crate::common::{SMALL, own_controller, tresse};
+use crate::common::{SMALL, interrupt, own_controller, tresse, wait_until};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -212,21 +210,6 @@ fn many_small_flows_can_be_interrupted_too() {
     wait_until(|| child.try_wait().expect("the child can be waited for").is_some());
     assert_eq!(child.wait().expect("the child has ended").code(), Some(130));
     rows(&dir.path().join("out/flows.parquet"));
-}
-
-/// Ctrl-C; by the shell's own `kill`, for a small system has no program of that name.
-fn interrupt(process: u32) {
-    let status = Process::new("sh").args(["-c", &format!("kill -INT {process}")]).status();
-    assert!(status.is_ok_and(|s| s.success()));
-}
-
-#[expect(clippy::disallowed_methods, reason = "a test that waits for a process needs a clock")]
-fn wait_until(mut condition: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(30), "nothing happened for 30 s");
-        sleep(Duration::from_millis(20));
-    }
 }
 
 #[test]

@@ -1,0 +1,145 @@
+//! `tresse compare`: a finished run against the published numbers, or two runs against each other.
+
+pub mod published;
+mod two;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tresse_lab::reproduction::{Reproduced, Reproduction};
+use tresse_lab::{Finished, LabError, paper};
+
+use crate::Failure;
+use crate::paper::{MARKER, folder};
+
+/// Compare a finished run with the published numbers, or two runs with each other
+///
+/// RUN is the folder of a run, or that of a run of a paper. One run stands beside what was published; of two runs every
+/// case stands beside the same case of the other, with their ratio, and whether their 95 % intervals are apart.
+///
+/// The exit code is 1 if a claim that is expected to hold does not, if a published number is more than 20 % off and the
+/// experiment's file does not say why, or, of two runs, if a claim that held in the first does not in the second.
+///
+/// Examples:
+///   tresse compare runs/xmp-table1-1
+///   tresse compare runs/xmp-table1-1 runs/xmp-table1-2
+///   tresse compare runs/paper-xmp-1 --markdown
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// The folder of a run, such as runs/xmp-table1-1 or runs/paper-xmp-1
+    run: PathBuf,
+    /// The folder of another run, to compare it with the first
+    other: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Print the section of a page
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let runs = folders(&args.run)?;
+    let mut out = io::stdout().lock();
+    if let Some(other) = &args.other {
+        let pairs = two::compare(&read(&runs)?, &read(&folders(other)?)?);
+        match (args.json, args.markdown) {
+            (true, _) => print_compact(&serde_json::to_value(&pairs).expect("plain data"))?,
+            (_, true) => write!(out, "{}", pairs.markdown())?,
+            _ => write!(out, "{pairs}")?,
+        }
+        return pairs.check();
+    }
+    let mut experiments = Vec::new();
+    for run in &runs {
+        let (experiment, own) = Reproduced::read(run)?;
+        if args.markdown {
+            writeln!(out, "{}", published::markdown(&experiment, &own))?;
+        } else if !args.json {
+            published::show(&experiment, &own, &mut out)?;
+            writeln!(out)?;
+        }
+        experiments.push(own);
+    }
+    let all = Reproduction::of(experiments);
+    if args.json {
+        print_compact(&serde_json::to_value(&all).expect("plain data"))?;
+    } else if runs.len() > 1 {
+        write!(out, "{}", published::Total(&all))?;
+    }
+    published::check(&all)
+}
+
+/// The folders of runs that `path` means: itself, or those of a run of a paper.
+fn folders(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if path.join("run.json").exists() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let Ok(marker) = fs::read_to_string(path.join(MARKER)) else {
+        return Err(Failure::Input(format!(
+            "{}: no run is here\n\nhint: expected the folder of a run, such as runs/xmp-table1-1 or runs/paper-xmp-1",
+            path.display()
+        )));
+    };
+    let marker: Value = serde_json::from_str(&marker)
+        .map_err(|e| Failure::Input(format!("{}: cannot be read: {e}", path.join(MARKER).display())))?;
+    let paper = paper::find(marker["paper"].as_str().unwrap_or_default())?;
+    let folders = paper.experiments().into_iter().map(|name| path.join(folder(name)));
+    let folders: Vec<PathBuf> = folders.filter(|folder| folder.join("run.json").exists()).collect();
+    if folders.is_empty() {
+        return Err(Failure::Input(format!("{}: none of its experiments has begun", path.display())));
+    }
+    Ok(folders)
+}
+
+/// Whole runs.
+fn read(folders: &[PathBuf]) -> Result<Vec<Finished>, Failure> {
+    Ok(folders.iter().map(|folder| Finished::read(folder)).collect::<Result<_, LabError>>()?)
+}
+
+/// One JSON object on stdout, in which what fits into a line stands on one: files of it are kept, and read by people.
+fn print_compact(value: &Value) -> Result<(), Failure> {
+    writeln!(io::stdout(), "{}", compact(value, 0))?;
+    Ok(())
+}
+
+fn compact(value: &Value, depth: usize) -> String {
+    let flat = value.to_string();
+    let (open, close, lines): (_, _, Vec<String>) = match value {
+        Value::Object(table) if flat.len() > WIDTH => {
+            let line = |(key, value): (&String, &Value)| {
+                format!("{}: {}", Value::from(&**key), compact(value, depth + 1))
+            };
+            ('{', '}', table.iter().map(line).collect())
+        }
+        Value::Array(list) if flat.len() > WIDTH => {
+            ('[', ']', list.iter().map(|v| compact(v, depth + 1)).collect())
+        }
+        _ => return flat,
+    };
+    let (outer, inner) = ("  ".repeat(depth), "  ".repeat(depth + 1));
+    format!("{open}\n{inner}{}\n{outer}{close}", lines.join(&format!(",\n{inner}")))
+}
+
+/// The longest line of what is kept: a claim with its reason, a published number.
+const WIDTH: usize = 600;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn short_objects_stand_on_a_line() {
+        let long = "x".repeat(WIDTH);
+        let value = json!({ "list": [{ "a": 1 }, { "b": long }], "n": 2 });
+        let text = compact(&value, 0);
+        assert_eq!(text.lines().count(), 8, "{text}");
+        assert!(text.contains("\n    {\"a\":1},\n"), "{text}");
+        assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), value);
+    }
+}

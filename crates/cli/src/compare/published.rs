@@ -1,0 +1,105 @@
+//! Results beside published numbers and claims: text, Markdown, and what is not as it should be.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use tresse_lab::experiment::{Experiment, Kind, Verdict};
+use tresse_lab::reproduction::{Reproduced, Reproduction, section};
+use tresse_lab::{Status, shown};
+
+use crate::Failure;
+use crate::claims;
+use crate::table::Table;
+
+/// An experiment's results as text.
+pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) -> io::Result<()> {
+    let comparison = &result.comparison;
+    writeln!(out, "{} · {}", result.experiment, experiment.title)?;
+    let seeds = match result.replications {
+        1 => format!("seed {}", result.seed),
+        n => format!("{n} seeds from {}", result.seed),
+    };
+    let (profile, cases, wall) = (&result.profile, result.cases, comparison.summary.wall_s);
+    writeln!(out, "{profile} profile · {seeds} · {cases} cases · {wall:.1} s")?;
+    if result.status != Status::Complete {
+        writeln!(out, "PARTIAL: it was interrupted, so its claims are not judged")?;
+    }
+    if !comparison.numbers.is_empty() {
+        write!(out, "\n{}", numbers(result))?;
+        let testbed = match experiment.published.kind {
+            Kind::Simulation => "",
+            Kind::Testbed => "; from a testbed: to be compared as ratios",
+        };
+        writeln!(out, "paper: {}{testbed}", experiment.published.source)?;
+        let mut told: Vec<&str> = Vec::new();
+        for number in comparison.numbers.iter().filter(|n| n.within_20_percent != Some(true)) {
+            if let Some(why) = number.differs.as_deref().filter(|why| !told.contains(why)) {
+                writeln!(out, "differs, {}: {why}", number.of)?;
+                told.push(why);
+            }
+        }
+    }
+    if !comparison.claims.is_empty() {
+        writeln!(out)?;
+        claims::show(&comparison.claims, out)?;
+    }
+    Ok(())
+}
+
+fn numbers(result: &Reproduced) -> Table {
+    let mut table = Table::new(&["metric", "case", "paper", "ours", "±95 %", "ratio"]);
+    for n in &result.comparison.numbers {
+        let number = |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| shown::value(&n.metric, v));
+        let ratio = n.ratio.map_or_else(|| "-".to_owned(), |r| format!("{r:.2}"));
+        let cells = [shown::name(&n.metric), n.of.clone(), number(Some(n.published)), number(n.ours)];
+        table.row(cells.into_iter().chain([number(n.ci95), ratio]).collect());
+    }
+    table
+}
+
+/// The summary of several experiments as text.
+pub struct Total<'a>(pub &'a Reproduction);
+
+impl fmt::Display for Total<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let summary = &self.0.summary;
+        let claims = || self.0.experiments.iter().flat_map(|e| &e.comparison.claims);
+        let has = |verdict: Verdict| claims().filter(|c| c.verdict == verdict).count();
+        let unexpected = claims().filter(|c| c.verdict != c.expected).count();
+        writeln!(
+            f,
+            "claims that hold: {} of {} ({} do not, {} inconclusive); not as expected: {unexpected}",
+            summary.claims_hold,
+            summary.claims,
+            has(Verdict::DoesNotHold),
+            has(Verdict::Inconclusive),
+        )?;
+        let (near, numbers) = (summary.numbers_within_20_percent, summary.numbers);
+        writeln!(f, "published numbers within 20 %: {near} of {numbers}")?;
+        let runs = self.0.experiments.len();
+        writeln!(f, "{runs} experiments took {:.0} s", summary.wall_s)
+    }
+}
+
+/// The section of a page.
+pub fn markdown(experiment: &Experiment, result: &Reproduced) -> String {
+    section(&result.experiment, experiment, &[result])
+}
+
+/// Fails if a claim that is expected to hold does not, or a number is off and nobody says why.
+pub fn check(all: &Reproduction) -> Result<(), Failure> {
+    let mut wrong = Vec::new();
+    for e in &all.experiments {
+        for claim in e.comparison.claims.iter().filter(|c| c.fails()) {
+            wrong.push(format!("{}: the claim {} is expected to hold, and does not", e.experiment, claim.id));
+        }
+        for n in e.comparison.numbers.iter().filter(|n| n.fails()) {
+            let ratio = n.ratio.map(|r| format!("{r:.2} times the published one")).unwrap_or_default();
+            wrong.push(format!(
+                "{}: {} of {} is {ratio}, and nothing in its file says why",
+                e.experiment, n.metric, n.of
+            ));
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(Failure::Check(wrong.join("\n"))) }
+}

@@ -1,0 +1,268 @@
+//! `tresse paper`: all experiments of a paper, one after the other, beside what was published.
+
+mod folder;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::json;
+use tresse_lab::paper::{self, Paper};
+use tresse_lab::reproduction::{Reproduced, Reproduction};
+use tresse_lab::{Loaded, Options, Profile, Status, Watch, did_you_mean, papers};
+
+use crate::chosen::ProfileArg;
+use crate::compare::published;
+use crate::interrupt::Interrupt;
+use crate::progress::{self, Mode};
+use crate::{Failure, print_json};
+pub use folder::{MARKER, folder};
+
+/// Run all experiments of a paper and tell which published numbers and claims hold
+///
+/// PAPER is xmp, opn, dcm, holnet or vmcc. The experiments run one after the other, each into a folder of its own below
+/// `runs/paper-PAPER-N`, and as soon as one is done its results stand beside what was published. An interrupted run goes
+/// on with `--out DIR`: what is complete there is kept. `tresse compare DIR` shows everything again.
+///
+/// The exit code is 1 if a claim that is expected to hold does not, or if a published number is more than 20 % off and
+/// the experiment's file does not say why.
+///
+/// Examples:
+///   tresse paper xmp
+///   tresse paper xmp --only table1,fig4
+///   tresse paper holnet --profile full --out runs/holnet
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// The paper: xmp, opn, dcm, holnet or vmcc
+    paper: String,
+    /// The size of the experiments: `full` is the paper's own, `quick` has fewer flows, rounds or seconds
+    #[arg(long, value_enum, default_value = "quick")]
+    profile: ProfileArg,
+    /// Only these experiments, by the names of their files or of the paper's figures and tables
+    #[arg(long, value_name = "EXPERIMENT[,EXPERIMENT]", value_delimiter = ',')]
+    only: Vec<String>,
+    /// The seed of the first replication
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How many seeds to run: SEED, SEED+1, …
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    replications: u32,
+    /// How many cases run at a time [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    parallel: Option<u16>,
+    /// The folder for the results: new, empty, or of an interrupted run that is to go on [default: runs/paper-PAPER-N]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON object at the end
+    #[arg(long)]
+    json: bool,
+    /// Print the sections of a page
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+    /// How to show progress on stderr
+    #[arg(long, value_enum, default_value = "auto")]
+    progress: Mode,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let paper = paper::find(&args.paper)?;
+    let chosen = chosen(paper, &args.only)?;
+    if chosen.experiments.is_empty() && !args.json {
+        return Ok(tell(&chosen)?);
+    }
+    let out = args.out.clone().unwrap_or_else(|| tresse_lab::default_out(&format!("paper-{}", paper.name)));
+    let head = json!({
+        "schema": "tresse/paper/1", "paper": paper.name, "profile": args.profile.profile().name(), "seed": args.seed,
+        "replications": args.replications, "version": env!("CARGO_PKG_VERSION"),
+        "model_version": tresse_lab::MODEL_VERSION,
+    });
+    let interrupt = Interrupt::catch()?;
+    let files = folder::Folder::open(&out, head)?;
+
+    let (mut done, mut errors) = (Vec::new(), Vec::new());
+    let mut estimate = Estimate::of(&chosen.experiments, args.profile.profile());
+    for (i, &name) in chosen.experiments.iter().enumerate() {
+        let place = out.join(folder(name));
+        let number = format!("[{}/{}] {name}", i + 1, chosen.experiments.len());
+        let loaded = tresse_lab::load(tresse_lab::find(name)?, args.profile.profile(), &[])?;
+        if files.is_complete(name, &loaded) {
+            eprintln!("{number}: is there");
+        } else if interrupt.asked() {
+            break;
+        } else {
+            eprintln!("{number}{}", estimate.text(i));
+            files.clear(name)?;
+            errors.extend(one(args, &loaded, &place, &interrupt)?);
+        }
+        let (experiment, own) = Reproduced::read(&place)?;
+        estimate.took(i, own.comparison.summary.wall_s);
+        let mut stdout = io::stdout().lock();
+        if args.markdown {
+            writeln!(stdout, "{}", published::markdown(&experiment, &own))?;
+        } else if !args.json {
+            published::show(&experiment, &own, &mut stdout)?;
+            writeln!(stdout)?;
+        }
+        stdout.flush()?;
+        done.push(own);
+        files.save(Status::Running, &Reproduction::of(done.clone()).summary)?;
+    }
+
+    let left = chosen.experiments.len() - done.iter().filter(|e| e.status == Status::Complete).count();
+    let all = Reproduction::of(done);
+    let status = if left == 0 { Status::Complete } else { Status::Partial };
+    files.save(status, &all.summary)?;
+    if args.json {
+        let names: Vec<&str> = all.experiments.iter().map(|e| &*e.experiment).collect();
+        let mut report = files.full_report(status, &all.summary, &names)?;
+        let told = chosen.told.iter().map(|(row, what)| json!({ "row": row, "what": what }));
+        report["not_simulated"] = told.collect();
+        print_json(&report)?;
+    } else if !args.markdown {
+        tell(&chosen)?;
+        writeln!(io::stdout(), "\n{}\n{}results: {}", paper.title(), published::Total(&all), out.display())?;
+    }
+    if !errors.is_empty() {
+        return Err(Failure::Input(errors.join("\n")));
+    }
+    if interrupt.asked() && left > 0 {
+        let shown = out.display();
+        eprintln!("partial: {left} experiments are left; what was measured is in {shown}");
+        eprintln!("hint: the same command with `--out {shown}` goes on");
+        return Err(Failure::Interrupted);
+    }
+    published::check(&all)
+}
+
+/// Runs one experiment into its folder; what went wrong is told at the end, after the other experiments.
+fn one(args: &Args, loaded: &Loaded, out: &Path, interrupt: &Interrupt) -> Result<Option<String>, Failure> {
+    let plan = tresse_lab::resolve(loaded, &[])?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let options = Options {
+        profile: args.profile.profile(),
+        seed: args.seed,
+        replications: args.replications,
+        parallel: args.parallel.map_or(cores, usize::from),
+        out: out.to_owned(),
+    };
+    let watch = Arc::new(Watch::new(&plan, &options)?);
+    interrupt.ends(&watch);
+    let display = progress::start(&watch, args.progress);
+    let report = tresse_lab::run(loaded, &plan, &options, &watch);
+    display.finish();
+    let errors = report?.errors;
+    Ok((!errors.is_empty()).then(|| format!("{}: {}", loaded.source.name, errors.join("\n"))))
+}
+
+/// What of a paper is to be run, and what is no simulation.
+struct Chosen {
+    experiments: Vec<&'static str>,
+    told: Vec<(&'static str, &'static str)>,
+}
+
+/// A line for each row that is no simulation.
+fn tell(chosen: &Chosen) -> io::Result<()> {
+    chosen.told.iter().try_for_each(|(row, what)| writeln!(io::stdout(), "{row}: {what}"))
+}
+
+/// All, or those that are named, in the paper's order.
+fn chosen(paper: Paper, only: &[String]) -> Result<Chosen, Failure> {
+    let (experiments, told) = (paper.experiments(), paper.not_simulated());
+    if only.is_empty() {
+        return Ok(Chosen { experiments, told });
+    }
+    let rows = papers::rows();
+    let full = |name: &str| match name.split_once('/') {
+        Some(_) => name.trim_end_matches(".toml").to_owned(),
+        None => format!("{}/{}", paper.name, name.trim_end_matches(".toml")),
+    };
+    let mut wanted = Vec::new();
+    for name in only.iter().map(|name| full(name.trim())) {
+        let file = rows.iter().find(|(row, _)| *row == name).map_or(&*name, |(_, file)| file);
+        let is_known = experiments.contains(&file) || told.iter().any(|(row, _)| *row == name);
+        if !is_known {
+            let known = experiments.iter().copied().chain(rows.iter().map(|(row, _)| row.as_str()));
+            let hint = did_you_mean(&name, known.filter(|n| n.starts_with(&format!("{}/", paper.name))));
+            return Err(Failure::Input(format!(
+                "--only {name}: {} has no such experiment{hint}\n\nhint: its experiments are {}",
+                paper.name,
+                experiments.join(", ")
+            )));
+        }
+        wanted.push(file.to_owned());
+    }
+    let is_wanted = |name: &str| wanted.iter().any(|w| w == name);
+    Ok(Chosen {
+        experiments: experiments.into_iter().filter(|name| is_wanted(name)).collect(),
+        told: told.into_iter().filter(|(row, _)| is_wanted(row)).collect(),
+    })
+}
+
+/// How long the rest takes: as long as it took when the results of `papers/results/` were made, on a machine as fast
+/// as this one was so far.
+struct Estimate {
+    /// Of each experiment; `None` if nobody knows.
+    known_s: Vec<Option<f64>>,
+    /// What those that are done took, and what was known of them.
+    took_s: f64,
+    of_s: f64,
+}
+
+impl Estimate {
+    fn of(experiments: &[&str], profile: Profile) -> Self {
+        let known_s = experiments.iter().map(|name| paper::took_s(name, profile)).collect();
+        Self { known_s, took_s: 0.0, of_s: 0.0 }
+    }
+
+    fn took(&mut self, i: usize, seconds: f64) {
+        if let Some(known) = self.known_s[i] {
+            self.took_s += seconds;
+            self.of_s += known;
+        }
+    }
+
+    /// Of the `i`th and all after it; nothing unless all of them are known.
+    fn text(&self, i: usize) -> String {
+        let left: Option<f64> = self.known_s[i..].iter().copied().sum();
+        let speed = if self.of_s > 0.0 { self.took_s / self.of_s } else { 1.0 };
+        let text = |seconds: f64| match seconds * speed {
+            s if s < 90.0 => format!("{s:.0} s"),
+            s => format!("{:.0} min", s / 60.0),
+        };
+        match (self.known_s[i], left) {
+            (Some(own), Some(left)) => format!(" (about {}; {} with the rest)", text(own), text(left)),
+            _ => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_takes_as_long_as_it_did_on_a_machine_of_this_speed() {
+        let mut estimate =
+            Estimate { known_s: vec![Some(10.0), Some(20.0), Some(280.0)], took_s: 0.0, of_s: 0.0 };
+        assert_eq!(estimate.text(0), " (about 10 s; 5 min with the rest)");
+        estimate.took(0, 20.0);
+        assert_eq!(estimate.text(1), " (about 40 s; 10 min with the rest)");
+        estimate.known_s[2] = None;
+        assert_eq!(estimate.text(1), "");
+    }
+
+    #[test]
+    fn experiments_are_chosen_by_files_and_by_figures() {
+        let paper = paper::find("xmp").expect("it is one");
+        let of = |only: &[&str]| {
+            let only: Vec<String> = only.iter().map(|&name| name.to_owned()).collect();
+            chosen(paper, &only).map(|c| c.experiments).map_err(|e| format!("{e:?}"))
+        };
+        assert_eq!(of(&["fig9", "xmp/fig1", "table1.toml"]), Ok(vec!["xmp/fig1", "xmp/table1"]));
+        assert_eq!(of(&[]).expect("all").len(), paper.experiments().len());
+        let error = of(&["tabel1"]).expect_err("there is none");
+        assert!(error.contains("did you mean `xmp/table1`?"), "{error}");
+        assert!(of(&["opn/fig2"]).is_err(), "another paper's");
+    }
+}

@@ -1,0 +1,124 @@
+//! The folder of a run of a paper: `paper.json`, and a folder for each experiment.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tresse_lab::reproduction::fingerprint;
+use tresse_lab::{LabError, Loaded, Status, Tally};
+
+use crate::Failure;
+
+/// The file by which such a folder is known.
+pub const MARKER: &str = "paper.json";
+
+/// The folder of an experiment below that of its paper's run: its name without the paper's.
+pub fn folder(name: &str) -> &str {
+    name.split_once('/').map_or(name, |(_, file)| file)
+}
+
+/// Such a folder, in use.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    /// What was asked for: paper, profile, seeds, version.
+    head: Value,
+}
+
+impl Folder {
+    /// Makes the folder, or goes on with one of the same `head`.
+    ///
+    /// # Errors
+    /// If it holds something else, or a run of something else.
+    pub fn open(path: &Path, head: Value) -> Result<Self, Failure> {
+        let marker = path.join(MARKER);
+        let shown = path.display();
+        let hint = "hint: choose another folder with `--out DIR`";
+        let folder = Self { path: path.to_owned(), head };
+        if let Ok(text) = fs::read_to_string(&marker) {
+            let old: Value = serde_json::from_str(&text).map_err(|e| {
+                Failure::Input(format!("{}: cannot be read: {e}\n\n{hint}", marker.display()))
+            })?;
+            let keys = folder.head.as_object().expect("it is a table");
+            if let Some((key, own)) = keys.iter().find(|(key, own)| old.get(key.as_str()) != Some(own)) {
+                let theirs = old.get(key).unwrap_or(&Value::Null);
+                return Err(Failure::Input(format!(
+                    "{shown} holds a run with {key} {theirs}, and this one has {own}: it cannot go on there\n\n{hint}"
+                )));
+            }
+            return Ok(folder);
+        }
+        fs::create_dir_all(path).map_err(|e| io("cannot be created", path, e))?;
+        if fs::read_dir(path).map_err(|e| io("cannot be read", path, e))?.next().is_some() {
+            return Err(Failure::Input(format!(
+                "{shown} is not empty, and a run overwrites nothing\n\n{hint}"
+            )));
+        }
+        folder.save(Status::Running, &Tally::default())?;
+        Ok(folder)
+    }
+
+    /// Whether the experiment was run to its end, as it is now.
+    pub fn is_complete(&self, name: &str, loaded: &Loaded) -> bool {
+        let text = fs::read_to_string(self.run(name)).unwrap_or_default();
+        let run: Value = serde_json::from_str(&text).unwrap_or_default();
+        let resolved = serde_json::to_value(&loaded.resolved).expect("TOML is plain data");
+        run["status"] == "complete" && fingerprint(run["resolved"].clone()) == fingerprint(resolved)
+    }
+
+    /// Takes away what an interrupted run of the experiment, or one of an older text of it, has left: it begins anew.
+    pub fn clear(&self, name: &str) -> Result<(), Failure> {
+        let path = self.path.join(folder(name));
+        match path.exists() {
+            true => fs::remove_dir_all(&path).map_err(|e| io("cannot be removed", &path, e)),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes how far it is.
+    pub fn save(&self, status: Status, summary: &Tally) -> Result<(), Failure> {
+        let path = self.path.join(MARKER);
+        let text = serde_json::to_string_pretty(&self.report(status, summary)).expect("plain data");
+        // Whole or not at all: an interrupted run is known by it.
+        let partial = self.path.join(format!("{MARKER}.partial"));
+        fs::write(&partial, text + "\n").map_err(|e| io("cannot be written", &partial, e))?;
+        fs::rename(&partial, &path).map_err(|e| io("cannot be written", &path, e))
+    }
+
+    /// What `--json` prints: with the reports of `experiments`, which were run.
+    pub fn full_report(
+        &self,
+        status: Status,
+        summary: &Tally,
+        experiments: &[&str],
+    ) -> Result<Value, Failure> {
+        let mut runs = Vec::new();
+        for name in experiments {
+            let path = self.run(name);
+            let text = fs::read_to_string(&path).map_err(|e| io("cannot be read", &path, e))?;
+            let mut run: Value = serde_json::from_str(&text).expect("it was read before");
+            if let Some(run) = run.as_object_mut() {
+                run.retain(|key, _| key != "resolved" && key != "host");
+            }
+            runs.push(run);
+        }
+        let mut report = self.report(status, summary);
+        report["experiments"] = runs.into();
+        Ok(report)
+    }
+
+    fn report(&self, status: Status, summary: &Tally) -> Value {
+        let mut report = self.head.clone();
+        report["status"] = serde_json::to_value(status).expect("plain data");
+        report["summary"] = serde_json::to_value(summary).expect("plain data");
+        report
+    }
+
+    fn run(&self, name: &str) -> PathBuf {
+        self.path.join(folder(name)).join("run.json")
+    }
+}
+
+fn io(action: &'static str, path: &Path, error: std::io::Error) -> Failure {
+    LabError::Io { action, path: path.to_owned(), error }.into()
+}

@@ -1,0 +1,154 @@
+//! `tresse paper`: the experiments of a paper, one after the other.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command as Process, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use tresse_lab::paper;
+
+use crate::common::{fails, interrupt, tresse, wait_until};
+
+/// Experiments of each paper whose quick profile takes a second or two: as many as are needed to see that what the files
+/// expect comes out.
+const CHEAP: [(&str, &str); 5] = [
+    ("xmp", "fig6"),
+    ("opn", "fig12"),
+    ("dcm", "fairness"),
+    ("holnet", "fig2.3-1,fig2.3-2"),
+    ("vmcc", "fig4"),
+];
+
+fn paper(dir: &Path, arguments: &[&str]) -> (String, String) {
+    let output = tresse(dir).arg("paper").args(arguments).output().expect("the command starts");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+    assert!(output.status.success(), "{arguments:?}: {stderr}\n{stdout}");
+    (stdout, stderr)
+}
+
+#[test]
+fn cheap_experiments_of_every_paper_come_out_as_their_files_expect() {
+    for (name, only) in CHEAP {
+        let dir = TempDir::new().expect("a temporary folder");
+        let (text, progress) = paper(dir.path(), &[name, "--only", only]);
+        assert!(text.contains(&format!("results: runs/paper-{name}-1")), "{text}");
+        assert!(progress.contains(&format!("[1/{}] {name}/", only.split(',').count())), "{progress}");
+        assert!(text.contains("not as expected: 0"), "{text}");
+    }
+}
+
+#[test]
+fn a_paper_leaves_a_report_and_a_folder_for_each_experiment() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let (name, only) = CHEAP[3];
+    let (text, _) = paper(dir.path(), &[name, "--only", only, "--out", "p", "--json"]);
+    let report: Value = serde_json::from_str(&text).expect("--json prints one object");
+    for (key, value) in
+        [("schema", "tresse/paper/1"), ("paper", name), ("profile", "quick"), ("status", "complete")]
+    {
+        assert_eq!(report[key], value, "{key}");
+    }
+    let experiments = report["experiments"].as_array().expect("experiments");
+    assert_eq!(experiments.len(), 2);
+    for (experiment, file) in experiments.iter().zip(only.split(',')) {
+        assert_eq!(experiment["schema"], "tresse/run/1");
+        assert_eq!(experiment["experiment"], format!("{name}/{file}"));
+        assert!(experiment["cases"].is_array() && experiment["claims"].is_array());
+        assert!(experiment.get("resolved").is_none(), "the experiment itself is in run.json");
+        assert!(dir.path().join("p").join(file).join("run.json").exists());
+    }
+    for key in ["claims", "claims_hold", "numbers", "numbers_within_20_percent", "wall_s"] {
+        assert!(report["summary"][key].is_number(), "{key}");
+    }
+
+    // The whole folder is compared as one run is, and with itself.
+    let compare = |arguments: &[&str]| {
+        let output = tresse(dir.path()).arg("compare").args(arguments).output().expect("the command starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let compared: Value = serde_json::from_str(&compare(&["p", "--json"])).expect("JSON");
+    assert_eq!(compared["experiments"].as_array().map(Vec::len), Some(2));
+    assert_eq!(compared["summary"]["claims"], report["summary"]["claims"]);
+    assert_eq!(compare(&["p", "p"]).matches("to the last bit").count(), 2);
+
+    // What is complete is not run again.
+    let before = fs::read_to_string(dir.path().join("p/fig2.3-1/run.json")).expect("run.json");
+    let (_, progress) = paper(dir.path(), &[name, "--only", only, "--out", "p"]);
+    assert_eq!(progress.matches("is there").count(), 2, "{progress}");
+    assert_eq!(fs::read_to_string(dir.path().join("p/fig2.3-1/run.json")).expect("run.json"), before);
+    // An experiment that was interrupted is.
+    fs::write(dir.path().join("p/fig2.3-1/run.json"), before.replace("\"complete\"", "\"partial\""))
+        .expect("written");
+    let (_, progress) = paper(dir.path(), &[name, "--only", only, "--out", "p"]);
+    assert_eq!(progress.matches("is there").count(), 1, "{progress}");
+
+    let error = fails(tresse(dir.path()).args(["paper", name, "--seed", "2", "--out", "p"]), 2);
+    assert!(error.contains("p holds a run with seed 1, and this one has 2"), "{error}");
+    let error = fails(tresse(dir.path()).args(["paper", name, "--out", "p/fig2.3-1"]), 2);
+    assert!(error.contains("is not empty"), "{error}");
+}
+
+#[test]
+fn an_interrupted_paper_keeps_what_it_has_and_says_how_to_go_on() {
+    let dir = TempDir::new().expect("a temporary folder");
+    // The full profile takes minutes: it is under way when the signal comes.
+    let mut child = Process::new(env!("CARGO_BIN_EXE_tresse"))
+        .current_dir(dir.path())
+        .args(["paper", "xmp", "--only", "table1,table2", "--out", "p", "--json", "--profile", "full"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let first = dir.path().join("p/table1/flows.partial");
+    wait_until(|| first.exists());
+    interrupt(child.id());
+    wait_until(|| child.try_wait().expect("the child can be waited for").is_some());
+    let output = child.wait_with_output().expect("the child has ended");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(
+        stderr.contains("partial: 2 experiments are left") && stderr.contains("with `--out p` goes on"),
+        "{stderr}"
+    );
+    let report: Value = serde_json::from_slice(&output.stdout).expect("the report is printed");
+    assert_eq!(
+        (&report["status"], &report["experiments"][0]["status"]),
+        (&"partial".into(), &"partial".into())
+    );
+    let marker = fs::read_to_string(dir.path().join("p/paper.json")).expect("paper.json");
+    assert!(marker.contains("\"status\": \"partial\""), "{marker}");
+    assert!(!dir.path().join("p/table2").exists(), "it was not begun");
+}
+
+#[test]
+fn wrong_names_are_told_before_anything_is_written() {
+    let dir = TempDir::new().expect("a temporary folder");
+    for (arguments, parts) in [
+        (&["xpm"][..], ["there is no paper `xpm`", "did you mean `xmp`?"]),
+        (&["xmp", "--only", "tabel1"], ["xmp has no such experiment", "did you mean `xmp/table1`?"]),
+        (
+            &["xmp", "--only", "opn/fig2"],
+            ["xmp has no such experiment", "hint: its experiments are xmp/fig1"],
+        ),
+        (&["xmp", "--profile", "half"], ["invalid value 'half'", "quick"]),
+    ] {
+        let error = fails(tresse(dir.path()).arg("paper").args(arguments), 2);
+        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    }
+    assert_eq!(fs::read_dir(dir.path()).expect("the folder").count(), 0);
+}
+
+/// Rows that are models are told in a line each.
+#[test]
+fn what_is_no_simulation_is_told() {
+    for paper in paper::ALL {
+        let Some((row, what)) = paper.not_simulated().first().copied() else { continue };
+        let dir = TempDir::new().expect("a temporary folder");
+        let (text, _) = self::paper(dir.path(), &[paper.name, "--only", row]);
+        assert_eq!(text, format!("{row}: {what}\n"));
+        assert!(!dir.path().join("runs").exists());
+    }
+}
