@@ -1,5 +1,5 @@
 # Two commands do everything on a fresh Debian 12 machine: `make run` and `make test`.
-.PHONY: run test build check help
+.PHONY: run test build check reproduction help
 
 ## build, then XMP's Table 1 (column Permutation), ours beside the published numbers
 run: build
@@ -14,6 +14,11 @@ test: check
 build:
 	scripts/setup build
 	cargo build --release --locked
+
+## every experiment of the five papers, and docs/reproduction.md; PROFILE=full for the papers' own sizes
+reproduction:
+	scripts/setup build
+	scripts/reproduction $(or $(PROFILE),quick) $(PAPERS)
 
 # Formatting and lints, where the tools are there (rustup has them; Debian's rustc-web does not).
 check:
