@@ -20,7 +20,8 @@ pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) 
         n => format!("{n} seeds from {}", result.seed),
     };
     let (profile, cases, wall) = (&result.profile, result.cases, comparison.summary.wall_s);
-    writeln!(out, "{profile} profile · {seeds} · {cases} cases · {wall:.1} s")?;
+    let s = if cases == 1 { "" } else { "s" };
+    writeln!(out, "{profile} profile · {seeds} · {cases} case{s} · {wall:.1} s")?;
     if result.status != Status::Complete {
         writeln!(out, "PARTIAL: it was interrupted, so its claims are not judged")?;
     }
@@ -77,7 +78,7 @@ impl fmt::Display for Total<'_> {
         let (near, numbers) = (summary.numbers_within_20_percent, summary.numbers);
         writeln!(f, "published numbers within 20 %: {near} of {numbers}")?;
         let runs = self.0.experiments.len();
-        writeln!(f, "{runs} experiments took {:.0} s", summary.wall_s)
+        writeln!(f, "{runs} experiment{} took {:.0} s", if runs == 1 { "" } else { "s" }, summary.wall_s)
     }
 }
 
