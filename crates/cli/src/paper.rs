@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tresse_lab::paper::{self, Paper};
+use tresse_lab::replications::Asked;
 use tresse_lab::reproduction::{Reproduced, Reproduction};
 use tresse_lab::{Loaded, Options, Profile, Status, Watch, did_you_mean, papers};
 
@@ -45,9 +46,10 @@ pub struct Args {
     /// The seed of the first replication
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many seeds to run: SEED, SEED+1, …
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    replications: u32,
+    /// How many seeds to run: SEED, SEED+1, …; or P%: as many as it takes until half the 95 % interval is at most that
+    /// share of the mean in every case [default: as each experiment says]
+    #[arg(long, value_name = "N|P%")]
+    replications: Option<Asked>,
     /// How many cases run at a time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: Option<u16>,
@@ -71,10 +73,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if chosen.experiments.is_empty() && !args.json {
         return Ok(tell(&chosen)?);
     }
+    let replications = args.replications.map(|asked| asked.to_string());
     let out = args.out.clone().unwrap_or_else(|| tresse_lab::default_out(&format!("paper-{}", paper.name)));
     let head = json!({
         "schema": "tresse/paper/1", "paper": paper.name, "profile": args.profile.profile().name(), "seed": args.seed,
-        "replications": args.replications, "version": env!("CARGO_PKG_VERSION"),
+        "replications": replications, "version": env!("CARGO_PKG_VERSION"),
         "model_version": tresse_lab::MODEL_VERSION,
     });
     let interrupt = Interrupt::catch()?;
@@ -139,10 +142,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn one(args: &Args, loaded: &Loaded, out: &Path, interrupt: &Interrupt) -> Result<Option<String>, Failure> {
     let plan = tresse_lab::resolve(loaded, &[])?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let said = &loaded.experiment.replications;
     let options = Options {
         profile: args.profile.profile(),
         seed: args.seed,
-        replications: args.replications,
+        replications: args.replications.map_or_else(|| said.clone(), |asked| asked.over(said)),
         parallel: args.parallel.map_or(cores, usize::from),
         out: out.to_owned(),
     };

@@ -178,6 +178,15 @@ impl Asked {
     }
 }
 
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Count(count) => write!(f, "{count}"),
+            Self::Width(width) => write!(f, "{}%", 100.0 * width),
+        }
+    }
+}
+
 impl FromStr for Asked {
     type Err = String;
 

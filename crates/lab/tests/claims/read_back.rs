@@ -4,6 +4,7 @@ use std::fs;
 
 use tempfile::TempDir;
 use tresse_lab::experiment::Verdict;
+use tresse_lab::replications::Replications;
 use tresse_lab::{Finished, Loaded, Options, Plan, Profile, Report, Source, Watch, load, resolve, run};
 
 use super::run_json;
@@ -72,7 +73,13 @@ fn measured(folder: &TempDir, replications: u32, more: &str) -> (Loaded, Plan, R
     let loaded = load(source, Profile::Full, &[]).unwrap_or_else(|e| panic!("{e}"));
     let plan = resolve(&loaded, &[]).unwrap_or_else(|e| panic!("{e}"));
     let out = folder.path().join("run");
-    let options = Options { profile: Profile::Full, seed: 1, replications, parallel: 1, out };
+    let options = Options {
+        profile: Profile::Full,
+        seed: 1,
+        replications: Replications::Count(replications),
+        parallel: 1,
+        out,
+    };
     let watch = Watch::new(&plan, &options).expect("there are as many seeds");
     let report = run(&loaded, &plan, &options, &watch).expect("the folder can be written");
     (loaded, plan, report)
@@ -123,7 +130,13 @@ fn several_seeds_have_intervals_of_everything() {
     let loaded = load(source, Profile::Full, &[]).unwrap_or_else(|e| panic!("{e}"));
     let plan = resolve(&loaded, &[]).unwrap_or_else(|e| panic!("{e}"));
     let out = folder.path().join("run");
-    let options = Options { profile: Profile::Full, seed: 5, replications: 3, parallel: 2, out: out.clone() };
+    let options = Options {
+        profile: Profile::Full,
+        seed: 5,
+        replications: Replications::Count(3),
+        parallel: 2,
+        out: out.clone(),
+    };
     let watch = Watch::new(&plan, &options).expect("there are as many seeds");
     let report = run(&loaded, &plan, &options, &watch).expect("the folder can be written");
     let case = &report.cases[0];
