@@ -9,7 +9,7 @@ use tresse_lab::{Finished, Loaded, Options, Plan, Profile, Report, Source, Watch
 
 use super::run_json;
 
-/// Two flows to one host, which share its link from 150 ms on.
+/// Two flows to one host, which share its link from 200 ms on.
 const EXPERIMENT: &str = r#"
 title = "t"
 [fabric]
@@ -19,6 +19,7 @@ rate = "100Mbps"
 delay = "20us"
 queue = "100pkt"
 mark = "10pkt"
+host_mark = "10pkt"
 host_queue = "unlimited"
 [transport]
 profile = "ns3"
@@ -26,18 +27,18 @@ profile = "ns3"
 controller = "xmp"
 subflows = 2
 [workloads.w]
-duration = "300ms"
+duration = "1s"
 [workloads.w.parts.long]
 pattern = "flows"
 flow = [
-    { name = "first", from = 0, to = 15, stop = "300ms" },
-    { name = "second", from = 4, to = 15, start = "150ms", stop = "300ms" },
+    { name = "first", from = 0, to = 15, stop = "1s" },
+    { name = "second", from = 4, to = 15, start = "200ms", stop = "1s" },
 ]
 [measure]
-samples = "5ms"
+samples = "20ms"
 [measure.windows]
-alone = ["50ms", "150ms"]
-both = ["200ms", "300ms"]
+alone = ["100ms", "200ms"]
+both = ["600ms", "1s"]
 [published]
 source = "nobody"
 values = [
@@ -102,7 +103,8 @@ fn windows_and_claims_of_a_run_and_of_its_file() {
     assert!((sum - rate).abs() <= 0.02 * rate, "{sum} of {rate}");
     let both = &case.windows["both"];
     assert_eq!(both.groups.keys().collect::<Vec<_>>(), ["first", "second"]);
-    assert!(both.metrics["jain_ratio"].value() > 0.8);
+    let jain = both.metrics["jain_ratio"].value();
+    assert!(jain > 0.8, "{jain}: {both:?}");
 
     let verdicts: Vec<_> = report.claims.iter().map(|c| (c.id.as_str(), c.verdict)).collect();
     let expected = [("half", Verdict::Holds), ("subflows", Verdict::Holds), ("unfair", Verdict::DoesNotHold)];
