@@ -62,7 +62,7 @@ fn a_window_may_grow_while_it_is_being_cut() {
 /// With every packet marked Reno stays at its floor of 2 packets; `floor` takes the last one too.
 #[test]
 fn a_floor_below_the_controllers_is_reached() {
-    for (floor, least) in [(None, 2), (Some(1), 1)] {
+    for (floor, least) in [(None, 2), (Some(1), 1), (Some(3), 2)] {
         let pipe = Pipe::single(Config { floor, ..config() }, 500).data_fate(|_| Fate::Mark).run(SECOND);
         let windows = pipe.trace.iter().skip(30).map(|s| s.cwnd);
         assert_eq!(windows.min(), Some(least), "{floor:?}");

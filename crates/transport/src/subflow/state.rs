@@ -178,7 +178,7 @@ impl Subflow {
 /// The window after a mark with a floor below the controller's: one packet less, if the controller's own keeps the
 /// window from going down. A mark that only ends slow start stays without a cut.
 fn below_floor(floor: u32, window: u32, group: &Group, i: usize) -> u32 {
-    let own = &group[i];
-    let held = own.cwnd <= group.scheme().controller().min_cwnd() && own.cwnd >= own.ssthresh;
-    if held && window >= own.cwnd { (own.cwnd - 1).max(floor) } else { window }
+    let (own, least) = (&group[i], group.scheme().controller().min_cwnd());
+    let held = own.cwnd <= least && own.cwnd >= own.ssthresh;
+    if held && window >= own.cwnd { (own.cwnd - 1).max(floor.min(least)) } else { window }
 }
