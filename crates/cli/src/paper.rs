@@ -70,9 +70,6 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let paper = paper::find(&args.paper)?;
     let chosen = chosen(paper, &args.only)?;
-    if chosen.experiments.is_empty() && !args.json {
-        return Ok(tell(&chosen)?);
-    }
     let replications = args.replications.map(|asked| asked.to_string());
     let out = args.out.clone().unwrap_or_else(|| tresse_lab::default_out(&format!("paper-{}", paper.name)));
     let head = json!({
@@ -84,10 +81,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let files = folder::Folder::open(&out, head)?;
 
     let (mut done, mut errors) = (Vec::new(), Vec::new());
-    let mut estimate = Estimate::of(&chosen.experiments, args.profile.profile());
-    for (i, &name) in chosen.experiments.iter().enumerate() {
+    let mut estimate = Estimate::of(&chosen, args.profile.profile());
+    for (i, &name) in chosen.iter().enumerate() {
         let place = out.join(folder(name));
-        let number = format!("[{}/{}] {name}", i + 1, chosen.experiments.len());
+        let number = format!("[{}/{}] {name}", i + 1, chosen.len());
         let loaded = tresse_lab::load(tresse_lab::find(name)?, args.profile.profile(), &[])?;
         if files.is_complete(name, &loaded) {
             eprintln!("{number}: is there");
@@ -112,18 +109,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         files.save(Status::Running, &Reproduction::of(done.clone()).summary)?;
     }
 
-    let left = chosen.experiments.len() - done.iter().filter(|e| e.status == Status::Complete).count();
+    let left = chosen.len() - done.iter().filter(|e| e.status == Status::Complete).count();
     let all = Reproduction::of(done);
     let status = if left == 0 { Status::Complete } else { Status::Partial };
     files.save(status, &all.summary)?;
     if args.json {
         let names: Vec<&str> = all.experiments.iter().map(|e| &*e.experiment).collect();
-        let mut report = files.full_report(status, &all.summary, &names)?;
-        let told = chosen.told.iter().map(|(row, what)| json!({ "row": row, "what": what }));
-        report["not_simulated"] = told.collect();
-        print_json(&report)?;
+        print_json(&files.full_report(status, &all.summary, &names)?)?;
     } else if !args.markdown {
-        tell(&chosen)?;
         writeln!(io::stdout(), "\n{}\n{}results: {}", paper.title(), published::Total(&all), out.display())?;
     }
     if !errors.is_empty() {
@@ -159,22 +152,11 @@ fn one(args: &Args, loaded: &Loaded, out: &Path, interrupt: &Interrupt) -> Resul
     Ok((!errors.is_empty()).then(|| format!("{}: {}", loaded.source.name, errors.join("\n"))))
 }
 
-/// What of a paper is to be run, and what is no simulation.
-struct Chosen {
-    experiments: Vec<&'static str>,
-    told: Vec<(&'static str, &'static str)>,
-}
-
-/// A line for each row that is no simulation.
-fn tell(chosen: &Chosen) -> io::Result<()> {
-    chosen.told.iter().try_for_each(|(row, what)| writeln!(io::stdout(), "{row}: {what}"))
-}
-
 /// All, or those that are named, in the paper's order.
-fn chosen(paper: Paper, only: &[String]) -> Result<Chosen, Failure> {
-    let (experiments, told) = (paper.experiments(), paper.not_simulated());
+fn chosen(paper: Paper, only: &[String]) -> Result<Vec<&'static str>, Failure> {
+    let experiments = paper.experiments();
     if only.is_empty() {
-        return Ok(Chosen { experiments, told });
+        return Ok(experiments);
     }
     let rows = papers::rows();
     let full = |name: &str| match name.split_once('/') {
@@ -184,8 +166,7 @@ fn chosen(paper: Paper, only: &[String]) -> Result<Chosen, Failure> {
     let mut wanted = Vec::new();
     for name in only.iter().map(|name| full(name.trim())) {
         let file = rows.iter().find(|(row, _)| *row == name).map_or(&*name, |(_, file)| file);
-        let is_known = experiments.contains(&file) || told.iter().any(|(row, _)| *row == name);
-        if !is_known {
+        if !experiments.contains(&file) {
             let known = experiments.iter().copied().chain(rows.iter().map(|(row, _)| row.as_str()));
             let hint = did_you_mean(&name, known.filter(|n| n.starts_with(&format!("{}/", paper.name))));
             return Err(Failure::Input(format!(
@@ -197,10 +178,7 @@ fn chosen(paper: Paper, only: &[String]) -> Result<Chosen, Failure> {
         wanted.push(file.to_owned());
     }
     let is_wanted = |name: &str| wanted.iter().any(|w| w == name);
-    Ok(Chosen {
-        experiments: experiments.into_iter().filter(|name| is_wanted(name)).collect(),
-        told: told.into_iter().filter(|(row, _)| is_wanted(row)).collect(),
-    })
+    Ok(experiments.into_iter().filter(|name| is_wanted(name)).collect())
 }
 
 /// How long the rest takes: as long as it took when the results of `papers/results/` were made, on a machine as fast
@@ -261,7 +239,7 @@ mod tests {
         let paper = paper::find("xmp").expect("it is one");
         let of = |only: &[&str]| {
             let only: Vec<String> = only.iter().map(|&name| name.to_owned()).collect();
-            chosen(paper, &only).map(|c| c.experiments).map_err(|e| format!("{e:?}"))
+            chosen(paper, &only).map_err(|e| format!("{e:?}"))
         };
         assert_eq!(of(&["fig9", "xmp/fig1", "table1.toml"]), Ok(vec!["xmp/fig1", "xmp/table1"]));
         assert_eq!(of(&[]).expect("all").len(), paper.experiments().len());

@@ -1,5 +1,4 @@
-//! What belongs to one of the five papers: its experiments in the order of the paper's names, and the rows of the
-//! catalogue that are no simulation.
+//! What belongs to one of the five papers: its experiments in the order of the paper's names.
 
 use std::cmp::Ordering;
 
@@ -24,22 +23,6 @@ macro_rules! papers {
 
 /// The five papers.
 pub const ALL: &[Paper] = papers!["xmp", "opn", "dcm", "holnet", "vmcc"];
-
-/// Rows of the catalogue that are models, arithmetic or summaries, unless an experiment says that it is one of them:
-/// name, and what is to be said in place of a run.
-const NOT_SIMULATED: &[(&str, &str)] = &[
-    ("opn/fig6", "the model of equation (7); tested in crates/optimum/tests/opn.rs"),
-    ("opn/fig7", "the model of equation (11); tested in crates/optimum/tests/opn.rs"),
-    (
-        "opn/table2",
-        "shares of flow sizes: `tresse list distributions`; tested in crates/lab/tests/rows/opn.rs",
-    ),
-    ("holnet/fig3.1", "a summary of fig3.3, fig3.4, fig3.5 and fig3.6"),
-    ("holnet/table3.4", "a summary of table3.2, fig3.4, fig3.5 and fig3.6"),
-    ("holnet/table4.1", "arithmetic; tested in crates/optimum/tests/num/thesis.rs"),
-    ("holnet/table4.2", "a summary of fig4.3, fig4.4 and fig4.5"),
-    ("holnet/fig5.1", "a function, not a run; tested in crates/controllers/tests/checks/odctcp.rs"),
-];
 
 /// The paper with this name.
 ///
@@ -68,13 +51,6 @@ impl Paper {
         let mut names: Vec<_> = papers::names().into_iter().filter(|name| self.owns(name)).collect();
         names.sort_by(|a, b| natural(a, b));
         names
-    }
-
-    /// Its rows that are no simulation, each with one line that says what it is instead.
-    pub fn not_simulated(self) -> Vec<(&'static str, &'static str)> {
-        let runs = papers::rows();
-        let rows = NOT_SIMULATED.iter().copied();
-        rows.filter(|(name, _)| self.owns(name) && !runs.iter().any(|(row, _)| row == name)).collect()
     }
 
     fn owns(self, name: &str) -> bool {
@@ -129,23 +105,6 @@ mod tests {
         assert_eq!(all.len(), papers::names().len());
         assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), papers::names().into_iter().collect());
         assert!(ALL.iter().all(|p| p.title().len() > 20 && !p.title().starts_with('#')));
-    }
-
-    /// What is simulated after all is no longer told to be a model.
-    #[test]
-    fn rows_are_runs_or_told_in_a_line() {
-        let told = |name: &str| find(name).expect("it is one").not_simulated();
-        let runs: BTreeSet<String> = papers::rows().into_iter().map(|(row, _)| row).collect();
-        for paper in ALL {
-            for (row, what) in told(paper.name) {
-                assert!(
-                    row.starts_with(paper.name) && !runs.contains(row) && what.len() > 10,
-                    "{row}: {what}"
-                );
-            }
-        }
-        assert_eq!(told("xmp"), []);
-        assert!(told("opn").len() <= 3 && told("holnet").len() <= 5);
     }
 
     #[test]

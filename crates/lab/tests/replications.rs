@@ -77,7 +77,7 @@ fn a_file_says_a_number_or_a_width() {
 #[test]
 fn seeds_are_run_until_the_interval_is_narrow() {
     let two = run("2", 1);
-    assert_eq!((two.replications, two.cases[0].ci95_over), (2, "seeds"));
+    assert_eq!((two.replications, &*two.cases[0].ci95_over), (2, "seeds"));
     let rule = "{ width = 0.1, least = 2, most = 200 }";
     let report = run(rule, 1);
     assert!(report.replications > 2 && report.replications < 200, "{}", report.replications);

@@ -6,7 +6,6 @@ use std::process::{Command as Process, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use tresse_lab::paper;
 
 use crate::common::{fails, interrupt, tresse, wait_until};
 
@@ -139,16 +138,4 @@ fn wrong_names_are_told_before_anything_is_written() {
         assert!(parts.iter().all(|part| error.contains(part)), "{error}");
     }
     assert_eq!(fs::read_dir(dir.path()).expect("the folder").count(), 0);
-}
-
-/// Rows that are models are told in a line each.
-#[test]
-fn what_is_no_simulation_is_told() {
-    for paper in paper::ALL {
-        let Some((row, what)) = paper.not_simulated().first().copied() else { continue };
-        let dir = TempDir::new().expect("a temporary folder");
-        let (text, _) = self::paper(dir.path(), &[paper.name, "--only", row]);
-        assert_eq!(text, format!("{row}: {what}\n"));
-        assert!(!dir.path().join("runs").exists());
-    }
 }

@@ -107,13 +107,6 @@ pub fn page(stored: &[Stored]) -> Result<String, LabError> {
             let results: Vec<&Reproduced> = own.iter().filter_map(|s| s.of(name)).collect();
             text += &format!("\n{}", markdown::section(name, &experiment, &results));
         }
-        let told = paper.not_simulated();
-        if !told.is_empty() {
-            text += "\n### What is no simulation\n\n";
-            for (row, what) in told {
-                text += &format!("- {row}: {what}\n");
-            }
-        }
     }
     Ok(text)
 }
