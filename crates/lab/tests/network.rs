@@ -169,8 +169,7 @@ fn a_range_of_links_is_each_of_them() {
         Ok::<_, Option<String>>(slow.map(names).collect::<Vec<_>>())
     };
     let link = |ends: &str| format!("[[fabric.links]]\nends = [{ends}]\nrate = \"100Mbps\"\n");
-    let one_by_one: String =
-        ["\"leaf 0\", \"spine 1\"", "\"leaf 0\", \"spine 2\""].map(|ends| link(ends)).concat();
+    let one_by_one: String = ["\"leaf 0\", \"spine 1\"", "\"leaf 0\", \"spine 2\""].map(link).concat();
     let range = link("\"leaf 0\", \"spine 1..3\"");
     assert_eq!(rates(&range), rates(&one_by_one));
     assert_eq!(rates(&range).expect("valid").len(), 4);
