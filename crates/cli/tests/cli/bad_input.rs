@@ -84,8 +84,8 @@ fn broken_toml_is_shown_with_its_line() {
 #[test]
 fn an_experiment_that_is_not_there_lists_those_that_are() {
     let dir = TempDir::new().expect("a temporary folder");
-    let message = fails(tresse(dir.path()).args(["run", "xmp/table2"]), 2);
-    assert!(message.contains("no experiment `xmp/table2`"), "{message}");
+    let message = fails(tresse(dir.path()).args(["run", "xmp/table9"]), 2);
+    assert!(message.contains("no experiment `xmp/table9`"), "{message}");
     assert!(message.contains("did you mean `xmp/table1`?"), "{message}");
 }
 

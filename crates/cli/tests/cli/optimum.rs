@@ -220,7 +220,7 @@ fn a_parameter_outside_the_fluid_models_range_is_named() {
 #[test]
 fn bad_input_is_refused_as_by_run() {
     let dir = TempDir::new().expect("a temporary folder");
-    let error = fails(tresse(dir.path()).args(["optimum", "xmp/table2"]), 2);
+    let error = fails(tresse(dir.path()).args(["optimum", "xmp/table9"]), 2);
     assert!(error.contains("did you mean `xmp/table1`?"), "{error}");
     let error = fails(tresse(dir.path()).args(["optimum", "xmp/table1", "--only", "scheme=xpm"]), 2);
     assert!(error.contains("did you mean `xmp`?"), "{error}");
