@@ -201,7 +201,7 @@ fn a_row_is_part_of_an_experiment() {
     assert_eq!(facts["experiment"], "xmp/table1");
     let own = tresse(dir.path()).args(["topology", "show", "xmp/table1.toml"]).output().expect("it starts");
     assert!(own.stderr.is_empty(), "{}", String::from_utf8_lossy(&own.stderr));
-    let unknown = tresse(dir.path()).args(["topology", "show", "xmp/fig91"]).output().expect("it starts");
+    let unknown = tresse(dir.path()).args(["topology", "show", "xmp/figg9"]).output().expect("it starts");
     let message = String::from_utf8_lossy(&unknown.stderr).into_owned();
     assert!(message.contains("did you mean `xmp/fig9`?"), "{message}");
 }

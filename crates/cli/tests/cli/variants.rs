@@ -67,11 +67,13 @@ fn every_command_knows_the_variants() {
     assert_eq!((wide["cases"].as_array().map(Vec::len), &case["case"]["variant"]), (Some(1), &"wide".into()));
     assert_eq!(case["metrics"]["flows"], 6);
 
-    let rows = |more: &[&str]| stdout(&dir, &[&["export", "out"], more].concat()).lines().count();
-    assert_eq!((rows(&[]), rows(&["--only", "variant=wide"])), (1 + 4 + 6, 1 + 6));
+    let rows = |format: &str, more: &[&str]| {
+        stdout(&dir, &[&["export", "out", "--format", format], more].concat()).lines().count()
+    };
+    assert_eq!((rows("csv", &[]), rows("csv", &["--only", "variant=wide"])), (1 + 4 + 6, 1 + 6));
     let several = fails(tresse(dir.path()).args(["export", "out", "--format", "hpcc-fct"]), 2);
     assert!(several.contains("--only pattern=pairs --only variant=wide --only seed=1"), "{several}");
-    assert_eq!(rows(&["--format", "hpcc-fct", "--only", "variant=wide"]), 6);
+    assert_eq!(rows("hpcc-fct", &["--only", "variant=wide"]), 6);
 
     let hosts =
         |more: &[&str]| json(&dir, &[&["topology", "show", "v.toml"], more].concat())["hosts"].clone();
@@ -100,7 +102,7 @@ fn seeds_are_a_number_or_a_width() {
     // The command line comes before the file, whose metric and numbers of seeds it keeps.
     let own = "replications = { width = 0.9, least = 2, most = 4 }\n[fabric]";
     fs::write(dir.path().join("v.toml"), EXPERIMENT.replace("[fabric]", own)).expect("a file");
-    assert_eq!(run(&[])["replications"], 2);
+    assert!(run(&[])["replications"].as_u64().is_some_and(|seeds| (2..=4).contains(&seeds)));
     assert_eq!(run(&["--replications", "5"])["replications"], 5);
     let wide = run(&["--replications", "0.1%", "--seed", "7"]);
     assert_eq!((&wide["replications"], wide["too_wide"].as_array().map(Vec::len)), (&4.into(), Some(2)));
