@@ -1,5 +1,5 @@
-// What is read from ns-3 while it runs: queues, looked at every so often, and what was counted between two instants.
-// cppyy compiles it when ns3_side.py is loaded.
+// What is read from ns-3 while it runs: the queues, looked at every so often, and what is counted in a window of time.
+// cppyy compiles it when ns3_side.py is imported.
 #include "ns3/core-module.h"
 #include "ns3/applications-module.h"
 #include "ns3/internet-module.h"
@@ -17,7 +17,7 @@ struct Port
 	std::string layer;
 	/// How often so many packets waited, by their number.
 	std::vector<uint64_t> looks;
-	/// Counted since the start of the simulation; after Stop(), in the window.
+	/// In the window: its end less its beginning.
 	int64_t bytes = 0, marks = 0, drops = 0;
 
 	void Count(int64_t sign)
@@ -28,7 +28,7 @@ struct Port
 		drops += sign * stats.nTotalDroppedPackets;
 	}
 
-	/// Packets that wait, that in the device included and that in transmission not.
+	/// Packets that wait, with that in the device and without that in transmission.
 	void Look()
 	{
 		const size_t waiting = disc->GetNPackets() + device->GetNPackets();
