@@ -138,7 +138,7 @@ mod tests {
         let long = "x".repeat(WIDTH);
         let value = json!({ "list": [{ "a": 1 }, { "b": long }], "n": 2 });
         let text = compact(&value, 0);
-        assert_eq!(text.lines().count(), 8, "{text}");
+        assert_eq!(text.lines().count(), 9, "{text}");
         assert!(text.contains("\n    {\"a\":1},\n"), "{text}");
         assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), value);
     }
