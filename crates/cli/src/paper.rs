@@ -124,7 +124,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     if interrupt.asked() && left > 0 {
         let shown = out.display();
-        eprintln!("partial: {left} experiments are left; what was measured is in {shown}");
+        eprintln!("partial: experiments that are left: {left}; what was measured is in {shown}");
         eprintln!("hint: the same command with `--out {shown}` goes on");
         return Err(Failure::Interrupted);
     }

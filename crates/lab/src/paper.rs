@@ -46,10 +46,13 @@ impl Paper {
         self.about.lines().next().unwrap_or_default().trim_start_matches("# ")
     }
 
-    /// The names of its experiments, `xmp/fig1` before `xmp/fig10` and figures before tables.
+    /// The names of its experiments: the paper's figures and tables in their order, `xmp/fig2` before `xmp/fig10`, then
+    /// those that are none of them.
     pub fn experiments(self) -> Vec<&'static str> {
+        let rows = papers::rows();
+        let is_row = |name: &str| rows.iter().any(|(_, file)| *file == name);
         let mut names: Vec<_> = papers::names().into_iter().filter(|name| self.owns(name)).collect();
-        names.sort_by(|a, b| natural(a, b));
+        names.sort_by(|a, b| is_row(b).cmp(&is_row(a)).then_with(|| natural(a, b)));
         names
     }
 
@@ -97,6 +100,13 @@ mod tests {
         let sorted =
             ["coexist", "fig2", "fig2.3-1", "fig2.3-2", "fig2.10", "fig10", "table3", "table3-uncapped"];
         assert_eq!(names, sorted);
+    }
+
+    #[test]
+    fn what_is_in_the_paper_comes_first() {
+        let names = find("xmp").expect("it is one").experiments();
+        let place = |name: &str| names.iter().position(|n| *n == name);
+        assert_eq!((names[0], place("xmp/table2") < place("xmp/coexist")), ("xmp/fig1", true));
     }
 
     #[test]
