@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use tresse_lab::reproduction::{Reproduction, Stored, page, times};
 use tresse_lab::{Profile, paper, papers};
@@ -29,6 +30,10 @@ fn stored() -> Vec<Stored> {
     stored
 }
 
+/// The page as it should be.
+static PAGE: LazyLock<String> =
+    LazyLock::new(|| page(&stored()).expect("the built-in experiments are valid"));
+
 /// Compares the file with `text`, or writes it.
 #[expect(clippy::disallowed_methods, reason = "how a developer asks for the page")]
 fn holds(file: &str, text: &str) {
@@ -47,9 +52,8 @@ fn holds(file: &str, text: &str) {
 
 #[test]
 fn the_page_is_as_files_and_results_say() {
-    let stored = stored();
-    holds("docs/reproduction.md", &page(&stored).expect("the built-in experiments are valid"));
-    holds("papers/results/times.toml", &times(&stored));
+    holds("docs/reproduction.md", &PAGE);
+    holds("papers/results/times.toml", &times(&stored()));
 }
 
 /// Results are of the experiments as they are now: every number and every claim was judged, with the verdict that the
@@ -66,20 +70,19 @@ fn the_results_are_of_today() {
 
 #[test]
 fn every_experiment_claim_and_number_stands_in_the_page() {
-    let page = page(&stored()).expect("the built-in experiments are valid");
     for (name, experiment) in papers::all() {
-        assert!(page.contains(&format!("\n    tresse run {name}")), "{name}");
-        assert!(page.contains(&format!("### {}\n", experiment.title)), "{name}");
+        assert!(PAGE.contains(&format!("\n    tresse run {name}")), "{name}");
+        assert!(PAGE.contains(&format!("### {}\n", experiment.title)), "{name}");
         for claim in &experiment.claims {
             let text = claim.text.replace('|', "\\|");
-            assert!(page.contains(&format!("| {text}")), "{name}: {}", claim.id);
+            assert!(PAGE.contains(&format!("| {text}")), "{name}: {}", claim.id);
             let because = claim.because.as_deref().unwrap_or_default();
-            assert!(page.contains(because), "{name}: {because}");
+            assert!(PAGE.contains(because), "{name}: {because}");
         }
         for value in &experiment.published.values {
             let shown = value.goodput_mean.map(|rate| format!("| {:.1} |", rate.0 as f64 / 1e6));
-            assert!(page.contains(&shown.unwrap_or_default()), "{name}: {value:?}");
-            assert!(page.contains(value.differs.as_deref().unwrap_or_default()), "{name}: {value:?}");
+            assert!(PAGE.contains(&shown.unwrap_or_default()), "{name}: {value:?}");
+            assert!(PAGE.contains(value.differs.as_deref().unwrap_or_default()), "{name}: {value:?}");
         }
     }
 }
@@ -87,10 +90,9 @@ fn every_experiment_claim_and_number_stands_in_the_page() {
 /// The text before the tables stays as it was written, but for its headings and links.
 #[test]
 fn what_is_written_by_hand_stands_in_the_page() {
-    let page = page(&stored()).expect("the built-in experiments are valid");
     for paper in paper::ALL {
         for line in paper.about.lines().filter(|line| !line.starts_with('#') && !line.contains("](")) {
-            assert!(page.contains(line), "{}: {line}", paper.name);
+            assert!(PAGE.contains(line), "{}: {line}", paper.name);
         }
     }
 }
