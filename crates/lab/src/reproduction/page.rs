@@ -125,6 +125,9 @@ over the published number; one in bold is more than 20 % off. A claim is inconcl
 
 /// A table with a line for each of the results that are kept.
 fn overview(stored: &[Stored]) -> String {
+    if stored.is_empty() {
+        return "No results are kept yet.\n".to_owned();
+    }
     let mut text = "| paper | profile | claims that hold | numbers within 20 % | took | version |\n|---|---|---|---|---|---|\n"
         .to_owned();
     for s in stored {
