@@ -173,7 +173,8 @@ mod tests {
             for file in
                 fs::read_dir(&paper).into_iter().flatten().map(|entry| entry.expect("readable").path())
             {
-                if file.extension().is_some_and(|extension| extension == "toml") {
+                let is_paper = paper.file_name().is_some_and(|name| name != "results");
+                if is_paper && file.extension().is_some_and(|extension| extension == "toml") {
                     let name = file.with_extension("");
                     let parts =
                         [&paper, &name].map(|path| path.file_name().expect("a name").to_string_lossy());

@@ -210,7 +210,7 @@ pub fn seen(part: &Part, until: Time, takes: impl Fn(&Start) -> Time) -> Seen {
                 Action::Start(start) => {
                     seen.starts.push((now, start));
                     if start.bytes.is_some() {
-                        let end = now + takes(&start);
+                        let end = now.saturating_add(takes(&start));
                         seen.ends.insert(start.name, end);
                         under_way.insert((end, start.name));
                     }

@@ -85,16 +85,17 @@ fn fig_2_5_is_a_leaf_spine_of_144_hosts_and_160_us() {
 fn fig_2_5_offers_03_to_09_of_the_uplinks() {
     let row = full("holnet/fig2.5");
     for tenths in 3..=9 {
-        let offered = row.case(&format!("ecmp-1 load-{tenths}0")).parts[0].pattern.offered.expect("a load");
+        let offered =
+            row.case(&format!("ecmp-1 load-{tenths}0 rto-200ms")).parts[0].pattern.offered.expect("a load");
         assert!(within(1e-9, offered.capacity.bisection, 720e9), "{offered:?}");
         assert!(within(1e-9, offered.capacity.access, 1440e9));
         assert!(within(1e-9, offered.rate, 72e9 * f64::from(tenths)));
     }
     let of = |pattern: &str| row.case(pattern).parts[0].pattern.offered.expect("a load").rate;
-    assert!(within(1e-9, of("drill-1 access-40"), of("drill-1 load-80")));
+    assert!(within(1e-9, of("drill-1 access-40 rto-200ms"), of("drill-1 load-80 rto-200ms")));
     let many = ["workloads.load-90.flows=100000"];
     let row = Row::new(source("holnet/fig2.5"), Profile::Full, &many, &["pattern=load-90"]);
-    let seen = seen(&row.case("uta-1 load-90").parts[0], 1_000_000 * SECOND, |_| 1);
+    let seen = seen(&row.case("uta-1 load-90 rto-200ms").parts[0], 1_000_000 * SECOND, |_| 1);
     let last = seen.starts.iter().map(|(at, _)| *at).max().unwrap_or(0) as f64 / 1e12;
     assert!(within(0.01, seen.bytes() as f64 * 8.0 / last, 648e9));
     let mean = distributions::find("datamining-pfabric-pkts").expect("built in").distribution().mean();

@@ -65,7 +65,7 @@ fn fig_15_slows_8_of_20_paths() {
     assert_eq!(row.routes(50, 0).iter().filter(|r| row.rates(r)[2] == 100).count(), 8);
     assert!(row.routes(50, 100).iter().all(|r| row.rates(r) == [1000; 4]));
     for (pattern, _) in SIZES {
-        let offered = offered(row, &format!("ecmp-1 {pattern}"));
+        let offered = offered(row, &format!("ecmp-1 {pattern} handshake"));
         assert!(within(1e-9, offered.capacity.bisection, 12.8e9), "{offered:?}");
         assert!(within(1e-9, offered.rate, 10e9));
     }

@@ -142,7 +142,7 @@ fn the_slides_flows_share_their_bottlenecks() {
         let settings = ["measure.links=false", "measure.samples=1ms"];
         Row::new(common::fast(row), Profile::Full, &settings, only).run()
     };
-    for case in run("dcm/coexist", &["variant=k-10", "subflows=8"]) {
+    for case in run("dcm/coexist", &["subflows=8"]) {
         assert_eq!(of(&case, "multipath", "subflows_opened_mean"), 8.0);
         let dctcp: &[&str] = match case.case["pattern"].as_str() {
             Some("staggered") => &["dctcp 1", "dctcp 2"],
@@ -168,7 +168,7 @@ fn the_slides_fat_tree_has_goodput_and_jobs() {
         assert!(case.metrics["goodput_mean_bps"].value() > 3e8);
     }
     let settings = ["fabric.k=4", "workloads.half.size=200kB", "workloads.half.flows=16"];
-    for case in quick("dcm/exp2", &settings, &["scheme=dcm"]) {
+    for case in quick("dcm/exp2", &settings, &["scheme=dcm", "subflows=2"]) {
         assert_eq!((of(&case, "dcm-2", "flows"), of(&case, "dctcp-1", "flows")), (8.0, 8.0));
     }
     let settings = ["fabric.k=4", "workloads.incast.duration=60ms"];

@@ -128,7 +128,8 @@ fn fig_7_shuffles_1_tb_over_subflows_of_one_path() {
 fn fig_9_has_100_connections_of_one_machine() {
     let row = full("vmcc/fig9");
     let labels: Vec<_> = row.plan.cases.iter().map(|c| c.label()).collect();
-    assert_eq!(labels, ["vmcc-2 nfs", "lia-2 nfs", "xmp-2 nfs"]);
+    let of = |buffer: u32| ["vmcc", "lia", "xmp"].map(|scheme| format!("{scheme}-2 nfs buffer-{buffer}"));
+    assert_eq!(labels, [of(100), of(1000)].concat());
     let seen = seen(&row.plan.cases[0].parts[0], SECOND, |_| Time::MAX);
     assert!(seen.starts.len() == 100 && seen.starts.iter().all(|(_, s)| (s.from, s.to) == (0, 1)));
 }

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tresse_fabric::{Locality, MILLISECOND, SECOND, Time};
 
-use crate::common::{full, seen, with, within};
+use tresse_lab::Profile;
+
+use crate::common::{Row, full, seen, source, with, within};
 
 /// "80 8-port switches and 128 hosts", 1 Gbps; "RTT with no queuing delay is between 105us and 435us".
 #[test]
@@ -111,17 +113,21 @@ fn incast_has_8_jobs_of_8_servers_beside_large_flows() {
 fn table_2_pairs_xmp_with_three_schemes_in_two_queues() {
     let row = full("xmp/table2");
     let groups: Vec<_> = row.plan.cases.iter().map(|c| c.groups.join(":")).collect();
-    assert_eq!(groups, ["xmp-2:lia-2", "xmp-2:tcp-1", "xmp-2:dctcp-1"]);
-    let small = with("xmp/table2", &["fabric.queue=50pkt", "fabric.host_queue=50pkt"]);
-    for (row, limit) in [(row, 100), (&small, 50)] {
-        let limits = row.plan.fabric().configs.iter().map(|c| (c.limit.value(), c.mark.value()));
+    let pairs = ["xmp-2:lia-2", "xmp-2:tcp-1", "xmp-2:dctcp-1"];
+    // Twice, and each of the three alone.
+    assert_eq!(groups, [pairs, pairs, [""; 3]].concat());
+    for case in &row.plan.cases {
+        let limit = if case.variant.as_deref() == Some("queue-50") { 50 } else { 100 };
+        let limits = case.setting.fabric.configs.iter().map(|c| (c.limit.value(), c.mark.value()));
         assert!(limits.into_iter().all(|l| l == (limit, 10)));
     }
     // Every host sends one flow, half of them with XMP.
     let quick = ["lia", "tcp", "dctcp"]
         .map(|w| [format!("workloads.{w}.size=20kB"), format!("workloads.{w}.flows=128")]);
     let settings: Vec<&str> = quick.iter().flatten().map(String::as_str).collect();
-    for case in with("xmp/table2", &settings).run() {
+    for case in
+        Row::new(source("xmp/table2"), Profile::Full, &settings, &["variant=queue-100,queue-50"]).run()
+    {
         let flows: Vec<f64> = case.by["group"].values().map(|m| m["flows"].value()).collect();
         assert_eq!(flows, [64.0, 64.0], "{:?}", case.case);
     }
