@@ -123,7 +123,7 @@ fn a_claim_about_nothing_is_refused() {
     assert!(message.contains("did you mean `goodput_mean_bps`?"), "{message}");
     let message = message_for("right = { scheme = \"dctcp\" }", "right = { scheme = \"dctpc\" }");
     assert!(
-        message.contains("xmp2-beats-dctcp: there is no scheme `dctpc`; did you mean `dctcp`?"),
+        message.contains("xmp-rtt-as-dctcp: there is no scheme `dctpc`; did you mean `dctcp`?"),
         "{message}"
     );
 }

@@ -86,7 +86,7 @@ fn table_1_of_xmp_has_goodput_and_jobs() {
     ];
     for case in quick("xmp/table1", &settings, &["scheme=xmp", "subflows=2"]) {
         match case.case["pattern"].as_str() {
-            Some("permutation") => assert_eq!(case.metrics["flows"].value(), 2.0 * 16.0),
+            Some("permutation") => assert_eq!(case.metrics["flows"].value(), 4.0 * 16.0),
             Some("incast") => {
                 assert_eq!(of(&case, "large", "flows"), 32.0);
                 assert!(case.metrics["jobs"].value() >= 8.0 && case.metrics["jct_mean_s"].value() > 0.0);
