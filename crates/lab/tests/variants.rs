@@ -168,7 +168,7 @@ fn what_is_said_of_variants_must_be_there() {
     assert!(error.contains("there is no variant `alone`; did you mean `lone`?"), "{error}");
     let of_none = value("lone").replace(VARIANTS, "\n").replace("\"long\"", "\"pairs\"");
     let error = plan(&of_none, &[], &[]).expect_err("no variants");
-    assert!(error.contains("there is no variant `lone`: there are none"), "{error}");
+    assert!(error.contains("there is no variant `lone`: the experiment has none"), "{error}");
 }
 
 #[test]
