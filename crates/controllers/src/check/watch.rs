@@ -135,8 +135,8 @@ impl Watched {
         }
     }
 
-    /// A fraction of a packet, less than one, may be left from before any ACK: so over no run of ACKs
-    /// may the gain be a whole packet above Reno's.
+    /// A fraction of a packet, less than one, may be left from before any ACK, or by a cut: so over no run of ACKs
+    /// without a cut may the gain be a whole packet above Reno's.
     fn beside_reno(&mut self, i: usize, was: u32, is: u32, delivered: u32, ssthresh: u32) {
         let slow = delivered.min(ssthresh.saturating_sub(was));
         let window = i128::from(was) + i128::from(slow);
@@ -174,6 +174,7 @@ impl Hooks for Watched {
     fn congestion(&mut self, i: usize, cause: Cause) -> Option<u32> {
         let answer = self.call("congestion", i, |group| group.congestion_unbounded(i, cause));
         let (cwnd, floor) = (self.before[i].cwnd, self.floor);
+        self.excess[i] = 0;
         let ignores = cause == Cause::Mark && answer == IGNORE_MARK && self.has(Exception::IgnoresMark);
         let slow_start = cwnd < self.before[i].ssthresh;
         let told = || format!("`congestion` of subflow {i}, {cause:?}: {cwnd} packets become {answer}");
