@@ -44,6 +44,8 @@ COMPARISONS = (
     dumbbell("bytes", "dctcp", controller="dctcp_ns3.c"),
     dumbbell("large-k", "dctcp", "fabric.mark=60pkt"),
     dumbbell("classic", "newreno", "transport.reduction=immediate"),
+    dumbbell("prr", "dctcp", "fabric.mark=60pkt", "schemes.dctcp.transport.reduction=prr"),
+    Comparison("short-queues", "fat-tree.toml", "newreno", "50ms", ("fabric.queue=50pkt",)),
     # What else ns-3 may be set to.
     dumbbell("rfc5681", "newreno", ns3=("TcpL4Protocol.SocketType=TcpNewReno",)),
     dumbbell("no-sack", "newreno", *WITHOUT_SACK),

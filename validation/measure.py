@@ -17,7 +17,6 @@ class Port:
     layer: str
     rate_bps: float
     carried_bytes: int
-    marks: int
     drops: int
     looks: list[int]  # how often so many packets waited, by their number
 
@@ -36,8 +35,8 @@ class Measured:
     goodput_bps: list[int]  # of each flow
 
 
-def measured(received_bytes: list[int], ports: list[Port], timeouts: int, seconds: float) -> Measured:
-    """Sums up a run from what its flows received, its ports and its retransmission timeouts in the window."""
+def measured(received_bytes: list[int], ports: list[Port], marks: int, timeouts: int, seconds: float) -> Measured:
+    """Sums up a run from what its flows received, its ports, marked packets and timeouts in the window."""
     rates = [round(8 * count / seconds) for count in received_bytes]
     busy = [p for p in ports if p.layer in LAYERS and 8 * p.carried_bytes > DATA * p.rate_bps * seconds]
     longest = max(len(p.looks) for p in busy)
@@ -47,7 +46,7 @@ def measured(received_bytes: list[int], ports: list[Port], timeouts: int, second
         jain_ratio=round(sum(rates) ** 2 / (len(rates) * sum(r * r for r in rates)), 4),
         queue_mean_pkts=round(sum(length * count for length, count in enumerate(looks)) / sum(looks), 3),
         queue_p99_pkts=percentile(looks, 0.99),
-        marks=sum(p.marks for p in busy),
+        marks=marks,
         drops=sum(p.drops for p in busy),
         timeouts=timeouts,
         goodput_bps=rates,

@@ -127,11 +127,11 @@ class Network:
         stop = self.experiment.workloads[workload]["duration"]
         self.watch.Run(ns.Time(warm_up), ns.Time(stop), ns.Time(self.experiment.every))
         ports = [
-            Port(str(p.layer), rate, p.bytes, p.marks, p.drops, list(p.looks))
+            Port(str(p.layer), rate, p.bytes, p.drops, list(p.looks))
             for p, rate in zip(self.watch.ports, self.rates, strict=True)
         ]
         seconds = (nanoseconds(stop) - nanoseconds(warm_up)) / 1e9
-        return measured(list(self.watch.received), ports, self.watch.timeouts, seconds)
+        return measured(list(self.watch.received), ports, self.watch.marks, self.watch.timeouts, seconds)
 
 
 def ns3_side(

@@ -51,10 +51,10 @@ def test_paths_follow_links(file: str) -> None:
 
 
 def test_sums_leave_out_ports_without_data() -> None:
-    busy = Port("core", 1e9, 125_000_000, marks=3, drops=2, looks=[1, 0, 3])
-    acks = Port("core", 1e9, 1_250_000, marks=9, drops=9, looks=[4])
-    hosts = Port("rack", 1e9, 125_000_000, marks=9, drops=9, looks=[4])
-    m = measured([100_000_000, 20_000_000], [busy, acks, hosts], timeouts=1, seconds=1.0)
+    busy = Port("core", 1e9, 125_000_000, drops=2, looks=[1, 0, 3])
+    acks = Port("core", 1e9, 1_250_000, drops=9, looks=[4])
+    hosts = Port("rack", 1e9, 125_000_000, drops=9, looks=[4])
+    m = measured([100_000_000, 20_000_000], [busy, acks, hosts], marks=3, timeouts=1, seconds=1.0)
     assert (m.goodput_total_bps, m.marks, m.drops, m.timeouts) == (960_000_000, 3, 2, 1)
     assert (m.queue_mean_pkts, m.queue_p99_pkts) == (1.5, 2)
     assert m.jain_ratio == round(120**2 / (2 * (100**2 + 20**2)), 4)

@@ -71,8 +71,9 @@ def window(experiment: Experiment, workload: str, whole: Run, start: Run, warm_u
             looks[packets] += 1
         # A look at a port that neither sent nor held anything leaves no row.
         looks[0] += length // nanoseconds(experiment.every) - len(waiting)
-        marks, drops, carried = (after[key] - before[key] for key in ("marks", "drops", "carried_bytes"))
-        ports.append(Port(after["layer"], after["rate_bps"], carried, marks, drops, looks))
+        drops, carried = (after[key] - before[key] for key in ("drops", "carried_bytes"))
+        ports.append(Port(after["layer"], after["rate_bps"], carried, drops, looks))
 
-    timeouts = whole.metrics[workload]["timeouts"] - start.metrics[workload]["timeouts"]
-    return measured(received, ports, timeouts, length / 1e9)
+    counts = [run.metrics[workload] for run in (whole, start)]
+    marks, timeouts = (counts[0][key] - counts[1][key] for key in ("marks_pkts", "timeouts"))
+    return measured(received, ports, marks, timeouts, length / 1e9)

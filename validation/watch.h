@@ -18,13 +18,12 @@ struct Port
 	/// How often so many packets waited, by their number.
 	std::vector<uint64_t> looks;
 	/// In the window: its end less its beginning.
-	int64_t bytes = 0, marks = 0, drops = 0;
+	int64_t bytes = 0, drops = 0;
 
 	void Count(int64_t sign)
 	{
 		const auto &stats = disc->GetStats();
 		bytes += sign * static_cast<int64_t>(stats.nTotalSentBytes);
-		marks += sign * stats.nTotalMarkedPackets;
 		drops += sign * stats.nTotalDroppedPackets;
 	}
 
@@ -46,6 +45,8 @@ class Watch
 	std::vector<ns3::Ptr<ns3::PacketSink>> sinks;
 	/// What every sink received in the window.
 	std::vector<int64_t> received;
+	/// Packets that arrived with a mark. Queue discs count a packet again when it has been marked before.
+	int64_t marks = 0;
 	int64_t timeouts = 0;
 
 	void AddPort(ns3::Ptr<ns3::QueueDisc> disc, ns3::Ptr<ns3::NetDevice> device, std::string layer)
@@ -78,6 +79,8 @@ class Watch
 		Count(-1);
 		ns3::Config::ConnectWithoutContext("/NodeList/*/$ns3::TcpL4Protocol/SocketList/*/RTO",
 						   ns3::MakeCallback(&Watch::Rto, this));
+		ns3::Config::ConnectWithoutContext("/NodeList/*/$ns3::Ipv4L3Protocol/LocalDeliver",
+						   ns3::MakeCallback(&Watch::Deliver, this));
 		ns3::Simulator::Schedule(m_every, &Watch::Look, this);
 	}
 
@@ -94,6 +97,11 @@ class Watch
 		for (auto &port : ports)
 			port.Look();
 		ns3::Simulator::Schedule(m_every, &Watch::Look, this);
+	}
+
+	void Deliver(const ns3::Ipv4Header &header, ns3::Ptr<const ns3::Packet>, uint32_t)
+	{
+		marks += header.GetEcn() == ns3::Ipv4Header::ECN_CE;
 	}
 
 	/// A timeout doubles the RTO; nothing else does.
