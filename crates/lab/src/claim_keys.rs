@@ -21,7 +21,7 @@ pub struct Published {
     /// What they were measured on.
     #[serde(default)]
     pub kind: Kind,
-    /// The numbers, each for one case.
+    /// The numbers, each for one case. What stands in several experiments of a paper, or for several variants, counts once.
     #[serde(default)]
     pub values: Vec<PublishedValue>,
 }
@@ -99,6 +99,9 @@ pub struct Claim {
     pub text: String,
     /// Where the paper says so.
     pub source: Option<String>,
+    /// The claim whose sentence this is, under another reading of what the paper leaves open: its name, or, of another
+    /// experiment, as in `xmp/table1 xmp2-beats-lia2`.
+    pub reading_of: Option<String>,
     /// The metric that is compared; `optimum.KEY` is a key of the case's `optimum`, `jct_s` goes with `jumps`.
     pub metric: String,
     /// The case that is compared.

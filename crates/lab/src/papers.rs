@@ -73,12 +73,14 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "xmp/fig4",
     "xmp/fig6",
     "xmp/fig7",
+    "xmp/jobs-recovery",
     "xmp/lia-recovery",
     "xmp/readings",
     "xmp/rtomin",
     "xmp/subflows",
     "xmp/table1",
     "xmp/table2",
+    "xmp/table2-recovery",
     "xmp/threshold",
 ];
 

@@ -31,6 +31,13 @@ pub(crate) fn check(experiment: &Experiment, cases: &[Case], is_as_written: bool
     let mut ids = IndexSet::new();
     for (place, claim) in experiment.claims.iter().enumerate() {
         let at = |below: &[&str]| path(&[&["claims", &place.to_string()], below].concat());
+        let own = experiment.claims.iter().filter(|c| c.reading_of.is_none()).map(|c| c.id.as_str());
+        let wrong =
+            claim.reading_of.as_ref().filter(|of| !of.contains(' ') && !own.clone().any(|id| id == **of));
+        if let Some(of) = wrong {
+            let hint = did_you_mean(of, own);
+            return Err((at(&["reading_of"]), format!("{}: there is no claim `{of}`{hint}", claim.id)));
+        }
         if !ids.insert(&claim.id) {
             return Err((at(&["id"]), format!("{}: another claim has that name", claim.id)));
         }

@@ -75,7 +75,8 @@ fn every_experiment_claim_and_number_stands_in_the_page() {
         assert!(PAGE.contains(&format!("### {}\n", experiment.title)), "{name}");
         for claim in &experiment.claims {
             let text = claim.text.replace('|', "\\|");
-            assert!(PAGE.contains(&format!("| {text}")), "{name}: {}", claim.id);
+            let mark = if claim.reading_of.is_some() { "↳ " } else { "" };
+            assert!(PAGE.contains(&format!("| {mark}{text}")), "{name}: {}", claim.id);
             let because = claim.because.as_deref().unwrap_or_default();
             assert!(PAGE.contains(because), "{name}: {because}");
         }

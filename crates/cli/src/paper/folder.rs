@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tresse_lab::reproduction::fingerprint;
+use tresse_lab::reproduction::runs_alike;
 use tresse_lab::{LabError, Loaded, Status, Tally};
 
 use crate::Failure;
@@ -63,7 +63,7 @@ impl Folder {
         let text = fs::read_to_string(self.run(name)).unwrap_or_default();
         let run: Value = serde_json::from_str(&text).unwrap_or_default();
         let resolved = serde_json::to_value(&loaded.resolved).expect("TOML is plain data");
-        run["status"] == "complete" && fingerprint(run["resolved"].clone()) == fingerprint(resolved)
+        run["status"] == "complete" && runs_alike(run["resolved"].clone(), resolved)
     }
 
     /// Takes away what an interrupted run of the experiment, or one of an older text of it, has left: it begins anew.

@@ -3,6 +3,7 @@
 mod finished;
 mod forms;
 mod numbers;
+mod readings;
 mod select;
 mod verdicts;
 
@@ -14,6 +15,8 @@ pub use finished::Finished;
 pub(crate) use forms::Form;
 pub use forms::FormName;
 pub use numbers::PublishedNumber;
+pub use readings::Tally;
+pub(crate) use readings::{Judged, tally};
 pub(crate) use verdicts::verdicts;
 
 /// A claim and whether it holds.
@@ -26,6 +29,9 @@ pub struct ClaimResult {
     /// Where the paper says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// The claim that this is another reading of, as the file has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading_of: Option<String>,
     /// The metric that it is of.
     pub metric: String,
     /// What it says of the metric, and so what `value` is.
@@ -77,31 +83,6 @@ impl Comparison {
     }
 }
 
-/// How many claims hold, and how many numbers are reproduced, of an experiment or of several.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Tally {
-    /// Claims.
-    pub claims: usize,
-    /// Those that hold.
-    pub claims_hold: usize,
-    /// Published numbers that were measured in a simulator.
-    pub numbers: usize,
-    /// Those that ours are within 20 % of.
-    pub numbers_within_20_percent: usize,
-    /// How long the runs took.
-    pub wall_s: f64,
-}
-
-impl std::ops::AddAssign for Tally {
-    fn add_assign(&mut self, other: Self) {
-        self.claims += other.claims;
-        self.claims_hold += other.claims_hold;
-        self.numbers += other.numbers;
-        self.numbers_within_20_percent += other.numbers_within_20_percent;
-        self.wall_s += other.wall_s;
-    }
-}
-
 /// What `report` says of the published numbers and the claims of `experiment`, which may be a newer text of the one that
 /// was run.
 pub fn comparison(experiment: &Experiment, report: &Report) -> Comparison {
@@ -110,13 +91,6 @@ pub fn comparison(experiment: &Experiment, report: &Report) -> Comparison {
         Status::Complete => verdicts(experiment, &report.profile, &report.cases),
         Status::Running | Status::Partial => Vec::new(),
     };
-    let simulated = || numbers.iter().filter(|n| n.is_simulated());
-    let summary = Tally {
-        claims: claims.len(),
-        claims_hold: claims.iter().filter(|c| c.verdict == Verdict::Holds).count(),
-        numbers: simulated().count(),
-        numbers_within_20_percent: simulated().filter(|n| n.within_20_percent == Some(true)).count(),
-        wall_s: report.wall_s,
-    };
+    let summary = Tally { wall_s: report.wall_s, ..tally(&[(&report.experiment, &claims, &numbers)]) };
     Comparison { numbers, claims, summary }
 }

@@ -19,6 +19,7 @@ pub(crate) fn verdicts(experiment: &Experiment, profile: &str, cases: &[CaseResu
             id: claim.id.clone(),
             text: claim.text.clone(),
             source: claim.source.clone(),
+            reading_of: claim.reading_of.clone(),
             metric: claim.metric.clone(),
             form,
             holds: match worst.verdict {

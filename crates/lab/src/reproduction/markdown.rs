@@ -172,7 +172,9 @@ fn claims(experiment: &Experiment, results: &[&Reproduced]) -> String {
     let mut text = row(&head) + &rule(&head);
     for claim in &experiment.claims {
         let source = claim.source.as_ref().map(|s| format!(" ({s})")).unwrap_or_default();
-        let mut cells = vec![cell(&claim.text) + &source];
+        // Below the sentence itself, what is another reading of it.
+        let mark = if claim.reading_of.is_some() { "↳ " } else { "" };
+        let mut cells = vec![mark.to_owned() + &cell(&claim.text) + &source];
         for result in results {
             let Some(own) = result.comparison.claims.iter().find(|c| c.id == claim.id) else {
                 cells.extend(["-", "-"].map(str::to_owned));
@@ -287,7 +289,8 @@ because = "It loses less."
             ],
             "claims": [claim("fast", if goodput > 5e8 { "holds" } else { "inconclusive" }), claim("slow", "does not hold")],
             "summary": {
-                "claims": 2, "claims_hold": 1, "numbers": 2, "numbers_within_20_percent": 0, "wall_s": 83.0,
+                "claims": 2, "claims_hold": 1, "claims_hold_in_a_reading": 1, "numbers": 2,
+                "numbers_within_20_percent": 0, "numbers_within_20_percent_in_a_reading": 0, "wall_s": 83.0,
             },
         });
         serde_json::from_value(result).expect("a result")

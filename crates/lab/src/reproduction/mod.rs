@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::claims::{Comparison, Finished, Tally};
+use crate::claims::{self, Comparison, Finished, Judged, Tally};
 use crate::error::LabError;
 use crate::experiment::Experiment;
-use crate::run::Status;
+use crate::load::{self, Profile};
+use crate::run::{Report, Status};
 pub use markdown::section;
 pub use page::{Stored, page, times};
 
@@ -63,15 +64,18 @@ pub struct Reproduced {
 impl Reproduction {
     /// Of these runs.
     pub fn of(experiments: Vec<Reproduced>) -> Self {
-        let mut summary = Tally::default();
-        for experiment in &experiments {
-            summary += experiment.comparison.summary;
-        }
+        let judged: Vec<_> = experiments.iter().map(Reproduced::judged).collect();
+        let wall_s = experiments.iter().map(|e| e.comparison.summary.wall_s).sum();
+        let summary = Tally { wall_s, ..claims::tally(&judged) };
         Self { schema: "tresse/compare/1".to_owned(), against: "published".to_owned(), experiments, summary }
     }
 }
 
 impl Reproduced {
+    fn judged(&self) -> Judged<'_> {
+        (&self.experiment, &self.comparison.claims, &self.comparison.numbers)
+    }
+
     /// Reads the run in the folder `out`, with its experiment as it was run.
     ///
     /// # Errors
@@ -88,13 +92,15 @@ impl Reproduced {
     /// # Errors
     /// If it is none, or one of another version of Tresse.
     pub fn parse(name: &str, text: &str) -> Result<(Experiment, Self), LabError> {
-        let finished = Finished::parse(name, text)?;
-        let comparison = finished.comparison();
+        let Finished { report, mut experiment } = Finished::parse(name, text)?;
         let mut file: Value = serde_json::from_str(text).expect("it was read before");
-        let report = finished.report;
+        let mut resolved = file["resolved"].take();
+        if let Some((newer, text)) = newer(&report, &resolved) {
+            (experiment, resolved) = (newer, text);
+        }
         let own = Self {
-            settings: fingerprint(file["resolved"].take()),
-            comparison,
+            settings: fingerprint(resolved),
+            comparison: claims::comparison(&experiment, &report),
             experiment: report.experiment,
             profile: report.profile,
             seed: report.seed,
@@ -106,8 +112,34 @@ impl Reproduced {
             packet_hops: report.packet_hops,
             cases: report.cases.len(),
         };
-        Ok((finished.experiment, own))
+        Ok((experiment, own))
     }
+}
+
+/// The experiment of a run as its file is now, and what it was read from, if that would run the same.
+fn newer(report: &Report, resolved: &Value) -> Option<(Experiment, Value)> {
+    let profile = [Profile::Quick, Profile::Full].into_iter().find(|p| p.name() == report.profile)?;
+    let loaded = load::load(load::find(&report.experiment).ok()?, profile, &[]).ok()?;
+    let text = serde_json::to_value(&loaded.resolved).expect("TOML is plain data");
+    runs_alike(resolved.clone(), text.clone()).then_some((loaded.experiment, text))
+}
+
+/// Whether two experiments, after their profiles, measure the same, by whatever claims and numbers it is judged. What is
+/// measured for claims of jumps is in the run.
+pub fn runs_alike(one: Value, other: Value) -> bool {
+    let measured = |mut resolved: Value| {
+        if let Some(table) = resolved.as_object_mut() {
+            table.remove("published");
+            if let Some(claims) = table.get_mut("claims").and_then(Value::as_array_mut) {
+                claims.retain(|claim| claim.get("jumps").is_some());
+            }
+        }
+        if resolved["claims"].as_array().is_some_and(Vec::is_empty) {
+            resolved.as_object_mut().map(|table| table.remove("claims"));
+        }
+        fingerprint(resolved)
+    };
+    measured(one) == measured(other)
 }
 
 /// A fingerprint of an experiment after its profile: of what is run, the numbers beside it, and the bounds of its claims.
@@ -123,7 +155,7 @@ pub fn fingerprint(mut resolved: Value) -> String {
         without(measure, &["table"]);
     }
     for claim in resolved.get_mut("claims").and_then(Value::as_array_mut).into_iter().flatten() {
-        without(claim, &["text", "source", "expected", "because"]);
+        without(claim, &["text", "source", "reading_of", "expected", "because"]);
     }
     if let Some(published) = resolved.get_mut("published") {
         without(published, &["source"]);

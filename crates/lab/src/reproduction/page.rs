@@ -121,6 +121,9 @@ and the numbers, claims and sentences in the experiments' files (`tresse explain
 ±: half the 95 % confidence interval over seeds, or over the rounds of a pattern where there is one seed. A ratio is ours
 over the published number; one in bold is more than 20 % off. A claim is inconclusive if a bound lies within its interval.
 
+Where a paper leaves something open, the first reading is the default, and a claim or a number counts once; \"in a reading\"
+are those that are reproduced by this reading or by another that stands beside it.
+
 ";
 
 /// A table with a line for each of the results that are kept.
@@ -128,18 +131,33 @@ fn overview(stored: &[Stored]) -> String {
     if stored.is_empty() {
         return "No results are kept yet.\n".to_owned();
     }
-    let mut text = "| paper | profile | claims that hold | numbers within 20 % | took | version |\n|---|---|---|---|---|---|\n"
+    let mut text = "\
+        | paper | profile | claims that hold | … in a reading | numbers within 20 % | … in a reading | took |\n\
+        |---|---|---|---|---|---|---|\n"
         .to_owned();
+    let line = |paper: String, profile: Profile, t: &Tally| {
+        let share = |part: usize, all: usize| match all {
+            0 => "-".to_owned(),
+            all => format!("{part} of {all} ({:.0} %)", 100.0 * part as f64 / all as f64),
+        };
+        format!(
+            "| {paper} | {} | {} | {} | {} | {} | {} |\n",
+            profile.name(),
+            share(t.claims_hold, t.claims),
+            share(t.claims_hold_in_a_reading, t.claims),
+            share(t.numbers_within_20_percent, t.numbers),
+            share(t.numbers_within_20_percent_in_a_reading, t.numbers),
+            duration(t.wall_s),
+        )
+    };
     for s in stored {
-        let Tally { claims, claims_hold, numbers, numbers_within_20_percent, wall_s } = s.results.summary;
-        let version = s.results.experiments.first().map(|e| e.version.clone()).unwrap_or_default();
-        text += &format!(
-            "| [{}](#{}) | {} | {claims_hold} of {claims} | {numbers_within_20_percent} of {numbers} | {} | {version} |\n",
-            s.paper.name,
-            anchor(s.paper.title()),
-            s.profile.name(),
-            duration(wall_s),
-        );
+        let paper = format!("[{}](#{})", s.paper.name, anchor(s.paper.title()));
+        text += &line(paper, s.profile, &s.results.summary);
+    }
+    let quick: Vec<&Stored> = stored.iter().filter(|s| s.profile == Profile::Quick).collect();
+    if quick.len() == paper::ALL.len() {
+        let all = quick.iter().flat_map(|s| s.results.experiments.clone()).collect();
+        text += &line("all five".to_owned(), Profile::Quick, &Reproduction::of(all).summary);
     }
     text
 }

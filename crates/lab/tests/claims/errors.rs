@@ -169,6 +169,13 @@ fn names_are_given_once() {
         "[[claims]]\nid = \"c\"\ntext = \"t\"\nmetric = \"flows\"\nof = { scheme = \"xmp\" }\nabove = 0\n";
     let error = said(&format!("{claim}{claim}"), &[]).expect_err("twice the same");
     assert!(error.contains("c: another claim has that name") && error.contains("id = \"c\""), "{error}");
+    let reading = |of: &str| {
+        let own = claim.replace("id = \"c\"", &format!("id = \"d\"\nreading_of = \"{of}\""));
+        said(&format!("{own}{claim}"), &[])
+    };
+    assert_eq!((reading("c"), reading("another/file c")), (Ok(()), Ok(())));
+    let error = reading("d").expect_err("it is itself");
+    assert!(error.contains("d: there is no claim `d`; did you mean `c`?"), "{error}");
 }
 
 #[test]

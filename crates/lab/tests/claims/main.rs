@@ -4,6 +4,7 @@ mod errors;
 mod numbers;
 mod open_axes;
 mod read_back;
+mod readings;
 mod verdicts;
 
 use serde_json::{Value, json};
