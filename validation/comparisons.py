@@ -45,6 +45,7 @@ COMPARISONS = (
     dumbbell("large-k", "dctcp", "fabric.mark=60pkt"),
     dumbbell("classic", "newreno", "transport.reduction=immediate"),
     dumbbell("prr", "dctcp", "fabric.mark=60pkt", "schemes.dctcp.transport.reduction=prr"),
+    Comparison("fat-tree-bytes", "fat-tree.toml", "dctcp", "50ms", controller="dctcp_ns3.c"),
     Comparison("short-queues", "fat-tree.toml", "newreno", "50ms", ("fabric.queue=50pkt",)),
     # What else ns-3 may be set to.
     dumbbell("rfc5681", "newreno", ns3=("TcpL4Protocol.SocketType=TcpNewReno",)),

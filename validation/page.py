@@ -41,6 +41,7 @@ REASONS = {
     ("dumbbell-dctcp", "marks"): 1,
     ("dumbbell-newreno", "drops"): 2,
     ("dumbbell-newreno", "timeouts"): 3,
+    ("fat-tree-dctcp", "marks"): 1,
     ("fat-tree-newreno", "queue_mean_pkts"): 3,
     ("fat-tree-newreno", "drops"): 3,
     ("fat-tree-newreno", "timeouts"): 3,
