@@ -135,7 +135,14 @@ fn experiment_3_has_jobs_beside_long_flows() {
         let jobs = row.case(label).carriers.iter().find(|c| c.scheme == scheme).expect(scheme);
         assert_eq!(jobs.subflows, Some(1));
     }
-    assert_eq!(row.experiment().published.values.len(), 12);
+    // How many long flows a receiver has at a time.
+    for (label, most) in [("dcm-2 incast tcp-jobs", 4), ("dcm-2 incast one-each", 1)] {
+        let long = seen(&row.case(label).parts[0], SECOND, |_| MILLISECOND);
+        assert_eq!(long.most_at_a_time(|s| s.to), most, "{label}");
+    }
+    let values = &row.experiment().published.values;
+    let of = |variant: &str| values.iter().filter(|v| v.variant.as_deref() == Some(variant)).count();
+    assert_eq!((of("tcp-jobs"), of("one-each"), values.len()), (12, 4, 16));
 }
 
 /// The summary's sweep: 1 to 4 long flows of every host, 1 to 8 subflows.
