@@ -1,11 +1,11 @@
 //! Load balancers: which of several equal ports a packet takes.
 
+use tresse_units::{SplitMix, Time, mix};
+
 use crate::packet::Header;
 use crate::port::Port;
-use crate::random::{Draws, mix, scale};
 use crate::server::Server;
 use crate::shares::{HolnetConfig, Law, Shares};
-use crate::units::Time;
 
 /// The queues that a balancer can look at.
 pub(crate) struct Queues<'a> {
@@ -57,7 +57,7 @@ pub(crate) struct Chooser {
     /// By node.
     salts: Vec<u32>,
     /// By node.
-    draws: Vec<Draws>,
+    draws: Vec<SplitMix>,
     /// DRILL: by group, the ports that were shortest, best first; groups may have fewer than `memory`.
     best: Vec<u32>,
     /// DRILL: ports under comparison, with their lengths.
@@ -89,8 +89,8 @@ impl Chooser {
         };
         Self {
             balancing,
-            salts: (0..nodes).map(|n| Draws::new(seed, SALT, n.into()).next() as u32).collect(),
-            draws: (0..nodes).map(|n| Draws::new(seed, CHOICE, n.into())).collect(),
+            salts: (0..nodes).map(|n| SplitMix::named(seed, SALT, n.into()).next() as u32).collect(),
+            draws: (0..nodes).map(|n| SplitMix::named(seed, CHOICE, n.into())).collect(),
             best: Vec::new(),
             candidates: Vec::new(),
             shares,
@@ -127,7 +127,7 @@ impl Chooser {
         let count = members.len() as u32;
         let place = match self.balancing {
             Balancing::Ecmp => self.hashed(node, header.hash, count),
-            Balancing::Spray => self.draws[node as usize].below(count),
+            Balancing::Spray => below(&mut self.draws[node as usize], count),
             Balancing::Drill { samples, memory } => {
                 return self.drill(node, group, members, (samples, memory), queues);
             }
@@ -158,7 +158,7 @@ impl Chooser {
             }
         };
         for _ in 0..samples {
-            add(members[draws.below(members.len() as u32) as usize]);
+            add(members[below(draws, members.len() as u32) as usize]);
         }
         let best = &mut best[(group * memory) as usize..][..memory as usize];
         for &port in best.iter().filter(|p| members.contains(p)) {
@@ -171,4 +171,16 @@ impl Chooser {
         }
         candidates[0].1
     }
+}
+
+/// A number below `n`; each is drawn with the same probability within n / 2^32.
+#[inline]
+fn below(draws: &mut SplitMix, n: u32) -> u32 {
+    scale(draws.next() as u32, n)
+}
+
+/// A hash of 32 bits as a number below `n`.
+#[inline]
+fn scale(hash: u32, n: u32) -> u32 {
+    ((u64::from(hash) * u64::from(n)) >> 32) as u32
 }

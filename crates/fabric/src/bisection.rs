@@ -1,7 +1,8 @@
 //! The bisection bandwidth, by maximum flow.
 
+use tresse_units::BitsPerSecond;
+
 use crate::topology::Topology;
-use crate::units::BitsPerSecond;
 
 /// What the first half of the hosts, in their order, can send to the other half at once, if all links are used as
 /// well as they can be: the maximum flow between the two, or the narrowest cut that parts them, the hosts' own links

@@ -5,7 +5,10 @@ mod links;
 
 pub use feedback::Heard;
 
+use tresse_units::{NEVER, Time};
+
 use crate::balance::{Balancing, Queues};
+use crate::entity::{ARRIVALS, Entity};
 use crate::flag::FlagConfig;
 use crate::forward::{Forwarding, Next};
 use crate::network::Network;
@@ -14,7 +17,6 @@ use crate::port::{Port, PortConfig};
 use crate::prefetch::{prefetch, prefetch_line};
 use crate::queue::{Event, EventQueue};
 use crate::server::{Pool, PoolConfig, Server, ServerConfig};
-use crate::units::{ARRIVALS, Entity, NEVER, Time};
 
 /// A route: the ports that a packet leaves by, one after the other, or the host that it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

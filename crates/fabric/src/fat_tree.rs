@@ -10,11 +10,12 @@
 
 use std::sync::Arc;
 
+use tresse_units::{BitsPerSecond, Time};
+
 use crate::loss::{Loss, Probability};
 use crate::network::Network;
 use crate::port::{NonEct, PortConfig, Threshold};
 use crate::topology::Topology;
-use crate::units::{BitsPerSecond, Time};
 
 /// What the paths of one connection must not share (catalogue 0.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

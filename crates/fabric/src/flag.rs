@@ -7,8 +7,9 @@
 
 use std::collections::VecDeque;
 
+use tresse_units::Time;
+
 use crate::port::{Port, Threshold};
-use crate::units::Time;
 
 /// When ports are congested, and what nodes tell each other of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

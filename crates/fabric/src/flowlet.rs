@@ -4,8 +4,7 @@
 //! As in these switches, a table of fixed size knows flows by a hash: two that fall together have their
 //! port and their pauses in common.
 
-use crate::random::mix;
-use crate::units::Time;
+use tresse_units::{Time, mix};
 
 /// A node's table has 2^14 entries.
 const TABLE_BITS: u32 = 14;

@@ -6,10 +6,11 @@
 
 mod feedback;
 
+use tresse_units::BitsPerSecond;
+
 use crate::balance::{Balancing, Chooser, Queues, Way};
 use crate::network::Network;
 use crate::packet::Header;
-use crate::units::BitsPerSecond;
 
 /// What a node does with a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,12 +8,12 @@ mod xmp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::entity::ARRIVALS;
 use crate::loss::Loss;
 use crate::network::Network;
 use crate::port::PortConfig;
 use crate::shortest::ShortestPaths;
 use crate::topology::Topology;
-use crate::units::ARRIVALS;
 
 pub use wiring::{LinkConfig, Links};
 

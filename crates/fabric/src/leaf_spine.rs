@@ -5,11 +5,13 @@
 
 use std::sync::Arc;
 
+use tresse_units::{BitsPerSecond, Time};
+
+use crate::entity::ARRIVALS;
 use crate::loss::{Loss, Probability};
 use crate::network::Network;
 use crate::port::{NonEct, PortConfig, Threshold};
 use crate::topology::Topology;
-use crate::units::{ARRIVALS, BitsPerSecond, Time};
 
 /// What a leaf-spine is made of. Layers are `rack` (between hosts and leaves) and `spine` (between leaves and
 /// spines); both directions of a link are alike.

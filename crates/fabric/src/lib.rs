@@ -9,6 +9,7 @@
 
 mod balance;
 mod bisection;
+mod entity;
 mod fabric;
 mod fat_tree;
 mod flag;
@@ -19,11 +20,11 @@ mod histogram;
 mod leaf_spine;
 mod loss;
 mod network;
+mod pace;
 mod packet;
 mod port;
 mod prefetch;
 mod queue;
-mod random;
 mod red;
 mod routes;
 mod server;
@@ -33,11 +34,11 @@ mod sort;
 mod tier;
 mod timers;
 mod topology;
-mod units;
 mod virtual_hosts;
 
 pub use balance::Balancing;
 pub use bisection::bisection;
+pub use entity::{ARRIVALS, Entity, TIMER_ENTITIES};
 pub use fabric::{Arrival, Fabric, Heard, RouteId};
 pub use fat_tree::{FatTree, FatTreeConfig, FatTreeError, Spread};
 pub use flag::{Feedback, FlagConfig};
@@ -49,7 +50,6 @@ pub use network::Network;
 pub use packet::{Ecn, Header, Packet};
 pub use port::{NonEct, Port, PortConfig, PortCounters, Threshold};
 pub use queue::{Event, EventQueue};
-pub use random::mix;
 pub use red::RedConfig;
 pub use routes::{Route, Routes};
 pub use server::{ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, ServerConfig};
@@ -58,8 +58,4 @@ pub use shortest::ShortestPaths;
 pub use tier::{Direction, Tier, narrowest_tier, tiers};
 pub use timers::Timers;
 pub use topology::{Locality, Topology};
-pub use units::{
-    ARRIVALS, BitsPerSecond, Entity, MICROSECOND, MILLISECOND, NANOSECOND, NEVER, SECOND, TIMER_ENTITIES,
-    Time, seconds,
-};
 pub use virtual_hosts::{Mapping, VirtualHosts, VirtualHostsConfig, VirtualHostsError};

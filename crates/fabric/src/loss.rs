@@ -1,6 +1,6 @@
 //! Packets that a port loses whatever its queue: a bad cable, or a model's given loss probability.
 
-use crate::random::{GOLDEN, mix};
+use tresse_units::SplitMix;
 
 /// A probability in parts of 2^32, so that no float decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,25 +23,31 @@ impl Probability {
     }
 }
 
+impl From<tresse_units::Probability> for Probability {
+    fn from(probability: tresse_units::Probability) -> Self {
+        Self::from_parts(probability.parts())
+    }
+}
+
 /// Independent losses: how likely a packet is lost, and the random numbers that decide.
 ///
-/// The n-th packet's number is a function of the seed, the port and n: SplitMix64 (Steele, Lea, Flood
-/// 2014), which counts and then mixes. So no port's losses depend on what other ports there are.
+/// The n-th packet's number is a function of the seed, the port and n, so no port's losses depend on what
+/// other ports there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loss {
     probability: Probability,
-    key: u64,
+    numbers: SplitMix,
 }
 
 impl Loss {
     /// Nothing is lost.
-    pub const NONE: Self = Self { probability: Probability::ZERO, key: 0 };
+    pub const NONE: Self = Self { probability: Probability::ZERO, numbers: SplitMix::new(0) };
 
     /// Losses of port number `port` under `seed`.
     pub fn new(probability: Probability, seed: u64, port: u32) -> Self {
         // Mixed twice: the streams of two ports must not be one stream from two places.
-        let of_port = u64::from(port).wrapping_add(1).wrapping_mul(GOLDEN);
-        Self { probability, key: mix(mix(seed.wrapping_add(GOLDEN)).wrapping_add(of_port)) }
+        let of_run = SplitMix::new(SplitMix::new(seed).next());
+        Self { probability, numbers: SplitMix::new(of_run.nth(u64::from(port) + 1)) }
     }
 
     /// How likely an arriving packet is lost.
@@ -51,6 +57,19 @@ impl Loss {
 
     /// Whether packet `n` of this port, from 1, is lost.
     pub(crate) fn takes(&self, n: u64) -> bool {
-        mix(self.key.wrapping_add(n.wrapping_mul(GOLDEN))) >> 32 < self.probability.0
+        self.numbers.nth(n) >> 32 < self.probability.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which packets are lost is the same for ever: results rest on it.
+    #[test]
+    fn a_port_loses_its_own_packets() {
+        let tenth = Loss::new(Probability::from_parts((1 << 32) / 10), 7, 3);
+        let lost: Vec<u64> = (1..60).filter(|&n| tenth.takes(n)).collect();
+        assert_eq!(lost, [3, 4, 10, 22, 33, 41, 52]);
     }
 }

@@ -10,12 +10,14 @@ mod config;
 
 pub use config::{NonEct, PortConfig, PortCounters, Threshold};
 
+use tresse_units::{NEVER, Time};
+
 use crate::flag::Flag;
 use crate::loss::Probability;
+use crate::pace::Pace;
 use crate::packet::Ecn;
 use crate::prefetch::prefetch;
 use crate::red::Red;
-use crate::units::{NEVER, Pace, Time};
 
 /// An output port. What every hop touches comes first and fills one cache line.
 ///

@@ -13,9 +13,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use tresse_units::Time;
+
+use crate::entity::Entity;
 use crate::prefetch::prefetch;
 use crate::sort::sort_words;
-use crate::units::{Entity, Time};
 
 /// Something that happens at `time`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,9 +1,9 @@
 //! Random early detection (Floyd and Jacobson, ToN 1993): an averaged queue signals with a probability
 //! that grows with its length.
 
+use tresse_units::{SplitMix, Time};
+
 use crate::port::Threshold;
-use crate::random::Draws;
-use crate::units::Time;
 
 /// RED's parameters. `min` and `max` are in the same unit, packets or bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) struct Red {
     average: u64,
     /// Packets since the last signal.
     count: u64,
-    draws: Draws,
+    draws: SplitMix,
 }
 
 /// Purpose of the random draws.
@@ -41,7 +41,7 @@ const FRACTION: u32 = 24;
 impl Red {
     pub fn new(config: RedConfig) -> Self {
         let (seed, port) = config.stream;
-        Self { config, average: 0, count: 0, draws: Draws::new(seed, RED, port.into()) }
+        Self { config, average: 0, count: 0, draws: SplitMix::named(seed, RED, port.into()) }
     }
 
     /// Whether lengths are in bytes.

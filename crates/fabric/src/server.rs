@@ -10,9 +10,11 @@ use std::collections::VecDeque;
 
 pub use config::{ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, ServerConfig};
 
+use tresse_units::{BitsPerSecond, NEVER, SECOND, Time};
+
+use crate::pace::Pace;
 use crate::packet::Header;
 use crate::port::{PortConfig, Threshold};
-use crate::units::{BitsPerSecond, NEVER, Pace, SECOND, Time};
 
 /// A shared buffer.
 #[derive(Debug)]

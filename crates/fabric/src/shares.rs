@@ -4,9 +4,9 @@
 //! While all n ports are congested alike the laws know no better one and drive the shares apart: eq. (2.17)
 //! with every rate falling by 1 is n p - 1. What they then fall back to is the source's slowing down.
 
+use tresse_units::{SplitMix, Time};
+
 use crate::flowlet::Flowlets;
-use crate::random::Draws;
-use crate::units::Time;
 
 /// What HOLNET's two balancers have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +123,14 @@ impl Shares {
     }
 
     /// The port of `members` that a packet of the flow `hash` takes now.
-    pub fn choose(&mut self, way: [u32; 2], members: &[u32], hash: u32, now: Time, draws: &mut Draws) -> u32 {
+    pub fn choose(
+        &mut self,
+        way: [u32; 2],
+        members: &[u32],
+        hash: u32,
+        now: Time,
+        draws: &mut SplitMix,
+    ) -> u32 {
         let shares = &self.shares[self.start[self.place(way)] as usize..][..members.len()];
         let mut new = || draw(shares, members, draws);
         match self.config.flowlet_gap {
@@ -144,7 +151,7 @@ impl Shares {
 }
 
 /// A port at random, each with its share.
-fn draw(shares: &[u64], members: &[u32], draws: &mut Draws) -> u32 {
+fn draw(shares: &[u64], members: &[u32], draws: &mut SplitMix) -> u32 {
     let mut rest = draws.next() >> 32;
     for (&share, &port) in shares.iter().zip(members) {
         if rest < share {

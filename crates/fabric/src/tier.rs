@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
+use tresse_units::BitsPerSecond;
+
 use crate::shortest::ShortestPaths;
 use crate::topology::Topology;
-use crate::units::BitsPerSecond;
 
 /// Where the ports of a tier lead. A node is as high as its shortest way to a host is long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,7 +3,9 @@
 //! There are few of them and they fire seldom (retransmission, delayed ACK, workload sources), so
 //! the packets' calendar would be wasted on them; but each exists once, so none fires stale.
 
-use crate::units::{Entity, NEVER, Time};
+use tresse_units::{NEVER, Time};
+
+use crate::entity::Entity;
 
 const ABSENT: u32 = u32::MAX;
 

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use tresse_units::{BitsPerSecond, SECOND, Time};
+
 use crate::loss::{Loss, Probability};
 use crate::network::Network;
 use crate::port::PortConfig;
-use crate::units::{BitsPerSecond, SECOND, Time};
 
 /// How far apart two hosts are (XMP §5.2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -14,12 +14,13 @@
 
 use std::sync::Arc;
 
+use tresse_units::{BitsPerSecond, Time, mix};
+
+use crate::entity::ARRIVALS;
 use crate::loss::{Loss, Probability};
 use crate::network::Network;
 use crate::port::{NonEct, PortConfig, Threshold};
-use crate::random::mix;
 use crate::topology::Topology;
-use crate::units::{ARRIVALS, BitsPerSecond, Time};
 
 /// Which physical NIC of its host a virtual NIC is mapped to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

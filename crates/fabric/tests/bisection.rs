@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use tresse_fabric::{
-    FatTree, FatTreeConfig, Graph, GraphPort, LeafSpine, LinkConfig, Links, Loss, MICROSECOND, Node,
-    NodeKind, NonEct, PortConfig, Probability, Threshold, Topology, bisection,
+    FatTree, FatTreeConfig, Graph, GraphPort, LeafSpine, LinkConfig, Links, Loss, Node, NodeKind, NonEct,
+    PortConfig, Probability, Threshold, Topology, bisection,
 };
+use tresse_units::MICROSECOND;
 
 const GIGABIT: u64 = 1_000_000_000;
 

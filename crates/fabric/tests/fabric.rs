@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use proptest::prelude::*;
 use tresse_fabric::{
-    ARRIVALS, Arrival, Ecn, Entity, Fabric, Header, Loss, MICROSECOND, MILLISECOND, NEVER, NonEct,
-    PortConfig, RouteId, SECOND, Threshold, Time,
+    ARRIVALS, Arrival, Ecn, Entity, Fabric, Header, Loss, NonEct, PortConfig, RouteId, Threshold,
 };
+use tresse_units::{MICROSECOND, MILLISECOND, NEVER, SECOND, Time};
 
 const GIGABIT: u64 = 1_000_000_000;
 

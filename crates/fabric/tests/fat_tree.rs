@@ -15,10 +15,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tresse_fabric::{
-    FatTree, FatTreeConfig, FatTreeError, Locality, MICROSECOND, NANOSECOND, NonEct, Probability, Spread,
-    Threshold,
-};
+use tresse_fabric::{FatTree, FatTreeConfig, FatTreeError, Locality, NonEct, Probability, Spread, Threshold};
+use tresse_units::{MICROSECOND, NANOSECOND};
 
 const GIGABIT: u64 = 1_000_000_000;
 

@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use tresse_fabric::{
-    Balancing, Ecn, Entity, Fabric, Feedback, FlagConfig, Header, Heard, Loss, MICROSECOND, Network, NonEct,
-    PortConfig, RouteId, ServerConfig, Threshold, Time,
+    Balancing, Ecn, Entity, Fabric, Feedback, FlagConfig, Header, Heard, Loss, Network, NonEct, PortConfig,
+    RouteId, ServerConfig, Threshold,
 };
+use tresse_units::{MICROSECOND, Time};
 
 const GIGABIT: u64 = 1_000_000_000;
 

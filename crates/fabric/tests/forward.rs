@@ -3,9 +3,9 @@
 
 use tresse_fabric::{
     Arrival, Balancing, Ecn, Entity, Fabric, FatTree, FatTreeConfig, Feedback, FlagConfig, Header,
-    HolnetConfig, Loss, MICROSECOND, NEVER, Network, NonEct, Port, PortConfig, Probability, ServerConfig,
-    Threshold, Time,
+    HolnetConfig, Loss, Network, NonEct, Port, PortConfig, Probability, ServerConfig, Threshold,
 };
+use tresse_units::{MICROSECOND, NEVER, Time};
 
 const GIGABIT: u64 = 1_000_000_000;
 

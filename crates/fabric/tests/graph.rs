@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use tresse_fabric::{
-    Direction, Graph, GraphError, GraphPort, LinkConfig, Links, Loss, MICROSECOND, NANOSECOND, Node,
-    NodeKind, NonEct, PortConfig, Probability, ShortestPaths, Threshold, Topology, narrowest_tier,
+    Direction, Graph, GraphError, GraphPort, LinkConfig, Links, Loss, Node, NodeKind, NonEct, PortConfig,
+    Probability, ShortestPaths, Threshold, Topology, narrowest_tier,
 };
+use tresse_units::{MICROSECOND, NANOSECOND};
 
 const MEGABIT: u64 = 1_000_000;
 const GIGABIT: u64 = 1000 * MEGABIT;

@@ -3,9 +3,10 @@
 
 use proptest::prelude::*;
 use tresse_fabric::{
-    Arrival, Balancing, Ecn, Entity, Fabric, Feedback, FlagConfig, Header, HolnetConfig, Loss, MICROSECOND,
-    NEVER, Network, NonEct, PortConfig, RouteId, ServerConfig, Threshold, Time,
+    Arrival, Balancing, Ecn, Entity, Fabric, Feedback, FlagConfig, Header, HolnetConfig, Loss, Network,
+    NonEct, PortConfig, RouteId, ServerConfig, Threshold,
 };
+use tresse_units::{MICROSECOND, NEVER, Time};
 
 const GIGABIT: u64 = 1_000_000_000;
 /// All shares of a node together.

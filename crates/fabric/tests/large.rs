@@ -1,9 +1,10 @@
 //! Large networks: what they cost to build. `cargo test --release -p tresse-fabric --test large -- --ignored --nocapture`
 
 use tresse_fabric::{
-    Balancing, FatTree, FatTreeConfig, Graph, GraphPort, LeafSpine, MICROSECOND, Node, NodeKind, NonEct,
-    Probability, ShortestPaths, Threshold, Topology, bisection, narrowest_tier,
+    Balancing, FatTree, FatTreeConfig, Graph, GraphPort, LeafSpine, Node, NodeKind, NonEct, Probability,
+    ShortestPaths, Threshold, Topology, bisection, narrowest_tier,
 };
+use tresse_units::MICROSECOND;
 
 const GIGABIT: u64 = 1_000_000_000;
 

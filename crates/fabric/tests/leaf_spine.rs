@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use tresse_fabric::{
-    LeafSpine, LeafSpineError, Locality, MICROSECOND, NANOSECOND, NonEct, Probability, Routes, ShortestPaths,
-    Threshold, Topology,
+    LeafSpine, LeafSpineError, Locality, NonEct, Probability, Routes, ShortestPaths, Threshold, Topology,
 };
+use tresse_units::{MICROSECOND, NANOSECOND};
 
 const GIGABIT: u64 = 1_000_000_000;
 

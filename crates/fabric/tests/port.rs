@@ -3,9 +3,8 @@
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
-use tresse_fabric::{
-    Ecn, Loss, MICROSECOND, NonEct, Port, PortConfig, PortCounters, Probability, SECOND, Threshold, Time,
-};
+use tresse_fabric::{Ecn, Loss, NonEct, Port, PortConfig, PortCounters, Probability, Threshold};
+use tresse_units::{MICROSECOND, SECOND, Time};
 
 /// A queue length as the tests write it; `Threshold` hides what it holds.
 #[derive(Debug, Clone, Copy)]

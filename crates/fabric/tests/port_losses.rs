@@ -1,6 +1,7 @@
 //! A port loses packets at random, as often as it should, and without a pattern.
 
-use tresse_fabric::{Ecn, Loss, MICROSECOND, NonEct, Port, PortConfig, Probability, SECOND, Threshold};
+use tresse_fabric::{Ecn, Loss, NonEct, Port, PortConfig, Probability, Threshold};
+use tresse_units::{MICROSECOND, SECOND};
 
 /// Losses of port number `port` under `seed`, in `parts` of 2^32.
 fn losing(parts: u64, seed: u64, port: u32) -> Port {

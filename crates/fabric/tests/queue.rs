@@ -6,10 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use tresse_fabric::{
-    Entity, Event, EventQueue, MICROSECOND, MILLISECOND, NANOSECOND, NEVER, SECOND, TIMER_ENTITIES, Time,
-    Timers,
-};
+use tresse_fabric::{Entity, Event, EventQueue, TIMER_ENTITIES, Timers};
+use tresse_units::{MICROSECOND, MILLISECOND, NANOSECOND, NEVER, SECOND, Time};
 
 /// One more than the largest entity or id.
 const NAMES: u32 = 1 << 24;

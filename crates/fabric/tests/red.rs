@@ -1,9 +1,9 @@
 //! Random early detection against its closed forms; what it averages, and when.
 
 use tresse_fabric::{
-    Arrival, Ecn, Entity, Fabric, Header, Loss, MICROSECOND, NEVER, NonEct, Port, PortConfig, RedConfig,
-    ServerConfig, Threshold,
+    Arrival, Ecn, Entity, Fabric, Header, Loss, NonEct, Port, PortConfig, RedConfig, ServerConfig, Threshold,
 };
+use tresse_units::{MICROSECOND, NEVER};
 
 const GIGABIT: u64 = 1_000_000_000;
 

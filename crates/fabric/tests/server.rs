@@ -4,9 +4,9 @@
 use proptest::prelude::*;
 use tresse_fabric::{
     Arrival, ClassConfig, ClassMark, Ecn, Entity, Fabric, Feedback, FlagConfig, Header, Loss, MAX_CLASSES,
-    MICROSECOND, NEVER, NonEct, PoolConfig, PortConfig, Probability, RedConfig, RouteId, SECOND,
-    ServerConfig, Threshold, Time,
+    NonEct, PoolConfig, PortConfig, Probability, RedConfig, RouteId, ServerConfig, Threshold,
 };
+use tresse_units::{MICROSECOND, NEVER, SECOND, Time};
 
 const GIGABIT: u64 = 1_000_000_000;
 

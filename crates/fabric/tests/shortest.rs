@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use tresse_fabric::{
-    FatTree, FatTreeConfig, Loss, MICROSECOND, Network, NonEct, PortConfig, Probability, ShortestPaths,
-    Spread, Threshold, Topology,
+    FatTree, FatTreeConfig, Loss, Network, NonEct, PortConfig, Probability, ShortestPaths, Spread, Threshold,
+    Topology,
 };
+use tresse_units::MICROSECOND;
 
 fn topology(hosts: u32, switches: u32, links: &[[u32; 2]]) -> Topology {
     let ends: Vec<[u32; 2]> = links.iter().flat_map(|&[a, b]| [[a, b], [b, a]]).collect();

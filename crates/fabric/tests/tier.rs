@@ -1,9 +1,10 @@
 //! Tiers against arithmetic: which ports traffic crosses, how often, and which of them are narrowest.
 
 use tresse_fabric::{
-    Direction, FatTree, FatTreeConfig, LeafSpine, Locality, MICROSECOND, NonEct, Probability, Threshold,
-    Topology, narrowest_tier, tiers,
+    Direction, FatTree, FatTreeConfig, LeafSpine, Locality, NonEct, Probability, Threshold, Topology,
+    narrowest_tier, tiers,
 };
+use tresse_units::MICROSECOND;
 
 const GIGABIT: u64 = 1_000_000_000;
 

@@ -3,10 +3,10 @@
 
 use proptest::prelude::*;
 use tresse_fabric::{
-    Arrival, Balancing, Ecn, Entity, Fabric, Header, MICROSECOND, Mapping, NEVER, NonEct, PortCounters,
-    Probability, Route, Routes, SECOND, ServerConfig, Threshold, Topology, VirtualHosts, VirtualHostsConfig,
-    VirtualHostsError,
+    Arrival, Balancing, Ecn, Entity, Fabric, Header, Mapping, NonEct, PortCounters, Probability, Route,
+    Routes, ServerConfig, Threshold, Topology, VirtualHosts, VirtualHostsConfig, VirtualHostsError,
 };
+use tresse_units::{MICROSECOND, NEVER, SECOND};
 
 const GIGABIT: u64 = 1_000_000_000;
 

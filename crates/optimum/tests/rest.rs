@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use tresse_fabric::{FatTree, FatTreeConfig, NonEct, Probability, Spread, Threshold};
 use tresse_optimum::fluid::{Connection, Fluid, FluidError, Link, Network, Path, Scheme, Signal, State};
-use tresse_workload::{Permutation, Size, Stream};
+use tresse_units::Stream;
+use tresse_workload::{Permutation, Size};
 
 /// A permutation on a fat tree of 16 hosts, each flow over `count` cores; 1 Gbit/s.
 fn fat_tree(scheme: &Scheme, count: u32) -> Network {

@@ -1,8 +1,10 @@
 //! A fixed number of subflows, all opened as soon as the connection stands (catalogue S26).
 
+use tresse_units::{NEVER, Time};
+
 use crate::connection::Connection;
 use crate::routes::routes;
-use crate::{Action, By, NEVER, Opening, Pair, PathManager, Route, Time};
+use crate::{Action, By, Opening, Pair, PathManager, Route};
 
 /// A fixed number of subflows.
 #[derive(Debug, Clone, PartialEq, Eq)]

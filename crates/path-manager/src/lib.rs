@@ -10,7 +10,6 @@
 
 mod connection;
 mod declaration;
-mod draw;
 pub mod fixed;
 mod manager;
 pub mod mmptcp;
@@ -22,22 +21,13 @@ mod registry;
 mod routes;
 mod score;
 
-pub use declaration::{Declaration, Parameter, ParameterError, Range, Value, Values};
+pub use declaration::{Declaration, SettingError};
 pub use manager::{Ack, Action, Opening, PathManager, Priority, Route, Sent};
 pub use nstar::LossRate;
 pub use pair::{HostPairs, Pair, PairId};
 pub use registry::{Config, Scheme, all, find};
 pub use routes::By;
 pub use score::Score;
-
-/// Time, picoseconds since any start that all calls share.
-pub type Time = u64;
-
-/// Later than everything.
-pub const NEVER: Time = Time::MAX;
-
-/// One microsecond, the unit of the parameters that are times.
-pub const MICROSECOND: Time = 1_000_000;
 
 /// The most subflows that a parameter may ask for: what the controllers and Linux 7.3 allow a connection.
 pub const MAX_SUBFLOWS: u64 = 64;

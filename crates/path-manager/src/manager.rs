@@ -2,7 +2,9 @@
 
 use std::fmt::Debug;
 
-use crate::{NEVER, Pair, Time};
+use tresse_units::{NEVER, Time};
+
+use crate::Pair;
 
 /// Where a connection starts, for [`Scheme::open`](crate::Scheme::open).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,9 +6,11 @@
 //! carries no new data from the moment on at which the first ordinary one is established. Its own
 //! losses it repairs. It is closed once nothing of it is in flight; there it stays, idle.
 
+use tresse_units::Time;
+
 use crate::connection::Connection;
 use crate::routes::routes;
-use crate::{Ack, Action, By, Opening, Pair, PathManager, Priority, Route, Sent, Time};
+use crate::{Ack, Action, By, Opening, Pair, PathManager, Priority, Route, Sent};
 
 /// When and to what MMPTCP changes.
 #[derive(Debug, Clone, PartialEq, Eq)]

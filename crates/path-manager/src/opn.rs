@@ -20,10 +20,11 @@
 //! - At one instant timer_2 and timer_3 are served before timer_1.
 //! - All retransmissions count as losses. What is sent again on another subflow is none.
 
+use tresse_units::{MICROSECOND, NEVER, SplitMix, Time};
+
 use crate::connection::Connection;
-use crate::draw::Draw;
 use crate::nstar::{CAP, NStar};
-use crate::{Ack, Action, MICROSECOND, NEVER, Opening, Pair, PathManager, Priority, Route, Sent, Time};
+use crate::{Ack, Action, Opening, Pair, PathManager, Priority, Route, Sent};
 
 /// Which of its two modules a connection has. Without tuning it opens a subflow on every FAST path, up to
 /// [`CAP`].
@@ -148,7 +149,7 @@ impl Opn {
         let n_star = known.map_or(usize::from(opening.paths), |(tuning, loss)| tuning.n_star.subflows(loss));
         let n_star = n_star.min(CAP);
         if n_star < fast.len() {
-            Draw::new(opening.stream).choose(&mut fast, n_star);
+            SplitMix::new(opening.stream).choose(&mut fast, n_star);
         }
         fast
     }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};
 
-use crate::{LossRate, NEVER, Time};
+use tresse_units::{NEVER, Time};
+
+use crate::LossRate;
 
 /// What one host knows of the paths to another: their loss rate, and which of them are SLOW.
 ///

@@ -17,9 +17,11 @@
 //! - The tables call delta "beta".
 //! - A subflow without an RTT sample is compared with none.
 
+use tresse_units::Time;
+
 use crate::connection::Connection;
 use crate::routes::routes;
-use crate::{Ack, Action, By, Opening, Pair, PathManager, Route, Time};
+use crate::{Ack, Action, By, Opening, Pair, PathManager, Route};
 
 /// Which subflow of a pair that shares a path is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

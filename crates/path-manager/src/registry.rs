@@ -1,13 +1,14 @@
 //! The path managers that there are.
 
+use tresse_units::{MICROSECOND, Parameter, Range, Value, Values};
+
 use crate::fixed::Fixed;
 use crate::mmptcp::Mmptcp;
 use crate::nstar::{CAP, NStar, STEPS};
 use crate::opn::{Losses, Opn, Shifting, Silence, Tuning};
 use crate::path_sharing::{Closes, PathSharing};
 use crate::{
-    By, Declaration, MAX_SUBFLOWS, MICROSECOND, Opening, Pair, Parameter, ParameterError, PathManager, Range,
-    Value, Values, fixed, mmptcp, opn, path_sharing,
+    By, Declaration, MAX_SUBFLOWS, Opening, Pair, PathManager, SettingError, fixed, mmptcp, opn, path_sharing,
 };
 
 /// A path manager with values for its parameters, as its machine takes them.
@@ -39,7 +40,7 @@ impl Scheme {
     pub fn new<'a>(
         declaration: &'static Declaration,
         settings: impl IntoIterator<Item = (&'a str, Value)>,
-    ) -> Result<Self, ParameterError> {
+    ) -> Result<Self, SettingError> {
         let config =
             (declaration.configure)(&Values::new(declaration.name, declaration.parameters, settings)?)?;
         Ok(Self { declaration, config })
@@ -269,11 +270,11 @@ fn by(values: &Values) -> By {
     if values.choice("by") == "port" { By::Port } else { By::Address }
 }
 
-fn tuning(values: &Values, losses: Losses) -> Result<Tuning, ParameterError> {
+fn tuning(values: &Values, losses: Losses) -> Result<Tuning, SettingError> {
     let n_star = match values.choice("nstar") {
         "eq7" => NStar::Eq7,
         "product" => NStar::Product,
-        "empirical" if values.list("table").is_empty() => return Err(ParameterError::NeedsTable),
+        "empirical" if values.list("table").is_empty() => return Err(SettingError::NeedsTable),
         "empirical" => NStar::Empirical(values.list("table").iter().map(|&n| n as u8).collect()),
         _ => NStar::Eq11,
     };

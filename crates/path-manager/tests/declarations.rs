@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use tresse_path_manager::nstar::NStar;
-use tresse_path_manager::{
-    By, Config, ParameterError, Range, Scheme, Value, all, find, fixed, mmptcp, opn, path_sharing,
-};
+use tresse_path_manager::{By, Config, Scheme, all, find, fixed, mmptcp, opn, path_sharing};
+use tresse_units::{Range, Value};
 
 #[test]
 fn names_are_unique_sorted_and_told_of() {
@@ -103,12 +102,7 @@ fn settings_reach_the_machine() {
 }
 
 fn refused(name: &str, setting: (&str, Value)) -> String {
-    let error = Scheme::new(find(name).expect("declared"), [setting]).expect_err("it is refused");
-    assert!(matches!(
-        error,
-        ParameterError::Unknown { .. } | ParameterError::Value { .. } | ParameterError::NeedsTable
-    ));
-    error.to_string()
+    Scheme::new(find(name).expect("declared"), [setting]).expect_err("it is refused").to_string()
 }
 
 #[test]

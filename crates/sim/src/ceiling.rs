@@ -4,7 +4,8 @@
 //! Every data packet crosses its route; every second one comes back as an ACK, and an ACK sends two
 //! data packets. What the whole simulator does beyond this is transport.
 
-use tresse_fabric::{Arrival, Ecn, Entity, Fabric, Header, PortConfig, RouteId, Time};
+use tresse_fabric::{Arrival, Ecn, Entity, Fabric, Header, PortConfig, RouteId};
+use tresse_units::Time;
 
 /// One constant-window source: its route there and back, and its window in packets.
 #[derive(Debug, Clone)]

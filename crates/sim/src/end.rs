@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use tresse_fabric::{Ecn, NEVER};
+use tresse_fabric::Ecn;
 use tresse_path_manager::Route;
 use tresse_transport::{Counters, Receiver, Sender, Wire};
+use tresse_units::NEVER;
 
 use crate::flow::{Datagrams, Flow, Managed, SUBFLOW_BITS, Way};
 use crate::spec::{FlowRecord, FlowSpec, Ways};

@@ -1,9 +1,10 @@
 //! A connection in the world: its two ends, its path manager, and the way of each subflow.
 
 use tresse_controllers::MAX_SUBFLOWS;
-use tresse_fabric::{Ecn, Fabric, Header, NEVER, RouteId, Time, mix};
+use tresse_fabric::{Ecn, Fabric, Header, RouteId};
 use tresse_path_manager::{PairId, PathManager, Route};
 use tresse_transport::{Receiver, Sender, Wire};
+use tresse_units::{NEVER, Time, mix};
 
 use crate::spec::Ways;
 

@@ -1,8 +1,9 @@
 //! Path managers at work: subflows that come and go, and links that change.
 
-use tresse_fabric::{BitsPerSecond, Packet, Time};
+use tresse_fabric::Packet;
 use tresse_path_manager::{Ack, Action, Pair, PathManager, Priority, Route, Sent};
 use tresse_transport::{Origin, Wire};
+use tresse_units::{BitsPerSecond, Time};
 
 use crate::flow::{SUBFLOW, SUBFLOW_BITS, Way};
 use crate::world::{RETRANSMISSION, World};

@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use tresse_controllers::Scheme;
-use tresse_fabric::Time;
 use tresse_path_manager::{self as path_manager, By, Opening, Pair, PathManager, fixed};
 use tresse_transport::{Config, Counters};
+use tresse_units::Time;
 
 /// A way through the network that is fixed port by port, there and back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -186,14 +186,15 @@ pub struct FlowRecord {
 impl FlowRecord {
     /// Its mean rate over its whole life, bit/s (XMP §5.2.2).
     pub fn goodput(&self) -> u64 {
-        let bits = u128::from(self.bytes) * 8 * u128::from(tresse_fabric::SECOND);
+        let bits = u128::from(self.bytes) * 8 * u128::from(tresse_units::SECOND);
         (bits / u128::from((self.end - self.start).max(1))) as u64
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tresse_path_manager::{Scheme, Value, find};
+    use tresse_path_manager::{Scheme, find};
+    use tresse_units::Value;
 
     use super::Manager;
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use tresse_controllers::Signal;
 use tresse_fabric::{
-    Arrival, Ecn, Entity, Fabric, Header, Histogram, NEVER, Packet, PortConfig, TIMER_ENTITIES, Time, Timers,
+    Arrival, Ecn, Entity, Fabric, Header, Histogram, Packet, PortConfig, TIMER_ENTITIES, Timers,
 };
 use tresse_path_manager::HostPairs;
 use tresse_transport::{Config, Receiver, Sender, Transmit, Wire};
+use tresse_units::{NEVER, Time};
 
 use crate::flow::{Flow, Managed, SUBFLOW, SUBFLOW_BITS};
 use crate::manage::SentPackets;

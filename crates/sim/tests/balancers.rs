@@ -8,12 +8,12 @@ use std::sync::Arc;
 use common::{Acking, GIGABIT, MSS, scheme, transport};
 use tresse_controllers::Scheme;
 use tresse_fabric::{
-    Balancing, Fabric, Feedback, FlagConfig, HolnetConfig, Loss, MICROSECOND, MILLISECOND, Network, NonEct,
-    PortConfig, SECOND, ServerConfig, Threshold, Time,
+    Balancing, Fabric, Feedback, FlagConfig, HolnetConfig, Loss, Network, NonEct, PortConfig, ServerConfig,
+    Threshold,
 };
 use tresse_sim::{FlowRecord, FlowSpec, Manager, Step, Ways, World};
 use tresse_transport::Recovery;
-use tresse_workload::Stream;
+use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Stream, Time};
 
 const HOSTS: u32 = 4;
 const SPINES: u32 = 3;

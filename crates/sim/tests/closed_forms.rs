@@ -12,8 +12,8 @@
 mod common;
 
 use common::{Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, mean, mean_queue, run_until, sample, scheme};
-use tresse_fabric::{MICROSECOND, MILLISECOND, SECOND, Time};
 use tresse_sim::World;
+use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Time};
 
 /// Rate, RTT in us, K: all of them full with XMP's beta = 4, too.
 const LINKS: [(u64, u64, u64); 6] = [

@@ -5,13 +5,11 @@
 mod common;
 
 use common::{Acking, Bottleneck, GIGABIT, MSS, Net, PACKET, flow, scheme};
-use tresse_fabric::{
-    FatTree, FatTreeConfig, Loss, MICROSECOND, MILLISECOND, NonEct, PortCounters, Probability, SECOND,
-    Spread, Threshold, Time,
-};
+use tresse_fabric::{FatTree, FatTreeConfig, Loss, NonEct, PortCounters, Probability, Spread, Threshold};
 use tresse_sim::{FlowRecord, FlowSpec, Path, Step, World};
 use tresse_transport::{Echo, Gro, Recovery, Reduction};
-use tresse_workload::{Permutation, Size, Stream};
+use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Stream, Time};
+use tresse_workload::{Permutation, Size};
 
 const SCHEMES: [&str; 4] = ["reno", "dctcp", "lia", "xmp"];
 

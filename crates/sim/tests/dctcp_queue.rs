@@ -13,7 +13,7 @@
 mod common;
 
 use common::{Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, mean_queue, run_until, scheme, shares};
-use tresse_fabric::{MICROSECOND, MILLISECOND, NANOSECOND};
+use tresse_units::{MICROSECOND, MILLISECOND, NANOSECOND};
 
 /// Rate, RTT, K: K well above C RTT/7, below which the queue runs empty (DCTCP paper eq. (13)), and
 /// g = 1/16 below 1.386/sqrt(2 (C RTT + K)), above which alpha does not average over cycles (eq. (15)).

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use common::{Acking, Bottleneck, GIGABIT, Net, flow, run_until, scheme};
 use tresse_controllers::Scheme;
-use tresse_fabric::{MICROSECOND, PortCounters, SECOND};
+use tresse_fabric::PortCounters;
 use tresse_sim::{FlowRecord, Packets, Step, World};
-use tresse_workload::Stream;
+use tresse_units::{MICROSECOND, SECOND, Stream};
 
 /// Everything that a run measures.
 #[derive(Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 mod common;
 
 use common::{Acking, Bottleneck, Net, flow, scheme};
-use tresse_fabric::{MICROSECOND, MILLISECOND, NEVER, SECOND};
 use tresse_path_manager::By;
 use tresse_sim::{FlowSpec, Manager, Step, World};
+use tresse_units::{MICROSECOND, MILLISECOND, NEVER, SECOND};
 
 const RATE: u64 = 1_000_000_000;
 

@@ -8,8 +8,8 @@ mod common;
 use std::ops::Range;
 
 use common::{Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, goodputs, jain, mean, run_until, scheme};
-use tresse_fabric::{MICROSECOND, MILLISECOND, Time};
 use tresse_sim::FlowSpec;
+use tresse_units::{MICROSECOND, MILLISECOND, Time};
 
 /// Offsets between the starts of two flows: together, within a round, within a sawtooth, long after.
 const OFFSETS_US: [u64; 8] = [0, 100, 777, 3_100, 5_000, 20_000, 33_333, 50_000];

@@ -3,8 +3,9 @@
 mod common;
 
 use common::{Acking, Bottleneck, GIGABIT, HEADER, MSS, Net, PACKET, flow, run_until, scheme};
-use tresse_fabric::{Fabric, MICROSECOND, MILLISECOND, SECOND, ServerConfig, Time};
+use tresse_fabric::{Fabric, ServerConfig};
 use tresse_sim::{FlowSpec, World};
+use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Time};
 
 fn net(senders: u32) -> Net {
     Net::new(200 * MICROSECOND, &[Bottleneck::drop_tail(GIGABIT, 100); 2], senders)

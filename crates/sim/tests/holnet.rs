@@ -13,7 +13,7 @@
 mod common;
 
 use common::{Acking, Bottleneck, ENDLESS, Net, flow, goodputs, mean, run_until, scheme, shares};
-use tresse_fabric::{MILLISECOND, SECOND, Time};
+use tresse_units::{MILLISECOND, SECOND, Time};
 
 /// Offsets between the starts of two flows.
 const OFFSETS_MS: [u64; 4] = [0, 7, 100, 333];

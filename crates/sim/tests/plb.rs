@@ -3,11 +3,10 @@
 mod common;
 
 use common::{Acking, MSS, flow, run_until, scheme};
-use tresse_fabric::{
-    Balancing, Fabric, Loss, MICROSECOND, Network, NonEct, PortConfig, SECOND, Threshold, Time,
-};
+use tresse_fabric::{Balancing, Fabric, Loss, Network, NonEct, PortConfig, Threshold};
 use tresse_sim::{FlowRecord, Manager, Ways, World};
 use tresse_transport::Plb;
+use tresse_units::{MICROSECOND, SECOND, Time};
 
 const BYTES: u64 = 20_000_000;
 

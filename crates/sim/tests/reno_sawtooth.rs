@@ -13,7 +13,7 @@
 mod common;
 
 use common::{Acking, Bottleneck, ENDLESS, GIGABIT, Net, acked, flow, mean, run_until, sample, scheme};
-use tresse_fabric::{MICROSECOND, MILLISECOND, SECOND};
+use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
 
 /// The window at the start of each round from now until `until`.
 fn windows_by_round(world: &mut tresse_sim::World, until: u64) -> Vec<f64> {

@@ -3,8 +3,9 @@
 mod common;
 
 use common::{Acking, Bottleneck, GIGABIT, MSS, Net, flow, run_until, scheme};
-use tresse_fabric::{Histogram, MICROSECOND, SECOND};
+use tresse_fabric::Histogram;
 use tresse_sim::{FlowRecord, FlowSpec, World};
+use tresse_units::{MICROSECOND, SECOND};
 
 const BASE: u64 = 225 * MICROSECOND;
 /// A full packet at 1 Gbit/s.

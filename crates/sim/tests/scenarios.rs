@@ -28,7 +28,7 @@ use std::thread;
 use common::{Bottleneck, jain, mean};
 use scenario::{Cast, Measured, Scenario};
 use tresse_controllers::{Controller, built_in, find};
-use tresse_fabric::{MICROSECOND, MILLISECOND, SECOND, Time};
+use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Time};
 
 const MEGABIT: u64 = 1_000_000;
 /// With `RTT` a BDP of 33 packets: that of XMP's 1 Gbit/s and 400 us, at a tenth of the packets.

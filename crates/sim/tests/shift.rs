@@ -12,7 +12,7 @@
 mod common;
 
 use common::{Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, mean, run_until, scheme, shares};
-use tresse_fabric::{MICROSECOND, MILLISECOND, SECOND};
+use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
 
 /// What each subflow has of its link: connection 0 on link 0, on link 1, connection 1 on link 0.
 #[derive(Debug)]

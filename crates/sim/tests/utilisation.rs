@@ -27,8 +27,8 @@
 mod common;
 
 use common::{Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, mean, run_until, sample, scheme, shares};
-use tresse_fabric::{MICROSECOND, MILLISECOND, SECOND};
 use tresse_transport::Echo;
+use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
 
 /// RTTs within XMP's "less than 400 us", none of them a whole number of packets.
 const RTTS: [u64; 4] = [100, 175, 225, 400];

@@ -1,6 +1,6 @@
 //! What an experiment may choose about its transport.
 
-use crate::Time;
+use tresse_units::Time;
 
 /// How losses are repaired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

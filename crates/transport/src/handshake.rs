@@ -26,12 +26,12 @@ pub(crate) struct Handshake {
     /// It has to be sent now.
     pub due: bool,
     /// When it has to be sent again.
-    pub deadline: crate::Time,
+    pub deadline: tresse_units::Time,
 }
 
 impl Handshake {
     pub fn new(subflow: u8) -> Self {
-        Self { subflow, packet: SYN, due: true, deadline: crate::NEVER }
+        Self { subflow, packet: SYN, due: true, deadline: tresse_units::NEVER }
     }
 
     /// Whether an answer completes it.

@@ -26,9 +26,3 @@ pub use receiver::{Acks, Receiver};
 pub use sender::{Origin, Sender, Transmit};
 pub use subflow::Counters;
 pub use wire::{Block, Wire};
-
-/// Simulated time, picoseconds.
-pub type Time = u64;
-
-/// Later than everything.
-pub const NEVER: Time = Time::MAX;

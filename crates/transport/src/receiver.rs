@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use tresse_units::{NEVER, Time};
+
 use crate::ranges::Ranges;
 use crate::reassembly::Reassembly;
 use crate::sender::segments;
-use crate::{Block, Config, Echo, Gro, NEVER, Recovery, Time, Wire};
+use crate::{Block, Config, Echo, Gro, Recovery, Wire};
 
 /// The ACKs that a packet calls for, in this order: up to two.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

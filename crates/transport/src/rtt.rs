@@ -2,7 +2,9 @@
 
 use tresse_controllers::{SRTT_LEAST, SRTT_LIMIT};
 
-use crate::{Config, Time};
+use tresse_units::Time;
+
+use crate::Config;
 
 /// Smoothed RTT, its variation, and the timeout that follows.
 #[derive(Debug, Clone)]

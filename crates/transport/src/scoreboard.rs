@@ -2,7 +2,8 @@
 
 mod timed;
 
-use crate::Time;
+use tresse_units::Time;
+
 use crate::sent::SentQueue;
 
 pub(crate) use timed::{Delivered, sent_after};

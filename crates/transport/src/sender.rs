@@ -7,10 +7,12 @@ use std::sync::Arc;
 
 use tresse_controllers::{Group, Scheme};
 
+use tresse_units::{NEVER, Time};
+
 use crate::handshake::Handshake;
 use crate::set::{bit, bits};
 use crate::subflow::{Counters, Subflow};
-use crate::{Config, NEVER, Time, Wire};
+use crate::{Config, Wire};
 
 /// What a packet carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! When each segment was last sent, and which were sent before it: what RACK needs (RFC 8985 §5.1).
 
-use crate::Time;
+use tresse_units::Time;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Entry {

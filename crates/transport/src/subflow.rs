@@ -16,7 +16,8 @@ use self::prr::Prr;
 use self::rack::Rack;
 use crate::rtt::{RttEstimator, eighths};
 use crate::scoreboard::Scoreboard;
-use crate::{Config, Echo, NEVER, Recovery, Time, Wire};
+use crate::{Config, Echo, Recovery, Wire};
+use tresse_units::{NEVER, Time};
 
 /// What a subflow has counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

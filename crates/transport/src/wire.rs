@@ -1,6 +1,6 @@
 //! What a packet carries for the transport.
 
-use crate::Time;
+use tresse_units::Time;
 
 /// Segments `start..end` that arrived out of order (RFC 2018).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -4,7 +4,8 @@
 mod pipe;
 
 use pipe::{MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, config, data};
-use tresse_transport::{Acks, Config, DelayedAck, Echo, NEVER, Receiver, Recovery, Wire};
+use tresse_transport::{Acks, Config, DelayedAck, Echo, Receiver, Recovery, Wire};
+use tresse_units::NEVER;
 
 /// The catalogue's rule, from the first packet on.
 const RULE: DelayedAck = DelayedAck { every: 2, timer: 40 * MILLISECOND, quick: 0, quick_again: false };

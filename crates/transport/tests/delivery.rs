@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use pipe::{Fate, Link, MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, config, scheme};
 use proptest::prelude::*;
 use tresse_controllers::built_in;
-use tresse_transport::{Config, DelayedAck, Echo, Gro, NEVER, Recovery, Reduction, Time};
+use tresse_transport::{Config, DelayedAck, Echo, Gro, Recovery, Reduction};
+use tresse_units::{NEVER, Time};
 
 #[derive(Debug, Clone)]
 struct Scenario {

@@ -4,7 +4,8 @@ mod pipe;
 
 use pipe::{MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, config, data};
 use proptest::prelude::*;
-use tresse_transport::{Config, DelayedAck, Echo, Gro, NEVER, Receiver, Recovery, Time, Wire};
+use tresse_transport::{Config, DelayedAck, Echo, Gro, Receiver, Recovery, Wire};
+use tresse_units::{NEVER, Time};
 
 const RULE: DelayedAck = DelayedAck { every: 2, timer: 40 * MILLISECOND, quick: 0, quick_again: false };
 const GRO: Gro = Gro { segments: 44, interval: 50 * MICROSECOND };

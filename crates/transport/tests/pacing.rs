@@ -4,7 +4,8 @@
 mod pipe;
 
 use pipe::{MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, ack, config, poll, sender};
-use tresse_transport::{Config, NEVER, Sender, Time};
+use tresse_transport::{Config, Sender};
+use tresse_units::{NEVER, Time};
 
 fn paced(initial_window: u32, tso: u32) -> Config {
     Config { initial_window, tso, pacing: true, ..config() }

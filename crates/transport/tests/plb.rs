@@ -5,7 +5,8 @@ mod pipe;
 use pipe::{Fate, MILLISECOND, Pipe, SECOND, ack, config, poll, sender};
 use proptest::prelude::*;
 use tresse_controllers::State;
-use tresse_transport::{Config, Echo, Plb, Sender, Time};
+use tresse_transport::{Config, Echo, Plb, Sender};
+use tresse_units::Time;
 
 /// Without the idle rule unless a test turns it on: its flows are often idle.
 const PLB: Plb = Plb { cong_thresh: 128, rehash_rounds: 12, idle_rehash_rounds: 0, suspend: SECOND, seed: 7 };

@@ -3,7 +3,8 @@
 mod pipe;
 
 use pipe::{Fate, MILLISECOND, Pipe, SECOND, config};
-use tresse_transport::{Config, Recovery, Reduction, Time};
+use tresse_transport::{Config, Recovery, Reduction};
+use tresse_units::Time;
 
 const RTT: Time = MILLISECOND;
 

@@ -6,7 +6,8 @@ mod pipe;
 
 use pipe::{Fate, Link, MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, ack, config, poll, scheme, sender};
 use tresse_controllers::State;
-use tresse_transport::{Block, Config, Recovery, Time, Wire};
+use tresse_transport::{Block, Config, Recovery, Wire};
+use tresse_units::Time;
 
 const RTT: Time = MILLISECOND;
 

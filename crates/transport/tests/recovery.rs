@@ -8,7 +8,8 @@ mod pipe;
 
 use pipe::{Fate, Link, MILLISECOND, MSS, Pipe, SECOND, config, scheme};
 use tresse_controllers::State;
-use tresse_transport::{Config, Counters, Recovery, Reduction, Time};
+use tresse_transport::{Config, Counters, Recovery, Reduction};
+use tresse_units::Time;
 
 const RTT: Time = MILLISECOND;
 

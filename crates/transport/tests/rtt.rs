@@ -5,7 +5,8 @@ mod pipe;
 use pipe::{MICROSECOND, MILLISECOND, Pipe, SECOND, ack, config, poll, sender};
 use proptest::prelude::*;
 use tresse_controllers::{SRTT_LEAST, SRTT_LIMIT};
-use tresse_transport::{Config, NEVER, Time};
+use tresse_transport::Config;
+use tresse_units::{NEVER, Time};
 
 /// Feeds RTT samples, an ACK each: the timeouts after each of them.
 fn timeouts(config: Config, samples: &[Time]) -> Vec<Time> {

@@ -4,7 +4,8 @@ mod pipe;
 
 use pipe::{Link, MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, ack, config, poll, scheme, sender};
 use tresse_controllers::State;
-use tresse_transport::{Config, Recovery, Reduction, Sender, Time};
+use tresse_transport::{Config, Recovery, Reduction, Sender};
+use tresse_units::Time;
 
 /// How many segments go to each of two subflows in `sent`, and whether the first of them come first.
 fn shares(sent: &[(usize, u32)], first: usize) -> (usize, bool) {

@@ -3,7 +3,8 @@
 mod pipe;
 
 use pipe::{MILLISECOND, SECOND, ack, config, scheme, sender};
-use tresse_transport::{Config, Origin, Scheduler, Sender, Time, Transmit, Wire};
+use tresse_transport::{Config, Origin, Scheduler, Sender, Transmit, Wire};
+use tresse_units::Time;
 
 /// Everything that there is to send now.
 fn poll(sender: &mut Sender, now: Time) -> Vec<Transmit> {
@@ -55,7 +56,7 @@ fn what_a_closed_subflow_had_in_flight_goes_on_the_others_once() {
     // ACKs for what is closed tell of data only; closing again does nothing.
     sender.handle_ack(2 * MILLISECOND, 1, &ack_all(2, 4, 0));
     sender.close(1);
-    assert_eq!(sender.deadline(1), tresse_transport::NEVER);
+    assert_eq!(sender.deadline(1), tresse_units::NEVER);
 }
 
 /// Data does not go again on the subflow that it is on already, however much room there is.
@@ -160,5 +161,5 @@ fn a_handshake_tells_the_rtt_and_a_closed_one_ends() {
     sender.close(1);
     assert!(!sender.handle_handshake(9 * MILLISECOND, 1, &answer(4)), "it was closed");
     assert!(!sender.is_open(1));
-    assert_eq!(sender.deadline(1), tresse_transport::NEVER);
+    assert_eq!(sender.deadline(1), tresse_units::NEVER);
 }

@@ -11,8 +11,8 @@
 //! | tree all-reduce | to its parent and its children | S each | 2 log2 n, rounded down |
 //! | broadcast | to its children | S each | log2 n, rounded down |
 
-use crate::random::Stream;
-use crate::source::Time;
+use tresse_units::{Stream, Time};
+
 use crate::tasks::{Graph, GraphError, MOST_FLOWS, Task, Tasks};
 
 /// What a collective does.

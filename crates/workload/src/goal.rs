@@ -12,7 +12,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::source::Time;
+use tresse_units::Time;
+
 use crate::tasks::{Graph, Task, Tasks, Work};
 
 /// A trace.

@@ -1,6 +1,6 @@
 //! Which hosts use which of several schemes.
 
-use crate::random::Stream;
+use tresse_units::Stream;
 
 /// The part of each host, from 0: `parts` random parts (at least 1) of equal sizes, which differ by one host at most.
 /// XMP §5.2.2 has half of the flows

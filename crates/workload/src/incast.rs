@@ -1,8 +1,9 @@
 //! A fan-in: many hosts send to one at once.
 
-use crate::random::Stream;
+use tresse_units::{NEVER, Stream, Time};
+
 use crate::size::Size;
-use crate::source::{Action, Job, NEVER, Source, Start, Time};
+use crate::source::{Action, Job, Source, Start};
 
 /// What [`Incast`] is to send.
 #[derive(Debug, Clone)]

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::random::Stream;
-use crate::source::{Action, Job, NEVER, Source, Start, Time};
+use tresse_units::{NEVER, Stream, Time};
+
+use crate::source::{Action, Job, Source, Start};
 use crate::span::Span;
 
 /// What [`Jobs`] is to send.

@@ -1,7 +1,7 @@
 //! Who sends how much to whom, and when.
 //!
 //! Patterns are pure: a pattern and a seed give the same transfers on every machine. Each draws
-//! from random streams named by what they are for ([`Stream`]), so that adding one shifts no other's.
+//! from random streams named by what they are for ([`Stream`](tresse_units::Stream)), so that adding one shifts no other's.
 //! Sources that run side by side under one seed draw the same numbers where they draw for the same purpose: give
 //! each its own seed.
 
@@ -16,7 +16,6 @@ mod on_off;
 mod pairs;
 mod pattern;
 mod poisson;
-mod random;
 mod random_pattern;
 mod rounds;
 mod size;
@@ -36,11 +35,10 @@ pub use on_off::{OnOff, OnOffConfig};
 pub use pairs::Pairs;
 pub use pattern::{Permutation, RackToRack, Transfer};
 pub use poisson::{Limit, Poisson, PoissonConfig};
-pub use random::Stream;
 pub use random_pattern::{RandomConfig, RandomPattern};
 pub use rounds::{Pairing, Rounds, RoundsConfig};
 pub use size::{Beyond, Size};
-pub use source::{Action, Job, NEVER, Source, Start, Time};
+pub use source::{Action, Job, Source, Start};
 pub use span::Span;
 pub use spread::{Spread, SpreadConfig};
 pub use strata::{BLOCK, Strata};

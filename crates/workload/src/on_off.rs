@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::random::Stream;
-use crate::source::{Action, NEVER, Source, Start, Time};
+use tresse_units::{NEVER, Stream, Time};
+
+use crate::source::{Action, Source, Start};
 use crate::span::Span;
 
 /// What [`OnOff`] is to send.

@@ -1,6 +1,6 @@
 //! Which pairs of hosts may exchange data.
 
-use crate::random::Stream;
+use tresse_units::Stream;
 
 /// Pairs of a sender and a receiver that are drawn uniformly among the allowed ones: two different hosts, and if asked
 /// for in different racks.

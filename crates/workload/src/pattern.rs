@@ -1,6 +1,7 @@
 //! Traffic patterns.
 
-use crate::random::Stream;
+use tresse_units::Stream;
+
 use crate::size::Size;
 
 /// One transfer: `bytes` from one host to another.

@@ -1,9 +1,10 @@
 //! Flows that arrive by a Poisson process.
 
+use tresse_units::{NEVER, Stream, Time};
+
 use crate::pairs::Pairs;
-use crate::random::Stream;
 use crate::size::Size;
-use crate::source::{Action, NEVER, Source, Start, Time};
+use crate::source::{Action, Source, Start};
 use crate::span::Span;
 use crate::strata::Strata;
 

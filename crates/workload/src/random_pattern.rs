@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::random::Stream;
+use tresse_units::{NEVER, Stream, Time};
+
 use crate::size::Size;
-use crate::source::{Action, NEVER, Source, Start, Time};
+use crate::source::{Action, Source, Start};
 
 /// The bits of a name that count the flows of a lane.
 const NUMBER: u32 = 24;

@@ -1,9 +1,10 @@
 //! Patterns in rounds: all flows of a round start at once, and the next round begins when all have finished.
 
+use tresse_units::{NEVER, Stream, Time};
+
 use crate::pattern::{permutation, rack_to_rack};
-use crate::random::Stream;
 use crate::size::Size;
-use crate::source::{Action, NEVER, Source, Start, Time};
+use crate::source::{Action, Source, Start};
 
 /// Who sends to whom in a round.
 #[derive(Debug, Clone, PartialEq, Eq)]

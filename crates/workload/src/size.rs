@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use tresse_units::Stream;
+
 use crate::distribution::Distribution;
-use crate::random::Stream;
 
 /// What becomes of a size beyond the bound of its distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

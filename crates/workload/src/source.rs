@@ -2,11 +2,7 @@
 
 use std::fmt;
 
-/// Simulated time, picoseconds.
-pub type Time = u64;
-
-/// A time that never comes.
-pub const NEVER: Time = Time::MAX;
+use tresse_units::Time;
 
 /// A flow that starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! Lengths of time: gaps, periods, deadlines.
 
-use crate::random::Stream;
-use crate::source::Time;
+use tresse_units::{Stream, Time};
 
 /// A length of time, ps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

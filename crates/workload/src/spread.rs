@@ -1,9 +1,10 @@
 //! Flows whose starts are spread over a window.
 
+use tresse_units::{NEVER, Stream, Time};
+
 use crate::pairs::Pairs;
-use crate::random::Stream;
 use crate::size::Size;
-use crate::source::{Action, NEVER, Source, Start, Time};
+use crate::source::{Action, Source, Start};
 
 /// What [`Spread`] is to send.
 #[derive(Debug, Clone)]

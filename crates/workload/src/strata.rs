@@ -1,6 +1,7 @@
 //! Sizes for arrivals, drawn in strata.
 
-use crate::random::Stream;
+use tresse_units::Stream;
+
 use crate::size::Size;
 
 /// Arrivals in a block, and parts of equal probability that the distribution has for it.

@@ -7,7 +7,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-use crate::source::{Action, Job, NEVER, Source, Start, Time};
+use tresse_units::{NEVER, Time};
+
+use crate::source::{Action, Job, Source, Start};
 
 mod graph;
 

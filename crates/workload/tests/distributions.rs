@@ -1,7 +1,8 @@
 //! Distributions: what is read, what is refused, and what the built-in ones are.
 
 use proptest::prelude::*;
-use tresse_workload::{Distribution, Stream, distributions};
+use tresse_units::Stream;
+use tresse_workload::{Distribution, distributions};
 
 /// Catalogue D: the mean, bytes, and the shares up to 10 kB, 100 kB, 1 MB and above, per cent; NaN where it has none.
 const CATALOGUE: &[(&str, f64, [f64; 4])] = &[

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use common::{Seen, drive, random};
 use proptest::prelude::*;
-use tresse_workload::{Incast, IncastConfig, Jobs, JobsConfig, Size, Source, Span, Start, Time};
+use tresse_units::Time;
+use tresse_workload::{Incast, IncastConfig, Jobs, JobsConfig, Size, Source, Span, Start};
 
 const XMP: JobsConfig = JobsConfig {
     hosts: 128,

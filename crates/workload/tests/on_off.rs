@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use common::{drive, random};
 use proptest::prelude::*;
-use tresse_workload::{NEVER, OnOff, OnOffConfig, Source, Span, Time};
+use tresse_units::{NEVER, Time};
+use tresse_workload::{OnOff, OnOffConfig, Source, Span};
 
 const MS: Time = 1_000_000_000;
 

@@ -1,6 +1,7 @@
 //! The Permutation pattern is what XMP §5.2.1 says, and repeats bit by bit.
 
-use tresse_workload::{Permutation, RackToRack, Size, Stream, Transfer};
+use tresse_units::Stream;
+use tresse_workload::{Permutation, RackToRack, Size, Transfer};
 
 const XMP: Permutation = Permutation { hosts: 128, size: Size::Uniform(64_000_000, 512_000_000), seed: 1 };
 

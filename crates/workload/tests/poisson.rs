@@ -5,8 +5,9 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{drive, random};
+use tresse_units::Time;
 use tresse_workload::{
-    Action, Beyond, Limit, Pairs, Poisson, PoissonConfig, Size, Source, Span, Start, Time, distributions,
+    Action, Beyond, Limit, Pairs, Poisson, PoissonConfig, Size, Source, Span, Start, distributions,
 };
 
 /// Half of a 10 Tbit/s bisection.

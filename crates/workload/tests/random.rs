@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use common::{Seen, drive, random};
 use proptest::prelude::*;
-use tresse_workload::{RandomConfig, RandomPattern, Size, Source, Time};
+use tresse_units::Time;
+use tresse_workload::{RandomConfig, RandomPattern, Size, Source};
 
 const XMP: RandomConfig = RandomConfig {
     hosts: 128,

@@ -4,9 +4,8 @@ mod common;
 
 use common::{drive, random};
 use proptest::prelude::*;
-use tresse_workload::{
-    Action, NEVER, Pairing, Permutation, RackToRack, Rounds, RoundsConfig, Size, Source, Stream,
-};
+use tresse_units::{NEVER, Stream};
+use tresse_workload::{Action, Pairing, Permutation, RackToRack, Rounds, RoundsConfig, Size, Source};
 
 fn rounds(pairing: Pairing, connections: u32, rounds: u32, seed: u64) -> RoundsConfig {
     RoundsConfig { pairing, size: Some(Size::Uniform(1, 1_000_000)), connections, rounds, seed }

@@ -1,6 +1,7 @@
 //! Sizes: their means and their bounds.
 
-use tresse_workload::{Beyond, Size, Stream, distributions};
+use tresse_units::Stream;
+use tresse_workload::{Beyond, Size, distributions};
 
 /// XMP §5.2.1, Random.
 fn xmp(beyond: Beyond) -> Size {

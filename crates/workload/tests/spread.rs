@@ -4,7 +4,8 @@ mod common;
 
 use common::{drive, random};
 use proptest::prelude::*;
-use tresse_workload::{NEVER, Pairs, Size, Source, Spread, SpreadConfig, Time};
+use tresse_units::{NEVER, Time};
+use tresse_workload::{Pairs, Size, Source, Spread, SpreadConfig};
 
 const MS: Time = 1_000_000_000;
 

@@ -1,5 +1,7 @@
 //! Random scripts.
 
+use tresse_units::SplitMix;
+
 use crate::trace::{Event, Script};
 use crate::{CWND_LIMIT, INFINITE_SSTHRESH, MAX_SUBFLOWS, SRTT_LEAST, SRTT_LIMIT};
 
@@ -35,20 +37,16 @@ const BURST: u32 = 10_000;
 /// The most events of a script; a script of kind `Ratios` has as many as it needs.
 const MOST_EVENTS: usize = 200;
 
-/// SplitMix64: the same numbers on every machine.
-pub(super) struct Random(u64);
+/// The same numbers on every machine.
+pub(super) struct Random(SplitMix);
 
 impl Random {
     pub(super) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0xd1b5_4a32_d192_ed03))
+        Self(SplitMix::new(seed.wrapping_mul(0xd1b5_4a32_d192_ed03)))
     }
 
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.next()
     }
 
     /// A number from `low` to `high`.

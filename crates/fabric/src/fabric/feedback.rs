@@ -1,9 +1,10 @@
 //! Congestion flags, and what hosts hear of them.
 
+use tresse_units::Time;
+
 use super::{FORWARD, Fabric, LAST_PORT, RouteId};
 use crate::flag::{Feedback, FlagConfig, is_congested};
 use crate::port::Port;
-use crate::units::Time;
 
 /// What a host knows of the congestion on the way of one of its flows (THESIS Table 2.1, HOLNET-UTA).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,11 @@
 //! Ports with a real server, and links that change.
 
+use tresse_units::BitsPerSecond;
+
 use super::{Entry, Fabric};
+use crate::entity::ARRIVALS;
 use crate::queue::Event;
 use crate::server::Packet;
-use crate::units::{ARRIVALS, BitsPerSecond};
 
 impl<P: Copy> Fabric<P> {
     /// A packet enters a port with a real server. Out of line, as [`Self::depart`] is, so that hops through plain

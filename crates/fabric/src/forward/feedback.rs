@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use tresse_units::Time;
+
 use super::Forwarding;
 use crate::fabric::Heard;
 use crate::flag::{Feedback, is_congested};
 use crate::port::Port;
 use crate::shares::Congested;
-use crate::units::Time;
 
 /// Where the way leads of whose congestion a node speaks.
 #[derive(Debug, Clone, Copy)]

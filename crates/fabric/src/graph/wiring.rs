@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use tresse_units::{BitsPerSecond, Time};
+
 use super::{Graph, GraphPort, Node, NodeKind};
 use crate::loss::{Loss, Probability};
 use crate::port::{NonEct, PortConfig, Threshold};
-use crate::units::{BitsPerSecond, Time};
 
 /// What the links of a layer are made of, both directions alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

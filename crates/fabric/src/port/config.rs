@@ -1,8 +1,9 @@
 //! What a port is made of, and what it counts.
 
+use tresse_units::{BitsPerSecond, Queue, SECOND, Time};
+
 use crate::loss::Loss;
 use crate::red::RedConfig;
-use crate::units::{BitsPerSecond, SECOND, Time};
 
 /// A queue length, in packets or in bytes. In bytes, the part of a packet that is not yet on the
 /// wire counts too.
@@ -35,6 +36,26 @@ impl Threshold {
     #[inline]
     pub fn value(self) -> u64 {
         u64::from(self.0 & !Self::BYTES)
+    }
+}
+
+impl From<Queue> for Threshold {
+    fn from(queue: Queue) -> Self {
+        match queue {
+            Queue::Packets(n) => Self::packets(n),
+            Queue::Bytes(n) => Self::bytes(n),
+            Queue::Unlimited => Self::UNLIMITED,
+        }
+    }
+}
+
+impl From<Threshold> for Queue {
+    fn from(threshold: Threshold) -> Self {
+        match threshold {
+            Threshold::UNLIMITED => Self::Unlimited,
+            bytes if bytes.is_bytes() => Self::Bytes(bytes.value()),
+            packets => Self::Packets(packets.value()),
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a port with a real server is made of.
 
+use tresse_units::Time;
+
 use crate::port::{PortConfig, Threshold};
-use crate::units::Time;
 
 /// Classes of a port at most.
 pub const MAX_CLASSES: usize = 8;

@@ -4,7 +4,7 @@ use crate::common::optimum;
 use tresse_fabric::{FatTree, FatTreeConfig, NonEct, Probability, Spread, Threshold};
 use tresse_optimum::problem::{Flow, Problem};
 use tresse_optimum::utility::Utility;
-use tresse_workload::Stream;
+use tresse_units::Stream;
 
 /// 128 hosts, each with `flows` to other hosts over `paths` paths, through distinct core switches.
 fn problem(flows: u32, paths: u32, utility: Utility) -> Problem {

@@ -2,7 +2,7 @@
 
 use crate::common::{alpha, optimum};
 use tresse_optimum::problem::{Flow, Problem};
-use tresse_workload::Stream;
+use tresse_units::Stream;
 
 /// Raises the rates of all flows alike; a flow stops when one of its links is full. One path a flow.
 fn progressive_filling(p: &Problem) -> Vec<f64> {

@@ -5,7 +5,7 @@ use tresse_optimum::kkt::Residuals;
 use tresse_optimum::problem::{Bounded, Flow, Pooling, Problem};
 use tresse_optimum::solve::{Optimum, OptimumError, solve, total_utility};
 use tresse_optimum::utility::Utility;
-use tresse_workload::Stream;
+use tresse_units::Stream;
 
 /// Utilities by name; the last one mixes flows whose marginals differ by many powers of ten.
 const KINDS: [(&str, &[Utility]); 11] = [

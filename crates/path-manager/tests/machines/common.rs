@@ -1,9 +1,9 @@
 //! A host that runs a path manager and holds it to what every path manager promises.
 
 use tresse_path_manager::{
-    Ack, Action, MAX_SUBFLOWS, NEVER, Opening, Pair, PathManager, Priority, Route, Scheme, Sent, Time, Value,
-    find,
+    Ack, Action, MAX_SUBFLOWS, Opening, Pair, PathManager, Priority, Route, Scheme, Sent, find,
 };
+use tresse_units::{NEVER, Time, Value};
 
 /// One microsecond.
 pub const US: Time = 1_000_000;

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use tresse_path_manager::{
-    Action, HostPairs, LossRate, NEVER, Pair, Priority, Route, Scheme, Sent, Time, Value,
-};
+use tresse_path_manager::{Action, HostPairs, LossRate, Pair, Priority, Route, Scheme, Sent};
+use tresse_units::{NEVER, Time, Value};
 
 use crate::common::{Host, US, ack, data, opening, scheme};
 

@@ -3,7 +3,8 @@
 
 use proptest::prelude::*;
 use tresse_optimum::opn::{Model, Reading, Rule};
-use tresse_path_manager::{Action, LossRate, Pair, Priority, Route, Sent, Value};
+use tresse_path_manager::{Action, LossRate, Pair, Priority, Route, Sent};
+use tresse_units::Value;
 
 use crate::common::{Host, US, ack, opening, scheme};
 

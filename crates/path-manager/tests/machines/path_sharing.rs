@@ -2,7 +2,8 @@
 
 use crate::common::{Host, US, opening, scheme};
 use proptest::prelude::*;
-use tresse_path_manager::{Ack, Action, Pair, Scheme, Value};
+use tresse_path_manager::{Ack, Action, Pair, Scheme};
+use tresse_units::Value;
 
 fn detection(subflows: u64, settings: &[(&str, Value)]) -> Scheme {
     let mut all = vec![("subflows", Value::Whole(subflows)), ("by", Value::Choice("port".to_owned()))];

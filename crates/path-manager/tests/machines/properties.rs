@@ -1,9 +1,8 @@
 //! What every path manager promises, over random scripts; `Host` checks most of it after every call.
 
 use proptest::prelude::*;
-use tresse_path_manager::{
-    Ack, Action, NEVER, Opening, Pair, Priority, Range, Route, Scheme, Sent, Time, Value, all,
-};
+use tresse_path_manager::{Ack, Action, Opening, Pair, Priority, Route, Scheme, Sent, all};
+use tresse_units::{NEVER, Range, Time, Value};
 
 use crate::common::{Host, US};
 

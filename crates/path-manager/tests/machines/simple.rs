@@ -1,7 +1,8 @@
 //! Fixed numbers of subflows, and MMPTCP, action by action.
 
 use crate::common::{Host, ack, data, opening, scheme};
-use tresse_path_manager::{Action, NEVER, Opening, Pair, Priority, Route, Value};
+use tresse_path_manager::{Action, Opening, Pair, Priority, Route};
+use tresse_units::{NEVER, Value};
 
 fn routes(host: &Host) -> Vec<Route> {
     host.subflows.iter().map(|s| s.route).collect()

@@ -9,9 +9,10 @@
 use std::sync::Arc;
 
 use tresse_controllers::{Scheme, find};
-use tresse_fabric::{Loss, MILLISECOND, NonEct, PortConfig, SECOND, Threshold, Time, seconds};
+use tresse_fabric::{Loss, NonEct, PortConfig, Threshold};
 use tresse_sim::{FlowRecord, FlowSpec, Path, Step, World};
 use tresse_transport::{Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler};
+use tresse_units::{MILLISECOND, SECOND, Time, seconds};
 
 /// Payload of a full segment, bytes.
 pub const MSS: u32 = 1460;

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use tresse_fabric::{MICROSECOND, mix};
-use tresse_path_manager::{Ack, Action, NEVER, Opening, Pair, PathManager, Priority, Route, Sent, Time};
+use tresse_path_manager::{Ack, Action, Opening, Pair, PathManager, Priority, Route, Sent};
 use tresse_sim::Manager;
+use tresse_units::{MICROSECOND, NEVER, Time, mix};
 
 /// How many subflows it opens in all.
 const MOST: usize = 20;

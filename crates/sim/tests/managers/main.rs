@@ -11,11 +11,10 @@ mod network;
 use chaos::chaos;
 use common::{Acking, MSS, flow, scheme};
 use network::{Drawn, HOSTS, Ports, leaf_spine, path};
-use tresse_fabric::{MICROSECOND, MILLISECOND, SECOND, Time};
-use tresse_path_manager::{Scheme, Value, find};
+use tresse_path_manager::{Scheme, find};
 use tresse_sim::{FlowRecord, FlowSpec, Manager, Packets, Step, Ways, World};
 use tresse_transport::{Gro, Plb, Recovery, Reduction, Scheduler};
-use tresse_workload::Stream;
+use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Stream, Time, Value};
 
 const CONTROLLERS: [&str; 6] = ["reno", "dctcp", "lia", "xmp", "amp", "holnet_uta"];
 

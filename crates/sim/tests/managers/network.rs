@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use tresse_fabric::{
-    Balancing, ClassMark, Fabric, Feedback, FlagConfig, HolnetConfig, Loss, MICROSECOND, MILLISECOND, NEVER,
-    Network, NonEct, PoolConfig, PortConfig, Probability, RedConfig, ServerConfig, Threshold, Time,
+    Balancing, ClassMark, Fabric, Feedback, FlagConfig, HolnetConfig, Loss, Network, NonEct, PoolConfig,
+    PortConfig, Probability, RedConfig, ServerConfig, Threshold,
 };
 use tresse_sim::{Path, World};
-use tresse_workload::Stream;
+use tresse_units::{MICROSECOND, MILLISECOND, NEVER, Stream, Time};
 
 /// What happens to links, the last first.
 pub struct Changes(Vec<(Time, Change)>);

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use tresse_controllers::Controller;
-use tresse_fabric::{MICROSECOND, MILLISECOND, SECOND, Time, seconds};
 use tresse_sim::World;
+use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Time, seconds};
 
 use crate::common::{Acking, Bottleneck, ENDLESS, Net, PACKET, acked, flow, mean, sample, scheme};
 use crate::figure::{Figure, Panel};

@@ -1,7 +1,8 @@
 //! The scoreboard with times, for RACK: what an ACK delivered, and what is lost by time.
 
+use tresse_units::Time;
+
 use super::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED, Scoreboard};
-use crate::Time;
 use crate::sent::SentQueue;
 
 /// A segment that an ACK has delivered.

@@ -2,9 +2,11 @@
 
 use tresse_controllers as controllers;
 
+use tresse_units::Time;
+
 use super::{Origin, Sender, Transmit};
 use crate::set::{bit, bits};
-use crate::{Scheduler, Time, Wire};
+use crate::{Scheduler, Wire};
 
 /// The scheduler's choice among subflows with room: the least rank, of all and of those that want to be alone.
 /// The last bytes of a rank are the subflow's number and place.

@@ -2,10 +2,10 @@
 
 use tresse_controllers as controllers;
 
-use super::Subflow;
-use crate::{Config, Time};
+use tresse_units::{SECOND, Time};
 
-const SECOND: Time = 1_000_000_000_000;
+use super::Subflow;
+use crate::Config;
 
 /// The largest segment that TSO takes, bytes (`GSO_LEGACY_MAX_SIZE`).
 const GSO_MAX: u64 = 65_536;

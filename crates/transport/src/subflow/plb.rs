@@ -5,8 +5,10 @@
 //! ends it belongs to it; in kernels that call the congestion controller before they count what an ACK
 //! delivers, it belongs to the next.
 
+use tresse_units::{SplitMix, Time};
+
 use super::Subflow;
-use crate::{Config, Echo, Plb, Time};
+use crate::{Config, Echo, Plb};
 
 /// `struct tcp_plb_state`, and the counts of the present round.
 #[derive(Debug, Default)]
@@ -54,19 +56,11 @@ impl Balancer {
     /// `tcp_plb_update_state_upon_rto`.
     fn suspend(&mut self, now: Time, plb: &Plb) {
         self.pauses += 1;
-        let name = mix(mix(mix(plb.seed) ^ self.number).wrapping_add(self.pauses));
-        let more = (u128::from(name) * u128::from(plb.suspend)) >> 64;
-        self.paused_until = now.saturating_add(plb.suspend + more as Time);
+        let own = SplitMix::new(SplitMix::new(plb.seed).next() ^ self.number).next();
+        let more = SplitMix::new(own.wrapping_add(self.pauses)).below(plb.suspend);
+        self.paused_until = now.saturating_add(plb.suspend + more);
         self.congested_rounds = 0;
     }
-}
-
-/// SplitMix64's output function (Steele, Lea, Flood 2014): every bit of the input moves every bit.
-fn mix(mut z: u64) -> u64 {
-    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 impl Subflow {
@@ -120,5 +114,25 @@ impl Subflow {
     #[inline]
     pub fn take_rehash(&mut self) -> bool {
         self.balancer.as_mut().is_some_and(|b| std::mem::take(&mut b.rehash))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tresse_units::SECOND;
+
+    use super::*;
+
+    /// How long a subflow is suspended is the same for ever: results rest on it.
+    #[test]
+    fn a_subflow_has_its_own_suspensions() {
+        let plb =
+            Plb { cong_thresh: 128, rehash_rounds: 12, idle_rehash_rounds: 0, suspend: SECOND, seed: 7 };
+        let paused_until = [0, 1].map(|number| {
+            let mut balancer = Balancer::new(number);
+            balancer.suspend(0, &plb);
+            balancer.paused_until
+        });
+        assert_eq!(paused_until, [1_100_078_886_333, 1_672_302_971_599]);
     }
 }

@@ -3,9 +3,11 @@
 
 use tresse_controllers::{Cause, Group, State};
 
+use tresse_units::{NEVER, Time};
+
 use super::{Alarm, Subflow};
 use crate::scoreboard::{Delivered, sent_after};
-use crate::{Block, Config, NEVER, Time, Wire};
+use crate::{Block, Config, Wire};
 
 /// Recoveries without a DSACK after which the reordering window is small again (§6.2 step 4).
 const PERSIST: u32 = 16;

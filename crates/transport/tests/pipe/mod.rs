@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use tresse_controllers::{Scheme, State, find};
 use tresse_transport::{
-    Config, DelayedAck, Echo, Gro, NEVER, Receiver, Recovery, Reduction, Scheduler, Sender, Time, Wire,
+    Config, DelayedAck, Echo, Gro, Receiver, Recovery, Reduction, Scheduler, Sender, Wire,
 };
+use tresse_units::{NEVER, Time};
 
 pub const MICROSECOND: Time = 1_000_000;
 pub const MILLISECOND: Time = 1_000_000_000;

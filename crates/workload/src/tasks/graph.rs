@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use tresse_units::{NEVER, Time};
+
 use super::{NONE, State, Tasks};
-use crate::source::{NEVER, Time};
 
 /// The flows that a workload may have, rounds and iterations multiplied out: each needs about 40 bytes while the
 /// workload runs and a row in the results, so more of them fit no machine's memory.

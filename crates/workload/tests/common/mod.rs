@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tresse_workload::{Action, Job, NEVER, Source, Start, Stream, Time};
+use tresse_units::{NEVER, Stream, Time};
+use tresse_workload::{Action, Job, Source, Start};
 
 /// What a source asked for, by time.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tresse_workload::{Action, Job, NEVER, Source, Start, Time};
+use tresse_units::{NEVER, Time};
+use tresse_workload::{Action, Job, Source, Start};
 
 /// One message, and when it was there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

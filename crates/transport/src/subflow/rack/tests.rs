@@ -6,8 +6,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tresse_controllers::{Group, INFINITE_SSTHRESH, Scheme, State, find};
 
+use tresse_units::Time;
+
 use super::{Alarm, Subflow};
-use crate::{Block, Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler, Time, Wire};
+use crate::{Block, Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler, Wire};
 
 const MS: Time = 1_000_000_000;
 

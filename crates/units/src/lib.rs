@@ -1,0 +1,21 @@
+//! What every part of Tresse speaks in: time, quantities and their string forms, declared parameters and
+//! their values, named random streams.
+//!
+//! It knows no other crate of the workspace.
+
+mod parameter;
+mod quantity;
+mod queue;
+mod share;
+mod split_mix;
+mod stream;
+mod text;
+mod time;
+
+pub use parameter::{Parameter, ParameterError, Range, Value, Values};
+pub use quantity::{Bytes, Duration, Packets, Rate};
+pub use queue::Queue;
+pub use share::{Factor, Probability};
+pub use split_mix::{SplitMix, mix};
+pub use stream::Stream;
+pub use time::{BitsPerSecond, MICROSECOND, MILLISECOND, NANOSECOND, NEVER, SECOND, Time, seconds};
