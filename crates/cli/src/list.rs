@@ -7,7 +7,8 @@ use tresse_controllers as controllers;
 use tresse_lab::papers::PaperEntry;
 use tresse_lab::parts::{self, Kind};
 use tresse_lab::{balancers, catalogue, declared, distributions, managers, papers};
-use tresse_path_manager::{self as path_manager, Parameter};
+use tresse_path_manager as path_manager;
+use tresse_units::Parameter;
 
 use crate::table::Table;
 use crate::{Failure, print_json};

@@ -79,7 +79,7 @@ fn sum(watch: &Watch) -> Sum {
         sum.share += share.unwrap_or(0.0);
         if share.is_some() || hops > 0 {
             sum.known &= share.is_some();
-            let now = tresse_fabric::seconds(p.now.load(Ordering::Relaxed));
+            let now = tresse_units::seconds(p.now.load(Ordering::Relaxed));
             sum.running.push(format!("{name} at {now:.1} s"));
         }
     }

@@ -1,6 +1,6 @@
 //! What applications give their connections to send: constant and adaptive rates, and datagrams.
 
-use tresse_fabric::{MILLISECOND, SECOND, Time};
+use tresse_units::{MILLISECOND, SECOND, Time};
 
 use crate::units::Rate;
 use crate::workload_keys::Application;

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use tresse_fabric::{Balancing, Feedback, FlagConfig, HolnetConfig, MICROSECOND};
-use tresse_path_manager::{Parameter, Range, Values};
+use tresse_fabric::{Balancing, Feedback, FlagConfig, HolnetConfig};
+use tresse_units::{MICROSECOND, Parameter, Range, Values};
 
 use crate::declared::{self, DeclaredEntry};
 use crate::parts::Entry;

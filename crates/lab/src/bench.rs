@@ -3,9 +3,9 @@
 use std::fs;
 
 use serde::Serialize;
-use tresse_fabric::{Time, seconds};
 use tresse_sim::FlowSpec;
 use tresse_sim::ceiling::{self, ConstantWindow};
+use tresse_units::{Time, seconds};
 use tresse_workload::{Permutation, Size, Start, Transfer};
 
 use crate::error::LabError;
@@ -72,7 +72,7 @@ const fn benchmark(
     milliseconds: u64,
     setting: Option<&'static str>,
 ) -> Benchmark {
-    Benchmark { name, k, duration: milliseconds * tresse_fabric::MILLISECOND, setting }
+    Benchmark { name, k, duration: milliseconds * tresse_units::MILLISECOND, setting }
 }
 
 /// Fixed routes over plain ports first, which the others of the same k are compared with; then every kind of switch that decides for each packet, and ports with

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use tresse_fabric::{Time, Topology};
+use tresse_fabric::Topology;
+use tresse_units::Time;
 
 use crate::applications::App;
 use crate::carriers::{self, Carrier, OnFabric};

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tresse_fabric::{BitsPerSecond, ServerConfig, Time, Topology};
+use tresse_fabric::{ServerConfig, Topology};
 use tresse_sim::World;
+use tresse_units::{BitsPerSecond, Time};
 
 use crate::network::Wrong;
 use crate::port_options::PortConfigs;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tresse_fabric::{SECOND, Time};
+use tresse_units::{SECOND, Time};
 
 use crate::sample::Sample;
 use crate::unit::Begun;
@@ -169,7 +169,7 @@ impl Converging {
 
 #[cfg(test)]
 mod tests {
-    use tresse_fabric::MILLISECOND;
+    use tresse_units::MILLISECOND;
 
     use super::*;
 

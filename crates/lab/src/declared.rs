@@ -1,8 +1,7 @@
 //! Parts that declare their parameters: as lists and pages show them, and their values in experiment files.
 
 use serde::Serialize;
-use tresse_fabric::{MICROSECOND, SECOND};
-use tresse_path_manager::{Parameter, Range, Value};
+use tresse_units::{MICROSECOND, Parameter, Range, SECOND, Value};
 
 use crate::error::did_you_mean;
 use crate::parts::Entry;

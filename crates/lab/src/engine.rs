@@ -5,8 +5,9 @@ mod ends;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tresse_fabric::{NEVER, Time, Topology};
+use tresse_fabric::Topology;
 use tresse_sim::{FlowRecord, Step, World};
+use tresse_units::{NEVER, Time};
 use tresse_workload::{Action, Job, Source};
 
 use crate::applications::{Writer, interval};

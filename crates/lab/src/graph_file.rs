@@ -222,11 +222,11 @@ fn ports(
             let config = PortConfig {
                 rate: rate.0,
                 delay: delay.0,
-                limit: limit.threshold(),
-                mark: mark.threshold(),
+                limit: limit.into(),
+                mark: mark.into(),
                 non_ect: non_ect(f.non_ect),
                 red: None,
-                loss: Loss::new(loss.to_port(), 0, 0),
+                loss: Loss::new(loss.into(), 0, 0),
             };
             ports.push(GraphPort { ends: *ends, layer, config });
         }

@@ -13,7 +13,8 @@
 
 use std::collections::BTreeMap;
 
-use tresse_fabric::{SECOND, Time, Topology};
+use tresse_fabric::Topology;
+use tresse_units::{SECOND, Time};
 
 /// The ideal completion times on a network. What was found out is kept: for each pair of switches that hosts hang
 /// on, and for each switch the distances to it.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use tresse_fabric::{Time, seconds};
+use tresse_units::{Time, seconds};
 
 use crate::experiment::Jumps;
 
@@ -58,7 +58,7 @@ fn fullest(sorted: &[Time], within: Time) -> Option<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use tresse_fabric::MILLISECOND;
+    use tresse_units::MILLISECOND;
 
     use super::*;
     use crate::units::Duration;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use tresse_fabric::{SECOND, Time, Topology};
+use tresse_fabric::Topology;
 use tresse_sim::World;
+use tresse_units::{SECOND, Time};
 
 use crate::metrics::{Metric, Metrics, percentile};
 use crate::unit::Link;

@@ -66,7 +66,7 @@ mod topologies;
 mod topology_report;
 pub mod transport;
 mod unit;
-pub mod units;
+pub use tresse_units as units;
 pub mod variants;
 pub mod virtual_hosts;
 mod weight;

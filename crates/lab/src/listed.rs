@@ -3,8 +3,9 @@
 use std::fs;
 use std::sync::Arc;
 
-use tresse_fabric::{Route, Time, Topology};
+use tresse_fabric::{Route, Topology};
 use tresse_sim::Path;
+use tresse_units::Time;
 use tresse_workload::{self as workload, CollectiveError, Goal, GraphError, MOST_FLOWS, Operation, Tasks};
 
 use crate::applications::App;

@@ -8,7 +8,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
-use tresse_path_manager::{Declaration, ParameterError, Range, Scheme, Value, all, find};
+use tresse_path_manager::{Declaration, Scheme, SettingError, all, find};
+use tresse_units::{ParameterError, Range, Value};
 
 use crate::declared;
 use crate::error::did_you_mean;
@@ -64,8 +65,8 @@ impl PathManager {
         Scheme::new(declaration, settings).map_err(|e| {
             // Every other value was looked at above.
             let path = match e {
-                ParameterError::Value { .. } => vec![SUBFLOWS.to_owned()],
-                ParameterError::NeedsTable | ParameterError::Unknown { .. } => below("nstar"),
+                SettingError::Parameter(ParameterError::Value { .. }) => vec![SUBFLOWS.to_owned()],
+                _ => below("nstar"),
             };
             (path, e.to_string())
         })
@@ -136,7 +137,8 @@ impl JsonSchema for PathManager {
 
 #[cfg(test)]
 mod tests {
-    use tresse_path_manager::{Config, MICROSECOND, Value, opn};
+    use tresse_path_manager::{Config, opn};
+    use tresse_units::{MICROSECOND, Value};
 
     use super::PathManager;
 

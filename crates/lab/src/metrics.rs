@@ -5,7 +5,8 @@ mod intervals;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
-use tresse_fabric::{Histogram, Time, seconds};
+use tresse_fabric::Histogram;
+use tresse_units::{Time, seconds};
 use tresse_workload::Job;
 
 use crate::convergence::Converged;
@@ -212,7 +213,7 @@ fn of_rtts<'a>(rtts: impl Iterator<Item = &'a Histogram>) -> Metrics {
     let mut all = Histogram::new();
     rtts.for_each(|own| all.merge(own));
     let part = |percent| all.quantile(percent, 100).map(|rtt| Metric::Real(seconds(rtt)));
-    let mean = all.mean().map(|mean| Metric::Real(mean / tresse_fabric::SECOND as f64));
+    let mean = all.mean().map(|mean| Metric::Real(mean / tresse_units::SECOND as f64));
     let values =
         [("rtt_mean_s", mean), ("rtt_p50_s", part(50)), ("rtt_p90_s", part(90)), ("rtt_p99_s", part(99))];
     let max = ("rtt_max_s", all.max().map(|rtt| Metric::Real(seconds(rtt))));
@@ -279,7 +280,7 @@ fn mean(values: &[u64]) -> f64 {
 }
 
 fn mean_seconds(times: &[Time]) -> f64 {
-    mean(times) / tresse_fabric::SECOND as f64
+    mean(times) / tresse_units::SECOND as f64
 }
 
 /// The smallest value that at least `percent` per cent of the values do not exceed.
@@ -290,8 +291,9 @@ pub(crate) fn percentile<T: Copy>(sorted: &[T], percent: usize) -> T {
 
 #[cfg(test)]
 mod tests {
-    use tresse_fabric::{Locality, MILLISECOND};
+    use tresse_fabric::Locality;
     use tresse_sim::FlowRecord;
+    use tresse_units::MILLISECOND;
 
     use super::*;
     use tresse_workload::Start;

@@ -1,7 +1,8 @@
 //! When a unit gives up: nothing arrives any more, so its flows wait for ever.
 
-use tresse_fabric::{Time, Topology};
+use tresse_fabric::Topology;
 use tresse_sim::World;
+use tresse_units::Time;
 
 use crate::changes::Links;
 use crate::resolve::LONGEST;

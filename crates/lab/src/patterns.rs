@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use tresse_fabric::Time;
+use tresse_units::{NEVER, Time};
 use tresse_workload::{
-    self as workload, Incast, IncastConfig, Jobs, JobsConfig, Limit, MOST_FLOWS, NEVER, OnOff, OnOffConfig,
-    Pairing, Poisson, PoissonConfig, RandomConfig, RandomPattern, Rounds, RoundsConfig, Size, Source, Span,
-    Spread, SpreadConfig,
+    self as workload, Incast, IncastConfig, Jobs, JobsConfig, Limit, MOST_FLOWS, OnOff, OnOffConfig, Pairing,
+    Poisson, PoissonConfig, RandomConfig, RandomPattern, Rounds, RoundsConfig, Size, Source, Span, Spread,
+    SpreadConfig,
 };
 
 use crate::building::Builder;

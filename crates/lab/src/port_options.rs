@@ -158,7 +158,7 @@ fn red(red: &Red, layers: &[Arc<str>]) -> Result<Vec<RedConfig>, Wrong> {
         return wrong(&["fabric", "red", "weight"], message);
     }
     // Parts of 2^16 from parts of 2^32.
-    let probability = (red.probability.to_port().parts() >> 16) as u32;
+    let probability = (red.probability.parts() >> 16) as u32;
     if probability == 0 {
         let message = format!("{}: RED signals with a probability of 2^-16 to 1", red.probability);
         return wrong(&["fabric", "red", "probability"], message);
@@ -181,8 +181,8 @@ fn red(red: &Red, layers: &[Arc<str>]) -> Result<Vec<RedConfig>, Wrong> {
             return wrong(&["fabric", "red", "max"], message);
         }
         configs.push(RedConfig {
-            min: min.threshold(),
-            max: max.threshold(),
+            min: min.into(),
+            max: max.into(),
             probability,
             weight: red.weight,
             gentle: red.gentle,
@@ -210,10 +210,10 @@ fn classes(fabric: &Fabric, layers: &[Arc<str>], class: &Class) -> Result<Vec<Cl
     let marks = class.mark.as_ref().unwrap_or(&fabric.mark).layers(layers)?;
     let config = |(limit, mark): (Queue, Queue)| ClassConfig {
         quantum: class.quantum.0 as u32,
-        limit: limit.threshold(),
+        limit: limit.into(),
         mark: match class.share {
             Some(Share { rtt, lambda }) => ClassMark::Share { rtt: rtt.0, lambda: lambda.thousandths() },
-            None => ClassMark::Above(mark.threshold()),
+            None => ClassMark::Above(mark.into()),
         },
     };
     Ok(limits.into_iter().zip(marks).map(config).collect())

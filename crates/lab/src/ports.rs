@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use tresse_fabric::{Time, Topology};
+use tresse_fabric::Topology;
 use tresse_sim::World;
+use tresse_units::Time;
 
 /// A port in an interval.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
-use tresse_fabric::{MICROSECOND, Time, Topology};
+use tresse_fabric::Topology;
+use tresse_units::{MICROSECOND, Time};
 
 use crate::building;
 use crate::carriers::{self, Carrier, OnFabric};
@@ -240,7 +241,7 @@ fn axis<'a>(schemes: &IndexMap<&'a str, OnFabric>) -> Vec<Option<(&'a str, u32)>
 }
 
 /// The longest delay or timeout, ps: sums of them stay far below 2^64.
-pub(crate) const LONGEST: u64 = 1000 * tresse_fabric::SECOND;
+pub(crate) const LONGEST: u64 = 1000 * tresse_units::SECOND;
 
 /// The intervals of measurements, ps.
 const INTERVALS: RangeInclusive<Time> = MICROSECOND..=LONGEST;

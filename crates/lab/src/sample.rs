@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use tresse_controllers::{State, Subflow};
-use tresse_fabric::{MICROSECOND, SECOND, Time, Topology};
+use tresse_fabric::Topology;
 use tresse_sim::World;
+use tresse_units::{MICROSECOND, SECOND, Time};
 
 use crate::changes::Links;
 use crate::optimum::{NoOptimum, Steps};

@@ -112,11 +112,11 @@ impl LinkSetting {
         config.rate = self.rate.map_or(config.rate, |rate| rate.0);
         config.delay = self.delay.map_or(config.delay, |delay| delay.0);
         if let Some(loss) = self.loss {
-            config.loss = Loss::new(loss.to_port(), 0, stream);
+            config.loss = Loss::new(loss.into(), 0, stream);
         }
         if !is_nic {
-            config.limit = self.queue.map_or(config.limit, Queue::threshold);
-            config.mark = self.mark.map_or(config.mark, Queue::threshold);
+            config.limit = self.queue.map_or(config.limit, Into::into);
+            config.mark = self.mark.map_or(config.mark, Into::into);
         }
     }
 }
@@ -133,7 +133,7 @@ pub(crate) fn check_delay(delay: Duration) -> Result<(), String> {
 
 /// Whether a link may lose so much.
 pub(crate) fn check_loss(loss: Probability) -> Result<(), String> {
-    if loss.to_port() < PortProbability::ONE {
+    if PortProbability::from(loss) < PortProbability::ONE {
         return Ok(());
     }
     Err(format!("{loss}: no flow would ever finish"))

@@ -22,7 +22,7 @@ pub(crate) fn fat_tree(f: &Fabric) -> Result<FatTree, Wrong> {
         delay: layers.delay,
         limit: layers.limit,
         mark: layers.mark,
-        host: (f.host_queue.threshold(), f.host_mark.threshold()),
+        host: (f.host_queue.into(), f.host_mark.into()),
         non_ect: non_ect(f.non_ect),
         loss: layers.loss,
     })
@@ -39,7 +39,7 @@ pub(crate) fn leaf_spine(f: &Fabric) -> Result<Topology, Wrong> {
         delay: layers.delay,
         limit: layers.limit,
         mark: layers.mark,
-        host: (f.host_queue.threshold(), f.host_mark.threshold()),
+        host: (f.host_queue.into(), f.host_mark.into()),
         non_ect: non_ect(f.non_ect),
         loss: layers.loss,
     };
@@ -73,7 +73,7 @@ pub(crate) fn virtual_hosts(f: &Fabric, changes: &[ChangeKey]) -> Result<Virtual
         delay: layers.delay,
         limit: layers.limit,
         mark: layers.mark,
-        host: (f.host_queue.threshold(), f.host_mark.threshold()),
+        host: (f.host_queue.into(), f.host_mark.into()),
         non_ect: non_ect(f.non_ect),
         loss: layers.loss,
         spare: Vec::new(),
@@ -156,11 +156,7 @@ fn links<const N: usize>(f: &Fabric, names: [&str; N]) -> Result<Links<N>, Wrong
         mark: mark[i],
         loss: loss[i],
     });
-    Ok(Links {
-        layers,
-        host: (f.host_queue.threshold(), f.host_mark.threshold()),
-        non_ect: non_ect(f.non_ect),
-    })
+    Ok(Links { layers, host: (f.host_queue.into(), f.host_mark.into()), non_ect: non_ect(f.non_ect) })
 }
 
 pub(crate) fn non_ect(non_ect: NonEct) -> PortNonEct {
@@ -194,7 +190,7 @@ impl<const N: usize> Layers<N> {
         }
         let loss: [crate::units::Probability; N] = of_layers("loss", &f.loss, names)?;
         for (loss, layer) in loss.iter().zip(names) {
-            if loss.to_port() == Probability::ONE {
+            if Probability::from(*loss) == Probability::ONE {
                 let message = format!("{loss} in the {layer} layer: no flow would ever finish");
                 return Err(wrong("loss", message));
             }
@@ -202,9 +198,9 @@ impl<const N: usize> Layers<N> {
         Ok(Self {
             rate: rate.map(|r| r.0),
             delay: delay.map(|d| d.0),
-            limit: of_layers("queue", said("queue", &f.queue, "100pkt")?, names)?.map(|q| q.threshold()),
-            mark: of_layers("mark", &f.mark, names)?.map(|q| q.threshold()),
-            loss: loss.map(|p| p.to_port()),
+            limit: of_layers("queue", said("queue", &f.queue, "100pkt")?, names)?.map(Into::into),
+            mark: of_layers("mark", &f.mark, names)?.map(Into::into),
+            loss: loss.map(Into::into),
         })
     }
 }

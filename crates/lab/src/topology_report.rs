@@ -1,7 +1,8 @@
 //! What there is to say of an experiment's network without a run: `tresse topology show`.
 
 use serde::Serialize;
-use tresse_fabric::{Locality, SECOND, ShortestPaths, Tier, Time, Topology, bisection, tiers};
+use tresse_fabric::{Locality, ShortestPaths, Tier, Topology, bisection, tiers};
+use tresse_units::{SECOND, Time};
 
 use crate::error::{LabError, did_you_mean};
 use crate::graph_file::write;

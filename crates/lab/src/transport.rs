@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tresse_controllers as controllers;
-use tresse_fabric::{MICROSECOND, MILLISECOND, SECOND};
 use tresse_transport::{self as transport, Config, DelayedAck, Echo, Gro};
+use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
 
 use crate::balancers;
 use crate::resolve::LONGEST;

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use indexmap::IndexMap;
-use tresse_fabric::{Fabric, Histogram, Locality, Route, Time, Topology};
+use tresse_fabric::{Fabric, Histogram, Locality, Route, Topology};
 use tresse_path_manager::By;
 use tresse_sim::{FlowRecord, FlowSpec, Manager, Path, Ways, World};
+use tresse_units::Time;
 use tresse_workload::{Action, Job, Start};
 
 use crate::carriers::Carrier;
@@ -219,7 +220,7 @@ pub(crate) fn ways(case: &Case, seed: u64, flow: &Begun) -> Ways {
     }
     let mut stream = if carrier.names_paths {
         // What one connection learns of a path is to hold for the others of the two hosts.
-        tresse_workload::Stream::new(seed, "paths", u64::from(start.from) << 32 | u64::from(start.to))
+        tresse_units::Stream::new(seed, "paths", u64::from(start.from) << 32 | u64::from(start.to))
     } else {
         part.stream(seed, "addresses", start)
     };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use tresse_fabric::{Time, seconds};
+use tresse_units::{Time, seconds};
 
 use crate::fairness::jain;
 use crate::metrics::Metric;
@@ -236,7 +236,7 @@ fn mean_metrics<'a>(all: impl Iterator<Item = &'a Metrics>) -> Metrics {
 mod tests {
     use proptest::prelude::*;
     use tresse_controllers::State;
-    use tresse_fabric::MILLISECOND;
+    use tresse_units::MILLISECOND;
     use tresse_workload::Start;
 
     use super::*;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use tresse_fabric::Time;
 use tresse_sim::Path;
-use tresse_workload::{Source, Start, Stream, halves};
+use tresse_units::{Stream, Time};
+use tresse_workload::{Source, Start, halves};
 
 use crate::applications::App;
 use crate::patterns::Pattern;

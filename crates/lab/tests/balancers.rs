@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tresse_fabric::{Balancing, Feedback, FlagConfig, HolnetConfig, MICROSECOND};
+use tresse_fabric::{Balancing, Feedback, FlagConfig, HolnetConfig};
 use tresse_lab::balancers::{Declaration, Follows, all, find};
+use tresse_units::MICROSECOND;
 
 fn balancer(name: &str) -> &'static Declaration {
     find(name).unwrap_or_else(|| panic!("{name} is declared"))

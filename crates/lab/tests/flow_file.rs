@@ -3,7 +3,8 @@
 use tresse_lab::flow_file::{Flow, read, tasks, write};
 use tresse_lab::host_names::{Host, Hosts};
 use tresse_lab::units::{Bytes, Duration};
-use tresse_workload::{Action, NEVER, Source, Start};
+use tresse_units::NEVER;
+use tresse_workload::{Action, Source, Start};
 
 fn hosts() -> Hosts {
     Hosts::new(["host 0", "host 1", "host 2", "host 3"])

@@ -2,8 +2,9 @@
 
 use std::fs;
 
-use tresse_fabric::{MICROSECOND, MILLISECOND, ShortestPaths, Threshold, Topology};
+use tresse_fabric::{ShortestPaths, Threshold, Topology};
 use tresse_lab::{GraphFormat, Profile, Source, find, graph_text, load, resolve};
+use tresse_units::{MICROSECOND, MILLISECOND};
 
 const GIGABIT: u64 = 1_000_000_000;
 

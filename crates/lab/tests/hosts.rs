@@ -1,8 +1,8 @@
 //! The transport's keys: what a profile gives, and what stands beside it.
 
-use tresse_fabric::{MICROSECOND, MILLISECOND, SECOND};
 use tresse_lab::{Profile, Source, find, load, resolve};
 use tresse_transport::{Config, Gro, Recovery, Reduction, Scheduler};
+use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
 
 /// The transport of XMP's table 1 with `keys` in place of its own, under LIA.
 fn config(keys: &str) -> Result<Config, String> {

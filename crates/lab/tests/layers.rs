@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use alone::{GIGABIT, MSS, alone, leaf_spine};
-use tresse_fabric::{MICROSECOND, Time, Topology};
+use tresse_fabric::Topology;
 use tresse_lab::layers::{HOSTS, Lengths, QueueSampler};
 use tresse_sim::Step;
+use tresse_units::{MICROSECOND, Time};
 
 const PACKETS: u64 = 300;
 const INTERVAL: Time = 7 * MICROSECOND;

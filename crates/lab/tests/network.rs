@@ -1,8 +1,9 @@
 //! What `[fabric]` makes of a network: topologies, single links, routing, and what is wrong with them.
 
-use tresse_fabric::{Balancing, SECOND};
+use tresse_fabric::Balancing;
 use tresse_lab::{Options, Plan, Profile, Report, Routing, Source, Status, Watch, load, resolve, run};
 use tresse_transport::Plb;
+use tresse_units::SECOND;
 
 const LEAF_SPINE: &str = r#"title = "t"
 [fabric]

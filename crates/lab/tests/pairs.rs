@@ -2,7 +2,8 @@
 
 use tresse_lab::balancers::{Follows, find};
 use tresse_lab::pairs::{Part, Parts, check};
-use tresse_path_manager::{Config, Scheme, Value};
+use tresse_path_manager::{Config, Scheme};
+use tresse_units::Value;
 
 fn manager(name: &str, subflows: u64, by: &str) -> Config {
     let declaration = tresse_path_manager::find(name).expect("it is declared");

@@ -1,7 +1,7 @@
 //! The papers' small networks in experiment files: their paths and RTTs, that flows run over them, and what is refused.
 
-use tresse_fabric::MICROSECOND;
 use tresse_lab::{Options, Plan, Profile, Routing, Source, Status, Watch, load, resolve, run};
+use tresse_units::MICROSECOND;
 
 const EXPERIMENT: &str = r#"title = "t"
 [fabric]

@@ -167,7 +167,7 @@ fn each_pair<'a>(
 /// How far the jumps of a case are apart, s, of the jobs under all seeds together.
 fn distance(claim: &str, jumps: &Jumps, case: &CaseResult) -> Found {
     let of = case.label();
-    let seconds = |d: crate::units::Duration| tresse_fabric::seconds(d.0);
+    let seconds = |d: crate::units::Duration| tresse_units::seconds(d.0);
     let (apart, within) = (seconds(jumps.apart), seconds(jumps.within));
     match case.jumps.get(claim) {
         Some(found) => {

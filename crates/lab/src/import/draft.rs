@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use tresse_fabric::SECOND;
+use tresse_units::SECOND;
 
 use super::graph::Graph;
 use super::{Imported, Input};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 
-use tresse_fabric::SECOND;
+use tresse_units::SECOND;
 
 use crate::units::{Duration, Rate};
 

@@ -1,7 +1,7 @@
 //! The confidence intervals of means.
 
 use indexmap::IndexMap;
-use tresse_fabric::Time;
+use tresse_units::Time;
 
 use super::{Metric, mean, mean_seconds, mean_window};
 use crate::unit::Flow;

@@ -49,7 +49,7 @@ struct RoundFlow {
 
 impl RoundFlow {
     fn with_subflows<T>(&self, packet_bytes: u64, of: impl FnOnce(Subflows) -> T) -> T {
-        let rtts: Vec<f64> = self.rtts.iter().map(|&rtt| tresse_fabric::seconds(rtt)).collect();
+        let rtts: Vec<f64> = self.rtts.iter().map(|&rtt| tresse_units::seconds(rtt)).collect();
         of(Subflows { rtts: &rtts, packet: packet_bytes as f64 * 8.0 })
     }
 }

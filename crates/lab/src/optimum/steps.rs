@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tresse_fabric::Time;
+use tresse_units::Time;
 
 use super::beside::MOST_ROUNDS;
 use super::together::Together;

@@ -1,8 +1,8 @@
 //! The optimum while flows of one set end: a step function of time.
 
-use tresse_fabric::Time;
 use tresse_optimum::problem::Problem;
 use tresse_optimum::solve::{OptimumError, solve};
+use tresse_units::Time;
 
 use super::beside::why_none;
 use super::round::Round;

@@ -1,8 +1,9 @@
 //! Two links as packets: a connection with a subflow over each and, if wanted, a competitor on the second.
 
-use tresse_fabric::{Loss, MILLISECOND, NonEct, PortConfig, Probability, Threshold, Time, seconds};
+use tresse_fabric::{Loss, NonEct, PortConfig, Probability, Threshold};
 use tresse_sim::{Path, World};
 use tresse_transport::Recovery;
+use tresse_units::{MILLISECOND, Time, seconds};
 
 use crate::common::{Acking, ENDLESS, PACKET, flow, run_until, scheme};
 

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use tresse_controllers::{Scheme, find};
-use tresse_fabric::{
-    LeafSpine, MICROSECOND, NonEct, Probability, SECOND, ShortestPaths, Threshold, Topology,
-};
+use tresse_fabric::{LeafSpine, NonEct, Probability, ShortestPaths, Threshold, Topology};
 use tresse_sim::{FlowSpec, Path, World};
 use tresse_transport::{Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler};
+use tresse_units::{MICROSECOND, SECOND};
 
 /// Payload of a full segment, bytes.
 pub const MSS: u32 = 1460;

@@ -14,7 +14,8 @@ use topologies::{FAT_TREE_1024, LEAF_SPINE_TINY, ZRS};
 use tresse_lab::flow_file;
 use tresse_lab::host_names::Hosts;
 use tresse_lab::import::{Format, Imported, Input, import};
-use tresse_workload::{Action, NEVER, Source, Start};
+use tresse_units::NEVER;
+use tresse_workload::{Action, Source, Start};
 
 const US: u64 = 1_000_000;
 

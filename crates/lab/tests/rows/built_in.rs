@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use tresse_fabric::{SECOND, Time};
 use tresse_lab::{Profile, find};
+use tresse_units::{SECOND, Time};
 
 use crate::common::{Row, seen};
 

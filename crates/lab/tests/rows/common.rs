@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use tresse_fabric::{Route, Time};
+use tresse_fabric::Route;
 use tresse_lab::experiment::Experiment;
 use tresse_lab::workloads::Part;
 use tresse_lab::{
     Carrier, Case, CaseResult, Loaded, Options, Plan, Profile, Routing, Source, Status, Watch, find, load,
     resolve, run,
 };
-use tresse_workload::{Action, Job, NEVER, Start};
+use tresse_units::{NEVER, Time};
+use tresse_workload::{Action, Job, Start};
 
 /// A row's experiment, ready to run.
 pub struct Row {

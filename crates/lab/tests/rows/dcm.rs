@@ -1,6 +1,6 @@
 //! The slides' experiments: one and two bottlenecks, and the fat tree with 20 us a link.
 
-use tresse_fabric::{MILLISECOND, SECOND, Time};
+use tresse_units::{MILLISECOND, SECOND, Time};
 
 use crate::common::{Row, full, seen, within};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use tresse_fabric::{MILLISECOND, SECOND, Time};
 use tresse_lab::Profile;
+use tresse_units::{MILLISECOND, SECOND, Time};
 use tresse_workload::distributions;
 
 use crate::common::{Row, full, seen, with};

@@ -1,9 +1,9 @@
 //! MPTCP_OPN's Poisson arrivals, §Performance under realistic workload and §Performance in asymmetric scenario: what is
 //! offered, and what the network carries of it.
 
-use tresse_fabric::SECOND;
 use tresse_lab::Profile;
 use tresse_lab::patterns::Offered;
+use tresse_units::SECOND;
 use tresse_workload::distributions;
 
 use crate::common::{Row, full, seen, source, with, within};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use tresse_fabric::MILLISECOND;
+use tresse_units::MILLISECOND;
 
 use crate::common;
 use crate::reading::{Table, measure, plan};

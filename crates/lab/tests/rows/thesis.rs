@@ -1,6 +1,6 @@
 //! The thesis's chapters 3 and 4: a multipath flow with a link of its own and one that it shares with TCP.
 
-use tresse_fabric::{SECOND, Time};
+use tresse_units::{SECOND, Time};
 
 use crate::common::{Row, full, seen};
 

@@ -1,8 +1,9 @@
 //! XMP's experiments with few flows: §2.1, §4 and §5.1.
 
-use tresse_fabric::{SECOND, Threshold, Time};
+use tresse_fabric::Threshold;
 use tresse_lab::experiment::Layered;
 use tresse_lab::units::Queue;
+use tresse_units::{SECOND, Time};
 
 use crate::common::{Row, full, seen};
 

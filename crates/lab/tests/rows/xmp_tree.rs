@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tresse_fabric::{Locality, MILLISECOND, SECOND, Time};
+use tresse_fabric::Locality;
+use tresse_units::{MILLISECOND, SECOND, Time};
 
 use tresse_lab::Profile;
 
