@@ -1,7 +1,8 @@
 //! Which cases of which experiment a command is about.
 
 use clap::ValueEnum;
-use tresse_lab::{Loaded, Plan, Profile, papers};
+use tresse_experiment::read::built_in;
+use tresse_experiment::{Loaded, Plan, Profile};
 
 use crate::Failure;
 
@@ -49,12 +50,12 @@ impl Experiment {
     }
 
     pub fn load(&self) -> Result<Loaded, Failure> {
-        let source = tresse_lab::find(&self.experiment)?;
+        let source = tresse_experiment::find(&self.experiment)?;
         let asked = self.experiment.strip_suffix(".toml").unwrap_or(&self.experiment);
-        if papers::names().contains(&&*source.name) && asked != source.name {
+        if built_in::names().contains(&&*source.name) && asked != source.name {
             eprintln!("{asked} is part of {}", source.name);
         }
-        Ok(tresse_lab::load(source, self.profile(), &self.set)?)
+        Ok(tresse_experiment::load(source, self.profile(), &self.set)?)
     }
 }
 
@@ -65,7 +66,7 @@ impl Chosen {
 
     pub fn load(&self) -> Result<(Loaded, Plan), Failure> {
         let loaded = self.experiment.load()?;
-        let plan = tresse_lab::resolve(&loaded, &self.only)?;
+        let plan = tresse_experiment::resolve(&loaded, &self.only)?;
         Ok((loaded, plan))
     }
 }

@@ -2,12 +2,13 @@
 
 use std::io::{self, Write};
 
-use tresse_lab::experiment::Verdict;
-use tresse_lab::{ClaimResult, shown};
+use tresse_experiment::keys::claims::Verdict;
+use tresse_lab::ClaimResult;
+use tresse_reproduction::metric_display;
 
 /// Writes each claim with its verdict and its value, and why it does not hold if that is known.
 pub fn show(claims: &[ClaimResult], out: &mut impl Write) -> io::Result<()> {
-    let values: Vec<String> = claims.iter().map(shown::claim).collect();
+    let values: Vec<String> = claims.iter().map(metric_display::claim).collect();
     let width = values.iter().map(|value| value.chars().count()).max().unwrap_or(0);
     for (claim, value) in claims.iter().zip(values) {
         let of = claim.of.as_ref().map(|of| format!(" ({of})")).unwrap_or_default();

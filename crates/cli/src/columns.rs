@@ -1,6 +1,7 @@
 //! The table of an experiment that names its metrics: a column for each, in a unit for people.
 
-use tresse_lab::{CaseResult, Metric, shown};
+use tresse_lab::{CaseResult, Metric};
+use tresse_reproduction::metric_display;
 
 use crate::run::{axes, point};
 use crate::table::Table;
@@ -12,7 +13,7 @@ pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
     let is_published = |metric: &str| cases.iter().any(|c| c.published.contains_key(metric));
     let mut head: Vec<String> = axes(cases).into_iter().map(str::to_owned).collect();
     for metric in metrics {
-        head.push(shown::name(metric));
+        head.push(metric_display::name(metric));
         head.extend(has_interval(metric).then(|| "±95 %".to_owned()));
         head.extend(is_published(metric).then(|| "paper".to_owned()));
     }
@@ -23,11 +24,11 @@ pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
             let value = case.metrics.get(metric.as_str()).copied();
             row.push(value.map_or_else(|| "-".to_owned(), |v| show(metric, v)));
             if has_interval(metric) {
-                let width = case.ci95.get(metric.as_str()).map(|&w| shown::value(metric, w));
+                let width = case.ci95.get(metric.as_str()).map(|&w| metric_display::value(metric, w));
                 row.push(width.unwrap_or_else(|| "-".to_owned()));
             }
             if is_published(metric) {
-                let number = case.published.get(metric.as_str()).map(|&n| shown::value(metric, n));
+                let number = case.published.get(metric.as_str()).map(|&n| metric_display::value(metric, n));
                 row.push(number.unwrap_or_else(|| "-".to_owned()));
             }
         }
@@ -39,8 +40,8 @@ pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
 /// A count stays whole, unless it is shown in a larger unit.
 fn show(metric: &str, value: Metric) -> String {
     match value {
-        Metric::Count(n) => shown::count(metric, n),
-        Metric::Real(x) => shown::value(metric, x),
+        Metric::Count(n) => metric_display::count(metric, n),
+        Metric::Real(x) => metric_display::value(metric, x),
     }
 }
 

@@ -8,8 +8,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tresse_lab::reproduction::{Reproduced, Reproduction};
-use tresse_lab::{Finished, LabError, paper};
+use tresse_experiment::LabError;
+use tresse_lab::Finished;
+use tresse_reproduction::pages::{Reproduced, Reproduction};
+use tresse_reproduction::paper;
 
 use crate::Failure;
 use crate::paper::{MARKER, folder};

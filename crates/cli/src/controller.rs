@@ -8,8 +8,9 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tresse_controllers as controllers;
 use tresse_controllers::trace::{Script, Step, play};
-use tresse_controllers::{self as controllers, Controller, Scheme};
+use tresse_controllers::{Controller, Scheme};
 use tresse_linux::trace::Player;
 
 use crate::{Failure, print_json};
@@ -114,7 +115,7 @@ pub fn controller(name: &str) -> Result<Controller, Failure> {
         let known: Vec<_> = controllers::built_in().iter().map(Controller::name).collect();
         return Err(Failure::Input(format!(
             "there is no controller `{name}`{} (there are: {}, or a C file)",
-            tresse_lab::did_you_mean(name, known.iter().copied()),
+            tresse_experiment::did_you_mean(name, known.iter().copied()),
             known.join(", ")
         )));
     }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use tresse_lab::export::{self, Only};
+use tresse_exchange::export::{self, Only};
 
 use crate::Failure;
 

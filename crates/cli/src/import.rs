@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use tresse_lab::import::{self, Input};
+use tresse_exchange::import::{self, Input};
 
 use crate::{Failure, print_json};
 

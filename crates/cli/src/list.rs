@@ -4,12 +4,12 @@ use std::io::{self, Write};
 
 use clap::ValueEnum;
 use tresse_controllers as controllers;
-use tresse_lab::papers::PaperEntry;
-use tresse_lab::parts::{self, Kind};
-use tresse_lab::{balancers, catalogue, declared, distributions, managers, papers};
+use tresse_experiment::keys::balancers;
 use tresse_path_manager as path_manager;
 use tresse_units::Parameter;
 
+use crate::catalogue::experiments::PaperEntry;
+use crate::catalogue::{self, Kind, declared, distributions, experiments, load_balancers, path_managers};
 use crate::table::Table;
 use crate::{Failure, print_json};
 
@@ -69,12 +69,12 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
         let name = args.kind.to_possible_value().expect("no kind is skipped").get_name().replace('-', "_");
         let mut object = serde_json::Map::from_iter([("schema".to_owned(), "tresse/list/1".into())]);
         let entries = match kind {
-            Kind::Controllers => serde_json::to_value(catalogue::entries()),
-            Kind::PathManagers => serde_json::to_value(managers::entries()),
-            Kind::LoadBalancers => serde_json::to_value(balancers::entries()),
+            Kind::Controllers => serde_json::to_value(catalogue::controllers::entries()),
+            Kind::PathManagers => serde_json::to_value(path_managers::entries()),
+            Kind::LoadBalancers => serde_json::to_value(load_balancers::entries()),
             Kind::Distributions => serde_json::to_value(distributions::entries()),
-            Kind::Experiments => serde_json::to_value(papers::entries()),
-            _ => serde_json::to_value(parts::list(kind)),
+            Kind::Experiments => serde_json::to_value(experiments::entries()),
+            _ => serde_json::to_value(catalogue::list(kind)),
         };
         object.insert(name, entries.expect("entries are plain data"));
         return print_json(&object);
@@ -99,7 +99,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
 
 fn parts_of(kind: Kind) -> Table {
     let mut table = Table::new(&["name", "what it is", "source"]);
-    for e in parts::list(kind) {
+    for e in catalogue::list(kind) {
         table.row(vec![e.name, e.title, e.source]);
     }
     table
@@ -108,7 +108,7 @@ fn parts_of(kind: Kind) -> Table {
 /// A second line for those that are several rows, or one of another name.
 fn experiments() -> Table {
     let mut table = Table::new(&["name", "what it is; the tables and figures of the paper in it", "source"]);
-    for PaperEntry { entry, rows } in papers::entries() {
+    for PaperEntry { entry, rows } in experiments::entries() {
         let is_own_row = rows == [entry.name.as_str()];
         table.row(vec![entry.name, entry.title, entry.source]);
         if !rows.is_empty() && !is_own_row {
@@ -139,7 +139,7 @@ fn controllers() -> Table {
     for c in controllers::all() {
         table.row(vec![c.name().to_owned(), c.title().to_owned()]);
         let coupled = if c.coupled() { "coupled" } else { "not coupled" };
-        let second = format!("{}; {coupled}; {}", c.source(), catalogue::strongest_signals(&c));
+        let second = format!("{}; {coupled}; {}", c.source(), catalogue::controllers::strongest_signals(&c));
         let parameters = c.parameters();
         let parameters =
             parameters.iter().map(|p| format!("{}={} ({}..={})", p.name, p.default, p.min, p.max));
@@ -185,16 +185,16 @@ fn folded(texts: impl Iterator<Item = String>) -> Vec<String> {
 
 pub fn explain(args: &ExplainArgs) -> Result<(), Failure> {
     let Some(name) = &args.name else {
-        let names = parts::names();
+        let names = catalogue::names();
         if args.json {
             return print_json(&serde_json::json!({ "schema": "tresse/explain/1", "names": names }));
         }
         writeln!(io::stdout(), "{}", names.join("\n"))?;
         return Ok(());
     };
-    let Some(text) = parts::explain(name) else {
-        let names = parts::names();
-        let hint = tresse_lab::did_you_mean(name, names.iter().map(String::as_str));
+    let Some(text) = catalogue::explain(name) else {
+        let names = catalogue::names();
+        let hint = tresse_experiment::did_you_mean(name, names.iter().map(String::as_str));
         return Err(Failure::Input(format!(
             "nothing is called `{name}`{hint}\n\nhint: `tresse explain` lists every name"
         )));

@@ -1,6 +1,7 @@
 //! The command `tresse`: data to stdout, everything else to stderr.
 
 mod bench;
+mod catalogue;
 mod chosen;
 mod claims;
 mod columns;
@@ -26,7 +27,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use tresse_controllers::LoadError;
-use tresse_lab::LabError;
+use tresse_experiment::LabError;
 
 /// One workbench for multipath congestion control in data centres
 ///
@@ -149,7 +150,7 @@ fn main() -> ExitCode {
 }
 
 fn schema() -> Result<(), Failure> {
-    print_json(&schemars::schema_for!(tresse_lab::experiment::Experiment))
+    print_json(&schemars::schema_for!(tresse_experiment::keys::Experiment))
 }
 
 /// One JSON object on stdout.

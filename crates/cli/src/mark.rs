@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use tresse_lab::units::{Queue, Rate};
 use tresse_linux::mark::{self, Class, ClassStatus, Length, Marker, Match, Settings};
+use tresse_units::{Queue, Rate};
 
 use crate::table::Table;
 use crate::{Failure, print_json};
@@ -186,7 +186,7 @@ fn class(text: &str) -> Result<Class, String> {
                 threshold.replace(length(queue).map_err(|e| format!("threshold: {e}"))?).is_some()
             }
             _ => {
-                let hint = tresse_lab::did_you_mean(key, ["weight", "dscp", "mark", "threshold"]);
+                let hint = tresse_experiment::did_you_mean(key, ["weight", "dscp", "mark", "threshold"]);
                 return Err(format!("`{key}` is not a key of a class{hint}; {EXPECTED}"));
             }
         };

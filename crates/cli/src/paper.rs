@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
-use tresse_lab::paper::{self, Paper};
-use tresse_lab::replications::Asked;
-use tresse_lab::reproduction::{Reproduced, Reproduction};
-use tresse_lab::{Loaded, Options, Profile, Status, Watch, did_you_mean, papers};
+use tresse_experiment::keys::stopping_rule::Asked;
+use tresse_experiment::read::built_in;
+use tresse_experiment::{Loaded, Profile, did_you_mean};
+use tresse_lab::{Options, Status, Watch};
+use tresse_reproduction::pages::{Reproduced, Reproduction};
+use tresse_reproduction::paper::{self, Paper};
 
 use crate::chosen::ProfileArg;
 use crate::compare::published;
@@ -85,7 +87,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     for (i, &name) in chosen.iter().enumerate() {
         let place = out.join(folder(name));
         let number = format!("[{}/{}] {name}", i + 1, chosen.len());
-        let loaded = tresse_lab::load(tresse_lab::find(name)?, args.profile.profile(), &[])?;
+        let loaded = tresse_experiment::load(tresse_experiment::find(name)?, args.profile.profile(), &[])?;
         if files.is_complete(name, &loaded) {
             eprintln!("{number}: is there");
         } else if interrupt.asked() {
@@ -133,7 +135,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 /// Runs one experiment into its folder; what went wrong is told at the end, after the other experiments.
 fn one(args: &Args, loaded: &Loaded, out: &Path, interrupt: &Interrupt) -> Result<Option<String>, Failure> {
-    let plan = tresse_lab::resolve(loaded, &[])?;
+    let plan = tresse_experiment::resolve(loaded, &[])?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let said = &loaded.experiment.replications;
     let options = Options {
@@ -146,7 +148,7 @@ fn one(args: &Args, loaded: &Loaded, out: &Path, interrupt: &Interrupt) -> Resul
     let watch = Arc::new(Watch::new(&plan, &options)?);
     interrupt.ends(&watch);
     let display = progress::start(&watch, args.progress);
-    let report = tresse_lab::run(loaded, &plan, &options, &watch);
+    let report = tresse_reproduction::run(loaded, &plan, &options, &watch);
     display.finish();
     let errors = report?.errors;
     Ok((!errors.is_empty()).then(|| format!("{}: {}", loaded.source.name, errors.join("\n"))))
@@ -158,7 +160,7 @@ fn chosen(paper: Paper, only: &[String]) -> Result<Vec<&'static str>, Failure> {
     if only.is_empty() {
         return Ok(experiments);
     }
-    let rows = papers::rows();
+    let rows = built_in::rows();
     let full = |name: &str| match name.split_once('/') {
         Some(_) => name.trim_end_matches(".toml").to_owned(),
         None => format!("{}/{}", paper.name, name.trim_end_matches(".toml")),

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
-use tresse_lab::{Progress, Watch};
+use tresse_lab::Watch;
+use tresse_lab::record::progress::Progress;
 
 /// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

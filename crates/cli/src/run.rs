@@ -5,18 +5,15 @@ use std::iter;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tresse_lab::experiment::Experiment;
-use tresse_lab::replications::Asked;
+use tresse_experiment::keys::Experiment;
+use tresse_experiment::keys::stopping_rule::Asked;
 use tresse_lab::{CaseResult, Options, Report, Status, Watch};
 
 use crate::chosen::Chosen;
-use crate::claims;
-use crate::columns;
 use crate::interrupt::Interrupt;
-use crate::parts;
 use crate::progress::{self, Mode};
 use crate::table::Table;
-use crate::{Failure, print_json};
+use crate::{Failure, claims, columns, parts, print_json};
 
 /// Run every case of an experiment and show its table
 ///
@@ -98,7 +95,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let watch = Arc::new(Watch::new(&plan, &options)?);
     Interrupt::catch()?.ends(&watch);
     let display = progress::start(&watch, args.progress);
-    let report = tresse_lab::run(&loaded, &plan, &options, &watch);
+    let report = tresse_reproduction::run(&loaded, &plan, &options, &watch);
     display.finish();
     let report = report?;
     if args.json {

@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use clap::ValueEnum;
-use tresse_lab::units::{Duration, Rate};
-use tresse_lab::{GraphFormat, PathsEntry, TopologyReport, graph_text, topology};
+use tresse_exchange::export::graph::{GraphFormat, graph_text};
+use tresse_lab::{PathsEntry, TopologyReport, topology};
+use tresse_units::{Duration, Rate};
 
 use crate::chosen::Experiment;
 use crate::table::Table;

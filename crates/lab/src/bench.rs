@@ -3,17 +3,18 @@
 use std::fs;
 
 use serde::Serialize;
+use tresse_experiment::diagnostic::LabError;
+use tresse_experiment::plan::parts::Member;
+use tresse_experiment::plan::{Case, Plan, resolve};
+use tresse_experiment::read::{Profile, find, load};
 use tresse_sim::FlowSpec;
 use tresse_sim::ceiling::{self, ConstantWindow};
 use tresse_units::{Time, seconds};
 use tresse_workload::{Permutation, Size, Start, Transfer};
 
-use crate::error::LabError;
-use crate::load::{Profile, find, load};
-use crate::resolve::{Case, Plan, resolve};
-use crate::run::clock;
-use crate::unit::{self, Begun};
-use crate::workloads::Member;
+use crate::record::flow::Begun;
+use crate::runner::clock;
+use crate::setup;
 
 /// One benchmark.
 #[derive(Debug, Clone, Serialize)]
@@ -124,7 +125,7 @@ fn case(benchmark: &Benchmark, repetitions: u32, fixed: Option<f64>) -> Result<B
         ceilings.push(ceiling_speed(&plain, &routed, duration));
         reset_peak_rss();
         let start = clock();
-        let mut world = unit::world(&plan.cases[0], 1);
+        let mut world = setup::world(&plan.cases[0], 1);
         for flow in &flows {
             world.start(flow.clone());
         }
@@ -167,7 +168,8 @@ fn flows(case: &Case) -> Vec<FlowSpec> {
             deadline: None,
         },
     };
-    (0..).zip(transfers).map(|(id, t)| unit::spec(case, 1, id, &begun(t))).collect()
+    let managers = setup::managers(case);
+    (0..).zip(transfers).map(|(id, t)| setup::spec(case, &managers, 1, id, &begun(t))).collect()
 }
 
 /// The same routes with a constant window of the size that XMP's has in the middle of the run.

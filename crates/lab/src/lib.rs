@@ -1,93 +1,28 @@
-//! Experiments: from a TOML file to runs, from runs to Parquet, and beside the published numbers.
+//! Carries a plan out: runs its cases, observes them, computes metrics beside the optimum, and stores the results.
+//!
+//! - `engine` turns the simulator's time: flows that start and stop, links that change.
+//! - [`observe`] looks at a case while it runs.
+//! - [`record`] is what is known after a run.
+//! - [`metric`] and [`optimum`] make numbers of it.
+//! - [`store`] keeps them in a folder.
 
-pub mod applications;
-pub mod balancers;
 pub mod bench;
-mod building;
-mod carriers;
-pub mod catalogue;
-mod changes;
-mod claim_keys;
-mod claims;
-pub mod convergence;
-pub mod declared;
-pub mod distributions;
 mod engine;
-mod error;
-pub mod experiment;
-pub mod export;
-mod fairness;
-pub mod flow_file;
-mod flow_sizes;
-mod graph_file;
-pub mod host_names;
-mod hosts;
-pub mod ideal;
-pub mod import;
-mod jumps;
-pub mod layers;
-mod listed;
-mod load;
-mod looks;
-pub mod manager_keys;
-pub mod managers;
-pub mod metrics;
-mod network;
-pub mod offered;
-mod optimum;
-pub mod pairs;
-pub mod paper;
-pub mod papers;
-pub mod parts;
-mod patience;
-mod pattern_keys;
-pub mod patterns;
-mod place;
-pub mod port_options;
-mod ports;
-pub mod presets;
-pub mod replications;
-pub mod reproduction;
-mod resolve;
-mod routing_keys;
-mod run;
-mod sample;
-pub mod scheme;
-mod scheme_transport;
-mod shapes;
-mod sharing;
-pub mod shown;
-mod single_links;
-mod sizes;
-mod spoken_of;
-mod summary;
-mod tables;
-mod topologies;
-mod topology_report;
-pub mod transport;
-mod unit;
-pub use tresse_units as units;
-pub mod variants;
-pub mod virtual_hosts;
-mod weight;
-mod windows;
-pub mod workload_keys;
-pub mod workloads;
+pub mod metric;
+pub mod observe;
+pub mod optimum;
+pub mod record;
+pub mod runner;
+mod setup;
+pub mod stopping_rule;
+pub mod store;
+pub mod topology_report;
 
-pub use carriers::Carrier;
-pub use claims::{ClaimResult, Comparison, Finished, FormName, PublishedNumber, Tally, comparison};
-pub use error::{LabError, did_you_mean};
-pub use jumps::JumpsFound;
-pub use load::{Loaded, Profile, Source, find, load};
-pub use metrics::Metric;
-pub use network::Routing;
-pub use optimum::{
-    ClaimEntry, FluidEntry, LinkEntry, OptimumCase, OptimumEntry, OptimumReport, RatesEntry, optimum,
-};
-pub use resolve::{Case, Plan, Setting, resolve};
-pub use run::{MODEL_VERSION, Options, Report, Status, Watch, default_out, run};
-pub use summary::{CaseResult, Metrics, Parts, SeedResult, WindowGroup, WindowResult};
-pub use topology_report::{
-    GraphFormat, LayerEntry, PathEntry, PathsEntry, RttEntry, TierEntry, TopologyReport, graph_text, topology,
-};
-pub use unit::{Begun, Flow, Progress};
+pub use optimum::report::{OptimumCase, OptimumReport, optimum};
+pub use record::claim::ClaimResult;
+pub use record::metric::Metric;
+pub use record::report::{MODEL_VERSION, Report, Status};
+pub use record::results::{CaseResult, Metrics};
+pub use runner::{Options, Watch, default_out};
+pub use store::finished::Finished;
+pub use topology_report::{PathsEntry, TopologyReport, topology};

@@ -1,13 +1,11 @@
 //! What there is to say of an experiment's network without a run: `tresse topology show`.
 
 use serde::Serialize;
+use tresse_experiment::diagnostic::{LabError, did_you_mean};
+use tresse_experiment::plan::network;
+use tresse_experiment::read::Loaded;
 use tresse_fabric::{Locality, ShortestPaths, Tier, Topology, bisection, tiers};
 use tresse_units::{SECOND, Time};
-
-use crate::error::{LabError, did_you_mean};
-use crate::graph_file::write;
-use crate::load::Loaded;
-use crate::network;
 
 /// The facts of a network.
 #[derive(Debug, Clone, Serialize)]
@@ -113,30 +111,6 @@ pub struct PathEntry {
     pub base_rtt_ps: u64,
 }
 
-/// As which file a network is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GraphFormat {
-    /// Node-link JSON, which networkx reads, and `topology = "file"`.
-    Json,
-    /// GraphML, which the same read.
-    Graphml,
-    /// Graphviz.
-    Dot,
-}
-
-/// The network of an experiment, as the text of a file.
-///
-/// # Errors
-/// What is wrong with `[fabric]`, with its place.
-pub fn graph_text(loaded: &Loaded, format: GraphFormat) -> Result<String, LabError> {
-    let topology = build(loaded)?;
-    Ok(match format {
-        GraphFormat::Json => write::node_link(&topology),
-        GraphFormat::Graphml => write::graphml(&topology),
-        GraphFormat::Dot => write::dot(&topology),
-    })
-}
-
 /// The facts of an experiment's network, and the paths between the two hosts of `pair`: names of nodes, or numbers of
 /// hosts.
 ///
@@ -144,7 +118,7 @@ pub fn graph_text(loaded: &Loaded, format: GraphFormat) -> Result<String, LabErr
 /// What is wrong with `[fabric]` or `[transport]`, with its place; or there is no such host.
 pub fn topology(loaded: &Loaded, pair: Option<[&str; 2]>) -> Result<TopologyReport, LabError> {
     const SHOWN: u32 = 16;
-    let topology = build(loaded)?;
+    let topology = network::topology(loaded)?;
     let transport = loaded.experiment.transport.config();
     let transport = transport.map_err(|(key, e)| loaded.error_at(&["transport", key], &e))?;
     let (data, ack) = (transport.mss + transport.header, transport.ack);
@@ -206,16 +180,6 @@ pub fn topology(loaded: &Loaded, pair: Option<[&str; 2]>) -> Result<TopologyRepo
         ack_bytes: ack,
         paths: pair.map(entry),
     })
-}
-
-fn build(loaded: &Loaded) -> Result<Topology, LabError> {
-    let experiment = &loaded.experiment;
-    let built = network::build(&experiment.fabric, &experiment.changes);
-    let (topology, _) = built.map_err(|(path, message)| {
-        let path: Vec<&str> = path.iter().map(String::as_str).collect();
-        loaded.error_at(&path, &message)
-    })?;
-    Ok(topology)
 }
 
 /// The node of a host: by its name, or the first address of the host with this number.

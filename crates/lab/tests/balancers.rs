@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tresse_experiment::keys::balancers::{Declaration, Follows, all, find};
 use tresse_fabric::{Balancing, Feedback, FlagConfig, HolnetConfig};
-use tresse_lab::balancers::{Declaration, Follows, all, find};
 use tresse_units::MICROSECOND;
 
 fn balancer(name: &str) -> &'static Declaration {

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use tresse_cli::catalogue::controllers;
 use tresse_controllers::{Controller, built_in};
-use tresse_lab::catalogue;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/controllers.md");
 
@@ -56,18 +56,18 @@ fn page(controllers: &[Controller]) -> String {
         .to_owned();
     for c in controllers {
         let (coupled, linux) = (yes(c.coupled()), yes(c.attachable()));
-        let signals = catalogue::strongest_signals(c);
+        let signals = controllers::strongest_signals(c);
         let (name, title) = (c.name(), c.title().replace('|', "\\|"));
         writeln!(page, "| [{name}](#{name}) | {title} | {coupled} | {signals} | {linux} |")
             .expect("a string");
     }
     let files = files(controllers);
     for c in controllers {
-        write!(page, "\n## {}\n\n{}\n", c.name(), catalogue::facts(c)).expect("a string");
+        write!(page, "\n## {}\n\n{}\n", c.name(), controllers::facts(c)).expect("a string");
         let (_, declared) = files.iter().find(|(file, _)| *file == c.source_file()).expect("it has a file");
         // One comment heads a file of several.
         match declared[0].name() {
-            first if first == c.name() => page += &catalogue::header(c),
+            first if first == c.name() => page += &controllers::header(c),
             first => writeln!(page, "Its file's header stands at [{first}](#{first}).").expect("a string"),
         }
     }

@@ -1,6 +1,7 @@
 //! Links that change during a run, and what is wrong with them.
 
-use tresse_lab::{Options, Plan, Profile, Report, Source, Status, Watch, load, resolve, run};
+use tresse_experiment::{Plan, Profile, Source, plan as resolve, read as load};
+use tresse_lab::{Options, Report, Status, Watch, runner as run};
 
 /// Two hosts, each under a leaf of its own, which send to each other.
 const PAIR: &str = r#"title = "t"

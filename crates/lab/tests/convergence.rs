@@ -2,9 +2,10 @@
 
 mod reading;
 
-use reading::{Table, measure, plan};
 use tempfile::TempDir;
-use tresse_lab::{Loaded, Plan, Profile, Source, load, resolve};
+use tresse_experiment::{Loaded, Plan, Profile, Source, plan as resolve, read as load};
+
+use reading::{Table, measure, plan};
 
 const DUMBBELL: &str = r#"
 title = "t"

@@ -1,7 +1,8 @@
 //! The built-in experiments, and what the profile and the settings make of them.
 
 use serde_json::Value;
-use tresse_lab::{Options, Plan, Profile, Report, Watch, find, load, optimum, resolve, run};
+use tresse_experiment::{Plan, Profile, find, plan as resolve, read as load};
+use tresse_lab::{Options, Report, Watch, optimum, runner as run};
 
 #[test]
 fn the_quick_profile_cuts_rounds_and_says_so() {

@@ -1,9 +1,8 @@
 //! Flow files: what they say becomes flows, and what is wrong in them is told with its place.
 
-use tresse_lab::flow_file::{Flow, read, tasks, write};
-use tresse_lab::host_names::{Host, Hosts};
-use tresse_lab::units::{Bytes, Duration};
-use tresse_units::NEVER;
+use tresse_experiment::keys::host_names::{Host, Hosts};
+use tresse_experiment::read::flow_file::{Flow, read, tasks, write};
+use tresse_units::{Bytes, Duration, NEVER};
 use tresse_workload::{Action, Source, Start};
 
 fn hosts() -> Hosts {
@@ -145,14 +144,15 @@ fn what_is_written_is_read_back() {
 #[test]
 fn a_list_in_an_experiment_is_the_same() {
     let table = |flows: &str| -> String {
-        let text = tresse_lab::find("xmp/table1").expect("built in").text.replace("k = 8 ", "k = 4 ");
+        let text = tresse_experiment::find("xmp/table1").expect("built in").text.replace("k = 8 ", "k = 4 ");
         let workloads = text.find("[workloads.").expect("it has workloads");
         format!("{}[workloads.few]\npattern = \"flows\"\n{flows}", &text[..workloads])
     };
     let plan = |flows: &str| {
-        let source = tresse_lab::Source { name: "few.toml".into(), text: table(flows) };
-        let loaded = tresse_lab::load(source, tresse_lab::Profile::Full, &[]).map_err(|e| e.to_string())?;
-        tresse_lab::resolve(&loaded, &[]).map_err(|e| e.to_string())
+        let source = tresse_experiment::Source { name: "few.toml".into(), text: table(flows) };
+        let loaded = tresse_experiment::read(source, tresse_experiment::Profile::Full, &[])
+            .map_err(|e| e.to_string())?;
+        tresse_experiment::plan(&loaded, &[]).map_err(|e| e.to_string())
     };
     let flows = "flow = [
         { from = 0, to = \"host 1\", size = \"1kB\" },

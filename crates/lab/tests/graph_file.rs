@@ -2,8 +2,9 @@
 
 use std::fs;
 
+use tresse_exchange::{GraphFormat, graph_text};
+use tresse_experiment::{Profile, Source, find, plan as resolve, read as load};
 use tresse_fabric::{ShortestPaths, Threshold, Topology};
-use tresse_lab::{GraphFormat, Profile, Source, find, graph_text, load, resolve};
 use tresse_units::{MICROSECOND, MILLISECOND};
 
 const GIGABIT: u64 = 1_000_000_000;

@@ -1,6 +1,6 @@
 //! The transport's keys: what a profile gives, and what stands beside it.
 
-use tresse_lab::{Profile, Source, find, load, resolve};
+use tresse_experiment::{Profile, Source, find, plan as resolve, read as load};
 use tresse_transport::{Config, Gro, Recovery, Reduction, Scheduler};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
 

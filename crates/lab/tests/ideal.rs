@@ -2,15 +2,16 @@
 
 mod alone;
 
-use alone::{GIGABIT, HEADER, MSS, UNLIMITED, alone, leaf_spine};
 use proptest::prelude::*;
 use tresse_fabric::{
     Arrival, Ecn, Entity, Fabric, FatTree, FatTreeConfig, Header, Loss, Mapping, Network, NonEct, PortConfig,
     Probability, ShortestPaths, Topology, VirtualHosts, VirtualHostsConfig,
 };
-use tresse_lab::ideal::Ideals;
+use tresse_lab::engine::ideal::Ideals;
 use tresse_sim::Step;
 use tresse_units::{MICROSECOND, NEVER, SECOND, Time};
+
+use alone::{GIGABIT, HEADER, MSS, UNLIMITED, alone, leaf_spine};
 
 /// A full packet at 1 Gbit/s.
 const PACKET: Time = 12 * MICROSECOND;

@@ -7,9 +7,11 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use reading::{Table, measure, plan};
 use tempfile::TempDir;
-use tresse_lab::{Loaded, Options, Plan, Profile, Report, Source, Status, Watch, run};
+use tresse_experiment::{Loaded, Plan, Profile, Source};
+use tresse_lab::{Options, Report, Status, Watch, runner as run};
+
+use reading::{Table, measure, plan};
 
 const INCAST: &str = r#"
 title = "t"

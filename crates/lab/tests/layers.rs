@@ -5,11 +5,13 @@ mod alone;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use alone::{GIGABIT, MSS, alone, leaf_spine};
+use tresse_experiment::keys::metrics::HOSTS;
 use tresse_fabric::Topology;
-use tresse_lab::layers::{HOSTS, Lengths, QueueSampler};
+use tresse_lab::observe::queues::{Lengths, QueueSampler};
 use tresse_sim::Step;
 use tresse_units::{MICROSECOND, Time};
+
+use alone::{GIGABIT, MSS, alone, leaf_spine};
 
 const PACKETS: u64 = 300;
 const INTERVAL: Time = 7 * MICROSECOND;

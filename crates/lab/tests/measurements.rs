@@ -2,9 +2,10 @@
 
 mod reading;
 
-use reading::{Table, measure, plan};
 use tempfile::TempDir;
-use tresse_lab::{Loaded, Plan, Source};
+use tresse_experiment::{Loaded, Plan, Source};
+
+use reading::{Table, measure, plan};
 
 /// 16 hosts at 1 Gbit/s, whose queues drop and mark nothing.
 const FAT_TREE: &str = r#"
@@ -213,7 +214,7 @@ flow = [
 /// Every table that a run can leave, and each of its columns.
 #[test]
 fn the_page_of_results_lists_every_column() {
-    let page = tresse_lab::parts::explain("results").expect("a page");
+    let page = tresse_cli::catalogue::explain("results").expect("a page");
     let jobs = "[workloads.w]\npattern = \"incast\"\nsize = \"10kB\"\nservers = 3";
     let settings = ["measure.samples=1ms", "measure.convergence={}"];
     let dir = TempDir::new().expect("a temporary folder");

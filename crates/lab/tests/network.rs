@@ -1,7 +1,9 @@
 //! What `[fabric]` makes of a network: topologies, single links, routing, and what is wrong with them.
 
+use tresse_experiment::plan::network::Routing;
+use tresse_experiment::{Plan, Profile, Source, plan as resolve, read as load};
 use tresse_fabric::Balancing;
-use tresse_lab::{Options, Plan, Profile, Report, Routing, Source, Status, Watch, load, resolve, run};
+use tresse_lab::{Options, Report, Status, Watch, runner as run};
 use tresse_transport::Plb;
 use tresse_units::SECOND;
 

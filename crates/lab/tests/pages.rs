@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use tresse_lab::{Plan, Profile, Source, load, resolve};
+use tresse_experiment::{Plan, Profile, Source, plan as resolve, read as load};
 
 /// The indented blocks of a page that have a table of workloads.
 fn examples(page: &str) -> Vec<String> {
@@ -21,7 +21,7 @@ fn examples(page: &str) -> Vec<String> {
 
 /// An example in a fat tree of 16 hosts, with schemes of the names that pages use.
 fn plan(example: &str, folder: &Path) -> Result<Plan, String> {
-    let table = tresse_lab::find("xmp/table1").expect("built in").text;
+    let table = tresse_experiment::find("xmp/table1").expect("built in").text;
     let fabric = &table[..table.find("[schemes.").expect("it has schemes")];
     let fabric = match example.contains("DN1") {
         false => fabric.replace("k = 8 ", "k = 4 "),

@@ -1,9 +1,10 @@
 //! The options of ports: where two say the same thing, the same happens; where one is wrong, it is named.
 
 use tempfile::TempDir;
+use tresse_experiment::plan::port_options::PortConfigs;
+use tresse_experiment::{Loaded, Plan, Profile, find, plan as resolve, read as load};
 use tresse_fabric::{ClassMark, Threshold};
-use tresse_lab::port_options::PortConfigs;
-use tresse_lab::{Loaded, Options, Plan, Profile, Report, Watch, find, load, resolve, run};
+use tresse_lab::{Options, Report, Watch, runner as run};
 use tresse_units::MICROSECOND;
 
 /// XMP's table 1 on 16 hosts, a round of small flows under DCTCP and LIA, with `more` settings.

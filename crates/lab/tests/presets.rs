@@ -1,7 +1,9 @@
 //! HOLNET's design space: every preset runs, with each way to detect congestion, and what is wrong is named.
 
-use tresse_lab::presets::ALL;
-use tresse_lab::{Options, Plan, Profile, Report, Routing, Source, Status, Watch, load, resolve, run};
+use tresse_experiment::plan::network::Routing;
+use tresse_experiment::plan::presets::ALL;
+use tresse_experiment::{Plan, Profile, Source, plan as resolve, read as load};
+use tresse_lab::{Options, Report, Status, Watch, runner as run};
 
 const EXPERIMENT: &str = r#"title = "t"
 [fabric]
@@ -24,7 +26,7 @@ size = "200kB"
 rounds = 1
 "#;
 
-fn plan(scheme: &str) -> Result<(tresse_lab::Loaded, Plan), String> {
+fn plan(scheme: &str) -> Result<(tresse_experiment::Loaded, Plan), String> {
     let source = Source { name: "t.toml".to_owned(), text: format!("{EXPERIMENT}[schemes.s]\n{scheme}\n") };
     let loaded = load(source, Profile::Full, &[]).map_err(|e| e.to_string())?;
     let plan = resolve(&loaded, &[]).map_err(|e| e.to_string())?;
@@ -111,7 +113,7 @@ fn flags_need_queues_with_a_limit() {
 #[test]
 fn every_preset_has_the_page_of_all() {
     for preset in ALL {
-        assert_eq!(tresse_lab::parts::explain(preset.name), tresse_lab::parts::explain("holnet"));
+        assert_eq!(tresse_cli::catalogue::explain(preset.name), tresse_cli::catalogue::explain("holnet"));
     }
 }
 

@@ -2,10 +2,12 @@
 
 mod reading;
 
-use reading::measure;
 use tempfile::TempDir;
-use tresse_lab::replications::Replications;
-use tresse_lab::{Loaded, Profile, Report, Source, Status, load, resolve};
+use tresse_experiment::keys::stopping_rule::Replications;
+use tresse_experiment::{Loaded, Profile, Source, plan as resolve, read as load};
+use tresse_lab::{Report, Status};
+
+use reading::measure;
 
 /// Flows of random sizes over a dumbbell: their goodput depends on the seed.
 const TEXT: &str = r#"title = "Replications"

@@ -4,8 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use tresse_lab::reproduction::{Reproduction, Stored, page, times};
-use tresse_lab::{Profile, paper, papers};
+use tresse_experiment::Profile;
+use tresse_experiment::read::built_in;
+use tresse_reproduction::pages::{Reproduction, Stored, page, times};
+use tresse_reproduction::paper;
 
 /// Writes the page instead of comparing it.
 const UPDATE: &str = "TRESSE_UPDATE_DOCS";
@@ -70,7 +72,7 @@ fn the_results_are_of_today() {
 
 #[test]
 fn every_experiment_claim_and_number_stands_in_the_page() {
-    for (name, experiment) in papers::all() {
+    for (name, experiment) in built_in::all() {
         assert!(PAGE.contains(&format!("\n    tresse run {name}")), "{name}");
         assert!(PAGE.contains(&format!("### {}\n", experiment.title)), "{name}");
         for claim in &experiment.claims {

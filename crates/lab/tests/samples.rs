@@ -5,9 +5,10 @@ mod reading;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reading::{Table, measure};
 use tempfile::TempDir;
-use tresse_lab::{Loaded, Plan, Profile, find, load, resolve};
+use tresse_experiment::{Loaded, Plan, Profile, find, plan as resolve, read as load};
+
+use reading::{Table, measure};
 
 /// Two rounds of 16 flows, about 100 ms: with every scheme, LIA's losses and timeouts included.
 fn plan(more: &[&str]) -> (Loaded, Plan) {

@@ -2,9 +2,10 @@
 
 mod reading;
 
-use reading::{measure, plan};
 use tempfile::TempDir;
-use tresse_lab::{Profile, Source, load, resolve};
+use tresse_experiment::{Profile, Source, plan as resolve, read as load};
+
+use reading::{measure, plan};
 
 /// Two flows in a pod and one between pods, in two groups; two schemes side by side.
 const EXPERIMENT: &str = r#"

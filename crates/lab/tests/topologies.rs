@@ -1,6 +1,8 @@
 //! The papers' small networks in experiment files: their paths and RTTs, that flows run over them, and what is refused.
 
-use tresse_lab::{Options, Plan, Profile, Routing, Source, Status, Watch, load, resolve, run};
+use tresse_experiment::plan::network::Routing;
+use tresse_experiment::{Plan, Profile, Source, plan as resolve, read as load};
+use tresse_lab::{Options, Status, Watch, runner as run};
 use tresse_units::MICROSECOND;
 
 const EXPERIMENT: &str = r#"title = "t"
@@ -109,7 +111,7 @@ fn the_papers_networks_have_their_paths_and_rtts() {
         for &(from, to, count, rtt) in wanted {
             assert_eq!(paths(&plan, from, to), (count, rtt), "{fabric}: {from} to {to}");
         }
-        assert!(tresse_lab::parts::explain(fabric.split('"').nth(1).expect("its name")).is_some());
+        assert!(tresse_cli::catalogue::explain(fabric.split('"').nth(1).expect("its name")).is_some());
     }
 }
 

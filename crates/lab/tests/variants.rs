@@ -2,10 +2,11 @@
 
 mod reading;
 
-use reading::{Table, measure};
 use tempfile::TempDir;
+use tresse_experiment::{Case, Loaded, Plan, Profile, Source, plan as resolve, read as load};
 use tresse_fabric::Threshold;
-use tresse_lab::{Case, Loaded, Plan, Profile, Source, load, resolve};
+
+use reading::{Table, measure};
 
 /// A dumbbell of two pairs, with what follows its workload.
 fn text(more: &str) -> String {

@@ -1,9 +1,10 @@
 //! Virtualised hosts in an experiment, and how well path-sharing detection does on them.
 
 use tempfile::TempDir;
-use tresse_lab::{Options, Plan, Profile, Report, Source, Watch, find, load, resolve, run};
+use tresse_experiment::{Plan, Profile, Source, find, plan as resolve, read as load};
+use tresse_lab::{Options, Report, Watch, runner as run};
 
-fn plan(settings: &[&str]) -> Result<(tresse_lab::Loaded, Plan), String> {
+fn plan(settings: &[&str]) -> Result<(tresse_experiment::Loaded, Plan), String> {
     let settings: Vec<String> = settings.iter().map(|&s| s.to_owned()).collect();
     let loaded = load(find("vmcc/table3").expect("built in"), Profile::Quick, &settings);
     let loaded = loaded.map_err(|e| e.to_string())?;

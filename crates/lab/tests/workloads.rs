@@ -2,9 +2,11 @@
 
 mod reading;
 
-use reading::{Table, measure, plan};
 use tempfile::TempDir;
-use tresse_lab::{Loaded, Plan, Report, Source, load, resolve};
+use tresse_experiment::{Loaded, Plan, Source, plan as resolve, read as load};
+use tresse_lab::Report;
+
+use reading::{Table, measure, plan};
 
 /// XMP's testbed with two bottlenecks of 100 Mbit/s.
 const TESTBED: &str = r#"
@@ -46,7 +48,7 @@ fn run(workloads: &str, settings: &[&str]) -> (Report, TempDir) {
 
 fn error(workloads: &str) -> String {
     let source = Source { name: "t.toml".to_owned(), text: format!("{TESTBED}\n{workloads}") };
-    let plan = load(source, tresse_lab::Profile::Full, &[]).and_then(|loaded| resolve(&loaded, &[]));
+    let plan = load(source, tresse_experiment::Profile::Full, &[]).and_then(|loaded| resolve(&loaded, &[]));
     plan.map(drop).expect_err("it makes no sense").to_string()
 }
 

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use tresse_lab::experiment::{Experiment, Kind, Verdict};
-use tresse_lab::reproduction::{Reproduced, Reproduction, section};
-use tresse_lab::{Status, shown};
+use tresse_experiment::keys::Experiment;
+use tresse_experiment::keys::claims::{Kind, Verdict};
+use tresse_lab::Status;
+use tresse_reproduction::metric_display;
+use tresse_reproduction::pages::{Reproduced, Reproduction, section};
 
-use crate::Failure;
-use crate::claims;
 use crate::table::Table;
+use crate::{Failure, claims};
 
 /// An experiment's results as text.
 pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) -> io::Result<()> {
@@ -50,9 +51,11 @@ pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) 
 fn numbers(result: &Reproduced) -> Table {
     let mut table = Table::new(&["metric", "case", "paper", "ours", "±95 %", "ratio"]);
     for n in &result.comparison.numbers {
-        let number = |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| shown::value(&n.metric, v));
+        let number =
+            |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| metric_display::value(&n.metric, v));
         let ratio = n.ratio.map_or_else(|| "-".to_owned(), |r| format!("{r:.2}"));
-        let cells = [shown::name(&n.metric), n.of.clone(), number(Some(n.published)), number(n.ours)];
+        let cells =
+            [metric_display::name(&n.metric), n.of.clone(), number(Some(n.published)), number(n.ours)];
         table.row(cells.into_iter().chain([number(n.ci95), ratio]).collect());
     }
     table

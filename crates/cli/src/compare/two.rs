@@ -1,12 +1,15 @@
 //! Two runs against each other, case by case.
 
 use std::fmt::{self, Write};
+use tresse_lab::record::metric::Metric;
+use tresse_lab::record::report::Report;
 
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
-use tresse_lab::experiment::Verdict;
-use tresse_lab::{CaseResult, Finished, Metrics, Status, shown};
+use tresse_experiment::keys::claims::Verdict;
+use tresse_lab::{CaseResult, Finished, Metrics, Status};
+use tresse_reproduction::metric_display;
 
 use crate::Failure;
 use crate::table::Table;
@@ -249,7 +252,8 @@ impl Pair {
             });
             let is_shown = |name: &String| self.shown.contains(name);
             for (part, name, pair) in whole.chain(groups).filter(|(_, name, _)| is_shown(name)) {
-                let number = |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| shown::value(name, v));
+                let number =
+                    |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| metric_display::value(name, v));
                 let apart = match pair.apart {
                     Some(true) => "apart",
                     Some(false) => "overlap",
@@ -257,7 +261,7 @@ impl Pair {
                 };
                 table.row(vec![
                     format!("{}{part}", case.label),
-                    shown::name(name),
+                    metric_display::name(name),
                     number(Some(pair.left)),
                     number(pair.left_ci95),
                     number(Some(pair.right)),

@@ -4,8 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tresse_lab::reproduction::runs_alike;
-use tresse_lab::{LabError, Loaded, Status, Tally};
+use tresse_experiment::{LabError, Loaded};
+use tresse_lab::Status;
+use tresse_reproduction::Tally;
+use tresse_reproduction::pages::runs_alike;
 
 use crate::Failure;
 

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{fails, own_controller, tresse};
 use tempfile::TempDir;
+
+use crate::common::{fails, own_controller, tresse};
 
 const TABLE_1: &str = include_str!("../../../../papers/xmp/table1.toml");
 

@@ -1,8 +1,9 @@
 //! The commands that tell facts: list, explain, schema, controller trace.
 
-use crate::common::tresse;
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::common::tresse;
 
 fn stdout(args: &[&str], input: &str) -> String {
     let dir = TempDir::new().expect("a temporary folder");

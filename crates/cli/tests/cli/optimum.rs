@@ -1,8 +1,9 @@
 //! The optimum: by itself, and beside what was simulated.
 
-use crate::common::{SMALL, fails, own_controller, tresse};
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::common::{SMALL, fails, own_controller, tresse};
 
 fn json(dir: &TempDir, args: &[&str]) -> Value {
     let output = tresse(dir.path()).args(args).arg("--json").output().expect("the command starts");

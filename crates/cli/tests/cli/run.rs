@@ -4,10 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
 
-use crate::common::{SMALL, interrupt, own_controller, tresse, wait_until};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::common::{SMALL, interrupt, own_controller, tresse, wait_until};
 
 fn small(dir: &Path, more: &[&str]) -> Value {
     let output = tresse(dir).args(SMALL).args(more).arg("--json").output().expect("the command starts");

@@ -2,9 +2,10 @@
 
 use std::fs;
 
-use crate::common::{fails, tresse};
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::common::{fails, tresse};
 
 fn show(dir: &TempDir, args: &[&str]) -> String {
     let output =

@@ -1,9 +1,10 @@
 //! What ends: rounds, and the whole unit.
 
 use super::Engine;
-use crate::convergence::Converging;
-use crate::layers::QueueSampler;
-use crate::unit::{self, Outcome, Rows};
+use crate::observe::convergence::Converging;
+use crate::observe::queues::QueueSampler;
+use crate::record::outcome::{Outcome, Rows};
+use crate::setup;
 
 impl<M, E> Engine<'_, M>
 where
@@ -70,7 +71,7 @@ where
             hops: self.world.fabric().hops(),
             lost: counters().map(|c| c.lost).sum(),
             marks: counters().map(|c| c.marks).sum(),
-            links: unit::totals(&self.world, &self.case.setting.fabric),
+            links: setup::totals(&self.world, &self.case.setting.fabric),
             rtts: self.world.rtts().to_vec(),
             windows: self.windows.finish(self.world.now(), &self.case.groups),
             converged,

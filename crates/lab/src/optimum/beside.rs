@@ -1,17 +1,17 @@
 //! The optimum beside the rounds that were simulated.
 
 use indexmap::IndexMap;
+use tresse_experiment::plan::Case;
+use tresse_experiment::plan::bound_scheme::Carrier;
+use tresse_experiment::plan::parts::Part;
 use tresse_optimum::claims::Standing;
 use tresse_optimum::distance::Distance;
 use tresse_optimum::solve::solve;
 
 use super::round::Round;
 use super::words;
-use crate::carriers::Carrier;
-use crate::metrics::percentile;
-use crate::resolve::Case;
-use crate::unit::{Begun, Flow};
-use crate::workloads::Part;
+use crate::record::flow::{Begun, Flow};
+use crate::record::metric::percentile;
 
 /// The optimum of one round, and how far its flows were from it.
 #[derive(Debug, Clone)]
@@ -108,18 +108,6 @@ pub(super) fn why_none(carrier: &Carrier, round: &Round) -> Option<String> {
         Some(_) => None,
     }
 }
-
-/// The keys of [`summary`].
-pub const KEYS: [&str; 8] = [
-    "goodput_mean_bps",
-    "goodput_p10_bps",
-    "goodput_p50_bps",
-    "goodput_p90_bps",
-    "goodput_distance_mean",
-    "goodput_distance_max",
-    "utility_distance_mean",
-    "rounds",
-];
 
 /// The rounds together, as a case's result shows them.
 pub fn summary(optima: &[&Optima]) -> IndexMap<&'static str, f64> {

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indexmap::IndexMap;
 use serde::Serialize;
+use tresse_experiment::plan::{Case, Plan};
+use tresse_experiment::read::{Loaded, Profile};
 use tresse_fabric::Topology;
 use tresse_optimum::claims::Claim;
 use tresse_optimum::distance::Distance;
@@ -15,10 +17,8 @@ use tresse_optimum::solve::{Optimum, solve, total_utility};
 use super::beside::{goodputs, why_none};
 use super::round::Round;
 use super::words;
-use crate::load::{Loaded, Profile};
-use crate::resolve::{Case, Plan};
-use crate::summary::axes;
-use crate::unit;
+use crate::metric::summary::axes;
+use crate::setup;
 
 /// What `tresse optimum --json` prints.
 #[derive(Debug, Clone, Serialize)]
@@ -170,7 +170,7 @@ pub fn optimum(loaded: &Loaded, plan: &Plan, profile: Profile, seed: u64, parall
 }
 
 fn one(case: &Case, seed: u64) -> OptimumCase {
-    let begun = unit::first(case, seed);
+    let begun = setup::first(case, seed);
     let controller = case.carriers[0].controllers.controller().name();
     let why = match case.carrier() {
         None => Some(words::SEVERAL.to_owned()),

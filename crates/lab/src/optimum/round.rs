@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tresse_controllers::Scheme;
+use tresse_experiment::plan::Case;
+use tresse_experiment::plan::bound_scheme::Carrier;
 use tresse_fabric::{Probability, Topology};
 use tresse_optimum::claims::{Claim, Subflows, claim};
 use tresse_optimum::fluid::{self, Link, Network, Path, Signal};
 use tresse_optimum::problem::Problem;
 
-use crate::carriers::Carrier;
-use crate::resolve::Case;
-use crate::unit::{self, Begun};
+use crate::record::flow::Begun;
+use crate::setup;
 
 /// Flows of a case that are there together: nobody has finished. One carrier has them all, and their paths must be
 /// fixed: see [`words::no_fixed_paths`](super::words::no_fixed_paths).
@@ -62,7 +63,7 @@ impl Round {
         let bytes = transport.mss + transport.header;
         let routes: Vec<Vec<Vec<u32>>> = begun
             .iter()
-            .map(|c| unit::ways(case, seed, c).paths().iter().map(|p| p.there.clone()).collect())
+            .map(|c| setup::ways(case, seed, c).paths().iter().map(|p| p.there.clone()).collect())
             .collect();
         let used: BTreeMap<u32, usize> = routes.iter().flatten().flatten().map(|&port| (port, 0)).collect();
         let links: BTreeMap<u32, usize> = used.into_keys().zip(0..).collect();
@@ -183,11 +184,11 @@ fn loss(fabric: &Topology, ports: &[u32]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Plan, Profile, find, load, resolve};
+    use tresse_experiment::{Plan, Profile, find, plan as resolve, read as load};
 
     fn first(plan: &Plan) -> Round {
         let case = &plan.cases[0];
-        Round::new(case, &case.carriers[0], 1, &unit::first(case, 1))
+        Round::new(case, &case.carriers[0], 1, &setup::first(case, 1))
     }
 
     fn round(settings: &[&str], only: &str) -> Round {

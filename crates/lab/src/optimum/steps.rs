@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use tresse_experiment::plan::Case;
 use tresse_units::Time;
 
 use super::beside::MOST_ROUNDS;
 use super::together::Together;
-use crate::changes::Links;
-use crate::resolve::Case;
-use crate::unit::Begun;
+use crate::engine::link_events::Links;
+use crate::record::flow::Begun;
 
 /// Nothing more is told of the optimum.
 #[derive(Debug)]

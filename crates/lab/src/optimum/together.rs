@@ -1,5 +1,7 @@
 //! The optimum while flows of one set end: a step function of time.
 
+use tresse_experiment::plan::Case;
+use tresse_experiment::plan::parts::Part;
 use tresse_optimum::problem::Problem;
 use tresse_optimum::solve::{OptimumError, solve};
 use tresse_units::Time;
@@ -7,10 +9,8 @@ use tresse_units::Time;
 use super::beside::why_none;
 use super::round::Round;
 use super::words;
-use crate::changes::Links;
-use crate::resolve::Case;
-use crate::unit::Begun;
-use crate::workloads::Part;
+use crate::engine::link_events::Links;
+use crate::record::flow::Begun;
 
 /// The optimal goodputs of those flows of a set that have not ended, integrated over time.
 ///
@@ -140,12 +140,13 @@ mod tests {
     use tresse_optimum::utility::Utility;
 
     use super::*;
-    use crate::{Plan, Profile, find, load, resolve, unit};
+    use crate::setup;
+    use tresse_experiment::{Plan, Profile, find, plan as resolve, read as load};
 
     /// The flows of the first round.
     fn of(plan: &Plan, links: &Links) -> Option<Together> {
         let case = &plan.cases[0];
-        Together::of(case, 1, &unit::first(case, 1), 0, links)
+        Together::of(case, 1, &setup::first(case, 1), 0, links)
     }
 
     /// Three flows on a link of 90 bit/s, which proportional fairness divides evenly.
@@ -219,10 +220,10 @@ mod tests {
             + &change("1ms", "rate = \"500Mbps\"")
             + &change("2ms", "failed = true")
             + &change("3ms", "failed = false");
-        let source = crate::Source { name: "t".to_owned(), text };
+        let source = tresse_experiment::Source { name: "t".to_owned(), text };
         let loaded = load(source, Profile::Full, &[]).expect("valid");
         let plan = resolve(&loaded, &["scheme=xmp".to_owned(), "subflows=2".to_owned()]).expect("valid");
-        let mut world = unit::world(&plan.cases[0], 1);
+        let mut world = setup::world(&plan.cases[0], 1);
         let mut links = Links::new(plan.fabric(), &plan.cases[0].setting.changes);
         let mut steps = of(&plan, &links).expect("XMP claims an optimum");
         for wanted in [2e9, 1.5e9, 1e9, 1.5e9] {
@@ -255,7 +256,7 @@ mod tests {
             let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
             let plan = resolve(&loaded, &only).expect("valid");
             let case = &plan.cases[0];
-            let round = Round::new(case, &case.carriers[0], 1, &unit::first(case, 1));
+            let round = Round::new(case, &case.carriers[0], 1, &setup::first(case, 1));
             let flows = round.problem().expect("XMP has a utility").flows;
             let links = Links::new(plan.fabric(), &[]);
             let mut steps = of(&plan, &links).expect("XMP claims an optimum");

@@ -1,15 +1,14 @@
 //! What is said of utilities, and of problems and models that have no answer.
 
+use tresse_experiment::plan::Case;
+use tresse_experiment::plan::bound_scheme::Carrier;
+use tresse_experiment::plan::network::Routing;
 use tresse_fabric::Balancing;
 use tresse_optimum::claims::{Objective, Standing};
 use tresse_optimum::fluid::FluidError;
 use tresse_optimum::problem::Pooling;
 use tresse_optimum::solve::OptimumError;
 use tresse_optimum::utility::Utility;
-
-use crate::carriers::Carrier;
-use crate::network::Routing;
-use crate::resolve::Case;
 
 /// A utility in words.
 pub(super) fn utility(objective: &Objective, standing: Standing) -> String {

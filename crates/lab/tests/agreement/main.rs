@@ -19,6 +19,7 @@ use links::{FAST, Net, Queue, mean_of};
 use networks::{alone, connection, named, network, path};
 use tresse_optimum::fluid::{Fluid, Link, Signal};
 use tresse_units::{SECOND, Time};
+use tresse_units::{SECOND, Time};
 use walk::Walk;
 
 const BITS: f64 = PACKET as f64 * 8.0;

@@ -1,6 +1,6 @@
 //! What is wrong with claims and published numbers, with its place.
 
-use tresse_lab::{Profile, Source, load, resolve};
+use tresse_experiment::{Profile, Source, plan as resolve, read as load};
 
 use super::EXPERIMENT;
 

@@ -8,7 +8,8 @@ mod readings;
 mod verdicts;
 
 use serde_json::{Value, json};
-use tresse_lab::{ClaimResult, Comparison, Finished};
+use tresse_lab::Finished;
+use tresse_reproduction::{ClaimResult, Comparison};
 
 /// Two schemes of several numbers of subflows and one of one, two patterns.
 const EXPERIMENT: &str = r#"

@@ -1,8 +1,9 @@
 //! Which cases, and which pairs of cases, a claim is of.
 
+use tresse_experiment::keys::claims::Verdict;
+use tresse_reproduction::ClaimResult;
+
 use super::{claim, measured};
-use tresse_lab::ClaimResult;
-use tresse_lab::experiment::Verdict;
 
 /// A claim of goodput whose values are told apart by the number at the end of their labels.
 fn of(keys: &str, cases: &[(&str, f64)]) -> Option<ClaimResult> {

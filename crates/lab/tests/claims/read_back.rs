@@ -3,9 +3,10 @@
 use std::fs;
 
 use tempfile::TempDir;
-use tresse_lab::experiment::Verdict;
-use tresse_lab::replications::Replications;
-use tresse_lab::{Finished, Loaded, Options, Plan, Profile, Report, Source, Watch, load, resolve, run};
+use tresse_experiment::keys::claims::Verdict;
+use tresse_experiment::keys::stopping_rule::Replications;
+use tresse_experiment::{Loaded, Plan, Profile, Source, plan as resolve, read as load};
+use tresse_lab::{Finished, Options, Report, Watch, runner as run};
 
 use super::run_json;
 
@@ -113,7 +114,7 @@ fn windows_and_claims_of_a_run_and_of_its_file() {
     let json = |report: &Report| serde_json::to_value(report).expect("plain data");
     assert_eq!(json(&back.report), json(&report));
     let comparison = back.comparison();
-    assert_eq!(comparison, tresse_lab::comparison(&loaded.experiment, &report));
+    assert_eq!(comparison, tresse_reproduction::comparison(&loaded.experiment, &report));
     assert_eq!(comparison.claims, report.claims);
     assert_eq!((comparison.summary.claims, comparison.summary.claims_hold), (3, 2));
     assert_eq!((comparison.summary.numbers, comparison.summary.numbers_within_20_percent), (2, 1));
@@ -187,8 +188,8 @@ fn what_is_no_run_is_refused() {
 /// What stands in the experiments that are built in, written as JSON and read back, is the same experiment.
 #[test]
 fn experiments_survive_their_way_through_a_file() {
-    for name in tresse_lab::papers::names() {
-        let source = tresse_lab::find(name).expect("built in");
+    for name in tresse_experiment::read::built_in::names() {
+        let source = tresse_experiment::find(name).expect("built in");
         let loaded = load(source, Profile::Full, &[]).unwrap_or_else(|e| panic!("{e}"));
         let text = serde_json::to_string(&loaded.resolved).expect("plain data");
         let back: toml::Table = serde_json::from_str(&text).expect("a table");

@@ -1,8 +1,8 @@
 //! Every form of claim with every verdict, and the intervals.
 
 use serde_json::json;
-use tresse_lab::FormName;
-use tresse_lab::experiment::Verdict::{self, DoesNotHold, Holds, Inconclusive};
+use tresse_experiment::FormName;
+use tresse_experiment::keys::claims::Verdict::{self, DoesNotHold, Holds, Inconclusive};
 
 use super::{case, claim, measured, run_json};
 

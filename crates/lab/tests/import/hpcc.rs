@@ -1,10 +1,12 @@
 //! The HPCC simulator's files.
 
 use serde_json::Value;
-use tresse_lab::import::Format;
+use tresse_exchange::import::Format;
+use tresse_experiment::keys;
+use tresse_lab::runner;
 
 use crate::generators::{hpcc_fat, traffic_gen};
-use crate::{experiment, file, imported, refused, run};
+use crate::{file, imported, refused};
 
 #[test]
 fn the_hpcc_simulators_fat_tree_and_flows_are_as_they_were() {

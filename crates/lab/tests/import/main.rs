@@ -8,14 +8,15 @@ mod topologies;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use generators::{allreduce, butterfly, incast, outcast_incast, permutation, serialn_alltoall};
 use serde_json::Value;
-use topologies::{FAT_TREE_1024, LEAF_SPINE_TINY, ZRS};
-use tresse_lab::flow_file;
-use tresse_lab::host_names::Hosts;
-use tresse_lab::import::{Format, Imported, Input, import};
+use tresse_exchange::import::{Format, Imported, Input, import};
+use tresse_experiment::keys::host_names::Hosts;
+use tresse_experiment::read::flow_file;
 use tresse_units::NEVER;
 use tresse_workload::{Action, Source, Start};
+
+use generators::{allreduce, butterfly, incast, outcast_incast, permutation, serialn_alltoall};
+use topologies::{FAT_TREE_1024, LEAF_SPINE_TINY, ZRS};
 
 const US: u64 = 1_000_000;
 
@@ -251,10 +252,10 @@ fn what_is_written_is_an_experiment_that_loads() {
         let path = dir.path().join("x.toml");
         let inputs: Vec<_> = files.iter().map(|&(name, text)| Input { name, text }).collect();
         import(format, &inputs, &path).unwrap().write(false).unwrap();
-        for profile in [tresse_lab::Profile::Quick, tresse_lab::Profile::Full] {
-            let source = tresse_lab::find(path.to_str().unwrap()).unwrap();
-            let loaded = tresse_lab::load(source, profile, &[]).unwrap();
-            let plan = tresse_lab::resolve(&loaded, &[]).unwrap();
+        for profile in [tresse_experiment::Profile::Quick, tresse_experiment::Profile::Full] {
+            let source = tresse_experiment::find(path.to_str().unwrap()).unwrap();
+            let loaded = tresse_experiment::read(source, profile, &[]).unwrap();
+            let plan = tresse_experiment::plan(&loaded, &[]).unwrap();
             assert_eq!((plan.fabric().hosts() as usize, plan.cases.len()), (hosts, 2), "{}", format.name());
         }
     }

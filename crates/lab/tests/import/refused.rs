@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use tresse_lab::import::{Format, Input, import};
+use tresse_exchange::import::{Format, Input, import};
+use tresse_experiment::plan::topologies::{FAT_TREE_1024, LEAF_SPINE_TINY};
 
 use crate::generators::{allreduce, hpcc_fat, permutation, traffic_gen};
 use crate::refused;
-use crate::topologies::{FAT_TREE_1024, LEAF_SPINE_TINY};
 
 #[test]
 fn another_format_is_named() {

@@ -9,8 +9,9 @@ use std::path::Path;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::{SchemaRef, UInt32Type, UInt64Type};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use tresse_lab::replications::Replications;
-use tresse_lab::{Loaded, Options, Plan, Profile, Report, Source, Watch, load, resolve, run};
+use tresse_experiment::keys::stopping_rule::Replications;
+use tresse_experiment::{Loaded, Plan, Profile, Source, plan as resolve, read as load};
+use tresse_lab::{Options, Report, Watch, runner as run};
 
 /// An experiment of this text, with these settings.
 pub fn plan(source: Source, settings: &[&str]) -> (Loaded, Plan) {

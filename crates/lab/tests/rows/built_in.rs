@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tresse_lab::{Profile, find};
+use tresse_experiment::{Profile, find};
 use tresse_units::{SECOND, Time};
 
 use crate::common::{Row, seen};
@@ -23,8 +23,10 @@ fn the_motivation_study_of_opn_has_50_flows_over_20_paths() {
         let routes = row.routes(0, 50);
         assert_eq!((routes.len(), row.rates(&routes[0]), row.rtt_us(0, 50).0), (20, vec![1000; 4], 100.0));
         let first = &row.plan.cases[0].scheme;
-        let light = |c: &tresse_lab::Case| c.label().ends_with("20-hosts") || c.label().ends_with("rto-10ms");
-        let of_first = |c: &&tresse_lab::Case| c.scheme == *first && c.subflows == Some(20) && !light(c);
+        let light =
+            |c: &tresse_experiment::Case| c.label().ends_with("20-hosts") || c.label().ends_with("rto-10ms");
+        let of_first =
+            |c: &&tresse_experiment::Case| c.scheme == *first && c.subflows == Some(20) && !light(c);
         let sizes = row.plan.cases.iter().filter(of_first).map(|case| {
             let seen = seen(&case.parts[0], Time::MAX - 1, |_| SECOND);
             assert_eq!((seen.starts.len(), seen.most_at_a_time(|s| s.from)), (20 * 50, 1), "{name}");

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use tresse_experiment::keys::Experiment;
+use tresse_experiment::plan::bound_scheme::Carrier;
+use tresse_experiment::plan::network::Routing;
+use tresse_experiment::plan::parts::Part;
+use tresse_experiment::{Case, Loaded, Plan, Profile, Source, find, plan as resolve, read as load};
 use tresse_fabric::Route;
-use tresse_lab::experiment::Experiment;
-use tresse_lab::workloads::Part;
-use tresse_lab::{
-    Carrier, Case, CaseResult, Loaded, Options, Plan, Profile, Routing, Source, Status, Watch, find, load,
-    resolve, run,
-};
+use tresse_lab::{CaseResult, Options, Status, Watch, runner as run};
 use tresse_units::{NEVER, Time};
 use tresse_workload::{Action, Job, Start};
 
@@ -22,7 +22,7 @@ pub struct Row {
 
 /// All built-in experiments, as `paper/row`.
 pub fn files() -> Vec<String> {
-    tresse_lab::papers::names().into_iter().map(str::to_owned).collect()
+    tresse_experiment::read::built_in::names().into_iter().map(str::to_owned).collect()
 }
 
 /// The text of a row.

@@ -1,6 +1,6 @@
 //! The thesis's chapter 2: HOLNET's host controllers at one and two bottlenecks, and HOLNET-UTA on a leaf-spine.
 
-use tresse_lab::Profile;
+use tresse_experiment::Profile;
 use tresse_units::{SECOND, Time};
 use tresse_workload::distributions;
 

@@ -8,6 +8,7 @@ mod list;
 mod opn;
 mod opn_load;
 mod rates;
+
 #[path = "../reading/mod.rs"]
 mod reading;
 mod thesis;
@@ -20,7 +21,7 @@ use std::collections::BTreeSet;
 
 use common::{Row, files, full, source};
 use list::ROWS;
-use tresse_lab::{Case, Profile};
+use tresse_experiment::{Case, Profile};
 
 /// The catalogue counts 58: XMP 11, OPN 13, KH 8, THESIS 18, VMCC 8.
 #[test]
@@ -35,7 +36,8 @@ fn there_are_58_rows() {
 /// Each row is an experiment that has its name; a file that belongs to no row says so.
 #[test]
 fn every_row_has_an_experiment() {
-    let known: BTreeSet<(String, String)> = tresse_lab::papers::rows().into_iter().map(owned).collect();
+    let known: BTreeSet<(String, String)> =
+        tresse_experiment::read::built_in::rows().into_iter().map(owned).collect();
     assert_eq!(known, ROWS.iter().map(|&row| owned(row)).collect());
     let used: BTreeSet<&str> = ROWS.iter().map(|(_, file)| *file).collect();
     for file in files() {

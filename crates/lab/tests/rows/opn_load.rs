@@ -1,8 +1,8 @@
 //! MPTCP_OPN's Poisson arrivals, §Performance under realistic workload and §Performance in asymmetric scenario: what is
 //! offered, and what the network carries of it.
 
-use tresse_lab::Profile;
-use tresse_lab::patterns::Offered;
+use tresse_experiment::Profile;
+use tresse_experiment::plan::patterns::Offered;
 use tresse_units::SECOND;
 use tresse_workload::distributions;
 

@@ -77,7 +77,7 @@ fn the_private_link_falls_to_8_mbps_for_7_seconds() {
 
 /// The first scheme of each case: its controller and, if it is said, the parameter.
 fn schemes(row: &Row, parameter: &str) -> Vec<(String, Option<u64>)> {
-    let of = |case: &tresse_lab::Case| {
+    let of = |case: &tresse_experiment::Case| {
         let controllers = &case.carriers[0].controllers;
         let declared = controllers.controller().parameters();
         let value = declared.iter().position(|p| p.name == parameter).map(|i| controllers.values()[i]);

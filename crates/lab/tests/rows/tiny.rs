@@ -1,7 +1,8 @@
 //! Rows that run for milliseconds: every topology and every kind of workload delivers something, and nobody more than
 //! their link carries.
 
-use tresse_lab::{CaseResult, Profile, Source};
+use tresse_experiment::{Profile, Source};
+use tresse_lab::CaseResult;
 
 use crate::common::{self, Row, source};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tresse_lab::Profile;
+use tresse_experiment::Profile;
 use tresse_units::{MILLISECOND, SECOND, Time};
 use tresse_workload::distributions;
 

@@ -1,9 +1,8 @@
 //! XMP's experiments with few flows: §2.1, §4 and §5.1.
 
+use tresse_experiment::keys::fabric::Layered;
 use tresse_fabric::Threshold;
-use tresse_lab::experiment::Layered;
-use tresse_lab::units::Queue;
-use tresse_units::{SECOND, Time};
+use tresse_units::{Queue, SECOND, Time};
 
 use crate::common::{Row, full, seen};
 

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tresse_experiment::Profile;
 use tresse_fabric::Locality;
 use tresse_units::{MILLISECOND, SECOND, Time};
-
-use tresse_lab::Profile;
 
 use crate::common::{Row, full, seen, source, with, within};
 

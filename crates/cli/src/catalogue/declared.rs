@@ -1,0 +1,77 @@
+//! Parts that declare their parameters, as lists and pages show them.
+
+use serde::Serialize;
+use tresse_units::{Parameter, Range};
+
+use crate::catalogue::Entry;
+
+/// A part's line of `tresse list --json`.
+#[derive(Debug, Clone, Serialize)]
+pub struct DeclaredEntry {
+    #[serde(flatten)]
+    entry: Entry,
+    parameters: Vec<ParameterEntry>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct ParameterEntry {
+    name: &'static str,
+    #[serde(flatten)]
+    range: RangeEntry,
+    unit: &'static str,
+    meaning: &'static str,
+}
+
+/// A number, a word, or a list of numbers.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+enum RangeEntry {
+    Whole { default: u64, min: u64, max: u64 },
+    Choice { default: &'static str, choices: &'static [&'static str] },
+    List { default: [u64; 0], longest: usize, min: u64, max: u64 },
+}
+
+impl From<Range> for RangeEntry {
+    fn from(range: Range) -> Self {
+        match range {
+            Range::Whole { default, min, max } => Self::Whole { default, min, max },
+            Range::Choice(choices) => Self::Choice { default: choices[0], choices },
+            Range::List { longest, min, max } => Self::List { default: [], longest, min, max },
+        }
+    }
+}
+
+impl DeclaredEntry {
+    pub(crate) fn new(entry: Entry, parameters: &[Parameter]) -> Self {
+        let parameters = parameters.iter().map(|p| ParameterEntry {
+            name: p.name,
+            range: p.range.into(),
+            unit: p.unit,
+            meaning: p.meaning,
+        });
+        Self { entry, parameters: parameters.collect() }
+    }
+}
+
+/// What a parameter may be, in short: `1..=64`, `recent | second`.
+pub fn range(range: &Range) -> String {
+    match range {
+        Range::Whole { min, max, .. } => format!("{min}..={max}"),
+        Range::Choice(choices) => choices.join(" | "),
+        Range::List { min, max, .. } => format!("numbers in {min}..={max}"),
+    }
+}
+
+/// What a part declares, and then its page.
+pub(crate) fn explain(entry: &Entry, parameters: &[Parameter], page: &str) -> String {
+    let mut text = format!("# {}\n\n{}\n\n- source: {}\n", entry.name, entry.title, entry.source);
+    if !parameters.is_empty() {
+        text += "\n| parameter | default | range | unit | meaning |\n|---|---|---|---|---|\n";
+    }
+    for p in parameters {
+        let cells = [range(&p.range), p.meaning.to_owned()].map(|text| text.replace('|', "\\|"));
+        let default = p.range.default();
+        text += &format!("| `{}` | {default} | {} | {} | {} |\n", p.name, cells[0], p.unit, cells[1]);
+    }
+    format!("{text}\n{page}")
+}

@@ -1,0 +1,194 @@
+//! The parts that an experiment is made of: what `tresse list` and `tresse explain` tell.
+//!
+//! Controllers tell of themselves, path managers and load balancers with a page; every other part is a page in
+//! `docs/explain/`.
+
+pub mod controllers;
+pub mod declared;
+pub mod distributions;
+pub mod experiments;
+pub mod load_balancers;
+pub mod path_managers;
+
+use serde::Serialize;
+use tresse_experiment::keys::balancers;
+use tresse_experiment::plan::presets;
+use tresse_experiment::read::built_in;
+use tresse_lab::store;
+
+/// A kind of part, as `tresse list` takes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Congestion controllers.
+    Controllers,
+    /// Path managers.
+    PathManagers,
+    /// Segment schedulers.
+    Schedulers,
+    /// Load balancers and routing.
+    LoadBalancers,
+    /// Topologies.
+    Topologies,
+    /// Traffic patterns.
+    Workloads,
+    /// Flow-size distributions.
+    Distributions,
+    /// Built-in experiments.
+    Experiments,
+    /// Pages of `tresse explain` that are no part of an experiment.
+    Topics,
+}
+
+/// A page: the part's kind, its name, and what is to be said of it.
+struct Page {
+    kind: Kind,
+    name: &'static str,
+    source: &'static str,
+    text: &'static str,
+}
+
+macro_rules! page {
+    ($kind:ident, $name:literal, $source:literal) => {
+        Page {
+            kind: Kind::$kind,
+            name: $name,
+            source: $source,
+            text: include_str!(concat!("../../../../docs/explain/", $name, ".md")),
+        }
+    };
+}
+
+const PAGES: &[Page] = &[
+    page!(Schedulers, "lowest-rtt", "the old MPTCP kernel's default; RFC 8684 names none"),
+    page!(Schedulers, "round-robin", "the old MPTCP kernel's roundrobin; the slides' author's ns-3 code"),
+    page!(Topologies, "fat-tree", "Al-Fares et al., SIGCOMM 2008"),
+    page!(Topologies, "leaf-spine", "OPN §Performance evaluation; THESIS §2.5"),
+    page!(Topologies, "virtual-hosts", "VMCC §III to §V"),
+    page!(Topologies, "dumbbell", "XMP Fig. 1"),
+    page!(Topologies, "parking-lot", ""),
+    page!(Topologies, "xmp-testbed-a", "XMP §4, Fig. 3(a)"),
+    page!(Topologies, "xmp-testbed-b", "XMP §4, Fig. 3(b)"),
+    page!(Topologies, "xmp-torus", "XMP §5.1, Fig. 5"),
+    page!(Topologies, "thesis-2.2a", "THESIS §2.4.1, Fig. 2.2"),
+    page!(Topologies, "thesis-2.2b", "THESIS §2.4.2, Fig. 2.2"),
+    page!(Topologies, "thesis-3.2", "THESIS §3.4.2, Fig. 3.2"),
+    page!(Topologies, "thesis-4.2", "THESIS §4.4, Fig. 4.2"),
+    page!(Topologies, "file", "networkx; GraphML: Brandes et al., GD 2001"),
+    page!(Workloads, "permutation", "XMP §5.2.1"),
+    page!(Workloads, "rack-to-rack", "OPN §Design motivation"),
+    page!(Workloads, "flows", ""),
+    page!(Workloads, "collective", "Patarasuk and Yuan, JPDC 2009; Thakur et al., IJHPCA 2005"),
+    page!(Workloads, "goal", "Hoefler et al., ICPP 2009; LogGOPSim, ATLAHS"),
+    page!(Workloads, "random", "XMP §5.2.1"),
+    page!(Workloads, "jobs", "XMP §5.2.1, Incast"),
+    page!(Workloads, "incast", "the slides' author's ns-3 code; VMCC Fig. 5"),
+    page!(Workloads, "poisson", "OPN §Performance evaluation; THESIS §2.5"),
+    page!(Workloads, "spread", "OPN §Performance evaluation"),
+    page!(Workloads, "on-off", "VMCC Fig. 4"),
+    page!(Distributions, "fixed-size", ""),
+    page!(Distributions, "uniform", "XMP §5.2.1"),
+    page!(Distributions, "pareto", "XMP §5.2.1"),
+    page!(Topics, "distributions", "OPN Table 2"),
+    page!(Topics, "strata", ""),
+    page!(Topics, "workloads", "XMP §5.2, THESIS §2.1"),
+    page!(Topics, "changes", "XMP §4.2, THESIS Fig. 3.4, OPN §Performance evaluation"),
+    page!(Topics, "tiers", ""),
+    page!(Topics, "marking", "XMP §2.1"),
+    page!(Topics, "red", "Floyd and Jacobson, ToN 1993"),
+    page!(Topics, "classes", "Shreedhar and Varghese, SIGCOMM 1995; vMCC eq. (1); MQ-ECN, NSDI 2016"),
+    page!(Topics, "shared-buffer", "Choudhury and Hahne, ToN 1998"),
+    page!(Topics, "marker", "XMP §2.1, vMCC §V-A"),
+    page!(Topics, "echo", "RFC 3168, RFC 8257, XMP §2.1"),
+    page!(Topics, "holnet", "THESIS §2.3.2, Table 2.2; §2.5"),
+    page!(Topics, "hosts", "RFC 8985, RFC 6937, Linux"),
+    page!(Topics, "recovery", "RFC 5681, RFC 6582, RFC 6675, RFC 8985"),
+    page!(Topics, "reduction", "RFC 6937, XMP Alg. 1"),
+    page!(Topics, "delayed-acks", "RFC 5681 §4.2, RFC 8257 §3.2"),
+    page!(Topics, "profiles", ""),
+    page!(Topics, "variants", ""),
+    page!(Topics, "replications", "Law, Simulation Modeling and Analysis §9.4.1"),
+    page!(Topics, "optimum", "THESIS §2.3, XMP §2.1"),
+    page!(Topics, "results", ""),
+    page!(Topics, "papers", ""),
+    page!(Topics, "claims", ""),
+    page!(Topics, "export", ""),
+    page!(Topics, "import", "Broadcom/csg-htsim; alibaba-edu/High-Precision-Congestion-Control"),
+    page!(Topics, "exit-codes", ""),
+];
+
+/// A line of `tresse list`.
+#[derive(Debug, Clone, Serialize)]
+pub struct Entry {
+    /// The name in files and on the command line.
+    pub name: String,
+    /// One line on what it is.
+    pub title: String,
+    /// Where it comes from.
+    pub source: String,
+}
+
+/// The parts of a kind.
+pub fn list(kind: Kind) -> Vec<Entry> {
+    match kind {
+        Kind::Controllers => tresse_controllers::all().iter().map(controllers::entry).collect(),
+        Kind::PathManagers => tresse_path_manager::all().iter().map(path_managers::entry).collect(),
+        Kind::LoadBalancers => balancers::all().iter().map(load_balancers::entry).collect(),
+        Kind::Experiments => experiments::entries().into_iter().map(|p| p.entry).collect(),
+        Kind::Distributions => distributions::entries().into_iter().map(|d| d.entry).collect(),
+        _ => pages(kind),
+    }
+}
+
+/// The parts of a kind that are pages.
+pub(crate) fn pages(kind: Kind) -> Vec<Entry> {
+    let pages = PAGES.iter().filter(|p| p.kind == kind);
+    let entry = |p: &Page| Entry {
+        name: p.name.to_owned(),
+        title: title(p.text).to_owned(),
+        source: p.source.to_owned(),
+    };
+    pages.map(entry).collect()
+}
+
+/// Everything that is to be said of `name`: what a controller declares and its header says, what a path
+/// manager or a load balancer declares and its page says, a part's page, or an experiment's file.
+pub fn explain(name: &str) -> Option<String> {
+    if let Some(c) = tresse_controllers::find(name) {
+        return Some(format!("# {name}\n\n{}\n{}", controllers::facts(&c), controllers::header(&c)));
+    }
+    if let Some(text) = path_managers::explain(name).or_else(|| load_balancers::explain(name)) {
+        return Some(text);
+    }
+    if let Some(text) = distributions::explain(name) {
+        return Some(text);
+    }
+    if name == "results" {
+        let page = PAGES.iter().find(|p| p.name == name)?;
+        return Some(format!("{}\n{}", page.text.trim_end(), store::explain()));
+    }
+    let page = if presets::ALL.iter().any(|p| p.name == name) { "holnet" } else { name };
+    if let Some(p) = PAGES.iter().find(|p| p.name == page) {
+        return Some(p.text.to_owned());
+    }
+    built_in::find(name).map(|(own, text)| match own == name.strip_suffix(".toml").unwrap_or(name) {
+        true => text.to_owned(),
+        false => format!("# {name} is part of {own}\n{text}"),
+    })
+}
+
+/// Every name that [`explain`] knows.
+pub fn names() -> Vec<String> {
+    let controllers = tresse_controllers::all().into_iter().map(|c| c.name().to_owned());
+    let managers = tresse_path_manager::all().iter().map(|d| d.name.to_owned());
+    let balancers = balancers::all().iter().map(|d| d.name.to_owned());
+    let pages = PAGES.iter().map(|p| p.name.to_owned());
+    let presets = presets::ALL.iter().map(|p| p.name.to_owned());
+    let files = tresse_workload::distributions::all().iter().map(|d| d.name.to_owned());
+    let parts = controllers.chain(managers).chain(presets).chain(balancers).chain(pages).chain(files);
+    parts.chain(built_in::known()).collect()
+}
+
+/// The first heading of a page.
+fn title(text: &str) -> &str {
+    text.lines().next().unwrap_or("").trim_start_matches("# ")
+}

@@ -1,0 +1,174 @@
+//! `fct.txt` of the HPCC simulator: `sip dip sport dport size start_ns fct_ns standalone_fct_ns`, a line a flow.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use serde::Deserialize;
+use tresse_experiment::diagnostic::LabError;
+use tresse_experiment::plan::{Plan, resolve};
+use tresse_experiment::read::{Profile, Source, load};
+use tresse_fabric::Topology;
+
+use super::standalone::{incoming, ways};
+use super::{Flows, Only, none, unwritten};
+
+/// The simulator's first source port of a host, and the destination port of ordinary flows.
+const FIRST_PORT: u64 = 10_000;
+const DESTINATION_PORT: u64 = 100;
+
+/// Hosts that have an IP address there.
+const MOST_HOSTS: u64 = 1 << 16;
+
+#[derive(Debug, Clone, Copy)]
+struct Flow {
+    from: u64,
+    to: u64,
+    bytes: u64,
+    start: u64,
+    end: u64,
+}
+
+/// What `run.json` says of the experiment.
+#[derive(Deserialize)]
+struct Run {
+    experiment: String,
+    resolved: toml::Table,
+}
+
+/// Scheme, subflows, pattern, variant and seed; the variant is empty if there are none.
+type Case = [String; 5];
+
+pub(super) fn write(run: &Path, only: &Only, out: &mut dyn Write) -> Result<Vec<String>, LabError> {
+    let (mut flows, mut cases, mut unfinished) = (Vec::new(), BTreeSet::<Case>::new(), 0u64);
+    let kept = Flows::open(run)?.each(only, |row| {
+        let [scheme, subflows, pattern] = ["scheme", "subflows", "pattern"].map(|key| row.text(key));
+        cases.insert([scheme?, subflows?, pattern?, row.text("variant")?, row.text("seed")?]);
+        match (row.number("end_ps")?, row.number("size_bytes")?) {
+            (Some(end), Some(bytes)) => flows.push(Flow {
+                from: row.needed("from")?,
+                to: row.needed("to")?,
+                bytes,
+                start: row.needed("start_ps")?,
+                end,
+            }),
+            _ => unfinished += 1,
+        }
+        Ok(())
+    })?;
+    let case = match (kept, cases.len()) {
+        (0, _) => return Err(none(run)),
+        (_, 1) => cases.pop_first().expect("there is one"),
+        _ => return Err(several(run, &cases)),
+    };
+    let plan = plan(run)?;
+    let [scheme, subflows, pattern, variant, _] = &case;
+    let own = plan.cases.iter().find(|c| {
+        let number = c.subflows.map(|n| n.to_string()).unwrap_or_default();
+        let own_variant = c.variant.clone().unwrap_or_default();
+        [&c.scheme, &number, &c.pattern, &own_variant] == [scheme, subflows, pattern, variant]
+    });
+    let Some((fabric, carrier)) = own.and_then(|c| Some((&c.setting.fabric, c.carriers.first()?))) else {
+        let message =
+            format!("{}: run.json knows no case {scheme} {subflows} {pattern} {variant}", run.display());
+        return Err(LabError::Input(message));
+    };
+    let (mss, header) = (u64::from(carrier.transport.mss), u64::from(carrier.transport.header));
+    let hosts = u64::from(fabric.hosts());
+    if let Some(flow) = flows.iter().find(|f| f.from.max(f.to) >= hosts.min(MOST_HOSTS)) {
+        let host = flow.from.max(flow.to);
+        let message =
+            format!("host {host} has no address there: the fabric has {hosts} hosts, the format 65536");
+        return Err(LabError::Input(format!("{}: {message}", run.display())));
+    }
+    let alone = alone(fabric, &flows, mss, header)?;
+    let ports = ports(&flows);
+    // The simulator writes a flow when it ends.
+    let mut order: Vec<usize> = (0..flows.len()).collect();
+    order.sort_by_key(|&i| (flows[i].end, flows[i].from, flows[i].to));
+    for i in order {
+        let Flow { from, to, bytes, start, end } = flows[i];
+        let address = |host: u64| 0x0b00_0001 + ((host / 256) << 16) + ((host % 256) << 8);
+        let (from, to, port, start_ns) = (address(from), address(to), ports[i], start / 1000);
+        let (fct, alone) = ((end - start) / 1000, alone[i]);
+        writeln!(out, "{from:08x} {to:08x} {port} {DESTINATION_PORT} {bytes} {start_ns} {fct} {alone}")
+            .map_err(unwritten)?;
+    }
+    let mut notes =
+        vec!["a flow ends here when its last byte has arrived, there when its last ACK has".to_owned()];
+    if unfinished > 0 {
+        notes.push(format!("{unfinished} flows that had not ended are left out"));
+    }
+    Ok(notes)
+}
+
+fn several(run: &Path, cases: &BTreeSet<Case>) -> LabError {
+    let only = |key: &str, value: &str| match value.is_empty() {
+        true => String::new(),
+        false => format!(" --only {key}={value}"),
+    };
+    let shown = cases.iter().map(|[scheme, subflows, pattern, variant, seed]| {
+        let (subflows, variant) = (only("subflows", subflows), only("variant", variant));
+        format!("  --only scheme={scheme}{subflows} --only pattern={pattern}{variant} --only seed={seed}")
+    });
+    let shown: Vec<String> = shown.collect();
+    LabError::Input(format!(
+        "{}: fct.txt has room for one case and seed, and there are {}; choose one:\n{}",
+        run.display(),
+        cases.len(),
+        shown.join("\n")
+    ))
+}
+
+/// The experiment as it was run.
+fn plan(run: &Path) -> Result<Plan, LabError> {
+    let path = run.join("run.json");
+    let text = fs::read_to_string(&path).map_err(|error| LabError::Io {
+        action: "cannot be read",
+        path: path.clone(),
+        error,
+    })?;
+    let bad = |e: &dyn std::fmt::Display| LabError::Input(format!("{}: {e}", path.display()));
+    let Run { experiment, resolved } = serde_json::from_str(&text).map_err(|e| bad(&e))?;
+    let text = toml::to_string(&resolved).map_err(|e| bad(&e))?;
+    // What a profile cuts was cut when it ran.
+    resolve(&load(Source { name: experiment, text }, Profile::Full, &[])?, &[])
+}
+
+/// By flow: how long it takes alone, ns.
+fn alone(fabric: &Topology, flows: &[Flow], mss: u64, header: u64) -> Result<Vec<u64>, LabError> {
+    let incoming = incoming(fabric);
+    let mut by_receiver = BTreeMap::<u64, Vec<usize>>::new();
+    for (i, flow) in flows.iter().enumerate() {
+        by_receiver.entry(flow.to).or_default().push(i);
+    }
+    let mut alone = vec![0; flows.len()];
+    for (to, own) in by_receiver {
+        let ways = ways(fabric, &incoming, to as u32, mss);
+        for i in own {
+            let way = fabric.addresses(flows[i].from as u32).find_map(|address| ways[address as usize]);
+            let Some(way) = way else {
+                let message = format!("no path leads from host {} to host {to}", flows[i].from);
+                return Err(LabError::Input(message));
+            };
+            alone[i] = way.alone(flows[i].bytes, mss, header);
+        }
+    }
+    Ok(alone)
+}
+
+/// By flow: its source port, the next one of its host.
+fn ports(flows: &[Flow]) -> Vec<u64> {
+    let mut order: Vec<usize> = (0..flows.len()).collect();
+    order.sort_by_key(|&i| flows[i].start);
+    let mut used = BTreeMap::<u64, u64>::new();
+    let mut ports = vec![0; flows.len()];
+    for i in order {
+        let next = used.entry(flows[i].from).or_insert(FIRST_PORT);
+        ports[i] = *next;
+        // There it is a number of 16 bits that begins anew.
+        *next = (*next + 1) % (1 << 16);
+    }
+    ports
+}

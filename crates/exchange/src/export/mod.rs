@@ -1,0 +1,192 @@
+//! The flows of a finished run in the formats of others: `tresse export`.
+
+mod fct;
+pub mod graph;
+mod standalone;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use arrow::array::RecordBatchReader;
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use tresse_experiment::diagnostic::{LabError, did_you_mean};
+
+/// A format of flows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Every column of `flows.parquet`, with a line of names; what is missing is empty.
+    Csv,
+    /// `fct.txt` of the HPCC simulator, which its own scripts analyse; of one case and seed.
+    HpccFct,
+}
+
+/// Which flows: those whose column has one of these values, for each column that is named.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Only(Vec<(String, Vec<String>)>);
+
+/// The columns by which flows are chosen.
+const AXES: [&str; 6] = ["scheme", "subflows", "pattern", "variant", "seed", "group"];
+
+impl Only {
+    /// Reads `KEY=VALUE[,VALUE]…` for each of `settings`.
+    ///
+    /// # Errors
+    /// If one has another form, or another key.
+    pub fn new(settings: &[String]) -> Result<Self, LabError> {
+        let parse = |setting: &String| {
+            let bad = |message: String| LabError::Input(format!("--only {setting}: {message}"));
+            let (key, values) = setting
+                .split_once('=')
+                .ok_or_else(|| bad("expected KEY=VALUE, such as scheme=xmp".to_owned()))?;
+            if !AXES.contains(&key) {
+                let hint = did_you_mean(key, AXES);
+                return Err(bad(format!("there is no key `{key}`{hint} (there are: {})", AXES.join(", "))));
+            }
+            Ok((key.to_owned(), values.split(',').map(str::to_owned).collect()))
+        };
+        settings.iter().map(parse).collect::<Result<_, _>>().map(Self)
+    }
+
+    fn keeps(&self, row: &Row) -> Result<bool, LabError> {
+        for (key, values) in &self.0 {
+            if !values.contains(&row.text(key)?) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// `flows.parquet` of a run.
+struct Flows {
+    path: String,
+    reader: ParquetRecordBatchReader,
+}
+
+/// A row of it.
+struct Row<'a> {
+    path: &'a str,
+    /// The columns of the rows that were read together.
+    columns: &'a [(String, ArrayFormatter<'a>)],
+    row: usize,
+}
+
+impl Row<'_> {
+    /// The value of a column, as text; empty if it is missing.
+    fn text(&self, column: &str) -> Result<String, LabError> {
+        match self.columns.iter().find(|(name, _)| name == column) {
+            Some((_, values)) => Ok(values.value(self.row).to_string()),
+            None if column == "variant" => Ok(String::new()), // the experiment has none
+            None => {
+                let message =
+                    format!("there is no column `{column}`: did another version of this program write it?");
+                Err(damaged(self.path, &message))
+            }
+        }
+    }
+
+    /// The number in a column; none if it is missing.
+    fn number(&self, column: &str) -> Result<Option<u64>, LabError> {
+        match &*self.text(column)? {
+            "" => Ok(None),
+            text => text.parse().map(Some).map_err(|e| damaged(self.path, &format!("{column}: {text}: {e}"))),
+        }
+    }
+
+    /// The number in a column that every flow has.
+    fn needed(&self, column: &str) -> Result<u64, LabError> {
+        self.number(column)?.ok_or_else(|| damaged(self.path, &format!("a flow without `{column}`")))
+    }
+}
+
+fn damaged(path: &str, error: &dyn std::fmt::Display) -> LabError {
+    LabError::Input(format!("{path}: cannot be read: {error}"))
+}
+
+impl Flows {
+    fn open(run: &Path) -> Result<Self, LabError> {
+        let path = run.join("flows.parquet");
+        let shown = path.display().to_string();
+        let file = File::open(&path).map_err(|error| {
+            if error.kind() == io::ErrorKind::NotFound && run.join("run.json").exists() {
+                return LabError::Input(format!("{shown} is not there: the run has not ended"));
+            }
+            if error.kind() == io::ErrorKind::NotFound {
+                let hint = "expected the folder of a run, such as runs/xmp-table1-1";
+                return LabError::Input(format!("{}: no run is here; {hint}", run.display()));
+            }
+            LabError::Io { action: "cannot be read", path: path.clone(), error }
+        })?;
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| damaged(&shown, &e))?;
+        let reader = builder.build().map_err(|e| damaged(&shown, &e))?;
+        Ok(Self { path: shown, reader })
+    }
+
+    /// Shows every row that `only` keeps.
+    fn each(self, only: &Only, mut show: impl FnMut(&Row) -> Result<(), LabError>) -> Result<u64, LabError> {
+        let mut kept = 0;
+        let options = FormatOptions::default();
+        for batch in self.reader {
+            let batch = batch.map_err(|e| damaged(&self.path, &e))?;
+            let columns = batch.schema_ref().fields().iter().zip(batch.columns()).map(|(field, values)| {
+                let values =
+                    ArrayFormatter::try_new(values, &options).map_err(|e| damaged(&self.path, &e))?;
+                Ok((field.name().clone(), values))
+            });
+            let columns = columns.collect::<Result<Vec<_>, LabError>>()?;
+            for row in 0..batch.num_rows() {
+                let row = Row { path: &self.path, columns: &columns, row };
+                if only.keeps(&row)? {
+                    show(&row)?;
+                    kept += 1;
+                }
+            }
+        }
+        Ok(kept)
+    }
+}
+
+/// Writes the flows of the run in folder `run` that `only` keeps to `out`; returns what was left out.
+///
+/// # Errors
+/// If the run has no such flows or has not ended, if it cannot be read, if `out` cannot be written, or if the format
+/// has room for one case only and there are several.
+pub fn export(run: &Path, format: Format, only: &Only, out: &mut dyn Write) -> Result<Vec<String>, LabError> {
+    match format {
+        Format::Csv => csv(run, only, out).map(|()| Vec::new()),
+        Format::HpccFct => fct::write(run, only, out),
+    }
+}
+
+fn unwritten(error: io::Error) -> LabError {
+    LabError::Io { action: "cannot be written", path: "the export".into(), error }
+}
+
+fn none(run: &Path) -> LabError {
+    LabError::Input(format!("{}: no flow is left: `--only` keeps none, or none was measured", run.display()))
+}
+
+fn csv(run: &Path, only: &Only, out: &mut dyn Write) -> Result<(), LabError> {
+    let flows = Flows::open(run)?;
+    let schema = flows.reader.schema();
+    let names: Vec<&str> = schema.fields().iter().map(|f| &**f.name()).collect();
+    writeln!(out, "{}", names.join(",")).map_err(unwritten)?;
+    let kept = flows.each(only, |row| {
+        let mut line = String::new();
+        for (i, name) in names.iter().enumerate() {
+            if i > 0 {
+                line.push(',');
+            }
+            let value = row.text(name)?;
+            if value.contains([',', '"', '\n']) {
+                line.extend(["\"", &value.replace('"', "\"\""), "\""]);
+            } else {
+                line.push_str(&value);
+            }
+        }
+        writeln!(out, "{line}").map_err(unwritten)
+    })?;
+    if kept == 0 { Err(none(run)) } else { Ok(()) }
+}

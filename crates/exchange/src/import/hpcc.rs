@@ -1,0 +1,345 @@
+//! The HPCC simulator's `topology.txt` and `flow.txt` (alibaba-edu/High-Precision-Congestion-Control, `third.cc`).
+
+use std::collections::BTreeMap;
+
+use tresse_experiment::diagnostic::LabError;
+use tresse_experiment::keys::bounds::RATES;
+use tresse_experiment::keys::host_names::Host;
+use tresse_experiment::read::flow_file::Flow;
+use tresse_experiment::read::sniff_format::instead;
+use tresse_units::{Bytes, Duration, Probability, Rate};
+use tresse_workload::MOST_FLOWS;
+
+use super::draft::{Draft, Packets, Traffic};
+use super::graph::{Graph, Link, Node};
+use super::words::{Input, Word, of_line};
+
+/// What the simulator has if its configuration says no other.
+const PACKETS: Packets =
+    Packets { mss: 1000, header: 48, ack: 46, origin: "PACKET_PAYLOAD_SIZE's default; headers without INT" };
+
+/// These formats, among those that a file may look like.
+const TOPOLOGY: &str = "(hpcc)";
+const FLOWS: &str = "the second file of hpcc";
+
+/// The most nodes that are read.
+const MOST_NODES: u32 = 1 << 22;
+
+/// The experiment on this network, with these flows.
+pub(crate) fn draft(topology: &Input, flows: Option<&Input>) -> Result<Draft, LabError> {
+    let mut notes = Vec::new();
+    let network = network(topology, &mut notes)?;
+    let hosts = network.numbers.len();
+    let traffic = match flows {
+        Some(input) => Traffic::Flows(read_flows(input, &network, &mut notes)?, None),
+        None => Traffic::Permutation,
+    };
+    let about = "The simulator's configuration has its queues, its ECN thresholds and its transport; here they are \
+                 ours. Its priority flow control is left out: full queues drop.";
+    Ok(Draft {
+        title: match &traffic {
+            Traffic::Flows(flows, _) => {
+                format!("{} flows among {hosts} hosts from the HPCC simulator", flows.len())
+            }
+            _ => format!("A network of {hosts} hosts from the HPCC simulator"),
+        },
+        about: vec![about.to_owned()],
+        fabric: Vec::new(),
+        queue: None,
+        graph: network.graph,
+        failed: Vec::new(),
+        packets: PACKETS,
+        traffic,
+        notes,
+    })
+}
+
+/// A network, and which host each of its ids is.
+struct Network {
+    graph: Graph,
+    /// By the simulator's id of a host.
+    numbers: BTreeMap<u32, usize>,
+    /// Whether every host has the same number here and there.
+    alike: bool,
+    nodes: u32,
+}
+
+/// The words of a file, one after another: the simulator reads them without looking at lines.
+struct Words<'a> {
+    input: Input<'a>,
+    words: std::vec::IntoIter<Word<'a>>,
+}
+
+impl<'a> Words<'a> {
+    fn new(input: &Input<'a>) -> Self {
+        let words: Vec<_> =
+            (1..).zip(input.text.lines()).flat_map(|(line, text)| of_line(line, text)).collect();
+        Self { input: *input, words: words.into_iter() }
+    }
+
+    fn next(&mut self, expected: &str) -> Result<Word<'a>, LabError> {
+        self.words.next().map_or_else(|| self.input.ends(expected), Ok)
+    }
+
+    fn number<N: std::str::FromStr>(&mut self, expected: &str) -> Result<(N, Word<'a>), LabError> {
+        let word = self.next(expected)?;
+        match word.text.parse() {
+            Ok(number) => Ok((number, word)),
+            Err(_) => {
+                let message = format!("expected {expected}, found `{}`", word.text);
+                word.error(&self.input, instead(&message, self.input.text, TOPOLOGY))
+            }
+        }
+    }
+}
+
+/// Reads `topology.txt`: `nodes switches links`, the ids of the switches, then `a b rate delay error_rate` for each
+/// link. All other nodes are hosts.
+fn network(input: &Input, notes: &mut Vec<String>) -> Result<Network, LabError> {
+    let mut words = Words::new(input);
+    let first =
+        words.words.as_slice().iter().take_while(|w| w.line == words.words.as_slice()[0].line).count();
+    if first != 3 && first > 0 {
+        let place = words.words.as_slice()[0];
+        let message = "expected three numbers in the first line: nodes, switches, links";
+        return place.error(input, instead(message, input.text, TOPOLOGY));
+    }
+    let (nodes, word): (u32, _) = words.number("the number of nodes")?;
+    let (switches, _): (u32, _) = words.number("the number of switches")?;
+    let (links, _): (u32, _) = words.number("the number of links")?;
+    if nodes > MOST_NODES || switches >= nodes {
+        return word.error(
+            input,
+            format!("{nodes} nodes, {switches} of them switches: expected hosts too, and at most 2^22"),
+        );
+    }
+    let mut is_switch = vec![false; nodes as usize];
+    for _ in 0..switches {
+        let (id, word): (u32, _) = words.number("the id of a switch")?;
+        match is_switch.get_mut(id as usize) {
+            Some(switch) if !*switch => *switch = true,
+            Some(_) => return word.error(input, format!("switch {id} is there twice")),
+            None => {
+                return word
+                    .error(input, format!("there is no node {id}: {nodes} nodes are 0 to {}", nodes - 1));
+            }
+        }
+    }
+    // Hosts first, each kind in the order of the ids.
+    let hosts = (0..nodes).filter(|&id| !is_switch[id as usize]);
+    let order: Vec<u32> = hosts.clone().chain((0..nodes).filter(|&id| is_switch[id as usize])).collect();
+    let mut place = vec![0; nodes as usize];
+    order.iter().zip(0..).for_each(|(&id, i)| place[id as usize] = i);
+    let node = |&id: &u32| {
+        let host = !is_switch[id as usize];
+        Node { host, name: format!("{} {id}", if host { "host" } else { "switch" }) }
+    };
+    let mut graph = Graph { nodes: order.iter().map(node).collect(), links: Vec::new() };
+    for _ in 0..links {
+        let mut ends = [0; 2];
+        for end in &mut ends {
+            let (id, word): (u32, _) = words.number("a link such as `0 320 100Gbps 1000ns 0`")?;
+            let Some(&node) = place.get(id as usize) else {
+                return word
+                    .error(input, format!("there is no node {id}: {nodes} nodes are 0 to {}", nodes - 1));
+            };
+            *end = node;
+        }
+        let word = words.next("the link's rate")?;
+        if ends[0] == ends[1] {
+            return input.error(word.line, 1, "the link leads from a node to itself");
+        }
+        let rate = rate(&word, input)?;
+        let word = words.next("the link's delay")?;
+        let delay = delay(&word, input)?;
+        let (_, word): (f64, _) = words.number("the link's error rate, such as 0.000000")?;
+        let loss = loss(&word, input)?;
+        graph.links.push(Link { ends, rate, delay, loss });
+    }
+    let rest = words.words.len();
+    if rest > 0 {
+        notes.push(format!(
+            "{}: {rest} words after the last link are left out, as the simulator does",
+            input.name
+        ));
+    }
+    let numbers: BTreeMap<u32, usize> = hosts.map(|id| (id, place[id as usize])).collect();
+    let name = |node: usize| &graph.nodes[node].name;
+    let mut linked = vec![false; graph.nodes.len()];
+    graph.links.iter().flat_map(|l| l.ends).for_each(|end| linked[end] = true);
+    if let Some(alone) = (0..numbers.len()).find(|&host| !linked[host]) {
+        return Err(LabError::Input(format!("{}: {} has no link", input.name, name(alone))));
+    }
+    if let Some([a, b]) = graph.apart() {
+        let message = format!("{}: no way leads from {} to {} over switches", input.name, name(a), name(b));
+        return Err(LabError::Input(message));
+    }
+    let alike = numbers.iter().all(|(&id, &number)| id as usize == number);
+    if !alike {
+        notes.push(
+            "hosts are not numbered as there: flows name them, as `host 17`, by the simulator's ids"
+                .to_owned(),
+        );
+    }
+    Ok(Network { graph, numbers, alike, nodes })
+}
+
+/// A rate as ns-3 writes it: `100Gbps`, `10Gb/s`, `1.25GB/s`.
+fn rate(word: &Word, input: &Input) -> Result<Rate, LabError> {
+    let text = word.text;
+    let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let bits = unit.strip_suffix("bps").or_else(|| unit.strip_suffix("b/s")).map(|p| (p, 1));
+    let bytes = unit.strip_suffix("Bps").or_else(|| unit.strip_suffix("B/s")).map(|p| (p, 8));
+    let scale = bits.or(bytes).and_then(|(prefix, each)| {
+        let prefixes = [
+            ("", 1),
+            ("k", 1000),
+            ("K", 1000),
+            ("M", 1_000_000),
+            ("G", 1_000_000_000),
+            ("T", 1_000_000_000_000),
+        ];
+        let binary = [("Ki", 1 << 10), ("Mi", 1 << 20), ("Gi", 1 << 30)];
+        prefixes.iter().chain(&binary).find(|(p, _)| *p == prefix).map(|(_, scale)| scale * each)
+    });
+    // Through the units of our own files, which read decimals exactly.
+    let rate = scale.and_then(|scale: u64| {
+        let one: Rate = format!("{number}Tbps").parse().ok()?;
+        let wide = u128::from(one.0) * u128::from(scale);
+        wide.is_multiple_of(1_000_000_000_000).then(|| u64::try_from(wide / 1_000_000_000_000).ok())?
+    });
+    match rate {
+        Some(rate) if RATES.contains(&rate) => Ok(Rate(rate)),
+        Some(rate) => word.error(input, format!("{}: a link has 1kbps to 100Tbps", Rate(rate))),
+        None => word.error(
+            input,
+            instead(&format!("expected a rate such as 100Gbps, found `{text}`"), input.text, TOPOLOGY),
+        ),
+    }
+}
+
+/// A delay as ns-3 writes it: `1000ns`, `0.001ms`; seconds without a unit.
+fn delay(word: &Word, input: &Input) -> Result<Duration, LabError> {
+    let bare = word.text.ends_with(|c: char| c.is_ascii_digit());
+    let text = if bare { format!("{}s", word.text) } else { word.text.to_owned() };
+    text.parse()
+        .or_else(|_| word.error(input, format!("expected a delay such as 1000ns, found `{}`", word.text)))
+}
+
+/// An error rate, as our files have it; empty if it is 0.
+fn loss(word: &Word, input: &Input) -> Result<String, LabError> {
+    let value: f64 = word.number(input, "an error rate")?;
+    if value == 0.0 {
+        return Ok(String::new());
+    }
+    let probability = serde_json::from_value::<Probability>(value.into());
+    match probability {
+        Ok(_) if value < 1.0 => Ok(format!("{value:?}")),
+        Ok(_) => word.error(input, "with an error rate of 1 nothing ever arrives"),
+        Err(e) => word.error(input, e.to_string()),
+    }
+}
+
+/// Reads `flow.txt`: the number of flows, then `src dst pg dport size start` for each, by their starts.
+fn read_flows(input: &Input, network: &Network, notes: &mut Vec<String>) -> Result<Vec<Flow>, LabError> {
+    let mut lines = (1..).zip(input.text.lines()).map(|(n, text)| of_line(n, text)).filter(|w| !w.is_empty());
+    let Some(first) = lines.next() else { return input.ends("the number of flows") };
+    if first.len() != 1 {
+        return first[0].error(
+            input,
+            instead("expected the number of flows alone in the first line", input.text, FLOWS),
+        );
+    }
+    let count: u64 = first[0].number(input, "the number of flows")?;
+    if count == 0 {
+        return first[0].error(input, "no flows");
+    }
+    if count > MOST_FLOWS {
+        return first[0]
+            .error(input, format!("{count} flows do not fit into memory: a workload has at most 10^8"));
+    }
+    let mut flows: Vec<Flow> = Vec::new();
+    let mut kinds = (false, false);
+    let mut rest = 0;
+    for words in lines {
+        if flows.len() as u64 == count {
+            rest += 1;
+            continue;
+        }
+        let [src, dst, pg, dport, size, start] = &words[..] else {
+            let message = instead("expected `src dst pg dport size start`", input.text, FLOWS);
+            return words[0].error(input, message);
+        };
+        let host = |word: &Word| {
+            let id: u32 = word.number(input, "the id of a host")?;
+            match network.numbers.get(&id) {
+                Some(_) if network.alike => Ok(Host::Number(id)),
+                Some(_) => Ok(Host::Name(format!("host {id}"))),
+                None if id < network.nodes => word.error(input, format!("node {id} is a switch, no host")),
+                None => word.error(input, format!("there is no node {id} in the topology")),
+            }
+        };
+        let (from, to) = (host(src)?, host(dst)?);
+        if from == to {
+            return dst.error(input, "the host sends to itself");
+        }
+        kinds.0 |= pg.number::<u32>(input, "a priority group")? != 3;
+        kinds.1 |= dport.number::<u32>(input, "a port")? != 100;
+        let bytes: u64 = size.number(input, "a size in bytes")?;
+        if bytes == 0 {
+            return size.error(input, "a flow of 0 bytes: the simulator would never end it");
+        }
+        let begin = seconds(start, input)?;
+        if flows.last().is_some_and(|last| last.start > begin) {
+            let message = "it starts before the flow above it; the simulator needs the flows by their starts\n\n\
+                           hint: sort the lines after the first by their last column";
+            return start.error(input, message);
+        }
+        flows.push(Flow::new(from, to, Bytes(bytes), begin));
+    }
+    let found = flows.len() as u64;
+    if found < count {
+        if !is_overwritten(count, found) {
+            return input.ends(&format!("{count} flows, as its first line says; there are {found}"));
+        }
+        notes.push(format!(
+            "{}: the first line says {count} flows, and there are {found}: traffic_gen.py leaves digits of its \
+             estimate behind the number",
+            input.name
+        ));
+    }
+    if rest > 0 {
+        let note = format!(
+            "{}: {rest} lines after the {count} flows of the first line are left out, as the simulator does",
+            input.name
+        );
+        notes.push(note);
+    }
+    if kinds.0 {
+        notes.push("`pg` is left out: all flows are in one class".to_owned());
+    }
+    if kinds.1 {
+        notes.push("`dport` is left out: each flow has ports of its own".to_owned());
+    }
+    Ok(flows)
+}
+
+/// Whether traffic_gen.py wrote `count` for `found` flows: it writes an estimate first and the number over it, so that
+/// of an estimate with a digit more, such as 1003 over 998, the last digit stays: 9983.
+fn is_overwritten(count: u64, found: u64) -> bool {
+    let digits = found.checked_ilog10().unwrap_or(0);
+    // Estimates are near: what is left of a truncated file is not.
+    count / 10 == found && found >= 8 * 10u64.pow(digits)
+}
+
+/// A time in seconds, to a picosecond; exponents are rounded to a nanosecond.
+fn seconds(word: &Word, input: &Input) -> Result<Duration, LabError> {
+    if let Ok(exact) = format!("{}s", word.text).parse() {
+        return Ok(exact);
+    }
+    match word.text.parse::<f64>() {
+        Ok(seconds) if (0.0..1e6).contains(&seconds) => Ok(Duration((seconds * 1e9).round() as u64 * 1000)),
+        _ => word.error(input, format!("expected a start in seconds, found `{}`", word.text)),
+    }
+}

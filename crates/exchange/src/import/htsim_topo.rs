@@ -1,0 +1,396 @@
+//! htsim's `.topo`: a Clos network of two or three tiers (csg-htsim, `fat_tree_topology.cpp`).
+
+use tresse_experiment::diagnostic::{LabError, did_you_mean};
+use tresse_experiment::read::sniff_format::instead;
+use tresse_units::{Bytes, Duration, Rate};
+
+use super::draft::{Draft, Line, Packets, Traffic};
+use super::graph::{Graph, Link, Node};
+use super::words::{Input, Word, of_line};
+
+/// This format, among those that a file may look like.
+const OWN: &str = "(htsim-topo)";
+
+/// What a tier says, with where it says it; tier 0 are the switches of the racks.
+type Tier<'a> = [Option<(u64, Word<'a>)>; KEYS.len()];
+
+/// The keys of a tier, in lower case as htsim compares them.
+const KEYS: [&str; 9] = [
+    "downlink_speed_gbps",
+    "radix_down",
+    "radix_up",
+    "downlink_latency_ns",
+    "switch_latency_ns",
+    "oversubscribed",
+    "bundle",
+    "queue_up",
+    "queue_down",
+];
+// Their places.
+const SPEED: usize = 0;
+const DOWN: usize = 1;
+const UP: usize = 2;
+const LATENCY: usize = 3;
+const SWITCH: usize = 4;
+const OVERSUBSCRIBED: usize = 5;
+const BUNDLE: usize = 6;
+const QUEUE_UP: usize = 7;
+const QUEUE_DOWN: usize = 8;
+
+/// The most hosts and links that are built.
+const MOST: u64 = 1 << 22;
+
+/// A Clos network. All counts are at least 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Clos {
+    /// Pods; 1 if there are two tiers.
+    pub pods: u64,
+    /// Switches of tier 0 in a pod.
+    pub edges: u64,
+    /// Hosts of each of them.
+    pub hosts_per_edge: u64,
+    /// Switches of tier 1 in a pod.
+    pub aggregations: u64,
+    /// Switches of tier 2 above each of them; 0 if there are two tiers.
+    pub cores_each: u64,
+    /// By layer of links, from the hosts: rate, delay with half of what the switches at its ends take, how many
+    /// links lie side by side, and the queue if it is said, bytes.
+    pub layers: Vec<Layer>,
+    /// Whether a file says all this; otherwise it is what htsim builds without one.
+    pub told: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Layer {
+    pub rate: Rate,
+    pub delay: Duration,
+    pub bundle: u64,
+    pub queue: Option<Bytes>,
+}
+
+/// A number that has to be there, and not 0.
+fn needed<'a>(
+    input: &Input,
+    value: Option<(u64, Word<'a>)>,
+    what: &str,
+) -> Result<(u64, Word<'a>), LabError> {
+    match value {
+        Some((0, word)) => word.error(input, format!("{what} is 0")),
+        Some(value) => Ok(value),
+        None => input.ends(&instead(&format!("`{what}`"), input.text, OWN)),
+    }
+}
+
+/// The experiment on this network.
+pub(crate) fn draft(input: &Input) -> Result<Draft, LabError> {
+    let (clos, notes) = Clos::read(input)?;
+    Ok(clos.draft(notes))
+}
+
+impl Clos {
+    /// Reads a `.topo`; also what of it is left out.
+    pub fn read(input: &Input) -> Result<(Self, Vec<String>), LabError> {
+        let mut header: [Option<(u64, Word)>; 3] = [None; 3];
+        let mut tiers: [Option<Tier>; 3] = [None; 3];
+        let mut tier = None;
+        for (line, text) in (1..).zip(input.text.lines()) {
+            let words = of_line(line, text);
+            let (Some(key), value) = (words.first(), words.get(1)) else { continue };
+            if key.text.starts_with('#') {
+                continue;
+            }
+            let name = key.text.to_lowercase();
+            let place = ["nodes", "tiers", "podsize"].iter().position(|k| *k == name);
+            let known = KEYS.iter().position(|k| *k == name);
+            if place.is_none() && known.is_none() && name != "tier" {
+                let hint =
+                    did_you_mean(&name, KEYS.iter().copied().chain(["nodes", "tiers", "podsize", "tier"]));
+                return key.error(
+                    input,
+                    instead(&format!("an htsim topology has no `{}`{hint}", key.text), input.text, OWN),
+                );
+            }
+            let Some(value) = value else {
+                return input.error(
+                    line,
+                    key.column + key.text.len(),
+                    format!("`{}` has no value", key.text),
+                );
+            };
+            let number: u32 = value.number(input, "a whole number below 2^32, as htsim reads it")?;
+            let number = u64::from(number);
+            if let Some(extra) = words.get(2).filter(|w| !w.text.starts_with('#')) {
+                return extra
+                    .error(input, instead(&format!("`{}` after the value", extra.text), input.text, OWN));
+            }
+            let slot = match (name.as_str(), place, tier) {
+                ("tier", ..) => {
+                    if number > 2 || tiers[number as usize].is_some() {
+                        return value.error(input, "tiers are 0, 1 and 2, each once");
+                    }
+                    tiers[number as usize] = Some([None; KEYS.len()]);
+                    tier = Some(number as usize);
+                    continue;
+                }
+                (_, Some(place), None) => &mut header[place],
+                (_, Some(_), Some(_)) => {
+                    return key.error(input, format!("`{}` stands before the tiers", key.text));
+                }
+                (_, None, None) => {
+                    return key.error(input, format!("`{}` of which tier? `Tier 0` comes first", key.text));
+                }
+                (_, None, Some(tier)) => {
+                    let known = known.expect("the key is of the header or of a tier");
+                    &mut tiers[tier].as_mut().expect("the tier has begun")[known]
+                }
+            };
+            if slot.replace((number, *value)).is_some() {
+                return key.error(input, format!("`{}` is there twice", key.text));
+            }
+        }
+        Self::check(input, header, tiers)
+    }
+
+    fn check(
+        input: &Input,
+        header: [Option<(u64, Word)>; 3],
+        tiers: [Option<Tier>; 3],
+    ) -> Result<(Self, Vec<String>), LabError> {
+        let (nodes, _) = needed(input, header[0], "Nodes")?;
+        let (count, word) = needed(input, header[1], "Tiers")?;
+        if !(2..=3).contains(&count) {
+            return word.error(input, "a network of htsim has 2 or 3 tiers");
+        }
+        let (pod_size, pod_word) = needed(input, header[2], "Podsize")?;
+        let count = count as usize;
+        let mut told = Vec::new();
+        for (number, tier) in tiers.iter().take(count).enumerate() {
+            let Some(tier) = tier else { return input.ends(&format!("`Tier {number}`")) };
+            told.push(tier);
+        }
+        let of = |tier: usize, key: usize| {
+            needed(
+                input,
+                told[tier][key],
+                &format!(
+                    "{} of tier {tier}",
+                    ["Downlink_speed_Gbps", "Radix_Down", "Radix_Up", "Downlink_Latency_ns"][key]
+                ),
+            )
+        };
+        let or = |tier: usize, key: usize, usual: u64| told[tier][key].map_or(usual, |(number, _)| number);
+        if nodes % pod_size != 0 {
+            return pod_word.error(input, format!("{nodes} hosts are no multiple of {pod_size}"));
+        }
+        let pods = nodes / pod_size;
+        if count == 2 && pods != 1 {
+            return pod_word.error(input, format!("a network of 2 tiers is one pod: Podsize {nodes}"));
+        }
+        let (hosts_per_edge, word) = of(0, DOWN)?;
+        if pod_size % hosts_per_edge != 0 {
+            return word
+                .error(input, format!("{pod_size} hosts of a pod are no multiple of {hosts_per_edge}"));
+        }
+        if or(0, BUNDLE, 1) != 1 {
+            let (_, word) = told[0][BUNDLE].expect("it is not 1");
+            return word.error(input, "a host has one link, as in htsim");
+        }
+        // How many switches each has above it, and whether the tier above agrees.
+        let mut below = pod_size / hosts_per_edge;
+        let edges = below;
+        let mut above = Vec::new();
+        for tier in 1..count {
+            let bundle = or(tier, BUNDLE, 1);
+            let (up, up_word) = of(tier - 1, UP)?;
+            let (down, down_word) = of(tier, DOWN)?;
+            if bundle == 0 || up % bundle != 0 {
+                return up_word.error(
+                    input,
+                    format!("{up} links up are no multiple of Bundle {bundle} of tier {tier}"),
+                );
+            }
+            if tier == 2 {
+                below = pods;
+            }
+            if down != below * bundle {
+                let message = format!(
+                    "{below} switches of tier {} below, {bundle} links each, make {}",
+                    tier - 1,
+                    below * bundle
+                );
+                return down_word.error(input, message);
+            }
+            let (own, speed) = (of(tier - 1, DOWN)?.0 * of(tier - 1, SPEED)?.0, of(tier, SPEED)?.0);
+            let oversubscribed = or(tier - 1, OVERSUBSCRIBED, 1);
+            if u128::from(own) != u128::from(oversubscribed) * u128::from(up * speed) {
+                let (_, word) = told[tier - 1][OVERSUBSCRIBED].unwrap_or((0, up_word));
+                let message = format!(
+                    "tier {} has {own} Gbit/s below and {} above, which is not Oversubscribed {oversubscribed}",
+                    tier - 1,
+                    up * speed
+                );
+                return word.error(input, message);
+            }
+            above.push(up / bundle);
+        }
+        if nodes > MOST || nodes.saturating_mul(above.iter().product()) > MOST * 8 {
+            return Err(LabError::Input(format!("{}: {nodes} hosts are too many to be built", input.name)));
+        }
+        let mut notes = Vec::new();
+        let mut layers = Vec::new();
+        for tier in 0..count {
+            let half_switches = or(tier, SWITCH, 0) + if tier > 0 { or(tier - 1, SWITCH, 0) } else { 0 };
+            let ps = of(tier, LATENCY)?.0.checked_mul(1000);
+            let ps = ps.zip(half_switches.checked_mul(500)).and_then(|(a, b)| a.checked_add(b));
+            let rate = of(tier, SPEED)?.0.checked_mul(1_000_000_000);
+            let (Some(ps), Some(rate)) = (ps, rate) else {
+                return of(tier, LATENCY)?
+                    .1
+                    .error(input, format!("tier {tier} has a number that is too large"));
+            };
+            let down = told[tier][QUEUE_DOWN].map(|(bytes, _)| Bytes(bytes));
+            let up = if tier > 0 { told[tier - 1][QUEUE_UP].map(|(bytes, _)| Bytes(bytes)) } else { None };
+            if let (Some(down), Some(up)) = (down, up)
+                && down != up
+            {
+                notes.push(format!("the queues up to tier {tier}, {up}, are as those down from it: {down}"));
+            }
+            let bundle = or(tier, BUNDLE, 1);
+            layers.push(Layer { rate: Rate(rate), delay: Duration(ps), bundle, queue: down.or(up) });
+        }
+        if layers.iter().any(|l| l.queue.is_some()) && layers.iter().any(|l| l.queue.is_none()) {
+            notes.push("queues are left out: not every tier says its own".to_owned());
+            layers.iter_mut().for_each(|l| l.queue = None);
+        }
+        let clos = Self {
+            pods,
+            edges,
+            hosts_per_edge,
+            aggregations: above[0],
+            cores_each: above.get(1).copied().unwrap_or(0),
+            layers,
+            told: true,
+        };
+        Ok((clos, notes))
+    }
+
+    pub fn hosts(&self) -> u64 {
+        self.pods * self.edges * self.hosts_per_edge
+    }
+
+    /// The names of the layers, from the hosts up.
+    fn layer_names(&self) -> &'static [&'static str] {
+        if self.cores_each > 0 { &["rack", "aggregation", "core"] } else { &["rack", "spine"] }
+    }
+
+    /// The names of the tiers of switches.
+    fn tier_names(&self) -> [&'static str; 2] {
+        if self.cores_each > 0 { ["edge", "aggregation"] } else { ["leaf", "spine"] }
+    }
+
+    /// The two ends of a link from a switch of tier 1 to one of tier 2, by htsim's numbers.
+    pub fn core_link(&self, aggregation: u64, link: u64) -> [String; 2] {
+        let core = aggregation % self.aggregations * self.cores_each + link;
+        [format!("aggregation {aggregation}"), format!("core {core}")]
+    }
+
+    /// The nodes, named and numbered as in our own fat trees and leaf-spines; htsim numbers the switches of the
+    /// last tier otherwise, which are all alike.
+    pub fn graph(&self) -> Graph {
+        let hosts = self.hosts();
+        let [edges, aggregations] = [self.pods * self.edges, self.pods * self.aggregations];
+        let cores = self.aggregations * self.cores_each;
+        let [edge, aggregation] = self.tier_names();
+        let tiers = [("host", hosts), (edge, edges), (aggregation, aggregations), ("core", cores)];
+        let nodes = tiers.into_iter().flat_map(|(kind, n)| {
+            (0..n).map(move |i| Node { host: kind == "host", name: format!("{kind} {i}") })
+        });
+        let mut links = Vec::new();
+        let mut add = |layer: usize, a: u64, b: u64| {
+            let Layer { rate, delay, bundle, .. } = self.layers[layer];
+            let link = Link { ends: [a, b].map(|n| n as usize), rate, delay, loss: String::new() };
+            links.extend((0..bundle).map(|_| link.clone()));
+        };
+        for host in 0..hosts {
+            add(0, host, hosts + host / self.hosts_per_edge);
+        }
+        for edge in 0..edges {
+            for i in 0..self.aggregations {
+                add(1, hosts + edge, hosts + edges + edge / self.edges * self.aggregations + i);
+            }
+        }
+        for aggregation in 0..aggregations {
+            for i in 0..self.cores_each {
+                let core = aggregation % self.aggregations * self.cores_each + i;
+                add(2, hosts + edges + aggregation, hosts + edges + aggregations + core);
+            }
+        }
+        Graph { nodes: nodes.collect(), links }
+    }
+
+    /// The keys of `[fabric]`, if it is exactly a fat tree or a leaf-spine.
+    fn keys(&self) -> Option<Vec<Line>> {
+        let line = |key: String, why: &str| (key, if self.told { why.to_owned() } else { String::new() });
+        if self.layers.iter().any(|l| l.bundle > 1) {
+            return None;
+        }
+        let mut keys = if self.cores_each == 0 {
+            vec![
+                line("topology = \"leaf-spine\"".into(), "Tiers 2"),
+                line(format!("leaves = {}", self.edges), "Nodes over Radix_Down of tier 0"),
+                line(format!("spines = {}", self.aggregations), "Radix_Up of tier 0"),
+                line(format!("hosts_per_leaf = {}", self.hosts_per_edge), "Radix_Down of tier 0"),
+            ]
+        } else {
+            let half = self.pods / 2;
+            let counts = [self.edges, self.hosts_per_edge, self.aggregations, self.cores_each];
+            if !self.pods.is_multiple_of(2) || self.pods > 128 || counts.iter().any(|&n| n != half) {
+                return None;
+            }
+            vec![
+                line("topology = \"fat-tree\"".into(), "Tiers 3, and as many links up as down everywhere"),
+                line(format!("k = {}", self.pods), "Radix_Down of tier 2"),
+            ]
+        };
+        if !self.told {
+            keys[0].1 = "not in the file: what htsim builds for so many hosts".to_owned();
+        }
+        let delays = "Downlink_Latency_ns, and half the Switch_Latency_ns of both ends";
+        keys.push(line(self.layered("rate", |l| l.rate.to_string()), "Downlink_speed_Gbps"));
+        keys.push(line(self.layered("delay", |l| l.delay.to_string()), delays));
+        Some(keys)
+    }
+
+    /// A key with one value, or one for each layer.
+    fn layered(&self, key: &str, value: impl Fn(&Layer) -> String) -> String {
+        let values: Vec<String> = self.layers.iter().map(value).collect();
+        if values.iter().all(|v| *v == values[0]) {
+            return format!("{key} = \"{}\"", values[0]);
+        }
+        let each = self.layer_names().iter().zip(values).map(|(name, v)| format!("{name} = \"{v}\""));
+        format!("{key} = {{ {} }}", each.collect::<Vec<_>>().join(", "))
+    }
+
+    /// The experiment on this network, without traffic.
+    pub fn draft(&self, notes: Vec<String>) -> Draft {
+        let fabric = self.keys().unwrap_or_default();
+        let queue = self.layers[0].queue.map(|_| {
+            let queues = self.layered("queue", |l| l.queue.map(|q| q.to_string()).unwrap_or_default());
+            (queues, "Queue_Down".to_owned())
+        });
+        Draft {
+            title: format!("A Clos network of {} hosts from htsim", self.hosts()),
+            about: vec![
+                "htsim's command line says the queues, the packets and the transport; here they are ours."
+                    .into(),
+            ],
+            fabric,
+            queue,
+            graph: self.graph(),
+            failed: Vec::new(),
+            packets: Packets::OURS,
+            traffic: Traffic::Permutation,
+            notes,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What other simulators' files say, as an experiment: `tresse import`.
+//!
+//! `tresse explain import` says what becomes of what. Nothing is guessed in silence: what a format does not say is
+//! marked in the written file, and what of it cannot be kept is a note.
+
+mod cdf;
+mod draft;
+mod graph;
+mod hpcc;
+mod htsim_cm;
+mod htsim_topo;
+mod triggers;
+mod words;
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use tresse_experiment::diagnostic::LabError;
+
+pub use words::Input;
+
+/// A format of another simulator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// A topology of htsim (`.topo`).
+    HtsimTopo,
+    /// A connection matrix of htsim (`.cm`, `.tm`), with its topology or without.
+    HtsimCm,
+    /// A topology of the HPCC simulator, with flows or without.
+    Hpcc,
+    /// A flow-size distribution of the HPCC simulator's generator.
+    HpccCdf,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::HtsimTopo, Self::HtsimCm, Self::Hpcc, Self::HpccCdf];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::HtsimTopo => "htsim-topo",
+            Self::HtsimCm => "htsim-cm",
+            Self::Hpcc => "hpcc",
+            Self::HpccCdf => "hpcc-cdf",
+        }
+    }
+
+    /// Which files it takes, in this order.
+    pub fn files(self) -> &'static str {
+        match self {
+            Self::HtsimTopo => "FILE.topo",
+            Self::HtsimCm => "FILE.cm [FILE.topo]",
+            Self::Hpcc => "topology.txt [flow.txt]",
+            Self::HpccCdf => "DISTRIBUTION.txt",
+        }
+    }
+}
+
+/// What an import writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// The experiment, and the files that it names beside it.
+    pub files: Vec<(PathBuf, String)>,
+    /// What was left out, or read otherwise than it stands there: a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Reads files of `format`, for an experiment at `out`. Writes nothing.
+///
+/// # Errors
+/// The first thing that is wrong, with its place: files that are not of this format, end early, or contradict
+/// themselves or each other.
+pub fn import(format: Format, inputs: &[Input], out: &Path) -> Result<Imported, LabError> {
+    let draft = match (format, inputs) {
+        (Format::HtsimTopo, [topo]) => htsim_topo::draft(topo)?,
+        (Format::HtsimCm, [cm]) => htsim_cm::draft(cm, None)?,
+        (Format::HtsimCm, [cm, topo]) => htsim_cm::draft(cm, Some(topo))?,
+        (Format::Hpcc, [topology]) => hpcc::draft(topology, None)?,
+        (Format::Hpcc, [topology, flows]) => hpcc::draft(topology, Some(flows))?,
+        (Format::HpccCdf, [cdf]) => cdf::draft(cdf)?,
+        _ => {
+            let (name, files, n) = (format.name(), format.files(), inputs.len());
+            return Err(LabError::Input(format!("{name} takes {files}, not {n} files")));
+        }
+    };
+    Ok(draft.files(inputs, out))
+}
+
+impl Imported {
+    /// Writes the files; those that are there only with `replace`. If one cannot be written, none is.
+    ///
+    /// # Errors
+    /// If a file is there already, or cannot be written.
+    pub fn write(&self, replace: bool) -> Result<(), LabError> {
+        if let Some((path, _)) = self.files.iter().find(|(path, _)| !replace && path.exists()) {
+            let path = path.display();
+            return Err(LabError::Input(format!(
+                "{path} is there already, and stays as it is\n\nhint: choose another name, or replace it with `--force`"
+            )));
+        }
+        let partial = |path: &Path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            path.with_file_name(format!("{name}.partial"))
+        };
+        let mut made: Vec<PathBuf> = Vec::new();
+        let result = self.files.iter().try_for_each(|(path, text)| {
+            let path = partial(path);
+            let result = File::create(&path).and_then(|mut file| {
+                made.push(path.clone());
+                file.write_all(text.as_bytes())
+            });
+            result.map_err(|error| LabError::Io { action: "cannot be written", path, error })
+        });
+        let result = result.and_then(|()| {
+            self.files.iter().try_for_each(|(path, _)| {
+                let from = partial(path);
+                fs::rename(&from, path).map_err(|error| LabError::Io {
+                    action: "cannot be renamed",
+                    path: from,
+                    error,
+                })?;
+                made.push(path.clone());
+                Ok(())
+            })
+        });
+        if result.is_err() {
+            // Half an import would be in the way of the next try; what was renamed is there no longer.
+            made.iter().for_each(|path| drop(fs::remove_file(path)));
+        }
+        result
+    }
+}

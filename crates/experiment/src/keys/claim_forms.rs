@@ -1,0 +1,165 @@
+//! The forms of claims: what a claim says, if it says one thing.
+
+use serde::{Deserialize, Serialize};
+
+use crate::keys::claims::{Claim, Jumps, Order, Selector, Selectors};
+
+/// What a claim says.
+#[derive(Debug)]
+pub enum Form<'a> {
+    /// What `by` makes of the left and each of the right ones is within the bounds.
+    Against { left: &'a Selector, right: &'a [Selector], by: Compare, bounds: Bounds },
+    /// The metric of each is within the bounds.
+    Within { of: &'a [Selector], bounds: Bounds },
+    /// The metric goes that way from each to the next, but for a share of it.
+    Order { of: &'a [Selector], order: Order, slack: f64 },
+    /// The completion times of the jobs of each have two jumps.
+    Jumps { of: &'a [Selector], jumps: &'a Jumps },
+}
+
+/// The name of a form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FormName {
+    /// The value is left / right.
+    Ratio,
+    /// The value is left - right, in the metric's unit.
+    Difference,
+    /// The value is the metric.
+    Band,
+    /// The value is the step from a case to the next one, as a share of the greater of the two.
+    Order,
+    /// The value is how far two jumps are apart, s.
+    Jumps,
+}
+
+impl Form<'_> {
+    /// Its name.
+    pub fn name(&self) -> FormName {
+        match self {
+            Self::Against { by: Compare::Ratio, .. } => FormName::Ratio,
+            Self::Against { by: Compare::Difference, .. } => FormName::Difference,
+            Self::Within { .. } => FormName::Band,
+            Self::Order { .. } => FormName::Order,
+            Self::Jumps { .. } => FormName::Jumps,
+        }
+    }
+}
+
+/// How two values are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compare {
+    /// Left / right.
+    Ratio,
+    /// Left - right.
+    Difference,
+}
+
+/// Above the first and below the second, where they are said.
+pub type Bounds = [Option<f64>; 2];
+
+const FORMS: &str = "a claim has one form: `left` and `right` with `ratio_above`, `ratio_below`, `difference_above` or \
+                     `difference_below`; or `of` with `above` or `below`, with `order`, or with `jumps` (`tresse explain \
+                     claims`)";
+
+impl Claim {
+    /// Its form.
+    ///
+    /// # Errors
+    /// The key that is wrong, or none if something is missing, and what is wrong with it.
+    pub fn form(&self) -> Result<Form<'_>, (Option<&'static str>, String)> {
+        let ratio = [("ratio_above", self.ratio_above), ("ratio_below", self.ratio_below)];
+        let difference =
+            [("difference_above", self.difference_above), ("difference_below", self.difference_below)];
+        let band = [("above", self.above), ("below", self.below)];
+        let said = |bounds: [(&'static str, Option<f64>); 2]| {
+            bounds.into_iter().find_map(|(key, bound)| bound.map(|_| key))
+        };
+        let forms = [
+            said(ratio),
+            said(difference),
+            said(band),
+            self.order.map(|_| "order"),
+            self.jumps.map(|_| "jumps"),
+        ];
+        let mut forms = forms.into_iter().flatten();
+        let form = forms.next().ok_or_else(|| (None, format!("nothing says when it holds: {FORMS}")))?;
+        if let Some(other) = forms.next() {
+            return Err((Some(other), format!("`{form}` and `{other}`: {FORMS}")));
+        }
+        if let Some(slack) = self.slack {
+            match self.order {
+                None => return Err((Some("slack"), "it goes with `order` only".to_owned())),
+                Some(_) if !(0.0..1.0).contains(&slack) => {
+                    return Err((Some("slack"), "a share from 0 to less than 1, such as 0.02".to_owned()));
+                }
+                Some(_) => {}
+            }
+        }
+        let is_pair = form.starts_with("ratio") || form.starts_with("difference");
+        let unused = if is_pair {
+            self.of.as_ref().map(|_| "of")
+        } else {
+            self.left.as_ref().map(|_| "left").or(self.right.as_ref().map(|_| "right"))
+        };
+        if let Some(unused) = unused {
+            return Err((Some(unused), format!("`{form}` goes without `{unused}`: {FORMS}")));
+        }
+        let missing = |key: &str| (None, format!("`{form}` needs `{key}`: {FORMS}"));
+        if is_pair {
+            let (by, bounds) = match said(ratio) {
+                Some(_) => (Compare::Ratio, ratio),
+                None => (Compare::Difference, difference),
+            };
+            return Ok(Form::Against {
+                left: self.left.as_ref().ok_or_else(|| missing("left"))?,
+                right: listed("right", self.right.as_ref().ok_or_else(|| missing("right"))?)?,
+                by,
+                bounds: checked(bounds)?,
+            });
+        }
+        let of = listed("of", self.of.as_ref().ok_or_else(|| missing("of"))?)?;
+        Ok(match (self.order, &self.jumps) {
+            (Some(_), _) if of.len() < 2 => {
+                return Err((Some("of"), "an order is of a list of at least two".to_owned()));
+            }
+            (Some(order), _) => Form::Order { of, order, slack: self.slack.unwrap_or(0.0) },
+            (None, Some(jumps)) => {
+                // Twice as far apart as a class is wide: or else the same times could be in both.
+                if jumps.within.0 == 0 || jumps.within.0 > jumps.apart.0 / 2 {
+                    let message = "`within` is more than 0s and at most half of `apart`".to_owned();
+                    return Err((Some("jumps"), message));
+                }
+                Form::Jumps { of, jumps }
+            }
+            (None, None) => Form::Within { of, bounds: checked(band)? },
+        })
+    }
+}
+
+fn listed<'a>(
+    key: &'static str,
+    selectors: &'a Selectors,
+) -> Result<&'a [Selector], (Option<&'static str>, String)> {
+    match selectors.all() {
+        [] => Err((Some(key), "the list is empty".to_owned())),
+        all => Ok(all),
+    }
+}
+
+/// Bounds that some value keeps to.
+fn checked(named: [(&'static str, Option<f64>); 2]) -> Result<Bounds, (Option<&'static str>, String)> {
+    let [(lower, above), (upper, below)] = named;
+    let wrong = |(key, bound): (&'static str, Option<f64>)| {
+        bound.filter(|bound| !bound.is_finite()).map(|bound| (Some(key), format!("{bound} is no bound")))
+    };
+    if let Some(wrong) = named.into_iter().find_map(wrong) {
+        return Err(wrong);
+    }
+    match (above, below) {
+        (Some(above), Some(below)) if above >= below => {
+            Err((Some(lower), format!("no value is above {above} and below {below} (`{upper}`)")))
+        }
+        _ => Ok([above, below]),
+    }
+}

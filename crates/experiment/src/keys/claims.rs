@@ -1,0 +1,358 @@
+//! What an experiment file says of a paper's results: published numbers, and claims.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use tresse_units::{Duration, Rate};
+
+/// The published numbers.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Where they stand.
+    #[serde(default)]
+    pub source: String,
+    /// What they were measured on.
+    #[serde(default)]
+    pub kind: Kind,
+    /// The numbers, each for one case. What stands in several experiments of a paper, or for several variants, counts once.
+    #[serde(default)]
+    pub values: Vec<PublishedValue>,
+}
+
+/// What published numbers were measured on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A simulator: ours should be within 20 %.
+    #[default]
+    Simulation,
+    /// Machines: shown beside ours, but whoever compares does so by ratios, with claims.
+    Testbed,
+}
+
+/// What was published of a case, or of a part of it: at most one of `group`, `distance`, `size` and `layer`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedValue {
+    /// The scheme.
+    pub scheme: String,
+    /// The number of subflows, if the scheme has several.
+    pub subflows: Option<u32>,
+    /// The pattern.
+    pub pattern: String,
+    /// The variant, if there are any.
+    pub variant: Option<String>,
+    /// Only of this group: a part of the workload, a scheme of a mix such as `xmp-2`, or what a list of flows says.
+    pub group: Option<String>,
+    /// Only of flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`.
+    pub distance: Option<String>,
+    /// Only of flows of this size class, such as `up to 10kB` (`tresse explain results`).
+    pub size: Option<String>,
+    /// Only of the ports of this layer.
+    pub layer: Option<String>,
+    /// Only of this window of time, of `[measure.windows]`; with it also a `group`.
+    pub window: Option<String>,
+    /// Only of this subflow of the one flow of `group`, from 0, in the window.
+    pub subflow: Option<u32>,
+    /// Mean goodput of the flows.
+    pub goodput_mean: Option<Rate>,
+    /// Other metrics, by name (`tresse explain results`).
+    #[serde(default)]
+    pub metrics: BTreeMap<String, f64>,
+    /// Why ours is more than 20 % off, if it is: the mechanism, in a sentence.
+    pub differs: Option<String>,
+}
+
+impl PublishedValue {
+    /// The cases that it speaks of.
+    pub fn selector(&self) -> Selector {
+        Selector {
+            scheme: Some(self.scheme.clone()),
+            subflows: self.subflows,
+            pattern: Some(self.pattern.clone()),
+            variant: self.variant.clone(),
+            group: self.group.clone(),
+            distance: self.distance.clone(),
+            size: self.size.clone(),
+            layer: self.layer.clone(),
+            window: self.window.clone(),
+            subflow: self.subflow,
+        }
+    }
+
+    /// Its numbers, by the names of metrics.
+    pub fn numbers(&self) -> impl Iterator<Item = (&str, f64)> {
+        let goodput = self.goodput_mean.map(|rate| ("goodput_mean_bps", rate.0 as f64));
+        goodput.into_iter().chain(self.metrics.iter().map(|(metric, &number)| (metric.as_str(), number)))
+    }
+}
+
+/// A claim of the paper: a metric of cases, within bounds, against that of others, or in an order. `tresse explain
+/// claims` has the forms; a claim has exactly one.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// A short name.
+    pub id: String,
+    /// The claim in words.
+    pub text: String,
+    /// Where the paper says so.
+    pub source: Option<String>,
+    /// The claim whose sentence this is, under another reading of what the paper leaves open: its name, or, of another
+    /// experiment, as in `xmp/table1 xmp2-beats-lia2`.
+    pub reading_of: Option<String>,
+    /// The metric that is compared; `optimum.KEY` is a key of the case's `optimum`, `jct_s` goes with `jumps`.
+    pub metric: String,
+    /// The case that is compared.
+    pub left: Option<Selector>,
+    /// What it is compared with: a case, or each of several.
+    pub right: Option<Selectors>,
+    /// The claim holds if left / right is above this.
+    pub ratio_above: Option<f64>,
+    /// And below this.
+    pub ratio_below: Option<f64>,
+    /// The claim holds if left - right is above this, in the metric's unit.
+    pub difference_above: Option<f64>,
+    /// And below this.
+    pub difference_below: Option<f64>,
+    /// The cases of a claim that compares none with another.
+    pub of: Option<Selectors>,
+    /// The claim holds if the metric of each of them is above this, in the metric's unit.
+    pub above: Option<f64>,
+    /// And below this.
+    pub below: Option<f64>,
+    /// The claim holds if the metric falls, or rises, from each of them to the next.
+    pub order: Option<Order>,
+    /// With `order`: a step may go the wrong way by less than this share of the greater value: 0 to less than 1.
+    pub slack: Option<f64>,
+    /// The claim holds if the completion times of jobs have two jumps so far apart.
+    pub jumps: Option<Jumps>,
+    /// What is expected of it; `holds` if it is not said.
+    #[serde(default)]
+    pub expected: Expected,
+    /// Why it is not expected to hold: the mechanism, and what shows it, in a sentence.
+    pub because: Option<String>,
+}
+
+/// Which way a metric goes from case to case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// Up.
+    Rising,
+    /// Down.
+    Falling,
+}
+
+/// Two jumps of a distribution: its two most frequent classes, at least half of `apart` from one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Jumps {
+    /// How far apart they are.
+    pub apart: Duration,
+    /// How wide a class is, and by how much the distance may be off.
+    pub within: Duration,
+}
+
+/// What the results say of a claim.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum Verdict {
+    /// Every value is on the right side of every bound.
+    #[default]
+    #[serde(rename = "holds")]
+    Holds,
+    /// A bound lies in the confidence interval of a value, or there is no value.
+    #[serde(rename = "inconclusive")]
+    Inconclusive,
+    /// A value is on the wrong side of a bound.
+    #[serde(rename = "does not hold")]
+    DoesNotHold,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Holds => "holds",
+            Self::Inconclusive => "inconclusive",
+            Self::DoesNotHold => "does not hold",
+        })
+    }
+}
+
+/// The verdict that is expected, the same in both profiles or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Expected {
+    /// In both.
+    Both(Verdict),
+    /// One for each.
+    Each(ByProfile),
+}
+
+/// A verdict for each profile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ByProfile {
+    /// In the quick profile.
+    pub quick: Verdict,
+    /// In the full one.
+    pub full: Verdict,
+}
+
+impl Default for Expected {
+    fn default() -> Self {
+        Self::Both(Verdict::Holds)
+    }
+}
+
+impl Expected {
+    /// The verdict that is expected in the profile of this name.
+    pub fn of(self, profile: &str) -> Verdict {
+        match self {
+            Self::Both(verdict) => verdict,
+            Self::Each(each) if profile == "quick" => each.quick,
+            Self::Each(each) => each.full,
+        }
+    }
+
+    /// Whether it is to hold in both profiles.
+    pub fn is_to_hold(self) -> bool {
+        ["quick", "full"].iter().all(|profile| self.of(profile) == Verdict::Holds)
+    }
+}
+
+/// Written by hand, as the next one is, for serde's untagged enums tell nothing of what is wrong.
+impl<'de> Deserialize<'de> for Expected {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Expected;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("\"holds\", \"does not hold\", \"inconclusive\", or { quick = …, full = … }")
+            }
+            fn visit_str<E: de::Error>(self, verdict: &str) -> Result<Self::Value, E> {
+                Verdict::deserialize(de::value::StrDeserializer::new(verdict)).map(Expected::Both)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                ByProfile::deserialize(MapAccessDeserializer::new(map)).map(Expected::Each)
+            }
+        }
+        d.deserialize_any(Either)
+    }
+}
+
+impl JsonSchema for Expected {
+    fn schema_name() -> Cow<'static, str> {
+        "Expected".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (both, each) = (generator.subschema_for::<Verdict>(), generator.subschema_for::<ByProfile>());
+        json_schema!({ "anyOf": [both, each] })
+    }
+}
+
+/// Cases by their axes, and a part of each: at most one of `group`, `distance`, `size` and `layer`. What is left open is
+/// every value of it (`tresse explain claims`).
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Selector {
+    /// The scheme; may be left out if there is one only.
+    pub scheme: Option<String>,
+    /// The number of subflows, if the scheme has several.
+    pub subflows: Option<u32>,
+    /// The pattern, if there are several.
+    pub pattern: Option<String>,
+    /// The variant, if there are any.
+    pub variant: Option<String>,
+    /// Only of this group: a part of the workload, a scheme of a mix such as `xmp-2`, or what a list of flows says.
+    pub group: Option<String>,
+    /// Only of flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`.
+    pub distance: Option<String>,
+    /// Only of flows of this size class, such as `up to 10kB` (`tresse explain results`).
+    pub size: Option<String>,
+    /// Only of the ports of this layer.
+    pub layer: Option<String>,
+    /// Only of this window of time, of `[measure.windows]`; with it also a `group`.
+    pub window: Option<String>,
+    /// Only of this subflow of the one flow of `group`, from 0, in the window.
+    pub subflow: Option<u32>,
+}
+
+impl Selector {
+    /// Whether it says which value of this axis it means.
+    pub fn names(&self, axis: &str) -> bool {
+        match axis {
+            "variant" => self.variant.is_some(),
+            "pattern" => self.pattern.is_some(),
+            _ => self.subflows.is_some(),
+        }
+    }
+
+    /// The part of a case that it speaks of: what divides the case, and the part's name; none of the whole case.
+    pub fn part(&self) -> Vec<(&'static str, String)> {
+        let names = [
+            ("window", self.window.clone()),
+            ("group", self.group.clone()),
+            ("subflow", self.subflow.map(|n| n.to_string())),
+            ("distance", self.distance.clone()),
+            ("size", self.size.clone()),
+            ("layer", self.layer.clone()),
+        ];
+        names.into_iter().filter_map(|(what, name)| Some((what, name?))).collect()
+    }
+}
+
+/// One selector, or a list.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Selectors {
+    /// One.
+    One(Selector),
+    /// Several, in this order.
+    List(Vec<Selector>),
+}
+
+impl Selectors {
+    /// All of them.
+    pub fn all(&self) -> &[Selector] {
+        match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::List(list) => list,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Selectors {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Selectors;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("cases such as { scheme = \"xmp\", subflows = 2 }, or a list of such")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                Selector::deserialize(MapAccessDeserializer::new(map)).map(Selectors::One)
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(Selectors::List)
+            }
+        }
+        d.deserialize_any(Either)
+    }
+}
+
+impl JsonSchema for Selectors {
+    fn schema_name() -> Cow<'static, str> {
+        "Selectors".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = generator.subschema_for::<Selector>();
+        json_schema!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
+    }
+}

@@ -1,0 +1,62 @@
+//! The values that an experiment file gives to declared parameters.
+
+use tresse_units::{Bytes, Duration, MICROSECOND, Parameter, Range, SECOND, Value};
+
+use crate::diagnostic::did_you_mean;
+
+/// The value of `owner`'s parameter `name`, in its unit, as it stands in an experiment file.
+///
+/// # Errors
+/// There is no such parameter, or it cannot have that value.
+pub(crate) fn setting<'a>(
+    owner: &str,
+    parameters: impl Iterator<Item = &'a Parameter> + Clone,
+    name: &str,
+    value: &toml::Value,
+) -> Result<Value, String> {
+    let Some(p) = parameters.clone().find(|p| p.name == name) else {
+        let known: Vec<&str> = parameters.map(|p| p.name).collect();
+        let hint = did_you_mean(name, known.iter().copied());
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        return Err(format!("{owner} has no parameter `{name}`{hint} (it has: {known})"));
+    };
+    let read = match (p.range, value) {
+        (Range::Whole { .. }, _) => whole(p, value)?.map(Value::Whole),
+        (Range::Choice(_), toml::Value::String(word)) => Some(Value::Choice(word.clone())),
+        (Range::List { .. }, toml::Value::Array(all)) => {
+            all.iter().map(natural).collect::<Option<_>>().map(Value::List)
+        }
+        _ => None,
+    };
+    let read = read.filter(|v| p.range.contains(v));
+    read.ok_or_else(|| format!("{name} = {value} is not {}{}", p.range, in_unit(p.unit)))
+}
+
+/// A number in the parameter's unit; times and sizes are strings with a unit (design rule 7).
+fn whole(p: &Parameter, value: &toml::Value) -> Result<Option<u64>, String> {
+    let (example, unit, finest) = match p.unit {
+        "us" => ("200us", MICROSECOND, "one microsecond"),
+        "s" => ("60s", SECOND, "one second"),
+        "B" => ("100kB", 1, ""),
+        _ => return Ok(natural(value)),
+    };
+    match value {
+        toml::Value::String(text) if p.unit == "B" => text.parse::<Bytes>().map(|b| Some(b.0)),
+        toml::Value::String(text) => match text.parse::<Duration>()?.0 {
+            time if time.is_multiple_of(unit) => Ok(Some(time / unit)),
+            _ => Err(format!("\"{text}\" is finer than {finest}")),
+        },
+        _ => Err(format!(
+            "{} = {value} has no unit; write a string with a unit, such as \"{example}\"",
+            p.name
+        )),
+    }
+}
+
+fn natural(value: &toml::Value) -> Option<u64> {
+    value.as_integer().and_then(|n| u64::try_from(n).ok())
+}
+
+fn in_unit(unit: &str) -> String {
+    if unit.is_empty() { String::new() } else { format!(" {unit}") }
+}

@@ -1,0 +1,25 @@
+//! `[[changes]]`: links that change during a run.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tresse_units::{Duration, Rate};
+
+/// A link that changes, both directions at once, or a virtual NIC that is remapped.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChangeKey {
+    /// When, from the start of each case and seed.
+    pub at: Duration,
+    /// The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`.
+    pub link: Option<[String; 2]>,
+    /// Instead of a link: a virtual NIC and the bridge that it is mapped to from then on, of its own host or, if
+    /// its machine moves, of another, such as `["vnic 0.3.1", "bridge 0.1"]`. What waits for it is lost.
+    pub remap: Option<[String; 2]>,
+    /// Its rate from then on. A packet in transmission goes on at the old one.
+    pub rate: Option<Rate>,
+    /// Whether it fails or is back. What waits for it or is on it when it fails is lost.
+    pub failed: Option<bool>,
+    /// How long after that the switches further away learn of it; never if it is not said, of a remapping at
+    /// once. The two at its ends know at once.
+    pub reroute_after: Option<Duration>,
+}

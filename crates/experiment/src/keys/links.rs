@@ -1,0 +1,48 @@
+//! `[[fabric.links]]`: single links that differ from their layer.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tresse_fabric::Probability as PortProbability;
+use tresse_units::{Duration, Probability, Queue, Rate};
+
+use crate::keys::bounds::{LONGEST, RATES};
+
+/// A link that differs from its layer.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSetting {
+    /// The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`; of several links with a range, without its
+    /// last number: `["leaf 0", "spine 0..8"]`.
+    pub ends: [String; 2],
+    /// Its rate.
+    pub rate: Option<Rate>,
+    /// Its one-way delay.
+    pub delay: Option<Duration>,
+    /// The size of the queues in its switches' ports; a host's NIC has `fabric.host_queue`.
+    pub queue: Option<Queue>,
+    /// K in its switches' ports.
+    pub mark: Option<Queue>,
+    /// How likely its ports lose an arriving packet: 0 to less than 1.
+    pub loss: Option<Probability>,
+    /// It is not there.
+    #[serde(default)]
+    pub failed: bool,
+}
+
+/// Whether a link may have this rate.
+pub(crate) fn check_rate(rate: Rate) -> Result<(), String> {
+    if RATES.contains(&rate.0) { Ok(()) } else { Err(format!("{rate}: a link has 1kbps to 100Tbps")) }
+}
+
+/// Whether a link may have this delay.
+pub(crate) fn check_delay(delay: Duration) -> Result<(), String> {
+    if delay.0 <= LONGEST { Ok(()) } else { Err(format!("{delay}: a link has at most 1000s of delay")) }
+}
+
+/// Whether a link may lose so much.
+pub(crate) fn check_loss(loss: Probability) -> Result<(), String> {
+    if PortProbability::from(loss) < PortProbability::ONE {
+        return Ok(());
+    }
+    Err(format!("{loss}: no flow would ever finish"))
+}

@@ -1,0 +1,88 @@
+//! `[measure]`: what to write down and to show.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tresse_units::{Duration, SECOND, Time};
+
+/// What to write down and to show.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Measure {
+    /// `links.parquet`: bytes, drops, losses and marks of every port, by case and seed.
+    #[serde(default = "yes")]
+    pub links: bool,
+    /// `samples.parquet`: what every subflow got in each interval of this length, by case and seed, and what
+    /// the flow could have had; with `links` also `queues.parquet`, the ports in the same intervals. No
+    /// samples if it is not said.
+    pub samples: Option<Duration>,
+    /// How often the queue of every port is looked at, for the metrics `queue_…` of the case and of its layers: 1us to
+    /// 1000s. Nobody looks if it is not said.
+    pub queues: Option<Duration>,
+    /// Whether the RTT of every ACK is recorded, for the metrics `rtt_…` of the case and of its groups.
+    #[serde(default)]
+    pub rtt: bool,
+    /// `convergence.parquet`, and the metrics of convergence: how long every subflow took until its goodput stayed near
+    /// its final mean, after its start and after every event. From `samples`; of runs with at most 64 flows.
+    pub convergence: Option<Convergence>,
+    /// Windows of time, by name: from when to when, such as `["12s", "20s"]`, counted from the start of the run. What
+    /// every flow got in them, from `samples`, is told beside the metrics of the whole run.
+    #[serde(default)]
+    pub windows: IndexMap<String, [Duration; 2]>,
+    /// The metrics that the table of `tresse run` shows, each a column (`tresse explain results`). If it is not
+    /// said: goodput beside the published numbers and the optimum, timeouts, what was sent again.
+    pub table: Option<Vec<String>>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Default for Measure {
+    fn default() -> Self {
+        Self {
+            links: true,
+            samples: None,
+            queues: None,
+            rtt: false,
+            convergence: None,
+            windows: IndexMap::new(),
+            table: None,
+        }
+    }
+}
+
+/// What it means to have converged.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Convergence {
+    /// How far the goodput may be from its final mean, as a share of that: above 0 and below 1.
+    #[serde(default = "a_tenth")]
+    pub within: f64,
+    /// How long it has to stay there, 1us to 1000s. The final mean is over twice this time.
+    #[serde(default = "a_second", rename = "for")]
+    pub hold: Duration,
+}
+
+fn a_tenth() -> f64 {
+    Criterion::default().within
+}
+
+fn a_second() -> Duration {
+    Duration(Criterion::default().hold)
+}
+
+/// What it means to have converged. The default is the catalogue's: within 10 % for 1 s.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Criterion {
+    /// How far a rate may be from the final mean, as a share of that: more than 0, less than 1.
+    pub within: f64,
+    /// How long it has to stay there, ps. The final mean is over twice this time.
+    pub hold: Time,
+}
+
+impl Default for Criterion {
+    fn default() -> Self {
+        Self { within: 0.1, hold: SECOND }
+    }
+}

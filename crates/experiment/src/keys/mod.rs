@@ -1,0 +1,98 @@
+//! What an experiment file says: fabric, transport, schemes, workloads, what to measure, what was
+//! published.
+
+pub mod balancers;
+pub mod bounds;
+pub mod claim_forms;
+pub mod claims;
+pub mod declared;
+pub mod fabric;
+pub mod host_names;
+pub mod link_events;
+pub mod links;
+pub mod measure;
+pub mod metrics;
+pub mod path_manager;
+pub mod ports;
+pub mod routing;
+pub mod scheme;
+pub mod scheme_transport;
+pub mod stopping_rule;
+pub mod transport;
+pub mod untagged;
+pub mod variant;
+pub mod virtual_hosts;
+pub mod workload;
+
+use crate::keys::fabric::Fabric;
+use crate::keys::measure::Measure;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use crate::keys::claims::{
+    ByProfile, Claim, Expected, Jumps, Kind, Order, Published, PublishedValue, Selector, Selectors, Verdict,
+};
+use crate::keys::link_events::ChangeKey;
+use crate::keys::scheme::Scheme;
+use crate::keys::stopping_rule::Replications;
+use crate::keys::transport::Transport;
+use crate::keys::variant::Variant;
+use crate::keys::workload::Workload;
+
+/// One experiment: a fabric, a transport, and the axes scheme, subflows, pattern and variant.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// What it shows, in one line.
+    pub title: String,
+    /// Where it comes from: paper and place.
+    #[serde(default)]
+    pub source: String,
+    /// What a reader should know before running it.
+    #[serde(default)]
+    pub about: String,
+    /// The tables and figures of the paper that it is, such as `["table1", "fig8"]`; if it is not said, its file's
+    /// name. Empty if it is none.
+    pub rows: Option<Vec<String>>,
+    /// How many seeds are run, if the command line does not say.
+    #[serde(default)]
+    pub replications: Replications,
+    /// The network.
+    pub fabric: Fabric,
+    /// Links that change during a run.
+    #[serde(default)]
+    pub changes: Vec<ChangeKey>,
+    /// What all schemes have in common, where they do not say otherwise.
+    pub transport: Transport,
+    /// The schemes to compare, by name.
+    pub schemes: IndexMap<String, Scheme>,
+    /// The workloads, by the name of the pattern's axis.
+    pub workloads: IndexMap<String, Workload>,
+    /// What to write down.
+    #[serde(default)]
+    pub measure: Measure,
+    /// The variants, by the name of the variant's axis. If there are any, the cases are theirs.
+    #[serde(default)]
+    pub variants: IndexMap<String, Variant>,
+    /// What the profiles change.
+    #[serde(default)]
+    pub profile: Profiles,
+    /// The published numbers.
+    #[serde(default)]
+    pub published: Published,
+    /// What the paper claims, checked against the results.
+    #[serde(default)]
+    pub claims: Vec<Claim>,
+}
+
+/// What the profiles change: tables in the shape of the experiment.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Profiles {
+    /// For a first look: fewer flows, rounds or seconds. The file itself is the full experiment.
+    #[serde(default)]
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    pub quick: toml::Table,
+}

@@ -1,0 +1,66 @@
+//! What the ports of switches may have beyond one queue with a threshold: `fabric.red`, `fabric.classes`,
+//! `fabric.buffer`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tresse_units::{Bytes, Duration, Factor, Probability, Queue};
+
+use crate::keys::fabric::Layered;
+
+/// Random early detection (Floyd and Jacobson, ToN 1993).
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Red {
+    /// Below this averaged queue length no packet is signalled.
+    pub min: Layered<Queue>,
+    /// From this averaged length on every packet is; with `gentle`, from twice this length on. In the unit of
+    /// `min`.
+    pub max: Layered<Queue>,
+    /// How likely a packet is signalled at an average just below `max`.
+    pub probability: Probability,
+    /// The weight of a new length in the average is 2^-weight: 0 to 16. With 0 the queue as it is counts.
+    #[serde(default = "classic_weight")]
+    pub weight: u32,
+    /// Above `max` the probability goes on to 1 at twice `max` instead of jumping there (Floyd 2000).
+    #[serde(default)]
+    pub gentle: bool,
+}
+
+/// 2^-9 = 0.00195; Floyd and Jacobson use 0.002.
+fn classic_weight() -> u32 {
+    9
+}
+
+/// A class of a switch's ports: a queue of its own under deficit round robin (Shreedhar and Varghese, 1995).
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Class {
+    /// What it may send in a round; busy classes share a port's rate as their quanta. 1B to 1GB.
+    pub quantum: Bytes,
+    /// Its queue: an arriving packet is dropped if it is this long; `fabric.queue` if it is not said.
+    pub queue: Option<Layered<Queue>>,
+    /// Its K; `fabric.mark` if neither this nor `share` is said.
+    pub mark: Option<Layered<Queue>>,
+    /// Its K follows its share of the port's rate.
+    pub share: Option<Share>,
+}
+
+/// K_i = (the class's share of the rate) x RTT x lambda (vMCC eq. (1); the share is that of MQ-ECN).
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Share {
+    /// The round-trip time.
+    pub rtt: Duration,
+    /// Lambda: 1 for a controller that halves its window, about 0.17 for DCTCP's cut.
+    pub lambda: Factor,
+}
+
+/// A buffer that the ports of a switch share, with dynamic thresholds (Choudhury and Hahne, ToN 1998).
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Buffer {
+    /// The memory of each switch.
+    pub size: Bytes,
+    /// A queue may hold this many times what is free.
+    pub alpha: Factor,
+}

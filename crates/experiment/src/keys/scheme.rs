@@ -1,0 +1,105 @@
+//! A scheme of an experiment: a controller, its parameters, its subflows and the way its packets take.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tresse_units::Rate;
+
+use crate::keys::path_manager::PathManager;
+use crate::keys::routing::RoutingKey;
+use crate::keys::transport::Transport;
+
+/// A scheme: a controller, its parameters, and how many subflows.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scheme {
+    /// Its controller (`tresse list controllers`).
+    #[serde(default)]
+    pub controller: String,
+    /// A row of HOLNET's design space instead of a controller (`tresse explain holnet`).
+    pub preset: Option<String>,
+    /// How a preset's hosts detect congestion; by losses if it is not said.
+    pub detection: Option<Detection>,
+    /// Who chooses the ways of its packets; what `fabric.routing` says if it is not said.
+    pub routing: Option<RoutingKey>,
+    /// The number of subflows, or several: each is a case. If it is not said, the default of `path_manager`, or 1
+    /// without one.
+    pub subflows: Option<Counts>,
+    /// What opens and closes the subflows (`tresse list path-managers`); if it is not said, `fixed`. `subflows`
+    /// says how many, if the path manager takes their number; the others decide it themselves and take none.
+    pub path_manager: Option<PathManager>,
+    /// Values for the controller's parameters.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, u64>,
+    /// What its users want, instead of the parameter `weight` (THESIS (2.3), (2.9)).
+    pub utility: Option<UserUtility>,
+    /// Whether packets are ECN-capable; if it is not said, they are if the controller needs it.
+    pub ecn: Option<bool>,
+    /// How the receiver tells of CE marks.
+    #[serde(default = "dctcp_echo")]
+    pub echo: Echo,
+    /// Which of `fabric.classes` its packets are in, from 0; that of the workload if it is not said.
+    pub class: Option<u8>,
+    /// Whether it is a point of the axis `scheme`; yes if it is not said. If not, only workloads name it.
+    pub axis: Option<bool>,
+    /// The keys of `[transport]` that this scheme has otherwise (`tresse explain hosts`).
+    pub transport: Option<Transport>,
+}
+
+/// How the receiver tells of CE marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Echo {
+    /// ECE until CWR (RFC 3168): one signal a window, no count.
+    Rfc3168,
+    /// Every packet's mark, ACKed at once when it changes (RFC 8257).
+    Dctcp,
+    /// Up to three marks an ACK in the bits ECE and CWR (XMP §2.1).
+    TwoBit,
+}
+
+/// How a host of HOLNET detects congestion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Detection {
+    /// By losses, which it infers itself.
+    Source,
+    /// By marks too.
+    Ecn,
+}
+
+/// A user's utility, and the flow that it is weighed against.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UserUtility {
+    /// Rates and what they are worth, in any unit, with straight lines between them: from rate 0 to the rate
+    /// beyond which more is worth nothing.
+    pub points: Vec<(Rate, f64)>,
+    /// A flow of weight 1 has the controller's own alpha-fair utility up to this rate.
+    pub base: Rate,
+}
+
+fn dctcp_echo() -> Echo {
+    Echo::Dctcp
+}
+
+/// A number, or several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Counts {
+    /// One number.
+    One(u32),
+    /// Several: an axis.
+    Several(Vec<u32>),
+}
+
+impl Counts {
+    /// The numbers.
+    pub fn values(&self) -> &[u32] {
+        match self {
+            Self::One(n) => std::slice::from_ref(n),
+            Self::Several(all) => all,
+        }
+    }
+}

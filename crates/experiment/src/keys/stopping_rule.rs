@@ -1,0 +1,265 @@
+//! How many seeds a case is run with: a number, or as many as a confidence interval takes.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::did_you_mean;
+use crate::keys::metrics::METRICS;
+
+/// How many seeds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Replications {
+    /// That many.
+    Count(u32),
+    /// As many as it takes.
+    Until(Until),
+}
+
+/// As many seeds as it takes until the interval of a metric is narrow enough in every case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Until {
+    /// Narrow enough: half the 95 % confidence interval, as a share of the mean; above 0 and below 1.
+    pub width: f64,
+    /// The metric (`tresse explain results`).
+    #[serde(default = "goodput")]
+    pub of: String,
+    /// The number of seeds to begin with: 2 to 1000.
+    #[serde(default = "three")]
+    pub least: u32,
+    /// The number of seeds at which it ends, narrow or not: `least` to 1000.
+    #[serde(default = "twenty")]
+    pub most: u32,
+}
+
+fn goodput() -> String {
+    "goodput_mean_bps".to_owned()
+}
+
+fn three() -> u32 {
+    3
+}
+
+fn twenty() -> u32 {
+    20
+}
+
+/// How many seeds a run may have.
+const COUNTS: RangeInclusive<u32> = 1..=1000;
+
+impl Default for Replications {
+    fn default() -> Self {
+        Self::Count(1)
+    }
+}
+
+impl From<u32> for Replications {
+    fn from(count: u32) -> Self {
+        Self::Count(count)
+    }
+}
+
+impl Replications {
+    /// How many seeds are run before anything is looked at.
+    pub fn least(&self) -> u32 {
+        match self {
+            Self::Count(count) => *count,
+            Self::Until(until) => until.least,
+        }
+    }
+
+    /// How many seeds are run at most.
+    pub fn most(&self) -> u32 {
+        match self {
+            Self::Count(count) => *count,
+            Self::Until(until) => until.most,
+        }
+    }
+
+    /// Checks what a type cannot.
+    ///
+    /// # Errors
+    /// The key, and what is wrong with it.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        let until = match self {
+            // Numbers were checked where they were read.
+            Self::Count(_) => return Ok(()),
+            Self::Until(until) => until,
+        };
+        if !(until.width > 0.0 && until.width < 1.0) {
+            return Err(("width", format!("{}: a share above 0 and below 1, such as 0.05", until.width)));
+        }
+        if !METRICS.contains(&&*until.of) {
+            let hint = did_you_mean(&until.of, METRICS.iter().copied());
+            return Err((
+                "of",
+                format!("there is no metric `{}`{hint} (`tresse explain results`)", until.of),
+            ));
+        }
+        if until.least < 2 || !COUNTS.contains(&until.least) {
+            return Err(("least", format!("{}: 2 to 1000 seeds; one alone has no interval", until.least)));
+        }
+        if until.most < until.least || !COUNTS.contains(&until.most) {
+            return Err(("most", format!("{}: {} (`least`) to 1000 seeds", until.most, until.least)));
+        }
+        Ok(())
+    }
+}
+
+impl Until {
+    /// An interval shrinks as the root of the number of seeds: so many are run as that says of the widest one, but at
+    /// most twice as many as there are, for the first intervals are rough themselves.
+    pub fn after(&self, count: u32, widest: f64) -> Option<u32> {
+        if widest <= self.width || count >= self.most {
+            return None;
+        }
+        let by = widest / self.width;
+        let wanted = (f64::from(count) * by * by).ceil() as u32;
+        Some(wanted.clamp(count + 1, 2 * count).min(self.most))
+    }
+}
+
+/// What `--replications` says: a number of seeds, or a width in percent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Asked {
+    /// `5`.
+    Count(u32),
+    /// `5%`, as a share.
+    Width(f64),
+}
+
+impl Asked {
+    /// Laid over what the file says: a width is of the file's metric and within its numbers of seeds, if it has some.
+    pub fn over(self, file: &Replications) -> Replications {
+        match (self, file) {
+            (Self::Count(count), _) => Replications::Count(count),
+            (Self::Width(width), Replications::Until(until)) => {
+                Replications::Until(Until { width, ..until.clone() })
+            }
+            (Self::Width(width), Replications::Count(_)) => {
+                Replications::Until(Until { width, of: goodput(), least: three(), most: twenty() })
+            }
+        }
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Count(count) => write!(f, "{count}"),
+            Self::Width(width) => write!(f, "{}%", 100.0 * width),
+        }
+    }
+}
+
+impl FromStr for Asked {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong =
+            || "a number of seeds from 1 to 1000, or a width such as 5%, above 0% and below 100%".to_owned();
+        match text.strip_suffix('%') {
+            Some(percent) => {
+                let percent: f64 = percent.trim().parse().map_err(|_| wrong())?;
+                (percent > 0.0 && percent < 100.0).then_some(Self::Width(percent / 100.0)).ok_or_else(wrong)
+            }
+            None => {
+                let count: u32 = text.parse().map_err(|_| wrong())?;
+                COUNTS.contains(&count).then_some(Self::Count(count)).ok_or_else(wrong)
+            }
+        }
+    }
+}
+
+/// Written by hand, for serde's untagged enums tell nothing of what is wrong.
+impl<'de> Deserialize<'de> for Replications {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Replications;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a number of seeds such as 5, or a width such as { width = 0.05, most = 20 }")
+            }
+            fn visit_i64<E: de::Error>(self, n: i64) -> Result<Self::Value, E> {
+                let count = u32::try_from(n).ok().filter(|count| COUNTS.contains(count));
+                count.map(Replications::Count).ok_or_else(|| E::custom(format!("{n}: 1 to 1000 seeds")))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                Until::deserialize(MapAccessDeserializer::new(map)).map(Replications::Until)
+            }
+        }
+        d.deserialize_any(Either)
+    }
+}
+
+impl JsonSchema for Replications {
+    fn schema_name() -> Cow<'static, str> {
+        "Replications".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let until = generator.subschema_for::<Until>();
+        json_schema!({ "anyOf": [{ "type": "integer", "minimum": 1, "maximum": 1000 }, until] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn until(width: f64, least: u32, most: u32) -> Until {
+        Until { width, of: goodput(), least, most }
+    }
+
+    #[test]
+    fn as_many_seeds_as_the_widest_interval_takes() {
+        let rule = until(0.05, 3, 20);
+        for (count, widest, wanted) in [
+            (3, 0.05, None),
+            (3, 0.0, None),
+            // A little too wide: one more. Half as wide again: 2.25 times as many, but at most twice as many.
+            (3, 0.051, Some(4)),
+            (8, 0.06, Some(12)),
+            (3, 0.075, Some(6)),
+            (3, f64::INFINITY, Some(6)),
+            (12, 1.0, Some(20)),
+            (20, 1.0, None),
+        ] {
+            assert_eq!(rule.after(count, widest), wanted, "{count} {widest}");
+        }
+    }
+
+    #[test]
+    fn it_ends_however_wide_the_intervals_are() {
+        for most in [3, 7, 1000] {
+            let rule = until(0.01, 3, most);
+            let mut count = rule.least;
+            while let Some(more) = rule.after(count, 9.0) {
+                assert!(more > count && more <= 2 * count, "{count} {more}");
+                count = more;
+            }
+            assert_eq!(count, most);
+        }
+    }
+
+    #[test]
+    fn the_command_line_has_a_number_or_a_width() {
+        assert_eq!("5".parse(), Ok(Asked::Count(5)));
+        assert_eq!("5%".parse(), Ok(Asked::Width(0.05)));
+        for wrong in ["0", "1001", "0%", "100%", "-5%", "five", "NaN%", ""] {
+            assert!(wrong.parse::<Asked>().is_err(), "{wrong}");
+        }
+        let file = Replications::Until(Until { of: "fct_mean_s".to_owned(), ..until(0.1, 4, 9) });
+        let narrower = Replications::Until(Until { of: "fct_mean_s".to_owned(), ..until(0.02, 4, 9) });
+        assert_eq!(Asked::Width(0.02).over(&file), narrower);
+        assert_eq!(Asked::Count(2).over(&file), Replications::Count(2));
+        assert_eq!(Asked::Width(0.02).over(&5.into()), Replications::Until(until(0.02, 3, 20)));
+    }
+}

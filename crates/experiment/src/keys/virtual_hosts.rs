@@ -1,0 +1,91 @@
+//! `[fabric.virtual_hosts]`: machines with several virtual NICs behind the virtual switches of their hosts.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, SeqAccess, Visitor};
+use tresse_fabric as fabric;
+use tresse_units::Rate;
+
+/// Virtualised hosts (VMCC §III to §V).
+#[derive(Debug, Clone, Serialize, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VirtualHosts {
+    /// Physical hosts.
+    pub hosts: u32,
+    /// Physical NICs of each; those of one number lead to one top-of-rack switch.
+    pub nics: u32,
+    /// Machines (virtual ones or containers) on each: they are what a workload calls hosts.
+    pub machines: u32,
+    /// Virtual NICs of each machine.
+    pub virtual_nics: u32,
+    /// Which physical NICs they are mapped to: one way for all physical hosts, or one for each.
+    pub mapping: Mappings,
+    /// The cap on what a virtual NIC receives; none if it is not said.
+    pub receive: Option<Rate>,
+}
+
+/// Which physical NIC of its host a virtual NIC is mapped to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mapping {
+    /// The i-th of each machine to the i-th.
+    Disjoint,
+    /// All of a machine to one; the machines take turns.
+    Shared,
+    /// Every other machine as with `disjoint`, from the first on; those between them as with `shared`.
+    HalfShared,
+    /// By a hash of its address.
+    Hashed,
+}
+
+/// One mapping for all physical hosts, or one for each.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Mappings {
+    /// The same on all.
+    All(Mapping),
+    /// One for each.
+    Each(Vec<Mapping>),
+}
+
+impl Mappings {
+    /// As the fabric takes them.
+    pub(crate) fn of(&self, hosts: u32) -> Vec<fabric::Mapping> {
+        let one = |mapping: &Mapping| match mapping {
+            Mapping::Disjoint => fabric::Mapping::Disjoint,
+            Mapping::Shared => fabric::Mapping::Shared,
+            Mapping::HalfShared => fabric::Mapping::HalfShared,
+            Mapping::Hashed => fabric::Mapping::Hashed,
+        };
+        match self {
+            // Too many hosts are refused later.
+            Self::All(mapping) => vec![one(mapping); hosts.min(1 << 16) as usize],
+            Self::Each(all) => all.iter().map(one).collect(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Mappings {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Shape;
+        impl<'de> Visitor<'de> for Shape {
+            type Value = Mappings;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(
+                    "\"disjoint\", \"shared\", \"half-shared\" or \"hashed\", or a list of them, one for each physical \
+                     host",
+                )
+            }
+            fn visit_str<E: Error>(self, v: &str) -> Result<Mappings, E> {
+                Mapping::deserialize(v.into_deserializer()).map(Mappings::All)
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Mappings, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(Mappings::Each)
+            }
+        }
+        d.deserialize_any(Shape)
+    }
+}

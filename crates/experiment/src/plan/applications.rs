@@ -1,0 +1,44 @@
+//! What applications give their connections to send: constant and adaptive rates, and datagrams.
+
+use tresse_units::{MILLISECOND, Rate, SECOND, Time};
+
+use crate::keys::workload::Application;
+
+/// How an application writes, as the classes of THESIS §2.1 do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum App {
+    /// Always this many bit/s.
+    Constant(u64),
+    /// One of several rates, bit/s, in rising order.
+    Adaptive {
+        /// The rates, at least one.
+        levels: Vec<u64>,
+        /// How often it chooses, ps.
+        period: Time,
+    },
+}
+
+impl App {
+    /// What a file says.
+    ///
+    /// # Errors
+    /// The key below `application` that is wrong, and why.
+    pub fn new(key: &Application) -> Result<Self, (&'static str, String)> {
+        let period = key.period.map_or(SECOND, |p| p.0);
+        match (key.rate, &key.levels[..]) {
+            (Some(Rate(0)), []) => Err(("rate", "an application that writes nothing: a rate above 0".into())),
+            (Some(rate), []) if key.period.is_none() => Ok(Self::Constant(rate.0)),
+            (Some(_), []) => Err(("period", "a constant rate has no period".into())),
+            (None, levels) if !levels.is_empty() => {
+                if levels[0].0 == 0 || !levels.is_sorted_by(|a, b| a.0 < b.0) {
+                    return Err(("levels", "rates above 0, each above the one before".into()));
+                }
+                if !(MILLISECOND..=1000 * SECOND).contains(&period) {
+                    return Err(("period", "1ms to 1000s".into()));
+                }
+                Ok(Self::Adaptive { levels: levels.iter().map(|r| r.0).collect(), period })
+            }
+            _ => Err(("rate", "either a constant `rate`, or `levels` to choose among".into())),
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Carriers: what carries a flow, a scheme with one number of subflows on the fabric.
+
+use crate::diagnostic::Wrong;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use tresse_controllers as controllers;
+use tresse_controllers::Signal;
+use tresse_fabric::{FlagConfig, Topology};
+use tresse_path_manager::{self as path_manager, Config as Managers};
+use tresse_transport as transport;
+
+use crate::diagnostic::{LabError, did_you_mean};
+use crate::keys::balancers::Declaration;
+use crate::keys::path_manager::PathManager;
+use crate::keys::scheme::{Echo, Scheme};
+use crate::plan::compatibility::{self, Part, Parts};
+use crate::plan::network::{self, Routing};
+use crate::plan::{presets, utility_weight};
+use crate::read::Loaded;
+
+/// What carries a flow: a scheme with one number of subflows, for packets of one class.
+#[derive(Debug, Clone)]
+pub struct Carrier {
+    /// The name of the scheme.
+    pub scheme: String,
+    /// The subflows that a connection is to have; `None` if its path manager decides.
+    pub subflows: Option<u32>,
+    /// What opens and closes the subflows.
+    pub manager: path_manager::Scheme,
+    /// Whether that remembers paths by their numbers, for all connections of two hosts (MPTCP_OPN).
+    pub names_paths: bool,
+    /// The name of what decides during a run which subflows there are; `None` if they are opened at the start and stay.
+    pub decides: Option<&'static str>,
+    /// Whether that is to detect subflows that share a path.
+    pub detects: bool,
+    /// How many addresses a sender has, and so fixed routes, for a connection to choose from.
+    pub paths: u32,
+    /// Who chooses the ways of its packets.
+    pub routing: Arc<Routing>,
+    /// The congestion flags, if ports keep any.
+    pub flags: Option<FlagConfig>,
+    /// The controllers.
+    pub controllers: Arc<controllers::Scheme>,
+    /// The transport.
+    pub transport: transport::Config,
+    /// The class of its packets in the ports of switches.
+    pub class: u8,
+}
+
+impl Carrier {
+    /// A name for people: `xmp-2`, or `opn` if the path manager decides.
+    pub fn label(&self) -> String {
+        match self.subflows {
+            Some(n) => format!("{}-{n}", self.scheme),
+            None => self.scheme.clone(),
+        }
+    }
+}
+
+/// A scheme on its fabric, before the number of its subflows is chosen.
+#[derive(Debug)]
+pub(crate) struct OnFabric {
+    pub scheme: Scheme,
+    pub transport: transport::Config,
+    pub routing: Arc<Routing>,
+    balancer: &'static Declaration,
+    flags: Option<FlagConfig>,
+    path_manager: PathManager,
+    /// The numbers of subflows that it is to have.
+    pub counts: Vec<u32>,
+}
+
+impl OnFabric {
+    /// Whether `subflows` says how many there are.
+    pub fn takes_subflows(&self) -> bool {
+        self.path_manager.takes_subflows()
+    }
+}
+
+/// Every scheme on its fabric, by name.
+///
+/// # Errors
+/// The first thing that is wrong, with its place in the file.
+pub(crate) fn schemes<'a>(
+    loaded: &'a Loaded,
+    fabric: &Topology,
+    own: &Routing,
+    common: &transport::Config,
+) -> Result<IndexMap<&'a str, OnFabric>, LabError> {
+    let experiment = &loaded.experiment;
+    let wrong = |path: &[&str], message: String| loaded.error_at(path, &message);
+    let wrong_below = |(path, message): Wrong| {
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        wrong(&path, message)
+    };
+    let mut schemes = IndexMap::new();
+    for (name, scheme) in &experiment.schemes {
+        let path = |key| ["schemes", name.as_str(), key];
+        let scheme = presets::expand(scheme).map_err(|(key, e)| wrong(&path(key), e))?;
+        let routing = network::routing(&experiment.fabric, &experiment.changes, &scheme, own);
+        let (routing, balancer) = routing.map_err(|(at, e)| match &at[..] {
+            [fabric, routing, below @ ..] if [fabric, routing] == ["fabric", "routing"] => {
+                let below = below.iter().map(String::as_str);
+                wrong(&path("routing").into_iter().chain(below).collect::<Vec<_>>(), e)
+            }
+            _ => wrong_below((at, e)),
+        })?;
+        let flags = network::flags(&experiment.fabric, &routing).map_err(wrong_below)?;
+        let transport = experiment.transport.of_scheme(scheme.transport.as_ref(), common);
+        let transport =
+            transport.map_err(|(below, e)| wrong(&[&["schemes", name.as_str()], &*below].concat(), e))?;
+        let addresses = fabric.addresses(0).len() as u32;
+        let path_manager = scheme.path_manager.clone().unwrap_or_else(|| usual(&routing, addresses));
+        let counts = match &scheme.subflows {
+            Some(counts) => counts.values().to_vec(),
+            None => vec![scheme.path_manager.as_ref().map_or(1, PathManager::usual_subflows)],
+        };
+        if counts.is_empty() {
+            return Err(wrong(&path("subflows"), "at least one number of subflows".into()));
+        }
+        let routing = Arc::new(routing);
+        schemes
+            .insert(&**name, OnFabric { scheme, transport, routing, balancer, flags, path_manager, counts });
+    }
+    Ok(schemes)
+}
+
+/// The carrier of `name` with `subflows` subflows, for a workload's class of packets.
+///
+/// # Errors
+/// The first thing that is wrong, with its place in the file.
+pub(crate) fn carrier(
+    loaded: &Loaded,
+    fabric: &Topology,
+    name: &str,
+    of: &OnFabric,
+    subflows: u32,
+    class: u8,
+) -> Result<Carrier, LabError> {
+    let wrong = |path: &[&str], message: String| loaded.error_at(path, &message);
+    let path = |key| ["schemes", name, key];
+    let OnFabric { scheme, transport, routing, balancer, flags, path_manager, .. } = of;
+    let (controllers, transport) =
+        build_scheme(transport, scheme).map_err(|(key, e)| wrong(&path(key), e))?;
+    let largest = controllers::MAX_SUBFLOWS as u32;
+    let ways = routing.most().min(largest);
+    let is_fixed = matches!(**routing, Routing::Fixed(_));
+    let addresses = fabric.addresses(0).len() as u32;
+    let most = if is_fixed { ways } else { largest };
+    let takes_subflows = path_manager.takes_subflows();
+    if subflows == 0 || subflows > most {
+        let whose = match scheme.subflows {
+            Some(_) => String::new(),
+            None => format!(" (the default of {})", path_manager.name),
+        };
+        let message = match is_fixed {
+            true => format!("{subflows} subflows{whose}: this fabric has 1 to {most} distinct paths"),
+            false => format!("{subflows} subflows{whose}: a connection has 1 to {most}"),
+        };
+        return Err(wrong(&path("subflows"), message));
+    }
+    let manager = path_manager.resolve(subflows).map_err(|(below, e)| {
+        let below = below.iter().map(String::as_str);
+        wrong(&["schemes", name].into_iter().chain(below).collect::<Vec<_>>(), e)
+    })?;
+    if subflows > 1 && !takes_subflows {
+        let manager = &path_manager.name;
+        let message = format!("{manager} decides itself how many subflows there are: leave it out");
+        return Err(wrong(&path("subflows"), message));
+    }
+    let together = Parts {
+        routing: balancer,
+        flags: flags.is_some(),
+        addresses,
+        address_pairs: routing.address_pairs(addresses).min(largest),
+        plb: transport.plb.is_some(),
+        ecn: transport.ecn,
+        next_hop: controllers.controller().signals().contains(&Signal::NextHop),
+        manager: manager.config(),
+    };
+    compatibility::check(&together).map_err(|senseless| match senseless.part {
+        Part::Plb if scheme.transport.as_ref().is_some_and(|t| t.plb.is_some()) => {
+            wrong(&["schemes", name, "transport", "plb"], senseless.reason)
+        }
+        Part::Plb => wrong(&["transport", "plb"], senseless.reason),
+        Part::Ecn => wrong(&path("ecn"), senseless.reason),
+        Part::Controller => wrong(&path("controller"), senseless.reason),
+        Part::PathManager => wrong(&path("path_manager"), senseless.reason),
+        Part::Subflows => wrong(&path("subflows"), senseless.reason),
+    })?;
+    Ok(Carrier {
+        scheme: name.to_owned(),
+        subflows: takes_subflows.then_some(subflows),
+        paths: if takes_subflows { subflows } else { ways },
+        detects: matches!(manager.config(), Managers::PathSharing(_)),
+        names_paths: matches!(manager.config(), Managers::Opn(_)),
+        decides: (!matches!(manager.config(), Managers::Fixed(_))).then_some(manager.declaration().name),
+        manager,
+        routing: Arc::clone(routing),
+        flags: *flags,
+        controllers,
+        transport,
+        class,
+    })
+}
+
+/// The path manager of a scheme that names none: a fixed number, told apart by what the routing looks at, or by
+/// the links of hosts that have several.
+fn usual(routing: &Routing, addresses: u32) -> PathManager {
+    let by = match routing {
+        Routing::Nodes { .. } if addresses == 1 => "port",
+        Routing::Fixed(_) | Routing::Nodes { .. } => "address",
+    };
+    PathManager { name: "fixed".to_owned(), parameters: BTreeMap::from([("by".to_owned(), by.into())]) }
+}
+
+type Built = (Arc<controllers::Scheme>, transport::Config);
+
+/// The controllers of a scheme, and `base` with its ECN.
+fn build_scheme(base: &transport::Config, scheme: &Scheme) -> Result<Built, (&'static str, String)> {
+    let Some(controller) = controllers::find(&scheme.controller) else {
+        let known: Vec<&str> = controllers::all().iter().map(controllers::Controller::name).collect();
+        let hint = did_you_mean(&scheme.controller, known.iter().copied());
+        let message =
+            format!("there is no controller `{}`{hint} (there are: {})", scheme.controller, known.join(", "));
+        return Err(("controller", message));
+    };
+    let weight = utility_weight::of(controller, scheme).map_err(|e| ("utility", e))?;
+    let weight = weight.map(|w| ("weight", w));
+    let settings = scheme.parameters.iter().map(|(k, &v)| (k.as_str(), v)).chain(weight);
+    let built = controllers::Scheme::new(controller, settings).map_err(|e| ("parameters", e.to_string()))?;
+    check_rates(&built).map_err(|e| ("parameters", e))?;
+    let ecn = scheme.ecn.unwrap_or(controller.needs_ecn());
+    if controller.needs_ecn() && !ecn {
+        return Err(("ecn", format!("{} needs ECN", controller.name())));
+    }
+    if controller.needs_exact_ce() && scheme.echo == Echo::Rfc3168 {
+        return Err((
+            "echo",
+            format!("{} needs every mark counted: echo = \"dctcp\" or \"two-bit\"", controller.name()),
+        ));
+    }
+    let config = transport::Config {
+        ecn,
+        echo: match scheme.echo {
+            Echo::Rfc3168 => transport::Echo::Rfc3168,
+            Echo::Dctcp => transport::Echo::Dctcp,
+            Echo::TwoBit => transport::Echo::TwoBit,
+        },
+        ..*base
+    };
+    Ok((Arc::new(built), config))
+}
+
+/// THESIS (2.11): θ is at most Θ; 0 is none of them.
+fn check_rates(scheme: &controllers::Scheme) -> Result<(), String> {
+    let declared = scheme.controller().parameters();
+    let value = |name: &str| declared.iter().zip(scheme.values()).find(|(p, v)| p.name == name && **v > 0);
+    match (value("min_rate"), value("max_rate")) {
+        (Some((p, min)), Some((_, max))) if min > max => {
+            Err(format!("min_rate = {min} {} is above max_rate = {max} {0}", p.unit))
+        }
+        _ => Ok(()),
+    }
+}

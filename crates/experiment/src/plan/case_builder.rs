@@ -1,0 +1,314 @@
+//! From `[workloads.NAME]` to the parts of a case.
+
+use std::fmt;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use tresse_fabric::Topology;
+use tresse_units::Time;
+
+use crate::diagnostic::{LabError, did_you_mean};
+use crate::keys::bounds::LONGEST;
+use crate::keys::workload::Workload;
+use crate::plan::applications::App;
+use crate::plan::bound_scheme::{self, Carrier, OnFabric};
+use crate::plan::network::Routing;
+use crate::plan::parts::{Member, Part, Who};
+use crate::plan::patterns::{Pattern, listed};
+use crate::plan::{Case, Setting, pattern_keys};
+use crate::read::Loaded;
+
+/// Builds the cases of an experiment.
+pub(crate) struct Builder<'a> {
+    pub loaded: &'a Loaded,
+    pub variant: Option<&'a str>,
+    pub setting: &'a Arc<Setting>,
+    pub schemes: &'a IndexMap<&'a str, OnFabric>,
+}
+
+/// What is known of a case while its parts are built.
+pub(crate) struct Building<'a> {
+    /// The case's own scheme and its subflows.
+    axis: Option<(&'a str, u32)>,
+    uses_axis: bool,
+    carriers: Vec<Carrier>,
+    groups: Vec<String>,
+}
+
+impl<'a> Builder<'a> {
+    /// The network.
+    pub fn fabric(&self) -> &'a Topology {
+        &self.setting.fabric
+    }
+
+    /// The case of a workload at a point of the axis, and whether that point matters.
+    pub fn case(
+        &self,
+        name: &str,
+        workload: &Workload,
+        axis: Option<(&'a str, u32)>,
+    ) -> Result<(Case, bool), LabError> {
+        let path = ["workloads", name];
+        let mut building = Building { axis, uses_axis: false, carriers: Vec::new(), groups: Vec::new() };
+        let duration = workload.duration.map(|d| d.0);
+        if duration.is_some_and(|d| d == 0 || d > LONGEST) {
+            return Err(self.wrong(&path, "duration", "more than 0s and at most 1000s"));
+        }
+        let parts = self.parts(&path, workload, duration, &mut building)?;
+        if duration.is_none() && parts.iter().all(|p| p.pattern.is_endless()) {
+            let message = "it never ends: `duration` says when it is stopped (`tresse explain workloads`)";
+            return Err(self.wrong(&path, "", message));
+        }
+        let Building { uses_axis, carriers, groups, .. } = building;
+        let balancers = carriers.iter().filter_map(|c| match &*c.routing {
+            Routing::Nodes { balancing, .. } => Some((balancing, &c.scheme)),
+            Routing::Fixed(_) => None,
+        });
+        let balancers: Vec<_> = balancers.collect();
+        if let Some((_, other)) = balancers.iter().find(|(b, _)| *b != balancers[0].0) {
+            let (first, other) = (balancers[0].1, other);
+            let message =
+                format!("`{first}` and `{other}` need switches that work differently at the same time");
+            return Err(self.wrong(&path, "", &message));
+        }
+        let (scheme, subflows) = match axis {
+            Some((scheme, n)) if uses_axis => {
+                (scheme.to_owned(), self.schemes[scheme].takes_subflows().then_some(n))
+            }
+            _ => {
+                let mut labels: Vec<String> = carriers.iter().map(Carrier::label).collect();
+                labels.dedup();
+                (labels.join("+"), None)
+            }
+        };
+        let case = Case {
+            scheme,
+            subflows,
+            pattern: name.to_owned(),
+            variant: self.variant.map(str::to_owned),
+            setting: Arc::clone(self.setting),
+            carriers,
+            parts,
+            groups,
+            duration,
+        };
+        Ok((case, uses_axis))
+    }
+
+    fn parts(
+        &self,
+        path: &[&str],
+        workload: &Workload,
+        duration: Option<Time>,
+        building: &mut Building<'a>,
+    ) -> Result<Vec<Part>, LabError> {
+        if workload.parts.is_empty() {
+            return Ok(vec![self.part(path, "", workload, duration, building)?]);
+        }
+        if let Some(key) = pattern_keys::keys(workload).find(|k| !["duration", "class"].contains(k)) {
+            return Err(self.wrong(path, key, "it has `parts`: each of them has keys of its own"));
+        }
+        let mut parts = Vec::new();
+        for (name, part) in &workload.parts {
+            let path: Vec<&str> = [path, &["parts", name]].concat();
+            if !part.parts.is_empty() {
+                return Err(self.wrong(&path, "parts", "a part has no parts"));
+            }
+            if part.duration.is_some() {
+                return Err(self.wrong(
+                    &path,
+                    "duration",
+                    "the parts of a workload end together: `duration` there",
+                ));
+            }
+            parts.push(self.part(&path, name, part, duration, building)?);
+        }
+        Ok(parts)
+    }
+
+    fn part(
+        &self,
+        path: &[&str],
+        name: &str,
+        w: &Workload,
+        duration: Option<Time>,
+        building: &mut Building<'a>,
+    ) -> Result<Part, LabError> {
+        let pattern = Pattern::new(self, path, w, duration)?;
+        let application = match &w.application {
+            Some(application) => Some(
+                App::new(application)
+                    .map_err(|(key, e)| self.wrong(&[path, &["application"]].concat(), key, &e))?,
+            ),
+            None => None,
+        };
+        if let Some(rate) = w.datagrams
+            && (w.size.is_some() || w.application.is_some() || rate.0 == 0)
+        {
+            let message = "datagrams have a rate above 0, and neither a `size` nor an `application`";
+            return Err(self.wrong(path, "datagrams", message));
+        }
+        let who = if !w.flow.is_empty() {
+            Who::Each(listed::own(self, path, name, w, building)?)
+        } else if w.mix.is_empty() {
+            let carrier = self.named(path, "scheme", w.scheme.as_deref(), w, building)?;
+            let group = building.group(name);
+            Who::One(Member { carrier, group })
+        } else {
+            Who::Mix(self.mix(path, name, w, building)?)
+        };
+        let datagrams = w.datagrams.map(|r| r.0);
+        let connections = w.connections.unwrap_or(1);
+        Ok(Part { name: name.to_owned(), pattern, who, application, datagrams, connections })
+    }
+
+    fn mix(
+        &self,
+        path: &[&str],
+        name: &str,
+        w: &Workload,
+        building: &mut Building<'a>,
+    ) -> Result<Vec<Member>, LabError> {
+        if building.axis.is_none() && w.scheme.is_none() {
+            let message =
+                "these run beside the case's own scheme, and no scheme is a case of its own: `scheme`";
+            return Err(self.wrong(path, "mix", message));
+        }
+        let own = self.named(path, "scheme", w.scheme.as_deref(), w, building)?;
+        let mut members = vec![own];
+        for scheme in &w.mix {
+            members.push(self.named(path, "mix", Some(scheme), w, building)?);
+        }
+        let member = |carrier: usize| {
+            let label = building.carriers[carrier].label();
+            let group = building.group(format!("{name} {label}").trim());
+            Member { carrier, group }
+        };
+        Ok(members.into_iter().map(member).collect())
+    }
+
+    /// The place of the carrier of the scheme `name`, or of the case's own, with so many subflows.
+    pub fn with_subflows(
+        &self,
+        path: &[&str],
+        name: Option<&str>,
+        subflows: u32,
+        w: &Workload,
+        building: &mut Building<'a>,
+    ) -> Result<usize, LabError> {
+        let name = match (name, building.axis) {
+            (Some(name), _) => self.known(path, "scheme", name)?,
+            (None, Some((name, _))) => {
+                building.uses_axis = true;
+                name
+            }
+            (None, None) => return Err(self.no_scheme(path)),
+        };
+        if subflows > 1 && !self.schemes[name].takes_subflows() {
+            let message = format!("the path manager of `{name}` decides itself how many subflows there are");
+            return Err(self.wrong(path, "subflows", &message));
+        }
+        self.carrier(path, name, subflows, w.class, building)
+    }
+
+    fn known(&self, path: &[&str], key: &str, name: &str) -> Result<&'a str, LabError> {
+        self.schemes.get_key_value(name).map(|(known, _)| *known).ok_or_else(|| {
+            let names = self.schemes.keys().copied();
+            let hint = did_you_mean(name, names.clone());
+            let all = names.collect::<Vec<_>>().join(", ");
+            self.wrong(path, key, &format!("there is no scheme `{name}`{hint} (there are: {all})"))
+        })
+    }
+
+    fn no_scheme(&self, path: &[&str]) -> LabError {
+        self.wrong(path, "", "every scheme has axis = false, so it needs a `scheme` of its own")
+    }
+
+    /// The place of the carrier of the scheme `name`, or of the case's own.
+    pub fn named(
+        &self,
+        path: &[&str],
+        key: &str,
+        name: Option<&str>,
+        w: &Workload,
+        building: &mut Building<'a>,
+    ) -> Result<usize, LabError> {
+        let (name, subflows) = match (name, building.axis) {
+            (Some(name), axis) => {
+                let known = self.known(path, key, name)?;
+                match (&self.schemes[known].counts[..], axis) {
+                    ([one], _) => (known, *one),
+                    (_, Some((own, n))) if own == known => (known, n),
+                    _ => {
+                        let message =
+                            format!("`{name}` has several numbers of subflows; named here it has one");
+                        return Err(self.wrong(path, key, &message));
+                    }
+                }
+            }
+            (None, Some(axis)) => {
+                building.uses_axis = true;
+                axis
+            }
+            (None, None) => return Err(self.no_scheme(path)),
+        };
+        self.carrier(path, name, subflows, w.class, building)
+    }
+
+    /// The place of a carrier, which is made if there is none yet.
+    pub fn carrier(
+        &self,
+        path: &[&str],
+        name: &str,
+        subflows: u32,
+        class: u8,
+        building: &mut Building<'a>,
+    ) -> Result<usize, LabError> {
+        let scheme = &self.schemes[name];
+        let (class, at) = match scheme.scheme.class {
+            Some(class) => (class, vec!["schemes", name, "class"]),
+            None => (class, [path, &["class"]].concat()),
+        };
+        if usize::from(class) >= self.setting.options.classes() {
+            let message = match self.setting.options.classes() {
+                1 => format!("class {class}: without `fabric.classes` there is only class 0"),
+                n => format!("class {class}: `fabric.classes` has 0 to {}", n - 1),
+            };
+            return Err(self.loaded.error_at(&at, &message));
+        }
+        let carrier = bound_scheme::carrier(self.loaded, self.fabric(), name, scheme, subflows, class)?;
+        let is_same =
+            |c: &Carrier| c.scheme == carrier.scheme && c.subflows == carrier.subflows && c.class == class;
+        Ok(building.carriers.iter().position(is_same).unwrap_or_else(|| {
+            building.carriers.push(carrier);
+            building.carriers.len() - 1
+        }))
+    }
+
+    /// What is wrong with a key of a workload; with the whole of it if there is no key.
+    pub fn wrong(&self, path: &[&str], key: &str, message: &str) -> LabError {
+        let whole: &[&str] = if key.is_empty() { path } else { &[path, &[key]].concat() };
+        self.loaded.error_at(whole, message)
+    }
+}
+
+impl Building<'_> {
+    /// The place of a group, which is made if there is none yet.
+    pub fn group(&mut self, name: &str) -> usize {
+        self.groups.iter().position(|g| g == name).unwrap_or_else(|| {
+            self.groups.push(name.to_owned());
+            self.groups.len() - 1
+        })
+    }
+
+    /// The carriers that there are.
+    pub fn carriers(&self) -> &[Carrier] {
+        &self.carriers
+    }
+}
+
+impl fmt::Debug for Builder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,185 @@
+//! Which parts of an experiment make no sense together, and why. Every other combination runs.
+
+use tresse_path_manager::{By, Config};
+
+use crate::keys::balancers::{Declaration, Follows};
+
+/// What an experiment combines, as far as one part can make another senseless.
+#[derive(Debug, Clone, Copy)]
+pub struct Parts<'a> {
+    /// What the switches do.
+    pub routing: &'static Declaration,
+    /// Ports flag congestion, and tell the nodes before them.
+    pub flags: bool,
+    /// Addresses of a host, each with a link of its own; at least 1.
+    pub addresses: u32,
+    /// Pairs of addresses of two hosts, at least 1; aliases count.
+    pub address_pairs: u32,
+    /// Hosts change the hashes of congested flows.
+    pub plb: bool,
+    /// Packets of the scheme are ECN-capable.
+    pub ecn: bool,
+    /// The scheme's controller asks for what the next hop says.
+    pub next_hop: bool,
+    /// The scheme's path manager, with the values of its parameters.
+    pub manager: &'a Config,
+}
+
+/// A pair of parts that makes no sense.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Senseless {
+    /// The part that has to give way.
+    pub part: Part,
+    /// Why, and what would make sense.
+    pub reason: String,
+}
+
+/// Where a part stands in an experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// `plb` of the scheme's transport, or in `[transport]`.
+    Plb,
+    /// `ecn` of a scheme.
+    Ecn,
+    /// `controller` of a scheme.
+    Controller,
+    /// `path_manager` of a scheme.
+    PathManager,
+    /// `subflows` of a scheme.
+    Subflows,
+}
+
+/// Whether the parts go with each other.
+///
+/// # Errors
+/// The first pair that does not.
+pub fn check(parts: &Parts) -> Result<(), Senseless> {
+    match senseless(parts) {
+        Some((part, reason)) => Err(Senseless { part, reason }),
+        None => Ok(()),
+    }
+}
+
+fn senseless(parts: &Parts) -> Option<(Part, String)> {
+    hosts(parts).or_else(|| links(parts)).or_else(|| match parts.manager {
+        Config::Fixed(fixed) => subflows(parts, fixed.by, fixed.subflows),
+        Config::Mmptcp(_) => mmptcp(parts),
+        Config::Opn(opn) if opn.shifting.is_some() => shifting(parts),
+        Config::Opn(_) => None,
+        Config::PathSharing(sharing) => {
+            path_sharing(parts, sharing.subflows).or_else(|| subflows(parts, sharing.by, sharing.subflows))
+        }
+    })
+}
+
+fn hosts(parts: &Parts) -> Option<(Part, String)> {
+    if parts.next_hop && !parts.flags {
+        let reason = "the controller asks for what the next hop says, and no port of this fabric flags \
+                      congestion: HOLNET's load balancers do, such as routing = \"holnet-percentage\"";
+        return Some((Part::Controller, reason.to_owned()));
+    }
+    if !parts.plb {
+        return None;
+    }
+    if parts.routing.follows != Follows::Hash {
+        let reason = format!("PLB changes a flow's hash, and {}: routing = \"ecmp\"", instead_of_hash(parts));
+        return Some((Part::Plb, reason));
+    }
+    let reason = "PLB counts marks, and packets that are not ECN-capable get none: ecn = true, or \
+                  transport = { plb = \"off\" } in the scheme";
+    (!parts.ecn).then(|| (Part::Ecn, reason.to_owned()))
+}
+
+/// What the switches look at.
+fn instead_of_hash(parts: &Parts) -> String {
+    let looks_at = match parts.routing.follows {
+        Follows::Address => "looks at addresses only",
+        Follows::Route => "fixes the route of each subflow",
+        Follows::Packet => "chooses for each packet anew",
+        Follows::Flags => "follows congestion",
+        Follows::Hash | Follows::Host => "follows hashes",
+    };
+    format!("{} {looks_at}", parts.routing.name)
+}
+
+/// Where nodes decide, a source port goes with the first addresses, and so with one link of a host that has several.
+fn links(parts: &Parts) -> Option<(Part, String)> {
+    let fixed = matches!(parts.routing.follows, Follows::Address | Follows::Route);
+    let by_port = match parts.manager {
+        Config::Fixed(fixed) => fixed.by == By::Port && fixed.subflows > 1,
+        Config::PathSharing(sharing) => sharing.by == By::Port && sharing.subflows > 1,
+        Config::Mmptcp(_) | Config::Opn(_) => true,
+    };
+    (by_port && !fixed && parts.addresses > 1).then(|| {
+        let reason = format!(
+            "subflows that differ by port all use the first of a machine's {} virtual NICs: \
+             {{ name = \"fixed\", by = \"address\" }}, or routing = \"shortest\", where a port chooses among all paths",
+            parts.addresses
+        );
+        (Part::PathManager, reason)
+    })
+}
+
+fn mmptcp(parts: &Parts) -> Option<(Part, String)> {
+    (parts.routing.follows != Follows::Hash).then(|| {
+        let reason = format!(
+            "mmptcp sprays by a new hash for each packet and then keeps to one for each subflow, and {}: \
+             routing = \"ecmp\"",
+            instead_of_hash(parts)
+        );
+        (Part::PathManager, reason)
+    })
+}
+
+/// Packets of a subflow keep to one way.
+fn has_paths(parts: &Parts) -> bool {
+    matches!(parts.routing.follows, Follows::Address | Follows::Route | Follows::Hash)
+}
+
+fn shifting(parts: &Parts) -> Option<(Part, String)> {
+    (!has_paths(parts)).then(|| {
+        let reason = format!(
+            "traffic shifting leaves the paths of silent subflows, and {}, so that no subflow has a path of its \
+             own: opn-tuning, or routing = \"ecmp\"",
+            instead_of_hash(parts)
+        );
+        (Part::PathManager, reason)
+    })
+}
+
+fn path_sharing(parts: &Parts, subflows: usize) -> Option<(Part, String)> {
+    if subflows < 2 {
+        let reason = "path-sharing compares subflows, and there is one: at least 2";
+        return Some((Part::Subflows, reason.to_owned()));
+    }
+    if !parts.ecn {
+        let reason = "path-sharing compares how many marks subflows get, and packets that are not ECN-capable get \
+                      none: ecn = true";
+        return Some((Part::Ecn, reason.to_owned()));
+    }
+    (!has_paths(parts)).then(|| {
+        let reason = format!(
+            "path-sharing looks for subflows on one path, and {}, so that all share all paths: routing = \"ecmp\"",
+            instead_of_hash(parts)
+        );
+        (Part::PathManager, reason)
+    })
+}
+
+fn subflows(parts: &Parts, by: By, subflows: usize) -> Option<(Part, String)> {
+    match by {
+        By::Port if subflows > 1 && parts.routing.follows == Follows::Address => {
+            let reason = "subflows that differ by port take one path where switches look at addresses only, as \
+                          two-level does: by = \"address\", or routing = \"ecmp\"";
+            Some((Part::PathManager, reason.to_owned()))
+        }
+        By::Address if subflows > parts.address_pairs as usize => {
+            let pairs = parts.address_pairs;
+            let reason = format!(
+                "{subflows} subflows by address, and two hosts have {pairs} address pairs: subflows = {pairs}"
+            );
+            Some((Part::Subflows, reason))
+        }
+        _ => None,
+    }
+}

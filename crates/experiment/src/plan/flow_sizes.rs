@@ -1,0 +1,97 @@
+//! From `size` to sizes that can be drawn.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
+
+use tresse_workload as workload;
+use tresse_workload::{Distribution, Size, distributions};
+
+use crate::diagnostic::did_you_mean;
+use crate::keys::workload::{Beyond, FlowSize, SizeTable};
+use crate::read::Source;
+
+/// The keys below `size` that are wrong, and why.
+type Wrong = (Vec<&'static str>, String);
+
+/// What `size` says; files are seen from the experiment's.
+///
+/// # Errors
+/// What is wrong; of a distribution's file with its line.
+pub(crate) fn resolve(size: &FlowSize, source: &Source) -> Result<Size, Wrong> {
+    let size = match size {
+        FlowSize::Fixed(bytes) => Size::Fixed(bytes.0),
+        FlowSize::Uniform(min, max) => Size::Uniform(min.0, max.0),
+        FlowSize::Drawn(table) => drawn(table, source)?,
+    };
+    size.check().map_err(|e| (vec![], e))?;
+    Ok(size)
+}
+
+fn drawn(table: &SizeTable, source: &Source) -> Result<Size, Wrong> {
+    let SizeTable { pareto, mean, bound, beyond, distribution, file } = table;
+    let of_pareto = [("mean", mean.is_some()), ("bound", bound.is_some()), ("beyond", beyond.is_some())];
+    if let (None, Some((key, _))) = (pareto, of_pareto.iter().find(|(_, said)| *said)) {
+        return Err((vec![key], "this is of a Pareto distribution: `pareto` is its shape".into()));
+    }
+    match (pareto, distribution, file) {
+        (Some(shape), None, None) => {
+            let needed = |key, value: &Option<tresse_units::Bytes>| {
+                value.map(|b| b.0).ok_or_else(|| (vec![], format!("a Pareto distribution needs `{key}`")))
+            };
+            Ok(Size::Pareto {
+                shape: *shape,
+                mean: needed("mean", mean)?,
+                bound: needed("bound", bound)?,
+                beyond: match beyond.unwrap_or(Beyond::Resample) {
+                    Beyond::Resample => workload::Beyond::Resample,
+                    Beyond::Clip => workload::Beyond::Clip,
+                },
+            })
+        }
+        (None, Some(name), None) => match distributions::find(name) {
+            Some(built_in) => Ok(Size::Distribution(Arc::new(built_in.distribution()))),
+            None => {
+                let known = distributions::all().iter().map(|d| d.name);
+                let hint = did_you_mean(name, known.clone());
+                let known = known.collect::<Vec<_>>().join(", ");
+                Err((
+                    vec!["distribution"],
+                    format!("there is no distribution `{name}`{hint} (there are: {known})"),
+                ))
+            }
+        },
+        (None, None, Some(file)) => {
+            let path = beside(source, file);
+            let text = fs::read_to_string(&path).map_err(|e| (vec!["file"], unreadable(&path, &e)))?;
+            let distribution = Distribution::parse(&text).map_err(|e| {
+                let message = quoted(&path, (e.line, e.column), &e.message, &e.text);
+                (vec!["file"], message)
+            })?;
+            Ok(Size::Distribution(Arc::new(distribution)))
+        }
+        _ => Err((
+            vec![],
+            "one of `pareto`, `distribution` and `file`, such as { distribution = \"websearch-hpcc\" }"
+                .into(),
+        )),
+    }
+}
+
+/// A file that an experiment names, seen from the experiment's own.
+pub fn beside(source: &Source, file: &str) -> PathBuf {
+    Path::new(&source.name).parent().unwrap_or(Path::new("")).join(file)
+}
+
+/// Why a file cannot be read.
+pub(crate) fn unreadable(path: &Path, error: &io::Error) -> String {
+    format!("{} cannot be read: {error}", path.display())
+}
+
+/// `file:line:column: message`, with the line.
+pub(crate) fn quoted(path: &Path, (line, column): (usize, usize), message: &str, text: &str) -> String {
+    let gutter = " ".repeat(line.to_string().len());
+    let indent = " ".repeat(column.saturating_sub(1));
+    let path = path.display();
+    format!("{path}:{line}:{column}: {message}\n{gutter} |\n{line} | {text}\n{gutter} | {indent}^")
+}

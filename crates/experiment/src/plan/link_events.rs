@@ -1,0 +1,214 @@
+//! Links that change during a run: `[[changes]]`, and what has become of the links.
+
+use crate::keys::link_events::ChangeKey;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use tresse_fabric::{ServerConfig, Topology};
+use tresse_units::{BitsPerSecond, Duration, Time};
+
+use crate::diagnostic::Wrong;
+use crate::keys::bounds::{LONGEST, RATES};
+use crate::plan::port_options::PortConfigs;
+use crate::plan::single_links::ports_between;
+
+/// Something that happens to the network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// When, ps from the start.
+    pub at: Time,
+    /// What happens.
+    pub what: What,
+}
+
+/// What a change does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// Ports have another rate.
+    Rate(Vec<u32>, BitsPerSecond),
+    /// The link of ports is up, or down.
+    Up(Vec<u32>, bool),
+    /// The nodes find their ways anew.
+    Reroute,
+}
+
+/// The changes that `keys` describe, in their order. Of the schemes, `schemes` has the name, and whether their
+/// routes are fixed.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub(crate) fn resolve(
+    keys: &[ChangeKey],
+    topology: &Topology,
+    schemes: &[(&str, bool)],
+) -> Result<Vec<Change>, Wrong> {
+    let fixed = schemes.iter().all(|(_, fixed)| *fixed);
+    let (mut changes, mut reroutes) = (Vec::new(), Vec::new());
+    let mut seen = Vec::new();
+    for (i, key) in keys.iter().enumerate() {
+        let at = |name: &str, message: String| {
+            (["changes", &i.to_string(), name].map(str::to_owned).to_vec(), message)
+        };
+        if key.at.0 > LONGEST {
+            return Err(at("at", format!("{}: at most 1000s", key.at)));
+        }
+        let link = match (&key.link, &key.remap) {
+            (Some(link), None) => link,
+            (None, Some(_)) if key.rate.is_some() || key.failed.is_some() => {
+                return Err(at("remap", "a remapping is all that happens: no `rate`, no `failed`".into()));
+            }
+            (None, Some(_)) => {
+                if let Some(after) = key.reroute_after {
+                    bounded(after).map_err(|e| at("reroute_after", e))?;
+                }
+                continue;
+            }
+            _ => return Err(at("at", "what changes? a `link` or, of a virtual NIC, `remap`".into())),
+        };
+        let ports = ports_between(topology, link).map_err(|e| at("link", e))?;
+        if seen.contains(&(key.at, ports.clone())) {
+            let link = link.join(" and ");
+            return Err(at("at", format!("the link of {link} changes twice at {}", key.at)));
+        }
+        seen.push((key.at, ports.clone()));
+        let what = match (key.rate, key.failed) {
+            (Some(rate), None) if !RATES.contains(&rate.0) => {
+                let hint =
+                    if rate.0 == 0 { "; for a link that carries nothing write failed = true" } else { "" };
+                return Err(at("rate", format!("{rate}: a link has 1kbps to 100Tbps{hint}")));
+            }
+            (Some(rate), None) => What::Rate(ports, rate.0),
+            (None, Some(failed)) => What::Up(ports, !failed),
+            (None, None) => return Err(at("link", "nothing changes: `rate` or `failed`".into())),
+            (Some(_), Some(_)) => {
+                return Err(at("rate", "either the rate changes or the link fails or is back".into()));
+            }
+        };
+        if let Some(after) = key.reroute_after {
+            let wrong = |message: &str| Err(at("reroute_after", message.to_owned()));
+            match &what {
+                What::Rate(..) => return wrong("the shortest ways do not depend on rates"),
+                _ if fixed => {
+                    return wrong("fixed routes stay; a load balancer finds other ways");
+                }
+                _ => {
+                    bounded(after).map_err(|e| at("reroute_after", e))?;
+                    reroutes.push(Change { at: key.at.0 + after.0, what: What::Reroute });
+                }
+            }
+        }
+        changes.push(Change { at: key.at.0, what });
+    }
+    let fixed = schemes.iter().find(|(_, fixed)| *fixed).map(|(name, _)| *name);
+    remap(keys, topology, fixed, &mut changes, &mut reroutes)?;
+    // Ways are found after the links of the same instant have changed.
+    changes.append(&mut reroutes);
+    changes.sort_by_key(|c| c.at);
+    Ok(changes)
+}
+
+/// Times add up as long as each is short.
+fn bounded(after: Duration) -> Result<(), String> {
+    if after.0 > LONGEST { Err(format!("{after}: at most 1000s")) } else { Ok(()) }
+}
+
+/// The remappings among `keys`. Every bridge that a virtual NIC may come to has a link to it; those that it is
+/// not mapped to are down. `fixed` is a scheme whose routes would not follow.
+fn remap(
+    keys: &[ChangeKey],
+    topology: &Topology,
+    fixed: Option<&str>,
+    changes: &mut Vec<Change>,
+    reroutes: &mut Vec<Change>,
+) -> Result<(), Wrong> {
+    let mut remaps: Vec<_> =
+        (0..).zip(keys).filter_map(|(i, key)| Some((i, key, key.remap.as_ref()?))).collect();
+    remaps.sort_by_key(|(_, key, _)| key.at);
+    let mut mapped: BTreeMap<&str, [String; 2]> = BTreeMap::new();
+    let mut last = BTreeMap::new();
+    let up = |at, link: &[String; 2], up| {
+        let ports = ports_between(topology, link).expect("the network was built with it");
+        Change { at, what: What::Up(ports, up) }
+    };
+    for &(i, key, to) in &remaps {
+        let wrong = |message: String| {
+            let path = ["changes", &usize::to_string(&i), "remap"].map(str::to_owned);
+            Err((path.to_vec(), message))
+        };
+        if let Some(scheme) = fixed {
+            return wrong(format!(
+                "the scheme {scheme} has fixed routes, which stay as they are; a load balancer follows, such as \
+                 routing = \"ecmp\""
+            ));
+        }
+        if last.insert(&to[0], key.at) == Some(key.at) {
+            return wrong(format!("{} is remapped twice at {}", to[0], key.at));
+        }
+        let before = match mapped.get(&*to[0]) {
+            Some(link) => link.clone(),
+            None => {
+                let own = topology.node(&to[0]).expect("the network was built with it");
+                let first = topology.network.ends.iter().find(|e| e[0] == own).expect("it hangs on a bridge");
+                [to[0].clone(), topology.node_names[first[1] as usize].clone()]
+            }
+        };
+        if before == *to {
+            return wrong(format!("{} is mapped to {} already", to[0], to[1]));
+        }
+        changes.extend([up(key.at.0, &before, false), up(key.at.0, to, true)]);
+        let after = key.reroute_after.map_or(0, |d| d.0);
+        reroutes.push(Change { at: key.at.0 + after, what: What::Reroute });
+        mapped.insert(&to[0], to.clone());
+    }
+    // What is down at the start: all that they come to, but where they begin.
+    for (_, _, to) in remaps {
+        let own = topology.node(&to[0]).expect("the network was built with it");
+        let first = topology.network.ends.iter().find(|e| e[0] == own).expect("it hangs on a bridge");
+        if topology.node_names[first[1] as usize] != to[1] {
+            changes.insert(0, up(0, to, false));
+            reroutes.insert(0, Change { at: 0, what: What::Reroute });
+        }
+    }
+    Ok(())
+}
+
+/// Gives every port that will change a real server.
+pub fn serve(changes: &[Change], configs: &mut PortConfigs) {
+    let mut ports: Vec<u32> = changes.iter().flat_map(|c| c.what.ports()).copied().collect();
+    ports.sort_unstable();
+    ports.dedup();
+    ports.retain(|port| configs.servers.iter().all(|(p, _)| p != port));
+    let server = |port: u32| (port, ServerConfig::plain(&configs.ports[port as usize]));
+    let more: Vec<_> = ports.into_iter().map(server).collect();
+    configs.servers.extend(more);
+}
+
+impl What {
+    fn ports(&self) -> &[u32] {
+        match self {
+            Self::Rate(ports, _) | Self::Up(ports, _) => ports,
+            Self::Reroute => &[],
+        }
+    }
+}
+
+/// The network as it is at the start of a run: without the links that are down, and with the rates of then.
+pub fn at_start<'a>(topology: &'a Topology, changes: &[Change]) -> Cow<'a, Topology> {
+    let mut topology = Cow::Borrowed(topology);
+    let mut down = Vec::new();
+    for change in changes.iter().take_while(|c| c.at == 0) {
+        match &change.what {
+            What::Rate(ports, rate) => {
+                let configs = &mut topology.to_mut().configs;
+                ports.iter().for_each(|&port| configs[port as usize].rate = *rate);
+            }
+            What::Up(ports, false) => down.extend_from_slice(ports),
+            What::Up(ports, true) => down.retain(|port| !ports.contains(port)),
+            What::Reroute => {}
+        }
+    }
+    if !down.is_empty() {
+        topology.to_mut().remove(&down);
+    }
+    topology
+}

@@ -1,0 +1,287 @@
+//! From an experiment to its cases: every point of the axes scheme, subflows, pattern and variant.
+
+pub mod applications;
+pub mod bound_scheme;
+pub mod case_builder;
+pub mod compatibility;
+pub mod flow_sizes;
+pub mod host_sets;
+pub mod link_events;
+pub mod network;
+pub mod offered;
+pub mod parts;
+pub mod pattern_keys;
+pub mod patterns;
+pub mod port_options;
+pub mod presets;
+pub mod references;
+pub mod single_links;
+pub mod topologies;
+pub mod topology_keys;
+pub mod utility_weight;
+pub mod windows;
+
+use crate::diagnostic::Wrong;
+use crate::keys::bounds::LONGEST;
+use std::iter;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use indexmap::{IndexMap, IndexSet};
+use tresse_fabric::Topology;
+use tresse_units::{Duration, MICROSECOND, Time};
+
+use crate::diagnostic::{LabError, did_you_mean};
+use crate::keys::measure::Criterion;
+use crate::plan::bound_scheme::{Carrier, OnFabric};
+use crate::plan::link_events::Change;
+use crate::plan::network::Routing;
+use crate::plan::parts::Part;
+use crate::plan::port_options::PortOptions;
+use crate::plan::windows::Window;
+use crate::read::Loaded;
+
+/// One point of the axes.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// The name of its scheme; where the workload names all schemes itself, theirs.
+    pub scheme: String,
+    /// The subflows that a connection is to have; `None` if its path manager decides, or if there are several
+    /// schemes.
+    pub subflows: Option<u32>,
+    /// The name of its workload.
+    pub pattern: String,
+    /// The name of its variant; `None` if the experiment has none.
+    pub variant: Option<String>,
+    /// What it has in common with the other cases of its variant.
+    pub setting: Arc<Setting>,
+    /// What carries its flows; at least one.
+    pub carriers: Vec<Carrier>,
+    /// What runs at the same time.
+    pub parts: Vec<Part>,
+    /// The names of the groups of its flows; one without a name if there is no more to tell apart.
+    pub groups: Vec<String>,
+    /// When it ends at the latest, ps.
+    pub duration: Option<Time>,
+}
+
+impl Case {
+    /// The axes with their values, as `--only` takes them. There is no number of subflows if the path manager
+    /// decides.
+    pub fn axes(&self) -> IndexMap<&'static str, String> {
+        let subflows = self.subflows.map(|n| ("subflows", n.to_string()));
+        let scheme = iter::once(("scheme", self.scheme.clone()));
+        let pattern = iter::once(("pattern", self.pattern.clone()));
+        let variant = self.variant.iter().map(|name| ("variant", name.clone()));
+        scheme.chain(subflows).chain(pattern).chain(variant).collect()
+    }
+
+    /// A name for people: `xmp-2 permutation`, `opn permutation` if the path manager decides, `xmp-2 permutation
+    /// queue-50` of a variant.
+    pub fn label(&self) -> String {
+        let subflows = self.subflows.map(|n| format!("-{n}")).unwrap_or_default();
+        let variant = self.variant.iter().map(|name| format!(" {name}")).collect::<String>();
+        format!("{}{subflows} {}{variant}", self.scheme, self.pattern)
+    }
+
+    /// Whether some of its flows make up jobs.
+    pub fn has_jobs(&self) -> bool {
+        self.parts.iter().any(|p| p.pattern.has_jobs())
+    }
+
+    /// The carrier of all its flows; `None` if there are several.
+    pub fn carrier(&self) -> Option<&Carrier> {
+        match &self.carriers[..] {
+            [one] => Some(one),
+            _ => None,
+        }
+    }
+
+    /// What decides the ways of packets, if that are not the flows: at most one in a case.
+    pub fn nodes(&self) -> Option<&Routing> {
+        self.carriers.iter().map(|c| &*c.routing).find(|r| matches!(r, Routing::Nodes { .. }))
+    }
+}
+
+/// What the cases of a variant have in common, or all cases if there are no variants: the network, and what is
+/// measured.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// The network.
+    pub fabric: Topology,
+    /// What its ports have beyond a queue with a threshold.
+    pub options: PortOptions,
+    /// What becomes of its links.
+    pub changes: Vec<Change>,
+    /// Whether the ports' totals are written down.
+    pub links: bool,
+    /// The interval between samples, ps; no samples without.
+    pub samples: Option<Time>,
+    /// The windows of time of which is told what flows got in them; none without samples.
+    pub windows: Vec<Window>,
+    /// The interval between looks at the queues, ps; nobody looks without.
+    pub queues: Option<Time>,
+    /// Whether RTTs are recorded.
+    pub rtt: bool,
+    /// What it means to have converged; no convergence times without.
+    pub convergence: Option<Criterion>,
+}
+
+/// An experiment, ready to run.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The cases, in the order of the file: at least one.
+    pub cases: Vec<Case>,
+}
+
+impl Plan {
+    /// The network of the first case: that of all, if there are no variants.
+    pub fn fabric(&self) -> &Topology {
+        &self.cases[0].setting.fabric
+    }
+}
+
+/// Checks what a type cannot, and builds the cases that `only` (`KEY=VALUE[,VALUE]…`) keeps.
+///
+/// # Errors
+/// The first thing that is wrong, with its place in the file.
+pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
+    let mut cases = Vec::new();
+    if loaded.variants.is_empty() {
+        cases = self::cases(loaded, None)?;
+    }
+    for variant in &loaded.variants {
+        let mut own = self::cases(&variant.loaded, Some(&variant.name))?;
+        for filter in &variant.only {
+            let wrong = |e: String| loaded.error_at(&["variants", &variant.name, "only"], &e);
+            own = keep(own, filter).map_err(wrong)?;
+        }
+        cases.extend(own);
+    }
+    references::check(&loaded.experiment, &cases, loaded.is_as_written()).map_err(|(path, e)| {
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        loaded.error_at(&path, &e)
+    })?;
+    for filter in only {
+        cases = keep(cases, filter).map_err(|e| LabError::Input(format!("--only {filter}: {e}")))?;
+    }
+    Ok(Plan { cases })
+}
+
+/// All cases of an experiment without variants, or of one variant.
+fn cases(loaded: &Loaded, variant: Option<&str>) -> Result<Vec<Case>, LabError> {
+    let experiment = &loaded.experiment;
+    let wrong = |path: &[&str], message: String| loaded.error_at(path, &message);
+    let wrong_below = |(path, message): Wrong| {
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        wrong(&path, message)
+    };
+    let (fabric, routing) = network::build(&experiment.fabric, &experiment.changes).map_err(wrong_below)?;
+    let common = experiment.transport.config().map_err(|(key, e)| wrong(&["transport", key], e))?;
+    let schemes = bound_scheme::schemes(loaded, &fabric, &routing, &common)?;
+    let fixed: Vec<_> =
+        schemes.iter().map(|(name, s)| (*name, matches!(*s.routing, Routing::Fixed(_)))).collect();
+    let changes = link_events::resolve(&experiment.changes, &fabric, &fixed).map_err(wrong_below)?;
+    let measure = &experiment.measure;
+    let interval = |key, interval: Option<Duration>| match interval.map(|i| i.0) {
+        Some(i) if !INTERVALS.contains(&i) => {
+            Err(wrong(&["measure", key], "an interval of 1us to 1000s".into()))
+        }
+        interval => Ok(interval),
+    };
+    let samples = interval("samples", measure.samples)?;
+    let queues = interval("queues", measure.queues)?;
+    let packets = schemes.values().map(|s| s.transport.mss + s.transport.header);
+    let packet = packets.max().unwrap_or(common.mss + common.header);
+    let options = PortOptions::new(&experiment.fabric, &fabric.layer_names, packet)
+        .map_err(|(path, e)| wrong(path, e))?;
+    let (links, rtt) = (measure.links, measure.rtt);
+    let (windows, convergence) = (windows(loaded)?, convergence(loaded)?);
+    let setting =
+        Arc::new(Setting { fabric, options, changes, links, samples, windows, queues, rtt, convergence });
+    let builder = case_builder::Builder { loaded, variant, setting: &setting, schemes: &schemes };
+    let mut cases = Vec::new();
+    for (pattern, workload) in &experiment.workloads {
+        for axis in axis(&schemes) {
+            let (case, uses_axis) = builder.case(pattern, workload, axis)?;
+            cases.push(case);
+            if !uses_axis {
+                break; // it names all schemes itself: every point of the axis is the same
+            }
+        }
+    }
+    if cases.is_empty() {
+        return Err(LabError::Input(format!("{}: no scheme or no workload", loaded.source.name)));
+    }
+    Ok(cases)
+}
+
+/// The windows of time.
+fn windows(loaded: &Loaded) -> Result<Vec<Window>, LabError> {
+    let measure = &loaded.experiment.measure;
+    let window = |(name, [from, to]): (&String, &[Duration; 2])| {
+        let wrong = |message| Err(loaded.error_at(&["measure", "windows", name], message));
+        match (from.0, to.0) {
+            _ if measure.samples.is_none() => {
+                wrong("windows are added up from samples: `samples = \"10ms\"` in [measure]")
+            }
+            (from, to) if from >= to => {
+                wrong("from when to when, the earlier time first, such as [\"12s\", \"20s\"]")
+            }
+            (from, to) => Ok(Window { name: name.clone(), from, to }),
+        }
+    };
+    measure.windows.iter().map(window).collect()
+}
+
+/// What it means to have converged, if that is asked.
+fn convergence(loaded: &Loaded) -> Result<Option<Criterion>, LabError> {
+    let measure = &loaded.experiment.measure;
+    let Some(keys) = &measure.convergence else { return Ok(None) };
+    let wrong =
+        |key: &[&str], message: &str| loaded.error_at(&[&["measure", "convergence"], key].concat(), message);
+    if measure.samples.is_none() {
+        return Err(wrong(&[], "rates are those of samples: `samples = \"10ms\"` in [measure]"));
+    }
+    if !(keys.within > 0.0 && keys.within < 1.0) {
+        return Err(wrong(&["within"], "a share above 0 and below 1, such as 0.1"));
+    }
+    if !INTERVALS.contains(&keys.hold.0) {
+        return Err(wrong(&["for"], "a time of 1us to 1000s"));
+    }
+    Ok(Some(Criterion { within: keys.within, hold: keys.hold.0 }))
+}
+
+/// The points of the axes scheme and subflows; one without a scheme if only workloads name them.
+fn axis<'a>(schemes: &IndexMap<&'a str, OnFabric>) -> Vec<Option<(&'a str, u32)>> {
+    let on_axis = schemes.iter().filter(|(_, s)| s.scheme.axis != Some(false));
+    let points = on_axis.flat_map(|(&name, s)| s.counts.iter().map(move |&n| Some((name, n))));
+    let points: Vec<_> = points.collect();
+    if points.is_empty() && !schemes.is_empty() { vec![None] } else { points }
+}
+
+/// The intervals of measurements, ps.
+const INTERVALS: RangeInclusive<Time> = MICROSECOND..=LONGEST;
+
+/// The cases that `KEY=VALUE[,VALUE]…` names, or what is wrong with it.
+fn keep(cases: Vec<Case>, filter: &str) -> Result<Vec<Case>, String> {
+    let keys: IndexSet<&str> = cases.iter().flat_map(|c| c.axes().into_keys()).collect();
+    let keys: Vec<&str> = keys.into_iter().collect();
+    let (key, values) = filter
+        .split_once('=')
+        .ok_or_else(|| format!("expected KEY=VALUE[,VALUE]…, with a key of {}", keys.join(", ")))?;
+    if !keys.contains(&key) {
+        let hint = did_you_mean(key, keys.iter().copied());
+        return Err(format!("there is no axis `{key}`{hint} (there are: {})", keys.join(", ")));
+    }
+    let wanted: Vec<&str> = values.split(',').map(str::trim).collect();
+    let known: IndexSet<String> = cases.iter().filter_map(|c| c.axes().swap_remove(key)).collect();
+    if let Some(unknown) = wanted.iter().find(|w| !known.contains(**w)) {
+        let names = known.iter().map(String::as_str).filter(|k| k.parse::<u32>().is_err());
+        let hint = did_you_mean(unknown, names);
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        return Err(format!("no case has {key} = {unknown}{hint} (there are: {})", known.join(", ")));
+    }
+    let is_wanted = |case: &Case| case.axes().get(key).is_some_and(|value| wanted.contains(&value.as_str()));
+    Ok(cases.into_iter().filter(is_wanted).collect())
+}

@@ -1,0 +1,240 @@
+//! From `[fabric]` to a network: who chooses the ways of packets on its topology.
+
+use crate::diagnostic::LabError;
+use crate::diagnostic::Wrong;
+use crate::diagnostic::wrong;
+use tresse_fabric::{
+    Balancing, FatTree, Feedback, FlagConfig, Routes, ShortestPaths, Spread, Threshold, Topology,
+    VirtualHosts,
+};
+
+use crate::keys::balancers::{self, Declaration};
+use crate::keys::fabric::{Distinct, Fabric, FlagFeedback, Flags, Topology as Shape};
+use crate::keys::link_events::ChangeKey;
+use crate::keys::routing::{Choice, RoutingKey};
+use crate::keys::scheme::Scheme;
+use crate::plan::single_links::links;
+use crate::plan::topologies::{drawn, fat_tree, leaf_spine, virtual_hosts};
+use crate::plan::topology_keys;
+use crate::read::Loaded;
+
+/// Who chooses the ways of packets.
+#[derive(Debug, Clone)]
+pub enum Routing {
+    /// The subflow has a route.
+    Fixed(Routes),
+    /// Each node, for each packet.
+    Nodes {
+        /// How.
+        balancing: Balancing,
+        /// The congestion flags, if the balancer needs them.
+        flags: Option<FlagConfig>,
+        /// How many ways there are.
+        paths: ShortestPaths,
+    },
+}
+
+impl Routing {
+    /// How many ways between two hosts differ, where they are most.
+    pub fn most(&self) -> u32 {
+        match self {
+            Self::Fixed(routes) => routes.most(),
+            Self::Nodes { paths, .. } => paths.most(),
+        }
+    }
+
+    /// Pairs of addresses of two hosts that have so many addresses with a link of their own. Fixed routes have
+    /// numbers of their own. Where nodes decide, a host with one link has as many aliases as it wants.
+    pub fn address_pairs(&self, addresses: u32) -> u32 {
+        match self {
+            Self::Fixed(routes) => routes.most(),
+            Self::Nodes { .. } if addresses == 1 => u32::MAX,
+            Self::Nodes { .. } => addresses.saturating_mul(addresses),
+        }
+    }
+
+    /// The longest fixed route, ports.
+    pub fn longest(&self) -> usize {
+        match self {
+            Self::Fixed(routes) => routes.longest(),
+            Self::Nodes { paths, .. } => paths.longest(),
+        }
+    }
+}
+
+/// The routing of a topology unless it has another.
+fn own_routing(f: &Fabric) -> &'static str {
+    match f.topology {
+        Shape::FatTree => "two-level",
+        _ => "shortest",
+    }
+}
+
+/// Who chooses the ways of a scheme's packets: what the scheme says, or else the fabric's `own` routing.
+///
+/// # Errors
+/// What is wrong; with the scheme's routing, at its keys below `fabric.routing`.
+pub(crate) fn routing(
+    f: &Fabric,
+    changes: &[ChangeKey],
+    scheme: &Scheme,
+    own: &Routing,
+) -> Result<(Routing, &'static Declaration), Wrong> {
+    let (name, routing) = match &scheme.routing {
+        None => (f.routing.as_ref().map_or(own_routing(f), |key| &*key.name), own.clone()),
+        Some(key) => {
+            let fabric = Fabric { routing: Some(key.clone()), ..f.clone() };
+            (&*key.name, build(&fabric, changes)?.1)
+        }
+    };
+    Ok((routing, balancers::find(name).expect("the routing was built")))
+}
+
+/// The congestion flags: those of the load balancer, or the fabric's own.
+///
+/// # Errors
+/// The keys down to what is wrong, and why.
+pub(crate) fn flags(f: &Fabric, routing: &Routing) -> Result<Option<FlagConfig>, Wrong> {
+    let below = |key: &str, message: String| (["fabric", "flags", key].map(str::to_owned).to_vec(), message);
+    if let Some(flags) = f.flags
+        && !(1..=100).contains(&flags.percent)
+    {
+        return Err(below("percent", format!("{}: 1 to 100 percent of a queue's limit", flags.percent)));
+    }
+    let own = f.flags.map(|Flags { percent, feedback }| FlagConfig {
+        fraction: percent * 10,
+        feedback: match feedback {
+            FlagFeedback::OneHop => Feedback::OneHop,
+            FlagFeedback::Backward => Feedback::Backward,
+        },
+    });
+    let balancers = match routing {
+        Routing::Nodes { flags, .. } => *flags,
+        Routing::Fixed(_) => None,
+    };
+    if own.is_some() && balancers.is_some() {
+        let message = "HOLNET's load balancers bring flags of their own: `flag` and `feedback` of `routing`";
+        return Err(wrong("flags", message));
+    }
+    Ok(own.or(balancers))
+}
+
+/// Congestion flags are shares of a queue's limit, so every port of a switch needs one.
+fn limited(topology: &Topology) -> Result<(), Wrong> {
+    let hosts = topology.network.hosts;
+    let unlimited = |&port: &u32| {
+        let [from, _] = topology.network.ends[port as usize];
+        from >= hosts && topology.configs[port as usize].limit == Threshold::UNLIMITED
+    };
+    match (0..topology.configs.len() as u32).find(unlimited) {
+        None => Ok(()),
+        Some(port) => {
+            let (layer, [from, to]) = (topology.layer_name(port), topology.end_names(port));
+            let message = format!(
+                "a port is flagged by a share of its queue's limit, and in the {layer} layer that from {from} to {to} \
+                 has none: a limit such as \"100pkt\""
+            );
+            Err(wrong("queue", message))
+        }
+    }
+}
+
+/// The network of an experiment.
+///
+/// # Errors
+/// What is wrong with `[fabric]`, with its place.
+pub fn topology(loaded: &Loaded) -> Result<Topology, LabError> {
+    let experiment = &loaded.experiment;
+    let built = build(&experiment.fabric, &experiment.changes);
+    let (topology, _) = built.map_err(|(path, message)| {
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        loaded.error_at(&path, &message)
+    })?;
+    Ok(topology)
+}
+
+/// The network that `f` describes, with the links that `changes` remap virtual NICs to.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Routing), Wrong> {
+    if let Some(i) = changes.iter().position(|c| c.remap.is_some())
+        && f.topology != Shape::VirtualHosts
+    {
+        let path = ["changes", &i.to_string(), "remap"].map(str::to_owned);
+        return Err((path.to_vec(), "virtual NICs are of topology = \"virtual-hosts\"".into()));
+    }
+    topology_keys::check(f)?;
+    let (mut topology, own_routes) = match f.topology {
+        Shape::FatTree => {
+            let tree = fat_tree(f)?;
+            (tree.topology(), Own::Tree(tree))
+        }
+        Shape::LeafSpine => (leaf_spine(f)?, Own::None),
+        Shape::VirtualHosts => {
+            let hosts = virtual_hosts(f, changes)?;
+            (hosts.topology(), Own::Virtual(hosts))
+        }
+        _ => {
+            let network = drawn(f)?.topology();
+            (network.map_err(|e| wrong("topology", e.to_string()))?, Own::None)
+        }
+    };
+    let default = RoutingKey { name: own_routing(f).to_owned(), parameters: Default::default() };
+    let routing = f.routing.as_ref().unwrap_or(&default);
+    let choice = routing.resolve().map_err(|(key, e)| {
+        let path = ["fabric", "routing", key].map(str::to_owned);
+        (path.to_vec(), e)
+    })?;
+    if f.distinct.is_some() && !matches!(own_routes, Own::Tree(_)) {
+        return Err(wrong("distinct", "only a fat tree has core and aggregation switches"));
+    }
+    let over_every_link = match (&choice, &own_routes) {
+        (Choice::TwoLevel, _) => {
+            Some("two-level routing leads over every link; \"shortest\" or a load balancer")
+        }
+        (Choice::Shortest, Own::Virtual(_)) => Some("virtual NICs have one route; a load balancer"),
+        _ => None,
+    };
+    links(f, &mut topology, over_every_link)?;
+    if f.flags.is_some() || matches!(choice, Choice::Nodes(_, Some(_))) {
+        limited(&topology)?;
+    }
+    let spread = match f.distinct.unwrap_or_default() {
+        Distinct::Core => Spread::Core,
+        Distinct::Aggregation => Spread::Aggregation,
+    };
+    let routing = match (choice, own_routes) {
+        (Choice::TwoLevel, Own::Tree(tree)) => Routing::Fixed(Routes::TwoLevel(tree, spread)),
+        (Choice::TwoLevel, _) => {
+            return Err(wrong(
+                "routing",
+                "two-level routing is a fat tree's; \"shortest\" has fixed paths here",
+            ));
+        }
+        (Choice::Shortest, Own::Virtual(hosts)) => Routing::Fixed(Routes::Virtual(hosts)),
+        (Choice::Shortest, _) => Routing::Fixed(Routes::Shortest(shortest(&topology)?)),
+        (Choice::Nodes(balancing, flags), _) => {
+            Routing::Nodes { balancing, flags, paths: shortest(&topology)? }
+        }
+    };
+    Ok((topology, routing))
+}
+
+/// Topologies with fixed routes of their own.
+enum Own {
+    Tree(FatTree),
+    Virtual(VirtualHosts),
+    None,
+}
+
+fn shortest(topology: &Topology) -> Result<ShortestPaths, Wrong> {
+    let paths = ShortestPaths::new(topology);
+    match paths.unreachable() {
+        None => Ok(paths),
+        Some(pair) => {
+            let [from, to] = <[u32; 2]>::from(pair).map(|n| &topology.node_names[n as usize]);
+            Err(wrong("links", format!("with these links failed, {from} cannot reach {to}")))
+        }
+    }
+}

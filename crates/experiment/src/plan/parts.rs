@@ -1,0 +1,134 @@
+//! The parts of a case: what starts their flows, who carries them, in which group of the results.
+
+use std::sync::Arc;
+
+use tresse_fabric::Route;
+use tresse_units::{Stream, Time};
+use tresse_workload::{Source, Start, halves};
+
+use crate::plan::applications::App;
+use crate::plan::patterns::Pattern;
+
+/// Something of a case that runs beside its other parts.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// Its name; empty if it is the only one.
+    pub name: String,
+    /// What starts its flows.
+    pub pattern: Pattern,
+    /// Who carries them.
+    pub(crate) who: Who,
+    /// What applications give them to send; all at once if there are none.
+    pub application: Option<App>,
+    /// Instead of connections: the payload of datagrams, bit/s.
+    pub datagrams: Option<u64>,
+    /// How many connections carry each of its transfers.
+    pub(crate) connections: u32,
+}
+
+/// Who carries the flows of a part.
+#[derive(Debug, Clone)]
+pub(crate) enum Who {
+    /// One of the case's carriers, for one group.
+    One(Member),
+    /// Each of these by a part of the sending hosts.
+    Mix(Vec<Member>),
+    /// By the names of the flows.
+    Each(Vec<Own>),
+}
+
+/// A carrier of a case, and a group of its results, by their places there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Member {
+    pub carrier: usize,
+    pub group: usize,
+}
+
+/// What a flow has of its own.
+#[derive(Debug, Clone)]
+pub struct Own {
+    pub member: Member,
+    /// Its paths, if they are not drawn.
+    pub paths: Option<Vec<Route>>,
+    /// When its subflows are opened, from its start.
+    pub subflow_starts: Vec<Time>,
+    pub application: Option<App>,
+    pub datagrams: Option<u64>,
+}
+
+impl Part {
+    /// The seed of its random streams: parts of one case draw different numbers.
+    fn seed(&self, seed: u64) -> u64 {
+        match &*self.name {
+            "" => seed,
+            name => Stream::new(seed, &format!("part {name}"), 0).below(u64::MAX),
+        }
+    }
+
+    /// Its flows under the run's `seed`.
+    pub fn source(&self, seed: u64) -> Box<dyn Source> {
+        self.pattern.source(self.seed(seed))
+    }
+
+    /// The random numbers of a flow for `purpose`, under the run's `seed`.
+    pub fn stream(&self, seed: u64, purpose: &str, start: &Start) -> Stream {
+        let seed = self.seed(seed);
+        match self.connections {
+            1 => Stream::new(seed, purpose, start.name),
+            // The transfer's own stream is its first connection's: further ones shift no draws.
+            n => {
+                let place = start.name as u32;
+                let transfer = u64::from(start.round) << 32 | u64::from(start.from);
+                match place % n {
+                    0 => Stream::new(seed, purpose, transfer),
+                    number => Stream::new(seed, &format!("{purpose} of connection {number}"), transfer),
+                }
+            }
+        }
+    }
+
+    /// By sending host, the place in the mix of schemes; empty without one.
+    pub fn halves(&self, seed: u64, hosts: u32) -> Vec<u32> {
+        match &self.who {
+            Who::Mix(members) => halves(self.seed(seed), hosts, members.len() as u32),
+            Who::One(_) | Who::Each(_) => Vec::new(),
+        }
+    }
+
+    /// Who carries a flow; `halves` are those of this part.
+    pub fn member(&self, start: &Start, halves: &[u32]) -> Member {
+        match &self.who {
+            Who::One(member) => *member,
+            Who::Mix(members) => members[halves[start.from as usize] as usize],
+            Who::Each(own) => own[start.name as usize].member,
+        }
+    }
+
+    /// Whether not all of its flows send as much as they can.
+    pub fn is_limited(&self) -> bool {
+        let own = match &self.who {
+            Who::Each(own) => own.iter().any(|o| o.application.is_some() || o.datagrams.is_some()),
+            Who::One(_) | Who::Mix(_) => false,
+        };
+        own || self.application.is_some() || self.datagrams.is_some()
+    }
+
+    /// How an application writes a flow's message, if not at once.
+    pub fn application(&self, start: &Start) -> Option<&App> {
+        match self.own(start) {
+            Some(own) => own.application.as_ref(),
+            None => self.application.as_ref(),
+        }
+    }
+
+    /// What a flow has of its own, if anything.
+    pub fn own(&self, start: &Start) -> Option<&Own> {
+        match &self.who {
+            Who::Each(own) => Some(&own[start.name as usize]),
+            Who::One(_) | Who::Mix(_) => None,
+        }
+    }
+}
+
+/// Makes the sources of a pattern.
+pub(crate) type Make = Arc<dyn Fn(u64) -> Box<dyn Source> + Send + Sync>;

@@ -1,0 +1,274 @@
+//! What published numbers, claims and the table speak of: cases, parts of them, and metrics.
+
+use indexmap::IndexSet;
+use tresse_fabric::Locality;
+
+use crate::diagnostic::Wrong;
+use crate::diagnostic::did_you_mean;
+use crate::keys::Experiment;
+use crate::keys::claim_forms::Form;
+use crate::keys::claims::{Claim, Selector, Selectors};
+use crate::keys::metrics::{DISTANCES, HOSTS, LAYER_METRICS, METRICS, OPTIMUM_KEYS, SIZES, WINDOW_METRICS};
+use crate::plan::Case;
+
+/// Published numbers, claims and the table must speak of what there is. If `is_as_written`, so that neither a profile nor
+/// a setting changed the cases, each must also speak of at least one of them.
+///
+/// # Errors
+/// The first thing that there is not, with its place in the file.
+pub(crate) fn check(experiment: &Experiment, cases: &[Case], is_as_written: bool) -> Result<(), Wrong> {
+    let names = Names { experiment, cases, is_as_written };
+    for (place, value) in experiment.published.values.iter().enumerate() {
+        let metrics: Vec<&str> = value.numbers().map(|(metric, _)| metric).collect();
+        names
+            .selector(&value.selector(), &metrics)
+            .map_err(|e| (path(&["published", "values", &place.to_string()]), e))?;
+    }
+    for metric in experiment.measure.table.iter().flatten() {
+        known("metric", metric, METRICS).map_err(|e| (path(&["measure", "table"]), e))?;
+    }
+    let mut ids = IndexSet::new();
+    for (place, claim) in experiment.claims.iter().enumerate() {
+        let at = |below: &[&str]| path(&[&["claims", &place.to_string()], below].concat());
+        let own = experiment.claims.iter().filter(|c| c.reading_of.is_none()).map(|c| c.id.as_str());
+        let wrong =
+            claim.reading_of.as_ref().filter(|of| !of.contains(' ') && !own.clone().any(|id| id == **of));
+        if let Some(of) = wrong {
+            let hint = did_you_mean(of, own);
+            return Err((at(&["reading_of"]), format!("{}: there is no claim `{of}`{hint}", claim.id)));
+        }
+        if !ids.insert(&claim.id) {
+            return Err((at(&["id"]), format!("{}: another claim has that name", claim.id)));
+        }
+        names.claim(claim).map_err(|(below, e)| {
+            let below: Vec<&str> = below.iter().map(String::as_str).collect();
+            (at(&below), format!("{}: {e}", claim.id))
+        })?;
+    }
+    Ok(())
+}
+
+fn path(keys: &[&str]) -> Vec<String> {
+    keys.iter().map(|&key| key.to_owned()).collect()
+}
+
+struct Names<'a> {
+    experiment: &'a Experiment,
+    cases: &'a [Case],
+    is_as_written: bool,
+}
+
+impl Names<'_> {
+    /// A claim, with the keys below it down to what is wrong.
+    fn claim(&self, claim: &Claim) -> Result<(), Wrong> {
+        let form = claim.form().map_err(|(key, e)| (path(key.as_slice()), e))?;
+        let selectors = [("right", &claim.right), ("of", &claim.of)];
+        let listed = selectors.into_iter().flat_map(|(key, all)| {
+            let is_list = matches!(all, Some(Selectors::List(_)));
+            let all = all.iter().flat_map(Selectors::all).enumerate();
+            all.map(move |(i, s)| {
+                (if is_list { vec![key.to_owned(), i.to_string()] } else { path(&[key]) }, s)
+            })
+        });
+        let left = claim.left.iter().map(|s| (path(&["left"]), s));
+        let selectors: Vec<_> = left.chain(listed).collect();
+        match form {
+            Form::Jumps { .. } => self.jumps(claim, &selectors)?,
+            _ if claim.metric == "jct_s" => {
+                let message = "`jct_s` goes with `jumps`; did you mean `jct_mean_s`?";
+                return Err((path(&["metric"]), message.to_owned()));
+            }
+            _ => {
+                self.metric(&claim.metric).map_err(|e| (path(&["metric"]), e))?;
+                for (at, selector) in selectors {
+                    self.selector(selector, &[&claim.metric]).map_err(|e| (at, e))?;
+                }
+            }
+        }
+        if claim.because.is_none() && !claim.expected.is_to_hold() {
+            let message =
+                "it is not expected to hold: `because = \"…\"` says why, in a sentence with the mechanism";
+            return Err((path(&["expected"]), message.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// A claim of the jumps of completion times.
+    fn jumps(&self, claim: &Claim, selectors: &[(Vec<String>, &Selector)]) -> Result<(), Wrong> {
+        if claim.metric != "jct_s" {
+            return Err((path(&["metric"]), "jumps are of `jct_s`, the completion times of jobs".to_owned()));
+        }
+        for (at, selector) in selectors {
+            self.selector(selector, &[]).map_err(|e| (at.clone(), e))?;
+            if let Some((what, _)) = selector.part().first() {
+                let message = format!("jumps are of all jobs of a case, not of those of a {what}");
+                return Err((at.clone(), message));
+            }
+            let mut meant = self.meant(selector).peekable();
+            if meant.peek().is_some() && !meant.any(Case::has_jobs) {
+                return Err((at.clone(), "none of its cases has jobs".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The cases that a selector means.
+    fn meant<'a>(&'a self, selector: &'a Selector) -> impl Iterator<Item = &'a Case> {
+        self.cases.iter().filter(move |case| {
+            let axes = case.axes();
+            let is = |axis: &str, wanted: &Option<String>| {
+                wanted.as_ref().is_none_or(|wanted| axes.get(axis) == Some(wanted))
+            };
+            is("scheme", &selector.scheme)
+                && is("subflows", &selector.subflows.map(|n| n.to_string()))
+                && is("pattern", &selector.pattern)
+                && is("variant", &selector.variant)
+        })
+    }
+
+    /// The values of an axis, in the order of the cases.
+    fn values(&self, axis: &str) -> IndexSet<String> {
+        self.cases.iter().filter_map(|case| case.axes().swap_remove(axis)).collect()
+    }
+
+    fn metric(&self, metric: &str) -> Result<(), String> {
+        match metric.strip_prefix("optimum.") {
+            Some(key) => known("key of the optimum", key, OPTIMUM_KEYS),
+            None if WINDOW_METRICS.contains(&metric) => Ok(()),
+            None => known("metric", metric, METRICS),
+        }
+    }
+
+    /// What `selector` says, and that it has these metrics.
+    fn selector(&self, selector: &Selector, metrics: &[&str]) -> Result<(), String> {
+        self.axes(selector)?;
+        metrics.iter().try_for_each(|metric| self.metric(metric))?;
+        if self.is_as_written && self.meant(selector).next().is_none() {
+            let of_scheme = |case: &&Case| selector.scheme.as_ref().is_none_or(|s| *s == case.scheme);
+            let labels: Vec<String> = self.cases.iter().filter(of_scheme).map(Case::label).collect();
+            return Err(format!("there is no such case (there are: {})", labels.join(", ")));
+        }
+        if self.meant(selector).next().is_none() {
+            return Ok(()); // a setting has taken the case away: nothing is said of what is run
+        }
+        let part = selector.part();
+        if selector.window.is_some() || selector.subflow.is_some() {
+            return self.window(selector, metrics);
+        }
+        let (what, name) = match &part[..] {
+            [] => {
+                let in_windows = |m: &&&str| WINDOW_METRICS.contains(m) && !METRICS.contains(m);
+                return match metrics.iter().find(in_windows) {
+                    Some(metric) => Err(format!("`{metric}` is of windows of time: `window = \"…\"`")),
+                    None => Ok(()),
+                };
+            }
+            [part] => part,
+            [(first, _), (second, _), ..] => {
+                return Err(format!("either a `{first}` or a `{second}`: there are no parts of parts"));
+            }
+        };
+        let names: IndexSet<&str> = match *what {
+            "group" => self.groups(selector, 2)?,
+            "distance" => DISTANCES.iter().map(|d| Locality::name(*d)).collect(),
+            "size" => SIZES.iter().map(|(name, ..)| *name).collect(),
+            _ => {
+                let settings = || self.cases.iter().map(|c| &c.setting);
+                let hosts = settings().find_map(|s| s.queues).map(|_| HOSTS);
+                let layers = settings().flat_map(|s| s.fabric.layer_names.iter().map(|name| &**name));
+                let layers: IndexSet<&str> = layers.chain(hosts).collect();
+                layers.into_iter().collect()
+            }
+        };
+        known(what, name, &names)?;
+        if let Some(metric) = metrics.iter().find(|m| m.starts_with("optimum.")) {
+            return Err(format!("`{metric}` is of whole cases, and there is none of a {what}"));
+        }
+        match metrics.iter().find(|m| LAYER_METRICS.contains(m) != (*what == "layer")) {
+            Some(metric) if *what == "layer" => {
+                Err(format!("`{metric}` is not of layers (these are: {})", LAYER_METRICS.join(", ")))
+            }
+            Some(metric) => Err(format!("`{metric}` is of layers, and there is none of a {what}")),
+            None => Ok(()),
+        }
+    }
+
+    /// The axes that a selector names.
+    fn axes(&self, selector: &Selector) -> Result<(), String> {
+        let named = self.experiment.schemes.keys().cloned();
+        let schemes: IndexSet<String> = named.chain(self.values("scheme")).collect();
+        match &selector.scheme {
+            Some(scheme) => known("scheme", scheme, schemes.iter())?,
+            None if self.values("scheme").len() > 1 => {
+                let schemes: Vec<String> = self.values("scheme").into_iter().collect();
+                return Err(format!("which `scheme`? (there are: {})", schemes.join(", ")));
+            }
+            None => {}
+        }
+        let named = self.experiment.workloads.keys().cloned();
+        let patterns: IndexSet<String> = named.chain(self.values("pattern")).collect();
+        if let Some(pattern) = &selector.pattern {
+            known("pattern", pattern, patterns.iter())?;
+        }
+        match &selector.variant {
+            Some(variant) if self.experiment.variants.is_empty() => {
+                Err(format!("there is no variant `{variant}`: the experiment has none"))
+            }
+            Some(variant) => known("variant", variant, self.experiment.variants.keys()),
+            None => Ok(()),
+        }
+    }
+
+    /// A window of time, and a group or a subflow in it.
+    fn window(&self, selector: &Selector, metrics: &[&str]) -> Result<(), String> {
+        let Some(window) = &selector.window else {
+            return Err("a `subflow` is told of in windows of time: `window = \"…\"`".to_owned());
+        };
+        let windows = &self.experiment.measure.windows;
+        if windows.is_empty() {
+            let example = "[measure.windows] loaded = [\"12s\", \"20s\"]";
+            return Err(format!("there is no window `{window}`: the experiment has none, such as {example}"));
+        }
+        known("window", window, windows.keys())?;
+        if let Some((what, _)) = selector.part().iter().find(|(what, _)| !IN_WINDOWS.contains(what)) {
+            return Err(format!(
+                "there is nothing of a {what} in windows, only of a `group` and a `subflow`"
+            ));
+        }
+        match &selector.group {
+            Some(group) => known("group", group, self.groups(selector, 1)?)?,
+            None if selector.subflow.is_some() => {
+                return Err("a `subflow` is one of the one flow of a `group`".to_owned());
+            }
+            None => {}
+        }
+        metrics.iter().try_for_each(|metric| known("metric of windows", metric, WINDOW_METRICS))
+    }
+
+    /// The names of the groups of the cases that `selector` speaks of, of those that have so many groups.
+    fn groups<'a>(&'a self, selector: &'a Selector, least: usize) -> Result<IndexSet<&'a str>, String> {
+        let several = self.meant(selector).filter(|case| case.groups.len() >= least);
+        let groups =
+            several.flat_map(|case| &case.groups).map(String::as_str).filter(|name| !name.is_empty());
+        let groups: IndexSet<&str> = groups.collect();
+        match groups.is_empty() {
+            true => {
+                Err(format!("the flows of {} are in one group", selector.scheme.as_deref().unwrap_or("it")))
+            }
+            false => Ok(groups),
+        }
+    }
+}
+
+/// The parts that windows tell of.
+const IN_WINDOWS: [&str; 3] = ["window", "group", "subflow"];
+
+fn known(kind: &str, name: &str, names: impl IntoIterator<Item = impl AsRef<str>>) -> Result<(), String> {
+    let names: Vec<_> = names.into_iter().collect();
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    if names.contains(&name) {
+        return Ok(());
+    }
+    let hint = did_you_mean(name, names.iter().copied());
+    Err(format!("there is no {kind} `{name}`{hint} (there are: {})", names.join(", ")))
+}

@@ -1,0 +1,14 @@
+//! Windows of time of which is told what flows got in them.
+
+use tresse_units::Time;
+
+/// A window of time, counted from the start of the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Window {
+    /// Its name.
+    pub name: String,
+    /// When it begins, ps.
+    pub from: Time,
+    /// When it ends, ps; later.
+    pub to: Time,
+}

@@ -1,0 +1,273 @@
+//! Networks from files: node-link JSON as networkx writes it, and GraphML (`tresse explain file`).
+
+mod attributes;
+mod graphml;
+mod json;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use tresse_fabric::{Graph, GraphError, GraphPort, Loss, Node, NodeKind, PortConfig, Topology};
+use tresse_units::{Probability, Queue};
+
+use crate::diagnostic::{LabError, Wrong, did_you_mean, place, wrong};
+use crate::keys::fabric::{Fabric, Layered, Topology as Shape};
+use crate::read::Loaded;
+use attributes::{LinkAttributes, NodeAttributes};
+
+/// A file, as both formats tell it.
+struct Document {
+    /// Whether an edge is one direction of a link.
+    directed: bool,
+    nodes: Vec<(Id, Element)>,
+    /// Edges, by the ids of their ends.
+    edges: Vec<([Id; 2], Element)>,
+}
+
+/// What a file calls a node.
+#[derive(Debug, Clone)]
+struct Id {
+    /// As it stands in the file: in JSON 1 and "1" are two nodes.
+    key: String,
+    /// As people read it.
+    shown: String,
+    /// Where it stands, in bytes from the file's start.
+    at: usize,
+}
+
+/// A node or an edge with its attributes.
+struct Element {
+    /// Where it begins, in bytes from the file's start.
+    at: usize,
+    attributes: Vec<Attribute>,
+}
+
+struct Attribute {
+    name: String,
+    /// Its value as text; none if it is no plain value but a list, say.
+    value: Option<String>,
+    /// Where the value stands, in bytes from the file's start.
+    at: usize,
+}
+
+/// What is wrong in a file, and where: in bytes from its start.
+type Misread = (usize, String);
+
+/// What is wrong with a network: in its file, or in `[fabric]`.
+enum Problem {
+    File(Misread),
+    Fabric(Wrong),
+}
+
+impl From<Misread> for Problem {
+    fn from(misread: Misread) -> Self {
+        Self::File(misread)
+    }
+}
+
+/// Reads the file that `[fabric]` names, if it names one.
+///
+/// # Errors
+/// The first thing that is wrong, with its place in that file or in the experiment's.
+pub(crate) fn read(loaded: &mut Loaded) -> Result<(), LabError> {
+    let fabric = &loaded.experiment.fabric;
+    let (Shape::File, Some(file)) = (fabric.topology, &fabric.file) else { return Ok(()) };
+    // Of an experiment that is no file, the folder is the one that we are in.
+    let own = Path::new(&loaded.source.name);
+    let path = if own.is_file() { own.with_file_name(file) } else { file.into() };
+    let name = path.display().to_string();
+    let text = fs::read_to_string(&path)
+        .map_err(|e| loaded.error_at(&["fabric", "file"], &format!("{name}: cannot be read: {e}")))?;
+    match graph(&text, fabric) {
+        Ok(graph) => loaded.experiment.fabric.graph = Some(Arc::new(graph)),
+        Err(Problem::File((offset, message))) => return Err(place::of(&name, &text, offset, &message)),
+        Err(Problem::Fabric((path, message))) => {
+            let path: Vec<&str> = path.iter().map(String::as_str).collect();
+            return Err(loaded.error_at(&path, &message));
+        }
+    }
+    Ok(())
+}
+
+/// The graph that `text` tells, in whichever format; what its links leave out is in `[fabric]`.
+fn graph(text: &str, f: &Fabric) -> Result<Graph, Problem> {
+    let start = text.find(|c: char| !c.is_whitespace() && c != '\u{feff}').unwrap_or(0);
+    let document = match text[start..].chars().next() {
+        Some('{') => json::read(text)?,
+        Some('<') => graphml::read(text)?,
+        _ => {
+            let message = "neither node-link JSON, as networkx's node_link_data writes it, nor GraphML";
+            return Err((start, message.to_owned()).into());
+        }
+    };
+    let mut places = BTreeMap::new();
+    for (place, (id, _)) in document.nodes.iter().enumerate() {
+        if places.insert(&*id.key, place).is_some() {
+            return Err((id.at, format!("two nodes have the id `{}`", id.shown)).into());
+        }
+    }
+    let place = |id: &Id| match places.get(&*id.key) {
+        Some(&place) => Ok(place),
+        None => {
+            // What is as short as 2 is like everything.
+            let known = document.nodes.iter().map(|(id, _)| &*id.shown).filter(|_| id.shown.len() > 2);
+            let hint = did_you_mean(&id.shown, known);
+            Err((id.at, format!("no node has the id `{}`{hint}", id.shown)))
+        }
+    };
+    let mut ends = Vec::new();
+    for (ids, _) in &document.edges {
+        ends.push([place(&ids[0])?, place(&ids[1])?]);
+    }
+    let nodes = nodes(&document, &ends)?;
+    let (layers, ports) = ports(&document, &ends, &nodes, f)?;
+    let mut graph = Graph { nodes, layers, ports };
+    let topology = graph.topology().map_err(|error| misread(&document, error))?;
+    sort_layers(&mut graph, &topology);
+    Ok(graph)
+}
+
+/// From the hosts up; of those that are equally far from them, in the order of the file.
+fn sort_layers(graph: &mut Graph, topology: &Topology) {
+    let heights = topology.heights();
+    let mut lowest = vec![u32::MAX; graph.layers.len()];
+    for (port, ends) in graph.ports.iter().zip(&topology.network.ends) {
+        let lowest = &mut lowest[usize::from(port.layer)];
+        *lowest = ends.iter().fold(*lowest, |least, &node| least.min(heights[node as usize]));
+    }
+    let mut order: Vec<usize> = (0..lowest.len()).collect();
+    order.sort_by_key(|&layer| lowest[layer]);
+    graph.layers = order.iter().map(|&layer| Arc::clone(&graph.layers[layer])).collect();
+    let mut places = vec![0; order.len()];
+    (0..).zip(order).for_each(|(place, layer)| places[layer] = place);
+    graph.ports.iter_mut().for_each(|port| port.layer = places[usize::from(port.layer)]);
+}
+
+/// The hosts and switches. If no node says what it is, those with one neighbour are hosts.
+fn nodes(document: &Document, ends: &[[usize; 2]]) -> Result<Vec<Node>, Misread> {
+    let mut neighbours = vec![Vec::new(); document.nodes.len()];
+    for &[a, b] in ends {
+        for [own, other] in [[a, b], [b, a]] {
+            if !neighbours[own].contains(&other) && neighbours[own].len() < 2 {
+                neighbours[own].push(other);
+            }
+        }
+    }
+    let read = |(id, element): &(Id, Element)| NodeAttributes::new(&id.shown, element);
+    let all: Vec<NodeAttributes> = document.nodes.iter().map(read).collect::<Result<_, _>>()?;
+    let some_say = all.iter().any(|a| a.is_host.is_some());
+    let node = |(place, (id, element)): (usize, &(Id, Element))| {
+        let NodeAttributes { is_host, name, rack, pod } = &all[place];
+        let is_host = match is_host {
+            Some(is_host) => *is_host,
+            None if some_say => {
+                let message = format!(
+                    "the node `{}` says neither kind = \"host\" nor \"switch\", while others do: either all nodes say \
+                     it, or none does",
+                    id.shown
+                );
+                return Err((element.at, message));
+            }
+            None => neighbours[place].len() == 1,
+        };
+        let kind = if is_host { NodeKind::Host { rack: *rack, pod: *pod } } else { NodeKind::Switch };
+        Ok(Node { name: name.clone().unwrap_or_else(|| id.shown.clone()), kind })
+    };
+    document.nodes.iter().enumerate().map(node).collect()
+}
+
+/// The layers, as they come, and the ports: one for each edge of a directed graph, else two.
+fn ports(
+    document: &Document,
+    ends: &[[usize; 2]],
+    nodes: &[Node],
+    f: &Fabric,
+) -> Result<(Vec<Arc<str>>, Vec<GraphPort>), Problem> {
+    let (mut layers, mut ports) = (Vec::<Arc<str>>::new(), Vec::new());
+    for (&[from, to], (_, element)) in ends.iter().zip(&document.edges) {
+        let own = LinkAttributes::new([&*nodes[from].name, &*nodes[to].name], element)?;
+        let name = own.layer.as_deref().unwrap_or("link");
+        let layer = layers.iter().position(|l| **l == *name).unwrap_or_else(|| {
+            layers.push(name.into());
+            layers.len() - 1
+        });
+        let layer = u8::try_from(layer).map_err(|_| own.wrong("more than 256 layers"))?;
+        let missing = |key: &str, example: &str| {
+            own.wrong(&format!(
+                "no {key}: an attribute `{key}` such as \"{example}\", or `{key}` in [fabric]"
+            ))
+        };
+        let rate = own.rate.or_else(|| of(&f.rate, name)).ok_or_else(|| missing("rate", "10Gbps"))?;
+        let delay = own.delay.or_else(|| of(&f.delay, name)).ok_or_else(|| missing("delay", "20us"))?;
+        let loss = own.loss.or_else(|| f.loss.of(name)).unwrap_or(Probability::ZERO);
+        let both = [[from, to], [to, from]];
+        for ends in &both[..if document.directed { 1 } else { 2 }] {
+            // An edge of an undirected graph speaks of its switches' ports.
+            let is_nic = nodes[ends[0]].kind != NodeKind::Switch;
+            let speaks = document.directed || !is_nic;
+            let queue = own.queue.filter(|_| speaks);
+            let limit = match (queue, is_nic) {
+                (Some(queue), _) => queue,
+                (None, true) => f.host_queue,
+                (None, false) => of(&f.queue, name).ok_or_else(|| missing("queue", "100pkt"))?,
+            };
+            let usual = if is_nic { f.host_mark } else { f.mark.of(name).unwrap_or(Queue::Unlimited) };
+            let mark = own.mark.filter(|_| speaks).unwrap_or(usual);
+            let config = PortConfig {
+                rate: rate.0,
+                delay: delay.0,
+                limit: limit.into(),
+                mark: mark.into(),
+                non_ect: f.non_ect.into(),
+                red: None,
+                loss: Loss::new(loss.into(), 0, 0),
+            };
+            ports.push(GraphPort { ends: *ends, layer, config });
+        }
+    }
+    check_keys(f, &layers).map_err(Problem::Fabric)?;
+    Ok((layers, ports))
+}
+
+/// What `[fabric]` says of a layer.
+fn of<T: Copy>(layered: &Option<Layered<T>>, layer: &str) -> Option<T> {
+    layered.as_ref().and_then(|l| l.of(layer))
+}
+
+/// Values of `[fabric]` by layer must speak of layers that there are, but need not speak of all.
+fn check_keys(f: &Fabric, layers: &[Arc<str>]) -> Result<(), Wrong> {
+    fn check<T: Copy>(key: &str, value: Option<&Layered<T>>, layers: &[Arc<str>]) -> Result<(), Wrong> {
+        value.map_or(Ok(()), |v| v.known(layers).map_err(|e| wrong(key, e)))
+    }
+    check("rate", f.rate.as_ref(), layers)?;
+    check("delay", f.delay.as_ref(), layers)?;
+    check("queue", f.queue.as_ref(), layers)?;
+    check("mark", Some(&f.mark), layers)?;
+    check("loss", Some(&f.loss), layers)
+}
+
+/// Where in the file a graph is no network.
+fn misread(document: &Document, error: GraphError) -> Misread {
+    let edge = |port: usize| document.edges[if document.directed { port } else { port / 2 }].1.at;
+    let at = match error {
+        GraphError::NoNode { port }
+        | GraphError::Loop { port, .. }
+        | GraphError::OneWay { port, .. }
+        | GraphError::Layers { port, .. } => edge(port),
+        GraphError::Twice { node, .. }
+        | GraphError::Racks { node, .. }
+        | GraphError::NoLink { node, .. }
+        | GraphError::Unreachable { node, .. } => document.nodes[node].1.at,
+        GraphError::Hosts { .. } | GraphError::Ports { .. } => 0,
+    };
+    let mend = match error {
+        GraphError::OneWay { .. } => ": a link of a directed graph is two edges, one for each direction",
+        GraphError::Hosts { .. } => {
+            ": nodes with kind = \"host\", or, where no node has a `kind`, those with one neighbour"
+        }
+        _ => "",
+    };
+    (at, format!("{error}{mend}"))
+}

@@ -1,0 +1,102 @@
+//! Variants of an experiment, `[variants.NAME]`: a fourth axis, along which anything may differ.
+
+use crate::keys::variant::Variant;
+use toml::{Table, Value};
+
+use crate::diagnostic::{LabError, did_you_mean};
+use crate::read::{self, Loaded};
+
+/// A variant as it will run.
+#[derive(Debug, Clone)]
+pub struct LoadedVariant {
+    /// Its name.
+    pub name: String,
+    /// Which of its cases are run, as `--only` takes them.
+    pub only: Vec<String>,
+    /// The experiment that it makes of the file; one without variants.
+    pub loaded: Loaded,
+}
+
+impl Loaded {
+    /// What this variant makes of the experiment.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub fn variant(&self, name: &str) -> Result<&Self, LabError> {
+        let names: Vec<&str> = self.variants.iter().map(|v| &*v.name).collect();
+        let found = self.variants.iter().find(|v| v.name == name).map(|v| &v.loaded);
+        found.ok_or_else(|| {
+            let known = match names.is_empty() {
+                true => "it has none".to_owned(),
+                false => format!("there are: {}", names.join(", ")),
+            };
+            let hint = did_you_mean(name, names.iter().copied());
+            LabError::Input(format!("{}: there is no variant `{name}`{hint} ({known})", self.source.name))
+        })
+    }
+}
+
+/// What an experiment says once, for all its variants.
+const COMMON: [&str; 9] =
+    ["title", "source", "about", "rows", "replications", "variants", "profile", "published", "claims"];
+
+/// What is wrong with what a variant says, and the key.
+fn refused(over: &Table) -> Option<(Vec<&str>, String)> {
+    if let Some(key) = over.keys().find(|key| COMMON.contains(&key.as_str())) {
+        let message = format!("a variant changes what is run: `{key}` is of the whole experiment");
+        return Some((vec![key], message));
+    }
+    let measure = over.get("measure").and_then(Value::as_table);
+    measure.filter(|measure| measure.contains_key("table")).map(|_| {
+        let message = "the table is of all variants: `table` belongs into the experiment's [measure]";
+        (vec!["measure", "table"], message.to_owned())
+    })
+}
+
+/// Applies a setting to the variants too, for `--set` comes last; gives the paths in `table` that this changed.
+///
+/// # Errors
+/// If it cannot be applied.
+pub(crate) fn set(table: &mut Table, path: &str, setting: &str) -> Result<Vec<String>, LabError> {
+    let head = path.split('.').next().unwrap_or(path);
+    let variants = table.get_mut("variants").and_then(Value::as_table_mut);
+    let Some(variants) = variants.filter(|_| !COMMON.contains(&head) && path != "measure.table") else {
+        return Ok(Vec::new());
+    };
+    let mut paths = Vec::new();
+    for (name, over) in variants.iter_mut() {
+        let Some(over) = over.as_table_mut() else { continue };
+        read::apply(over, setting)?;
+        paths.push(format!("variants.{name}.{path}"));
+    }
+    Ok(paths)
+}
+
+/// The experiments that its variants make of `base`.
+///
+/// # Errors
+/// The first thing that is wrong with one of them, with its place.
+pub(crate) fn load(base: &Loaded) -> Result<Vec<LoadedVariant>, LabError> {
+    let variants = base.experiment.variants.iter();
+    variants.map(|(name, variant)| one(base, name, variant)).collect()
+}
+
+fn one(base: &Loaded, name: &str, variant: &Variant) -> Result<LoadedVariant, LabError> {
+    if let Some((keys, message)) = refused(&variant.over) {
+        return Err(base.error_at(&[&["variants", name][..], &keys].concat(), &message));
+    }
+    let header = format!("[variants.{name}]");
+    let mut table = base.resolved.clone();
+    table.remove("variants");
+    let mut changes = Vec::new();
+    read::merge(&mut table, &variant.over, "", &mut changes);
+    read::check(&table, &read::place(&base.source, &["variants", name], &header))?;
+    let mut overrides = base.overrides.clone();
+    overrides.extend(changes.into_iter().map(|(path, ..)| {
+        let keys: Vec<&str> = ["variants", name].into_iter().chain(path.split('.')).collect();
+        let cause = base.cause(&keys.join(".")).map(str::to_owned);
+        (path.clone(), cause.unwrap_or_else(|| read::place(&base.source, &keys, &header)))
+    }));
+    let loaded = Loaded::new(base.source.clone(), table, overrides)?;
+    Ok(LoadedVariant { name: name.to_owned(), only: variant.only.clone(), loaded })
+}

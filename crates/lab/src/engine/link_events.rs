@@ -1,0 +1,61 @@
+//! The links of a run: what has become of them, and what will.
+
+use tresse_experiment::plan::link_events::{Change, What};
+use tresse_fabric::Topology;
+use tresse_sim::World;
+use tresse_units::{BitsPerSecond, Time};
+
+/// The links as they are, and what will become of them.
+#[derive(Debug, Clone)]
+pub(crate) struct Links<'a> {
+    changes: &'a [Change],
+    /// By port: its rate when the link is up.
+    rates: Vec<BitsPerSecond>,
+    /// By port.
+    up: Vec<bool>,
+}
+
+impl<'a> Links<'a> {
+    /// As they are before anything changes.
+    pub fn new(topology: &Topology, changes: &'a [Change]) -> Self {
+        let rates: Vec<_> = topology.configs.iter().map(|c| c.rate).collect();
+        Self { changes, up: vec![true; rates.len()], rates }
+    }
+
+    /// When the next change comes.
+    pub fn next(&self) -> Option<Time> {
+        self.changes.first().map(|c| c.at)
+    }
+
+    /// What a port's link can carry, bit/s: nothing while it is down.
+    pub fn capacity(&self, port: u32) -> BitsPerSecond {
+        if self.up[port as usize] { self.rates[port as usize] } else { 0 }
+    }
+
+    /// A port of a link that is down.
+    pub fn down(&self) -> Option<u32> {
+        (0..).zip(&self.up).find(|(_, up)| !**up).map(|(port, _)| port)
+    }
+
+    /// Makes the changes that are due. Whether there were any.
+    pub fn apply(&mut self, world: &mut World) -> bool {
+        let now = world.now();
+        let due = self.changes.iter().take_while(|c| c.at <= now).count();
+        let (due, rest) = self.changes.split_at(due);
+        self.changes = rest;
+        for change in due {
+            match &change.what {
+                What::Rate(ports, rate) => ports.iter().for_each(|&port| {
+                    world.set_rate(port, *rate);
+                    self.rates[port as usize] = *rate;
+                }),
+                What::Up(ports, up) => ports.iter().for_each(|&port| {
+                    world.set_link(port, *up);
+                    self.up[port as usize] = *up;
+                }),
+                What::Reroute => world.reroute(),
+            }
+        }
+        !due.is_empty()
+    }
+}

@@ -1,0 +1,391 @@
+//! The turning of a unit: flows that start and stop, links that change, samples that are taken, in the order of time.
+
+pub mod ideal;
+pub mod link_events;
+pub mod replication;
+pub mod stall;
+pub mod writer;
+
+mod ends;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tresse_experiment::plan::Case;
+use tresse_experiment::plan::network::Routing;
+use tresse_fabric::Topology;
+use tresse_sim::{FlowRecord, Manager, Step, World};
+use tresse_units::{NEVER, Time};
+use tresse_workload::{Action, Job, Source};
+
+use crate::engine::ideal::Ideals;
+use crate::engine::link_events::Links;
+use crate::engine::stall::Patience;
+use crate::engine::writer::{Writer, interval};
+use crate::observe::convergence::Converging;
+use crate::observe::path_sharing_score::share_a_port;
+use crate::observe::queues::QueueSampler;
+use crate::observe::sample::Sampler;
+use crate::observe::windows::Windows;
+use crate::optimum::beside::Optima;
+use crate::record::flow::{Begun, Flow};
+use crate::record::outcome::Rows;
+use crate::record::progress::Progress;
+use crate::setup;
+
+/// Packet-hops between two looks at the stop flag: a few milliseconds of work.
+const BUDGET: u64 = 1 << 16;
+
+/// So many flows are handed on together, if no round ends before.
+const BATCH: usize = 4096;
+
+/// Or after so many packet-hops, some tenths of a second of work: large flows end seldom.
+const HOPS: u64 = 1 << 21;
+
+/// A case under a seed, while it runs.
+pub(crate) struct Engine<'a, M> {
+    case: &'a Case,
+    seed: u64,
+    progress: &'a Progress,
+    measured: M,
+    world: World,
+    links: Links<'a>,
+    patience: Patience,
+    parts: Vec<Running>,
+    /// By the case's carriers.
+    managers: Vec<Manager>,
+    /// By payload and header of a full packet.
+    ideals: BTreeMap<[u32; 2], Ideals<'a>>,
+    /// The flows that have not finished, by the simulator's names for them.
+    live: BTreeMap<u64, Live>,
+    /// The simulator's name of the next flow.
+    next: u64,
+    /// When an application writes, or a datagram is sent: for which flow.
+    writes: BTreeSet<(Time, u64)>,
+    /// Of this round, in the order of their ends; those that were handed on are in `flows` only.
+    batch: Vec<(Flow, u64)>,
+    round: u32,
+    /// Flows of this round were handed on before it ended.
+    is_cut: bool,
+    /// All flows of this round have started together, and nothing else was there.
+    is_whole: bool,
+    flows: Vec<Flow>,
+    jobs: Vec<(usize, Job)>,
+    /// Jobs that were handed on.
+    handed: usize,
+    /// Packet-hops until something was handed on the last time.
+    handed_at: u64,
+    sampler: Option<Sampler<'a>>,
+    queues: Option<QueueSampler>,
+    windows: Windows<'a>,
+    converging: Option<Converging>,
+    optima: Optima,
+    stuck: Option<String>,
+    complete: bool,
+}
+
+/// A part of the case.
+struct Running {
+    source: Box<dyn Source>,
+    halves: Vec<u32>,
+    /// The simulator's names for its flows, by its own.
+    names: BTreeMap<u64, u64>,
+}
+
+/// A flow that has not finished.
+struct Live {
+    begun: Begun,
+    began: Time,
+    /// See [`Flow::ideal`].
+    ideal: Option<Time>,
+    what: What,
+}
+
+/// How its data comes about.
+enum What {
+    /// All at once.
+    Message,
+    /// As an application writes it.
+    Written(Writer),
+    /// Datagrams of so many bytes of payload, one in this time.
+    Datagrams(u32, Time),
+}
+
+impl<'a, M, E> Engine<'a, M>
+where
+    M: FnMut(Rows) -> Result<(), E>,
+{
+    /// `empty` is the network at the start of the run.
+    pub fn new(empty: &'a Topology, case: &'a Case, seed: u64, progress: &'a Progress, measured: M) -> Self {
+        let part = |part: &tresse_experiment::plan::parts::Part| Running {
+            source: part.source(seed),
+            halves: part.halves(seed, case.setting.fabric.hosts()),
+            names: BTreeMap::new(),
+        };
+        let parts: Vec<Running> = case.parts.iter().map(part).collect();
+        let mut world = setup::world(case, seed);
+        let mut links = Links::new(&case.setting.fabric, &case.setting.changes);
+        links.apply(&mut world);
+        let expected = parts.iter().map(|p| p.source.expected_bytes()).fold(0, u64::saturating_add);
+        let endless = parts.iter().any(|p| p.source.is_endless());
+        let packets = case.carriers.iter().map(|c| [c.transport.mss, c.transport.header]);
+        let ideals = packets.map(|[mss, header]| ([mss, header], Ideals::new(empty, mss, header))).collect();
+        progress.expected_bytes.store(if endless { 0 } else { expected }, Ordering::Relaxed);
+        progress.expected_ps.store(case.duration.unwrap_or(0), Ordering::Relaxed);
+        Self {
+            case,
+            seed,
+            progress,
+            measured,
+            patience: Patience::new(&world),
+            sampler: case.setting.samples.map(|interval| Sampler::new(case, seed, interval, &world, &links)),
+            windows: Windows::new(&case.setting.windows, case.groups.len()),
+            converging: case.setting.convergence.map(Converging::new),
+            queues: case
+                .setting
+                .queues
+                .map(|interval| QueueSampler::new(&case.setting.fabric, interval, world.now())),
+            world,
+            links,
+            parts,
+            managers: setup::managers(case),
+            ideals,
+            live: BTreeMap::new(),
+            next: 0,
+            writes: BTreeSet::new(),
+            batch: Vec::new(),
+            round: 0,
+            is_cut: false,
+            is_whole: true,
+            flows: Vec::new(),
+            jobs: Vec::new(),
+            handed: 0,
+            handed_at: 0,
+            optima: Optima::default(),
+            stuck: None,
+            complete: true,
+        }
+    }
+
+    /// Turns time until the case is over, or `stop` is set.
+    pub fn turn(&mut self, stop: &AtomicBool) -> Result<(), E> {
+        for part in 0..self.parts.len() {
+            self.poll(part)?;
+        }
+        while self.complete && !self.is_over() {
+            let until = self.until();
+            let step = self.world.advance(until, BUDGET);
+            self.publish();
+            self.complete = !stop.load(Ordering::Relaxed);
+            match step {
+                Step::Finished(record) => {
+                    let part = self.end(&record);
+                    self.poll(part)?;
+                }
+                Step::Budget => {}
+                Step::Reached => self.reach(until)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What is done at a time that was waited for.
+    fn reach(&mut self, until: Time) -> Result<(), E> {
+        if let Some(why) = self.patience.look(&self.world) {
+            self.complete = false;
+            let waiting: Vec<&Begun> = self.live.values().map(|l| &l.begun).collect();
+            self.stuck = Some(stall::describe(why, &self.case.setting.fabric, &self.links, &waiting));
+        }
+        if self.links.apply(&mut self.world) {
+            if let Some(sampler) = &mut self.sampler {
+                sampler.change(&self.world, &self.links);
+            }
+            if let Some(converging) = &mut self.converging {
+                converging.note(self.world.now());
+            }
+        }
+        if self.sampler.as_ref().is_some_and(|s| s.until() == until) {
+            self.sample()?;
+        }
+        if let Some(queues) = self.queues.as_mut().filter(|q| q.until() == until) {
+            queues.take(&self.world);
+        }
+        self.write();
+        for part in 0..self.parts.len() {
+            if self.parts[part].source.next() <= self.world.now() {
+                self.poll(part)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// When something is to be done next, if no flow finishes before.
+    fn until(&self) -> Time {
+        let sources = self.parts.iter().map(|p| p.source.next());
+        let writes = self.writes.first().map_or(NEVER, |(time, _)| *time);
+        let sampler = self.sampler.as_ref().map_or(NEVER, Sampler::until);
+        let queues = self.queues.as_ref().map_or(NEVER, QueueSampler::until);
+        let next = self.patience.next().min(self.links.next().unwrap_or(NEVER)).min(queues);
+        let next = next.min(writes).min(sampler).min(self.case.duration.unwrap_or(NEVER));
+        sources.fold(next, Time::min)
+    }
+
+    fn is_over(&self) -> bool {
+        if let Some(end) = self.case.duration {
+            let nothing_left = self.live.is_empty() && self.parts.iter().all(|p| p.source.is_over());
+            return nothing_left || self.world.now() >= end;
+        }
+        // What is endless goes on as long as something else does.
+        self.parts.iter().filter(|p| !p.source.is_endless()).all(|p| p.source.is_over())
+    }
+
+    /// Does what a part asks for now.
+    fn poll(&mut self, part: usize) -> Result<(), E> {
+        while let Some(action) = self.parts[part].source.poll(self.world.now()) {
+            match action {
+                Action::Start(start) => {
+                    if start.round != self.round {
+                        self.end_round()?;
+                        self.round = start.round;
+                    }
+                    let member = self.case.parts[part].member(&start, &self.parts[part].halves);
+                    self.start(Begun { part, member, start });
+                }
+                Action::Stop(name) => {
+                    if let Some(&id) = self.parts[part].names.get(&name) {
+                        let record = self.world.stop(id);
+                        self.remove(&record);
+                    }
+                }
+                Action::Ended(job) => self.jobs.push((part, job)),
+            }
+        }
+        // Where that is depends on flows alone, not on who looks when: so does their order.
+        let hops = self.world.fabric().hops() - self.handed_at;
+        if !self.is_whole && (self.batch.len() >= BATCH || hops >= HOPS) {
+            self.is_cut = true;
+            self.hand_on()?;
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, begun: Begun) {
+        let (now, id) = (self.world.now(), self.next);
+        self.next += 1;
+        let is_first = self.batch.is_empty() && !self.is_cut;
+        self.is_whole &= is_first && self.live.values().next().is_none_or(|l| l.began == now);
+        let part = &self.case.parts[begun.part];
+        let spec = setup::spec(self.case, &self.managers, self.seed, id, &begun);
+        let what = match (setup::datagrams(part, &begun.start), part.application(&begun.start)) {
+            (Some(rate), _) => {
+                let payload = spec.config.mss;
+                self.world.start_datagrams(spec);
+                What::Datagrams(payload, interval(payload.into(), rate))
+            }
+            (None, Some(app)) => {
+                let writer = Writer::new(app.clone(), now, spec.config.mss);
+                self.world.start_unwritten(spec);
+                What::Written(writer)
+            }
+            (None, None) => {
+                self.world.start(spec);
+                What::Message
+            }
+        };
+        if !matches!(what, What::Message) {
+            self.writes.insert((now, id));
+        }
+        self.parts[begun.part].names.insert(begun.start.name, id);
+        let ideal = match what {
+            What::Message => self.ideal(&begun),
+            What::Written(_) | What::Datagrams(..) => None,
+        };
+        self.live.insert(id, Live { begun, began: now, ideal, what });
+        if let Some(sampler) = &mut self.sampler {
+            sampler.start(&self.world, id, begun);
+        }
+        if let Some(converging) = &mut self.converging {
+            converging.start(now);
+        }
+        self.write();
+    }
+
+    /// What the completion of a flow takes on an empty network, if it ends by itself.
+    fn ideal(&mut self, begun: &Begun) -> Option<Time> {
+        let transport = &self.case.carriers[begun.member.carrier].transport;
+        let ideals =
+            self.ideals.get_mut(&[transport.mss, transport.header]).expect("one of the case's carriers");
+        ideals.time(begun.start.from, begun.start.to, begun.start.bytes?)
+    }
+
+    /// Applications and datagrams whose time has come.
+    fn write(&mut self) {
+        let now = self.world.now();
+        while let Some((_, id)) = self.writes.first().copied().filter(|(time, _)| *time <= now) {
+            self.writes.pop_first();
+            let Some(live) = self.live.get_mut(&id) else { continue };
+            let next = match &mut live.what {
+                What::Message => continue,
+                What::Written(writer) => {
+                    let delivered = self.world.delivered(id);
+                    self.world.write(id, writer.write(now, delivered));
+                    writer.next()
+                }
+                What::Datagrams(payload, interval) => {
+                    self.world.send_datagram(id, *payload);
+                    now + *interval
+                }
+            };
+            self.writes.insert((next, id));
+        }
+    }
+
+    /// A flow has finished: its part.
+    fn end(&mut self, record: &FlowRecord) -> usize {
+        let begun = self.remove(record);
+        self.parts[begun.part].source.handle_finished(self.world.now(), begun.start.name);
+        begun.part
+    }
+
+    /// A flow has finished, or was stopped.
+    fn remove(&mut self, record: &FlowRecord) -> Begun {
+        let Live { begun, ideal, .. } = self.live.remove(&record.id).expect("a flow that was started");
+        self.parts[begun.part].names.remove(&begun.start.name);
+        if let Some(sampler) = &mut self.sampler {
+            sampler.end(&self.world, record.id);
+        }
+        if let Some(converging) = &mut self.converging {
+            converging.note(self.world.now());
+        }
+        let (from, to) = (begun.start.from, begun.start.to);
+        let carrier = &self.case.carriers[begun.member.carrier];
+        let shares = match &*carrier.routing {
+            Routing::Fixed(routes) if carrier.detects => {
+                let ways = setup::ways(self.case, self.seed, &begun);
+                let opened = &ways.paths()[..record.opened as usize];
+                Some(share_a_port(opened, &routes.unavoidable(from, to)))
+            }
+            Routing::Fixed(_) | Routing::Nodes { .. } => None,
+        };
+        let locality = self.case.setting.fabric.locality(from, to);
+        let flow = Flow { begun, locality, shares, ideal, record: *record };
+        self.batch.push((flow, record.id));
+        begun
+    }
+
+    fn sample(&mut self) -> Result<(), E> {
+        let Some(sampler) = &mut self.sampler else { return Ok(()) };
+        let interval = sampler.take(&self.world, &self.case.setting.fabric, self.round);
+        self.windows.add(&interval.subflows);
+        if let Some(converging) = &mut self.converging {
+            converging.add(&interval.subflows);
+        }
+        (self.measured)(Rows::Samples(&interval))
+    }
+
+    fn publish(&self) {
+        self.progress.now.store(self.world.now(), Ordering::Relaxed);
+        self.progress.hops.store(self.world.fabric().hops(), Ordering::Relaxed);
+        self.progress.bytes.store(self.world.delivered_bytes(), Ordering::Relaxed);
+    }
+}

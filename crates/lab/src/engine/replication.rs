@@ -1,0 +1,30 @@
+//! A replication: one case under one seed, from an empty network to its end.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tresse_experiment::plan::Case;
+use tresse_experiment::plan::link_events;
+
+use crate::engine::Engine;
+use crate::record::outcome::{Outcome, Rows};
+use crate::record::progress::Progress;
+
+/// Runs `case` under `seed`. `measured` gets the flows of each round as it ends, or as many as there are now and
+/// then, and the samples of each interval.
+///
+/// # Errors
+/// What `measured` returned.
+pub fn run<E>(
+    case: &Case,
+    seed: u64,
+    stop: &AtomicBool,
+    progress: &Progress,
+    measured: impl FnMut(Rows) -> Result<(), E>,
+) -> Result<Outcome, E> {
+    let empty = link_events::at_start(&case.setting.fabric, &case.setting.changes);
+    let mut engine = Engine::new(&empty, case, seed, progress, measured);
+    engine.turn(stop)?;
+    let outcome = engine.finish()?;
+    progress.done.store(true, Ordering::Relaxed);
+    Ok(outcome)
+}

@@ -1,0 +1,71 @@
+//! When a unit gives up: nothing arrives any more, so its flows wait for ever.
+
+use tresse_experiment::keys::bounds::LONGEST;
+use tresse_fabric::Topology;
+use tresse_sim::World;
+use tresse_units::Time;
+
+use crate::engine::link_events::Links;
+use crate::record::flow::Begun;
+
+/// A unit gives up when no byte has arrived for so long, ps: no delay, timeout or change takes longer than a tenth.
+const PATIENCE: Time = 10 * LONGEST;
+
+/// The last time that a unit reaches, ps: half of what 64 bits can count, 107 days.
+const END: Time = 1 << 63;
+
+/// Looks now and then whether anything has arrived since.
+#[derive(Debug)]
+pub(crate) struct Patience {
+    /// What had arrived at the last look, bytes.
+    arrived: u64,
+    next: Time,
+}
+
+impl Patience {
+    /// From now on.
+    pub fn new(world: &World) -> Self {
+        Self { arrived: world.delivered_bytes(), next: world.now() + PATIENCE }
+    }
+
+    /// When to look next.
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
+    /// Looks, if it is time to: why there is no use in waiting, if there is none.
+    pub fn look(&mut self, world: &World) -> Option<&'static str> {
+        let (now, before) = (world.now(), self.arrived);
+        if now < self.next {
+            return None;
+        }
+        self.arrived = world.delivered_bytes();
+        self.next = (now + PATIENCE).min(END);
+        match () {
+            () if self.arrived == before => Some("nothing has arrived for 10000s"),
+            () if now >= END => Some("more than 107 days have been simulated"),
+            () => None,
+        }
+    }
+}
+
+/// What is to be said of the flows `waiting`, which have not finished.
+pub(crate) fn describe(why: &str, fabric: &Topology, links: &Links, waiting: &[&Begun]) -> String {
+    let name = |host: u32| &*fabric.node_names[fabric.addresses(host).start as usize];
+    let Some(first) = waiting.first().map(|begun| &begun.start) else {
+        return format!("{why}, and no flow is there: `duration` ends a workload that waits");
+    };
+    let (from, to, round) = (name(first.from), name(first.to), first.round);
+    let others = match waiting.len() {
+        1 => "waits".to_owned(),
+        n => format!("and {} others wait", n - 1),
+    };
+    let hint = match links.down().map(|port| fabric.end_names(port)) {
+        Some([a, b]) => format!(
+            "the link of {a} and {b} has failed for good: let it come back (failed = false), or a load balancer \
+             lead around it (`reroute_after`)"
+        ),
+        None => "no link is down: look at `rate`, `queue` and `loss` in [fabric]".to_owned(),
+    };
+    format!("the flow from {from} to {to} of round {round} {others} for ever: {why}\n\nhint: {hint}")
+}

@@ -1,0 +1,53 @@
+//! The metrics of parts.
+
+use indexmap::IndexMap;
+use tresse_experiment::keys::metrics::DISTANCES;
+use tresse_experiment::keys::metrics::SIZES;
+use tresse_fabric::Locality;
+
+use crate::metric::{of_flows, of_rtts, runs};
+use crate::observe::queues;
+use crate::record::flow::Flow;
+use crate::record::metric::{By, NamedMetrics};
+use crate::record::outcome::Outcome;
+
+/// The metrics of parts of the flows, and of the ports by layer. Parts without a flow are left out, and groups if all
+/// flows are in one.
+pub fn by(groups: &[String], outcomes: &[Outcome]) -> By {
+    let in_class = |place: usize, f: &Flow| {
+        let (_, above, most) = SIZES[place];
+        f.begun.start.bytes.is_some_and(|bytes| above < bytes && bytes <= most)
+    };
+    let mut by = By::new();
+    if groups.len() > 1 {
+        let names = groups.iter().map(String::as_str);
+        let mut parts = divide(names, outcomes, |place, f| f.begun.member.group == place);
+        for (place, name) in groups.iter().enumerate() {
+            let rtts = outcomes.iter().filter_map(|o| o.rtts.get(place));
+            if let Some(metrics) = parts.get_mut(name) {
+                metrics.extend(of_rtts(rtts));
+            }
+        }
+        by.insert("group", parts);
+    }
+    let names = DISTANCES.into_iter().map(Locality::name);
+    by.insert("distance", divide(names, outcomes, |place, f| f.locality == DISTANCES[place]));
+    by.insert("size", divide(SIZES.into_iter().map(|(name, ..)| name), outcomes, in_class));
+    by.insert("layer", queues::by(runs(outcomes)));
+    by.retain(|_, parts| !parts.is_empty());
+    by
+}
+
+/// The metrics of the flows of each of `names`; `belongs` says whether a flow is one of those at that place.
+fn divide<'a>(
+    names: impl Iterator<Item = &'a str>,
+    outcomes: &[Outcome],
+    belongs: impl Fn(usize, &Flow) -> bool,
+) -> IndexMap<String, NamedMetrics> {
+    let flows = |place| -> Vec<&Flow> {
+        outcomes.iter().flat_map(|o| &o.flows).filter(|f| belongs(place, f)).collect()
+    };
+    let parts = names.enumerate().map(|(place, name)| (name, flows(place)));
+    let parts = parts.filter(|(_, flows)| !flows.is_empty());
+    parts.map(|(name, flows)| (name.to_owned(), of_flows(&flows))).collect()
+}

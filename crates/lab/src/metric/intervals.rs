@@ -1,0 +1,74 @@
+//! The confidence intervals of means.
+
+use indexmap::IndexMap;
+use tresse_units::Time;
+
+use super::{Metric, mean, mean_seconds, mean_window};
+use crate::record::flow::Flow;
+
+/// A mean of independent flows.
+type Mean = fn(&[Flow]) -> Option<f64>;
+
+/// Half the width of the 95 % confidence interval of each mean of one seed, over the rounds of the pattern: these are
+/// drawn anew, so they are independent.
+pub fn over_rounds(flows: &[Flow]) -> IndexMap<String, f64> {
+    let means: [(_, Mean); 4] = [
+        ("goodput_mean_bps", |g| Some(mean(&g.iter().map(|f| f.record.goodput()).collect::<Vec<_>>()))),
+        ("fct_mean_s", |g| {
+            let times: Vec<Time> = g.iter().filter_map(Flow::completion).collect();
+            (!times.is_empty()).then(|| mean_seconds(&times))
+        }),
+        ("cwnd_mean_pkts", |g| mean_window(g.iter())),
+        ("timeouts_mean", |g| Some(g.iter().map(|f| f.record.counters.timeouts).sum::<u64>() as f64)),
+    ];
+    let width = |(name, of): (&str, Mean)| {
+        let values: Vec<f64> = by_round(flows).filter_map(of).collect();
+        half_width_95(&values).map(|w| (name.to_owned(), w))
+    };
+    means.into_iter().filter_map(width).collect()
+}
+
+/// Half the width of the 95 % confidence interval of every metric, over seeds: replications are independent.
+pub fn over_seeds<'a>(seeds: impl Iterator<Item = &'a IndexMap<String, Metric>>) -> IndexMap<String, f64> {
+    let mut values: IndexMap<&str, Vec<f64>> = IndexMap::new();
+    for (name, metric) in seeds.flatten() {
+        values.entry(name).or_default().push(metric.value());
+    }
+    let width = |(name, values): (&str, Vec<f64>)| Some((name.to_owned(), half_width_95(&values)?));
+    values.into_iter().filter_map(width).collect()
+}
+
+/// The flows of each round of one seed; they stand in the order of rounds.
+pub fn by_round(flows: &[Flow]) -> impl Iterator<Item = &[Flow]> {
+    flows.chunk_by(|a, b| a.begun.start.round == b.begun.start.round)
+}
+
+/// Half the width of the 95 % interval of the mean, by Student's t; none for fewer than two values.
+pub fn half_width_95(values: &[f64]) -> Option<f64> {
+    // The 97.5 % quantile for 1, 2, … degrees of freedom; beyond the table it is below 2.05.
+    const T: [f64; 30] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
+        2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
+        2.045, 2.042,
+    ];
+    let n = values.len();
+    if n < 2 {
+        return None;
+    }
+    let mean = values.iter().sum::<f64>() / n as f64;
+    let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1) as f64;
+    Some(T.get(n - 2).copied().unwrap_or(2.042) * (variance / n as f64).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_is_students() {
+        // 1, 2, 3: mean 2, s = 1, t(2) = 4.303, so 4.303 / sqrt(3).
+        let width = half_width_95(&[1.0, 2.0, 3.0]).expect("three values");
+        assert!((width - 4.303 / 3f64.sqrt()).abs() < 1e-9);
+        assert_eq!(half_width_95(&[1.0]), None);
+    }
+}

@@ -1,0 +1,308 @@
+//! The metrics of a case: what each is called, and how it follows from the flows and ports.
+
+pub mod by;
+pub mod fairness;
+pub mod intervals;
+pub mod jct_jumps;
+pub mod summary;
+
+use tresse_experiment::plan::Case;
+use tresse_fabric::Histogram;
+use tresse_units::{Time, seconds};
+use tresse_workload::Job;
+
+use crate::metric::fairness::jain;
+use crate::metric::intervals::by_round;
+use crate::observe::convergence::Converged;
+use crate::observe::{path_sharing_score, queues};
+use crate::record::flow::Flow;
+use crate::record::metric::{Metric, NamedMetrics, percentile};
+use crate::record::outcome::Outcome;
+
+/// The metrics of a case; `outcomes` are its replications. What is of flows is missing before the first.
+pub(crate) fn of(outcomes: &[Outcome]) -> NamedMetrics {
+    let flows: Vec<&Flow> = outcomes.iter().flat_map(|o| &o.flows).collect();
+    let mut metrics = of_flows(&flows);
+    let rounds = outcomes.iter().flat_map(|o| by_round(&o.flows));
+    let timeouts: Vec<u64> = rounds.map(|r| r.iter().map(|f| f.record.counters.timeouts).sum()).collect();
+    if let (Some(&min), Some(&max)) = (timeouts.iter().min(), timeouts.iter().max()) {
+        metrics.insert("timeouts_min", Metric::Count(min));
+        metrics.insert("timeouts_mean", Metric::Real(mean(&timeouts)));
+        metrics.insert("timeouts_max", Metric::Count(max));
+    }
+    let total = |f: fn(&Outcome) -> u64| Metric::Count(outcomes.iter().map(f).sum());
+    metrics.extend(of_rtts(outcomes.iter().flat_map(|o| &o.rtts)));
+    metrics.extend(of_convergence(outcomes.iter().flat_map(|o| &o.converged)));
+    metrics.extend(queues::all(runs(outcomes)));
+    metrics.insert("drops_pkts", total(|o| o.links.iter().map(|l| l.drops).sum()));
+    metrics.insert("lost_pkts", total(|o| o.lost));
+    metrics.insert("marks_pkts", total(|o| o.marks));
+    metrics.extend(path_sharing_score::metrics(flows.iter().copied()));
+    metrics.extend(of_jobs(outcomes.iter().flat_map(|o| &o.jobs).map(|(_, job)| job)));
+    metrics.insert("simulated_s", Metric::Real(seconds(outcomes.iter().map(|o| o.simulated).sum())));
+    metrics.insert("packet_hops", total(|o| o.hops));
+    metrics
+}
+
+/// What is known of the ports of each run.
+fn runs(outcomes: &[Outcome]) -> impl Iterator<Item = queues::Run<'_>> + Clone {
+    outcomes.iter().map(|o| (&o.links[..], o.simulated, &o.queues[..]))
+}
+
+/// The load that is offered to a case, on either definition; nothing if there is none.
+pub(crate) fn offered(case: &Case) -> NamedMetrics {
+    let offered = case.parts.iter().filter_map(|p| p.pattern.offered);
+    offered
+        .flat_map(|o| {
+            [
+                ("offered_bisection_ratio", Metric::Real(o.rate / o.capacity.bisection)),
+                ("offered_access_ratio", Metric::Real(o.rate / o.capacity.access)),
+            ]
+        })
+        .collect()
+}
+
+/// What is told of flows, all or some.
+fn of_flows(flows: &[&Flow]) -> NamedMetrics {
+    let mut metrics = NamedMetrics::new();
+    let mut goodput: Vec<u64> = flows.iter().map(|f| f.record.goodput()).collect();
+    goodput.sort_unstable();
+    if let (Some(&min), Some(&max)) = (goodput.first(), goodput.last()) {
+        metrics.insert("goodput_mean_bps", Metric::Real(mean(&goodput)));
+        for (name, percent) in [("goodput_p10_bps", 10), ("goodput_p50_bps", 50), ("goodput_p90_bps", 90)] {
+            metrics.insert(name, Metric::Count(percentile(&goodput, percent)));
+        }
+        metrics.insert("goodput_min_bps", Metric::Count(min));
+        metrics.insert("goodput_max_bps", Metric::Count(max));
+        metrics.insert("goodput_total_bps", Metric::Count(goodput.iter().sum()));
+        metrics.extend(jain(goodput.iter().map(|&g| g as f64)).map(|j| ("jain_ratio", Metric::Real(j))));
+    }
+    let mut fct: Vec<Time> = flows.iter().filter_map(|f| f.completion()).collect();
+    fct.sort_unstable();
+    if !fct.is_empty() {
+        metrics.insert("fct_mean_s", Metric::Real(mean_seconds(&fct)));
+        for (name, percent) in [("fct_p50_s", 50), ("fct_p99_s", 99), ("fct_max_s", 100)] {
+            metrics.insert(name, Metric::Real(seconds(percentile(&fct, percent))));
+        }
+    }
+    let mut slowdown: Vec<f64> = flows.iter().filter_map(|f| f.slowdown()).collect();
+    slowdown.sort_by(f64::total_cmp);
+    if !slowdown.is_empty() {
+        let mean = slowdown.iter().sum::<f64>() / slowdown.len() as f64;
+        metrics.insert("slowdown_mean_ratio", Metric::Real(mean));
+        for (name, percent) in [("slowdown_p50_ratio", 50), ("slowdown_p99_ratio", 99)] {
+            metrics.insert(name, Metric::Real(percentile(&slowdown, percent)));
+        }
+    }
+    if !flows.is_empty() {
+        let window = mean_window(flows.iter().copied());
+        metrics.extend(window.map(|w| ("cwnd_mean_pkts", Metric::Real(w))));
+        let opened: Vec<u64> = flows.iter().map(|f| f.record.opened.into()).collect();
+        metrics.insert("subflows_opened_mean", Metric::Real(mean(&opened)));
+    }
+    let sum = |f: fn(&Flow) -> u64| Metric::Count(flows.iter().map(|flow| f(flow)).sum());
+    metrics.insert("flows", Metric::Count(flows.len() as u64));
+    metrics.insert("unfinished_flows", sum(|f| (!f.record.complete).into()));
+    let missed: Vec<bool> = flows.iter().filter_map(|f| f.missed()).collect();
+    metrics.extend(misses(&missed, ["deadline_flows", "deadline_misses", "deadline_miss_ratio"]));
+    metrics.insert("delivered_bytes", sum(|f| f.record.bytes));
+    metrics.insert("timeouts", sum(|f| f.record.counters.timeouts));
+    metrics.insert("retransmissions_pkts", sum(|f| f.record.counters.retransmissions));
+    metrics.insert("mark_cuts", sum(|f| f.record.counters.mark_cuts));
+    metrics
+}
+
+/// The RTTs of all these together; nothing if there are none.
+fn of_rtts<'a>(rtts: impl Iterator<Item = &'a Histogram>) -> NamedMetrics {
+    let mut all = Histogram::new();
+    rtts.for_each(|own| all.merge(own));
+    let part = |percent| all.quantile(percent, 100).map(|rtt| Metric::Real(seconds(rtt)));
+    let mean = all.mean().map(|mean| Metric::Real(mean / tresse_units::SECOND as f64));
+    let values =
+        [("rtt_mean_s", mean), ("rtt_p50_s", part(50)), ("rtt_p90_s", part(90)), ("rtt_p99_s", part(99))];
+    let max = ("rtt_max_s", all.max().map(|rtt| Metric::Real(seconds(rtt))));
+    values.into_iter().chain([max]).filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// How long subflows took to converge; nothing if nobody looked.
+fn of_convergence<'a>(all: impl Iterator<Item = &'a Converged>) -> NamedMetrics {
+    let times: Vec<Option<Time>> = all.map(|c| c.convergence.time).collect();
+    let converged: Vec<Time> = times.iter().flatten().copied().collect();
+    let mut metrics = NamedMetrics::new();
+    if let Some(&max) = converged.iter().max() {
+        metrics.insert("convergence_mean_s", Metric::Real(mean_seconds(&converged)));
+        metrics.insert("convergence_max_s", Metric::Real(seconds(max)));
+    }
+    if !times.is_empty() {
+        metrics.insert("unconverged", Metric::Count((times.len() - converged.len()) as u64));
+    }
+    metrics
+}
+
+/// How many had a deadline, how many missed it, and what share that is; nothing if none had one.
+fn misses(missed: &[bool], [of, misses, ratio]: [&'static str; 3]) -> Vec<(&'static str, Metric)> {
+    let n = missed.iter().filter(|m| **m).count();
+    match missed.len() {
+        0 => Vec::new(),
+        all => vec![
+            (of, Metric::Count(all as u64)),
+            (misses, Metric::Count(n as u64)),
+            (ratio, Metric::Real(n as f64 / all as f64)),
+        ],
+    }
+}
+
+fn of_jobs<'a>(jobs: impl Iterator<Item = &'a Job>) -> NamedMetrics {
+    let mut metrics = NamedMetrics::new();
+    let jobs: Vec<&Job> = jobs.collect();
+    let mut times: Vec<Time> = jobs.iter().map(|j| j.end - j.start).collect();
+    times.sort_unstable();
+    if times.is_empty() {
+        return metrics;
+    }
+    metrics.insert("jobs", Metric::Count(times.len() as u64));
+    metrics.insert("jct_mean_s", Metric::Real(mean_seconds(&times)));
+    for (name, percent) in [("jct_p50_s", 50), ("jct_p99_s", 99), ("jct_max_s", 100)] {
+        metrics.insert(name, Metric::Real(seconds(percentile(&times, percent))));
+    }
+    let missed: Vec<bool> = jobs.iter().filter_map(|j| Some(j.end > j.deadline?)).collect();
+    let names = ["", "", "job_deadline_miss_ratio"];
+    metrics.extend(misses(&missed, names).into_iter().filter(|(name, _)| !name.is_empty()));
+    metrics
+}
+
+/// The mean window over all rounds of all subflows, packets; none if no round was counted.
+fn mean_window<'a>(flows: impl Iterator<Item = &'a Flow>) -> Option<f64> {
+    let counters = flows.map(|f| f.record.counters);
+    let (rounds, windows) = counters.fold((0, 0), |(r, w), c| (r + c.rounds, w + c.windows));
+    (rounds > 0).then(|| windows as f64 / rounds as f64)
+}
+
+fn mean(values: &[u64]) -> f64 {
+    let sum: u128 = values.iter().map(|&v| u128::from(v)).sum();
+    sum as f64 / values.len() as f64
+}
+
+fn mean_seconds(times: &[Time]) -> f64 {
+    mean(times) / tresse_units::SECOND as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use tresse_fabric::Locality;
+    use tresse_sim::FlowRecord;
+    use tresse_units::MILLISECOND;
+    use tresse_units::MILLISECOND;
+
+    use super::*;
+    use tresse_workload::Start;
+
+    use crate::optimum::beside::Optima;
+    use crate::record::flow::Begun;
+    use tresse_experiment::plan::parts::Member;
+
+    #[test]
+    fn percentiles_are_values_that_occurred() {
+        let values = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
+        assert_eq!([10, 50, 90, 100].map(|p| percentile(&values, p)), [10, 50, 90, 100]);
+        assert_eq!(percentile(&[7], 10), 7);
+    }
+
+    /// A flow that took so many milliseconds, with that many timeouts, rounds and windows.
+    fn flow(round: u32, ms: u64, timeouts: u64, rounds: u64, windows: u64) -> Flow {
+        let mut record = FlowRecord {
+            id: 0,
+            bytes: 1500,
+            complete: true,
+            start: 5 * MILLISECOND,
+            end: (5 + ms) * MILLISECOND,
+            opened: 1,
+            closed: 1,
+            counters: Default::default(),
+        };
+        record.counters.timeouts = timeouts;
+        record.counters.rounds = rounds;
+        record.counters.windows = windows;
+        let start = Start { name: 0, from: 0, to: 1, bytes: Some(1500), round, job: None, deadline: None };
+        let begun = Begun { part: 0, member: Member { carrier: 0, group: 0 }, start };
+        let ideal = Some(MILLISECOND);
+        Flow { begun, locality: Locality::InterRack, shares: Some(true), ideal, record }
+    }
+
+    fn outcome(flows: Vec<Flow>) -> Outcome {
+        Outcome {
+            seed: 1,
+            complete: true,
+            stuck: None,
+            simulated: 0,
+            hops: 0,
+            lost: 0,
+            marks: 0,
+            flows,
+            jobs: Vec::new(),
+            links: Vec::new(),
+            queues: Vec::new(),
+            rtts: Vec::new(),
+            windows: IndexMap::new(),
+            converged: Vec::new(),
+            optima: Optima::default(),
+        }
+    }
+
+    #[test]
+    fn completion_times_windows_and_timeouts_of_a_case() {
+        let first = outcome(vec![flow(0, 1, 0, 4, 15), flow(0, 3, 1, 0, 0), flow(1, 2, 5, 1, 5)]);
+        let second = outcome(vec![flow(0, 10, 2, 5, 20)]);
+        let metrics = of(&[first.clone(), second.clone()]);
+        let value = |name: &str| metrics[name].value();
+        // 1, 2, 3 and 10 ms.
+        assert_eq!(
+            [0.004, 0.002, 0.010, 0.010],
+            ["mean", "p50", "p99", "max"].map(|p| value(&format!("fct_{p}_s")))
+        );
+        assert_eq!(value("cwnd_mean_pkts"), 40.0 / 10.0);
+        // Round 0 of the second seed is a round of its own: 1, 5 and 2 timeouts.
+        assert_eq!((value("timeouts"), value("timeouts_min"), value("timeouts_max")), (8.0, 1.0, 5.0));
+        assert_eq!(value("timeouts_mean"), 8.0 / 3.0);
+        assert!(metrics.keys().all(|name| METRICS.contains(name)));
+        let missing: Vec<_> = METRICS.iter().filter(|m| !metrics.contains_key(*m)).copied().collect();
+        let absent = [
+            "deadline_",
+            "jobs",
+            "jct_",
+            "job_",
+            "offered_",
+            "rtt_",
+            "utilisation_",
+            "queue_",
+            "convergence_",
+            "unconverged",
+        ];
+        assert!(missing.iter().all(|m| absent.iter().any(|a| m.starts_with(a))), "{missing:?}");
+
+        // Of one seed the intervals are over its rounds: 1 and 5; of several over seeds: 3 and 2 a round.
+        let of_seed = |outcome: &Outcome| -> IndexMap<String, Metric> {
+            of(std::slice::from_ref(outcome)).into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
+        };
+        let seeds = [of_seed(&first), of_seed(&second)];
+        let width = |widths: IndexMap<String, f64>, name: &str| widths.get(name).copied();
+        assert_eq!(width(over_rounds(&first.flows), "timeouts_mean"), half_width_95(&[1.0, 5.0]));
+        assert_eq!(width(over_seeds(seeds.iter()), "timeouts_mean"), half_width_95(&[3.0, 2.0]));
+        assert_eq!(width(over_seeds(seeds.iter()), "fct_p99_s"), half_width_95(&[0.003, 0.010]));
+    }
+
+    #[test]
+    fn without_flows_there_are_no_times() {
+        let metrics = of(&[outcome(Vec::new())]);
+        assert!(["fct_mean_s", "cwnd_mean_pkts", "timeouts_mean"].iter().all(|m| !metrics.contains_key(m)));
+        assert_eq!(metrics["timeouts"], Metric::Count(0));
+    }
+
+    #[test]
+    fn the_page_of_results_names_every_metric() {
+        let page = include_str!("../../../../docs/explain/results.md");
+        for name in METRICS {
+            assert!(page.contains(&format!("| `{name}` |")), "docs/explain/results.md: no row of {name}");
+        }
+    }
+}

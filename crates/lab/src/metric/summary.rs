@@ -1,0 +1,183 @@
+//! From outcomes to the table: metrics beside published numbers and the optimum, digest.
+
+use crate::record::results::CaseResult;
+use crate::record::results::Metrics;
+use crate::record::results::Parts;
+use crate::record::results::SeedResult;
+use indexmap::IndexMap;
+use sha2::{Digest, Sha256};
+use tresse_experiment::keys::Experiment;
+use tresse_experiment::plan::Case;
+
+use crate::metric::{self, by, intervals, jct_jumps};
+use crate::observe::{convergence, path_sharing_score, windows};
+use crate::optimum::beside;
+use crate::record::outcome::Outcome;
+use crate::record::results::JumpsFound;
+
+/// The results of `case`; `outcomes` are its replications. None before the first flow.
+pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -> CaseResult {
+    let several = if outcomes.len() > 1 { outcomes } else { &[] };
+    let seeds: Vec<SeedResult> = several.iter().map(|outcome| seed_result(case, outcome)).collect();
+    let (ci95, ci95_over) = match outcomes {
+        [one] => (intervals::over_rounds(&one.flows), "rounds"),
+        [] => (IndexMap::new(), "rounds"),
+        _ => (intervals::over_seeds(seeds.iter().map(|seed| &seed.metrics)), "seeds"),
+    };
+    let (of_all, of_parts) = published(case, experiment);
+    let optima: Vec<_> = outcomes.iter().map(|o| &o.optima).collect();
+    let optimum = owned(beside::summary(&optima));
+    let why_none = optima.iter().find_map(|o| o.why_none().map(str::to_owned));
+    let cut_short = || optimum.is_empty().then(|| "no round had finished when it was interrupted".to_owned());
+    CaseResult {
+        case: owned(axes(case)),
+        metrics: owned(metric::of(outcomes).into_iter().chain(metric::offered(case))),
+        by: by(case, outcomes),
+        windows: windows::mean(&outcomes.iter().map(|o| &o.windows).collect::<Vec<_>>()),
+        jumps: jumps_found(outcomes, experiment),
+        ci95,
+        ci95_by: ci95_by(&seeds),
+        ci95_over: ci95_over.to_owned(),
+        seeds,
+        published: of_all,
+        published_by: of_parts,
+        no_optimum: why_none.or_else(cut_short),
+        optimum,
+        optimum_of: "round_start".to_owned(),
+        no_convergence: no_convergence(outcomes, case),
+        no_sharing_score: path_sharing_score::why_none(case),
+    }
+}
+
+/// What was measured of `case` under one seed.
+fn seed_result(case: &Case, outcome: &Outcome) -> SeedResult {
+    let one = std::slice::from_ref(outcome);
+    SeedResult {
+        seed: outcome.seed,
+        metrics: owned(metric::of(one)),
+        by: by(case, one),
+        windows: outcome.windows.clone(),
+        optimum: owned(beside::summary(&[&outcome.optima])),
+    }
+}
+
+/// With names of its own, as what is read back has them.
+fn owned<T>(named: impl IntoIterator<Item = (&'static str, T)>) -> IndexMap<String, T> {
+    named.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn by(case: &Case, outcomes: &[Outcome]) -> Parts<Metrics> {
+    let parts = by::by(&case.groups, outcomes).into_iter();
+    let of_part = |(name, metrics)| (name, owned(metrics));
+    parts.map(|(what, parts)| (what.to_owned(), parts.into_iter().map(of_part).collect())).collect()
+}
+
+/// The intervals of the metrics of parts, over these seeds; parts without any are left out.
+fn ci95_by(seeds: &[SeedResult]) -> Parts<IndexMap<String, f64>> {
+    let mut all: Parts<Vec<&Metrics>> = IndexMap::new();
+    for (what, parts) in seeds.iter().flat_map(|seed| &seed.by) {
+        for (name, metrics) in parts {
+            all.entry(what.clone()).or_default().entry(name.clone()).or_default().push(metrics);
+        }
+    }
+    let widths =
+        |(name, metrics): (String, Vec<&Metrics>)| (name, intervals::over_seeds(metrics.into_iter()));
+    let parts = all.into_iter().map(|(what, parts)| {
+        (what, parts.into_iter().map(widths).filter(|(_, widths)| !widths.is_empty()).collect())
+    });
+    parts.filter(|(_, parts): &(String, IndexMap<_, _>)| !parts.is_empty()).collect()
+}
+
+/// What was published of a case, and of parts of it.
+fn published(case: &Case, experiment: &Experiment) -> (IndexMap<String, f64>, Parts<IndexMap<String, f64>>) {
+    let of_case = experiment.published.values.iter().filter(|v| {
+        let same_number = v.subflows.is_none_or(|n| case.subflows == Some(n));
+        // What flows got in a window is compared with that window (`claims::PublishedNumber`).
+        let same_variant = v.variant.is_none() || v.variant == case.variant;
+        v.scheme == case.scheme
+            && same_number
+            && v.pattern == case.pattern
+            && same_variant
+            && v.window.is_none()
+    });
+    let (mut of_all, mut of_parts) = (IndexMap::new(), Parts::<IndexMap<_, _>>::new());
+    for value in of_case {
+        let numbers = value.numbers().map(|(metric, number)| (metric.to_owned(), number));
+        match value.selector().part().pop() {
+            None => of_all.extend(numbers),
+            Some((what, name)) => {
+                of_parts.entry(what.to_owned()).or_default().entry(name).or_default().extend(numbers);
+            }
+        }
+    }
+    (of_all, of_parts)
+}
+
+/// The jumps that claims speak of.
+fn jumps_found(outcomes: &[Outcome], experiment: &Experiment) -> IndexMap<String, JumpsFound> {
+    let claims = experiment.claims.iter().filter_map(|claim| Some((claim, claim.jumps.as_ref()?)));
+    let found = claims.filter_map(|(claim, keys)| {
+        let mut times: Vec<_> = outcomes.iter().flat_map(|o| &o.jobs).map(|(_, j)| j.end - j.start).collect();
+        times.sort_unstable();
+        Some((claim.id.clone(), jct_jumps::jumps(&times, keys)?))
+    });
+    found.collect()
+}
+
+/// Why a case has no convergence times, if they were asked for.
+fn no_convergence(outcomes: &[Outcome], case: &Case) -> Option<String> {
+    case.setting.convergence?;
+    let most = convergence::MOST_FLOWS;
+    let flows = outcomes.iter().map(|o| o.flows.len()).max().filter(|n| *n > most);
+    flows
+        .map(|n| {
+            format!(
+                "a run has {n} flows, and convergence times are of at most {most}: each is an event for all"
+            )
+        })
+        .or_else(|| {
+            let none = outcomes.iter().all(|o| o.converged.is_empty());
+            none.then(|| {
+                "no subflow was left alone by events for long enough: `for` in `convergence`".to_owned()
+            })
+        })
+}
+
+/// The axes of a case, as results name it; `subflows` is null if the path manager decides, and there is a `variant`
+/// only if the experiment has some.
+pub(crate) fn axes(case: &Case) -> IndexMap<&'static str, serde_json::Value> {
+    let mut axes = IndexMap::from([
+        ("scheme", case.scheme.clone().into()),
+        ("subflows", case.subflows.into()),
+        ("pattern", case.pattern.clone().into()),
+    ]);
+    axes.extend(case.variant.clone().map(|variant| ("variant", variant.into())));
+    axes
+}
+
+/// A fingerprint of everything that was simulated: equal digests, equal results. It depends on the
+/// cases, the seeds and the model only, not on the machine or the number of workers.
+pub fn digest(units: &[(&Case, u64, &Outcome)]) -> String {
+    let mut hash = Sha256::new();
+    for (case, seed, outcome) in units {
+        hash.update(case.label());
+        let mut words = vec![*seed, outcome.simulated, outcome.hops];
+        for f in &outcome.flows {
+            let r = &f.record;
+            let begun = &f.begun.start;
+            words.extend([begun.round.into(), begun.from.into(), begun.to.into(), r.bytes, r.start, r.end]);
+            let c = &r.counters;
+            words.extend([c.sent, c.retransmissions, c.timeouts, c.recoveries, c.mark_cuts, c.marks]);
+        }
+        for (part, job) in &outcome.jobs {
+            words.extend([*part as u64, job.number.into(), job.start, job.end, job.flows.into()]);
+        }
+        for l in &outcome.links {
+            words.extend([l.port.into(), l.bytes, l.drops + l.lost, l.marks]);
+        }
+        for word in words {
+            hash.update(word.to_le_bytes());
+        }
+    }
+    hash.finalize().iter().take(16).map(|b| format!("{b:02x}")).collect()
+}

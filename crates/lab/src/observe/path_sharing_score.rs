@@ -1,0 +1,132 @@
+//! How well path-sharing detection decided (VMCC Table II): what it closed, against what the simulator knows.
+
+use tresse_experiment::plan::Case;
+use tresse_experiment::plan::bound_scheme::Carrier;
+use tresse_experiment::plan::network::Routing;
+use tresse_fabric::Route;
+use tresse_path_manager::Score;
+use tresse_sim::Path;
+
+use crate::record::flow::Flow;
+use crate::record::metric::Metric;
+
+/// The truth: whether any two of these paths have a port in common, there or back, beyond those that all paths
+/// between the hosts have. Virtual NICs that are mapped to one physical NIC, at either end, have its ports in
+/// common. A port that has the data of one subflow and the ACKs of another one is none: neither path is
+/// there twice.
+pub(crate) fn share_a_port(paths: &[Path], unavoidable: &Route) -> bool {
+    let share = |a: &[u32], b: &[u32], but: &[u32]| a.iter().any(|p| b.contains(p) && !but.contains(p));
+    paths.iter().enumerate().any(|(i, a)| {
+        paths[i + 1..].iter().any(|b| {
+            share(&a.there, &b.there, &unavoidable.there) || share(&a.back, &b.back, &unavoidable.back)
+        })
+    })
+}
+
+/// Why the detection of `case` has no score, if it detects.
+pub(crate) fn why_none(case: &Case) -> Option<String> {
+    let chosen = |c: &Carrier| c.detects && matches!(*c.routing, Routing::Nodes { .. });
+    case.carriers.iter().any(chosen).then(|| {
+        "switches choose the ways, so it is not known which subflows share a port: fixed routes have a score \
+         (routing = \"shortest\", or \"two-level\" of a fat tree)"
+            .to_owned()
+    })
+}
+
+/// The metrics of the flows whose path manager detects path sharing; none without such flows. A share is
+/// missing where it is undefined.
+pub(crate) fn metrics<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<(&'static str, Metric)> {
+    let mut score = Score::default();
+    let mut flows = flows.filter_map(|f| Some((f.shares?, f.record.closed != 0))).peekable();
+    if flows.peek().is_none() {
+        return Vec::new();
+    }
+    flows.for_each(|(shares, terminated)| score.record(shares, terminated));
+    let mut metrics = vec![
+        ("sharing_flows", Metric::Count(score.true_positives + score.false_negatives)),
+        ("terminated_flows", Metric::Count(score.true_positives + score.false_positives)),
+    ];
+    let shares = [
+        ("sharing_precision_ratio", score.precision()),
+        ("sharing_recall_ratio", score.recall()),
+        ("sharing_f_ratio", score.f_score()),
+    ];
+    metrics.extend(shares.into_iter().filter_map(|(name, share)| Some((name, Metric::Real(share?)))));
+    metrics
+}
+
+#[cfg(test)]
+mod tests {
+    use tresse_fabric::Locality;
+    use tresse_sim::FlowRecord;
+    use tresse_workload::Start;
+
+    use super::*;
+    use crate::record::flow::Begun;
+    use tresse_experiment::plan::parts::Member;
+
+    fn path(there: &[u32], back: &[u32]) -> Path {
+        Path { there: there.to_vec(), back: back.to_vec() }
+    }
+
+    fn flow(shares: Option<bool>, closed: u64) -> Flow {
+        let record = FlowRecord {
+            id: 0,
+            bytes: 1,
+            complete: true,
+            start: 0,
+            end: 1,
+            opened: 2,
+            closed,
+            counters: Default::default(),
+        };
+        let start = Start { name: 0, from: 0, to: 1, bytes: Some(1), round: 0, job: None, deadline: None };
+        let begun = Begun { part: 0, member: Member { carrier: 0, group: 0 }, start };
+        Flow { begun, locality: Locality::InterRack, shares, ideal: None, record }
+    }
+
+    #[test]
+    fn paths_share_what_both_pass() {
+        let disjoint = [path(&[0, 1], &[4, 5]), path(&[2, 3], &[6, 7])];
+        let none = Route { there: Vec::new(), back: Vec::new() };
+        assert!(!share_a_port(&disjoint, &none));
+        assert!(!share_a_port(&disjoint[..1], &none));
+        let [a, b] = disjoint;
+        assert!(share_a_port(&[a.clone(), b.clone(), path(&[8, 3], &[9])], &none), "the last two, there");
+        assert!(share_a_port(&[a.clone(), b, path(&[8], &[5, 9])], &none), "the first and the last, back");
+        assert!(!share_a_port(&[a, path(&[8, 4], &[1, 9])], &none), "data beside ACKs");
+    }
+
+    #[test]
+    fn what_all_paths_pass_is_not_shared() {
+        let [a, b, c] = [[2, 3], [4, 5], [6, 3]].map(|[x, y]| path(&[0, x, y, 1], &[10, 12]));
+        let only = Route { there: vec![0, 1], back: vec![10, 12] };
+        assert!(!share_a_port(&[a.clone(), b.clone()], &only));
+        assert!(share_a_port(&[a.clone(), b.clone()], &Route { there: vec![0], ..only.clone() }));
+        assert!(share_a_port(&[a, b, c], &only), "the first and the last, in the middle");
+    }
+
+    #[test]
+    fn a_sample_is_a_connection() {
+        // 3 of 5 that share are terminated, so is 1 of 3 that do not: P = 3/4, R = 3/5, F = 6/9.
+        let cells = [(true, 0b10, 3), (true, 0, 2), (false, 0b01, 1), (false, 0, 2)];
+        let flows: Vec<Flow> =
+            cells.iter().flat_map(|&(shares, closed, n)| vec![flow(Some(shares), closed); n]).collect();
+        assert_eq!(
+            metrics(flows.iter()),
+            [
+                ("sharing_flows", Metric::Count(5)),
+                ("terminated_flows", Metric::Count(4)),
+                ("sharing_precision_ratio", Metric::Real(0.75)),
+                ("sharing_recall_ratio", Metric::Real(0.6)),
+                ("sharing_f_ratio", Metric::Real(6.0 / 9.0)),
+            ]
+        );
+        assert_eq!(metrics([flow(None, 1)].iter()), [], "nothing was to be detected");
+        let quiet = metrics([flow(Some(true), 0)].iter());
+        assert_eq!(
+            quiet[2..],
+            [("sharing_recall_ratio", Metric::Real(0.0)), ("sharing_f_ratio", Metric::Real(0.0))]
+        );
+    }
+}

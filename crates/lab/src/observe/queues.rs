@@ -1,0 +1,241 @@
+//! Utilisation and queues by layer of the network.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use tresse_experiment::keys::metrics::{HOSTS, LAYER_METRICS};
+use tresse_fabric::Topology;
+use tresse_sim::World;
+use tresse_units::{SECOND, Time};
+
+use crate::record::flow::Link;
+use crate::record::metric::{Metric, NamedMetrics, percentile};
+
+/// What a run knows of its ports: their totals, how long it lasted, ps, and how long queues were by layer, if they
+/// were looked at.
+pub(crate) type Run<'a> = (&'a [Link], Time, &'a [(Arc<str>, Lengths)]);
+
+/// The metrics of all ports of these runs, such as one for each seed, together: utilisation is of every link, queues
+/// are those of switches.
+pub(crate) fn all<'a>(runs: impl Iterator<Item = Run<'a>> + Clone) -> NamedMetrics {
+    let shares = runs.clone().flat_map(|(links, duration, _)| links.iter().map(move |l| share(l, duration)));
+    let mut lengths = Lengths::default();
+    let layers = runs.flat_map(|(_, _, layers)| layers);
+    layers.filter(|(layer, _)| &**layer != HOSTS).for_each(|(_, own)| lengths.merge(own));
+    utilisation(shares.collect()).chain(queue(&lengths)).collect()
+}
+
+/// The metrics of each layer: the queues of hosts first, then the others in the order of their first ports.
+pub(crate) fn by<'a>(runs: impl Iterator<Item = Run<'a>>) -> IndexMap<String, NamedMetrics> {
+    let mut layers: IndexMap<&str, (Vec<f64>, Lengths)> = IndexMap::new();
+    for (links, duration, queues) in runs {
+        for (layer, lengths) in queues {
+            layers.entry(layer).or_default().1.merge(lengths);
+        }
+        for link in links {
+            layers.entry(&link.layer).or_default().0.push(share(link, duration));
+        }
+    }
+    let metrics = |(shares, lengths)| utilisation(shares).chain(queue(&lengths)).collect();
+    layers.into_iter().map(|(layer, of)| (layer.to_owned(), metrics(of))).collect()
+}
+
+/// How much of their capacity links carried, each direction for itself: bytes over what the link can carry in the run
+/// (XMP §5.2.4, Fig. 11). Percentiles are values that occurred.
+fn utilisation(mut shares: Vec<f64>) -> impl Iterator<Item = (&'static str, Metric)> {
+    shares.sort_unstable_by(f64::total_cmp);
+    let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+    let percentiles = [0, 10, 50, 90, 100].into_iter().filter(|_| !shares.is_empty());
+    let percentiles: Vec<f64> = percentiles.map(|percent| percentile(&shares, percent)).collect();
+    let values = (!shares.is_empty()).then_some(mean).into_iter().chain(percentiles);
+    LAYER_METRICS.into_iter().zip(values.map(Metric::Real))
+}
+
+/// How long queues were.
+fn queue(lengths: &Lengths) -> impl Iterator<Item = (&'static str, Metric)> {
+    let [p50, p99, max] = [50, 99, 100].map(|percent| lengths.percentile(percent).map(Metric::Count));
+    let values = [lengths.mean().map(Metric::Real), p50, p99, max];
+    LAYER_METRICS[6..].iter().zip(values).filter_map(|(name, value)| Some((*name, value?)))
+}
+
+/// What part of its capacity a link carried. What still waits at the end was let in too, but is not above it.
+fn share(link: &Link, duration: Time) -> f64 {
+    let capacity = link.rate as f64 * duration as f64 / (8 * SECOND) as f64;
+    if capacity > 0.0 { (link.bytes as f64 / capacity).min(1.0) } else { 0.0 }
+}
+
+/// How long queues were at the instants at which they were looked at: a count for each length, so that whatever is
+/// told of these instants is exact.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lengths {
+    /// By length, packets.
+    counts: Vec<u64>,
+}
+
+impl Lengths {
+    fn record(&mut self, length: u64) {
+        let length = length as usize;
+        if length >= self.counts.len() {
+            self.counts.resize(length + 1, 0);
+        }
+        self.counts[length] += 1;
+    }
+
+    /// Adds those of other instants or ports.
+    pub fn merge(&mut self, other: &Self) {
+        let length = self.counts.len().max(other.counts.len());
+        self.counts.resize(length, 0);
+        for (own, more) in self.counts.iter_mut().zip(&other.counts) {
+            *own += more;
+        }
+    }
+
+    /// How many lengths there are: ports times instants.
+    pub fn count(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// The mean, packets; `None` if nobody looked.
+    pub fn mean(&self) -> Option<f64> {
+        let sum: u128 = (0..).zip(&self.counts).map(|(length, &count)| length * u128::from(count)).sum();
+        let count = self.count();
+        (count > 0).then(|| sum as f64 / count as f64)
+    }
+
+    /// The smallest length, packets, that at least `percent` per cent of them, at most 100, do not exceed; `None` if
+    /// nobody looked. The largest is that of 100.
+    pub fn percentile(&self, percent: u64) -> Option<u64> {
+        let mut rank = (u128::from(self.count()) * u128::from(percent)).div_ceil(100).max(1);
+        let at = |(length, &count): (u64, &u64)| {
+            let here = rank <= count.into();
+            rank -= if here { 0 } else { count.into() };
+            here.then_some(length)
+        };
+        (0..).zip(&self.counts).find_map(at)
+    }
+}
+
+/// Looks at every port's queue at a fixed interval. The queues in hosts, which senders fill as their windows allow,
+/// are told apart from those of switches.
+#[derive(Debug)]
+pub struct QueueSampler {
+    interval: Time,
+    next: Time,
+    /// By port: its place in `layers`.
+    places: Vec<u8>,
+    layers: Vec<(Arc<str>, Lengths)>,
+}
+
+impl QueueSampler {
+    /// For the ports of `topology`, every `interval` ps, for the first time an interval after `now`.
+    ///
+    /// # Panics
+    /// If the interval is 0.
+    pub fn new(topology: &Topology, interval: Time, now: Time) -> Self {
+        assert!(interval > 0, "an interval of 0");
+        let hosts = topology.network.hosts;
+        let place = |(&[from, _], &layer): (&[u32; 2], &u8)| if from < hosts { 0 } else { layer + 1 };
+        let names = std::iter::once(HOSTS.into()).chain(topology.layer_names.iter().cloned());
+        Self {
+            interval,
+            next: now + interval,
+            places: topology.network.ends.iter().zip(&topology.layers).map(place).collect(),
+            layers: names.map(|name| (name, Lengths::default())).collect(),
+        }
+    }
+
+    /// When to call [`QueueSampler::take`] next: time is to be turned until then.
+    pub fn until(&self) -> Time {
+        self.next
+    }
+
+    /// Looks at the queues as they are now. The packet in transmission is in none of them.
+    pub fn take(&mut self, world: &World) {
+        self.next = world.now() + self.interval;
+        for (port, &place) in (0..).zip(&self.places) {
+            self.layers[usize::from(place)].1.record(world.fabric().waiting(port));
+        }
+    }
+
+    /// The name of each layer that has queues, [`HOSTS`] first, and how long its queues were.
+    pub fn into_layers(self) -> Vec<(Arc<str>, Lengths)> {
+        self.layers.into_iter().filter(|(_, lengths)| lengths.count() > 0).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A link of 1 Gbit/s.
+    fn link(layer: &str, bytes: u64) -> Link {
+        Link { port: 0, layer: layer.into(), rate: 1_000_000_000, bytes, drops: 0, lost: 0, marks: 0 }
+    }
+
+    /// Queues of these lengths.
+    fn of(lengths: &[u64]) -> Lengths {
+        let mut all = Lengths::default();
+        lengths.iter().for_each(|&length| all.record(length));
+        all
+    }
+
+    #[test]
+    fn utilisation_is_bytes_over_capacity_by_layer() {
+        // In 8 ms a link of 1 Gbit/s carries 1 MB.
+        let tens: Vec<Link> = (1..=10).map(|i| link("core", i * 100_000)).collect();
+        let rack = [link("rack", 250_000), link("rack", 2_000_000), link("core", 0)];
+        let runs = [(&tens[..], 8_000_000_000, &[][..]), (&rack[..], 16_000_000_000, &[][..])];
+        let layers = by(runs.into_iter());
+        assert_eq!(layers.keys().collect::<Vec<_>>(), ["core", "rack"]);
+        let value =
+            |layer: &str, name: &str| layers[layer][format!("utilisation_{name}_ratio").as_str()].value();
+        // 0 of the second run, and 10 to 100 % of the first one.
+        let of = |layer| ["min", "p10", "p50", "p90", "max"].map(|name| value(layer, name));
+        assert_eq!(of("core"), [0.0, 0.1, 0.5, 0.9, 1.0]);
+        assert!((value("core", "mean") - 0.5).abs() < 1e-12);
+        assert_eq!(of("rack"), [0.125, 0.125, 0.125, 1.0, 1.0]);
+        assert_eq!(value("rack", "mean"), 0.5625);
+        let all = all(runs.into_iter());
+        assert!((all["utilisation_mean_ratio"].value() - (5.5 + 1.125) / 13.0).abs() < 1e-12);
+        assert!(all.keys().all(|name| LAYER_METRICS.contains(name)) && all.len() == 6, "{all:?}");
+    }
+
+    #[test]
+    fn what_waits_at_the_end_was_not_carried() {
+        let links = [link("rack", 3_000_000)];
+        let max =
+            |duration| all([(&links[..], duration, &[][..])].into_iter())["utilisation_max_ratio"].value();
+        assert_eq!(max(8_000_000_000), 1.0);
+        assert_eq!(max(0), 0.0, "a run that never began");
+        assert_eq!(all([].into_iter()), NamedMetrics::new());
+    }
+
+    #[test]
+    fn queues_of_hosts_are_told_by_themselves() {
+        let links = [link("rack", 0), link("core", 0)];
+        let first = [(HOSTS.into(), of(&[90, 90])), ("rack".into(), of(&[1, 3])), ("core".into(), of(&[0]))];
+        let second = [(HOSTS.into(), of(&[0])), ("rack".into(), of(&[6]))];
+        let runs = [(&links[..], 1, &first[..]), (&links[..1], 1, &second[..])];
+        let layers = by(runs.into_iter());
+        assert_eq!(layers.keys().collect::<Vec<_>>(), [HOSTS, "rack", "core"]);
+        let queue =
+            |m: &NamedMetrics| LAYER_METRICS[6..].iter().map(|name| m[name].value()).collect::<Vec<_>>();
+        assert_eq!(queue(&layers[HOSTS]), [60.0, 90.0, 90.0, 90.0]);
+        assert_eq!(layers[HOSTS].len(), 4, "no link is in that layer");
+        assert_eq!(queue(&layers["rack"]), [10.0 / 3.0, 3.0, 6.0, 6.0]);
+        assert_eq!(queue(&all(runs.into_iter())), [2.5, 1.0, 6.0, 6.0]);
+    }
+
+    #[test]
+    fn lengths_add_up() {
+        let (short, long) = (of(&[0, 0, 1]), of(&[7]));
+        let mut merged = short.clone();
+        merged.merge(&long);
+        assert_eq!(merged, of(&[0, 0, 1, 7]));
+        let mut merged = long;
+        merged.merge(&short);
+        assert_eq!((merged.count(), merged.mean()), (4, Some(2.0)));
+        assert_eq!([50, 51, 75, 76, 100].map(|p| merged.percentile(p)), [0, 1, 1, 7, 7].map(Some));
+        assert_eq!((of(&[]).mean(), of(&[]).percentile(50)), (None, None));
+    }
+}

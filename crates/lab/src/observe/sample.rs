@@ -1,0 +1,179 @@
+//! Samples: what every subflow got in an interval, and what its flow could have had.
+
+use std::collections::BTreeMap;
+
+use tresse_controllers::{State, Subflow};
+use tresse_experiment::plan::Case;
+use tresse_fabric::Topology;
+use tresse_sim::World;
+use tresse_units::{MICROSECOND, SECOND, Time};
+
+use crate::engine::link_events::Links;
+use crate::observe::ports::{PortSample, Ports};
+use crate::optimum::steps::{NoOptimum, Steps};
+use crate::record::flow::Begun;
+
+/// A subflow in an interval, or in that part of it in which its flow was there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    /// The flow.
+    pub flow: Begun,
+    /// Which subflow, from 0.
+    pub subflow: u32,
+    /// When the interval began, or the flow, ps.
+    pub start: Time,
+    /// How long it was, or until the flow ended, ps.
+    pub duration: Time,
+    /// Payload that arrived on this subflow, bytes; what arrived on another too counts there as well.
+    pub bytes: u64,
+    /// The window at the end, packets; 0 if the subflow was closed.
+    pub cwnd: u32,
+    /// The smoothed RTT at the end, ps; `None` before the first sample, and if the subflow was closed.
+    pub srtt: Option<Time>,
+    /// The sender's state at the end; `None` if the subflow was closed.
+    pub state: Option<State>,
+    /// The mean of the flow's optimal goodput over the same time, bit/s, all subflows together.
+    pub optimum: Option<u64>,
+}
+
+impl Sample {
+    /// The mean rate, bit/s.
+    pub fn goodput(&self) -> u64 {
+        (u128::from(self.bytes) * 8 * u128::from(SECOND) / u128::from(self.duration)) as u64
+    }
+}
+
+/// What was sampled in an interval.
+#[derive(Debug)]
+pub struct Interval {
+    /// The subflows.
+    pub subflows: Vec<Sample>,
+    /// The ports.
+    pub ports: Vec<PortSample>,
+}
+
+/// Takes the samples of a unit. Intervals are counted from the start of each round.
+#[derive(Debug)]
+pub struct Sampler<'a> {
+    interval: Time,
+    /// When the interval began that is under way.
+    start: Time,
+    /// By the simulator's names.
+    flows: BTreeMap<u64, Watched>,
+    /// What is known of the interval that is under way: the flows that ended in it, with those names.
+    rows: Vec<(u64, Sample)>,
+    optimum: Option<Steps<'a>>,
+    ports: Ports,
+}
+
+/// A flow that is there, since when in this interval, and what had arrived on each subflow then.
+#[derive(Debug)]
+struct Watched {
+    begun: Begun,
+    since: Time,
+    arrived: Vec<u64>,
+}
+
+impl<'a> Sampler<'a> {
+    /// An interval begins now; nothing is there yet.
+    pub fn new(case: &'a Case, seed: u64, interval: Time, world: &World, links: &Links<'a>) -> Self {
+        Self {
+            interval,
+            start: world.now(),
+            flows: BTreeMap::new(),
+            rows: Vec::new(),
+            optimum: Some(Steps::new(case, seed, links.clone(), world.now())),
+            ports: Ports::new(world),
+        }
+    }
+
+    /// When the interval ends.
+    pub fn until(&self) -> Time {
+        self.start + self.interval
+    }
+
+    /// A flow has just started: its name, and what it is.
+    pub fn start(&mut self, world: &World, id: u64, begun: Begun) {
+        self.flows.insert(id, Watched { begun, since: world.now(), arrived: Vec::new() });
+        self.follow(|optimum| optimum.start(id, begun, world.now()));
+    }
+
+    /// A flow has just ended.
+    pub fn end(&mut self, world: &World, id: u64) {
+        if let Some(watched) = self.flows.remove(&id) {
+            self.look(world, id, watched);
+        }
+        self.follow(|optimum| optimum.end(id, world.now()));
+    }
+
+    /// Links have just changed.
+    pub fn change(&mut self, world: &World, links: &Links<'a>) {
+        self.follow(|optimum| optimum.change(world.now(), links));
+    }
+
+    fn follow(&mut self, what: impl FnOnce(&mut Steps<'a>) -> Result<(), NoOptimum>) {
+        if self.optimum.as_mut().is_some_and(|optimum| what(optimum).is_err()) {
+            self.optimum = None;
+        }
+    }
+
+    /// The samples of the interval that ends now; the next one begins.
+    pub fn take(&mut self, world: &World, fabric: &Topology, round: u32) -> Interval {
+        let now = world.now();
+        let ports = self.ports.take(world, fabric, round, self.start);
+        for (id, watched) in std::mem::take(&mut self.flows) {
+            let watched = self.look(world, id, watched);
+            self.flows.insert(id, watched);
+        }
+        let areas = self.optimum.as_mut().and_then(|o| o.take(now).ok());
+        if areas.is_none() {
+            self.optimum = None;
+        }
+        self.start = now;
+        let mut rows = std::mem::take(&mut self.rows);
+        for (id, row) in &mut rows {
+            let area = areas.as_ref().and_then(|areas| areas.get(id));
+            row.optimum = area.map(|area| (area / row.duration as f64).round() as u64);
+        }
+        rows.sort_by_key(|(id, row)| (*id, row.subflow));
+        Interval { subflows: rows.into_iter().map(|(_, row)| row).collect(), ports }
+    }
+
+    /// Adds the rows of a flow that is there, or was until now.
+    fn look(&mut self, world: &World, id: u64, mut watched: Watched) -> Watched {
+        let now = world.now();
+        let start = watched.since.max(self.start);
+        if now == start {
+            return watched;
+        }
+        let sample = |subflow, bytes, own: Option<&Subflow>| Sample {
+            flow: watched.begun,
+            subflow,
+            start,
+            duration: now - start,
+            bytes,
+            cwnd: own.map_or(0, |own| own.cwnd),
+            // In eighths of a microsecond there.
+            srtt: own.filter(|own| own.srtt > 0).map(|own| u64::from(own.srtt) * (MICROSECOND / 8)),
+            state: own.map(|own| own.state),
+            optimum: None,
+        };
+        if let Some(received) = world.received(id) {
+            let before = watched.arrived.first().copied().unwrap_or(0);
+            self.rows.push((id, sample(0, received - before, None)));
+            watched.arrived = vec![received];
+            return watched;
+        }
+        let (sender, receiver) = world.ends(id).expect("the flow was started");
+        watched.arrived.resize(sender.subflows(), 0);
+        for (arrived, subflow) in watched.arrived.iter_mut().zip(0..) {
+            let before = std::mem::replace(arrived, receiver.arrived(subflow as usize));
+            let own = sender.place(subflow as usize).map(|place| &sender.group()[place]);
+            if own.is_none() && *arrived == before {
+                continue; // its handshake is under way, or it was closed
+            }
+            self.rows.push((id, sample(subflow, *arrived - before, own)));
+        }
+        watched
+    }
+}

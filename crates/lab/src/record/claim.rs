@@ -1,0 +1,50 @@
+//! A claim of a paper, judged.
+
+use serde::{Deserialize, Serialize};
+use tresse_experiment::keys::claim_forms::FormName;
+use tresse_experiment::keys::claims::Verdict;
+
+/// A claim and whether it holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClaimResult {
+    /// Its name.
+    pub id: String,
+    /// It, in words.
+    pub text: String,
+    /// Where the paper says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The claim that this is another reading of, as the file has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading_of: Option<String>,
+    /// The metric that it is of.
+    pub metric: String,
+    /// What it says of the metric, and so what `value` is.
+    pub form: FormName,
+    /// Whether it holds; `None` if that is inconclusive.
+    pub holds: Option<bool>,
+    /// What the results say.
+    pub verdict: Verdict,
+    /// The value that decides, of several the one that is nearest to failing.
+    pub value: Option<f64>,
+    /// Half the width of the 95 % confidence interval of `value` over seeds; `None` with one seed.
+    pub ci95: Option<f64>,
+    /// What `value` is of, if the claim is of several cases or pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
+    /// The verdict that the experiment's file expects in this profile.
+    pub expected: Verdict,
+    /// Why it is not expected to hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// Why there is no value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl ClaimResult {
+    /// It was expected to hold, and does not. What is inconclusive does not fail.
+    pub fn fails(&self) -> bool {
+        self.expected == Verdict::Holds && self.verdict == Verdict::DoesNotHold
+    }
+}

@@ -1,0 +1,36 @@
+//! The value of a metric.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+/// Metrics by the names that the program gives them.
+pub type NamedMetrics = IndexMap<&'static str, Metric>;
+
+/// Metrics of parts, by what divides them and by the part's name.
+pub type By = IndexMap<&'static str, IndexMap<String, NamedMetrics>>;
+
+/// A value: counts stay whole.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Metric {
+    /// A count.
+    Count(u64),
+    /// A mean, or a time.
+    Real(f64),
+}
+
+impl Metric {
+    /// The value as a number to compute with.
+    pub fn value(self) -> f64 {
+        match self {
+            Self::Count(n) => n as f64,
+            Self::Real(x) => x,
+        }
+    }
+}
+
+/// The smallest value that at least `percent` per cent of the values do not exceed.
+pub(crate) fn percentile<T: Copy>(sorted: &[T], percent: usize) -> T {
+    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+    sorted[rank - 1]
+}

@@ -1,0 +1,9 @@
+//! What is known after a run, and kept of it.
+
+pub mod claim;
+pub mod flow;
+pub mod metric;
+pub mod outcome;
+pub mod progress;
+pub mod report;
+pub mod results;

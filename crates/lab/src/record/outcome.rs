@@ -1,0 +1,63 @@
+//! What a replication leaves behind, and what it hands on while it runs.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use tresse_fabric::Histogram;
+use tresse_units::Time;
+use tresse_workload::Job;
+
+use crate::observe::convergence::Converged;
+use crate::observe::queues::Lengths;
+use crate::observe::sample::Interval;
+use crate::optimum::beside::Optima;
+use crate::record::flow::{Flow, Link};
+use crate::record::results::WindowResult;
+
+/// What a unit leaves behind.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The seed.
+    pub seed: u64,
+    /// Whether it came to its end.
+    pub complete: bool,
+    /// Why it gave up, if flows wait for ever.
+    pub stuck: Option<String>,
+    /// Simulated time, ps.
+    pub simulated: Time,
+    /// Packet-hops.
+    pub hops: u64,
+    /// Packets that ports lost by their loss probability, or with a link that failed.
+    pub lost: u64,
+    /// Packets that were marked, each at its first port above K.
+    pub marks: u64,
+    /// The flows that finished or were stopped: by round, in each by part and name.
+    pub flows: Vec<Flow>,
+    /// The jobs that ended, each with its part.
+    pub jobs: Vec<(usize, Job)>,
+    /// Every port.
+    pub links: Vec<Link>,
+    /// How long the queues of each layer were, if they were looked at.
+    pub queues: Vec<(Arc<str>, Lengths)>,
+    /// By group: the RTTs, ps, if they were recorded.
+    pub rtts: Vec<Histogram>,
+    /// What flows got in the windows of time.
+    pub windows: IndexMap<String, WindowResult>,
+    /// What converged after which event, if that was asked.
+    pub converged: Vec<Converged>,
+    /// The optima of the whole rounds.
+    pub optima: Optima,
+}
+
+/// What a unit measures while it runs.
+#[derive(Debug, Clone, Copy)]
+pub enum Rows<'a> {
+    /// Flows that finished or were stopped, and the optimal goodput of each, bit/s, if there is one.
+    Flows(&'a [Flow], Option<&'a [f64]>),
+    /// Jobs that ended.
+    Jobs(&'a [(usize, Job)]),
+    /// An interval.
+    Samples(&'a Interval),
+    /// Subflows that converged, or did not; once, at the end.
+    Converged(&'a [Converged]),
+}

@@ -1,0 +1,65 @@
+//! What a run says of itself: `run.json` and `tresse run --json`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::claim::ClaimResult;
+use crate::record::results::CaseResult;
+
+/// Raised whenever the same experiment and seed give other results than before.
+pub const MODEL_VERSION: u32 = 1;
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// It has not ended.
+    Running,
+    /// Every flow of every case finished.
+    Complete,
+    /// It was interrupted or failed: what was measured until then.
+    Partial,
+}
+
+/// What `tresse run --json` prints and `run.json` holds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Report {
+    /// `tresse/run/1`.
+    pub schema: String,
+    /// The experiment's name.
+    pub experiment: String,
+    /// The profile.
+    pub profile: String,
+    /// The first seed.
+    pub seed: u64,
+    /// How many seeds; while it runs, those that were begun.
+    pub replications: u32,
+    /// The cases of which an interval is still wider than asked for, though the largest number of seeds was run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub too_wide: Vec<String>,
+    /// How it ended.
+    pub status: Status,
+    /// The program's version.
+    pub version: String,
+    /// See [`MODEL_VERSION`].
+    pub model_version: u32,
+    /// The folder of results.
+    pub out: String,
+    /// How long it took.
+    pub wall_s: f64,
+    /// Packets that entered a port, each once for every port.
+    pub packet_hops: u64,
+    /// A fingerprint of the results.
+    pub digest: String,
+    /// The cases and seeds that gave up, and why: flows waited for ever.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<String>,
+    /// The cases.
+    pub cases: Vec<CaseResult>,
+    /// The paper's claims.
+    pub claims: Vec<ClaimResult>,
+}
+
+impl Report {
+    /// The schema of what this version writes and reads.
+    pub const SCHEMA: &str = "tresse/run/1";
+}

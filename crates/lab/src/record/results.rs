@@ -1,0 +1,116 @@
+//! The results of a case, as `run.json` keeps them.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use crate::record::metric::Metric;
+
+/// Metrics by name.
+pub type Metrics = IndexMap<String, Metric>;
+
+/// Something of every part of a case, by what divides them (`group`, …) and by the part's name.
+pub type Parts<T> = IndexMap<String, IndexMap<String, T>>;
+
+/// The results of one case over its replications.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CaseResult {
+    /// The axes.
+    pub case: IndexMap<String, serde_json::Value>,
+    /// What was measured, of [`metric::METRICS`](tresse_experiment::keys::metrics::METRICS).
+    pub metrics: Metrics,
+    /// The same of parts of the flows, by `group` (a part of the workload, or a scheme of a mix), `distance` and
+    /// `size`, and of the ports by `layer`; what has one part only is left out.
+    pub by: Parts<Metrics>,
+    /// What flows got in the windows of time, the mean over seeds.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub windows: IndexMap<String, WindowResult>,
+    /// The jumps of the completion times of its jobs, by the claims that speak of them.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub jumps: IndexMap<String, JumpsFound>,
+    /// Half the width of the 95 % confidence interval of a metric; of a count, that of the count under one seed.
+    pub ci95: IndexMap<String, f64>,
+    /// The same of the metrics of parts; over seeds only.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub ci95_by: Parts<IndexMap<String, f64>>,
+    /// What the interval is over: `seeds`, or `rounds` if there is one seed only.
+    pub ci95_over: String,
+    /// What was measured under each seed, if there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seeds: Vec<SeedResult>,
+    /// What was published of it.
+    pub published: IndexMap<String, f64>,
+    /// What was published of parts of it, as in `by`.
+    pub published_by: Parts<IndexMap<String, f64>>,
+    /// The rates that the controller claims to reach, and how far the flows were from them; empty if it
+    /// claims none. `docs/optimum.md` says what the keys mean.
+    pub optimum: IndexMap<String, f64>,
+    /// Which flows the optimum is of: those at the start of each round, none of which has finished.
+    pub optimum_of: String,
+    /// Why there is no optimum, or why some rounds have none.
+    pub no_optimum: Option<String>,
+    /// Why there are no convergence times; `None` if there are, or if nobody asked.
+    pub no_convergence: Option<String>,
+    /// Why path-sharing detection has no score; `None` if it has one, or if nothing detects.
+    pub no_sharing_score: Option<String>,
+}
+
+impl CaseResult {
+    /// A name for people: `xmp-2 permutation`, as [`Case::label`] has it.
+    pub fn label(&self) -> String {
+        let text = |axis: &str| self.case.get(axis).and_then(|value| value.as_str());
+        let scheme = text("scheme").unwrap_or_default();
+        let scheme = match self.case.get("subflows").and_then(serde_json::Value::as_u64) {
+            Some(n) => format!("{scheme}-{n}"),
+            None => scheme.to_owned(),
+        };
+        [Some(&*scheme), text("pattern"), text("variant")].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// What was measured of a case under one seed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SeedResult {
+    /// The seed.
+    pub seed: u64,
+    /// As in [`CaseResult`].
+    pub metrics: Metrics,
+    /// As in [`CaseResult`].
+    pub by: Parts<Metrics>,
+    /// As in [`CaseResult`].
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub windows: IndexMap<String, WindowResult>,
+    /// As in [`CaseResult`].
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub optimum: IndexMap<String, f64>,
+}
+
+/// What flows got in a window of time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct WindowResult {
+    /// Of all flows that were there.
+    pub metrics: Metrics,
+    /// Of those of each group, by its name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub groups: IndexMap<String, WindowGroup>,
+}
+
+/// What the flows of a group got in a window of time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct WindowGroup {
+    /// Of all of them.
+    pub metrics: Metrics,
+    /// Of each subflow, if the group is one flow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subflows: Vec<Metrics>,
+}
+
+/// The two most frequent classes of completion times.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct JumpsFound {
+    /// How far they are apart, s.
+    pub apart_s: f64,
+    /// The median of each, s, the shorter one first.
+    pub at_s: [f64; 2],
+    /// The share of the jobs in each.
+    pub shares: [f64; 2],
+}

@@ -1,0 +1,151 @@
+//! From a case and a seed to what the simulator takes: its network, and its flows.
+
+use std::sync::Arc;
+
+use tresse_experiment::plan::bound_scheme::Carrier;
+use tresse_experiment::plan::network::Routing;
+use tresse_experiment::plan::parts::{Own, Part};
+use tresse_experiment::plan::port_options::PortConfigs;
+use tresse_experiment::plan::{Case, link_events};
+use tresse_fabric::{Fabric, Route, Topology};
+use tresse_path_manager::By;
+use tresse_sim::{FlowSpec, Manager, Path, Ways, World};
+use tresse_workload::{Action, Start};
+
+use crate::record::flow::{Begun, Link};
+
+/// The flows that start at once, at time 0.
+pub(crate) fn first(case: &Case, seed: u64) -> Vec<Begun> {
+    let mut begun = Vec::new();
+    for (place, part) in case.parts.iter().enumerate() {
+        let mut source = part.source(seed);
+        let halves = part.halves(seed, case.setting.fabric.hosts());
+        while source.next() == 0 {
+            let Some(action) = source.poll(0) else { break };
+            if let Action::Start(start) = action {
+                begun.push(Begun { part: place, member: part.member(&start, &halves), start });
+            }
+        }
+    }
+    begun
+}
+
+/// The network of `case` under `seed`, without connections.
+pub(crate) fn world(case: &Case, seed: u64) -> World {
+    let mut configs = case.setting.options.apply(&case.setting.fabric, seed);
+    link_events::serve(&case.setting.changes, &mut configs);
+    let PortConfigs { ports, servers, pools } = configs;
+    let longest = case.carriers.iter().map(|c| c.routing.longest()).max().unwrap_or(0);
+    let fabric = Fabric::new(&ports, longest).with_servers(&servers, &pools);
+    let fabric = match case.nodes() {
+        Some(Routing::Nodes { balancing, .. }) => {
+            fabric.with_forwarding(case.setting.fabric.network.clone(), *balancing, seed)
+        }
+        Some(Routing::Fixed(_)) | None => fabric,
+    };
+    let world = World::on(match case.carriers.iter().find_map(|c| c.flags) {
+        Some(flags) => fabric.with_flags(flags),
+        None => fabric,
+    });
+    if case.setting.rtt { world.with_rtts(case.groups.len()) } else { world }
+}
+
+/// The ways of a flow: what is random of them comes from its own stream.
+pub(crate) fn ways(case: &Case, seed: u64, flow: &Begun) -> Ways {
+    let (part, carrier, start) = (&case.parts[flow.part], &case.carriers[flow.member.carrier], &flow.start);
+    if let Some(Own { paths: Some(paths), .. }) = part.own(start) {
+        return Ways::Fixed(paths.iter().cloned().map(path).collect());
+    }
+    let mut stream = if carrier.names_paths {
+        // What one connection learns of a path is to hold for the others of the two hosts.
+        tresse_units::Stream::new(seed, "paths", u64::from(start.from) << 32 | u64::from(start.to))
+    } else {
+        part.stream(seed, "addresses", start)
+    };
+    let first = |host| case.setting.fabric.addresses(host).start;
+    match &*carrier.routing {
+        Routing::Fixed(routes) => {
+            let drawn = routes.draw(start.from, start.to, carrier.paths, |n| stream.below(n.into()) as u32);
+            Ways::Fixed(drawn.into_iter().map(path).collect())
+        }
+        Routing::Nodes { paths, .. } => Ways::Forwarded {
+            from: match case.setting.fabric.addresses(start.from) {
+                // Aliases, one for each subflow.
+                one if one.len() == 1 => one.cycle().take(carrier.paths as usize).collect(),
+                several => several.collect(),
+            },
+            to: case.setting.fabric.addresses(start.to).collect(),
+            paths: paths.count(first(start.from), first(start.to)).min(u16::MAX.into()) as u16,
+            stream: stream.below(u64::MAX),
+        },
+    }
+}
+
+fn path(Route { there, back }: Route) -> Path {
+    Path { there, back }
+}
+
+/// What opens and closes the subflows of each of the case's carriers.
+pub(crate) fn managers(case: &Case) -> Vec<Manager> {
+    case.carriers.iter().map(|carrier| carrier.manager.clone().into()).collect()
+}
+
+/// What the simulator is to know of a flow that it calls `id`; `managers` are those of the case's carriers.
+pub(crate) fn spec(case: &Case, managers: &[Manager], seed: u64, id: u64, flow: &Begun) -> FlowSpec {
+    let (part, carrier, start) = (&case.parts[flow.part], &case.carriers[flow.member.carrier], &flow.start);
+    let mut config = carrier.transport;
+    if let Some(plb) = &mut config.plb {
+        plb.seed = part.stream(seed, "plb", start).below(u64::MAX);
+    }
+    FlowSpec {
+        id,
+        hosts: [start.from, start.to],
+        config,
+        scheme: Arc::clone(&carrier.controllers),
+        bytes: start.bytes.unwrap_or(u64::from(u32::MAX) * u64::from(config.mss)),
+        ways: ways(case, seed, flow),
+        manager: manager(carrier, &managers[flow.member.carrier], part.own(start)),
+        stream: part.stream(seed, "path manager", start).below(u64::MAX),
+        class: carrier.class,
+        group: flow.member.group as u32,
+    }
+}
+
+fn manager(carrier: &Carrier, usual: &Manager, own: Option<&Own>) -> Manager {
+    match own {
+        Some(own) if !own.subflow_starts.is_empty() => {
+            let by = match &*carrier.routing {
+                Routing::Fixed(_) => By::Address,
+                Routing::Nodes { .. } => By::Port,
+            };
+            Manager::timed(carrier.paths as usize, by, own.subflow_starts.clone())
+        }
+        _ => usual.clone(),
+    }
+}
+
+/// What flows a part has that carry datagrams: their rate.
+pub fn datagrams(part: &Part, start: &Start) -> Option<u64> {
+    match part.own(start) {
+        Some(own) => own.datagrams,
+        None => part.datagrams,
+    }
+}
+
+pub(crate) fn totals(world: &World, fabric: &Topology) -> Vec<Link> {
+    let ports = world.fabric().ports().iter().zip(0..);
+    ports
+        .map(|(p, port)| {
+            let c = p.counters();
+            Link {
+                port,
+                layer: fabric.layer(port),
+                rate: p.config().rate,
+                bytes: c.bytes,
+                drops: c.drops,
+                lost: c.lost,
+                marks: c.marks,
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,262 @@
+//! The Parquet files of a run, readable while they are written.
+
+mod columns;
+pub mod finished;
+mod table;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, StringArray, UInt32Array, UInt64Array};
+use tresse_controllers::State;
+use tresse_experiment::diagnostic::LabError;
+use tresse_experiment::plan::Case;
+use tresse_workload::Job;
+
+use crate::observe::convergence::Converged;
+use crate::observe::ports::PortSample;
+use crate::observe::sample::{Interval, Sample};
+use crate::record::flow::{Begun, Flow, Link};
+use columns::{CONVERGENCE, FLOWS, JOBS, LINKS, QUEUES, SAMPLES};
+use table::Table;
+
+/// What the columns of all tables mean, in Markdown.
+pub fn explain() -> String {
+    columns::explain()
+}
+
+/// The tables of a run.
+pub(crate) struct Tables {
+    flows: Table,
+    jobs: Option<Table>,
+    links: Option<Table>,
+    samples: Option<Table>,
+    queues: Option<Table>,
+    convergence: Option<Table>,
+}
+
+impl Tables {
+    /// In the folder `dir`: those that one of the cases needs.
+    pub fn create(dir: &Path, cases: &[Case]) -> Result<Self, LabError> {
+        let variants = cases.iter().any(|c| c.variant.is_some());
+        let table = |name, columns| Table::create(dir, name, columns, variants);
+        let needed = |name, columns, needs: fn(&Case) -> bool| {
+            cases.iter().any(needs).then(|| table(name, columns)).transpose()
+        };
+        Ok(Self {
+            flows: table("flows", &FLOWS)?,
+            jobs: needed("jobs", &JOBS, Case::has_jobs)?,
+            links: needed("links", &LINKS, |c| c.setting.links)?,
+            samples: needed("samples", &SAMPLES, |c| c.setting.samples.is_some())?,
+            queues: needed("queues", &QUEUES, |c| c.setting.samples.is_some() && c.setting.links)?,
+            convergence: needed("convergence", &CONVERGENCE, |c| c.setting.convergence.is_some())?,
+        })
+    }
+
+    /// Adds the flows of a round; `optimum` has the optimal goodput of each, bit/s.
+    pub fn flows(
+        &mut self,
+        case: &Case,
+        seed: u64,
+        flows: &[Flow],
+        optimum: Option<&[f64]>,
+    ) -> Result<(), LabError> {
+        if flows.is_empty() {
+            return Ok(());
+        }
+        let u32s = |f: fn(&Flow) -> u32| -> ArrayRef {
+            Arc::new(UInt32Array::from_iter_values(flows.iter().map(f)))
+        };
+        let u64s = |f: fn(&Flow) -> u64| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter_values(flows.iter().map(f)))
+        };
+        let mut columns = case_columns(case, seed, flows.len());
+        let maybe = |f: fn(&Flow) -> Option<u64>| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter(flows.iter().map(f)))
+        };
+        columns.extend([
+            groups(case, flows.iter().map(|f| &f.begun)),
+            u64s(|f| f.begun.start.name),
+            u32s(|f| f.begun.start.round),
+            u32s(|f| f.begun.start.from),
+            u32s(|f| f.begun.start.to),
+            Arc::new(StringArray::from_iter_values(flows.iter().map(|f| f.locality.name()))) as ArrayRef,
+            maybe(|f| f.begun.start.bytes),
+            u64s(|f| f.record.bytes),
+            u64s(|f| f.record.start),
+            maybe(|f| f.record.complete.then_some(f.record.end)),
+            u64s(|f| f.record.end - f.record.start),
+            maybe(|f| f.ideal),
+            maybe(|f| f.begun.start.deadline),
+            Arc::new(UInt32Array::from_iter(flows.iter().map(|f| f.begun.start.job))),
+            u64s(|f| f.record.goodput()),
+            Arc::new(UInt64Array::from_iter(
+                (0..flows.len()).map(|i| optimum.map(|rates| rates[i].round() as u64)),
+            )),
+            u64s(|f| f.record.counters.retransmissions),
+            u64s(|f| f.record.counters.timeouts),
+            u64s(|f| f.record.counters.recoveries),
+            u64s(|f| f.record.counters.mark_cuts),
+            u64s(|f| f.record.counters.marks),
+            u64s(|f| f.record.counters.rounds),
+            u64s(|f| f.record.counters.windows),
+            u32s(|f| f.record.opened),
+            u32s(|f| f.record.closed.count_ones()),
+        ]);
+        self.flows.append(columns)
+    }
+
+    /// Adds jobs that have ended, each with its part.
+    pub fn jobs(&mut self, case: &Case, seed: u64, jobs: &[(usize, Job)]) -> Result<(), LabError> {
+        let Some(table) = self.jobs.as_mut().filter(|_| !jobs.is_empty()) else { return Ok(()) };
+        let u64s = |f: fn(&Job) -> u64| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter_values(jobs.iter().map(|(_, j)| f(j))))
+        };
+        let u32s = |f: fn(&Job) -> u32| -> ArrayRef {
+            Arc::new(UInt32Array::from_iter_values(jobs.iter().map(|(_, j)| f(j))))
+        };
+        let mut columns = case_columns(case, seed, jobs.len());
+        columns.extend([
+            Arc::new(StringArray::from_iter_values(jobs.iter().map(|(part, _)| &case.parts[*part].name)))
+                as ArrayRef,
+            u32s(|j| j.number),
+            u64s(|j| j.start),
+            u64s(|j| j.end),
+            u32s(|j| j.flows),
+            Arc::new(UInt64Array::from_iter(jobs.iter().map(|(_, j)| j.deadline))),
+        ]);
+        table.append(columns)
+    }
+
+    /// Adds the ports of a finished unit.
+    pub fn links(&mut self, case: &Case, seed: u64, duration: u64, links: &[Link]) -> Result<(), LabError> {
+        let Some(table) = self.links.as_mut().filter(|_| case.setting.links) else { return Ok(()) };
+        let u64s = |f: fn(&Link) -> u64| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter_values(links.iter().map(f)))
+        };
+        let mut columns = case_columns(case, seed, links.len());
+        columns.extend([
+            Arc::new(UInt32Array::from_iter_values(links.iter().map(|l| l.port))) as ArrayRef,
+            Arc::new(StringArray::from_iter_values(links.iter().map(|l| &l.layer))),
+            u64s(|l| l.rate),
+            u64s(|l| l.bytes),
+            Arc::new(UInt64Array::from_value(duration, links.len())),
+            u64s(|l| l.drops),
+            u64s(|l| l.lost),
+            u64s(|l| l.marks),
+        ]);
+        table.append(columns)
+    }
+
+    /// Adds the samples of an interval.
+    pub fn samples(&mut self, case: &Case, seed: u64, interval: &Interval) -> Result<(), LabError> {
+        self.subflows(case, seed, &interval.subflows)?;
+        self.queues(case, seed, &interval.ports)
+    }
+
+    fn queues(&mut self, case: &Case, seed: u64, ports: &[PortSample]) -> Result<(), LabError> {
+        let is_asked = case.setting.links && !ports.is_empty();
+        let Some(table) = self.queues.as_mut().filter(|_| is_asked) else { return Ok(()) };
+        let u32s = |f: fn(&PortSample) -> u32| -> ArrayRef {
+            Arc::new(UInt32Array::from_iter_values(ports.iter().map(f)))
+        };
+        let u64s = |f: fn(&PortSample) -> u64| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter_values(ports.iter().map(f)))
+        };
+        let mut columns = case_columns(case, seed, ports.len());
+        columns.extend([
+            u32s(|p| p.round),
+            u64s(|p| p.start),
+            u64s(|p| p.duration),
+            u32s(|p| p.port),
+            Arc::new(StringArray::from_iter_values(ports.iter().map(|p| &p.layer))) as ArrayRef,
+            u64s(|p| p.busy),
+            u64s(|p| p.waiting),
+        ]);
+        table.append(columns)
+    }
+
+    fn subflows(&mut self, case: &Case, seed: u64, samples: &[Sample]) -> Result<(), LabError> {
+        let Some(table) = self.samples.as_mut().filter(|_| !samples.is_empty()) else { return Ok(()) };
+        let u32s = |f: fn(&Sample) -> u32| -> ArrayRef {
+            Arc::new(UInt32Array::from_iter_values(samples.iter().map(f)))
+        };
+        let u64s = |f: fn(&Sample) -> u64| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter_values(samples.iter().map(f)))
+        };
+        let maybe = |f: fn(&Sample) -> Option<u64>| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter(samples.iter().map(f)))
+        };
+        let mut columns = case_columns(case, seed, samples.len());
+        columns.extend([
+            u32s(|s| s.flow.start.round),
+            u64s(|s| s.start),
+            u64s(|s| s.duration),
+            groups(case, samples.iter().map(|s| &s.flow)),
+            u64s(|s| s.flow.start.name),
+            u32s(|s| s.flow.start.from),
+            u32s(|s| s.flow.start.to),
+            u32s(|s| s.subflow),
+            u64s(|s| s.bytes),
+            u64s(Sample::goodput),
+            u32s(|s| s.cwnd),
+            maybe(|s| s.srtt),
+            Arc::new(StringArray::from_iter_values(
+                samples.iter().map(|s| s.state.map_or("closed", State::name)),
+            )) as ArrayRef,
+            maybe(|s| s.optimum),
+        ]);
+        table.append(columns)
+    }
+
+    /// Adds what converged in a finished unit, or did not.
+    pub fn converged(&mut self, case: &Case, seed: u64, rows: &[Converged]) -> Result<(), LabError> {
+        let Some(table) = &mut self.convergence else { return Ok(()) };
+        let u32s = |f: fn(&Converged) -> u32| -> ArrayRef {
+            Arc::new(UInt32Array::from_iter_values(rows.iter().map(f)))
+        };
+        let u64s = |f: fn(&Converged) -> u64| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter_values(rows.iter().map(f)))
+        };
+        let mut columns = case_columns(case, seed, rows.len());
+        columns.extend([
+            groups(case, rows.iter().map(|c| &c.flow)),
+            u64s(|c| c.flow.start.name),
+            u32s(|c| c.flow.start.from),
+            u32s(|c| c.flow.start.to),
+            u32s(|c| c.subflow),
+            u64s(|c| c.after),
+            Arc::new(UInt64Array::from_iter(rows.iter().map(|c| c.convergence.time))),
+            u64s(|c| c.convergence.mean),
+        ]);
+        table.append(columns)
+    }
+
+    /// Lets what was added be read, if it has waited long enough. To be called every second or so: rows may be
+    /// far apart.
+    pub fn refresh(&mut self) -> Result<(), LabError> {
+        let Self { jobs, links, samples, queues, convergence, .. } = self;
+        let others = [jobs, links, samples, queues, convergence];
+        std::iter::once(&mut self.flows).chain(others.into_iter().flatten()).try_for_each(Table::refresh)
+    }
+
+    /// Makes one file of each table.
+    pub fn finish(self) -> Result<(), LabError> {
+        self.flows.finish()?;
+        let others = [self.jobs, self.links, self.samples, self.queues, self.convergence];
+        others.into_iter().flatten().try_for_each(Table::finish)
+    }
+}
+
+fn groups<'a>(case: &Case, flows: impl Iterator<Item = &'a Begun>) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(flows.map(|f| &case.groups[f.member.group])))
+}
+
+fn case_columns(case: &Case, seed: u64, rows: usize) -> Vec<ArrayRef> {
+    let text = |v: &str| -> ArrayRef { Arc::new(StringArray::from_iter_values((0..rows).map(|_| v))) };
+    let subflows = Arc::new(UInt32Array::from_iter((0..rows).map(|_| case.subflows)));
+    let mut columns = vec![text(&case.scheme), subflows, text(&case.pattern)];
+    columns.extend(case.variant.as_deref().map(text));
+    columns.push(Arc::new(UInt64Array::from_value(seed, rows)));
+    columns
+}

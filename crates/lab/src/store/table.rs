@@ -1,0 +1,355 @@
+//! A table that can be read while it is written: small Parquet files, each whole, which become one in the end.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::datatypes::Schema;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::column::writer::ColumnCloseResult;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{PageIndexPolicy, ParquetMetaDataReader};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use tresse_experiment::diagnostic::LabError;
+
+use super::columns::{Column, schema};
+use crate::runner::clock;
+
+/// Rows of a part, which is a row group: enough for their columns, and few enough to wait in memory. In a large
+/// table it is a hundredth of the rows that there are: a Parquet file has at most 2^15 row groups.
+const ROWS: u64 = 100_000;
+/// The oldest row that waits for its part's end; in a long run it is a hundredth of the time so far.
+const AGE: Duration = Duration::from_secs(1);
+
+/// A table. Its rows are in `NAME.partial/000001.parquet`, `000002.parquet`, …, until [`Table::finish`] makes
+/// `NAME.parquet` of them.
+pub(super) struct Table {
+    schema: Arc<Schema>,
+    /// `NAME.partial`.
+    folder: PathBuf,
+    /// `NAME.parquet`.
+    path: PathBuf,
+    /// Whole parts.
+    parts: u32,
+    /// Rows in them.
+    rows: u64,
+    /// The part that is being written, and its rows.
+    open: Option<(ArrowWriter<File>, u64)>,
+    created: Instant,
+    /// When the last part was whole.
+    written: Instant,
+}
+
+impl Table {
+    /// A table without rows, in the folder `dir`; rows say their variant if there are `variants`.
+    pub fn create(dir: &Path, name: &str, columns: &[Column], variants: bool) -> Result<Self, LabError> {
+        let folder = dir.join(format!("{name}.partial"));
+        fs::create_dir(&folder).map_err(|error| LabError::Io {
+            action: "cannot be created",
+            path: folder.clone(),
+            error,
+        })?;
+        let now = clock();
+        Ok(Self {
+            schema: schema(columns, variants),
+            path: dir.join(format!("{name}.parquet")),
+            folder,
+            parts: 0,
+            rows: 0,
+            open: None,
+            created: now,
+            written: now,
+        })
+    }
+
+    /// Adds a batch of rows.
+    pub fn append(&mut self, columns: Vec<ArrayRef>) -> Result<(), LabError> {
+        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)
+            .expect("every column is as long as the first and has its declared type");
+        let unfinished = self.unfinished();
+        let (writer, rows) = match &mut self.open {
+            Some(open) => open,
+            open => open.insert((self::writer(&unfinished, &self.schema)?, 0)),
+        };
+        writer.write(&batch).map_err(|e| failed(&unfinished, e))?;
+        *rows += batch.num_rows() as u64;
+        self.refresh()
+    }
+
+    /// Ends the part that is being written if it has waited long enough, so that it can be read.
+    pub fn refresh(&mut self) -> Result<(), LabError> {
+        let now = clock();
+        let waiting = self.open.as_ref().map_or(0, |(_, rows)| *rows);
+        if is_due(waiting, self.rows, now - self.written, now - self.created) {
+            self.end_part()
+        } else {
+            Ok(())
+        }
+    }
+
+    fn end_part(&mut self) -> Result<(), LabError> {
+        let unfinished = self.unfinished();
+        if let Some((writer, rows)) = self.open.take() {
+            writer.close().map_err(|e| failed(&unfinished, e))?;
+            rename(&unfinished, &self.part(self.parts + 1))?;
+            self.parts += 1;
+            self.rows += rows;
+        }
+        self.written = clock();
+        Ok(())
+    }
+
+    /// Makes one file of the parts. If that fails they stay.
+    pub fn finish(mut self) -> Result<(), LabError> {
+        self.end_part()?;
+        let merged = self.unfinished();
+        // The schema with its units and meanings is in the file's own metadata: this writer puts it there.
+        let (mut writer, _) =
+            writer(&merged, &self.schema)?.into_serialized_writer().map_err(|e| failed(&merged, e))?;
+        for n in 1..=self.parts {
+            let part = self.part(n);
+            copy(&part, &mut writer).map_err(|e| failed(&part, e))?;
+        }
+        writer.close().map_err(|e| failed(&merged, e))?;
+        rename(&merged, &self.path)?;
+        fs::remove_dir_all(&self.folder).map_err(|error| LabError::Io {
+            action: "cannot be removed",
+            path: self.folder,
+            error,
+        })
+    }
+
+    fn part(&self, number: u32) -> PathBuf {
+        self.folder.join(format!("{number:06}.parquet"))
+    }
+
+    /// What is being written: no `*.parquet`, for nobody can read it yet.
+    fn unfinished(&self) -> PathBuf {
+        self.folder.join("unfinished")
+    }
+}
+
+/// Whether a part of `waiting` rows is to be ended, after `rows` in parts before it: the last one was ended
+/// `age` ago, and the table was created `life` ago.
+fn is_due(waiting: u64, rows: u64, age: Duration, life: Duration) -> bool {
+    waiting > 0 && (waiting >= ROWS.max(rows / 100) || age >= AGE.max(life / 100))
+}
+
+fn writer(path: &Path, schema: &Arc<Schema>) -> Result<ArrowWriter<File>, LabError> {
+    let file = File::create(path).map_err(|error| LabError::Io {
+        action: "cannot be created",
+        path: path.to_owned(),
+        error,
+    })?;
+    let properties =
+        WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
+    ArrowWriter::try_new(file, Arc::clone(schema), Some(properties)).map_err(|e| failed(path, e))
+}
+
+/// Adds the row groups of `part`, column by column and as they are: nothing is decoded.
+fn copy(part: &Path, writer: &mut SerializedFileWriter<File>) -> Result<(), ParquetError> {
+    let file = File::open(part)?;
+    let metadata = ParquetMetaDataReader::new()
+        .with_page_index_policy(PageIndexPolicy::Required)
+        .parse_and_finish(&file)?;
+    let (pages, offsets) = (metadata.column_index(), metadata.offset_index());
+    for (i, row_group) in metadata.row_groups().iter().enumerate() {
+        let mut copied = writer.next_row_group()?;
+        for (j, column) in row_group.columns().iter().enumerate() {
+            copied.append_column(
+                &file,
+                ColumnCloseResult {
+                    bytes_written: column.compressed_size() as u64,
+                    rows_written: row_group.num_rows() as u64,
+                    metadata: column.clone(),
+                    bloom_filter: None,
+                    column_index: pages.map(|pages| pages[i][j].clone()),
+                    offset_index: offsets.map(|offsets| offsets[i][j].clone()),
+                },
+            )?;
+        }
+        copied.close()?;
+    }
+    Ok(())
+}
+
+fn rename(from: &Path, to: &Path) -> Result<(), LabError> {
+    fs::rename(from, to).map_err(|error| LabError::Io {
+        action: "cannot be renamed",
+        path: from.to_owned(),
+        error,
+    })
+}
+
+fn failed(path: &Path, error: ParquetError) -> LabError {
+    let error = match error {
+        ParquetError::External(e) => match e.downcast::<io::Error>() {
+            Ok(e) => *e,
+            Err(e) => io::Error::other(e),
+        },
+        e => io::Error::other(e),
+    };
+    LabError::Io { action: "cannot be written", path: path.to_owned(), error }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{AsArray, StringArray, UInt32Array, UInt64Array};
+    use arrow::compute::concat_batches;
+    use arrow::datatypes::UInt64Type;
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use tempfile::TempDir;
+
+    use super::super::columns::QUEUES;
+    use super::*;
+
+    /// Rows of `queues.parquet`; `first` and those after it are their `start_ps`.
+    fn rows(first: u64, count: u64) -> Vec<ArrayRef> {
+        let n = count as usize;
+        let text = |v: &str| -> ArrayRef { Arc::new(StringArray::from_iter_values((0..n).map(|_| v))) };
+        let u64s = |v: u64| -> ArrayRef { Arc::new(UInt64Array::from_value(v, n)) };
+        let u32s = |v: u32| -> ArrayRef { Arc::new(UInt32Array::from_value(v, n)) };
+        let subflows = Arc::new(UInt32Array::from_iter((0..n).map(|i| (i % 2 == 0).then_some(2))));
+        let start = Arc::new(UInt64Array::from_iter_values(first..first + count));
+        let case: [ArrayRef; 4] = [text("xmp"), subflows, text("permutation"), u64s(1)];
+        let own = [u32s(0), start, u64s(7), u32s(first as u32), text("core"), u64s(5), u64s(first)];
+        case.into_iter().chain(own).collect()
+    }
+
+    fn read(path: &Path) -> RecordBatch {
+        let file = File::open(path).expect("the table is there");
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file).expect("a whole Parquet file");
+        let schema = builder.schema().clone();
+        let reader = builder.build().expect("a reader");
+        let batches: Vec<_> = reader.collect::<Result<_, _>>().expect("whole batches");
+        concat_batches(&schema, &batches).expect("one schema")
+    }
+
+    fn starts(batch: &RecordBatch) -> Vec<u64> {
+        let column = batch.column_by_name("start_ps").expect("the column");
+        column.as_primitive::<UInt64Type>().values().to_vec()
+    }
+
+    /// What `NAME.partial/*.parquet` matches, in the order of names.
+    fn parts(dir: &TempDir) -> Vec<PathBuf> {
+        let folder = fs::read_dir(dir.path().join("queues.partial")).expect("the folder");
+        let paths = folder.map(|entry| entry.expect("an entry").path());
+        let mut parts: Vec<_> = paths.filter(|p| p.extension().is_some_and(|e| e == "parquet")).collect();
+        parts.sort();
+        parts
+    }
+
+    fn table(dir: &TempDir) -> Table {
+        Table::create(dir.path(), "queues", &QUEUES, false).expect("the folder can be written")
+    }
+
+    #[test]
+    fn a_part_is_due_by_its_rows_or_its_age() {
+        let s = Duration::from_secs;
+        for (waiting, rows, age, life, due) in [
+            (0, 0, s(9), s(9), false),
+            (1, 0, s(0), s(0), false),
+            (1, 0, s(1), s(1), true),
+            (99_999, 0, s(0), s(0), false),
+            (100_000, 0, s(0), s(0), true),
+            // A hundredth of the rows, or of the time, that there were.
+            (100_000, 20_000_000, s(0), s(0), false),
+            (200_000, 20_000_000, s(0), s(0), true),
+            (1, 0, s(9), s(1000), false),
+            (1, 0, s(10), s(1000), true),
+        ] {
+            assert_eq!(is_due(waiting, rows, age, life), due, "{waiting} {rows} {age:?} {life:?}");
+        }
+    }
+
+    #[test]
+    fn parts_are_readable_while_the_table_is_written() {
+        let dir = TempDir::new().expect("a temporary folder");
+        let mut table = table(&dir);
+        table.append(rows(0, 3)).expect("written");
+        assert_eq!(parts(&dir).len(), 0, "not due yet");
+        table.end_part().expect("written");
+        table.append(rows(3, 2)).expect("written");
+        let [one] = &parts(&dir)[..] else { panic!("{:?}", parts(&dir)) };
+        assert_eq!(starts(&read(one)), [0, 1, 2]);
+        // As if the process were killed here: what is whole stays, and nothing else matches `*.parquet`.
+        drop(table);
+        assert_eq!(parts(&dir).len(), 1);
+        assert!(!dir.path().join("queues.parquet").exists());
+    }
+
+    #[test]
+    fn a_full_part_ends_at_once() {
+        let dir = TempDir::new().expect("a temporary folder");
+        let mut table = table(&dir);
+        table.append(rows(0, ROWS)).expect("written");
+        assert_eq!(read(&parts(&dir)[0]).num_rows() as u64, ROWS);
+    }
+
+    #[test]
+    fn the_whole_table_is_its_parts() {
+        let dir = TempDir::new().expect("a temporary folder");
+        let mut table = table(&dir);
+        let counts = [5, 1, 70_000, 2];
+        let mut first = 0;
+        for count in counts {
+            table.append(rows(first, count)).expect("written");
+            table.end_part().expect("written");
+            first += count;
+        }
+        let schema = Arc::clone(&table.schema);
+        let before: Vec<RecordBatch> = parts(&dir).iter().map(|p| read(p)).collect();
+        // What waits when the run ends belongs to it too.
+        table.append(rows(first, 4)).expect("written");
+        table.finish().expect("merged");
+
+        let merged = read(&dir.path().join("queues.parquet"));
+        let before = concat_batches(&before[0].schema(), &before).expect("one schema");
+        assert_eq!(merged.slice(0, first as usize), before);
+        assert_eq!(starts(&merged), (0..first + 4).collect::<Vec<_>>());
+        // Names, types, nulls, units and meanings.
+        assert_eq!(merged.schema().fields(), schema.fields());
+        assert!(merged.schema().field(9).metadata()["meaning"].contains("was sending"));
+        assert!(!dir.path().join("queues.partial").exists());
+    }
+
+    #[test]
+    fn pages_can_still_be_skipped_in_the_whole_table() {
+        let dir = TempDir::new().expect("a temporary folder");
+        let mut table = table(&dir);
+        for first in [0, 50] {
+            table.append(rows(first, 50)).expect("written");
+            table.end_part().expect("written");
+        }
+        table.finish().expect("merged");
+        let file = File::open(dir.path().join("queues.parquet")).expect("the table is there");
+        let metadata = ParquetMetaDataReader::new()
+            .with_page_index_policy(PageIndexPolicy::Required)
+            .parse_and_finish(&file)
+            .expect("with an index of pages");
+        let groups = metadata.row_groups();
+        assert_eq!(groups.iter().map(|g| g.num_rows()).collect::<Vec<_>>(), [50, 50]);
+        let least = |group: usize| {
+            let statistics = groups[group].column(5).statistics().expect("statistics");
+            u64::from_le_bytes(statistics.min_bytes_opt().expect("a minimum").try_into().expect("8 bytes"))
+        };
+        assert_eq!([least(0), least(1)], [0, 50]);
+        let offsets = metadata.offset_index().expect("the index");
+        let page = |group: usize| offsets[group][5].page_locations()[0].offset;
+        assert!(page(1) > page(0), "pages are where they are in this file");
+    }
+
+    #[test]
+    fn a_table_without_rows_has_its_columns() {
+        let dir = TempDir::new().expect("a temporary folder");
+        table(&dir).finish().expect("merged");
+        let merged = read(&dir.path().join("queues.parquet"));
+        assert_eq!((merged.num_rows(), merged.num_columns()), (0, 11));
+        assert!(merged.schema().field(9).metadata().contains_key("unit"));
+    }
+}

@@ -1,0 +1,48 @@
+//! What a report says of its experiment's claims and published numbers.
+
+mod numbers;
+mod readings;
+mod select;
+mod verdicts;
+
+use serde::{Deserialize, Serialize};
+use tresse_experiment::keys::Experiment;
+use tresse_experiment::keys::claims::Verdict;
+use tresse_lab::record::claim::ClaimResult;
+use tresse_lab::record::report::{Report, Status};
+
+pub use numbers::PublishedNumber;
+pub use readings::Tally;
+pub(crate) use readings::{Judged, tally};
+pub(crate) use verdicts::verdicts;
+
+/// Published numbers and claims beside the results of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The published numbers of the cases that were run, in the order of the file.
+    pub numbers: Vec<PublishedNumber>,
+    /// The claims whose cases were run; none of a run that was interrupted.
+    pub claims: Vec<ClaimResult>,
+    /// How many there are of each.
+    pub summary: Tally,
+}
+
+impl Comparison {
+    /// Whether something is not as it should be: a claim that is expected to hold does not, or a published simulation
+    /// number lies more than 20 % off and nobody says why.
+    pub fn fails(&self) -> bool {
+        self.claims.iter().any(ClaimResult::fails) || self.numbers.iter().any(PublishedNumber::fails)
+    }
+}
+
+/// What `report` says of the published numbers and the claims of `experiment`, which may be a newer text of the one that
+/// was run.
+pub fn comparison(experiment: &Experiment, report: &Report) -> Comparison {
+    let numbers = numbers::numbers(&experiment.published, &report.cases);
+    let claims = match report.status {
+        Status::Complete => verdicts(experiment, &report.profile, &report.cases),
+        Status::Running | Status::Partial => Vec::new(),
+    };
+    let summary = Tally { wall_s: report.wall_s, ..tally(&[(&report.experiment, &claims, &numbers)]) };
+    Comparison { numbers, claims, summary }
+}

@@ -1,0 +1,83 @@
+//! How many sentences of a paper hold, and how many of its numbers are reproduced: each counts once, under however many
+//! readings it was run.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use tresse_experiment::keys::claims::Verdict;
+
+use super::{ClaimResult, PublishedNumber};
+
+/// How many claims hold, and how many numbers are reproduced, of an experiment or of several of a paper. What is another
+/// reading of a claim (`reading_of`), or of a number that stands there before, is none of its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Claims.
+    pub claims: usize,
+    /// Those that hold.
+    pub claims_hold: usize,
+    /// Those that hold, or do under another reading of what the paper leaves open.
+    pub claims_hold_in_a_reading: usize,
+    /// Published numbers that were measured in a simulator.
+    pub numbers: usize,
+    /// Those that ours are within 20 % of.
+    pub numbers_within_20_percent: usize,
+    /// Those that ours are within 20 % of under this reading or another.
+    pub numbers_within_20_percent_in_a_reading: usize,
+    /// How long the runs took.
+    pub wall_s: f64,
+}
+
+/// The claims and numbers of an experiment, by its name.
+pub(crate) type Judged<'a> = (&'a str, &'a [ClaimResult], &'a [PublishedNumber]);
+
+/// The tally of these experiments, but for the time.
+pub(crate) fn tally(experiments: &[Judged<'_>]) -> Tally {
+    let mut tally = Tally::default();
+    let full = |name: &str, claim: &str| match claim.contains(' ') {
+        true => claim.to_owned(),
+        false => format!("{name} {claim}"),
+    };
+    let elsewhere: BTreeSet<String> = (experiments.iter())
+        .flat_map(|&(name, claims, _)| claims.iter().map(move |claim| (name, claim)))
+        .filter(|(_, claim)| claim.verdict == Verdict::Holds)
+        .filter_map(|(name, claim)| Some(full(name, claim.reading_of.as_ref()?)))
+        .collect();
+    for &(name, claims, _) in experiments {
+        for claim in claims.iter().filter(|claim| claim.reading_of.is_none()) {
+            let holds = claim.verdict == Verdict::Holds;
+            tally.claims += 1;
+            tally.claims_hold += usize::from(holds);
+            tally.claims_hold_in_a_reading +=
+                usize::from(holds || elsewhere.contains(&full(name, &claim.id)));
+        }
+    }
+    let is_near = |number: &&PublishedNumber| number.within_20_percent == Some(true);
+    let mut readings: Vec<Vec<&PublishedNumber>> = Vec::new();
+    for number in experiments.iter().flat_map(|(_, _, numbers)| *numbers).filter(|n| n.is_simulated()) {
+        match readings.iter_mut().find(|readings| readings[0].is_same(number)) {
+            Some(readings) => readings.push(number),
+            None => readings.push(vec![number]),
+        }
+    }
+    tally.numbers = readings.len();
+    tally.numbers_within_20_percent = readings.iter().filter(|readings| is_near(&readings[0])).count();
+    tally.numbers_within_20_percent_in_a_reading =
+        readings.iter().filter(|readings| readings.iter().any(is_near)).count();
+    tally
+}
+
+impl PublishedNumber {
+    /// Whether both are one number of a paper, measured in whichever variant.
+    fn is_same(&self, other: &Self) -> bool {
+        let axes = |number: &Self| {
+            let mut case = number.case.clone();
+            case.shift_remove("variant");
+            case
+        };
+        self.metric == other.metric
+            && self.published == other.published
+            && self.part == other.part
+            && axes(self) == axes(other)
+    }
+}

@@ -1,0 +1,21 @@
+//! Published numbers and claims, judged against results; and the pages that are made of them.
+
+mod claims;
+pub mod metric_display;
+pub mod pages;
+pub mod paper;
+
+pub use claims::{Comparison, PublishedNumber, Tally, comparison};
+
+use tresse_experiment::{LabError, Loaded, Plan};
+use tresse_lab::record::report::Report;
+use tresse_lab::runner::{self, Options, Watch};
+
+/// Runs `plan`, leaves its results in the folder, and judges the paper's claims by them.
+///
+/// # Errors
+/// If the folder cannot be written. What was written until then stays in folders `*.partial`.
+pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Result<Report, LabError> {
+    let judge = |report: &Report| claims::verdicts(&loaded.experiment, &report.profile, &report.cases);
+    runner::run(loaded, plan, options, watch, judge)
+}

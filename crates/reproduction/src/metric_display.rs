@@ -1,0 +1,113 @@
+//! Metrics for people: what each is called, and in which unit it is shown.
+
+use tresse_experiment::keys::claim_forms::FormName;
+use tresse_lab::record::claim::ClaimResult;
+
+/// How the metrics with an ending are shown.
+#[derive(Debug)]
+struct Unit {
+    ending: &'static str,
+    name: &'static str,
+    /// How many of the metric's own make one.
+    size: f64,
+    decimals: usize,
+}
+
+const UNITS: [Unit; 6] = [
+    Unit { ending: "_bps", name: "Mbit/s", size: 1e6, decimals: 1 },
+    Unit { ending: "_s", name: "ms", size: 1e-3, decimals: 3 },
+    Unit { ending: "_pkts", name: "pkt", size: 1.0, decimals: 2 },
+    Unit { ending: "_bytes", name: "MB", size: 1e6, decimals: 1 },
+    Unit { ending: "_ratio", name: "", size: 1.0, decimals: 4 },
+    Unit { ending: "", name: "", size: 1.0, decimals: 1 },
+];
+
+fn unit(metric: &str) -> &'static Unit {
+    UNITS.iter().find(|u| metric.ends_with(u.ending)).expect("every name ends with nothing")
+}
+
+/// What `metric` is called, with its unit: `goodput mean, Mbit/s`.
+pub fn name(metric: &str) -> String {
+    let unit = unit(metric);
+    let name = metric.strip_suffix(unit.ending).unwrap_or(metric).replace(['_', '.'], " ");
+    if unit.name.is_empty() { name } else { format!("{name}, {}", unit.name) }
+}
+
+/// A value of `metric` in the unit of its name.
+pub fn value(metric: &str, value: f64) -> String {
+    let unit = unit(metric);
+    format!("{:.*}", unit.decimals, value / unit.size)
+}
+
+/// A count of `metric`: whole, unless it is shown in a larger unit.
+pub fn count(metric: &str, count: u64) -> String {
+    if unit(metric).size == 1.0 { count.to_string() } else { value(metric, count as f64) }
+}
+
+/// The value by which a claim was judged, with its interval and its unit: `1.31 ± 0.05`, `402.1 ± 3.0 Mbit/s`; a step
+/// of an order in per cent. A dash if there is none.
+pub fn claim(claim: &ClaimResult) -> String {
+    let Some(value) = claim.value else { return "-".to_owned() };
+    let (size, decimals, name) = match claim.form {
+        FormName::Ratio => (1.0, 2, ""),
+        FormName::Order => (0.01, 1, "%"),
+        FormName::Jumps => (1e-3, 0, "ms"),
+        FormName::Difference | FormName::Band => {
+            let unit = unit(&claim.metric);
+            (unit.size, unit.decimals, unit.name)
+        }
+    };
+    // A ratio such as 0.0026 is not to read as nothing.
+    let is_small = value != 0.0 && (value / size).abs() < 0.1 && decimals < 4;
+    let number = |v: f64| format!("{:.*}", if is_small { 4 } else { decimals }, v / size);
+    let width = claim.ci95.map(|w| format!(" ± {}", number(w))).unwrap_or_default();
+    let name = if name.is_empty() { String::new() } else { format!(" {name}") };
+    format!("{}{width}{name}", number(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_values_have_units_for_people() {
+        for (metric, number, shown) in [
+            ("fct_mean_s", 0.012_345_6, "12.346"),
+            ("cwnd_mean_pkts", 5.25, "5.25"),
+            ("timeouts_mean", 3.0, "3.0"),
+            ("sharing_f_ratio", 0.813_8, "0.8138"),
+        ] {
+            assert_eq!(value(metric, number), shown, "{metric}");
+        }
+        for (metric, number, shown) in
+            [("goodput_p10_bps", 513_600_000, "513.6"), ("drops_pkts", 7, "7"), ("timeouts", 3, "3")]
+        {
+            assert_eq!(count(metric, number), shown, "{metric}");
+        }
+        assert_eq!(name("optimum.goodput_mean_bps"), "optimum goodput mean, Mbit/s");
+        assert_eq!(["fct_p99_s", "timeouts_max"].map(name), ["fct p99, ms", "timeouts max"]);
+    }
+
+    fn shown(form: &str, metric: &str, value: Option<f64>, ci95: Option<f64>) -> String {
+        let result = serde_json::json!({
+            "id": "c", "text": "a claim", "metric": metric, "form": form, "holds": null, "verdict": "inconclusive",
+            "value": value, "ci95": ci95, "expected": "holds",
+        });
+        claim(&serde_json::from_value(result).expect("a result"))
+    }
+
+    #[test]
+    fn claims_have_the_unit_of_their_form() {
+        for (form, metric, value, ci95, text) in [
+            ("ratio", "goodput_mean_bps", Some(1.306), Some(0.052), "1.31 ± 0.05"),
+            ("ratio", "goodput_mean_bps", Some(0.0026), None, "0.0026"),
+            ("ratio", "goodput_mean_bps", None, None, "-"),
+            ("difference", "goodput_mean_bps", Some(2e6), Some(1e5), "2.0 ± 0.1 Mbit/s"),
+            ("order", "fct_mean_s", Some(-0.125), None, "-12.5 %"),
+            ("jumps", "jct_s", Some(0.1984), None, "198 ms"),
+            ("band", "jain_ratio", Some(0.95), None, "0.9500"),
+        ] {
+            assert_eq!(shown(form, metric, value, ci95), text);
+        }
+    }
+}
