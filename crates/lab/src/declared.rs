@@ -1,7 +1,7 @@
 //! Parts that declare their parameters: as lists and pages show them, and their values in experiment files.
 
 use serde::Serialize;
-use tresse_units::{MICROSECOND, Parameter, Range, SECOND, Value};
+use tresse_units::{MICROSECOND, Parameter, Range, SECOND, Value, Whole};
 
 use crate::error::did_you_mean;
 use crate::parts::Entry;
@@ -36,7 +36,7 @@ enum RangeEntry {
 impl From<Range> for RangeEntry {
     fn from(range: Range) -> Self {
         match range {
-            Range::Whole { default, min, max } => Self::Whole { default, min, max },
+            Range::Whole(Whole { default, min, max }) => Self::Whole { default, min, max },
             Range::Choice(choices) => Self::Choice { default: choices[0], choices },
             Range::List { longest, min, max } => Self::List { default: [], longest, min, max },
         }
@@ -58,7 +58,7 @@ impl DeclaredEntry {
 /// What a parameter may be, in short: `1..=64`, `recent | second`.
 pub fn range(range: &Range) -> String {
     match range {
-        Range::Whole { min, max, .. } => format!("{min}..={max}"),
+        Range::Whole(Whole { min, max, .. }) => format!("{min}..={max}"),
         Range::Choice(choices) => choices.join(" | "),
         Range::List { min, max, .. } => format!("numbers in {min}..={max}"),
     }
@@ -95,7 +95,7 @@ pub(crate) fn setting<'a>(
         return Err(format!("{owner} has no parameter `{name}`{hint} (it has: {known})"));
     };
     let read = match (p.range, value) {
-        (Range::Whole { .. }, _) => whole(p, value)?.map(Value::Whole),
+        (Range::Whole(_), _) => whole(p, value)?.map(Value::Whole),
         (Range::Choice(_), toml::Value::String(word)) => Some(Value::Choice(word.clone())),
         (Range::List { .. }, toml::Value::Array(all)) => {
             all.iter().map(natural).collect::<Option<_>>().map(Value::List)
