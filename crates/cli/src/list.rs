@@ -141,8 +141,9 @@ fn controllers() -> Table {
         let coupled = if c.coupled() { "coupled" } else { "not coupled" };
         let second = format!("{}; {coupled}; {}", c.source(), catalogue::controllers::strongest_signals(&c));
         let parameters = c.parameters();
-        let parameters =
-            parameters.iter().map(|p| format!("{}={} ({}..={})", p.name, p.default, p.min, p.max));
+        let parameters = parameters
+            .iter()
+            .map(|p| format!("{}={} ({}..={})", p.name, p.range.default, p.range.min, p.range.max));
         let why_not = c.why_not_attachable().map(|why| format!("not in Linux: {why}"));
         for text in [second].into_iter().chain(folded(parameters)).chain(why_not) {
             table.row(vec![String::new(), text]);

@@ -23,7 +23,7 @@ impl Scheme {
         settings: impl IntoIterator<Item = (&'a str, u64)>,
     ) -> Result<Self, ParameterError> {
         let declared = controller.parameters();
-        let mut values: Box<[u64]> = declared.iter().map(|p| p.default).collect();
+        let mut values: Box<[u64]> = declared.iter().map(|p| p.range.default).collect();
         for (name, value) in settings {
             let Some(i) = declared.iter().position(|p| p.name == name) else {
                 let known: Vec<_> = declared.iter().map(|p| p.name).collect();
@@ -34,13 +34,13 @@ impl Scheme {
                 });
             };
             let p = &declared[i];
-            if !(p.min..=p.max).contains(&value) {
+            if !p.range.contains(value) {
                 return Err(ParameterError::Range {
                     controller: controller.name().to_owned(),
                     name: p.name,
                     value,
-                    min: p.min,
-                    max: p.max,
+                    min: p.range.min,
+                    max: p.range.max,
                 });
             }
             values[i] = value;

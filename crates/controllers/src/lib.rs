@@ -18,7 +18,7 @@ pub mod trace;
 pub use group::{Group, Scheme};
 pub use load::{LoadError, load};
 pub use raw::{Ack, Cause, PRIVATE_WORDS, State, Subflow};
-pub use registry::{Claim, Controller, Exception, Parameter, ParameterError, Signal, all, built_in, find};
+pub use registry::{Claim, Controller, Exception, ParameterError, Signal, all, built_in, find};
 
 /// The slow-start threshold of a subflow that has not left its first slow start, packets.
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;

@@ -4,6 +4,8 @@ use std::ffi::{CStr, c_char};
 use std::path::Path;
 use std::sync::RwLock;
 
+use tresse_units::{Parameter, Whole};
+
 use crate::CWND_LIMIT;
 use crate::declared::declared_controllers;
 use crate::header;
@@ -122,23 +124,6 @@ impl Claim {
     }
 }
 
-/// A parameter of a controller: a whole number with a default and a range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parameter {
-    /// Its name in files and on the command line.
-    pub name: &'static str,
-    /// The value it has unless it is set.
-    pub default: u64,
-    /// The smallest value.
-    pub min: u64,
-    /// The largest value.
-    pub max: u64,
-    /// The unit; empty for a pure number.
-    pub unit: &'static str,
-    /// What it does, in one sentence.
-    pub meaning: &'static str,
-}
-
 /// Why a value for a parameter was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
@@ -251,14 +236,12 @@ impl Controller {
     }
 
     /// Its parameters, in the order of their declaration.
-    pub fn parameters(&self) -> Vec<Parameter> {
+    pub fn parameters(&self) -> Vec<Parameter<Whole>> {
         raw_parameters(self.raw)
             .iter()
             .map(|p| Parameter {
                 name: string(p.name),
-                default: p.initial,
-                min: p.min,
-                max: p.max,
+                range: Whole { default: p.initial, min: p.min, max: p.max },
                 unit: string(p.unit),
                 meaning: string(p.meaning),
             })
@@ -271,10 +254,9 @@ impl Controller {
         if self.min_cwnd() == 0 {
             return Err(format!("{name}: .min_cwnd must be at least 1 packet"));
         }
-        match self.parameters().iter().find(|p| !(p.min..=p.max).contains(&p.default)) {
-            Some(p) => {
-                let range = format!("{}..={}", p.min, p.max);
-                Err(format!("{name}: the default of {}, {}, is outside {range}", p.name, p.default))
+        match self.parameters().iter().find(|p| !p.range.contains(p.range.default)) {
+            Some(Parameter { name: parameter, range: Whole { default, min, max }, .. }) => {
+                Err(format!("{name}: the default of {parameter}, {default}, is outside {min}..={max}"))
             }
             None => Ok(()),
         }

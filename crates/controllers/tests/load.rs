@@ -76,7 +76,10 @@ fn a_good_file_runs() {
     assert_eq!((gentle.source(), gentle.text()), ("none", text.as_str()));
     assert_eq!((gentle.signals(), gentle.min_cwnd()), (vec![Signal::Loss], 2));
     let [divisor] = gentle.parameters()[..] else { panic!("it has one parameter") };
-    assert_eq!((divisor.name, divisor.default, divisor.min, divisor.max), ("divisor", 4, 2, 64));
+    assert_eq!(
+        (divisor.name, divisor.range.default, divisor.range.min, divisor.range.max),
+        ("divisor", 4, 2, 64)
+    );
 
     assert!(find("gentle").is_some(), "found by its name from now on");
 

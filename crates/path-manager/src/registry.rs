@@ -1,6 +1,6 @@
 //! The path managers that there are.
 
-use tresse_units::{MICROSECOND, Parameter, Range, Value, Values};
+use tresse_units::{MICROSECOND, Parameter, Range, Value, Values, Whole};
 
 use crate::fixed::Fixed;
 use crate::mmptcp::Mmptcp;
@@ -93,7 +93,7 @@ pub fn find(name: &str) -> Option<&'static Declaration> {
 
 const SUBFLOWS: Parameter = Parameter {
     name: "subflows",
-    range: Range::Whole { default: 2, min: 1, max: MAX_SUBFLOWS },
+    range: Range::Whole(Whole { default: 2, min: 1, max: MAX_SUBFLOWS }),
     unit: "",
     meaning: "how many subflows; by address at most as many as there are address pairs",
 };
@@ -121,7 +121,7 @@ const TABLE: Parameter = Parameter {
 
 const TIMER_3: Parameter = Parameter {
     name: "timer_3",
-    range: Range::Whole { default: 10_000, min: 1, max: LONGEST },
+    range: Range::Whole(Whole { default: 10_000, min: 1, max: LONGEST }),
     unit: "us",
     meaning: "the period over which losses are counted",
 };
@@ -142,14 +142,14 @@ const TIMER_1: Parameter = Parameter {
 
 const DELTA: Parameter = Parameter {
     name: "delta",
-    range: Range::Whole { default: 200, min: 1, max: LONGEST },
+    range: Range::Whole(Whole { default: 200, min: 1, max: LONGEST }),
     unit: "us",
     meaning: "for timer_1 = fixed: its period",
 };
 
 const TIMER_2: Parameter = Parameter {
     name: "timer_2",
-    range: Range::Whole { default: 200_000, min: 1, max: LONGEST },
+    range: Range::Whole(Whole { default: 200_000, min: 1, max: LONGEST }),
     unit: "us",
     meaning: "the period after which all paths are FAST again",
 };
@@ -178,13 +178,13 @@ static ALL: &[Declaration] = &[
         parameters: &[
             Parameter {
                 name: "threshold",
-                range: Range::Whole { default: 100_000, min: 0, max: 1_000_000_000_000 },
+                range: Range::Whole(Whole { default: 100_000, min: 0, max: 1_000_000_000_000 }),
                 unit: "B",
                 meaning: "the bytes of new data after which the subflows are opened",
             },
             Parameter {
                 name: "subflows",
-                range: Range::Whole { default: 8, min: 1, max: MAX_SUBFLOWS - 1 },
+                range: Range::Whole(Whole { default: 8, min: 1, max: MAX_SUBFLOWS - 1 }),
                 unit: "",
                 meaning: "how many are opened then, besides the sprayed one",
             },
@@ -230,19 +230,19 @@ static ALL: &[Declaration] = &[
             BY,
             Parameter {
                 name: "gamma",
-                range: Range::Whole { default: 10, min: 1, max: 1_000_000 },
+                range: Range::Whole(Whole { default: 10, min: 1, max: 1_000_000 }),
                 unit: "ACKs",
                 meaning: "marked ACKs on one subflow that trigger the detection, once a connection",
             },
             Parameter {
                 name: "theta",
-                range: Range::Whole { default: 3, min: 1, max: 1_000_000 },
+                range: Range::Whole(Whole { default: 3, min: 1, max: 1_000_000 }),
                 unit: "ACKs",
                 meaning: "two subflows are alike if their marked ACKs differ by less (Table IV: 5)",
             },
             Parameter {
                 name: "delta",
-                range: Range::Whole { default: 10, min: 1, max: 100 },
+                range: Range::Whole(Whole { default: 10, min: 1, max: 100 }),
                 unit: "%",
                 meaning: "and their srtts by less than this share of the larger (Table IV: 14)",
             },

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tresse_path_manager::nstar::NStar;
 use tresse_path_manager::{By, Config, Scheme, all, find, fixed, mmptcp, opn, path_sharing};
-use tresse_units::{Range, Value};
+use tresse_units::{Range, Value, Whole};
 
 #[test]
 fn names_are_unique_sorted_and_told_of() {
@@ -50,7 +50,7 @@ fn every_parameter_counts() {
         for p in d.parameters {
             let other = |default: &Value| {
                 match p.range {
-                    Range::Whole { default, min, max } => {
+                    Range::Whole(Whole { default, min, max }) => {
                         vec![Value::Whole(if default == min { max } else { min })]
                     }
                     Range::Choice(words) => {

@@ -12,7 +12,7 @@ mod stream;
 mod text;
 mod time;
 
-pub use parameter::{Parameter, ParameterError, Range, Value, Values};
+pub use parameter::{Parameter, ParameterError, Range, Value, Values, Whole};
 pub use quantity::{Bytes, Duration, Packets, Rate};
 pub use queue::Queue;
 pub use share::{Factor, Probability};

@@ -1,30 +1,41 @@
 //! What a part of an experiment, such as a path manager, declares of its parameters, and values for them.
 
-/// A parameter of a part.
+/// A parameter of a part; one of a controller always has a [`Whole`] range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parameter {
+pub struct Parameter<R = Range> {
     /// Its name in files and on the command line.
     pub name: &'static str,
     /// What it may be, and what it is unless it is set.
-    pub range: Range,
+    pub range: R,
     /// The unit of a number; empty for a pure one.
     pub unit: &'static str,
     /// What it does, in one sentence.
     pub meaning: &'static str,
 }
 
+/// A whole number in `min..=max`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Whole {
+    /// The value unless it is set.
+    pub default: u64,
+    /// The smallest value.
+    pub min: u64,
+    /// The largest value.
+    pub max: u64,
+}
+
+impl Whole {
+    /// Whether a parameter of this range can have that value.
+    pub fn contains(&self, value: u64) -> bool {
+        (self.min..=self.max).contains(&value)
+    }
+}
+
 /// What a parameter may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Range {
-    /// A whole number in `min..=max`.
-    Whole {
-        /// The value unless it is set.
-        default: u64,
-        /// The smallest value.
-        min: u64,
-        /// The largest value.
-        max: u64,
-    },
+    /// A whole number.
+    Whole(Whole),
     /// One of these words; the first unless it is set.
     Choice(&'static [&'static str]),
     /// At most `longest` whole numbers in `min..=max`; none unless it is set.
@@ -80,7 +91,7 @@ impl Range {
     /// The value unless it is set.
     pub fn default(&self) -> Value {
         match *self {
-            Self::Whole { default, .. } => Value::Whole(default),
+            Self::Whole(whole) => Value::Whole(whole.default),
             Self::Choice(words) => Value::Choice(words[0].to_owned()),
             Self::List { .. } => Value::List(Vec::new()),
         }
@@ -89,7 +100,7 @@ impl Range {
     /// Whether a parameter of this range can have that value.
     pub fn contains(&self, value: &Value) -> bool {
         match (self, value) {
-            (Self::Whole { min, max, .. }, Value::Whole(value)) => (min..=max).contains(&value),
+            (Self::Whole(whole), Value::Whole(value)) => whole.contains(*value),
             (Self::Choice(words), Value::Choice(word)) => words.contains(&word.as_str()),
             (Self::List { longest, min, max }, Value::List(values)) => {
                 values.len() <= *longest && values.iter().all(|value| (min..=max).contains(&value))
@@ -103,7 +114,7 @@ impl std::fmt::Display for Range {
     /// What a value may be: `a whole number in 1..=64`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Whole { min, max, .. } => write!(f, "a whole number in {min}..={max}"),
+            Self::Whole(Whole { min, max, .. }) => write!(f, "a whole number in {min}..={max}"),
             Self::Choice(words) => write!(f, "one of {}", words.join(", ")),
             Self::List { longest, min, max } => {
                 write!(f, "a list of at most {longest} whole numbers in {min}..={max}")

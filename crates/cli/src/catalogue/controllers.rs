@@ -56,9 +56,9 @@ pub fn entries() -> Vec<ControllerEntry> {
                 .into_iter()
                 .map(|p| ParameterEntry {
                     name: p.name,
-                    default: p.default,
-                    min: p.min,
-                    max: p.max,
+                    default: p.range.default,
+                    min: p.range.min,
+                    max: p.range.max,
                     unit: p.unit,
                     meaning: p.meaning,
                 })
@@ -117,7 +117,7 @@ pub fn facts(c: &Controller) -> String {
         let cells = [p.unit, p.meaning].map(|text| text.replace('|', "\\|"));
         out += &format!(
             "| `{}` | {} | {}..={} | {} | {} |\n",
-            p.name, p.default, p.min, p.max, cells[0], cells[1]
+            p.name, p.range.default, p.range.min, p.range.max, cells[0], cells[1]
         );
     }
     out

@@ -217,9 +217,9 @@ fn cases(controller: Controller, scripts: usize) -> impl Iterator<Item = Case> {
 /// The defaults, both ends of each parameter's range, and the random combinations.
 fn settings(controller: Controller) -> Vec<Vec<(&'static str, u64)>> {
     let ends = controller.parameters().into_iter().flat_map(|p| {
-        let mut ends = vec![p.min, p.max];
+        let mut ends = vec![p.range.min, p.range.max];
         ends.dedup();
-        ends.retain(|&end| end != p.default);
+        ends.retain(|&end| end != p.range.default);
         ends.into_iter().map(move |end| vec![(p.name, end)])
     });
     std::iter::once(Vec::new()).chain(ends).chain(random_settings(controller)).collect()
@@ -231,7 +231,7 @@ pub fn random_settings(controller: Controller) -> Vec<Vec<(&'static str, u64)>> 
     let parameters = controller.parameters();
     let mut random = Random::new(parameters.len() as u64);
     let count = if parameters.len() > 1 { RANDOM_SETTINGS } else { 0 };
-    let mut one = || parameters.iter().map(|p| (p.name, random.within(p.min, p.max))).collect();
+    let mut one = || parameters.iter().map(|p| (p.name, random.within(p.range.min, p.range.max))).collect();
     (0..count).map(|_| one()).collect()
 }
 
@@ -248,7 +248,7 @@ struct Found {
 impl Found {
     fn with(self, script: Script, scheme: &Scheme) -> Breach {
         let declared = scheme.controller().parameters();
-        let changed = declared.iter().zip(scheme.values()).filter(|(p, value)| p.default != **value);
+        let changed = declared.iter().zip(scheme.values()).filter(|(p, value)| p.range.default != **value);
         Breach {
             invariant: self.invariant,
             message: self.message,
@@ -264,7 +264,7 @@ fn inspect(scheme: &Arc<Scheme>, script: &Script) -> Result<u64, Found> {
     let hooks = watch::watch(scheme, script)?;
     compare::determinism(scheme, script)?;
     let defaults =
-        scheme.controller().parameters().iter().map(|p| p.default).eq(scheme.values().iter().copied());
+        scheme.controller().parameters().iter().map(|p| p.range.default).eq(scheme.values().iter().copied());
     if defaults {
         compare::permutation(scheme, script)?;
         compare::single(scheme, script)?;

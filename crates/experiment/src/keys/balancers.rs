@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use tresse_fabric::{Balancing, Feedback, FlagConfig, HolnetConfig};
-use tresse_units::{MICROSECOND, Parameter, Range, Values};
+use tresse_units::{MICROSECOND, Parameter, Range, Values, Whole};
 
 use crate::keys::declared;
 
@@ -107,35 +107,35 @@ const THOUSANDTHS: &str = "1/1000";
 
 const R_MIN: Parameter = Parameter {
     name: "r_min",
-    range: Range::Whole { default: 100, min: 0, max: 999 },
+    range: Range::Whole(Whole { default: 100, min: 0, max: 999 }),
     unit: THOUSANDTHS,
     meaning: "r^out of a port whose next hop is congested (Table 2.1)",
 };
 
 const R_MAX: Parameter = Parameter {
     name: "r_max",
-    range: Range::Whole { default: 1500, min: 1001, max: 1_000_000 },
+    range: Range::Whole(Whole { default: 1500, min: 1001, max: 1_000_000 }),
     unit: THOUSANDTHS,
     meaning: "r^in of a node of which a port or its next hop is congested (Table 2.1)",
 };
 
 const FLAG: Parameter = Parameter {
     name: "flag",
-    range: Range::Whole { default: 80, min: 1, max: 100 },
+    range: Range::Whole(Whole { default: 80, min: 1, max: 100 }),
     unit: "%",
     meaning: "p_q: a port is congested from this share of its queue's limit on",
 };
 
 const PERIOD: Parameter = Parameter {
     name: "period",
-    range: Range::Whole { default: 40, min: 1, max: 1_000_000 },
+    range: Range::Whole(Whole { default: 40, min: 1, max: 1_000_000 }),
     unit: "us",
     meaning: "the time between two updates: a quarter of the RTT",
 };
 
 const KAPPA: Parameter = Parameter {
     name: "kappa",
-    range: Range::Whole { default: 50, min: 1, max: 1000 },
+    range: Range::Whole(Whole { default: 50, min: 1, max: 1000 }),
     unit: THOUSANDTHS,
     meaning: "the step of an update, the z(.) and the time step of the differential equation in one",
 };
@@ -149,7 +149,7 @@ const BY: Parameter = Parameter {
 
 const GAP: Parameter = Parameter {
     name: "gap",
-    range: Range::Whole { default: 100, min: 1, max: 1_000_000 },
+    range: Range::Whole(Whole { default: 100, min: 1, max: 1_000_000 }),
     unit: "us",
     meaning: "for by = flowlet: the pause that ends a flowlet",
 };
@@ -197,13 +197,13 @@ static ALL: &[Declaration] = &[
         parameters: &[
             Parameter {
                 name: "samples",
-                range: Range::Whole { default: 2, min: 1, max: 128 },
+                range: Range::Whole(Whole { default: 2, min: 1, max: 128 }),
                 unit: "ports",
                 meaning: "d: ports that are drawn at random for each packet",
             },
             Parameter {
                 name: "memory",
-                range: Range::Whole { default: 1, min: 0, max: 128 },
+                range: Range::Whole(Whole { default: 1, min: 0, max: 128 }),
                 unit: "ports",
                 meaning: "m: ports that are compared too because their queues were the shortest last time",
             },
@@ -238,25 +238,25 @@ static ALL: &[Declaration] = &[
 const PLB: &[Parameter] = &[
     Parameter {
         name: "cong_thresh",
-        range: Range::Whole { default: 128, min: 1, max: 256 },
+        range: Range::Whole(Whole { default: 128, min: 1, max: 256 }),
         unit: "1/256",
         meaning: "K: a round is congested if this share of its packets was marked",
     },
     Parameter {
         name: "rehash_rounds",
-        range: Range::Whole { default: 12, min: 1, max: 31 },
+        range: Range::Whole(Whole { default: 12, min: 1, max: 31 }),
         unit: "rounds",
         meaning: "N: congested rounds on end after which the hash changes",
     },
     Parameter {
         name: "idle_rehash_rounds",
-        range: Range::Whole { default: 3, min: 0, max: 31 },
+        range: Range::Whole(Whole { default: 3, min: 0, max: 31 }),
         unit: "rounds",
         meaning: "M: the same if nothing is in flight; 0: then too only after `rehash_rounds`",
     },
     Parameter {
         name: "suspend_rto",
-        range: Range::Whole { default: 60, min: 0, max: 255 },
+        range: Range::Whole(Whole { default: 60, min: 0, max: 255 }),
         unit: "s",
         meaning: "after a retransmission timeout congestion changes nothing for 1 to 2 times as long",
     },

@@ -9,7 +9,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
 use tresse_path_manager::{Declaration, Scheme, SettingError, all, find};
-use tresse_units::{ParameterError, Range, Value};
+use tresse_units::{ParameterError, Range, Value, Whole};
 
 use crate::diagnostic::did_you_mean;
 use crate::keys::declared;
@@ -36,7 +36,7 @@ impl PathManager {
     pub fn usual_subflows(&self) -> u32 {
         let declared = find(&self.name).and_then(|d| d.parameters.iter().find(|p| p.name == SUBFLOWS));
         match declared.map(|p| p.range) {
-            Some(Range::Whole { default, .. }) => default as u32,
+            Some(Range::Whole(Whole { default, .. })) => default as u32,
             _ => 1,
         }
     }

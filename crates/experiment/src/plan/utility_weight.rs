@@ -22,7 +22,7 @@ pub(crate) fn of(controller: Controller, scheme: &Scheme) -> Result<Option<u64>,
     if given("weight").is_some() {
         return Err("the utility sets the parameter weight, which is given too".into());
     }
-    let alpha = given("alpha").unwrap_or(alpha.default) as f64 / 1000.0;
+    let alpha = given("alpha").unwrap_or(alpha.range.default) as f64 / 1000.0;
     // kbit/s.
     let min_rate = given("min_rate").unwrap_or(0) as f64 * 1000.0;
     let points: Vec<(f64, f64)> = utility.points.iter().map(|&(rate, u)| (rate.0 as f64, u)).collect();
@@ -32,13 +32,13 @@ pub(crate) fn of(controller: Controller, scheme: &Scheme) -> Result<Option<u64>,
     let center = center.map_err(|e| format!("{e} (rates in bit/s)"))?;
     let base = base.map_err(|e| format!("base: {e} (rates in bit/s)"))?;
     let thousandths = (1000.0 * weight(center, base, alpha)).round();
-    if !(own.min as f64..=own.max as f64).contains(&thousandths) {
+    if !(own.range.min as f64..=own.range.max as f64).contains(&thousandths) {
         return Err(format!(
             "the weight of these points beside a base of {} is {}, outside {} to {}",
             utility.base,
             thousandths / 1000.0,
-            own.min as f64 / 1000.0,
-            own.max as f64 / 1000.0
+            own.range.min as f64 / 1000.0,
+            own.range.max as f64 / 1000.0
         ));
     }
     Ok(Some(thousandths as u64))

@@ -77,7 +77,7 @@ pub(super) fn no_fluid(carrier: &Carrier, error: &FluidError) -> String {
 /// A scheme with the parameters that differ from their defaults: one of them is the reason.
 fn named(carrier: &Carrier) -> String {
     let declared = carrier.controllers.controller().parameters();
-    let set = declared.iter().zip(carrier.controllers.values()).filter(|(p, v)| **v != p.default);
+    let set = declared.iter().zip(carrier.controllers.values()).filter(|(p, v)| **v != p.range.default);
     let set: Vec<String> = set
         .map(|(p, v)| match p.unit.strip_prefix("1/") {
             Some(parts) => format!("{} = {v}/{parts}", p.name),

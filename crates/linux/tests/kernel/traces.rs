@@ -107,7 +107,7 @@ fn both_builds_agree_on_parameters() {
     }
     on_two_threads(controllers(), |controller| {
         for p in controller.parameters() {
-            for value in [p.min, p.max] {
+            for value in [p.range.min, p.range.max] {
                 let scheme = Scheme::new(controller, [(p.name, value)]).expect("it lies in the range");
                 compare(scheme, SCRIPTS_AT_ENDS);
             }

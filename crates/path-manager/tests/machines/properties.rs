@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tresse_path_manager::{Ack, Action, Opening, Pair, Priority, Route, Scheme, Sent, all};
-use tresse_units::{NEVER, Range, Time, Value};
+use tresse_units::{NEVER, Range, Time, Value, Whole};
 
 use crate::common::{Host, US};
 
@@ -36,8 +36,8 @@ fn any_scheme() -> impl Strategy<Value = Scheme> {
         let mut settings = vec![];
         for (p, pick) in declaration.parameters.iter().zip(picks) {
             let value = match (p.range, pick) {
-                (Range::Whole { min, .. }, 0) => Value::Whole(min),
-                (Range::Whole { max, .. }, 1) => Value::Whole(max),
+                (Range::Whole(Whole { min, .. }), 0) => Value::Whole(min),
+                (Range::Whole(Whole { max, .. }), 1) => Value::Whole(max),
                 (Range::Choice(words), pick) => {
                     Value::Choice(words[usize::from(pick) % words.len()].to_owned())
                 }
