@@ -24,7 +24,7 @@
  * cut, whose round an ACK counts for, and a drop in the host's own queue, which is never ignored. The
  * thesis does not evaluate O-DCTCP. Half of a round's packets must be marked before a window shrinks, and
  * then it loses a quarter of itself or more, where DCTCP cuts soon and little: queues rise further
- * above K and fall further below it (crates/sim/tests/snapshots: 11 packets on average for K = 20, where
+ * above K and fall further below it (crates/sim/tests/it/snapshots: 11 packets on average for K = 20, where
  * DCTCP holds 20).
  */
 #include "dctcp_alpha.h"

@@ -1,13 +1,15 @@
 //! Fluid models against packets, on two links: the tables of "Fluid and packets" in `docs/optimum.md`.
 
-#[path = "../../../sim/tests/common/mod.rs"]
+#[allow(dead_code)] // A part of it is used here.
+#[path = "../../../sim/tests/it/common/mod.rs"]
 mod common;
 mod cycles;
 mod links;
-#[path = "../../../optimum/tests/networks/mod.rs"]
+#[allow(dead_code)] // As above.
+#[path = "../../../optimum/tests/it/networks/mod.rs"]
 mod networks;
 mod page;
-#[path = "../../../optimum/tests/walk/mod.rs"]
+#[path = "../../../optimum/tests/it/walk/mod.rs"]
 mod walk;
 
 use std::fmt::Write as _;

@@ -1,0 +1,20 @@
+//! Whole simulations of small networks.
+
+mod balancers;
+mod closed_forms;
+mod common;
+mod conservation;
+mod dctcp_queue;
+mod determinism;
+mod ends;
+mod fairness;
+mod handshake;
+mod holnet;
+mod managers;
+mod plb;
+mod reno_sawtooth;
+mod rtts;
+mod scenarios;
+mod shift;
+mod timers;
+mod utilisation;

@@ -1,0 +1,18 @@
+//! Senders and receivers without a network: what one packet, ACK or timer does.
+
+mod delayed_ack;
+mod delivery;
+mod ecn;
+mod gro;
+mod pacing;
+mod pipe;
+mod plb;
+mod prr;
+mod rack;
+mod receiver;
+mod recovery;
+mod rounds;
+mod rtt;
+mod scheduler;
+mod subflows;
+mod wishes;

@@ -1,0 +1,19 @@
+//! Patterns, sizes and tasks.
+
+mod collective;
+mod common;
+mod distributions;
+mod goal;
+mod halves;
+mod ideal;
+mod jobs;
+mod on_off;
+mod permutation;
+mod poisson;
+mod rack_to_rack;
+mod random;
+mod rounds;
+mod sizes;
+mod spread;
+mod strata;
+mod tasks;
