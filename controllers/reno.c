@@ -27,12 +27,10 @@ CONTROLLER(reno,
 	.source = "RFC 5681 §3.1",
 	WINDOW);
 
-CONTROLLER(newreno,
+ALIAS(newreno, reno,
 	.title = "Reno under the name that papers give it beside NewReno's recovery",
-	.source = "RFC 5681 §3.1, RFC 6582",
-	WINDOW);
+	.source = "RFC 5681 §3.1, RFC 6582");
 
-CONTROLLER(uncoupled,
+ALIAS(uncoupled, reno,
 	.title = "Reno under the name of the uncoupled reference: a TCP of its own on each subflow",
-	.source = "RFC 5681 §3.1; THESIS (3.11) with omega = 1",
-	WINDOW);
+	.source = "RFC 5681 §3.1; THESIS (3.11) with omega = 1");

@@ -36,12 +36,10 @@ CONTROLLER(semicoupled,
 	.source = "THESIS Table 3.1; Peng et al., ToN 2016",
 	COUPLED_WINDOW);
 
-CONTROLLER(emptcp,
+ALIAS(emptcp, semicoupled,
 	.title = "EMPTCP: Semicoupled under the name of the thesis's chapter 4",
-	.source = "THESIS (4.1)",
-	COUPLED_WINDOW);
+	.source = "THESIS (4.1)");
 
-CONTROLLER(eutcp1,
+ALIAS(eutcp1, semicoupled,
 	.title = "EUTCP(1): Semicoupled as the first of the EUTCP family",
-	.source = "THESIS (3.9), (3.10)",
-	COUPLED_WINDOW);
+	.source = "THESIS (3.9), (3.10)");

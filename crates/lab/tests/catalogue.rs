@@ -65,8 +65,9 @@ fn page(controllers: &[Controller]) -> String {
     for c in controllers {
         write!(page, "\n## {}\n\n{}\n", c.name(), catalogue::facts(c)).expect("a string");
         let (_, declared) = files.iter().find(|(file, _)| *file == c.source_file()).expect("it has a file");
-        // One comment heads a file of several.
-        match declared[0].name() {
+        // One comment heads a file of several, and of several names.
+        let first = declared.iter().find(|c| c.alias_of().is_none()).expect("not all are second names");
+        match first.name() {
             first if first == c.name() => page += &catalogue::header(c),
             first => writeln!(page, "Its file's header stands at [{first}](#{first}).").expect("a string"),
         }

@@ -38,7 +38,7 @@ pub fn fails(command: &mut Command, code: i32) -> String {
 pub fn own_controller() -> String {
     let reno = include_str!("../../../../controllers/reno.c");
     let window = include_str!("../../../../controllers/window.h");
-    let aliases = reno.find("CONTROLLER(newreno").expect("Reno has other names");
+    let aliases = reno.find("ALIAS(").expect("Reno has other names");
     reno[..aliases].replace("#include \"window.h\"", window).replace("CONTROLLER(reno", "CONTROLLER(mine")
 }
 
