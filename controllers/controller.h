@@ -162,6 +162,12 @@ struct controller {
 	void (*timeout)(struct subflow *s);
 };
 
+/* A second name for a controller, with a title and a source of its own; all else is the controller's. */
+struct alias {
+	const struct controller *of;
+	const char *name, *title, *source;
+};
+
 /*
  * Parameters are declared once, before the hooks:
  *
@@ -189,6 +195,7 @@ struct controller {
  * the siblings are reached.
  *
  *   CONTROLLER(name, …)      the declaration from which every host, list and page is fed
+ *   ALIAS(name, of, …)       a second name, of the controller `of` of the same file
  *   PARAMETER(s, name)       a parameter's value
  *   place_of(s)              the subflow's number in its connection, 0 = the first that was made
  *   FOR_EACH_SUBFLOW(p, s)   a loop over the connection's subflows, each as a struct peer p: the own
@@ -204,6 +211,11 @@ struct controller {
 #define CONTROLLER(id, ...)                                                    \
 	static const struct controller tresse_controller_##id __attribute__((unused)) = { \
 		.abi = TRESSE_CONTROLLER_ABI, .name = #id, __VA_ARGS__         \
+	}
+/* The program is the controller's, whatever name it is registered under. */
+#define ALIAS(id, first, ...)                                                  \
+	static const struct alias tresse_alias_##id __attribute__((unused)) = { \
+		.of = &tresse_controller_##first, .name = #id, __VA_ARGS__     \
 	}
 
 /* Read-only data, set before the program is loaded: the verifier knows each as a constant. */
@@ -253,6 +265,10 @@ _Static_assert(sizeof(struct subflow) == 32 + 8 + 8 * PRIVATE_WORDS + sizeof(voi
 #define CONTROLLER(id, ...)                                                    \
 	const struct controller tresse_##id = {                                \
 		.abi = TRESSE_CONTROLLER_ABI, .name = #id, __VA_ARGS__         \
+	}
+#define ALIAS(id, first, ...)                                                  \
+	const struct alias tresse_##id = {                                     \
+		.of = &tresse_##first, .name = #id, __VA_ARGS__                \
 	}
 
 #define PARAMETER(s, name) ((s)->parameters[parameter_##name])

@@ -18,16 +18,12 @@
  * RTT sample grows as Reno's. The thesis says nothing of marks: one is answered as a loss.
  */
 #include "coupled.h"
+#include "window.h"
 
-struct coupled_t31 {
-	u64 credit; /* fraction of a packet still to add, Q48 */
-};
-DECLARE_STATE(struct coupled_t31)
-
-static u64 coupled_t31_increase(const struct subflow *s)
+static u64 increase(const struct subflow *s)
 {
 	u64 reno = reno_increase(s);
-	u64 total, increase;
+	u64 total, share;
 	u32 base;
 
 	if (!s->srtt)
@@ -36,31 +32,11 @@ static u64 coupled_t31_increase(const struct subflow *s)
 	total = total_rate(s, base);
 	if (!total)
 		return reno;
-	increase = share_increase(s, base, total);
-	return increase < reno ? increase : reno;
-}
-
-static void coupled_t31_grow(struct subflow *s, const struct ack *a)
-{
-	u32 left = slow_start(s, a->delivered);
-
-	if (left)
-		raise_window(s, &state_of(s)->credit, left, coupled_t31_increase(s));
-}
-
-static u32 coupled_t31_congestion(struct subflow *s, enum cause cause)
-{
-	state_of(s)->credit = 0;
-	return half_window(s);
+	share = share_increase(s, base, total);
+	return share < reno ? share : reno;
 }
 
 CONTROLLER(coupled_t31,
 	.title = "Fully coupled increases: the thesis's line for LIA, as printed",
 	.source = "THESIS Table 3.1, LIA (Coupled)",
-	.signals = SIGNAL_LOSS,
-	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS,
-	.coupled = 1,
-	.min_cwnd = 2,
-	.single = "reno",
-	.grow = coupled_t31_grow,
-	.congestion = coupled_t31_congestion);
+	COUPLED_WINDOW);

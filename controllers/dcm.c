@@ -75,24 +75,20 @@ static void dcm_timeout(struct subflow *s)
 	dctcp_alpha_timeout(&state_of(s)->estimate);
 }
 
-/* Common to the two names below. */
-#define DCM                                                                    \
-	.source = "KH slides 6 and 8",                                         \
-	.signals = SIGNAL_LOSS | SIGNAL_ECN | SIGNAL_CE_EXACT,                 \
-	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS,                     \
-	.coupled = 1,                                                          \
-	.min_cwnd = 1,                                                         \
-	WITH_PARAMETERS,                                                       \
-	.init = dcm_init,                                                      \
-	.ack = dcm_ack,                                                        \
-	.grow = dcm_grow,                                                      \
-	.congestion = dcm_congestion,                                          \
-	.timeout = dcm_timeout
-
 CONTROLLER(dcm,
 	.title = "DCM: LIA's increase and DCTCP's cut",
-	DCM);
+	.source = "KH slides 6 and 8",
+	.signals = SIGNAL_LOSS | SIGNAL_ECN | SIGNAL_CE_EXACT,
+	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS,
+	.coupled = 1,
+	.min_cwnd = 1,
+	WITH_PARAMETERS,
+	.init = dcm_init,
+	.ack = dcm_ack,
+	.grow = dcm_grow,
+	.congestion = dcm_congestion,
+	.timeout = dcm_timeout);
 
-CONTROLLER(dcmptcp,
+ALIAS(dcmptcp, dcm,
 	.title = "DCM under the name that its slides give it; not the DCMPTCP of Dong et al.",
-	DCM);
+	.source = "KH slides 6 and 8");

@@ -18,38 +18,18 @@
  * mark is answered as a loss.
  */
 #include "weights.h"
+#include "window.h"
 
 #define PARAMETERS(P) RULE_PARAMETER(P, 3)
 DECLARE_PARAMETERS
 
-struct ewtcp {
-	u64 credit; /* fraction of a packet still to add, Q48 */
-};
-DECLARE_STATE(struct ewtcp)
-
-static void ewtcp_grow(struct subflow *s, const struct ack *a)
+static u64 increase(const struct subflow *s)
 {
-	u32 left = slow_start(s, a->delivered);
-
-	if (left)
-		raise_window(s, &state_of(s)->credit, left,
-			     weighted_increase(s, weight_by_rule(s, PARAMETER(s, rule))));
-}
-
-static u32 ewtcp_congestion(struct subflow *s, enum cause cause)
-{
-	state_of(s)->credit = 0;
-	return half_window(s);
+	return weighted_increase(s, weight_by_rule(s, PARAMETER(s, rule)));
 }
 
 CONTROLLER(ewtcp,
 	.title = "EWTCP: equally weighted TCPs, none looking at the others' windows",
 	.source = "Honda et al., PFLDNeT 2009; THESIS Table 3.1",
-	.signals = SIGNAL_LOSS,
-	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS,
-	.coupled = 1,
-	.min_cwnd = 2,
-	.single = "reno",
 	WITH_PARAMETERS,
-	.grow = ewtcp_grow,
-	.congestion = ewtcp_congestion);
+	COUPLED_WINDOW);

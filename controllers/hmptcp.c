@@ -23,41 +23,21 @@
  */
 #include "coupled.h"
 #include "weights.h"
+#include "window.h"
 
 #define PARAMETERS(P) PLACE_PARAMETERS(P)
 DECLARE_PARAMETERS
 
-struct hmptcp {
-	u64 credit; /* fraction of a packet still to add, Q48 */
-};
-DECLARE_STATE(struct hmptcp)
-
-static void hmptcp_grow(struct subflow *s, const struct ack *a)
+static u64 increase(const struct subflow *s)
 {
-	u32 left = slow_start(s, a->delivered);
-	u64 equal, weighted;
+	u64 equal = semicoupled_increase(s);
+	u64 weighted = weighted_increase(s, WEIGHT_BY_PLACE(s));
 
-	if (!left)
-		return;
-	equal = semicoupled_increase(s);
-	weighted = weighted_increase(s, WEIGHT_BY_PLACE(s));
-	raise_window(s, &state_of(s)->credit, left, weighted > equal ? weighted : equal);
-}
-
-static u32 hmptcp_congestion(struct subflow *s, enum cause cause)
-{
-	state_of(s)->credit = 0;
-	return half_window(s);
+	return weighted > equal ? weighted : equal;
 }
 
 CONTROLLER(hmptcp,
 	.title = "H-MPTCP: the larger increase of EMPTCP and WMPTCP, with weights for prices",
 	.source = "THESIS (4.3)-(4.5)",
-	.signals = SIGNAL_LOSS,
-	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS,
-	.coupled = 1,
-	.min_cwnd = 2,
-	.single = "reno",
 	WITH_PARAMETERS,
-	.grow = hmptcp_grow,
-	.congestion = hmptcp_congestion);
+	COUPLED_WINDOW);

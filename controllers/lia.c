@@ -19,33 +19,14 @@
  * 2^-48 packets.
  */
 #include "coupled.h"
+#include "window.h"
 
-struct lia {
-	u64 credit; /* fraction of a packet still to add, Q48 */
-};
-DECLARE_STATE(struct lia)
-
-static void lia_grow(struct subflow *s, const struct ack *a)
+static u64 increase(const struct subflow *s)
 {
-	u32 left = slow_start(s, a->delivered);
-
-	if (left)
-		raise_window(s, &state_of(s)->credit, left, lia_increase(s));
-}
-
-static u32 lia_congestion(struct subflow *s, enum cause cause)
-{
-	state_of(s)->credit = 0;
-	return half_window(s);
+	return lia_increase(s);
 }
 
 CONTROLLER(lia,
 	.title = "LIA: Multipath TCP's linked increases",
 	.source = "RFC 6356 §3",
-	.signals = SIGNAL_LOSS,
-	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS,
-	.coupled = 1,
-	.min_cwnd = 2,
-	.single = "reno",
-	.grow = lia_grow,
-	.congestion = lia_congestion);
+	COUPLED_WINDOW);

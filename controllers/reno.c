@@ -15,41 +15,22 @@
  * the name `uncoupled` too. `newreno` is what the papers call the same controller beside a recovery by
  * RFC 6582.
  */
-#include "controller.h"
+#include "window.h"
 
-struct reno {
-	u64 credit; /* fraction of a packet still to add, Q48 */
-};
-DECLARE_STATE(struct reno)
-
-static void reno_grow(struct subflow *s, const struct ack *a)
+static u64 increase(const struct subflow *s)
 {
-	u32 left = slow_start(s, a->delivered);
-
-	if (left)
-		raise_window(s, &state_of(s)->credit, left, reno_increase(s));
+	return reno_increase(s);
 }
-
-static u32 reno_congestion(struct subflow *s, enum cause cause)
-{
-	state_of(s)->credit = 0;
-	return half_window(s);
-}
-
-/* Common to the names below. */
-#define RENO .signals = SIGNAL_LOSS, .min_cwnd = 2, .grow = reno_grow, .congestion = reno_congestion
 
 CONTROLLER(reno,
 	.title = "Reno: one packet more a round, half the window on congestion",
 	.source = "RFC 5681 §3.1",
-	RENO);
+	WINDOW);
 
-CONTROLLER(newreno,
+ALIAS(newreno, reno,
 	.title = "Reno under the name that papers give it beside NewReno's recovery",
-	.source = "RFC 5681 §3.1, RFC 6582",
-	RENO);
+	.source = "RFC 5681 §3.1, RFC 6582");
 
-CONTROLLER(uncoupled,
+ALIAS(uncoupled, reno,
 	.title = "Reno under the name of the uncoupled reference: a TCP of its own on each subflow",
-	.source = "RFC 5681 §3.1; THESIS (3.11) with omega = 1",
-	RENO);
+	.source = "RFC 5681 §3.1; THESIS (3.11) with omega = 1");

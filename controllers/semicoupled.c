@@ -24,42 +24,22 @@
  * RTT sample grows as Reno's.
  */
 #include "coupled.h"
+#include "window.h"
 
-struct semicoupled {
-	u64 credit; /* fraction of a packet still to add, Q48 */
-};
-DECLARE_STATE(struct semicoupled)
-
-static void semicoupled_grow(struct subflow *s, const struct ack *a)
+static u64 increase(const struct subflow *s)
 {
-	u32 left = slow_start(s, a->delivered);
-
-	if (left)
-		raise_window(s, &state_of(s)->credit, left, semicoupled_increase(s));
+	return semicoupled_increase(s);
 }
-
-static u32 semicoupled_congestion(struct subflow *s, enum cause cause)
-{
-	state_of(s)->credit = 0;
-	return half_window(s);
-}
-
-#define SEMICOUPLED                                                            \
-	.signals = SIGNAL_LOSS, .claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS, \
-	.coupled = 1, .min_cwnd = 2, .single = "reno",                         \
-	.grow = semicoupled_grow, .congestion = semicoupled_congestion
 
 CONTROLLER(semicoupled,
 	.title = "Semicoupled: one packet a round, shared by the subflows' rates",
 	.source = "THESIS Table 3.1; Peng et al., ToN 2016",
-	SEMICOUPLED);
+	COUPLED_WINDOW);
 
-CONTROLLER(emptcp,
+ALIAS(emptcp, semicoupled,
 	.title = "EMPTCP: Semicoupled under the name of the thesis's chapter 4",
-	.source = "THESIS (4.1)",
-	SEMICOUPLED);
+	.source = "THESIS (4.1)");
 
-CONTROLLER(eutcp1,
+ALIAS(eutcp1, semicoupled,
 	.title = "EUTCP(1): Semicoupled as the first of the EUTCP family",
-	.source = "THESIS (3.9), (3.10)",
-	SEMICOUPLED);
+	.source = "THESIS (3.9), (3.10)");

@@ -17,37 +17,18 @@
  * §3.3.1). The thesis says nothing of marks: one is answered as a loss.
  */
 #include "weights.h"
+#include "window.h"
 
 #define PARAMETERS(P) PLACE_PARAMETERS(P)
 DECLARE_PARAMETERS
 
-struct wmptcp {
-	u64 credit; /* fraction of a packet still to add, Q48 */
-};
-DECLARE_STATE(struct wmptcp)
-
-static void wmptcp_grow(struct subflow *s, const struct ack *a)
+static u64 increase(const struct subflow *s)
 {
-	u32 left = slow_start(s, a->delivered);
-
-	if (left)
-		raise_window(s, &state_of(s)->credit, left, weighted_increase(s, WEIGHT_BY_PLACE(s)));
-}
-
-static u32 wmptcp_congestion(struct subflow *s, enum cause cause)
-{
-	state_of(s)->credit = 0;
-	return half_window(s);
+	return weighted_increase(s, WEIGHT_BY_PLACE(s));
 }
 
 CONTROLLER(wmptcp,
 	.title = "WMPTCP: TCPs of given weights, so that a path's price can count",
 	.source = "THESIS (4.2)",
-	.signals = SIGNAL_LOSS,
-	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS,
-	.coupled = 1,
-	.min_cwnd = 2,
-	.single = "reno",
 	WITH_PARAMETERS,
-	.grow = wmptcp_grow,
-	.congestion = wmptcp_congestion);
+	COUPLED_WINDOW);

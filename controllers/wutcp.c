@@ -13,9 +13,10 @@
  * whole window (at 1/4 it is 1.14 windows): the window becomes 2 packets, the smallest (THESIS §3.3.1).
  * The cut is the pace of slow start in another dress, for 1 - 3^(1 - omega)/2 is that pace less 1/2.
  *
- * The thesis tries 1/sqrt(m), 1/m and 1/m^2 for m subflows and finds 1/m fair to TCP: the default, rule 2.
- * Only subflows with an RTT sample count for m, and the own one. omega sets a weight instead. (3.11) lets
- * every subflow have its own, but the thesis tried equal ones only; wmptcp.c has a weight for each.
+ * The thesis tries 1/sqrt(m), 1/m and 1/m^2 for m subflows and finds 1/m fair to TCP: the default
+ * (rule = 2). Only subflows with an RTT sample count for m, and the own one. omega sets a weight instead.
+ * (3.11) lets every subflow have its own, but the thesis tried equal ones only; wmptcp.c has a weight for
+ * each.
  *
  * Slow start is exact to 1e-5: a packet that finds the window, with its fraction, below ssthresh is worth
  * the same as all others there. "In slow start" is a window below ssthresh.

@@ -31,13 +31,18 @@ fn main() {
     for path in &sources {
         let text = fs::read_to_string(path).expect("a controller's file is UTF-8");
         let file = Path::new("controllers").join(path.file_name().expect("a file has a name"));
-        for name in declared_controllers(&text) {
-            writeln!(externs, "    static tresse_{name}: RawController;").expect("writing to a string");
-            writeln!(
-                registry,
-                "    BuiltIn {{ raw: unsafe {{ &tresse_{name} }}, source_file: {file:?}, text: include_str!({path:?}) }},"
-            )
-            .expect("writing to a string");
+        for (kind, raw, of_kind) in
+            [("CONTROLLER", "RawController", "Controller"), ("ALIAS", "RawAlias", "Alias")]
+        {
+            for name in declared(kind, &text) {
+                writeln!(externs, "    static tresse_{name}: {raw};").expect("writing to a string");
+                writeln!(
+                    registry,
+                    "    BuiltIn {{ declaration: Declaration::{of_kind}(unsafe {{ &tresse_{name} }}), \
+                     source_file: {file:?}, text: include_str!({path:?}) }},"
+                )
+                .expect("writing to a string");
+            }
         }
     }
     registry.push_str("];\n");

@@ -49,11 +49,11 @@ impl Build {
 
     /// Every controller's name, with the objects of its hooks and of its traces; on all cores.
     fn controllers(&self) -> Vec<(String, PathBuf, PathBuf)> {
-        let declared = |source: PathBuf| {
+        let of_file = |source: PathBuf| {
             let text = fs::read_to_string(&source).expect("a controller is UTF-8");
-            declared_controllers(&text).into_iter().map(move |name| (source.clone(), name))
+            declared("CONTROLLER", &text).into_iter().map(move |name| (source.clone(), name))
         };
-        let all: Vec<_> = files(&self.controllers, "c").into_iter().flat_map(declared).collect();
+        let all: Vec<_> = files(&self.controllers, "c").into_iter().flat_map(of_file).collect();
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let objects = |(source, name): &(PathBuf, String)| {
             let of = |program| self.object(program, Some((source, name)));

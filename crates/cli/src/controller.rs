@@ -119,11 +119,17 @@ pub fn controller(name: &str) -> Result<Controller, Failure> {
             known.join(", ")
         )));
     }
-    match controllers::load(Path::new(name))?.as_slice() {
-        [c] => Ok(*c),
+    let only = declared_in(name)?;
+    controllers::load(Path::new(name))?;
+    Ok(controllers::find(&only).expect("it is loaded"))
+}
+
+/// The name of the one controller that `file` declares.
+pub fn declared_in(file: &str) -> Result<String, Failure> {
+    match controllers::declared_in(Path::new(file))?.as_slice() {
+        [name] => Ok(name.clone()),
         several => {
-            let names: Vec<_> = several.iter().map(Controller::name).collect();
-            Err(Failure::Input(format!("{name} declares {}: a trace plays one", names.join(" and "))))
+            Err(Failure::Input(format!("{file} declares {}: it must be one here", several.join(" and "))))
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use tresse_controllers::Scheme;
 use tresse_linux::attach::{Changed, Default};
 
-use crate::controller::{controller, settings};
+use crate::controller::{controller, declared_in, settings};
 use crate::table::Table;
 use crate::{Failure, print_json};
 
@@ -49,7 +49,7 @@ pub struct AttachArgs {
 /// default is not known still names the controller. Sockets that use it keep it until they close.
 #[derive(Debug, clap::Args)]
 pub struct DetachArgs {
-    /// The controller, or its name in the kernel
+    /// The controller as `attach` was given it (a name, or a C file), or its name in the kernel
     controller: String,
     /// Give CUBIC, or else Reno, to namespaces that still name it
     #[arg(long)]
@@ -88,7 +88,12 @@ pub fn attach(args: &AttachArgs) -> Result<(), Failure> {
 }
 
 pub fn detach(args: &DetachArgs) -> Result<(), Failure> {
-    let report = tresse_linux::detach(&args.controller, args.force)?;
+    // The names that `attach` takes, and those in the kernel.
+    let name = match &args.controller {
+        file if file.ends_with(".c") => declared_in(file)?,
+        name => name.clone(),
+    };
+    let report = tresse_linux::detach(&name, args.force)?;
     if args.json {
         return print_report("tresse/detach/1", &report);
     }

@@ -5,9 +5,10 @@ use std::process::Command;
 use std::{fs, io};
 
 use crate::Controller;
-use crate::declared::declared_controllers;
-use crate::raw::{ABI, RawController};
+use crate::declared::declared;
+use crate::raw::{ABI, RawAlias, RawController};
 use crate::registry;
+use crate::registry::Declaration;
 use crate::registry::generated::HEADERS;
 
 /// Why a controller's file could not be used.
@@ -72,18 +73,34 @@ pub enum LoadError {
     },
 }
 
+/// The names of the controllers that `path` declares, at least one, without compiling it; second names
+/// (`ALIAS`) are left out.
+///
+/// # Errors
+/// If the file cannot be read or declares no controller.
+pub fn declared_in(path: &Path) -> Result<Vec<String>, LoadError> {
+    read(path).map(|(_, names)| names)
+}
+
+/// The text of `path` and the names of the controllers in it.
+fn read(path: &Path) -> Result<(String, Vec<String>), LoadError> {
+    let text = fs::read_to_string(path).map_err(|error| LoadError::Read { path: path.to_owned(), error })?;
+    let names = declared("CONTROLLER", &text);
+    if names.is_empty() {
+        return Err(LoadError::NoDeclaration { path: path.to_owned() });
+    }
+    Ok((text, names))
+}
+
 /// Compiles `path` with the system's `cc` and loads what it declares; [`crate::find`]
 /// knows it from then on. The code stays loaded until the process ends.
 ///
 /// # Errors
 /// If the file cannot be read, declares no controller, or does not compile.
 pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
-    let text = fs::read_to_string(path).map_err(|error| LoadError::Read { path: path.to_owned(), error })?;
-    let names = declared_controllers(&text);
-    if names.is_empty() {
-        return Err(LoadError::NoDeclaration { path: path.to_owned() });
-    }
-    if let Some(name) = names.iter().find(|name| registry::find(name).is_some()) {
+    let (text, names) = read(path)?;
+    let aliases = declared("ALIAS", &text);
+    if let Some(name) = names.iter().chain(&aliases).find(|name| registry::find(name).is_some()) {
         return Err(LoadError::Taken { path: path.to_owned(), name: name.clone() });
     }
     let machine = |what| move |error| LoadError::Machine { what, error };
@@ -116,21 +133,27 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
     let library: &'static libloading::Library = Box::leak(Box::new(library));
     let text: &'static str = Box::leak(text.into_boxed_str());
     let file: &'static Path = Box::leak(path.to_owned().into_boxed_path());
-    let controllers: Vec<Controller> = names
-        .iter()
-        .map(|name| {
-            // SAFETY: `CONTROLLER(name, …)` defines `tresse_name` with this type.
-            let raw: &'static RawController = unsafe {
-                *library
-                    .get::<&'static RawController>(format!("tresse_{name}\0").as_bytes())
-                    .map_err(failed)?
-            };
-            if raw.abi != ABI {
-                let message =
-                    format!("the controller.h beside it has ABI {}; this program has {ABI}", raw.abi);
+    // SAFETY: `CONTROLLER(name, …)` defines `tresse_name` with this type.
+    let controllers = names.iter().map(|name| unsafe {
+        library
+            .get::<&'static RawController>(format!("tresse_{name}\0").as_bytes())
+            .map(|raw| Declaration::Controller(*raw))
+    });
+    // SAFETY: `ALIAS(name, of, …)` defines `tresse_name` with this type.
+    let aliases = aliases.iter().map(|name| unsafe {
+        library
+            .get::<&'static RawAlias>(format!("tresse_{name}\0").as_bytes())
+            .map(|raw| Declaration::Alias(*raw))
+    });
+    let controllers: Vec<Controller> = controllers
+        .chain(aliases)
+        .map(|declaration| {
+            let controller = Controller::new(declaration.map_err(failed)?, text, Some(file));
+            let abi = controller.raw.abi;
+            if abi != ABI {
+                let message = format!("the controller.h beside it has ABI {abi}; this program has {ABI}");
                 return Err(LoadError::Declaration { path: path.to_owned(), message });
             }
-            let controller = Controller::new(raw, text, Some(file));
             controller
                 .check()
                 .map_err(|message| LoadError::Declaration { path: path.to_owned(), message })?;

@@ -181,7 +181,20 @@ pub(crate) struct RawController {
     pub timeout: Option<unsafe extern "C" fn(*mut Subflow)>,
 }
 
+/// A second name for a controller; `struct alias`.
+#[repr(C)]
+pub(crate) struct RawAlias {
+    pub of: &'static RawController,
+    pub name: *const c_char,
+    pub title: *const c_char,
+    pub source: *const c_char,
+}
+
 // SAFETY: a declaration is constant data and functions without state of their own.
 unsafe impl Sync for RawController {}
 // SAFETY: as above.
 unsafe impl Send for RawController {}
+// SAFETY: constant data.
+unsafe impl Sync for RawAlias {}
+// SAFETY: as above.
+unsafe impl Send for RawAlias {}

@@ -7,25 +7,32 @@ use std::sync::RwLock;
 use tresse_units::{Parameter, Whole};
 
 use crate::CWND_LIMIT;
-use crate::declared::declared_controllers;
 use crate::header;
-use crate::raw::{Cause, IGNORE_MARK, RawController, RawParameter};
+use crate::raw::{Cause, IGNORE_MARK, RawAlias, RawController, RawParameter};
+
+/// What one `CONTROLLER(…)` or `ALIAS(…)` declares.
+#[derive(Clone, Copy)]
+pub(crate) enum Declaration {
+    Controller(&'static RawController),
+    Alias(&'static RawAlias),
+}
 
 pub(crate) struct BuiltIn {
-    raw: &'static RawController,
+    declaration: Declaration,
     source_file: &'static str,
     text: &'static str,
 }
 
 pub(crate) mod generated {
-    use super::{BuiltIn, RawController};
+    use super::{BuiltIn, Declaration, RawAlias, RawController};
     include!(concat!(env!("OUT_DIR"), "/registry.rs"));
 }
 
-/// A controller: its declaration and its hooks.
+/// A controller, under its own name or a second one: its declaration and its hooks.
 #[derive(Clone, Copy)]
 pub struct Controller {
     pub(crate) raw: &'static RawController,
+    alias: Option<&'static RawAlias>,
     text: &'static str,
     file: Option<&'static Path>,
 }
@@ -154,23 +161,27 @@ pub enum ParameterError {
 }
 
 impl Controller {
-    pub(crate) fn new(raw: &'static RawController, text: &'static str, file: Option<&'static Path>) -> Self {
-        Self { raw, text, file }
+    pub(crate) fn new(declaration: Declaration, text: &'static str, file: Option<&'static Path>) -> Self {
+        let (raw, alias) = match declaration {
+            Declaration::Controller(raw) => (raw, None),
+            Declaration::Alias(alias) => (alias.of, Some(alias)),
+        };
+        Self { raw, alias, text, file }
     }
 
-    /// The name, as in `CONTROLLER(name, …)`.
+    /// The name, as in `CONTROLLER(name, …)` or `ALIAS(name, of, …)`.
     pub fn name(&self) -> &'static str {
-        string(self.raw.name)
+        string(self.alias.map_or(self.raw.name, |alias| alias.name))
     }
 
     /// One line on what it does.
     pub fn title(&self) -> &'static str {
-        string(self.raw.title)
+        string(self.alias.map_or(self.raw.title, |alias| alias.title))
     }
 
     /// Paper and equation.
     pub fn source(&self) -> &'static str {
-        string(self.raw.source)
+        string(self.alias.map_or(self.raw.source, |alias| alias.source))
     }
 
     /// Whether its increase looks at the siblings.
@@ -262,27 +273,9 @@ impl Controller {
         }
     }
 
-    /// The controller of which this is another name: the first one of the same file that has the same
-    /// hooks, signals, floor and parameters.
+    /// The controller of which this is a second name (`ALIAS(name, of, …)`).
     pub fn alias_of(&self) -> Option<&'static str> {
-        let first = declared_controllers(self.text).into_iter().find_map(|name| {
-            all().into_iter().find(|c| c.name() == name && c.text == self.text && self.equals(c))
-        });
-        first.map(|c| c.name()).filter(|&name| name != self.name())
-    }
-
-    /// Whether both do the same.
-    fn equals(&self, other: &Self) -> bool {
-        let hooks = |c: &Self| {
-            let r = c.raw;
-            let plain = [r.init, r.timeout].map(|hook| hook.map(|f| f as usize));
-            let ack = [r.ack, r.grow].map(|hook| hook.map(|f| f as usize));
-            (plain, ack, r.congestion.map(|f| f as usize))
-        };
-        hooks(self) == hooks(other)
-            && self.raw.signals == other.raw.signals
-            && self.raw.min_cwnd == other.raw.min_cwnd
-            && self.parameters() == other.parameters()
+        self.alias.map(|_| string(self.raw.name))
     }
 
     /// Its source text.
@@ -298,7 +291,7 @@ impl Controller {
     /// The file that declares it: the user's, or its place in Tresse's source tree.
     pub fn source_file(&self) -> &'static Path {
         self.file.unwrap_or_else(|| {
-            let built_in = generated::BUILT_IN.iter().find(|b| std::ptr::eq(b.raw, self.raw));
+            let built_in = generated::BUILT_IN.iter().find(|b| b.text == self.text);
             Path::new(built_in.expect("what has no file is built in").source_file)
         })
     }
@@ -315,9 +308,10 @@ impl std::fmt::Debug for Controller {
     }
 }
 
-/// The controllers that are built in, by name.
+/// The controllers that are built in, under all their names, by name.
 pub fn built_in() -> Vec<Controller> {
-    let mut all: Vec<_> = generated::BUILT_IN.iter().map(|b| Controller::new(b.raw, b.text, None)).collect();
+    let mut all: Vec<_> =
+        generated::BUILT_IN.iter().map(|b| Controller::new(b.declaration, b.text, None)).collect();
     all.sort_by_key(Controller::name);
     all
 }

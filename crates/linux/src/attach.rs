@@ -14,7 +14,7 @@ use crate::object::{self, Wrapper};
 use crate::{Error, default};
 
 /// The longest name that the kernel takes (`TCP_CA_NAME_MAX` - 1).
-const NAME_MAX: usize = 15;
+pub(crate) const NAME_MAX: usize = 15;
 
 /// `TCP_CONG_NON_RESTRICTED`: any user and any network namespace may choose it.
 const NON_RESTRICTED: u32 = 1;
@@ -56,9 +56,8 @@ pub struct Changed {
     pub now: String,
 }
 
-/// The name of a controller in the kernel, if no other is asked for.
-pub fn kernel_name(controller: Controller) -> String {
-    let name = controller.name();
+/// The name in the kernel of the controller called `name`, if no other is asked for.
+pub(crate) fn kernel_name(name: &str) -> String {
     let whole = format!("tr_{name}");
     match name.split_once('_') {
         Some((first, rest)) if whole.len() > NAME_MAX => {
@@ -78,7 +77,7 @@ pub fn kernel_name(controller: Controller) -> String {
 /// cannot give; whatever loading needs. Nothing is changed then.
 pub fn attach(scheme: &Scheme, name: Option<&str>, default: &Default) -> Result<Report, Error> {
     let controller = scheme.controller();
-    let name = name.map_or_else(|| kernel_name(controller), str::to_owned);
+    let name = name.map_or_else(|| kernel_name(controller.name()), str::to_owned);
     check_name(&name)?;
     check_signals(controller)?;
     let namespaces = match default {
@@ -124,7 +123,7 @@ fn parameters(scheme: &Scheme) -> BTreeMap<String, u64> {
     declared.iter().zip(scheme.values()).map(|(p, &value)| (p.name.to_owned(), value)).collect()
 }
 
-pub(crate) fn check_name(name: &str) -> Result<(), Error> {
+fn check_name(name: &str) -> Result<(), Error> {
     if name.len() > NAME_MAX {
         let n = name.len();
         return Err(Error::Input(format!(
@@ -132,6 +131,11 @@ pub(crate) fn check_name(name: &str) -> Result<(), Error> {
              shorter one"
         )));
     }
+    check_letters(name)
+}
+
+/// Whether `name` could be a controller's or the kernel's, of whatever length.
+pub(crate) fn check_letters(name: &str) -> Result<(), Error> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.is_empty() || name.starts_with('-') || !name.chars().all(allowed) {
         return Err(Error::Input(format!("`{name}` is not a name: letters, digits, `_` and `-`")));

@@ -5,7 +5,7 @@ use std::{fs, thread};
 
 use serde::Serialize;
 
-use crate::attach::{Changed, check_name};
+use crate::attach::{Changed, check_letters, kernel_name};
 use crate::attached::{self, Attached};
 use crate::netns::{self, Namespace};
 use crate::{Error, default};
@@ -29,7 +29,7 @@ pub struct Report {
 /// If nothing of that name is attached, or if a namespace for which no former default is known names
 /// it still; nothing is changed then. `force` gives such a namespace CUBIC, or else Reno.
 pub fn detach(name: &str, force: bool) -> Result<Report, Error> {
-    check_name(name)?;
+    check_letters(name)?;
     let _lock = attached::lock()?;
     let attached = find(name)?;
     let kernel_name = attached.kernel_name.clone();
@@ -86,24 +86,39 @@ fn hand_down(leaving: &Attached) -> Result<(), Error> {
 }
 
 fn find(name: &str) -> Result<Attached, Error> {
-    let (all, _) = attached::all()?;
+    let (mut all, _) = attached::all()?;
     if attached::pin(name).exists() {
         return Attached::open(name);
     }
-    let names: Vec<String> = all.iter().map(|a| a.kernel_name.clone()).collect();
-    let own = format!("tr_{name}");
-    let mut found: Vec<Attached> =
-        all.into_iter().filter(|a| a.kernel_name == own || a.stamp.controller == name).collect();
-    if let Some(exact) = found.iter().position(|a| a.kernel_name == own) {
-        return Ok(found.swap_remove(exact));
-    }
-    match found.len() {
-        1 => Ok(found.remove(0)),
-        0 if names.is_empty() => Err(Error::Input(format!("`{name}` is not attached: nothing is"))),
-        0 => Err(Error::Input(format!("`{name}` is not attached (there are: {})", names.join(", ")))),
-        _ => {
-            let several: Vec<&str> = found.iter().map(|a| a.kernel_name.as_str()).collect();
-            Err(Error::Input(format!("`{name}` is attached as {}: which one?", several.join(" and "))))
+    let names: Vec<_> = all.iter().map(|a| (&*a.kernel_name, &*a.stamp.controller)).collect();
+    let chosen = choose(name, &names)?;
+    Ok(all.swap_remove(chosen))
+}
+
+/// Which of `attached`, each a name in the kernel and its controller's, is meant by `name`, a controller's:
+/// the only one of that controller, or the one whose name `attach` chose itself.
+fn choose(name: &str, attached: &[(&str, &str)]) -> Result<usize, Error> {
+    let own = kernel_name(name);
+    let of_it: Vec<usize> = (0..attached.len()).filter(|&i| attached[i].1 == name).collect();
+    let under_own = attached.iter().position(|&(kernel_name, _)| kernel_name == own);
+    let names = |separator: &str, which: &[usize]| {
+        which.iter().map(|&i| attached[i].0).collect::<Vec<_>>().join(separator)
+    };
+    match (&*of_it, under_own) {
+        (&[only], _) => Ok(only),
+        // Of no controller whose stamp can be read.
+        ([], Some(own)) => Ok(own),
+        (several, Some(own)) if several.contains(&own) => Ok(own),
+        ([], None) if attached.is_empty() => {
+            Err(Error::Input(format!("`{name}` is not attached: nothing is")))
+        }
+        ([], None) => {
+            let all: Vec<usize> = (0..attached.len()).collect();
+            Err(Error::Input(format!("`{name}` is not attached (there are: {})", names(", ", &all))))
+        }
+        (several, _) => {
+            let several = names(" and ", several);
+            Err(Error::Input(format!("`{name}` is attached as {several}: which one?")))
         }
     }
 }
@@ -123,4 +138,59 @@ pub(crate) fn unregister(kernel_name: &str) -> Result<(), Error> {
         "the pin of `{kernel_name}` is removed, but the kernel still has it: another process holds its link\n\nhint: \
          `bpftool link` tells which"
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use tresse_controllers::{Controller, built_in};
+
+    use super::choose;
+    use crate::attach::{NAME_MAX, kernel_name};
+
+    /// Every name that `attach` takes, second names too, with the name that it chooses in the kernel.
+    fn attachable() -> Vec<(String, &'static str)> {
+        let controllers = built_in().into_iter().filter(Controller::attachable);
+        controllers.map(|c| (kernel_name(c.name()), c.name())).collect()
+    }
+
+    /// A name that does not fit the kernel is shortened; no two controllers may become one by that.
+    #[test]
+    fn every_controller_has_a_kernel_name_of_its_own() {
+        let attachable = attachable();
+        let names: BTreeSet<_> = attachable.iter().map(|(kernel_name, _)| kernel_name).collect();
+        assert!(names.iter().all(|name| name.len() <= NAME_MAX && name.starts_with("tr_")), "{names:?}");
+        assert_eq!(names.len(), attachable.len(), "{names:?}");
+    }
+
+    #[test]
+    fn what_attach_called_is_found_by_the_same_name() {
+        let attachable = attachable();
+        let all: Vec<_> = attachable.iter().map(|(kernel_name, name)| (&**kernel_name, *name)).collect();
+        for (i, (kernel_name, name)) in attachable.iter().enumerate() {
+            // Beside all others, and where its stamp cannot be read.
+            assert_eq!(choose(name, &all).expect("each has its own"), i, "{name}");
+            assert_eq!(choose(name, &[("tr_other", ""), (kernel_name, "")]).expect("one of it"), 1);
+        }
+        for (name, expected) in
+            [("newreno", "tr_newreno"), ("holnet_cc_ecn", "tr_hccecn"), ("holnet_cc_cos_ecn", "tr_hcccosecn")]
+        {
+            assert!(all.contains(&(expected, name)), "{all:?}");
+        }
+    }
+
+    #[test]
+    fn what_attach_was_told_to_call_is_found_too() {
+        let attached =
+            [("mine", "lia"), ("tr_lia", "xmp"), ("yours", "xmp"), ("tr_reno", "reno"), ("r", "reno")];
+        assert_eq!(choose("lia", &attached).expect("one of it"), 0);
+        assert_eq!(choose("reno", &attached).expect("one has its own name"), 3);
+        let refused = |name, attached| choose(name, attached).expect_err("it is not clear").to_string();
+        assert_eq!(refused("xmp", &attached), "`xmp` is attached as tr_lia and yours: which one?");
+        assert_eq!(refused("bos", &attached[..2]), "`bos` is not attached (there are: mine, tr_lia)");
+        assert_eq!(refused("bos", &[]), "`bos` is not attached: nothing is");
+        // Another version's stamp says nothing.
+        assert_eq!(choose("bos", &[("tr_bos", "")]).expect("by its name in the kernel"), 0);
+    }
 }

@@ -34,13 +34,18 @@ pub(crate) enum Wrapper {
     Trace,
 }
 
+/// The name of the program: a second name has none of its own.
+fn declared_name(controller: Controller) -> &'static str {
+    controller.alias_of().unwrap_or_else(|| controller.name())
+}
+
 /// The object of `controller`.
 ///
 /// # Errors
 /// A user's file that does not compile for the BPF machine; no compiler, or no room for its output.
 pub(crate) fn bytes(controller: Controller, wrapper: Wrapper) -> Result<Cow<'static, [u8]>, Error> {
     let Some(file) = controller.file() else {
-        let found = embedded::BUILT_IN.iter().find(|b| b.name == controller.name());
+        let found = embedded::BUILT_IN.iter().find(|b| b.name == declared_name(controller));
         let b = found.expect("each built-in controller has its eBPF build");
         return Ok(Cow::Borrowed(if wrapper == Wrapper::Hooks { b.hooks } else { b.trace }));
     };
@@ -65,7 +70,7 @@ pub(crate) fn bytes(controller: Controller, wrapper: Wrapper) -> Result<Cow<'sta
     let output = compile(
         clang,
         &folder.path().join(program),
-        Some((&file, controller.name())),
+        Some((&file, declared_name(controller))),
         &[folder.path()],
         &object,
     )

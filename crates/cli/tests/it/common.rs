@@ -34,11 +34,12 @@ pub fn fails(command: &mut Command, code: i32) -> String {
     stderr
 }
 
-/// A controller of a user's own: Reno under the name `mine`.
+/// A controller of a user's own: Reno under the name `mine`, all of it in one file.
 pub fn own_controller() -> String {
     let reno = include_str!("../../../../controllers/reno.c");
-    let aliases = reno.find("CONTROLLER(newreno").expect("Reno has other names");
-    reno[..aliases].replace("CONTROLLER(reno", "CONTROLLER(mine")
+    let window = include_str!("../../../../controllers/window.h");
+    let aliases = reno.find("ALIAS(").expect("Reno has other names");
+    reno[..aliases].replace("#include \"window.h\"", window).replace("CONTROLLER(reno", "CONTROLLER(mine")
 }
 
 /// Ctrl-C; by the shell's own `kill`, for a small system has no program of that name.

@@ -144,14 +144,14 @@ fn what_is_attached_is_there_until_it_is_detached() {
 }
 
 /// A user's own file is compiled when it is attached; the same text is the same controller wherever it
-/// lies.
+/// lies. `detach` takes what `attach` took, and what it made of a name that is too long for the kernel.
 #[test]
 fn a_file_of_ones_own_is_attached() {
     if !kernel_is_here() {
         return;
     }
-    let name = format!("own{:x}", std::process::id());
-    let kernel_name = format!("tr_{name}");
+    let id = std::process::id();
+    let (name, kernel_name) = (format!("owner_cc{id:06x}"), format!("tr_occ{id:06x}"));
     let _guard = Detached(&kernel_name);
     let source = format!(
         "#include \"coupled.h\"\n\
@@ -159,16 +159,21 @@ fn a_file_of_ones_own_is_attached() {
          CONTROLLER({name}, .title = \"a test\", .source = \"none\", .signals = SIGNAL_LOSS, .min_cwnd = 2,\n\
          \t.grow = grow);\n"
     );
-    for expected in ["is attached as", "was attached already"] {
+    let attach = |how: &str| {
         let dir = TempDir::new().expect("a temporary folder");
         std::fs::write(dir.path().join("own.c"), &source).expect("a temporary file");
         let output = tresse(dir.path()).args(["attach", "own.c"]).output().expect("it starts");
-        assert!(text(&output.stdout).contains(expected), "{}", text(&output.stderr));
+        let expected = format!("{name} {how} as {kernel_name}");
+        assert!(text(&output.stdout).contains(&expected), "{}", text(&output.stderr));
+        dir
+    };
+    for taken in [&*name, "own.c", &kernel_name] {
+        attach("is attached");
+        let dir = attach("was attached already");
+        let output = tresse(dir.path()).args(["detach", taken]).output().expect("it starts");
+        assert!(output.status.success(), "{taken}: {}", text(&output.stderr));
+        assert!(!available().contains(&kernel_name));
     }
-    let dir = TempDir::new().expect("a temporary folder");
-    let output = tresse(dir.path()).args(["detach", &name]).output().expect("it starts");
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(!available().contains(&kernel_name));
 }
 
 #[test]

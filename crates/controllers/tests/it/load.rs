@@ -101,21 +101,22 @@ fn a_file_may_declare_several() {
     assert_eq!(windows(controllers[1], &[], "ack 16\nloss"), [16, 12]);
 }
 
-/// Two names for one algorithm are two declarations; what differs in anything is no alias.
+/// A second name has its own title, and all else of the controller.
 #[test]
-fn a_second_name_for_the_same_is_an_alias() {
-    let again = |name: &str, floor: u32, hooks: &str| {
-        format!(
-            "\nCONTROLLER({name}, .title = \"\", .source = \"\", .signals = SIGNAL_LOSS, .min_cwnd = {floor}, \
-             WITH_PARAMETERS, .grow = gentle_grow{hooks});\n"
-        )
-    };
-    let cut = ", .congestion = gentle_congestion";
-    let text =
-        gentle("original") + &again("alias", 2, cut) + &again("lower", 1, cut) + &again("uncut", 2, "");
-    let controllers = loaded(&text).expect("it compiles");
-    let aliases: Vec<_> = controllers.iter().map(Controller::alias_of).collect();
-    assert_eq!(aliases, [None, Some("original"), None, None]);
+fn a_file_may_give_second_names() {
+    let second = "\nALIAS(second_name, first_name, .title = \"another\", .source = \"elsewhere\");\n";
+    let controllers = loaded(&(gentle("first_name") + second)).expect("it compiles");
+    let [first, second] = controllers[..] else { panic!("{controllers:?}") };
+    assert_eq!((first.alias_of(), second.alias_of()), (None, Some("first_name")));
+    assert_eq!((second.name(), second.title(), second.source()), ("second_name", "another", "elsewhere"));
+    assert_eq!(second.parameters(), first.parameters());
+    let script = "ack 16\nloss\nack 32";
+    assert_eq!(windows(second, &[], script), windows(first, &[], script));
+    assert!(find("second_name").is_some_and(|found| found.alias_of() == Some("first_name")));
+
+    let taken = "\nALIAS(lia, original, .title = \"\", .source = \"\");\n";
+    let message = loaded(&(gentle("original") + taken)).expect_err("there is a LIA").to_string();
+    assert!(message.contains("there is a controller `lia` already"), "{message}");
 }
 
 /// LIA's increase and DCTCP's estimate serve users' files too, wherever those lie.

@@ -136,7 +136,8 @@ fn table_2_fits_the_files_but_for_web_search() {
         assert!(near, "{name}: {shares:?}");
     }
     let search = distributions::find("websearch-expresspass").expect("built in").distribution().shares();
-    // 15.5, 38.8, 15.7 and 30.0 % (catalogue D) for 49, 3, 18 and 20 %: only what is below 100 kB fits.
+    // 15.5, 38.8, 15.7 and 30.0 % (docs/explain/distributions.md) for 49, 3, 18 and 20 %: only what is below
+    // 100 kB fits.
     let wanted = [15.5, 38.8, 15.7, 30.0];
     assert!(
         search.iter().zip(wanted).all(|(share, percent)| (share * 100.0 - percent).abs() < 0.1),

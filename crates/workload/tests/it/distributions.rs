@@ -4,8 +4,9 @@ use proptest::prelude::*;
 use tresse_units::Stream;
 use tresse_workload::{Distribution, distributions};
 
-/// Catalogue D: the mean, bytes, and the shares up to 10 kB, 100 kB, 1 MB and above, per cent; NaN where it has none.
-const CATALOGUE: &[(&str, f64, [f64; 4])] = &[
+/// As docs/explain/distributions.md has them: the mean, bytes, and the shares up to 10 kB, 100 kB, 1 MB and
+/// above, per cent; NaN where nothing is expected.
+const EXPECTED: &[(&str, f64, [f64; 4])] = &[
     ("websearch-hpcc", 1.71e6, [15.0, 39.2, 15.8, 30.0]),
     ("websearch-expresspass", 1.71e6, [15.5, 38.8, 15.7, 30.0]),
     ("datamining-expresspass", 7.49e6, [80.0, 2.2, 9.0, 8.8]),
@@ -17,8 +18,8 @@ const CATALOGUE: &[(&str, f64, [f64; 4])] = &[
 ];
 
 #[test]
-fn the_built_in_ones_are_the_catalogues() {
-    for &(name, mean, shares) in CATALOGUE {
+fn the_built_in_ones_are_as_the_page_has_them() {
+    for &(name, mean, shares) in EXPECTED {
         let built_in = distributions::find(name).expect(name);
         let d = built_in.distribution();
         assert!((d.mean() / mean - 1.0).abs() < 0.005, "{name}: {}", d.mean());

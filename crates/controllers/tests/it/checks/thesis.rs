@@ -8,8 +8,7 @@ use super::{Variant, group, group_with, variants, views};
 use crate::host::{LONGEST_RTT, SHORTEST_RTT, calls, config, events, logarithmic, make};
 use crate::readings::reading;
 
-const FAMILY: [&str; 9] =
-    ["coupled_t31", "emptcp", "eutcp", "eutcp1", "ewtcp", "hmptcp", "semicoupled", "wmptcp", "wutcp"];
+const FAMILY: [&str; 7] = ["coupled_t31", "eutcp", "ewtcp", "hmptcp", "semicoupled", "wmptcp", "wutcp"];
 
 /// `settings` of `name` on subflows in congestion avoidance, one for each (window, RTT).
 fn avoiding(name: &str, settings: &[(&str, u64)], subflows: &[(u32, u32)]) -> Group {
@@ -80,12 +79,10 @@ fn same(
 proptest! {
     #![proptest_config(config(256))]
 
-    /// Table 3.1 and §4.3.1: three names of one rule, and EUTCP(1) it is too, to the last bit.
+    /// Table 3.1 and §4.3.1: EUTCP(1) is Semicoupled, to the last bit.
     #[test]
     fn eutcp_1_is_semicoupled(count in 1..=8usize, events in events(300)) {
-        for other in [("emptcp", &[][..]), ("eutcp1", &[]), ("eutcp", &[("gamma", 1000)])] {
-            same(("semicoupled", &[]), other, count, &events, 0)?;
-        }
+        same(("semicoupled", &[]), ("eutcp", &[("gamma", 1000)]), count, &events, 0)?;
     }
 
     /// (3.16) and (3.17) at omega = 1, and (4.2): as many TCPs as there are subflows, to the last bit.
@@ -100,7 +97,7 @@ proptest! {
     /// a packet may come one ACK sooner or later.
     #[test]
     fn one_subflow_is_reno(events in events(400)) {
-        for name in ["emptcp", "eutcp1", "ewtcp", "hmptcp", "semicoupled", "wmptcp", "wutcp"] {
+        for name in ["ewtcp", "hmptcp", "semicoupled", "wmptcp", "wutcp"] {
             same((name, &[]), ("reno", &[]), 1, &events, 0)?;
         }
         same(("coupled_t31", &[]), ("reno", &[]), 1, &events, 1)?;

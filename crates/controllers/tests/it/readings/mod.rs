@@ -139,7 +139,7 @@ pub fn reading(name: &str, settings: &[(&str, u64)], count: usize) -> Box<dyn Re
         "amp" => Box::new(amp::Amp),
         "balia" => Box::new(balia::Balia),
         "coupled_t31" => Box::new(coupled_t31::CoupledT31),
-        "emptcp" | "eutcp1" | "semicoupled" => Box::new(semicoupled::Semicoupled),
+        "semicoupled" => Box::new(semicoupled::Semicoupled),
         // THESIS §3.4.3: fairest at 1.05.
         "eutcp" => Box::new(eutcp::Eutcp::new(set("gamma", 1050), set("exact", 0) == 1)),
         // Honda's weight.

@@ -19,9 +19,9 @@ fn kernel_is_here() -> bool {
     }
 }
 
-/// Those that a kernel can run.
+/// Those that a kernel can run, each once.
 fn controllers() -> Vec<Controller> {
-    built_in().into_iter().filter(Controller::attachable).collect()
+    built_in().into_iter().filter(|c| c.attachable() && c.alias_of().is_none()).collect()
 }
 
 fn scheme(controller: Controller) -> Scheme {

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 use tresse_controllers::{Scheme, load};
 use tresse_linux::Error;
-use tresse_linux::attach::{Default, attach, kernel_name};
+use tresse_linux::attach::{Default, attach};
 
-use super::{controllers, kernel_is_here};
+use super::kernel_is_here;
 
 /// A controller whose `grow` is `body`, in a file of its own.
 fn controller(folder: &TempDir, name: &str, signals: &str, body: &str) -> (PathBuf, Scheme) {
@@ -95,14 +95,4 @@ fn a_signal_that_no_kernel_gives_is_refused_by_name() {
         Err(Error::Machine(text)) => assert!(text.contains("hops") && text.contains("next_hop"), "{text}"),
         other => panic!("{other:?}"),
     }
-}
-
-/// A name that does not fit the kernel is shortened; no two controllers may become one by that.
-#[test]
-fn every_controller_has_a_kernel_name_of_its_own() {
-    let names: Vec<_> = controllers().into_iter().map(kernel_name).collect();
-    assert!(names.iter().all(|name| name.len() <= 15 && name.starts_with("tr_")), "{names:?}");
-    let different: std::collections::BTreeSet<_> = names.iter().collect();
-    assert_eq!(different.len(), names.len(), "{names:?}");
-    assert!(names.contains(&"tr_xmp".to_owned()) && names.contains(&"tr_hccecn".to_owned()), "{names:?}");
 }
