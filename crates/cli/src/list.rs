@@ -8,8 +8,8 @@ use tresse_experiment::keys::balancers;
 use tresse_path_manager as path_manager;
 use tresse_units::Parameter;
 
-use crate::catalogue::experiments::PaperEntry;
-use crate::catalogue::{self, Kind, declared, distributions, experiments, load_balancers, path_managers};
+use crate::catalogue::experiments::{self, PaperEntry};
+use crate::catalogue::{self, Kind, declared, distributions, load_balancers, path_managers};
 use crate::table::Table;
 use crate::{Failure, print_json};
 

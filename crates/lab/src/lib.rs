@@ -1,13 +1,13 @@
 //! Carries a plan out: runs its cases, observes them, computes metrics beside the optimum, and stores the results.
 //!
-//! - `engine` turns the simulator's time: flows that start and stop, links that change.
+//! - [`engine`] turns the simulator's time: flows that start and stop, links that change.
 //! - [`observe`] looks at a case while it runs.
 //! - [`record`] is what is known after a run.
 //! - [`metric`] and [`optimum`] make numbers of it.
 //! - [`store`] keeps them in a folder.
 
 pub mod bench;
-mod engine;
+pub mod engine;
 pub mod metric;
 pub mod observe;
 pub mod optimum;

@@ -1,9 +1,5 @@
 //! Runs an experiment: every case under every seed, on as many threads as asked, into one folder.
 
-use crate::record::report::MODEL_VERSION;
-use crate::record::report::Report;
-use crate::record::report::Status;
-use crate::stopping_rule;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +19,9 @@ use crate::metric::summary;
 use crate::record::claim::ClaimResult;
 use crate::record::outcome::{Outcome, Rows};
 use crate::record::progress::Progress;
+use crate::record::report::{MODEL_VERSION, Report, Status};
 use crate::record::results::CaseResult;
+use crate::stopping_rule;
 use crate::store::Tables;
 
 /// How an experiment is to be run.

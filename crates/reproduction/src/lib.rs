@@ -5,11 +5,11 @@ pub mod metric_display;
 pub mod pages;
 pub mod paper;
 
-pub use claims::{Comparison, PublishedNumber, Tally, comparison};
-
 use tresse_experiment::{LabError, Loaded, Plan};
 use tresse_lab::record::report::Report;
 use tresse_lab::runner::{self, Options, Watch};
+
+pub use claims::{Comparison, PublishedNumber, Tally, comparison};
 
 /// Runs `plan`, leaves its results in the folder, and judges the paper's claims by them.
 ///

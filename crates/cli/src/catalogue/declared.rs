@@ -1,7 +1,7 @@
 //! Parts that declare their parameters, as lists and pages show them.
 
 use serde::Serialize;
-use tresse_units::{Parameter, Range};
+use tresse_units::{Parameter, Range, Whole};
 
 use crate::catalogue::Entry;
 
@@ -34,7 +34,7 @@ enum RangeEntry {
 impl From<Range> for RangeEntry {
     fn from(range: Range) -> Self {
         match range {
-            Range::Whole { default, min, max } => Self::Whole { default, min, max },
+            Range::Whole(Whole { default, min, max }) => Self::Whole { default, min, max },
             Range::Choice(choices) => Self::Choice { default: choices[0], choices },
             Range::List { longest, min, max } => Self::List { default: [], longest, min, max },
         }
@@ -56,7 +56,7 @@ impl DeclaredEntry {
 /// What a parameter may be, in short: `1..=64`, `recent | second`.
 pub fn range(range: &Range) -> String {
     match range {
-        Range::Whole { min, max, .. } => format!("{min}..={max}"),
+        Range::Whole(Whole { min, max, .. }) => format!("{min}..={max}"),
         Range::Choice(choices) => choices.join(" | "),
         Range::List { min, max, .. } => format!("numbers in {min}..={max}"),
     }

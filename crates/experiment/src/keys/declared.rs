@@ -21,7 +21,7 @@ pub(crate) fn setting<'a>(
         return Err(format!("{owner} has no parameter `{name}`{hint} (it has: {known})"));
     };
     let read = match (p.range, value) {
-        (Range::Whole { .. }, _) => whole(p, value)?.map(Value::Whole),
+        (Range::Whole(_), _) => whole(p, value)?.map(Value::Whole),
         (Range::Choice(_), toml::Value::String(word)) => Some(Value::Choice(word.clone())),
         (Range::List { .. }, toml::Value::Array(all)) => {
             all.iter().map(natural).collect::<Option<_>>().map(Value::List)

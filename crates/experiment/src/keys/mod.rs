@@ -24,9 +24,6 @@ pub mod variant;
 pub mod virtual_hosts;
 pub mod workload;
 
-use crate::keys::fabric::Fabric;
-use crate::keys::measure::Measure;
-
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,7 +31,9 @@ use serde::{Deserialize, Serialize};
 pub use crate::keys::claims::{
     ByProfile, Claim, Expected, Jumps, Kind, Order, Published, PublishedValue, Selector, Selectors, Verdict,
 };
+use crate::keys::fabric::Fabric;
 use crate::keys::link_events::ChangeKey;
+use crate::keys::measure::Measure;
 use crate::keys::scheme::Scheme;
 use crate::keys::stopping_rule::Replications;
 use crate::keys::transport::Transport;

@@ -1,6 +1,5 @@
 //! Carriers: what carries a flow, a scheme with one number of subflows on the fabric.
 
-use crate::diagnostic::Wrong;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use tresse_fabric::{FlagConfig, Topology};
 use tresse_path_manager::{self as path_manager, Config as Managers};
 use tresse_transport as transport;
 
-use crate::diagnostic::{LabError, did_you_mean};
+use crate::diagnostic::{LabError, Wrong, did_you_mean};
 use crate::keys::balancers::Declaration;
 use crate::keys::path_manager::PathManager;
 use crate::keys::scheme::{Echo, Scheme};

@@ -1,6 +1,5 @@
 //! Links that change during a run: `[[changes]]`, and what has become of the links.
 
-use crate::keys::link_events::ChangeKey;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -9,6 +8,7 @@ use tresse_units::{BitsPerSecond, Duration, Time};
 
 use crate::diagnostic::Wrong;
 use crate::keys::bounds::{LONGEST, RATES};
+use crate::keys::link_events::ChangeKey;
 use crate::plan::port_options::PortConfigs;
 use crate::plan::single_links::ports_between;
 

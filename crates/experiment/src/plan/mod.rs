@@ -21,8 +21,6 @@ pub mod topology_keys;
 pub mod utility_weight;
 pub mod windows;
 
-use crate::diagnostic::Wrong;
-use crate::keys::bounds::LONGEST;
 use std::iter;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -31,7 +29,8 @@ use indexmap::{IndexMap, IndexSet};
 use tresse_fabric::Topology;
 use tresse_units::{Duration, MICROSECOND, Time};
 
-use crate::diagnostic::{LabError, did_you_mean};
+use crate::diagnostic::{LabError, Wrong, did_you_mean};
+use crate::keys::bounds::LONGEST;
 use crate::keys::measure::Criterion;
 use crate::plan::bound_scheme::{Carrier, OnFabric};
 use crate::plan::link_events::Change;

@@ -1,13 +1,11 @@
 //! From `[fabric]` to a network: who chooses the ways of packets on its topology.
 
-use crate::diagnostic::LabError;
-use crate::diagnostic::Wrong;
-use crate::diagnostic::wrong;
 use tresse_fabric::{
     Balancing, FatTree, Feedback, FlagConfig, Routes, ShortestPaths, Spread, Threshold, Topology,
     VirtualHosts,
 };
 
+use crate::diagnostic::{LabError, Wrong, wrong};
 use crate::keys::balancers::{self, Declaration};
 use crate::keys::fabric::{Distinct, Fabric, FlagFeedback, Flags, Topology as Shape};
 use crate::keys::link_events::ChangeKey;

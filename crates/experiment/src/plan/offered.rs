@@ -48,7 +48,7 @@ pub fn capacity(topology: &Topology, allowed: &Allowed) -> Option<Capacity> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Profile, Source, find, plan as resolve, read as load};
+    use crate::{Profile, Source, find, load, resolve};
 
     /// The fabric of `xmp/table1` with another `[fabric]` in its first lines.
     fn fabric(settings: &[(&str, &str)]) -> Topology {

@@ -1,10 +1,6 @@
 //! What the ports of switches have beyond one queue with a threshold: random early detection, classes
 //! under deficit round robin, a buffer that the ports of a switch share.
 
-use crate::keys::ports::Buffer;
-use crate::keys::ports::Class;
-use crate::keys::ports::Red;
-use crate::keys::ports::Share;
 use std::sync::Arc;
 
 use tresse_fabric::{
@@ -14,6 +10,7 @@ use tresse_units::Queue;
 
 use crate::keys::bounds::LONGEST;
 use crate::keys::fabric::{Fabric, Layered};
+use crate::keys::ports::{Buffer, Class, Red, Share};
 
 /// The ports of a network, as a fabric takes them.
 #[derive(Debug, Clone)]

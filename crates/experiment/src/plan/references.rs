@@ -3,8 +3,7 @@
 use indexmap::IndexSet;
 use tresse_fabric::Locality;
 
-use crate::diagnostic::Wrong;
-use crate::diagnostic::did_you_mean;
+use crate::diagnostic::{Wrong, did_you_mean};
 use crate::keys::Experiment;
 use crate::keys::claim_forms::Form;
 use crate::keys::claims::{Claim, Selector, Selectors};

@@ -1,16 +1,12 @@
 //! Single links, by the names of the nodes at their ends: `[[fabric.links]]`.
 
-use crate::keys::links::LinkSetting;
-use crate::keys::links::check_delay;
-use crate::keys::links::check_loss;
-use crate::keys::links::check_rate;
 use std::collections::BTreeSet;
 
 use tresse_fabric::{Loss, Topology};
 
-use crate::diagnostic::Wrong;
-use crate::diagnostic::did_you_mean;
+use crate::diagnostic::{Wrong, did_you_mean};
 use crate::keys::fabric::Fabric;
+use crate::keys::links::{LinkSetting, check_delay, check_loss, check_rate};
 
 /// Makes single links as `[[fabric.links]]` says.
 pub(crate) fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option<&str>) -> Result<(), Wrong> {

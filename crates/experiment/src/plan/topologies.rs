@@ -159,13 +159,6 @@ fn links<const N: usize>(f: &Fabric, names: [&str; N]) -> Result<Links<N>, Wrong
     Ok(Links { layers, host: (f.host_queue.into(), f.host_mark.into()), non_ect: f.non_ect.into() })
 }
 
-pub(crate) fn non_ect(non_ect: NonEct) -> PortNonEct {
-    match non_ect {
-        NonEct::Queue => PortNonEct::Queue,
-        NonEct::Drop => PortNonEct::Drop,
-    }
-}
-
 /// What the links of each layer are made of.
 struct Layers<const N: usize> {
     rate: [u64; N],

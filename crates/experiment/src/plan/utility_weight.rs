@@ -46,7 +46,7 @@ pub(crate) fn of(controller: Controller, scheme: &Scheme) -> Result<Option<u64>,
 
 #[cfg(test)]
 mod tests {
-    use crate::{Profile, find, plan as resolve, read as load};
+    use crate::{Profile, find, load, resolve};
 
     /// The weight of a scheme with that utility, or the message.
     fn weight(utility: &str, more: &[&str]) -> Result<u64, String> {

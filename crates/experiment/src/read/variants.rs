@@ -1,9 +1,9 @@
 //! Variants of an experiment, `[variants.NAME]`: a fourth axis, along which anything may differ.
 
-use crate::keys::variant::Variant;
 use toml::{Table, Value};
 
 use crate::diagnostic::{LabError, did_you_mean};
+use crate::keys::variant::Variant;
 use crate::read::{self, Loaded};
 
 /// A variant as it will run.

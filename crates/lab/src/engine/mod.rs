@@ -1,12 +1,11 @@
 //! The turning of a unit: flows that start and stop, links that change, samples that are taken, in the order of time.
 
+mod ends;
 pub mod ideal;
 pub mod link_events;
 pub mod replication;
 pub mod stall;
 pub mod writer;
-
-mod ends;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};

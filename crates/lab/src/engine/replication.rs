@@ -2,8 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tresse_experiment::plan::Case;
-use tresse_experiment::plan::link_events;
+use tresse_experiment::plan::{Case, link_events};
 
 use crate::engine::Engine;
 use crate::record::outcome::{Outcome, Rows};

@@ -1,10 +1,11 @@
 //! The jumps of the distribution of jobs' completion times (XMP Fig. 9): two classes in which most of them are.
 
-use crate::record::results::JumpsFound;
 use std::ops::Range;
 
 use tresse_experiment::keys::claims::Jumps;
 use tresse_units::{Time, seconds};
+
+use crate::record::results::JumpsFound;
 
 /// The jumps of `sorted` times, ps; `None` if there is one only, or no time.
 ///

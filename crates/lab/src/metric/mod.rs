@@ -189,9 +189,13 @@ fn mean_seconds(times: &[Time]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use crate::metric::intervals::half_width_95;
+    use crate::metric::intervals::over_rounds;
+    use crate::metric::intervals::over_seeds;
+    use indexmap::IndexMap;
+    use tresse_experiment::keys::metrics::METRICS;
     use tresse_fabric::Locality;
     use tresse_sim::FlowRecord;
-    use tresse_units::MILLISECOND;
     use tresse_units::MILLISECOND;
 
     use super::*;

@@ -1,9 +1,5 @@
 //! From outcomes to the table: metrics beside published numbers and the optimum, digest.
 
-use crate::record::results::CaseResult;
-use crate::record::results::Metrics;
-use crate::record::results::Parts;
-use crate::record::results::SeedResult;
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
 use tresse_experiment::keys::Experiment;
@@ -13,7 +9,7 @@ use crate::metric::{self, by, intervals, jct_jumps};
 use crate::observe::{convergence, path_sharing_score, windows};
 use crate::optimum::beside;
 use crate::record::outcome::Outcome;
-use crate::record::results::JumpsFound;
+use crate::record::results::{CaseResult, JumpsFound, Metrics, Parts, SeedResult};
 
 /// The results of `case`; `outcomes` are its replications. None before the first flow.
 pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -> CaseResult {

@@ -156,6 +156,7 @@ impl Converging {
 #[cfg(test)]
 mod tests {
     use tresse_units::MILLISECOND;
+    use tresse_units::SECOND;
 
     use super::*;
 

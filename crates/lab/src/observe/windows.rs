@@ -1,10 +1,10 @@
 //! Windows of time: what flows got in them, added up from the samples while a run goes on.
 
 use std::collections::BTreeMap;
-use tresse_experiment::plan::windows::Window;
 
 use indexmap::IndexMap;
 use tresse_experiment::keys::metrics::WINDOW_METRICS;
+use tresse_experiment::plan::windows::Window;
 use tresse_units::{Time, seconds};
 
 use crate::metric::fairness::jain;

@@ -184,7 +184,7 @@ fn loss(fabric: &Topology, ports: &[u32]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tresse_experiment::{Plan, Profile, find, plan as resolve, read as load};
+    use tresse_experiment::{Plan, Profile, find, load, resolve};
 
     fn first(plan: &Plan) -> Round {
         let case = &plan.cases[0];

@@ -141,7 +141,7 @@ mod tests {
 
     use super::*;
     use crate::setup;
-    use tresse_experiment::{Plan, Profile, find, plan as resolve, read as load};
+    use tresse_experiment::{Plan, Profile, find, load, resolve};
 
     /// The flows of the first round.
     fn of(plan: &Plan, links: &Links) -> Option<Together> {

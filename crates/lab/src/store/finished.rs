@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use crate::record::report::Report;
 use serde::Deserialize;
 use tresse_experiment::diagnostic::LabError;
 use tresse_experiment::keys::Experiment;
+
+use crate::record::report::Report;
 
 /// A run that is read back: `run.json`.
 #[derive(Debug, Clone)]

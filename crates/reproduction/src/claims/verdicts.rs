@@ -1,12 +1,12 @@
 //! The verdicts on claims.
 
 use tresse_experiment::keys::Experiment;
+use tresse_experiment::keys::claim_forms::{Bounds, Compare, Form};
 use tresse_experiment::keys::claims::{Claim, Jumps, Order, Selector, Verdict};
 use tresse_lab::record::results::CaseResult;
 
 use super::ClaimResult;
 use super::select::{self, Values};
-use tresse_experiment::keys::claim_forms::{Bounds, Compare, Form};
 
 /// The claims of `experiment` whose cases are among `cases`, and whether they hold; `profile` is the name of the one that
 /// was run.

@@ -1,0 +1,4 @@
+//! Other tools' files, read and written.
+
+mod graph_file;
+mod import;

@@ -1,0 +1,141 @@
+//! The transport's keys: what a profile gives, and what stands beside it.
+
+use tresse_experiment::{Profile, Source, find, load, resolve};
+use tresse_transport::{Config, Gro, Recovery, Reduction, Scheduler};
+use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
+
+/// The transport of XMP's table 1 with `keys` in place of its own, under LIA.
+fn config(keys: &str) -> Result<Config, String> {
+    let text = find("xmp/table1").expect("built in").text;
+    let (before, rest) = text.split_once("[transport]").expect("it has one");
+    let (_, after) = rest.split_once("[schemes.dctcp]").expect("schemes follow");
+    let text = format!("{before}[transport]\n{keys}\n[schemes.dctcp]{after}");
+    let loaded = load(Source { name: "test.toml".into(), text }, Profile::Full, &[]);
+    let plan = loaded.and_then(|l| resolve(&l, &["scheme=lia".to_owned()]));
+    plan.map(|p| p.cases[0].carriers[0].transport).map_err(|e| e.to_string())
+}
+
+/// XMP's table 1 lists every key; they are what the profile has.
+#[test]
+fn the_ns3_profile_is_that_of_xmps_experiments() {
+    let loaded = load(find("xmp/table1").expect("built in"), Profile::Full, &[]).expect("valid");
+    let plan = resolve(&loaded, &["scheme=lia".to_owned()]).expect("valid");
+    assert_eq!(config("profile = \"ns3\""), Ok(plan.cases[0].carriers[0].transport));
+}
+
+#[test]
+fn the_linux_profile_is_linuxs() {
+    let config = config("profile = \"linux\"").expect("valid");
+    assert_eq!((config.mss + config.header, config.initial_window), (1500, 10));
+    assert_eq!((config.recovery, config.reduction), (Recovery::Rack, Reduction::Prr));
+    assert_eq!((config.rto_min, config.rto_max), (200 * MILLISECOND, 120 * SECOND));
+    assert!(config.pacing && config.delayed_ack.quick_again);
+    assert_eq!(config.gro, Gro { segments: 45, interval: 50 * MICROSECOND });
+    // A burst and what is merged are at most 64 kB.
+    assert!(config.tso * config.mss <= 65_536 && (config.tso + 1) * config.mss > 65_536);
+}
+
+#[test]
+fn a_key_comes_before_the_profile() {
+    let base = config("profile = \"linux\"").expect("valid");
+    let keys =
+        "profile = \"linux\"\npacing = \"off\"\ngro = \"1pkt\"\nmss = \"1400B\"\ntimer_slack = \"2ms\"";
+    let gro = Gro { segments: 1, ..base.gro };
+    let expected = Config { pacing: false, gro, mss: 1400, timer_slack: 2 * MILLISECOND, ..base };
+    assert_eq!(config(keys), Ok(expected));
+    let rack = config("profile = \"ns3\"\nrecovery = \"rack\"").expect("valid");
+    assert_eq!((rack.recovery, rack.initial_window, rack.timer_slack), (Recovery::Rack, 1, 0));
+}
+
+#[test]
+fn the_scheduler_is_a_key_and_plb_needs_hashes() {
+    let with = |keys: &str| config(&format!("profile = \"linux\"\n{keys}"));
+    let base = with("").expect("valid");
+    assert_eq!((base.scheduler, base.plb), (Scheduler::LowestRtt, None));
+    assert_eq!(with("scheduler = \"lowest-rtt\"\nplb = \"off\""), Ok(base));
+    let robin = Config { scheduler: Scheduler::RoundRobin, ..base };
+    assert_eq!(with("scheduler = \"round-robin\""), Ok(robin));
+    let refused = with("plb = \"on\"").expect_err("an address is a path");
+    assert!(refused.contains("two-level looks at addresses only"), "{refused}");
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    for (keys, expected) in [
+        ("profile = \"ns3\"\nscheduler = \"rtt\"", "expected `lowest-rtt` or `round-robin`"),
+        ("profile = \"ns3\"\nplb = \"yes\"", "\"on\", \"off\", or a table"),
+        ("profile = \"ns3\"\nplb = { rounds = 6 }", "plb has no parameter `rounds` (it has: cong_thresh"),
+        ("profile = \"ns3\"\nplb = { cong_thresh = 300 }", "a whole number in 1..=256 1/256"),
+        ("mss = \"1460B\"", "transport.header: it has no value"),
+        ("", "profile = \"ns3\" or \"linux\""),
+        ("profile = \"bsd\"", "unknown variant `bsd`, expected `ns3` or `linux`"),
+        ("profile = \"linux\"\ntso = \"0pkt\"", "at least 1pkt"),
+        ("profile = \"linux\"\ngro = \"0pkt\"", "at least 1pkt"),
+        ("profile = \"linux\"\nmss = \"65535B\"", "a packet has 1 to 65535 bytes"),
+        ("profile = \"linux\"\nheader = \"4GB\"", "a packet has 1 to 65535 bytes"),
+        ("profile = \"linux\"\nack = \"0B\"", "an ACK has 1 to 65535 bytes"),
+        ("profile = \"linux\"\ngro_interval = \"2000s\"", "at most 1000s"),
+    ] {
+        let message = config(keys).expect_err(keys);
+        assert!(message.contains(expected), "{keys}: {message}");
+    }
+}
+
+/// The transports of the schemes `a` and `b`, where all have `common` and `a` has `own` beside it.
+fn schemes(common: &str, own: &str) -> Result<[Config; 2], String> {
+    let text = format!(
+        "title = \"two schemes\"\n\
+         [fabric]\ntopology = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\nrate = \"1Gbps\"\n\
+         delay = \"10us\"\nqueue = \"100pkt\"\nhost_queue = \"unlimited\"\nrouting = \"ecmp\"\n\
+         [transport]\n{common}\n\
+         [schemes.a]\ncontroller = \"dctcp\"\n[schemes.a.transport]\n{own}\n\
+         [schemes.b]\ncontroller = \"reno\"\n\
+         [workloads.all]\npattern = \"permutation\"\nsize = \"1MB\"\nrounds = 1\n"
+    );
+    let loaded = load(Source { name: "test.toml".into(), text }, Profile::Full, &[]);
+    let plan = loaded.and_then(|l| resolve(&l, &[])).map_err(|e| e.to_string())?;
+    // What differs without a transport of its own is the ECN that the controller needs.
+    Ok([0, 1].map(|i| Config { ecn: false, ..plan.cases[i].carriers[0].transport }))
+}
+
+#[test]
+fn a_scheme_lays_its_keys_over_those_of_all() {
+    let common = "profile = \"ns3\"\nrto_min = \"10ms\"";
+    let [_, base] = schemes(common, "").expect("valid");
+    assert_eq!(schemes(common, ""), Ok([base, base]));
+    let robin = Config { scheduler: Scheduler::RoundRobin, recovery: Recovery::Sack, ..base };
+    assert_eq!(schemes(common, "scheduler = \"round-robin\"\nrecovery = \"sack\""), Ok([robin, base]));
+    let [a, b] = schemes(common, "plb = \"on\"").expect("only the other one cannot see marks");
+    assert!(a.plb.is_some() && b.plb.is_none());
+}
+
+#[test]
+fn a_key_comes_before_each_profile() {
+    let common = "profile = \"ns3\"\nrto_min = \"10ms\"\nhandshake = false";
+    let [linux, ns3] = schemes(common, "profile = \"linux\"\ninitial_window = \"4pkt\"").expect("valid");
+    assert_eq!((linux.recovery, ns3.recovery), (Recovery::Rack, Recovery::NewReno));
+    assert_eq!((linux.initial_window, ns3.initial_window), (4, 1));
+    assert_eq!((linux.rto_min, linux.handshake), (10 * MILLISECOND, false), "as [transport] says");
+    assert_eq!(linux.rto_max, 120 * SECOND, "as the nearer profile says");
+}
+
+#[test]
+fn what_is_wrong_in_a_scheme_is_found_there() {
+    let ns3 = "profile = \"ns3\"";
+    let keys = "mss = \"1460B\"\nheader = \"40B\"\nack = \"40B\"\ninitial_window = \"1pkt\"\n\
+                rto_min = \"200ms\"\nrto_initial = \"1s\"\nrto_max = \"60s\"\nrecovery = \"sack\"\n\
+                reduction = \"prr\"\nack_every = \"1pkt\"\nack_timer = \"40ms\"\nquick_acks = \"1pkt\"";
+    for (common, own, line, expected) in [
+        (ns3, "tso = \"0pkt\"", "tso = ", "at least 1pkt"),
+        (ns3, "plb = { rounds = 6 }", "plb = ", "plb has no parameter `rounds`"),
+        (ns3, "rto_max = \"100ms\"", "[schemes.a.transport]", "rto_min: 200ms: a timeout is above 0"),
+        (ns3, "rto = \"1s\"", "rto = ", "unknown field `rto`"),
+        (keys, "profile = \"linux\"", "profile = ", "keys come before profiles"),
+        ("profile = \"ns3\"\nplb = \"on\"", "tso = \"4pkt\"", "", "schemes.b.ecn: PLB counts marks"),
+    ] {
+        let message = schemes(common, own).expect_err(own);
+        assert!(message.contains(expected) && message.contains(line), "{own}: {message}");
+    }
+    let small = schemes(keys, "mss = \"100B\"").expect("valid");
+    assert_eq!(small.map(|c| c.mss), [100, 1460]);
+}

@@ -1,0 +1,6 @@
+//! What files say, and the cases that come of it.
+
+mod balancers;
+mod compatibility;
+mod flow_file;
+mod hosts;

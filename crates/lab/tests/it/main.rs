@@ -1,0 +1,22 @@
+//! The engine, its observers and the tables that they leave, by small experiments.
+
+mod agreement;
+mod alone;
+mod convergence;
+mod ideal;
+mod jobs;
+mod link_events;
+mod measurements;
+mod network;
+mod optimum;
+mod pages;
+mod port_options;
+mod presets;
+mod queues;
+mod reading;
+mod samples;
+mod stopping_rule;
+mod topologies;
+mod variants;
+mod virtual_hosts;
+mod workloads;

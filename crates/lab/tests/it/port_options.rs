@@ -1,0 +1,140 @@
+//! The options of ports: where two say the same thing, the same happens; where one is wrong, it is named.
+
+use tempfile::TempDir;
+use tresse_experiment::plan::port_options::PortConfigs;
+use tresse_experiment::{Loaded, Plan, Profile, find, load, resolve};
+use tresse_fabric::{ClassMark, Threshold};
+use tresse_lab::{Options, Report, Watch, runner::run};
+use tresse_units::MICROSECOND;
+
+/// XMP's table 1 on 16 hosts, a round of small flows under DCTCP and LIA, with `more` settings.
+fn plan(more: &[&str]) -> Result<(Loaded, Plan), String> {
+    let settings = ["fabric.k=4", "workloads.permutation.size='500kB'", "workloads.permutation.rounds=1"];
+    let settings: Vec<String> = settings.iter().chain(more).map(|&s| s.to_owned()).collect();
+    let loaded = load(find("xmp/table1").expect("built in"), Profile::Full, &settings);
+    let loaded = loaded.map_err(|e| e.to_string())?;
+    let only = ["scheme=dctcp,lia", "subflows=1,2", "pattern=permutation"].map(str::to_owned);
+    let plan = resolve(&loaded, &only).map_err(|e| e.to_string())?;
+    Ok((loaded, plan))
+}
+
+fn report(more: &[&str]) -> Report {
+    let (loaded, plan) = plan(more).expect("valid");
+    let out = TempDir::new().expect("a temporary folder");
+    let out = out.path().to_owned();
+    let options = Options { profile: Profile::Full, seed: 1, replications: 1.into(), parallel: 1, out };
+    let watch = Watch::new(&plan, &options).expect("there is one seed");
+    run(&loaded, &plan, &options, &watch, |_| Vec::new()).expect("the folder can be written")
+}
+
+fn configs(more: &[&str]) -> PortConfigs {
+    let (_, plan) = plan(more).expect("valid");
+    plan.cases[0].setting.options.apply(plan.fabric(), 7)
+}
+
+#[test]
+fn red_without_an_average_and_with_one_threshold_is_that_threshold() {
+    let red = "fabric.red={min='11pkt', max='11pkt', probability=1, weight=0}";
+    let threshold = report(&[]);
+    assert!(threshold.cases[0].metrics["marks_pkts"].value() > 100.0, "the test needs marks");
+    let both = report(&[red, "fabric.mark='unlimited'"]);
+    assert_eq!(both.digest, threshold.digest);
+    let averaged = report(&[
+        "fabric.red={min='11pkt', max='11pkt', probability=1, weight=4}",
+        "fabric.mark='unlimited'",
+    ]);
+    assert_ne!(averaged.digest, threshold.digest);
+}
+
+#[test]
+fn a_class_without_company_has_the_port_to_itself() {
+    let plain = report(&[]).digest;
+    let two = "fabric.classes=[{quantum='1500B'}, {quantum='9kB', queue='1pkt', mark='0pkt'}]";
+    assert_eq!(report(&[two]).digest, plain);
+    assert_ne!(report(&[two, "schemes.dctcp.class=1"]).digest, plain, "class 1 has another queue");
+    assert_eq!(
+        report(&[two, "workloads.permutation.class=1"]).digest,
+        report(&[two, "schemes.dctcp.class=1", "schemes.lia.class=1"]).digest
+    );
+    // 1 Gbit/s x 960 us x 0.125 = 15 kB.
+    let share = "fabric.classes=[{quantum='1500B', share={rtt='960us', lambda=0.125}}]";
+    assert_eq!(report(&[share]).digest, report(&["fabric.mark='15kB'", "fabric.host_mark='10pkt'"]).digest);
+}
+
+#[test]
+fn a_shared_buffer_that_is_never_scarce_changes_nothing() {
+    let plain = report(&[]).digest;
+    assert_eq!(report(&["fabric.buffer={size='1GB', alpha=1}"]).digest, plain);
+    let scarce = report(&["fabric.buffer={size='30kB', alpha=1}"]);
+    assert!(scarce.cases[0].metrics["drops_pkts"].value() > 0.0);
+}
+
+#[test]
+fn options_are_those_of_switches_and_follow_the_layers() {
+    let c = configs(&[
+        "fabric.red={min='5pkt', max={rack='15pkt', aggregation='20pkt', core='25pkt'}, probability=0.5}",
+        "fabric.classes=[{quantum='1500B', mark={rack='1pkt', aggregation='2pkt', core='3pkt'}}]",
+        "fabric.buffer={size='100kB', alpha=0.5}",
+    ]);
+    // Ports 0 to 15 are those of the hosts; then come 16 for each direction of a layer.
+    assert!(c.ports[..16].iter().all(|p| p.red.is_none()));
+    assert_eq!(c.servers.iter().map(|s| s.0).collect::<Vec<_>>(), (16..96).collect::<Vec<_>>());
+    for (port, layer) in [(16, 0), (40, 1), (50, 1), (70, 2), (95, 2)] {
+        let red = c.ports[port].red.expect("a switch's port");
+        let thresholds = [15, 20, 25].map(Threshold::packets);
+        assert_eq!((red.min, red.max), (Threshold::packets(5), thresholds[layer]));
+        assert_eq!((red.probability, red.weight, red.stream), (1 << 15, 9, (7, port as u32)));
+        let server = c.servers[port - 16].1;
+        assert_eq!(server.classes[0].mark, ClassMark::Above(Threshold::packets(layer as u64 + 1)));
+        assert_eq!(server.classes[0].limit, Threshold::packets(100), "that of the fabric");
+        assert_eq!(server.count, 1);
+    }
+    // 8 edge, 8 aggregation and 4 core switches. A switch's ports share its memory: the first edge switch
+    // has ports 16 and 17 down, 32 and 33 up.
+    assert_eq!((c.pools.len(), c.pools[0].bytes, c.pools[0].alpha), (20, 100_000, 500));
+    let pool = |port: usize| c.servers[port - 16].1.pool;
+    assert_eq!([16, 17, 32, 33].map(pool), [Some(0); 4]);
+    assert_eq!([18, 95].map(pool), [Some(1), Some(19)]);
+    let c = configs(&["fabric.classes=[{quantum='3kB', share={rtt='200us', lambda=0.17}}, {quantum='1kB'}]"]);
+    let mark = ClassMark::Share { rtt: 200 * MICROSECOND, lambda: 170 };
+    assert!(c.servers.iter().all(|(_, s)| s.count == 2 && s.classes[0].mark == mark && s.pool.is_none()));
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let class = "fabric.classes=[{quantum='1500B'}]";
+    for (settings, expected) in [
+        (&["fabric.red={min='5pkt', max='9kB', probability=0.1}"][..], "both in packets or both in bytes"),
+        (&["fabric.red={min='15pkt', max='5pkt', probability=0.1}"], "from 15pkt to 5pkt"),
+        (&["fabric.red={min='5pkt', max='unlimited', probability=0.1}"], "from 5pkt to unlimited"),
+        (&["fabric.red={min='5pkt', max='15pkt', probability=0}"], "a probability of 2^-16 to 1"),
+        (&["fabric.red={min='5pkt', max='15pkt', probability=0.1, weight=17}"], "with 0 to 16"),
+        (&["fabric.red={min=5, max='15pkt', probability=0.1}"], "a bare number 5 has no unit"),
+        (&["fabric.red={min='5pkt', probability=0.1}"], "missing field `max`"),
+        (&["fabric.classes=[{quantum='0B'}]"], "class 0: a quantum of 0B: 1B to 1GB"),
+        (
+            &["fabric.classes=[{quantum='1B'}, {quantum='1B', mark='1pkt', share={rtt='1us', lambda=1}}]"],
+            "class 1: `mark` and `share` both say its K",
+        ),
+        (
+            &["fabric.classes=[{quantum='1B', share={rtt='0us', lambda=1}}]"],
+            "share.rtt = 0ps: more than 0, at most 1000s",
+        ),
+        (
+            &["fabric.classes=[{quantum='1B', share={rtt='1us', lambda=0.0004}}]"],
+            "0.0004: expected 0.001 to 1000 with at most three decimals",
+        ),
+        (&["fabric.buffer={size='1kB', alpha=1}"], "1kB: not even one packet of 1500 bytes fits"),
+        (&["fabric.buffer={size='1MB', alpha=0}"], "0: expected 0.001 to 1000"),
+        (&["schemes.lia.class=1"], "class 1: without `fabric.classes` there is only class 0"),
+        (&[class, "workloads.permutation.class=2"], "only class 0"),
+    ] {
+        let error = plan(settings).map(drop).expect_err(expected);
+        assert!(error.contains(expected), "{settings:?}: {error}");
+        let last = settings.last().expect("a setting");
+        assert!(error.starts_with(&format!("--set {last}: ")), "the place: {error}");
+    }
+    let nine = format!("fabric.classes=[{}]", ["{quantum='1B'}"; 9].join(", "));
+    let error = plan(&[&nine]).map(drop).expect_err("too many");
+    assert!(error.contains("9 classes: a port has at most 8"), "{error}");
+}

@@ -1,0 +1,216 @@
+//! What is wrong with claims and published numbers, with its place.
+
+use tresse_experiment::{Profile, Source, load, resolve};
+
+use super::EXPERIMENT;
+
+/// What is said of a file with `more` at its end, after these settings.
+fn said(more: &str, settings: &[&str]) -> Result<(), String> {
+    let windows = "[measure]\nsamples = \"10ms\"\n[measure.windows]\nlate = [\"1s\", \"2s\"]\n";
+    let source = Source { name: "t.toml".to_owned(), text: format!("{EXPERIMENT}{windows}{more}") };
+    let settings: Vec<String> = settings.iter().map(|&s| s.to_owned()).collect();
+    let loaded = load(source, Profile::Full, &settings).map_err(|e| e.to_string())?;
+    resolve(&loaded, &[]).map(drop).map_err(|e| e.to_string())
+}
+
+/// The error of a claim of these keys; the line that it shows must have `place`.
+fn refused(keys: &str, place: &str, message: &str) {
+    let more = format!(
+        "[[claims]]\nid = \"first\"\ntext = \"t\"\nmetric = \"flows\"\nof = {{ scheme = \"xmp\" }}\n\
+                        above = 0\n[[claims]]\nid = \"mine\"\ntext = \"t\"\n{keys}\n"
+    );
+    let error = said(&more, &[]).expect_err(keys);
+    assert!(error.contains(message), "{keys}\n{error}");
+    let [line, column] = error
+        .strip_prefix("t.toml:")
+        .map(|rest| {
+            let mut numbers = rest.splitn(3, ':').map(|n| n.parse::<usize>().unwrap_or(0));
+            [numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)]
+        })
+        .unwrap_or_else(|| panic!("no place: {error}"));
+    let all = format!(
+        "{EXPERIMENT}[measure]\nsamples = \"10ms\"\n[measure.windows]\nlate = [\"1s\", \"2s\"]\n{more}"
+    );
+    let found = &all.lines().nth(line - 1).expect("a line of the file")[column - 1..];
+    assert!(found.starts_with(place), "{found} instead of {place}\n{error}");
+}
+
+#[test]
+fn a_claim_has_one_form() {
+    let metric = "metric = \"flows\"\n";
+    let sides = "left = { scheme = \"xmp\" }\nright = { scheme = \"lia\" }\n";
+    let of = "of = { scheme = \"xmp\" }\n";
+    let list = "of = [{ scheme = \"xmp\" }, { scheme = \"lia\" }]\n";
+    for (keys, place, message) in [
+        (sides.to_owned(), "[[claims]]", "mine: nothing says when it holds: a claim has one form"),
+        (
+            format!("{sides}ratio_above = 1\ndifference_above = 1"),
+            "1",
+            "`ratio_above` and `difference_above`",
+        ),
+        (format!("{list}above = 1\norder = \"rising\""), "\"rising\"", "`above` and `order`"),
+        (format!("{of}ratio_above = 1"), "{ scheme", "`ratio_above` goes without `of`"),
+        (format!("{sides}below = 1"), "{ scheme", "`below` goes without `left`"),
+        (
+            "left = { scheme = \"xmp\" }\nratio_above = 1".to_owned(),
+            "[[claims]]",
+            "`ratio_above` needs `right`",
+        ),
+        ("above = 1".to_owned(), "[[claims]]", "`above` needs `of`"),
+        (format!("{of}order = \"rising\""), "{ scheme", "an order is of a list of at least two"),
+        ("of = []\nabove = 1".to_owned(), "[]", "the list is empty"),
+        (format!("{of}above = 1\nslack = 0.1"), "0.1", "it goes with `order` only"),
+        (format!("{list}order = \"rising\"\nslack = 1.0"), "1.0", "a share from 0 to less than 1"),
+        (format!("{of}above = 2\nbelow = 1"), "2", "no value is above 2 and below 1"),
+        (format!("{of}above = nan"), "nan", "NaN is no bound"),
+    ] {
+        refused(&format!("{metric}{keys}"), place, message);
+    }
+}
+
+#[test]
+fn a_claim_speaks_of_what_there_is() {
+    let of = |selector: &str, metric: &str| format!("metric = \"{metric}\"\nof = {selector}\nabove = 0");
+    let all = "late\", group = \"near\"";
+    for (keys, place, message) in [
+        (of("{ scheme = \"xpm\" }", "flows"), "{ scheme", "no scheme `xpm`; did you mean `xmp`?"),
+        (
+            of("[{ scheme = \"xmp\" }, { scheme = \"lai\" }]", "flows"),
+            "{ scheme = \"lai\"",
+            "did you mean `lia`?",
+        ),
+        (of("{ subflows = 2 }", "flows"), "{ subflows", "which `scheme`? (there are: dctcp, lia, xmp)"),
+        (
+            of("{ scheme = \"xmp\", pattern = \"job\" }", "flows"),
+            "{ scheme",
+            "no pattern `job`; did you mean `jobs`?",
+        ),
+        (
+            of("{ scheme = \"xmp\", subflows = 3 }", "flows"),
+            "{ scheme",
+            "no such case (there are: xmp-2 permutation, xmp-4 permutation, xmp-2 jobs, xmp-4 jobs)",
+        ),
+        (of("{ scheme = \"xmp\", variant = \"deep\" }", "flows"), "{ scheme", "the experiment has none"),
+        (of("{ scheme = \"xmp\" }", "flow"), "\"flow\"", "no metric `flow`; did you mean `flows`?"),
+        (of("{ scheme = \"xmp\" }", "optimum.rate"), "\"optimum", "no key of the optimum `rate`"),
+        (of("{ scheme = \"xmp\", size = \"above 1MB\" }", "optimum.rounds"), "{ scheme", "is of whole cases"),
+        (of("{ scheme = \"xmp\" }", "srtt_mean_s"), "{ scheme", "`srtt_mean_s` is of windows of time"),
+        (
+            of("{ scheme = \"xmp\", window = \"lat\" }", "jain_ratio"),
+            "{ scheme",
+            "no window `lat`; did you mean `late`?",
+        ),
+        (of("{ scheme = \"xmp\", window = \"late\" }", "flows"), "{ scheme", "no metric of windows `flows`"),
+        (of("{ scheme = \"xmp\", subflow = 1 }", "jain_ratio"), "{ scheme", "windows of time: `window = "),
+        (
+            of("{ scheme = \"xmp\", window = \"late\", subflow = 1 }", "jain_ratio"),
+            "{ scheme",
+            "one of the one flow of a `group`",
+        ),
+        (
+            of(&format!("{{ scheme = \"xmp\", window = \"{all} }}"), "jain_ratio"),
+            "{ scheme",
+            "the flows of xmp are in one group",
+        ),
+        (
+            of("{ scheme = \"xmp\", window = \"late\", layer = \"core\" }", "jain_ratio"),
+            "{ scheme",
+            "nothing of a layer in windows",
+        ),
+        (of("{ scheme = \"xmp\", pattern = \"jobs\" }", "jct_s"), "\"jct_s\"", "did you mean `jct_mean_s`?"),
+    ] {
+        refused(&keys, place, message);
+    }
+    refused(
+        "metric = \"flows\"\nof = { scheme = \"xmp\", flow = 1 }\nabove = 0",
+        "flow",
+        "unknown field `flow`",
+    );
+    refused("metric = \"flows\"\nof = 3\nabove = 0", "3", "expected cases such as { scheme");
+    refused("id = \"again\"", "id", "duplicate key");
+}
+
+#[test]
+fn jumps_are_of_jobs() {
+    let keys =
+        |metric: &str, of: &str, jumps: &str| format!("metric = \"{metric}\"\nof = {of}\njumps = {jumps}");
+    let (jobs, wide) =
+        ("{ scheme = \"xmp\", pattern = \"jobs\" }", "{ apart = \"200ms\", within = \"20ms\" }");
+    refused(&keys("jct_mean_s", jobs, wide), "\"jct_mean_s\"", "jumps are of `jct_s`");
+    let none = "{ scheme = \"xmp\", pattern = \"permutation\" }";
+    refused(&keys("jct_s", none, wide), "{ scheme", "none of its cases has jobs");
+    let part = "{ scheme = \"xmp\", pattern = \"jobs\", size = \"above 1MB\" }";
+    refused(&keys("jct_s", part, wide), "{ scheme", "not of those of a size");
+    let narrow = "{ apart = \"20ms\", within = \"20ms\" }";
+    refused(&keys("jct_s", jobs, narrow), "{ apart", "at most half of `apart`");
+    refused(&keys("jct_s", jobs, "{ apart = 200, within = \"20ms\" }"), "200", "200 has no unit");
+}
+
+#[test]
+fn what_is_not_expected_to_hold_says_why() {
+    let claim = |expected: &str| {
+        format!("metric = \"flows\"\nof = {{ scheme = \"xmp\" }}\nabove = 0\nexpected = {expected}")
+    };
+    refused(&claim("\"does not hold\""), "\"does not hold\"", "`because = \"…\"` says why");
+    let each = "{ quick = \"holds\", full = \"inconclusive\" }";
+    refused(&claim(each), "{ quick", "mine: it is not expected to hold");
+    refused(&claim("\"no\""), "\"no\"", "unknown variant `no`, expected one of `holds`");
+    refused(&claim("{ quick = \"holds\" }"), "{ quick", "missing field `full`");
+    let fine = format!(
+        "[[claims]]\nid = \"c\"\ntext = \"t\"\n{}\n",
+        claim("{ quick = \"holds\", full = \"holds\" }")
+    );
+    assert_eq!(said(&fine, &[]), Ok(()));
+}
+
+#[test]
+fn names_are_given_once() {
+    let claim =
+        "[[claims]]\nid = \"c\"\ntext = \"t\"\nmetric = \"flows\"\nof = { scheme = \"xmp\" }\nabove = 0\n";
+    let error = said(&format!("{claim}{claim}"), &[]).expect_err("twice the same");
+    assert!(error.contains("c: another claim has that name") && error.contains("id = \"c\""), "{error}");
+    let reading = |of: &str| {
+        let own = claim.replace("id = \"c\"", &format!("id = \"d\"\nreading_of = \"{of}\""));
+        said(&format!("{own}{claim}"), &[])
+    };
+    assert_eq!((reading("c"), reading("another/file c")), (Ok(()), Ok(())));
+    let error = reading("d").expect_err("it is itself");
+    assert!(error.contains("d: there is no claim `d`; did you mean `c`?"), "{error}");
+}
+
+#[test]
+fn published_numbers_speak_of_what_there_is() {
+    let value =
+        |keys: &str| format!("[published]\nvalues = [{{ scheme = \"xmp\", pattern = \"jobs\", {keys} }}]");
+    for (keys, message) in [
+        ("subflows = 3", "there is no such case"),
+        ("metrics = { flow = 1 }", "did you mean `flows`?"),
+        ("window = \"lat\", goodput_mean = \"1Mbps\"", "did you mean `late`?"),
+        ("window = \"late\", metrics = { flows = 1 }", "no metric of windows `flows`"),
+    ] {
+        let error = said(&value(keys), &[]).expect_err(keys);
+        assert!(
+            error.starts_with("t.toml:") && error.contains("| values = [{ ") && error.contains(message),
+            "{error}"
+        );
+    }
+    // Who changes the cases need not change what was published of them.
+    assert_eq!(said(&value("subflows = 2"), &["schemes.xmp.subflows=[4]"]), Ok(()));
+}
+
+#[test]
+fn windows_need_samples_and_a_length() {
+    let said = |measure: &str| {
+        let source = Source { name: "t.toml".to_owned(), text: format!("{EXPERIMENT}{measure}") };
+        let loaded = load(source, Profile::Full, &[]).map_err(|e| e.to_string())?;
+        resolve(&loaded, &[]).map(drop).map_err(|e| e.to_string())
+    };
+    for (measure, message) in [
+        ("[measure.windows]\nw = [\"1s\", \"2s\"]", "`samples = \"10ms\"` in [measure]"),
+        ("[measure]\nsamples = \"1ms\"\nwindows.w = [\"2s\", \"2s\"]", "the earlier time first"),
+        ("[measure]\nsamples = \"1ms\"\nwindows.w = [1, 2]", "1 has no unit"),
+    ] {
+        let error = said(measure).expect_err(measure);
+        assert!(error.starts_with("t.toml:") && error.contains(message), "{error}");
+    }
+}

@@ -1,0 +1,140 @@
+//! Published numbers and claims of parts of a case.
+
+use tempfile::TempDir;
+use tresse_experiment::{Profile, Source, load, resolve};
+
+use crate::reading::{measure, plan};
+
+/// Two flows in a pod and one between pods, in two groups; two schemes side by side.
+const EXPERIMENT: &str = r#"
+title = "t"
+[fabric]
+topology = "fat-tree"
+k = 4
+rate = "1Gbps"
+delay = "20us"
+queue = "100pkt"
+host_queue = "unlimited"
+[transport]
+profile = "ns3"
+[schemes.reno]
+controller = "reno"
+[schemes.lia]
+controller = "lia"
+subflows = 2
+axis = false
+[workloads.list]
+pattern = "flows"
+flow = [
+    { name = "near", from = 0, to = 2, size = "5kB" },
+    { name = "near", from = 4, to = 7, size = "300kB" },
+    { name = "far", from = 1, to = 15, size = "5kB", scheme = "lia" },
+]
+[workloads.apart]
+pattern = "permutation"
+size = "20kB"
+scheme = "lia"
+"#;
+
+fn source(more: &str) -> Source {
+    Source { name: "t.toml".to_owned(), text: format!("{EXPERIMENT}{more}") }
+}
+
+#[test]
+fn claims_and_published_numbers_are_those_of_parts() {
+    let more = r#"
+[published]
+values = [
+    { scheme = "reno", pattern = "list", metrics = { flows = 3 } },
+    { scheme = "reno", pattern = "list", goodput_mean = "1Mbps", metrics = { jain_ratio = 0.5 } },
+    { scheme = "reno", pattern = "list", group = "far", goodput_mean = "2Mbps" },
+    { scheme = "reno", pattern = "list", size = "up to 10kB", metrics = { flows = 2 } },
+    { scheme = "lia-2", pattern = "apart", layer = "core", metrics = { utilisation_max_ratio = 1 } },
+]
+[[claims]]
+id = "near"
+text = "there are twice as many near ones"
+metric = "flows"
+left = { scheme = "reno", pattern = "list", group = "near" }
+right = { scheme = "reno", pattern = "list", distance = "inter-pod" }
+ratio_above = 1.9
+[[claims]]
+id = "large"
+text = "no flow is above 1 MB"
+metric = "fct_p99_s"
+left = { scheme = "reno", pattern = "list", size = "above 1MB" }
+right = { scheme = "lia-2", pattern = "apart" }
+ratio_below = 1
+"#;
+    let dir = TempDir::new().expect("a temporary folder");
+    let report = measure(&plan(source(more), &[]), dir.path(), 1, 1);
+    let [list, apart] = &report.cases[..] else { panic!("two cases") };
+    let published = |case| serde_json::to_value(case).expect("it can be written");
+    assert_eq!(
+        published(&list.published),
+        serde_json::json!({ "flows": 3.0, "goodput_mean_bps": 1e6, "jain_ratio": 0.5 })
+    );
+    let parts = serde_json::json!({
+        "group": { "far": { "goodput_mean_bps": 2e6 } }, "size": { "up to 10kB": { "flows": 2.0 } },
+    });
+    assert_eq!(serde_json::to_value(&list.published_by).expect("it can be written"), parts);
+    assert_eq!(apart.published_by["layer"]["core"]["utilisation_max_ratio"], 1.0);
+    let claims: Vec<_> = report.claims.iter().map(|c| (c.value, c.holds, c.why.as_deref())).collect();
+    let why = "reno-1 list, size above 1MB has no fct_p99_s";
+    assert_eq!(claims, [(Some(2.0), Some(true), None), (None, None, Some(why))]);
+}
+
+#[test]
+fn parts_that_there_are_not_are_refused() {
+    let refused = |key: &str, pattern: &str, scheme: &str, metric: &str| {
+        let more = format!(
+            "[[claims]]\nid = \"c\"\ntext = \"c\"\nmetric = \"{metric}\"\nleft = {{ scheme = \"{scheme}\", pattern = \
+             \"{pattern}\", {key} }}\nright = {{ scheme = \"reno\" }}\nratio_above = 1\n"
+        );
+        let loaded = load(source(&more), Profile::Full, &[]).expect("valid");
+        resolve(&loaded, &[]).expect_err("it is not there").to_string()
+    };
+    for (key, pattern, scheme, metric, message) in [
+        (
+            "group = \"nera\"",
+            "list",
+            "reno",
+            "flows",
+            "no group `nera`; did you mean `near`? (there are: near, far)",
+        ),
+        ("group = \"near\"", "apart", "lia-2", "flows", "the flows of lia-2 are in one group"),
+        (
+            "distance = \"inner-pod\"",
+            "list",
+            "reno",
+            "flows",
+            "no distance `inner-pod`; did you mean `inter-pod`?",
+        ),
+        ("size = \"up to 1kB\"", "list", "reno", "flows", "no size `up to 1kB`; did you mean `up to 10kB`?"),
+        (
+            "layer = \"hosts\"",
+            "list",
+            "reno",
+            "queue_max_pkts",
+            "no layer `hosts` (there are: rack, aggregation, core)",
+        ),
+        (
+            "layer = \"core\"",
+            "list",
+            "reno",
+            "flows",
+            "`flows` is not of layers (these are: utilisation_mean_ratio, ",
+        ),
+        (
+            "group = \"far\"",
+            "list",
+            "reno",
+            "queue_max_pkts",
+            "`queue_max_pkts` is of layers, and there is none of a group",
+        ),
+        ("group = \"far\", size = \"up to 10kB\"", "list", "reno", "flows", "either a `group` or a `size`"),
+    ] {
+        let error = refused(key, pattern, scheme, metric);
+        assert!(error.starts_with("t.toml:") && error.contains("c: ") && error.contains(message), "{error}");
+    }
+}
