@@ -4,11 +4,11 @@
 //! [`World::advance`] turn time until one of them finishes.
 
 pub mod ceiling;
-mod end;
 mod flow;
-mod manage;
+mod lifecycle;
+mod path_management;
 mod spec;
 mod world;
 
-pub use spec::{FlowRecord, FlowSpec, Manager, Path, Ways};
+pub use spec::{FlowRecord, FlowSpec, Manager, Paths};
 pub use world::{Packets, Step, World};
