@@ -175,7 +175,7 @@ fn ceiling_speed(plan: &Plan, flows: &[FlowSpec], duration: Time) -> f64 {
     const WINDOW: u32 = 16;
     let sources: Vec<ConstantWindow> = flows
         .iter()
-        .flat_map(|f| f.ways.paths())
+        .flat_map(|f| f.paths.fixed())
         .map(|p| ConstantWindow { there: p.there.clone(), back: p.back.clone(), window: WINDOW })
         .collect();
     let start = clock();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tresse_fabric::{ServerConfig, Topology};
+use tresse_fabric::{QueuedPortConfig, Topology};
 use tresse_sim::World;
 use tresse_units::{BitsPerSecond, Time};
 
@@ -198,7 +198,7 @@ pub(crate) fn serve(changes: &[Change], configs: &mut PortConfigs) {
     ports.sort_unstable();
     ports.dedup();
     ports.retain(|port| configs.servers.iter().all(|(p, _)| p != port));
-    let server = |port: u32| (port, ServerConfig::plain(&configs.ports[port as usize]));
+    let server = |port: u32| (port, QueuedPortConfig::plain(&configs.ports[port as usize]));
     let more: Vec<_> = ports.into_iter().map(server).collect();
     configs.servers.extend(more);
 }

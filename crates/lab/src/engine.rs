@@ -350,7 +350,7 @@ where
         let shares = match &*carrier.routing {
             Routing::Fixed(routes) if carrier.detects => {
                 let ways = unit::ways(self.case, self.seed, &begun);
-                let opened = &ways.paths()[..record.opened as usize];
+                let opened = &ways.fixed()[..record.opened as usize];
                 Some(share_a_port(opened, &routes.unavoidable(from, to)))
             }
             Routing::Fixed(_) | Routing::Nodes { .. } => None,

@@ -3,8 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use tresse_fabric::{Route, Topology};
-use tresse_sim::Path;
+use tresse_fabric::{Path, Topology};
 use tresse_units::Time;
 use tresse_workload::{self as workload, CollectiveError, Goal, GraphError, MOST_FLOWS, Operation, Tasks};
 
@@ -249,7 +248,7 @@ fn paths(
             });
             let wanted = wanted.collect::<Result<Vec<u32>, _>>()?;
             let found = all.iter().find(|route| passes(b.fabric(), route, &wanted));
-            found.map(|r| Path { there: r.there.clone(), back: r.back.clone() }).ok_or_else(|| {
+            found.cloned().ok_or_else(|| {
                 let names = nodes.join(", ");
                 wrong(&format!("no shortest path from {} to {} passes {names}", flow.from, flow.to))
             })
@@ -261,7 +260,7 @@ fn paths(
 const MOST_PATHS: u32 = 65_536;
 
 /// Whether a route passes these nodes, in this order.
-fn passes(fabric: &Topology, route: &Route, nodes: &[u32]) -> bool {
+fn passes(fabric: &Topology, route: &Path, nodes: &[u32]) -> bool {
     let mut passed = route.there.iter().map(|&port| fabric.network.ends[port as usize][1]);
     nodes.iter().all(|node| passed.any(|p| p == *node))
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use indexmap::IndexMap;
-use tresse_fabric::{Fabric, Histogram, Locality, Route, Topology};
+use tresse_fabric::{Fabric, Histogram, Locality, Topology};
 use tresse_path_manager::By;
-use tresse_sim::{FlowRecord, FlowSpec, Manager, Path, Ways, World};
+use tresse_sim::{FlowRecord, FlowSpec, Manager, Paths, World};
 use tresse_units::Time;
 use tresse_workload::{Action, Job, Start};
 
@@ -198,7 +198,7 @@ pub(crate) fn world(case: &Case, seed: u64) -> World {
     changes::serve(&case.setting.changes, &mut configs);
     let PortConfigs { ports, servers, pools } = configs;
     let longest = case.carriers.iter().map(|c| c.routing.longest()).max().unwrap_or(0);
-    let fabric = Fabric::new(&ports, longest).with_servers(&servers, &pools);
+    let fabric = Fabric::new(&ports, longest).with_queued_ports(&servers, &pools);
     let fabric = match case.nodes() {
         Some(Routing::Nodes { balancing, .. }) => {
             fabric.with_forwarding(case.setting.fabric.network.clone(), *balancing, seed)
@@ -213,10 +213,10 @@ pub(crate) fn world(case: &Case, seed: u64) -> World {
 }
 
 /// The ways of a flow: what is random of them comes from its own stream.
-pub(crate) fn ways(case: &Case, seed: u64, flow: &Begun) -> Ways {
+pub(crate) fn ways(case: &Case, seed: u64, flow: &Begun) -> Paths {
     let (part, carrier, start) = (&case.parts[flow.part], &case.carriers[flow.member.carrier], &flow.start);
     if let Some(Own { paths: Some(paths), .. }) = part.own(start) {
-        return Ways::Fixed(paths.clone());
+        return Paths::Fixed(paths.clone());
     }
     let mut stream = if carrier.names_paths {
         // What one connection learns of a path is to hold for the others of the two hosts.
@@ -228,9 +228,9 @@ pub(crate) fn ways(case: &Case, seed: u64, flow: &Begun) -> Ways {
     match &*carrier.routing {
         Routing::Fixed(routes) => {
             let drawn = routes.draw(start.from, start.to, carrier.paths, |n| stream.below(n.into()) as u32);
-            Ways::Fixed(drawn.into_iter().map(|Route { there, back }| Path { there, back }).collect())
+            Paths::Fixed(drawn)
         }
-        Routing::Nodes { paths, .. } => Ways::Forwarded {
+        Routing::Nodes { paths, .. } => Paths::Forwarded {
             from: match case.setting.fabric.addresses(start.from) {
                 // Aliases, one for each subflow.
                 one if one.len() == 1 => one.cycle().take(carrier.paths as usize).collect(),
@@ -256,7 +256,7 @@ pub(crate) fn spec(case: &Case, seed: u64, id: u64, flow: &Begun) -> FlowSpec {
         config,
         scheme: Arc::clone(&carrier.controllers),
         bytes: start.bytes.unwrap_or(u64::from(u32::MAX) * u64::from(config.mss)),
-        ways: ways(case, seed, flow),
+        paths: ways(case, seed, flow),
         manager: manager(carrier, part.own(start)),
         stream: part.stream(seed, "path manager", start).below(u64::MAX),
         class: carrier.class,

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use tresse_sim::Path;
+use tresse_fabric::Path;
 use tresse_units::{Stream, Time};
-use tresse_workload::{Source, Start, halves};
+use tresse_workload::{Source, Start, host_split};
 
 use crate::applications::App;
 use crate::patterns::Pattern;
@@ -90,7 +90,7 @@ impl Part {
     /// By sending host, the place in the mix of schemes; empty without one.
     pub(crate) fn halves(&self, seed: u64, hosts: u32) -> Vec<u32> {
         match &self.who {
-            Who::Mix(members) => halves(self.seed(seed), hosts, members.len() as u32),
+            Who::Mix(members) => host_split(self.seed(seed), hosts, members.len() as u32),
             Who::One(_) | Who::Each(_) => Vec::new(),
         }
     }
