@@ -1,5 +1,7 @@
 //! The command `tresse`: data to stdout, everything else to stderr.
 
+#![forbid(unsafe_code)]
+
 mod bench;
 mod chosen;
 mod claims;

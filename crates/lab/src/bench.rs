@@ -190,6 +190,7 @@ fn median(values: &mut [f64]) -> f64 {
 }
 
 /// Sets the kernel's high-water mark of this process back to what it holds now.
+#[cfg_attr(target_os = "linux", expect(unsafe_code, reason = "`malloc_trim` is C"))]
 fn reset_peak_rss() {
     // SAFETY: gives free memory back to the system; has no other effect.
     #[cfg(target_os = "linux")]

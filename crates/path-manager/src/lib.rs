@@ -8,6 +8,8 @@
 //!
 //! Time is u64 picoseconds, sizes are u64 bytes, everything else counts packets, ACKs or subflows.
 
+#![forbid(unsafe_code)]
+
 mod connection;
 mod declaration;
 pub mod fixed;

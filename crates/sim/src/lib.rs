@@ -3,6 +3,8 @@
 //! A [`World`] is a fabric with connections on it. Start connections with [`World::start`], then let
 //! [`World::advance`] turn time until one of them finishes.
 
+#![forbid(unsafe_code)]
+
 pub mod ceiling;
 mod flow;
 mod lifecycle;

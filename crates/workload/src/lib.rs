@@ -5,6 +5,8 @@
 //! Sources that run side by side under one seed draw the same numbers where they draw for the same purpose: give
 //! each its own seed.
 
+#![forbid(unsafe_code)]
+
 mod collective;
 mod distribution;
 pub mod distributions;
