@@ -6,6 +6,8 @@
 //!
 //! The contract, hook by hook, is `controllers/controller.h`.
 
+#![expect(unsafe_code, reason = "controllers are C")]
+
 pub mod check;
 mod declared;
 mod group;

@@ -2,15 +2,15 @@
 
 use tresse_units::{SplitMix, Time, mix};
 
+use crate::holnet::{HolnetConfig, Law, Shares};
 use crate::packet::Header;
 use crate::port::Port;
-use crate::server::Server;
-use crate::shares::{HolnetConfig, Law, Shares};
+use crate::queued_port::QueuedPort;
 
 /// The queues that a balancer can look at.
 pub(crate) struct Queues<'a> {
     pub ports: &'a [Port],
-    pub servers: &'a [Server],
+    pub queued_ports: &'a [QueuedPort],
     pub now: Time,
 }
 
@@ -19,11 +19,11 @@ impl Queues<'_> {
     #[inline]
     fn backlog(&self, port: u32) -> u64 {
         let port = &self.ports[port as usize];
-        port.server().map_or_else(|| port.backlog(self.now), |s| self.servers[s].backlog(self.now))
+        port.queued().map_or_else(|| port.backlog(self.now), |s| self.queued_ports[s].backlog(self.now))
     }
 }
 
-/// How a switch chooses among ports that lead to a destination on ways of the same length.
+/// How a switch chooses among ports that lead to a destination on paths of the same length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Balancing {
     /// By a hash of the flow, salted by switch so that one choice does not decide the next (RFC 2992's
@@ -68,7 +68,7 @@ pub(crate) struct Chooser {
 
 /// Where a packet stands: at a node, on its way to a destination, which the ports of a group lead to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Way {
+pub(crate) struct Place {
     pub node: u32,
     pub destination: u32,
     pub group: u32,
@@ -122,8 +122,8 @@ impl Chooser {
 
     /// The port that a packet takes, of at least two `members` of the group.
     #[inline]
-    pub fn choose(&mut self, way: Way, members: &[u32], header: &Header, queues: &Queues) -> u32 {
-        let Way { node, group, .. } = way;
+    pub fn choose(&mut self, at: Place, members: &[u32], header: &Header, queues: &Queues) -> u32 {
+        let Place { node, group, .. } = at;
         let count = members.len() as u32;
         let place = match self.balancing {
             Balancing::Ecmp => self.hashed(node, header.hash, count),
@@ -134,7 +134,7 @@ impl Chooser {
             Balancing::HolnetPercentage(_) | Balancing::HolnetRate(_) => {
                 let shares = self.shares.as_mut().expect("HOLNET's balancers have shares");
                 let draws = &mut self.draws[node as usize];
-                return shares.choose([node, way.destination], members, header.hash, queues.now, draws);
+                return shares.choose([node, at.destination], members, header.hash, queues.now, draws);
             }
         };
         members[place as usize]

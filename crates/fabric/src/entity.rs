@@ -1,9 +1,9 @@
 //! The names of what may cause an event.
 
-/// Whatever may cause an event: a port's server, a port's far end, a host timer. At one instant an entity
+/// Whatever may cause an event: a queued port, a port's far end, a host timer. At one instant an entity
 /// has at most one event, so (time, entity) orders all events (design rule 4).
 ///
-/// Departures from ports with a real server count from 0, arrivals at ports' far ends from [`ARRIVALS`],
+/// Departures from queued ports count from 0, arrivals at ports' far ends from [`ARRIVALS`],
 /// timers from [`TIMER_ENTITIES`]. So what leaves at an instant makes room for what arrives then. HOLNET's
 /// balancers update their shares after all of them.
 pub type Entity = u32;

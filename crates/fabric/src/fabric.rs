@@ -16,7 +16,7 @@ use crate::packet::{Header, Packet, Packets};
 use crate::port::{Port, PortConfig};
 use crate::prefetch::{prefetch, prefetch_line};
 use crate::queue::{Event, EventQueue};
-use crate::server::{Pool, PoolConfig, Server, ServerConfig};
+use crate::queued_port::{Pool, PoolConfig, QueuedPort, QueuedPortConfig};
 
 /// A route: the ports that a packet leaves by, one after the other, or the host that it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub struct Fabric<P> {
     free_routes: Vec<u32>,
     hops: u64,
     forwarding: Option<Box<Forwarding>>,
-    servers: Vec<Server>,
+    queued_ports: Vec<QueuedPort>,
     pools: Vec<Pool>,
     flags: Option<FlagConfig>,
     /// When HOLNET's balancers update their shares next.
@@ -67,7 +67,7 @@ pub struct Fabric<P> {
 enum Entry {
     /// It will be at the far end then.
     Arrives(Time),
-    /// It waits for a real server.
+    /// It waits in a queued port.
     Waits,
     /// It is dropped or lost.
     Dropped,
@@ -90,7 +90,7 @@ impl<P: Copy> Fabric<P> {
             free_routes: Vec::new(),
             hops: 0,
             forwarding: None,
-            servers: Vec::new(),
+            queued_ports: Vec::new(),
             pools: Vec::new(),
             flags: None,
             next_update: NEVER,
@@ -111,16 +111,20 @@ impl<P: Copy> Fabric<P> {
         self
     }
 
-    /// Gives ports a real server: those with several classes, in a shared buffer of `pools`, and those whose
+    /// Makes ports queued ones: those with several classes, in a shared buffer of `pools`, and those whose
     /// link may change.
     #[must_use]
-    pub fn with_servers(mut self, servers: &[(u32, ServerConfig)], pools: &[PoolConfig]) -> Self {
+    pub fn with_queued_ports(
+        mut self,
+        queued_ports: &[(u32, QueuedPortConfig)],
+        pools: &[PoolConfig],
+    ) -> Self {
         self.pools = pools.iter().map(|&p| Pool::new(p)).collect();
-        for (port, config) in servers {
+        for (port, config) in queued_ports {
             let port = &mut self.ports[*port as usize];
-            assert!(config.pool.is_none_or(|p| (p as usize) < pools.len()), "a server's pool exists");
-            port.give_to(self.servers.len() as u32);
-            self.servers.push(Server::new(&port.config(), config));
+            assert!(config.pool.is_none_or(|p| (p as usize) < pools.len()), "a queued port's pool exists");
+            port.give_to(self.queued_ports.len() as u32);
+            self.queued_ports.push(QueuedPort::new(&port.config(), config));
         }
         self
     }
@@ -247,8 +251,8 @@ impl<P: Copy> Fabric<P> {
         let header = &mut self.packets.get_mut(id).header;
         let port = &mut self.ports[number as usize];
         if port.must_examine(self.now) {
-            if let Some(server) = port.server() {
-                return self.enter_server(number, server, id);
+            if let Some(queued) = port.queued() {
+                return self.enter_queued_port(number, queued, id);
             }
             if !port.examine(self.now, header.bytes, &mut header.ecn) {
                 return Entry::Dropped;
@@ -274,7 +278,7 @@ impl<P: Copy> Fabric<P> {
     #[inline]
     fn decide(&mut self, node: u32, entry: u32, id: u32) -> Next {
         let forwarding = self.forwarding.as_mut().expect("a forwarded route");
-        let queues = Queues { ports: &self.ports, servers: &self.servers, now: self.now };
+        let queues = Queues { ports: &self.ports, queued_ports: &self.queued_ports, now: self.now };
         forwarding.next(node, entry & !FORWARD, &self.packets.get(id).header, &queues)
     }
 }
@@ -287,7 +291,7 @@ impl<P: Copy> Fabric<P> {
     /// vain: so both ways are one, without a branch.
     #[inline]
     fn prefetch(&self, soon: &impl Fn(&P) -> *const u8) {
-        // A departure touches its server alone, and that has been used not long ago.
+        // A departure touches its queued port alone, and that has been used not long ago.
         let arrival = |ahead| self.queue.upcoming(ahead).filter(|e| e.0 >= ARRIVALS).map(|e| e.1);
         if let Some(id) = arrival(6) {
             prefetch(self.packets.get(id));
@@ -333,12 +337,12 @@ impl<P: Copy> Fabric<P> {
     /// How long a port has been sending, ps.
     pub fn busy(&self, port: u32) -> Time {
         let port = &self.ports[port as usize];
-        port.server().map_or_else(|| port.busy(self.now), |s| self.servers[s].busy(self.now))
+        port.queued().map_or_else(|| port.busy(self.now), |s| self.queued_ports[s].busy(self.now))
     }
 
     /// Packets that wait in a port now.
     pub fn waiting(&self, port: u32) -> u64 {
         let port = &self.ports[port as usize];
-        port.server().map_or_else(|| port.waiting(self.now), |s| self.servers[s].waiting())
+        port.queued().map_or_else(|| port.waiting(self.now), |s| self.queued_ports[s].waiting())
     }
 }

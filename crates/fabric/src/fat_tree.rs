@@ -99,7 +99,7 @@ impl FatTree {
     /// The longest route, ports.
     pub const LONGEST_ROUTE: usize = 6;
 
-    /// How many ways there are from `from` to `to`: the core switches between pods, the
+    /// How many paths there are from `from` to `to`: the core switches between pods, the
     /// aggregation switches within a pod, one in a rack.
     pub fn paths(&self, from: u32, to: u32) -> u32 {
         if self.edge(from) == self.edge(to) {

@@ -1,4 +1,4 @@
-//! How switches pass on a packet without a fixed route: the ports on the shortest ways to its
+//! How switches pass on a packet without a fixed path: the ports on the shortest paths to its
 //! destination, and which of them it takes.
 //!
 //! Hosts that hang on one switch by one link are one destination until the last hop, so the tables stay
@@ -8,7 +8,7 @@ mod feedback;
 
 use tresse_units::BitsPerSecond;
 
-use crate::balance::{Balancing, Chooser, Queues, Way};
+use crate::balance::{Balancing, Chooser, Place, Queues};
 use crate::network::Network;
 use crate::packet::Header;
 
@@ -33,7 +33,7 @@ pub(crate) struct Forwarding {
     last_hop: Vec<u32>,
     /// By destination: its node.
     anchors: Vec<u32>,
-    /// By node and destination: the number of a group; `NONE` where there is no way.
+    /// By node and destination: the number of a group; `NONE` where there is no path.
     table: Vec<u32>,
     groups: Vec<Group>,
     /// The ports of the groups; in each group those with a living link come first.
@@ -43,11 +43,11 @@ pub(crate) struct Forwarding {
     /// By port, bit/s.
     rates: Vec<BitsPerSecond>,
     chooser: Chooser,
-    /// Links of the longest way.
+    /// Links of the longest path.
     longest: u32,
 }
 
-/// Ports of a node that lead to one destination on ways of the same length.
+/// Ports of a node that lead to one destination on paths of the same length.
 #[derive(Debug, Clone, Copy)]
 struct Group {
     node: u32,
@@ -103,11 +103,11 @@ impl Forwarding {
         let members = g.usable(&self.members);
         Next::Port(match *members {
             [only] => only,
-            _ => self.chooser.choose(Way { node, destination, group }, members, header, queues),
+            _ => self.chooser.choose(Place { node, destination, group }, members, header, queues),
         })
     }
 
-    /// Links of the longest way from a node to a host.
+    /// Links of the longest path from a node to a host.
     pub fn longest(&self) -> u32 {
         self.longest
     }
@@ -130,7 +130,7 @@ impl Forwarding {
         self.begin_shares(node..node + 1, Some(port));
     }
 
-    /// Finds the shortest ways anew, over the links that are up: what a routing protocol does some time
+    /// Finds the shortest paths anew, over the links that are up: what a routing protocol does some time
     /// after a link has changed.
     pub fn reroute(&mut self) {
         let (incoming, outgoing) = (self.network.incoming(), self.network.outgoing());
@@ -171,7 +171,7 @@ impl Forwarding {
         }
     }
 
-    /// By node: links to `anchor`, over switches and living links; `NONE` if there is no way.
+    /// By node: links to `anchor`, over switches and living links; `NONE` if there is no path.
     fn distances(&self, anchor: u32, incoming: &[Vec<u32>]) -> Vec<u32> {
         let mut distance = vec![NONE; self.network.nodes as usize];
         distance[anchor as usize] = 0;

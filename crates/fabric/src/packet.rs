@@ -27,7 +27,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Of a packet of `bytes` in class 0, of a flow whose way needs no hash.
+    /// Of a packet of `bytes` in class 0, of a flow whose path needs no hash.
     pub fn new(bytes: u32, ecn: Ecn) -> Self {
         Self { bytes, ecn, class: 0, hash: 0 }
     }

@@ -39,13 +39,13 @@ pub struct Port {
     watch: u32,
     bytes: u64,
     /// 0, or all bits where every packet is examined: the port loses some, averages its queue, keeps a flag by
-    /// bytes, or has a real server.
+    /// bytes, or is queued.
     examine_all: Time,
-    // Second cache line: touched where there is a queue, or a real server.
+    // Second cache line: touched where there is a queue, or queues.
     limit: Threshold,
     mark: Threshold,
-    /// Its place among the real servers; [`NO_SERVER`] if there is none.
-    server: u32,
+    /// Its place among the queued ports; [`NOT_QUEUED`] if there is none.
+    queued: u32,
     non_ect: NonEct,
     drops: u64,
     marks: u64,
@@ -65,7 +65,7 @@ struct Rare {
 
 const _: () = assert!(size_of::<Port>() == 128, "two cache lines, of which one is hot");
 
-const NO_SERVER: u32 = u32::MAX;
+const NOT_QUEUED: u32 = u32::MAX;
 
 impl Port {
     /// An empty port.
@@ -88,7 +88,7 @@ impl Port {
             examine_all: if quiet { 0 } else { NEVER },
             limit: config.limit,
             mark: config.mark,
-            server: NO_SERVER,
+            queued: NOT_QUEUED,
             non_ect: config.non_ect,
             drops: 0,
             marks: 0,
@@ -98,17 +98,17 @@ impl Port {
     }
 
     /// A packet arrives at `now`: when it will be at the far end, or `None` if it is dropped or lost, or if
-    /// the port has a real server, which is to be asked then. May set `ecn` to CE. `now` must not lie before
+    /// the port is queued: the queued port is to be asked then. May set `ecn` to CE. `now` must not lie before
     /// an earlier call's.
     #[inline]
     pub fn admit(&mut self, now: Time, bytes: u32, ecn: &mut Ecn) -> Option<Time> {
-        if self.must_examine(now) && (self.server != NO_SERVER || !self.examine(now, bytes, ecn)) {
+        if self.must_examine(now) && (self.queued != NOT_QUEUED || !self.examine(now, bytes, ecn)) {
             return None;
         }
         Some(self.let_in(now, bytes))
     }
 
-    /// Whether a packet that arrives at `now` is not simply let in: ask the real server, or
+    /// Whether a packet that arrives at `now` is not simply let in: ask the queued port, or
     /// [`Self::examine`].
     #[inline]
     pub(crate) fn must_examine(&self, now: Time) -> bool {
@@ -141,7 +141,7 @@ impl Port {
         prefetch(&self.departures[self.tail.wrapping_sub(self.watch) as usize & mask]);
     }
 
-    /// Packets that wait at `now`; the one in transmission does not. Of a port without a real server: for any
+    /// Packets that wait at `now`; the one in transmission does not. Of a port that is not queued: for any
     /// port there is [`Fabric::waiting`](crate::Fabric::waiting).
     pub fn waiting(&self, now: Time) -> u64 {
         if self.busy_until <= now {
@@ -159,7 +159,7 @@ impl Port {
         u64::from(present.saturating_sub(1))
     }
 
-    /// Bytes that wait or are not yet on the wire at `now`, rounded up. Of a port without a real server.
+    /// Bytes that wait or are not yet on the wire at `now`, rounded up. Of a port that is not queued.
     pub fn backlog(&self, now: Time) -> u64 {
         self.pace.bytes(self.busy_until.saturating_sub(now))
     }
@@ -292,25 +292,25 @@ impl Port {
         true
     }
 
-    /// From now on server number `server` decides.
-    pub(crate) fn give_to(&mut self, server: u32) {
-        self.server = server;
+    /// From now on the queued port of number `queued` decides.
+    pub(crate) fn give_to(&mut self, queued: u32) {
+        self.queued = queued;
         self.examine_all = NEVER;
     }
 
-    /// The number of the real server, if it has one.
+    /// Its number among the queued ports, if it is one.
     #[inline]
-    pub(crate) fn server(&self) -> Option<usize> {
-        (self.server != NO_SERVER).then_some(self.server as usize)
+    pub(crate) fn queued(&self) -> Option<usize> {
+        (self.queued != NOT_QUEUED).then_some(self.queued as usize)
     }
 
-    /// Counts a packet that its server let in.
+    /// Counts a packet that its queued port let in.
     #[inline]
     pub(crate) fn count_bytes(&mut self, bytes: u32) {
         self.bytes += u64::from(bytes);
     }
 
-    /// Counts a packet for which its server had no room.
+    /// Counts a packet for which its queued port had no room.
     pub(crate) fn count_drop(&mut self) {
         self.drops += 1;
     }

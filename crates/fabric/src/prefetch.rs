@@ -8,6 +8,7 @@ pub fn prefetch<T>(target: &T) {
 
 /// Fetches the cache line at `address`, which may be any.
 #[inline(always)]
+#[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the instruction takes any address"))]
 pub fn prefetch_line(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch has no effect that a program could see, whatever the address.

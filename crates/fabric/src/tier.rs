@@ -10,7 +10,7 @@ use tresse_units::BitsPerSecond;
 use crate::shortest::ShortestPaths;
 use crate::topology::Topology;
 
-/// Where the ports of a tier lead. A node is as high as its shortest way to a host is long.
+/// Where the ports of a tier lead. A node is as high as its shortest path to a host is long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
     /// Away from the hosts.

@@ -4,7 +4,7 @@
 //! The virtual switch of a host is a bridge for each physical NIC, as with Linux's bridges: a virtual NIC
 //! hangs on the bridge of the physical NIC that it is mapped to, and whatever it sends leaves the host there.
 //! The physical NICs of one number, of all hosts, lead to one top-of-rack switch; trunks join these switches.
-//! So with two NICs there are two disjoint ways between machines whose virtual NICs are mapped alike.
+//! So with two NICs there are two disjoint paths between machines whose virtual NICs are mapped alike.
 //!
 //! A virtual NIC is a node with an address of its machine. Its rate is a cap that is not work-conserving: its
 //! port to the bridge has that rate and the buffer behind it, whatever else is idle.

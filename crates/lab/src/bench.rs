@@ -177,7 +177,7 @@ fn ceiling_speed(plan: &Plan, flows: &[FlowSpec], duration: Time) -> f64 {
     const WINDOW: u32 = 16;
     let sources: Vec<ConstantWindow> = flows
         .iter()
-        .flat_map(|f| f.ways.paths())
+        .flat_map(|f| f.paths.fixed())
         .map(|p| ConstantWindow { there: p.there.clone(), back: p.back.clone(), window: WINDOW })
         .collect();
     let start = clock();
@@ -192,6 +192,7 @@ fn median(values: &mut [f64]) -> f64 {
 }
 
 /// Sets the kernel's high-water mark of this process back to what it holds now.
+#[cfg_attr(target_os = "linux", expect(unsafe_code, reason = "`malloc_trim` is C"))]
 fn reset_peak_rss() {
     // SAFETY: gives free memory back to the system; has no other effect.
     #[cfg(target_os = "linux")]

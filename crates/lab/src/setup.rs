@@ -7,9 +7,9 @@ use tresse_experiment::plan::network::Routing;
 use tresse_experiment::plan::parts::{Own, Part};
 use tresse_experiment::plan::port_options::PortConfigs;
 use tresse_experiment::plan::{Case, link_events};
-use tresse_fabric::{Fabric, Route, Topology};
+use tresse_fabric::{Fabric, Topology};
 use tresse_path_manager::By;
-use tresse_sim::{FlowSpec, Manager, Path, Ways, World};
+use tresse_sim::{FlowSpec, Manager, Paths, World};
 use tresse_workload::{Action, Start};
 
 use crate::record::flow::{Begun, Link};
@@ -36,7 +36,7 @@ pub(crate) fn world(case: &Case, seed: u64) -> World {
     link_events::serve(&case.setting.changes, &mut configs);
     let PortConfigs { ports, servers, pools } = configs;
     let longest = case.carriers.iter().map(|c| c.routing.longest()).max().unwrap_or(0);
-    let fabric = Fabric::new(&ports, longest).with_servers(&servers, &pools);
+    let fabric = Fabric::new(&ports, longest).with_queued_ports(&servers, &pools);
     let fabric = match case.nodes() {
         Some(Routing::Nodes { balancing, .. }) => {
             fabric.with_forwarding(case.setting.fabric.network.clone(), *balancing, seed)
@@ -51,10 +51,10 @@ pub(crate) fn world(case: &Case, seed: u64) -> World {
 }
 
 /// The ways of a flow: what is random of them comes from its own stream.
-pub(crate) fn ways(case: &Case, seed: u64, flow: &Begun) -> Ways {
+pub(crate) fn paths(case: &Case, seed: u64, flow: &Begun) -> Paths {
     let (part, carrier, start) = (&case.parts[flow.part], &case.carriers[flow.member.carrier], &flow.start);
     if let Some(Own { paths: Some(paths), .. }) = part.own(start) {
-        return Ways::Fixed(paths.iter().cloned().map(path).collect());
+        return Paths::Fixed(paths.clone());
     }
     let mut stream = if carrier.names_paths {
         // What one connection learns of a path is to hold for the others of the two hosts.
@@ -66,9 +66,9 @@ pub(crate) fn ways(case: &Case, seed: u64, flow: &Begun) -> Ways {
     match &*carrier.routing {
         Routing::Fixed(routes) => {
             let drawn = routes.draw(start.from, start.to, carrier.paths, |n| stream.below(n.into()) as u32);
-            Ways::Fixed(drawn.into_iter().map(path).collect())
+            Paths::Fixed(drawn)
         }
-        Routing::Nodes { paths, .. } => Ways::Forwarded {
+        Routing::Nodes { paths, .. } => Paths::Forwarded {
             from: match case.setting.fabric.addresses(start.from) {
                 // Aliases, one for each subflow.
                 one if one.len() == 1 => one.cycle().take(carrier.paths as usize).collect(),
@@ -79,10 +79,6 @@ pub(crate) fn ways(case: &Case, seed: u64, flow: &Begun) -> Ways {
             stream: stream.below(u64::MAX),
         },
     }
-}
-
-fn path(Route { there, back }: Route) -> Path {
-    Path { there, back }
 }
 
 /// What opens and closes the subflows of each of the case's carriers.
@@ -103,7 +99,7 @@ pub(crate) fn spec(case: &Case, managers: &[Manager], seed: u64, id: u64, flow: 
         config,
         scheme: Arc::clone(&carrier.controllers),
         bytes: start.bytes.unwrap_or(u64::from(u32::MAX) * u64::from(config.mss)),
-        ways: ways(case, seed, flow),
+        paths: paths(case, seed, flow),
         manager: manager(carrier, &managers[flow.member.carrier], part.own(start)),
         stream: part.stream(seed, "path manager", start).below(u64::MAX),
         class: carrier.class,

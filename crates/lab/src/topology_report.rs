@@ -141,7 +141,7 @@ pub fn topology(loaded: &Loaded, pair: Option<[&str; 2]>) -> Result<TopologyRepo
     };
     let entry = |[from, to]: [u32; 2]| {
         let path = |k| {
-            let route = paths.route(from, to, k).there;
+            let route = paths.path(from, to, k).there;
             let first = route.first().map(|&p| topology.end_names(p)[0]);
             let rest = route.iter().map(|&p| topology.end_names(p)[1]);
             PathEntry {

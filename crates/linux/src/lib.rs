@@ -8,6 +8,8 @@
 //! The programs themselves are in `bpf/`; a controller is the same file of `controllers/` that the
 //! simulator runs.
 
+#![expect(unsafe_code, reason = "libbpf and system calls are C")]
+
 pub mod attach;
 mod attached;
 mod bpffs;

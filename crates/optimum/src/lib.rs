@@ -9,6 +9,8 @@
 //! - [`distance`] says how far any rates are from an optimum.
 //! - What a scheme does on average: [`fluid`] models, and [`opn`]'s analytical model of throughput.
 
+#![forbid(unsafe_code)]
+
 pub mod claims;
 mod cone;
 pub mod distance;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::{Action, Priority, Route};
+use crate::{Action, PathChoice, Priority};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -30,8 +30,8 @@ impl<T> Connection<T> {
         Self { subflows: Vec::new(), actions: VecDeque::new() }
     }
 
-    pub fn open(&mut self, route: Route, own: T) {
-        self.actions.push_back(Action::Open { subflow: self.subflows.len(), route });
+    pub fn open(&mut self, path: PathChoice, own: T) {
+        self.actions.push_back(Action::Open { subflow: self.subflows.len(), path });
         self.subflows.push(Subflow { state: State::Opening, priority: Priority::Normal, own });
     }
 

@@ -3,8 +3,8 @@
 use tresse_units::{NEVER, Time};
 
 use crate::connection::Connection;
-use crate::routes::routes;
-use crate::{Action, By, Opening, Pair, PathManager, Route};
+use crate::paths::paths;
+use crate::{Action, By, Opening, Pair, PathChoice, PathManager};
 
 /// A fixed number of subflows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +29,8 @@ impl Default for Config {
 pub struct Fixed {
     connection: Connection<()>,
     stands: bool,
-    /// The routes of the subflows that wait, and when they are opened.
-    waiting: Vec<(Time, Route)>,
+    /// The paths of the subflows that wait, and when they are opened.
+    waiting: Vec<(Time, PathChoice)>,
     /// Some of them wait for a time.
     timed: bool,
 }
@@ -40,16 +40,16 @@ impl Fixed {
     pub fn new(config: &Config, opening: &Opening) -> Self {
         let after = config.starts.iter().copied().chain(std::iter::repeat(0));
         let times = after.map(|after| opening.now.saturating_add(after));
-        let mut waiting: Vec<_> = times.zip(routes(config.by, config.subflows, opening)).collect();
+        let mut waiting: Vec<_> = times.zip(paths(config.by, config.subflows, opening)).collect();
         let mut connection = Connection::new();
         connection.open(waiting.remove(0).1, ());
         Self { connection, stands: false, waiting, timed: !config.starts.is_empty() }
     }
 
     fn open_due(&mut self, now: Time) {
-        self.waiting.retain(|&(time, route)| {
+        self.waiting.retain(|&(time, path)| {
             if time <= now {
-                self.connection.open(route, ());
+                self.connection.open(path, ());
             }
             time > now
         });

@@ -8,6 +8,8 @@
 //!
 //! Time is u64 picoseconds, sizes are u64 bytes, everything else counts packets, ACKs or subflows.
 
+#![forbid(unsafe_code)]
+
 mod connection;
 mod declaration;
 pub mod fixed;
@@ -17,16 +19,16 @@ pub mod nstar;
 pub mod opn;
 mod pair;
 pub mod path_sharing;
+mod paths;
 mod registry;
-mod routes;
 mod score;
 
 pub use declaration::{Declaration, SettingError};
-pub use manager::{Ack, Action, Opening, PathManager, Priority, Route, Sent};
+pub use manager::{Ack, Action, Opening, PathChoice, PathManager, Priority, Sent};
 pub use nstar::LossRate;
 pub use pair::{HostPairs, Pair, PairId};
+pub use paths::By;
 pub use registry::{Config, Scheme, all, find};
-pub use routes::By;
 pub use score::Score;
 
 /// The most subflows that a parameter may ask for: what the controllers and Linux 7.3 allow a connection.

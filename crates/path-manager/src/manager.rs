@@ -22,9 +22,9 @@ pub struct Opening {
     pub stream: u64,
 }
 
-/// How the packets of a subflow find their way.
+/// Which path the packets of a subflow take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Route {
+pub enum PathChoice {
     /// Between the addresses of these numbers, counted from 0 at each host.
     Addresses {
         /// This host's.
@@ -60,8 +60,8 @@ pub enum Action {
     Open {
         /// Its number.
         subflow: usize,
-        /// Its way through the network.
-        route: Route,
+        /// Its path through the network.
+        path: PathChoice,
     },
     /// Close a subflow; what is in flight on it is sent again on others. Another one is live.
     Close {

@@ -9,8 +9,8 @@
 use tresse_units::Time;
 
 use crate::connection::Connection;
-use crate::routes::routes;
-use crate::{Ack, Action, By, Opening, Pair, PathManager, Priority, Route, Sent};
+use crate::paths::paths;
+use crate::{Ack, Action, By, Opening, Pair, PathChoice, PathManager, Priority, Sent};
 
 /// When and to what MMPTCP changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +31,8 @@ impl Default for Config {
 #[derive(Debug)]
 pub struct Mmptcp {
     threshold: u64,
-    /// The routes of the ordinary subflows, until they are opened.
-    ordinary: Vec<Route>,
+    /// The paths of the ordinary subflows, until they are opened.
+    ordinary: Vec<PathChoice>,
     sent: u64,
     /// For each subflow whether data is in flight.
     connection: Connection<bool>,
@@ -44,8 +44,8 @@ impl Mmptcp {
     /// Asks for the sprayed subflow.
     pub fn new(config: &Config, opening: &Opening) -> Self {
         let mut connection = Connection::new();
-        connection.open(Route::Spray, false);
-        let ordinary = routes(By::Port, config.subflows, opening);
+        connection.open(PathChoice::Spray, false);
+        let ordinary = paths(By::Port, config.subflows, opening);
         Self { threshold: config.threshold, ordinary, sent: 0, connection }
     }
 
@@ -81,8 +81,8 @@ impl PathManager for Mmptcp {
         }
         self.sent = self.sent.saturating_add(sent.new_bytes);
         if self.sent > self.threshold {
-            for route in self.ordinary.drain(..) {
-                self.connection.open(route, false);
+            for path in self.ordinary.drain(..) {
+                self.connection.open(path, false);
             }
         }
     }

@@ -24,7 +24,7 @@ use tresse_units::{MICROSECOND, NEVER, SplitMix, Time};
 
 use crate::connection::Connection;
 use crate::nstar::{CAP, NStar};
-use crate::{Ack, Action, Opening, Pair, PathManager, Priority, Route, Sent};
+use crate::{Ack, Action, Opening, Pair, PathChoice, PathManager, Priority, Sent};
 
 /// Which of its two modules a connection has. Without tuning it opens a subflow on every FAST path, up to
 /// [`CAP`].
@@ -155,7 +155,7 @@ impl Opn {
     }
 
     fn open(&mut self, path: u16) {
-        self.connection.open(Route::Port(path), Watched { path, srtt: 0, silent_since: None });
+        self.connection.open(PathChoice::Port(path), Watched { path, srtt: 0, silent_since: None });
     }
 
     fn serve_pair(&self, now: Time, pair: &mut Pair) {

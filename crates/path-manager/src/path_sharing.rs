@@ -20,8 +20,8 @@
 use tresse_units::Time;
 
 use crate::connection::Connection;
-use crate::routes::routes;
-use crate::{Ack, Action, By, Opening, Pair, PathManager, Route};
+use crate::paths::paths;
+use crate::{Ack, Action, By, Opening, Pair, PathChoice, PathManager};
 
 /// Which subflow of a pair that shares a path is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,8 +61,8 @@ impl Default for Config {
 pub struct PathSharing {
     config: Config,
     connection: Connection<Signals>,
-    /// The routes of the subflows that wait for the first.
-    waiting: Vec<Route>,
+    /// The paths of the subflows that wait for the first.
+    waiting: Vec<PathChoice>,
     /// Events with marked ACKs so far: what tells which subflow was marked last.
     marked_events: u64,
     detected: bool,
@@ -81,7 +81,7 @@ struct Signals {
 impl PathSharing {
     /// Asks for the first subflow.
     pub fn new(config: &Config, opening: &Opening) -> Self {
-        let mut waiting = routes(config.by, config.subflows, opening);
+        let mut waiting = paths(config.by, config.subflows, opening);
         let mut connection = Connection::new();
         connection.open(waiting.remove(0), Signals::default());
         Self { config: config.clone(), connection, waiting, marked_events: 0, detected: false }
@@ -120,8 +120,8 @@ impl PathManager for PathSharing {
             for signals in self.connection.all_mut() {
                 *signals = Signals { srtt: signals.srtt, ..Signals::default() };
             }
-            for route in self.waiting.drain(..) {
-                self.connection.open(route, Signals::default());
+            for path in self.waiting.drain(..) {
+                self.connection.open(path, Signals::default());
             }
         }
     }

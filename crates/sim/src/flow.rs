@@ -1,12 +1,12 @@
-//! A connection in the world: its two ends, its path manager, and the way of each subflow.
+//! A connection in the world: its two ends, its path manager, and the path of each subflow.
 
 use tresse_controllers::MAX_SUBFLOWS;
 use tresse_fabric::{Ecn, Fabric, Header, RouteId};
-use tresse_path_manager::{PairId, PathManager, Route};
+use tresse_path_manager::{PairId, PathChoice, PathManager};
 use tresse_transport::{Receiver, Sender, Wire};
 use tresse_units::{NEVER, Time, mix};
 
-use crate::spec::Ways;
+use crate::spec::Paths;
 
 /// What data touches comes first, then what an ACK touches: the fewer cache lines the better.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct Flow {
     pub observed: bool,
     /// Its controllers want to know what the next hop says.
     pub hears: bool,
-    pub ways: Vec<Way>,
+    pub paths: Vec<SubflowPath>,
     pub receiver: Receiver,
     pub sender: Sender,
     /// Its subflows ask for other paths (PLB).
@@ -40,7 +40,7 @@ impl Flow {
     #[inline]
     pub fn rehash_if_asked(&mut self, subflow: usize) {
         if self.rehashes && self.sender.take_rehash(subflow) {
-            self.ways[subflow].rehash();
+            self.paths[subflow].rehash();
         }
     }
 
@@ -56,7 +56,7 @@ impl Flow {
 pub(crate) struct Managed {
     pub manager: Box<dyn PathManager>,
     pub pair: PairId,
-    pub ways: Ways,
+    pub paths: Paths,
     /// Among whose RTTs its own are.
     pub group: u32,
     /// By number of a subflow.
@@ -76,9 +76,9 @@ pub(crate) struct Datagrams {
     pub on: bool,
 }
 
-/// The way of a subflow, and when its timers are set to fire: no later than their deadlines.
+/// The path of a subflow, and when its timers are set to fire: no later than their deadlines.
 #[derive(Debug)]
-pub(crate) struct Way {
+pub(crate) struct SubflowPath {
     pub there: RouteId,
     pub back: RouteId,
     pub armed: [Time; 2],
@@ -88,27 +88,27 @@ pub(crate) struct Way {
     pub sprayed: Option<u64>,
 }
 
-impl Way {
-    /// The way of a subflow of this route.
+impl SubflowPath {
+    /// The path that a path manager has chosen for a subflow.
     ///
     /// # Panics
     /// If packets are to be sprayed over fixed paths.
-    pub fn new(fabric: &mut Fabric<Wire>, ways: &Ways, route: Route) -> Self {
-        let (there, back, name) = match ways {
-            Ways::Fixed(paths) => {
-                let number = match route {
-                    Route::Addresses { local, .. } => local,
-                    Route::Port(port) => port,
-                    Route::Spray => panic!("packets can be sprayed where the nodes decide only"),
+    pub fn new(fabric: &mut Fabric<Wire>, paths: &Paths, choice: PathChoice) -> Self {
+        let (there, back, name) = match paths {
+            Paths::Fixed(paths) => {
+                let number = match choice {
+                    PathChoice::Addresses { local, .. } => local,
+                    PathChoice::Port(port) => port,
+                    PathChoice::Spray => panic!("packets can be sprayed where the nodes decide only"),
                 };
                 let path = &paths[usize::from(number) % paths.len()];
                 (fabric.add_route(&path.there), fabric.add_route(&path.back), 0)
             }
-            Ways::Forwarded { from, to, stream, .. } => {
-                let (local, remote, port) = match route {
-                    Route::Addresses { local, remote } => (local, remote, 0),
-                    Route::Port(port) => (0, 0, port),
-                    Route::Spray => (0, 0, 0),
+            Paths::Forwarded { from, to, stream, .. } => {
+                let (local, remote, port) = match choice {
+                    PathChoice::Addresses { local, remote } => (local, remote, 0),
+                    PathChoice::Port(port) => (0, 0, port),
+                    PathChoice::Spray => (0, 0, 0),
                 };
                 let ends = [from[usize::from(local)], to[usize::from(remote)]];
                 let name = u64::from(local) << 32 | u64::from(remote) << 16 | u64::from(port);
@@ -121,7 +121,7 @@ impl Way {
             back,
             armed: [NEVER; 2],
             hashes: [(name >> 32) as u32, name as u32],
-            sprayed: (route == Route::Spray).then_some(0),
+            sprayed: (choice == PathChoice::Spray).then_some(0),
         }
     }
 

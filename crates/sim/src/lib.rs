@@ -3,12 +3,14 @@
 //! A [`World`] is a fabric with connections on it. Start connections with [`World::start`], then let
 //! [`World::advance`] turn time until one of them finishes.
 
+#![forbid(unsafe_code)]
+
 pub mod ceiling;
-mod end;
 mod flow;
-mod manage;
+mod lifecycle;
+mod path_management;
 mod spec;
 mod world;
 
-pub use spec::{FlowRecord, FlowSpec, Manager, Path, Ways};
+pub use spec::{FlowRecord, FlowSpec, Manager, Paths};
 pub use world::{Packets, Step, World};

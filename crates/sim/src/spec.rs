@@ -4,25 +4,17 @@ use std::fmt;
 use std::sync::Arc;
 
 use tresse_controllers::Scheme;
+use tresse_fabric::Path;
 use tresse_path_manager::{self as path_manager, By, Opening, Pair, PathManager, fixed};
 use tresse_transport::{Config, Counters};
 use tresse_units::Time;
 
-/// A way through the network that is fixed port by port, there and back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Path {
-    /// From the sender to the receiver.
-    pub there: Vec<u32>,
-    /// From the receiver to the sender.
-    pub back: Vec<u32>,
-}
-
-/// How the packets of a connection can go.
+/// The paths that the packets of a connection can take.
 ///
 /// Path managers may remember a path by its number for all connections of two hosts: of these the same number
 /// should mean the same path then.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ways {
+pub enum Paths {
     /// By fixed paths: a subflow takes that of the number of its local address or of its source port. Beyond
     /// the last it begins with the first again.
     Fixed(Vec<Path>),
@@ -40,9 +32,9 @@ pub enum Ways {
     },
 }
 
-impl Ways {
-    /// The paths; none if the nodes decide.
-    pub fn paths(&self) -> &[Path] {
+impl Paths {
+    /// The fixed paths; none if the nodes decide.
+    pub fn fixed(&self) -> &[Path] {
         match self {
             Self::Fixed(paths) => paths,
             Self::Forwarded { .. } => &[],
@@ -122,7 +114,7 @@ impl fmt::Debug for Manager {
 pub struct FlowSpec {
     /// The caller's own name for it.
     pub id: u64,
-    /// The hosts, from and to: connections of the same two share what a path manager learns of the way.
+    /// The hosts, from and to: connections of the same two share what a path manager learns of the paths.
     pub hosts: [u32; 2],
     /// The transport.
     pub config: Config,
@@ -130,8 +122,8 @@ pub struct FlowSpec {
     pub scheme: Arc<Scheme>,
     /// The message, bytes.
     pub bytes: u64,
-    /// The ways that there are.
-    pub ways: Ways,
+    /// The paths that there are.
+    pub paths: Paths,
     /// What opens and closes the subflows.
     pub manager: Manager,
     /// A random word of the connection's own, for the path manager's random choices.
@@ -152,7 +144,7 @@ impl FlowSpec {
             config,
             scheme,
             bytes,
-            ways: Ways::Fixed(paths),
+            paths: Paths::Fixed(paths),
             manager,
             stream: id,
             class: 0,

@@ -12,7 +12,7 @@ use tresse_transport::{Config, Receiver, Sender, Transmit, Wire};
 use tresse_units::{NEVER, Time};
 
 use crate::flow::{Flow, Managed, SUBFLOW, SUBFLOW_BITS};
-use crate::manage::SentPackets;
+use crate::path_management::SentPackets;
 use crate::spec::{FlowRecord, FlowSpec};
 
 /// Where the packets have gone; `sent = delivered + dropped + in flight`, always.
@@ -50,7 +50,7 @@ pub struct World {
     pub(crate) flows: Vec<Flow>,
     /// The slots of connections by the callers' names for them.
     slots: BTreeMap<u64, u32>,
-    /// What path managers know of the ways between two hosts.
+    /// What path managers know of the paths between two hosts.
     pub(crate) pairs: HostPairs<[u32; 2]>,
     /// The transport of the connection that was started last: many have the same one, and share it.
     config: Option<Arc<Config>>,
@@ -109,7 +109,7 @@ impl World {
 
     pub(crate) fn open(&mut self, spec: FlowSpec) -> u32 {
         let pair = self.pairs.id(spec.manager.pair(spec.hosts));
-        let manager = spec.manager.open(&spec.ways.opening(self.now(), spec.stream), &mut self.pairs[pair]);
+        let manager = spec.manager.open(&spec.paths.opening(self.now(), spec.stream), &mut self.pairs[pair]);
         let config = self.share(&spec.config);
         let hears = spec.scheme.controller().signals().contains(&Signal::NextHop);
         self.place(Flow {
@@ -118,7 +118,7 @@ impl World {
             start: self.now(),
             sender: Sender::new(Arc::clone(&config), spec.scheme, 0, spec.bytes),
             receiver: Receiver::new(config, 0, spec.bytes),
-            ways: Vec::new(),
+            paths: Vec::new(),
             in_fabric: 0,
             done: false,
             class: spec.class,
@@ -130,7 +130,7 @@ impl World {
             managed: Box::new(Managed {
                 manager,
                 pair,
-                ways: spec.ways,
+                paths: spec.paths,
                 group: spec.group,
                 closed: 0,
                 datagrams: Default::default(),
@@ -299,7 +299,7 @@ impl World {
         let (slot, i) = (name >> SUBFLOW_BITS, name & SUBFLOW);
         let now = self.fabric.now();
         let flow = &mut self.flows[slot as usize];
-        flow.ways[i as usize].armed[kind as usize] = NEVER;
+        flow.paths[i as usize].armed[kind as usize] = NEVER;
         if kind == RETRANSMISSION {
             let (managers, own) = (flow.managers_deadline(i), flow.sender.deadline(i as usize));
             if own <= now {
@@ -369,8 +369,8 @@ impl World {
             let (bytes, ecn) =
                 if wire.is_handshake() { (small, Ecn::NotEct) } else { (payload + header, ecn) };
             self.packets.sent += 1;
-            let way = &mut flow.ways[subflow];
-            if self.fabric.send(way.there, way.header(bytes, ecn, flow.class), wire) {
+            let path = &mut flow.paths[subflow];
+            if self.fabric.send(path.there, path.header(bytes, ecn, flow.class), wire) {
                 flow.in_fabric += 1;
             } else {
                 self.packets.dropped += 1;
@@ -383,11 +383,11 @@ impl World {
     pub(crate) fn send_ack(&mut self, slot: u32, i: u32, ack: Wire) {
         let flow = &mut self.flows[slot as usize];
         self.packets.sent += 1;
-        let way = &flow.ways[i as usize];
+        let path = &flow.paths[i as usize];
         let config = flow.receiver.config();
         let ecn = if config.ect_acks { Ecn::Ect } else { Ecn::NotEct };
-        let header = Header { bytes: config.ack, ecn, class: flow.class, hash: way.hashes[1] };
-        if self.fabric.send(way.back, header, ack) {
+        let header = Header { bytes: config.ack, ecn, class: flow.class, hash: path.hashes[1] };
+        if self.fabric.send(path.back, header, ack) {
             flow.in_fabric += 1;
         } else {
             self.packets.dropped += 1;
@@ -403,7 +403,7 @@ impl World {
             RETRANSMISSION => flow.sender.deadline(i as usize).min(flow.managers_deadline(i)),
             _ => flow.receiver.deadline(i as usize),
         };
-        let armed = &mut flow.ways[i as usize].armed[kind as usize];
+        let armed = &mut flow.paths[i as usize].armed[kind as usize];
         if deadline < *armed {
             *armed = deadline;
             self.timers.set((slot << SUBFLOW_BITS | i) * 2 + kind, deadline);
@@ -420,9 +420,9 @@ impl World {
     pub(crate) fn release_if_empty(&mut self, slot: u32) {
         let flow = &self.flows[slot as usize];
         if flow.done && flow.in_fabric == 0 && !flow.managed.datagrams.on {
-            for way in &flow.ways {
-                self.fabric.remove_route(way.there);
-                self.fabric.remove_route(way.back);
+            for path in &flow.paths {
+                self.fabric.remove_route(path.there);
+                self.fabric.remove_route(path.back);
             }
             self.free.push(slot);
         }

@@ -8,6 +8,8 @@
 //! The sender's states are Linux's (Open, Disorder, CWR, Recovery, Loss), so that what a controller
 //! sees here is what it will see in the kernel.
 
+#![forbid(unsafe_code)]
+
 mod config;
 mod handshake;
 mod ranges;

@@ -157,7 +157,7 @@ impl Sender {
         }
     }
 
-    /// What this host knows of congestion on the way of `subflow` (THESIS Table 2.1): that of its own port, and
+    /// What this host knows of congestion on the path of `subflow` (THESIS Table 2.1): that of its own port, and
     /// what its next hop has told it. For a controller with that signal, before each ACK.
     pub fn hear(&mut self, subflow: usize, local: bool, next_hop: bool) {
         let Some(place) = self.place(subflow) else { return };

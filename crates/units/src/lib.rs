@@ -3,6 +3,8 @@
 //!
 //! It knows no other crate of the workspace.
 
+#![forbid(unsafe_code)]
+
 mod parameter;
 mod quantity;
 mod queue;

@@ -5,11 +5,13 @@
 //! Sources that run side by side under one seed draw the same numbers where they draw for the same purpose: give
 //! each its own seed.
 
+#![forbid(unsafe_code)]
+
 mod collective;
 mod distribution;
 pub mod distributions;
 mod goal;
-mod half;
+mod host_split;
 mod incast;
 mod jobs;
 mod on_off;
@@ -28,7 +30,7 @@ mod tasks;
 pub use collective::{Collective, CollectiveError, Operation, shuffled, strided};
 pub use distribution::{BadDistribution, CLASSES, Distribution};
 pub use goal::{Goal, GoalError};
-pub use half::halves;
+pub use host_split::host_split;
 pub use incast::{Incast, IncastConfig};
 pub use jobs::{Jobs, JobsConfig};
 pub use on_off::{OnOff, OnOffConfig};

@@ -4,6 +4,8 @@
 //! standard error, and the test passes. Everything happens in network namespaces of this process
 //! (`trk<pid>-…`), which go when their test ends, however it ends.
 
+#![expect(unsafe_code, reason = "sockets and namespaces are made with C calls")]
+
 mod clean;
 mod clock;
 mod control;

@@ -1,5 +1,7 @@
 //! `fix.h`'s logarithms and powers against `f64`, over their whole domain.
 
+#![expect(unsafe_code, reason = "`fix.c` is C")]
+
 use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;

@@ -5,6 +5,7 @@
 
 mod breaches;
 mod checks;
+mod citations;
 mod fix;
 mod host;
 mod invariants;

@@ -131,7 +131,7 @@ fn a_directed_graph_has_its_directions_apart() {
     assert_eq!(find(["server", "modem"]).limit, Threshold::UNLIMITED);
     let down = find(["modem", "client"]);
     assert_eq!((down.limit, down.mark), (Threshold::bytes(64_000), Threshold::bytes(30_000)));
-    assert_eq!(network.base_rtt(&ShortestPaths::new(&network).route(0, 1, 0).there, 0, 0), 12 * MILLISECOND);
+    assert_eq!(network.base_rtt(&ShortestPaths::new(&network).path(0, 1, 0).there, 0, 0), 12 * MILLISECOND);
 }
 
 /// Tuples are ids in networkx.
@@ -143,7 +143,7 @@ fn a_grid_has_its_paths() {
     let paths = ShortestPaths::new(&network);
     // From corner to corner 2 steps right and 2 down, in any order.
     assert_eq!(paths.count(0, 3), 6);
-    assert_eq!(network.base_rtt(&paths.route(0, 3, 0).there, 0, 0), 12 * MICROSECOND);
+    assert_eq!(network.base_rtt(&paths.path(0, 3, 0).there, 0, 0), 12 * MICROSECOND);
 }
 
 /// Two hosts on a switch, one thing a line.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use tresse_fabric::{ServerConfig, Topology};
+use tresse_fabric::{QueuedPortConfig, Topology};
 use tresse_units::{BitsPerSecond, Duration, Time};
 
 use crate::diagnostic::Wrong;
@@ -178,7 +178,7 @@ pub fn serve(changes: &[Change], configs: &mut PortConfigs) {
     ports.sort_unstable();
     ports.dedup();
     ports.retain(|port| configs.servers.iter().all(|(p, _)| p != port));
-    let server = |port: u32| (port, ServerConfig::plain(&configs.ports[port as usize]));
+    let server = |port: u32| (port, QueuedPortConfig::plain(&configs.ports[port as usize]));
     let more: Vec<_> = ports.into_iter().map(server).collect();
     configs.servers.extend(more);
 }

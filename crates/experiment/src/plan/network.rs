@@ -1,7 +1,7 @@
 //! From `[fabric]` to a network: who chooses the ways of packets on its topology.
 
 use tresse_fabric::{
-    Balancing, FatTree, Feedback, FlagConfig, Routes, ShortestPaths, Spread, Threshold, Topology,
+    Balancing, FatTree, Feedback, FixedPaths, FlagConfig, ShortestPaths, Spread, Threshold, Topology,
     VirtualHosts,
 };
 
@@ -20,7 +20,7 @@ use crate::read::Loaded;
 #[derive(Debug, Clone)]
 pub enum Routing {
     /// The subflow has a route.
-    Fixed(Routes),
+    Fixed(FixedPaths),
     /// Each node, for each packet.
     Nodes {
         /// How.
@@ -203,15 +203,15 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
         Distinct::Aggregation => Spread::Aggregation,
     };
     let routing = match (choice, own_routes) {
-        (Choice::TwoLevel, Own::Tree(tree)) => Routing::Fixed(Routes::TwoLevel(tree, spread)),
+        (Choice::TwoLevel, Own::Tree(tree)) => Routing::Fixed(FixedPaths::TwoLevel(tree, spread)),
         (Choice::TwoLevel, _) => {
             return Err(wrong(
                 "routing",
                 "two-level routing is a fat tree's; \"shortest\" has fixed paths here",
             ));
         }
-        (Choice::Shortest, Own::Virtual(hosts)) => Routing::Fixed(Routes::Virtual(hosts)),
-        (Choice::Shortest, _) => Routing::Fixed(Routes::Shortest(shortest(&topology)?)),
+        (Choice::Shortest, Own::Virtual(hosts)) => Routing::Fixed(FixedPaths::Virtual(hosts)),
+        (Choice::Shortest, _) => Routing::Fixed(FixedPaths::Shortest(shortest(&topology)?)),
         (Choice::Nodes(balancing, flags), _) => {
             Routing::Nodes { balancing, flags, paths: shortest(&topology)? }
         }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use tresse_fabric::Route;
+use tresse_fabric::Path;
 use tresse_units::{Stream, Time};
-use tresse_workload::{Source, Start, halves};
+use tresse_workload::{Source, Start, host_split};
 
 use crate::plan::applications::App;
 use crate::plan::patterns::Pattern;
@@ -49,7 +49,7 @@ pub struct Member {
 pub struct Own {
     pub member: Member,
     /// Its paths, if they are not drawn.
-    pub paths: Option<Vec<Route>>,
+    pub paths: Option<Vec<Path>>,
     /// When its subflows are opened, from its start.
     pub subflow_starts: Vec<Time>,
     pub application: Option<App>,
@@ -90,7 +90,7 @@ impl Part {
     /// By sending host, the place in the mix of schemes; empty without one.
     pub fn halves(&self, seed: u64, hosts: u32) -> Vec<u32> {
         match &self.who {
-            Who::Mix(members) => halves(self.seed(seed), hosts, members.len() as u32),
+            Who::Mix(members) => host_split(self.seed(seed), hosts, members.len() as u32),
             Who::One(_) | Who::Each(_) => Vec::new(),
         }
     }

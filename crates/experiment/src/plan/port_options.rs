@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use tresse_fabric::{
-    ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, PortConfig, RedConfig, ServerConfig, Topology,
+    ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, PortConfig, QueuedPortConfig, RedConfig, Topology,
 };
 use tresse_units::Queue;
 
@@ -18,7 +18,7 @@ pub struct PortConfigs {
     /// Every port, by number.
     pub ports: Vec<PortConfig>,
     /// What those have beyond it that need a real server, by number.
-    pub servers: Vec<(u32, ServerConfig)>,
+    pub servers: Vec<(u32, QueuedPortConfig)>,
     /// The shared buffers.
     pub pools: Vec<PoolConfig>,
 }
@@ -73,7 +73,7 @@ impl PortOptions {
             if self.classes.is_empty() && self.pool.is_none() {
                 continue;
             }
-            let mut server = ServerConfig::plain(port);
+            let mut server = QueuedPortConfig::plain(port);
             for (slot, class) in server.classes.iter_mut().zip(&self.classes) {
                 *slot = class[layer];
             }

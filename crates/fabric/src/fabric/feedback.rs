@@ -6,18 +6,18 @@ use super::{FORWARD, Fabric, LAST_PORT, RouteId};
 use crate::flag::{Feedback, FlagConfig, is_congested};
 use crate::port::Port;
 
-/// What a host knows of the congestion on the way of one of its flows (THESIS Table 2.1, HOLNET-UTA).
+/// What a host knows of the congestion on the path of one of its flows (THESIS Table 2.1, HOLNET-UTA).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Heard {
     /// The host's own port is congested.
     pub local: bool,
-    /// Its next hop has told it that the way from there on is congested.
+    /// Its next hop has told it that the path from there on is congested.
     pub next_hop: bool,
 }
 
 impl<P: Copy> Fabric<P> {
     /// Lets every port keep a congestion flag, and the nodes tell each other of them: each node says whether
-    /// its way to a destination is congested, and the node before it hears of that one propagation delay
+    /// its path to a destination is congested, and the node before it hears of that one propagation delay
     /// later, for which every link has the same delay both ways. What the telling costs is not modelled
     /// (catalogue S40).
     ///
@@ -40,8 +40,8 @@ impl<P: Copy> Fabric<P> {
     /// What the host where `route` begins knows of the congestion on it. `hash` is the flow's
     /// [`Header::hash`](crate::Header::hash). Without [`Fabric::with_flags`] nothing is congested.
     ///
-    /// A node with several ways is congested if all of them are, for it takes another one if one is; but under
-    /// ECMP the flow's own way alone counts.
+    /// A node with several paths is congested if all of them are, for it takes another one if one is; but under
+    /// ECMP the flow's own path alone counts.
     pub fn heard(&self, route: RouteId, hash: u32) -> Heard {
         let row = &self.routes[route.0 as usize..][..self.stride];
         let feedback = self.flags.map_or(Feedback::OneHop, |f| f.feedback);
@@ -94,12 +94,12 @@ impl<P: Copy> Fabric<P> {
         }
     }
 
-    /// The queues of a port with a real server have changed.
+    /// The queues of a queued port have changed.
     pub(super) fn flag_server(&mut self, number: u32) {
         let port = &mut self.ports[number as usize];
-        let server = port.server();
-        if let (Some(flag), Some(server)) = (port.flag_mut(), server) {
-            flag.set(self.now, self.servers[server].congested_until(self.now, flag.fraction));
+        let queued = port.queued();
+        if let (Some(flag), Some(queued)) = (port.flag_mut(), queued) {
+            flag.set(self.now, self.queued_ports[queued].congested_until(self.now, flag.fraction));
         }
     }
 }

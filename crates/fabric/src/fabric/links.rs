@@ -1,20 +1,20 @@
-//! Ports with a real server, and links that change.
+//! Queued ports, and links that change.
 
 use tresse_units::BitsPerSecond;
 
 use super::{Entry, Fabric};
 use crate::entity::ARRIVALS;
 use crate::queue::Event;
-use crate::server::Packet;
+use crate::queued_port::Packet;
 
 impl<P: Copy> Fabric<P> {
-    /// A packet enters a port with a real server. Out of line, as [`Self::depart`] is, so that hops through plain
+    /// A packet enters a queued port. Out of line, as [`Self::depart`] is, so that hops through plain
     /// ports stay as short as they are.
     #[inline(never)]
-    pub(super) fn enter_server(&mut self, number: u32, server: usize, id: u32) -> Entry {
+    pub(super) fn enter_queued_port(&mut self, number: u32, queued: usize, id: u32) -> Entry {
         let header = &mut self.packets.get_mut(id).header;
-        let (port, server) = (&mut self.ports[number as usize], &mut self.servers[server]);
-        if !server.is_up() {
+        let (port, queued) = (&mut self.ports[number as usize], &mut self.queued_ports[queued]);
+        if !queued.is_up() {
             port.count_lost(1);
             return Entry::Dropped;
         }
@@ -23,12 +23,12 @@ impl<P: Copy> Fabric<P> {
         }
         // RED averages what every packet meets, a full queue too.
         let red = port.averages().is_some_and(|bytes| {
-            let length = if bytes { server.backlog(self.now) } else { server.waiting() };
-            port.red_signals(length, server.idle(self.now), server.pace())
+            let length = if bytes { queued.backlog(self.now) } else { queued.waiting() };
+            port.red_signals(length, queued.idle(self.now), queued.pace())
         });
-        let packet = Packet { id, bytes: header.bytes, class: server.class(header) };
-        let mut pool = server.pool().map(|p| &mut self.pools[p as usize]);
-        let Some(above) = server.meets(self.now, packet, pool.as_deref()) else {
+        let packet = Packet { id, bytes: header.bytes, class: queued.class(header) };
+        let mut pool = queued.pool().map(|p| &mut self.pools[p as usize]);
+        let Some(above) = queued.meets(self.now, packet, pool.as_deref()) else {
             port.count_drop();
             return Entry::Dropped;
         };
@@ -37,7 +37,7 @@ impl<P: Copy> Fabric<P> {
         }
         port.count_bytes(packet.bytes);
         self.hops += 1;
-        let [arrival, departure] = server.admit(self.now, packet, pool.take());
+        let [arrival, departure] = queued.admit(self.now, packet, pool.take());
         if let Some(time) = arrival {
             self.queue.push(Event { time, entity: ARRIVALS | number, id });
         }
@@ -50,13 +50,13 @@ impl<P: Copy> Fabric<P> {
         Entry::Waits
     }
 
-    /// The packet that a real server transmitted has left.
+    /// The packet that a queued port transmitted has left.
     #[inline(never)]
     pub(super) fn depart(&mut self, number: u32) {
-        let server = self.ports[number as usize].server().expect("only servers have departures");
-        let server = &mut self.servers[server];
-        let pool = server.pool().map(|p| &mut self.pools[p as usize]);
-        if let Some((id, arrival, departure)) = server.depart(self.now, pool) {
+        let queued = self.ports[number as usize].queued().expect("only queued ports have departures");
+        let queued = &mut self.queued_ports[queued];
+        let pool = queued.pool().map(|p| &mut self.pools[p as usize]);
+        if let Some((id, arrival, departure)) = queued.depart(self.now, pool) {
             self.queue.push(Event { time: arrival, entity: ARRIVALS | number, id });
             if let Some(time) = departure {
                 self.queue.push(Event { time, entity: number, id: 0 });
@@ -67,37 +67,37 @@ impl<P: Copy> Fabric<P> {
         }
     }
 
-    /// The rate of a port with a real server changes now. The packet in transmission goes on at the old one.
+    /// The rate of a queued port changes now. The packet in transmission goes on at the old one.
     ///
     /// # Panics
-    /// If the port has no server, or the rate is 0.
+    /// If the port is not queued, or the rate is 0.
     pub fn set_rate(&mut self, port: u32, rate: BitsPerSecond) {
-        let server = self.ports[port as usize].server().expect("a rate that changes needs a server");
-        self.servers[server].set_rate(rate);
+        let queued = self.ports[port as usize].queued().expect("a rate that changes needs a queued port");
+        self.queued_ports[queued].set_rate(rate);
         if let Some(forwarding) = &mut self.forwarding {
             forwarding.set_rate(port, rate);
         }
     }
 
-    /// The link of a port with a real server fails now, or comes back. What waited or was under way on a link
+    /// The link of a queued port fails now, or comes back. What waited or was under way on a link
     /// that fails is lost; so is what is sent to it later. The port's node knows at once and takes other ports
     /// if it may choose; the other nodes need [`Fabric::reroute`].
     ///
     /// # Panics
-    /// If the port has no server.
+    /// If the port is not queued.
     pub fn set_link(&mut self, port: u32, up: bool) {
-        let server = self.ports[port as usize].server().expect("a link that fails needs a server");
-        let server = &mut self.servers[server];
+        let queued = self.ports[port as usize].queued().expect("a link that fails needs a queued port");
+        let queued = &mut self.queued_ports[queued];
         if let Some(forwarding) = &mut self.forwarding {
             forwarding.set_link(port, up);
         }
         if up {
-            server.repair();
+            queued.repair();
             return;
         }
-        let pool = server.pool().map(|p| &mut self.pools[p as usize]);
+        let pool = queued.pool().map(|p| &mut self.pools[p as usize]);
         let spilt = self.spilt.len();
-        server.fail(pool, &mut self.spilt);
+        queued.fail(pool, &mut self.spilt);
         let mut lost = (self.spilt.len() - spilt) as u64;
         // Links fail so seldom that it is cheaper to look for what is on the wire than to keep account of it.
         let on_wire = |e: &Event| e.entity == ARRIVALS | port && e.time > self.now;
@@ -111,7 +111,7 @@ impl<P: Copy> Fabric<P> {
         self.flag_server(port);
     }
 
-    /// The nodes find their shortest ways anew, over the links that are up.
+    /// The nodes find their shortest paths anew, over the links that are up.
     pub fn reroute(&mut self) {
         if let Some(forwarding) = &mut self.forwarding {
             forwarding.reroute();

@@ -7,10 +7,10 @@ use tresse_units::Time;
 use super::Forwarding;
 use crate::fabric::Heard;
 use crate::flag::{Feedback, is_congested};
+use crate::holnet::Congested;
 use crate::port::Port;
-use crate::shares::Congested;
 
-/// Where the way leads of whose congestion a node speaks.
+/// Where the path leads of whose congestion a node speaks.
 #[derive(Debug, Clone, Copy)]
 enum To {
     /// To a host, for the flow with this hash.
@@ -30,7 +30,7 @@ impl To {
 
 impl Forwarding {
     /// The ports by which `node` may send what goes there: one of them, if it is known which.
-    fn ways(&self, node: u32, to: To) -> &[u32] {
+    fn ports_to(&self, node: u32, to: To) -> &[u32] {
         if matches!(to, To::Host { host, .. } if host == node) {
             return &[];
         }
@@ -51,26 +51,26 @@ impl Forwarding {
         }
     }
 
-    /// Whether `node` says at `time` that its way to `to` is congested. A node with several ways takes
-    /// another one if one is congested, so all must be. Of a flow that stays on one way (ECMP) only that
+    /// Whether `node` says at `time` that its path to `to` is congested. A node with several paths takes
+    /// another one if one is congested, so all must be. Of a flow that stays on one path (ECMP) only that
     /// one counts: the thesis's signal is "per-flow-based".
     fn says(&self, node: u32, to: To, time: Time, feedback: Feedback, ports: &[Port]) -> bool {
-        let ways = self.ways(node, to);
-        !ways.is_empty()
-            && ways.iter().all(|&port| {
+        let taken = self.ports_to(node, to);
+        !taken.is_empty()
+            && taken.iter().all(|&port| {
                 is_congested(ports, port, time)
                     || feedback == Feedback::Backward && self.hears(port, to, time, feedback, ports)
             })
     }
 
-    /// Whether the node of `port` has heard by `time` that the next hop's way to `to` is congested. What the
+    /// Whether the node of `port` has heard by `time` that the next hop's path to `to` is congested. What the
     /// next hop says takes the link's propagation delay.
     fn hears(&self, port: u32, to: To, time: Time, feedback: Feedback, ports: &[Port]) -> bool {
         let said = time.checked_sub(ports[port as usize].config().delay);
         said.is_some_and(|said| self.says(self.far_end(port), to, said, feedback, ports))
     }
 
-    /// What the host `from` knows of the way of its flow `hash` to the host `to`.
+    /// What the host `from` knows of the path of its flow `hash` to the host `to`.
     pub fn heard(
         &self,
         [from, to]: [u32; 2],
@@ -80,10 +80,10 @@ impl Forwarding {
         ports: &[Port],
     ) -> Heard {
         let to = To::Host { host: to, hash };
-        let ways = self.ways(from, to);
+        let taken = self.ports_to(from, to);
         Heard {
-            local: !ways.is_empty() && ways.iter().all(|&port| is_congested(ports, port, now)),
-            next_hop: !ways.is_empty() && ways.iter().all(|&p| self.hears(p, to, now, feedback, ports)),
+            local: !taken.is_empty() && taken.iter().all(|&port| is_congested(ports, port, now)),
+            next_hop: !taken.is_empty() && taken.iter().all(|&p| self.hears(p, to, now, feedback, ports)),
         }
     }
 }
@@ -117,7 +117,7 @@ impl Forwarding {
             .collect();
     }
 
-    /// The shares of these nodes begin anew, if `port` is said those of the ways over it alone.
+    /// The shares of these nodes begin anew, if `port` is said those of the paths over it alone.
     pub(super) fn begin_shares(&mut self, nodes: Range<u32>, port: Option<u32>) {
         let Some(shares) = &mut self.chooser.shares else { return };
         let destinations = self.anchors.len() as u32;
@@ -132,8 +132,8 @@ impl Forwarding {
         }
     }
 
-    /// Updates all shares, with what is known at `time`. A leaf hears of the way to another leaf: the last
-    /// links, to the hosts there, are the same whatever way it takes.
+    /// Updates all shares, with what is known at `time`. A leaf hears of the path to another leaf: the last
+    /// links, to the hosts there, are the same whatever path it takes.
     pub fn update_shares(&mut self, time: Time, feedback: Feedback, ports: &[Port]) {
         let Some(mut shares) = self.chooser.shares.take() else { return };
         let mut known = Vec::new();
@@ -141,7 +141,7 @@ impl Forwarding {
         for &[node, destination] in &updated {
             let to = To::Destination(destination);
             known.clear();
-            known.extend(self.ways(node, to).iter().map(|&port| Congested {
+            known.extend(self.ports_to(node, to).iter().map(|&port| Congested {
                 local: is_congested(ports, port, time),
                 next_hop: self.hears(port, to, time, feedback, ports),
             }));
@@ -155,7 +155,7 @@ impl Forwarding {
     /// has no choice.
     pub fn shares(&self, node: u32, to: u32) -> Vec<(u32, u64)> {
         let destination = self.destination[to as usize];
-        let ports = self.ways(node, To::Destination(destination));
+        let ports = self.ports_to(node, To::Destination(destination));
         match &self.chooser.shares {
             Some(shares) if ports.len() > 1 => {
                 let shares = shares.of([node, destination], ports.len());

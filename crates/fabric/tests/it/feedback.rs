@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tresse_fabric::{
     Balancing, Ecn, Entity, Fabric, Feedback, FlagConfig, Header, Heard, Loss, Network, NonEct, PortConfig,
-    RouteId, ServerConfig, Threshold,
+    QueuedPortConfig, RouteId, Threshold,
 };
 use tresse_units::{MICROSECOND, Time};
 
@@ -45,7 +45,7 @@ proptest! {
     fn a_flag_is_the_queue_and_is_heard_one_hop_later(
         sends in prop::collection::vec((0u64..12, 64u32..1500), 20..300),
         bytes in any::<bool>(),
-        server in any::<bool>(),
+        queued in any::<bool>(),
         hop in 0usize..40,
         limit in 1u64..12,
     ) {
@@ -53,9 +53,9 @@ proptest! {
         let limit_of = if bytes { Threshold::bytes(1500 * limit) } else { Threshold::packets(limit) };
         let config = port(GIGABIT, MICROSECOND, limit_of);
         let ports = [port(GIGABIT, hop as u64 * step, Threshold::packets(5)), config];
-        let servers: &[_] = if server { &[(1, ServerConfig::plain(&config))] } else { &[] };
+        let queued_ports: &[_] = if queued { &[(1, QueuedPortConfig::plain(&config))] } else { &[] };
         let mut fabric: Fabric<u32> =
-            Fabric::new(&ports, 2).with_servers(servers, &[]).with_flags(flags(Feedback::OneHop));
+            Fabric::new(&ports, 2).with_queued_ports(queued_ports, &[]).with_flags(flags(Feedback::OneHop));
         let (both, second) = (fabric.add_route(&[0, 1]), fabric.add_route(&[1]));
         let mut past: Vec<bool> = Vec::new();
         // The bits that are not on the wire yet, by hand; a packet that is dropped adds none.
@@ -140,7 +140,7 @@ fn leaf_spine() -> (Network, Vec<PortConfig>) {
     (Network { hosts: 4, nodes: 8, ends }, ports.collect())
 }
 
-/// What host 0 is told of its way to host 2, or to its neighbour, with these ports congested.
+/// What host 0 is told of its path to host 2, or to its neighbour, with these ports congested.
 fn told_in_a_leaf_spine(
     balancing: Balancing,
     feedback: Feedback,
@@ -157,7 +157,7 @@ fn told_in_a_leaf_spine(
     told(&mut fabric, route, hash)
 }
 
-/// A leaf that may take any spine is congested if both ways are; what the far leaf's port to the host has to
+/// A leaf that may take any spine is congested if both paths are; what the far leaf's port to the host has to
 /// say takes three hops back, and only backward; the ports to other hosts and from them do not matter.
 #[test]
 fn a_node_with_several_ways_is_congested_if_all_are() {
@@ -169,7 +169,7 @@ fn a_node_with_several_ways_is_congested_if_all_are() {
         assert_eq!(told(feedback, &[8, 9], 2), Some((110, 122)));
         assert_eq!(told(feedback, &[8, 9], 1), None, "the neighbour is not behind the spines");
         assert_eq!(told(feedback, &[5], 1), Some((110, 122)), "the last hop is the leaf's next port");
-        assert_eq!(told(feedback, &[7, 1, 4, 10, 11, 12, 14], 2), None, "not on the way");
+        assert_eq!(told(feedback, &[7, 1, 4, 10, 11, 12, 14], 2), None, "not on the path");
         assert_eq!(told(feedback, &[0], 2), None, "the host's own port");
     }
     assert_eq!(told(Feedback::Backward, &[13, 15], 2), Some((140, 152)));
@@ -177,11 +177,11 @@ fn a_node_with_several_ways_is_congested_if_all_are() {
     assert_eq!(told(Feedback::Backward, &[6], 2), Some((170, 182)));
     assert_eq!(told(Feedback::OneHop, &[13, 15], 2), None);
     assert_eq!(told(Feedback::OneHop, &[6], 2), None);
-    // One way is congested at the leaf, the other at the spine, which is heard 30 us later.
+    // One path is congested at the leaf, the other at the spine, which is heard 30 us later.
     assert_eq!(told(Feedback::Backward, &[8, 15], 2), None);
 }
 
-/// Under ECMP a flow has one way, and its host hears of that one.
+/// Under ECMP a flow has one path, and its host hears of that one.
 #[test]
 fn under_ecmp_a_flow_hears_of_its_own_way() {
     for hash in 0..20 {
@@ -208,7 +208,7 @@ fn under_ecmp_a_flow_hears_of_its_own_way() {
 fn a_link_that_fails_is_not_congested() {
     let ports = [10, 20].map(|d| port(GIGABIT, d * MICROSECOND, Threshold::packets(10)));
     let mut fabric: Fabric<u32> = Fabric::new(&ports, 2)
-        .with_servers(&[(1, ServerConfig::plain(&ports[1]))], &[])
+        .with_queued_ports(&[(1, QueuedPortConfig::plain(&ports[1]))], &[])
         .with_flags(flags(Feedback::OneHop));
     let route = fabric.add_route(&[0, 1]);
     congest(&mut fabric, 1, 100 * MICROSECOND);

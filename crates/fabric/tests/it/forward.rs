@@ -1,9 +1,9 @@
-//! Nodes that choose: ECMP's collisions, the order of the balancers' queues, ways around links that fail;
+//! Nodes that choose: ECMP's collisions, the order of the balancers' queues, paths around links that fail;
 //! and what a queue of random arrivals does, against the closed form.
 
 use tresse_fabric::{
     Arrival, Balancing, Ecn, Entity, Fabric, FatTree, FatTreeConfig, Feedback, FlagConfig, Header,
-    HolnetConfig, Loss, Network, NonEct, Port, PortConfig, Probability, ServerConfig, Threshold,
+    HolnetConfig, Loss, Network, NonEct, Port, PortConfig, Probability, QueuedPortConfig, Threshold,
 };
 use tresse_units::{MICROSECOND, NEVER, Time};
 
@@ -93,7 +93,7 @@ fn ecmp_collides_as_often_as_the_binomial_says() {
         let mut random = Random(seed + 1);
         for flow in 0..flows {
             let route = fabric.add_forwarded(flow, 32 + flow);
-            // Three packets of a flow take one way.
+            // Three packets of a flow take one path.
             let hash = random.next() as u32;
             for _ in 0..3 {
                 assert!(fabric.send(route, header(hash), flow));
@@ -153,7 +153,7 @@ fn drill_queues_less_than_spraying_and_spraying_less_than_ecmp() {
     assert!(drill < 0.7 * spray && spray < 0.7 * ecmp, "{drill}, {spray}, {ecmp}");
 }
 
-/// The nodes' tables are the fat tree's shortest ways: as many packets arrive as are sent, over as many hops
+/// The nodes' tables are the fat tree's shortest paths: as many packets arrive as are sent, over as many hops
 /// as the locality says, and spraying uses every port up equally.
 #[test]
 fn a_fat_tree_forwards_on_its_shortest_ways() {
@@ -204,13 +204,12 @@ fn ways_around_a_link_that_fails() {
     let network = leaf_spine(2, 2, 1);
     let ports = [port(GIGABIT); 12];
     let (up, down) = ([4, 5], 8 + 1); // leaf 0 to each spine; spine 0 to leaf 1
-    let servers: Vec<_> = [up[0], up[1], down].map(|p| (p, ServerConfig::plain(&port(GIGABIT)))).to_vec();
+    let queued_ports: Vec<_> =
+        [up[0], up[1], down].map(|p| (p, QueuedPortConfig::plain(&port(GIGABIT)))).to_vec();
     let count = |change: &dyn Fn(&mut Fabric<u32>)| {
-        let mut fabric: Fabric<u32> = Fabric::new(&ports, 4).with_servers(&servers, &[]).with_forwarding(
-            network.clone(),
-            Balancing::Spray,
-            2,
-        );
+        let mut fabric: Fabric<u32> = Fabric::new(&ports, 4)
+            .with_queued_ports(&queued_ports, &[])
+            .with_forwarding(network.clone(), Balancing::Spray, 2);
         let route = fabric.add_forwarded(0, 1);
         change(&mut fabric);
         let sent = (0..1000).filter(|&n| fabric.send(route, header(n), n)).count();

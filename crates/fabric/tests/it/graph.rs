@@ -40,7 +40,7 @@ fn paths(topology: &Topology, from: &str, to: &str) -> Vec<String> {
     let paths = ShortestPaths::new(topology);
     let [from, to] = [from, to].map(|name| host(topology, name));
     let names = |k: u32| {
-        let route = paths.route(from, to, k).there;
+        let route = paths.path(from, to, k).there;
         let first = topology.end_names(route[0])[0].to_owned();
         let rest = route.iter().map(|&p| topology.end_names(p)[1].to_owned());
         [first].into_iter().chain(rest).collect::<Vec<_>>().join(" - ")
@@ -53,7 +53,7 @@ fn rtt(topology: &Topology, from: &str, to: &str) -> u64 {
     let all = ShortestPaths::new(topology);
     let [from, to] = [from, to].map(|name| host(topology, name));
     let rtts: Vec<u64> =
-        (0..all.count(from, to)).map(|k| topology.base_rtt(&all.route(from, to, k).there, 0, 0)).collect();
+        (0..all.count(from, to)).map(|k| topology.base_rtt(&all.path(from, to, k).there, 0, 0)).collect();
     assert!(rtts.windows(2).all(|pair| pair[0] == pair[1]), "{rtts:?}");
     rtts[0] / MICROSECOND
 }

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use tresse_fabric::{
     Arrival, Balancing, Ecn, Entity, Fabric, Feedback, FlagConfig, Header, HolnetConfig, Loss, Network,
-    NonEct, PortConfig, RouteId, ServerConfig, Threshold,
+    NonEct, PortConfig, QueuedPortConfig, RouteId, Threshold,
 };
 use tresse_units::{MICROSECOND, NEVER, Time};
 
@@ -118,8 +118,9 @@ fn packets_follow_the_shares() {
 fn a_new_rate_begins_shares_anew() {
     for balancing in [Balancing::HolnetPercentage(HOLNET), Balancing::HolnetRate(HOLNET)] {
         let mut bench = Bench::new(3, balancing, |_| {});
-        let servers = [0, 5].map(|p| (p, ServerConfig::plain(&bench.fabric.ports()[p as usize].config())));
-        bench.fabric = bench.fabric.with_servers(&servers, &[]);
+        let queued_ports =
+            [0, 5].map(|p| (p, QueuedPortConfig::plain(&bench.fabric.ports()[p as usize].config())));
+        bench.fabric = bench.fabric.with_queued_ports(&queued_ports, &[]);
         bench.fabric.set_rate(5, 2 * GIGABIT);
         assert_eq!(bench.shares(), [0.25, 0.5, 0.25]);
         bench.load(6 * GIGABIT, 10_000 * MICROSECOND);
@@ -132,7 +133,7 @@ fn a_new_rate_begins_shares_anew() {
     }
 }
 
-/// Behind one spine the way is slower than the leaf can know. What the leaf offers fits if that spine's share
+/// Behind one spine the path is slower than the leaf can know. What the leaf offers fits if that spine's share
 /// is in a small range, and no port can carry more than its rate: so the mean share is in that range but for
 /// what is lost, which is a fifth at the most of what is lost if packets are sprayed evenly.
 #[test]
@@ -151,7 +152,7 @@ fn shares_leave_a_way_that_is_slow_beyond_the_next_hop() {
         let (lost, delivered) = (bench.drops() - drops, bench.delivered.len() - delivered);
         (sum / 400.0, lost as f64 / (lost as f64 + delivered as f64))
     };
-    // 0.5 of the 1.45 Gbit/s at most, and the other way 1.
+    // 0.5 of the 1.45 Gbit/s at most, and the other path 1.
     let (low, high) = (1.0 - 1.0 / 1.45, 0.5 / 1.45);
     let (_, sprayed) = run(Balancing::Spray);
     assert!((sprayed - (0.5 - high)).abs() < 0.01, "{sprayed}");
@@ -164,7 +165,7 @@ fn shares_leave_a_way_that_is_slow_beyond_the_next_hop() {
     }
 }
 
-/// A share that has fallen to 0 comes back when another way is congested.
+/// A share that has fallen to 0 comes back when another path is congested.
 #[test]
 fn a_way_that_was_left_is_taken_again() {
     let mut bench = Bench::new(2, Balancing::HolnetPercentage(HOLNET), |_| {});
@@ -183,22 +184,22 @@ fn a_way_that_was_left_is_taken_again() {
     assert_eq!(bench.shares(), [1.0, 0.0]);
 }
 
-/// Ports that know departures at once and ports with a real server flag the same congestion: every packet goes
-/// the same way and arrives at the same time, while shares move.
+/// Ports that know departures at once and queued ports flag the same congestion: every packet goes
+/// the same path and arrives at the same time, while shares move.
 #[test]
 fn plain_ports_and_real_servers_balance_alike() {
     for bytes in [false, true] {
         let limit = |p: &mut PortConfig| {
             p.limit = if bytes { Threshold::bytes(40_000) } else { Threshold::packets(25) };
         };
-        let run = |server: bool| {
+        let run = |queued: bool| {
             let (network, mut ports) = leaf_spine(3);
             ports.iter_mut().for_each(limit);
             ports[11].rate = GIGABIT / 3; // spine 0 to leaf 1
-            let servers: Vec<_> =
-                (0..ports.len()).map(|p| (p as u32, ServerConfig::plain(&ports[p]))).collect();
+            let queued_ports: Vec<_> =
+                (0..ports.len()).map(|p| (p as u32, QueuedPortConfig::plain(&ports[p]))).collect();
             let mut fabric = Fabric::new(&ports, 4)
-                .with_servers(if server { &servers } else { &[] }, &[])
+                .with_queued_ports(if queued { &queued_ports } else { &[] }, &[])
                 .with_flags(FLAGS)
                 .with_forwarding(network, Balancing::HolnetPercentage(HOLNET), 3);
             let route = fabric.add_forwarded(0, 1);
@@ -215,7 +216,7 @@ fn plain_ports_and_real_servers_balance_alike() {
 /// The percentage balancer is the leaves', the rate balancer every switch's.
 #[test]
 fn which_nodes_balance() {
-    // A host, a leaf, a middle switch, two ways, a leaf, a host; ports 0 to 6 on the way, the ways by turns.
+    // A host, a leaf, a middle switch, two paths, a leaf, a host; ports 0 to 6 on the way, the paths by turns.
     let ends = vec![[0, 2], [2, 3], [3, 4], [3, 5], [4, 6], [5, 6], [6, 1], [1, 6]];
     let network = Network { hosts: 2, nodes: 7, ends };
     for (balancing, moves) in
@@ -292,9 +293,9 @@ proptest! {
             if rate_law { Balancing::HolnetRate(config) } else { Balancing::HolnetPercentage(config) };
         let run = |stops: &[u64]| {
             let (network, ports) = leaf_spine(2);
-            let servers: Vec<_> = (4..12).map(|p| (p, ServerConfig::plain(&port(GIGABIT)))).collect();
+            let queued_ports: Vec<_> = (4..12).map(|p| (p, QueuedPortConfig::plain(&port(GIGABIT)))).collect();
             let mut fabric: Fabric<u32> = Fabric::new(&ports, 4)
-                .with_servers(&servers, &[])
+                .with_queued_ports(&queued_ports, &[])
                 .with_flags(FLAGS)
                 .with_forwarding(network, balancing, seed);
             let routes = [fabric.add_forwarded(0, 1), fabric.add_forwarded(1, 0)];

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tresse_fabric::{
-    LeafSpine, LeafSpineError, Locality, NonEct, Probability, Routes, ShortestPaths, Threshold, Topology,
+    FixedPaths, LeafSpine, LeafSpineError, Locality, NonEct, Probability, ShortestPaths, Threshold, Topology,
 };
 use tresse_units::{MICROSECOND, NANOSECOND};
 
@@ -100,7 +100,7 @@ fn between_leaves_there_is_one_path_over_each_spine() {
             assert_eq!(topology.locality(from, to), locality);
             assert_eq!(count, if one_rack { 1 } else { 4 });
             for k in 0..count {
-                let route = paths.route(from, to, k);
+                let route = paths.path(from, to, k);
                 let spine = if one_rack { String::new() } else { format!("spine {k}, leaf {}, ", to / 4) };
                 let wanted = format!("host {from}, leaf {}, {spine}host {to}", from / 4);
                 assert_eq!(names(&route.there), wanted);
@@ -120,17 +120,17 @@ fn the_base_rtt_is_opns_and_the_transmissions() {
     let paths = ShortestPaths::new(&topology);
     assert_eq!((paths.most(), paths.count(0, 1999)), (20, 20));
     for k in 0..20 {
-        let route = paths.route(0, 1999, k);
+        let route = paths.path(0, 1999, k);
         assert_eq!(topology.base_rtt(&route.there, 0, 0), 100 * MICROSECOND);
         assert_eq!(topology.base_rtt(&route.there, 1500, 40), 149_280 * NANOSECOND);
     }
-    assert_eq!(topology.base_rtt(&paths.route(0, 1, 0).there, 0, 0), 50 * MICROSECOND);
+    assert_eq!(topology.base_rtt(&paths.path(0, 1, 0).there, 0, 0), 50 * MICROSECOND);
 }
 
 #[test]
 fn subflows_take_distinct_spines_and_in_a_rack_the_same_path() {
     let topology = build(4, 4, 4);
-    let routes = Routes::Shortest(ShortestPaths::new(&topology));
+    let routes = FixedPaths::Shortest(ShortestPaths::new(&topology));
     assert_eq!(routes.most(), 4);
     let mut seed = 1u64;
     let mut draw = |n: u32| {

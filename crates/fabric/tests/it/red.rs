@@ -1,7 +1,8 @@
 //! Random early detection against its closed forms; what it averages, and when.
 
 use tresse_fabric::{
-    Arrival, Ecn, Entity, Fabric, Header, Loss, NonEct, Port, PortConfig, RedConfig, ServerConfig, Threshold,
+    Arrival, Ecn, Entity, Fabric, Header, Loss, NonEct, Port, PortConfig, QueuedPortConfig, RedConfig,
+    Threshold,
 };
 use tresse_units::{MICROSECOND, NEVER};
 
@@ -143,7 +144,8 @@ fn red_averages_what_meets_a_full_queue() {
 fn reds_average_decays_at_the_present_rate() {
     let marked_at = |first: u64, then: u64| {
         let config = PortConfig { red: Some(red(2, 2, 1.0, 1)), ..port(first) };
-        let mut fabric = Fabric::new(&[config], 1).with_servers(&[(0, ServerConfig::plain(&config))], &[]);
+        let mut fabric =
+            Fabric::new(&[config], 1).with_queued_ports(&[(0, QueuedPortConfig::plain(&config))], &[]);
         let route = fabric.add_route(&[0]);
         // The last one meets 39, so that the average is 38.
         for _ in 0..41 {

@@ -82,7 +82,7 @@ proptest! {
                 let shortest = all.iter().map(Vec::len).min().unwrap_or(0);
                 let wanted: BTreeSet<Vec<u32>> = all.into_iter().filter(|p| p.len() == shortest).collect();
                 let count = paths.count(from, to);
-                let routes: Vec<_> = (0..count).map(|k| paths.route(from, to, k)).collect();
+                let routes: Vec<_> = (0..count).map(|k| paths.path(from, to, k)).collect();
                 // In the order of their ports' numbers.
                 let got: Vec<Vec<u32>> = routes.iter().map(|r| r.there.clone()).collect();
                 prop_assert_eq!(got, wanted.into_iter().collect::<Vec<_>>());
@@ -125,7 +125,7 @@ fn a_fat_trees_shortest_paths_are_those_of_its_addresses() {
             let addresses = 0..tree.addresses(Spread::Core);
             let by_address: BTreeSet<Vec<u32>> = addresses.map(|a| tree.route(from, to, a)).collect();
             let count = paths.count(from, to);
-            let shortest: BTreeSet<_> = (0..count).map(|k| paths.route(from, to, k).there).collect();
+            let shortest: BTreeSet<_> = (0..count).map(|k| paths.path(from, to, k).there).collect();
             assert_eq!((shortest, count), (by_address, tree.paths(from, to)));
         }
     }
@@ -140,7 +140,7 @@ proptest! {
         let mut pairs = BTreeSet::new();
         let mut wrong = Vec::new();
         paths.spans(cost, |from, to, span| {
-            let costs = (0..paths.count(from, to)).map(|k| paths.route(from, to, k).there.iter().map(|&p| cost(p)).sum());
+            let costs = (0..paths.count(from, to)).map(|k| paths.path(from, to, k).there.iter().map(|&p| cost(p)).sum());
             let costs: Vec<u64> = costs.collect();
             if [costs.iter().min(), costs.iter().max()] != span.each_ref().map(Some) {
                 wrong.push((from, to, span));

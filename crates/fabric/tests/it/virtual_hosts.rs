@@ -1,10 +1,10 @@
-//! Virtualised hosts: who is mapped to what, which way packets go, what a cap does, and what a remapping
+//! Virtualised hosts: who is mapped to what, which path packets take, what a cap does, and what a remapping
 //! changes.
 
 use proptest::prelude::*;
 use tresse_fabric::{
-    Arrival, Balancing, Ecn, Entity, Fabric, Header, Mapping, NonEct, PortCounters, Probability, Route,
-    Routes, ServerConfig, Threshold, Topology, VirtualHosts, VirtualHostsConfig, VirtualHostsError,
+    Arrival, Balancing, Ecn, Entity, Fabric, FixedPaths, Header, Mapping, NonEct, Path, PortCounters,
+    Probability, QueuedPortConfig, Threshold, Topology, VirtualHosts, VirtualHostsConfig, VirtualHostsError,
 };
 use tresse_units::{MICROSECOND, NEVER, SECOND};
 
@@ -114,7 +114,7 @@ fn a_hosts_only_physical_nic_is_unavoidable() {
     let unavoidable = |nics| {
         let mapping = [Mapping::Shared; 2];
         let (hosts, topology) = build(VirtualHostsConfig { nics, ..config(2, 1, &mapping) });
-        let Route { there, back } = Routes::Virtual(hosts).unavoidable(0, 1);
+        let Path { there, back } = FixedPaths::Virtual(hosts).unavoidable(0, 1);
         [there, back]
             .map(|ports| ports.iter().map(|&p| topology.end_names(p).join(" -> ")).collect::<Vec<_>>())
     };
@@ -159,9 +159,9 @@ fn a_remapped_virtual_nic_is_found_at_its_new_place() {
     }
     assert_eq!(hosts.link(0, 3), None);
     assert_eq!(hosts.down().collect::<Vec<_>>(), [bridges[1], bridges[2]].concat());
-    let server = |&port: &u32| (port, ServerConfig::plain(&topology.configs[port as usize]));
-    let servers: Vec<_> = bridges.iter().flatten().map(server).collect();
-    let mut fabric = fabric(&topology).with_servers(&servers, &[]);
+    let queued = |&port: &u32| (port, QueuedPortConfig::plain(&topology.configs[port as usize]));
+    let queued_ports: Vec<_> = bridges.iter().flatten().map(queued).collect();
+    let mut fabric = fabric(&topology).with_queued_ports(&queued_ports, &[]);
     for port in hosts.down() {
         fabric.set_link(port, false);
     }
@@ -239,7 +239,7 @@ proptest! {
             }
         }
         // The fixed routes are those that the nodes find, and go through every pair of addresses once.
-        let routes = Routes::Virtual(hosts);
+        let routes = FixedPaths::Virtual(hosts);
         let others = (0..topology.hosts()).flat_map(|a| (0..topology.hosts()).map(move |b| [a, b]));
         for [a, b] in others.filter(|[a, b]| a != b) {
             let drawn = routes.draw(a, b, routes.most(), |_| 0);
@@ -265,7 +265,7 @@ proptest! {
 }
 
 /// The virtual NICs at the two ends of a route.
-fn ends(topology: &Topology, route: &Route) -> [u32; 2] {
+fn ends(topology: &Topology, route: &Path) -> [u32; 2] {
     let end = |port: Option<&u32>, end: usize| topology.network.ends[*port.expect("a port") as usize][end];
     [end(route.there.first(), 0), end(route.there.last(), 1)]
 }

@@ -360,8 +360,8 @@ where
         let carrier = &self.case.carriers[begun.member.carrier];
         let shares = match &*carrier.routing {
             Routing::Fixed(routes) if carrier.detects => {
-                let ways = setup::ways(self.case, self.seed, &begun);
-                let opened = &ways.paths()[..record.opened as usize];
+                let paths = setup::paths(self.case, self.seed, &begun);
+                let opened = &paths.fixed()[..record.opened as usize];
                 Some(share_a_port(opened, &routes.unavoidable(from, to)))
             }
             Routing::Fixed(_) | Routing::Nodes { .. } => None,

@@ -3,9 +3,8 @@
 use tresse_experiment::plan::Case;
 use tresse_experiment::plan::bound_scheme::Carrier;
 use tresse_experiment::plan::network::Routing;
-use tresse_fabric::Route;
+use tresse_fabric::Path;
 use tresse_path_manager::Score;
-use tresse_sim::Path;
 
 use crate::record::flow::Flow;
 use crate::record::metric::Metric;
@@ -14,7 +13,7 @@ use crate::record::metric::Metric;
 /// between the hosts have. Virtual NICs that are mapped to one physical NIC, at either end, have its ports in
 /// common. A port that has the data of one subflow and the ACKs of another one is none: neither path is
 /// there twice.
-pub(crate) fn share_a_port(paths: &[Path], unavoidable: &Route) -> bool {
+pub(crate) fn share_a_port(paths: &[Path], unavoidable: &Path) -> bool {
     let share = |a: &[u32], b: &[u32], but: &[u32]| a.iter().any(|p| b.contains(p) && !but.contains(p));
     paths.iter().enumerate().any(|(i, a)| {
         paths[i + 1..].iter().any(|b| {
@@ -88,7 +87,7 @@ mod tests {
     #[test]
     fn paths_share_what_both_pass() {
         let disjoint = [path(&[0, 1], &[4, 5]), path(&[2, 3], &[6, 7])];
-        let none = Route { there: Vec::new(), back: Vec::new() };
+        let none = Path { there: Vec::new(), back: Vec::new() };
         assert!(!share_a_port(&disjoint, &none));
         assert!(!share_a_port(&disjoint[..1], &none));
         let [a, b] = disjoint;
@@ -100,9 +99,9 @@ mod tests {
     #[test]
     fn what_all_paths_pass_is_not_shared() {
         let [a, b, c] = [[2, 3], [4, 5], [6, 3]].map(|[x, y]| path(&[0, x, y, 1], &[10, 12]));
-        let only = Route { there: vec![0, 1], back: vec![10, 12] };
+        let only = Path { there: vec![0, 1], back: vec![10, 12] };
         assert!(!share_a_port(&[a.clone(), b.clone()], &only));
-        assert!(share_a_port(&[a.clone(), b.clone()], &Route { there: vec![0], ..only.clone() }));
+        assert!(share_a_port(&[a.clone(), b.clone()], &Path { there: vec![0], ..only.clone() }));
         assert!(share_a_port(&[a, b, c], &only), "the first and the last, in the middle");
     }
 

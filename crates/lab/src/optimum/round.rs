@@ -63,7 +63,7 @@ impl Round {
         let bytes = transport.mss + transport.header;
         let routes: Vec<Vec<Vec<u32>>> = begun
             .iter()
-            .map(|c| setup::ways(case, seed, c).paths().iter().map(|p| p.there.clone()).collect())
+            .map(|c| setup::paths(case, seed, c).fixed().iter().map(|p| p.there.clone()).collect())
             .collect();
         let used: BTreeMap<u32, usize> = routes.iter().flatten().flatten().map(|&port| (port, 0)).collect();
         let links: BTreeMap<u32, usize> = used.into_keys().zip(0..).collect();

@@ -224,7 +224,7 @@ proptest! {
         let Some(ideal) = ideal else { return Ok(()) };
         let mut fabric = Fabric::<u32>::new(&topology.ports(1), paths.longest());
         for choice in choice {
-            let route = fabric.add_route(&paths.route(0, 1, choice % paths.count(0, 1)).there);
+            let route = fabric.add_route(&paths.path(0, 1, choice % paths.count(0, 1)).there);
             let header = Header { bytes: MSS + HEADER, ecn: Ecn::NotEct, class: 0, hash: 0 };
             prop_assert!(fabric.send(route, header, 0));
         }

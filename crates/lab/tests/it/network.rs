@@ -132,7 +132,7 @@ fn a_hosts_only_link_is_no_shared_path() {
 fn a_fat_tree_takes_balancers_and_shortest_paths() {
     let tree = fat_tree();
     let routing = |text: &str| plan(text).expect("valid").cases[0].carriers[0].routing.clone();
-    assert!(matches!(*routing(&tree), Routing::Fixed(tresse_fabric::Routes::TwoLevel(..))));
+    assert!(matches!(*routing(&tree), Routing::Fixed(tresse_fabric::FixedPaths::TwoLevel(..))));
     let with = |name: &str| tree.replace("topology =", &format!("routing = \"{name}\"\ntopology ="));
     let routing = routing(&with("ecmp"));
     let Routing::Nodes { balancing: Balancing::Ecmp, paths, .. } = &*routing else {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use tresse_controllers::Scheme;
 use tresse_fabric::{
-    Balancing, Fabric, Feedback, FlagConfig, HolnetConfig, Loss, Network, NonEct, PortConfig, ServerConfig,
-    Threshold,
+    Balancing, Fabric, Feedback, FlagConfig, HolnetConfig, Loss, Network, NonEct, PortConfig,
+    QueuedPortConfig, Threshold,
 };
-use tresse_sim::{FlowRecord, FlowSpec, Manager, Step, Ways, World};
+use tresse_sim::{FlowRecord, FlowSpec, Manager, Paths, Step, World};
 use tresse_transport::Recovery;
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Stream, Time};
 
@@ -58,10 +58,10 @@ fn world(slow: u64, balancing: Balancing, seed: u64) -> World {
 
 fn world_with(feedback: Feedback, slow: u64, balancing: Balancing, seed: u64) -> World {
     let (network, ports) = leaf_spine(slow);
-    let servers: Vec<_> =
-        (UP..DOWN + 2 * SPINES).map(|p| (p, ServerConfig::plain(&ports[p as usize]))).collect();
+    let queued_ports: Vec<_> =
+        (UP..DOWN + 2 * SPINES).map(|p| (p, QueuedPortConfig::plain(&ports[p as usize]))).collect();
     let fabric = Fabric::new(&ports, 4)
-        .with_servers(&servers, &[])
+        .with_queued_ports(&queued_ports, &[])
         .with_flags(FlagConfig { fraction: 800, feedback })
         .with_forwarding(network, balancing, seed);
     World::on(fabric)
@@ -82,12 +82,12 @@ fn balancers() -> [Balancing; 6] {
 }
 
 fn connection(id: u64, scheme: &Arc<Scheme>, ends: [u32; 2], bytes: u64) -> FlowSpec {
-    // Packets overtake each other where each takes a way for itself.
+    // Packets overtake each other where each takes a path for itself.
     let (recovery, rto_min) = (Recovery::Sack, 10 * MILLISECOND);
     let config = tresse_transport::Config { recovery, rto_min, ..transport(scheme, Acking::Each) };
-    let ways = Ways::Forwarded { from: vec![ends[0]], to: vec![ends[1]], paths: SPINES as u16, stream: id };
+    let paths = Paths::Forwarded { from: vec![ends[0]], to: vec![ends[1]], paths: SPINES as u16, stream: id };
     let manager = Manager::fixed(1);
-    FlowSpec { hosts: ends, ways, manager, ..FlowSpec::on_paths(id, config, scheme.clone(), bytes, vec![]) }
+    FlowSpec { hosts: ends, paths, manager, ..FlowSpec::on_paths(id, config, scheme.clone(), bytes, vec![]) }
 }
 
 /// Turns time until nothing is left; `change` is called every millisecond. One packet in the world for each
@@ -148,7 +148,7 @@ fn messages_arrive_whole_whatever_balances_and_fails() {
 }
 
 /// All hosts of a leaf send to those of the other, four messages each. The leaf's links up are alike, but
-/// behind the first spine the way is a quarter as fast: ECMP leaves the flows that its hash puts there to
+/// behind the first spine the path is a quarter as fast: ECMP leaves the flows that its hash puts there to
 /// crawl, HOLNET's balancers move flowlets away from it, and the last message is there in much less time.
 #[test]
 fn holnet_keeps_away_from_a_slow_spine() {

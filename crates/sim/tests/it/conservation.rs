@@ -5,8 +5,10 @@
 mod common;
 
 use common::{Acking, Bottleneck, GIGABIT, MSS, Net, PACKET, flow, scheme};
-use tresse_fabric::{FatTree, FatTreeConfig, Loss, NonEct, PortCounters, Probability, Spread, Threshold};
-use tresse_sim::{FlowRecord, FlowSpec, Path, Step, World};
+use tresse_fabric::{
+    FatTree, FatTreeConfig, Loss, NonEct, Path, PortCounters, Probability, Spread, Threshold,
+};
+use tresse_sim::{FlowRecord, FlowSpec, Step, World};
 use tresse_transport::{Echo, Gro, Recovery, Reduction};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Stream, Time};
 use tresse_workload::{Permutation, Size};
@@ -70,7 +72,7 @@ fn check_end(world: &World, specs: &[FlowSpec], records: &[FlowRecord]) {
         assert_eq!(record.counters.sent, spec.bytes.div_ceil(u64::from(MSS)), "{record:?}");
         let ports = world.fabric().ports();
         let rate = |path: &Path| path.there.iter().map(|&p| ports[p as usize].config().rate).min();
-        let most: u64 = spec.ways.paths().iter().filter_map(rate).sum();
+        let most: u64 = spec.paths.fixed().iter().filter_map(rate).sum();
         assert!(record.goodput() < most * u64::from(MSS) / u64::from(PACKET), "{record:?} over {most} bit/s");
     }
     // Payload that arrived twice was sent twice.

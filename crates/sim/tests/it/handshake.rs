@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Acking, Bottleneck, GIGABIT, HEADER, MSS, Net, PACKET, flow, run_until, scheme};
-use tresse_fabric::{Fabric, ServerConfig};
+use tresse_fabric::{Fabric, QueuedPortConfig};
 use tresse_sim::{FlowSpec, World};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Time};
 
@@ -56,10 +56,10 @@ fn a_subflow_that_joins_sends_after_two_round_trips_more() {
     }
 }
 
-/// Ports with servers, so that links can fail.
+/// Queued ports, so that links can fail.
 fn with_links(net: &Net) -> World {
-    let servers: Vec<_> = (0..).zip(&net.ports).map(|(p, c)| (p, ServerConfig::plain(c))).collect();
-    World::on(Fabric::new(&net.ports, 2).with_servers(&servers, &[]))
+    let queued_ports: Vec<_> = (0..).zip(&net.ports).map(|(p, c)| (p, QueuedPortConfig::plain(c))).collect();
+    World::on(Fabric::new(&net.ports, 2).with_queued_ports(&queued_ports, &[]))
 }
 
 #[test]

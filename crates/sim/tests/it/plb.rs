@@ -4,7 +4,7 @@ mod common;
 
 use common::{Acking, MSS, flow, run_until, scheme};
 use tresse_fabric::{Balancing, Fabric, Loss, Network, NonEct, PortConfig, Threshold};
-use tresse_sim::{FlowRecord, Manager, Ways, World};
+use tresse_sim::{FlowRecord, Manager, Paths, World};
 use tresse_transport::Plb;
 use tresse_units::{MICROSECOND, SECOND, Time};
 
@@ -34,7 +34,7 @@ fn world() -> World {
         loss: Loss::NONE,
     };
     let network = Network { hosts: 4, nodes: 8, ends };
-    // A host's own queue tells nothing of the way.
+    // A host's own queue tells nothing of the path.
     let nic = PortConfig { limit: Threshold::UNLIMITED, mark: Threshold::UNLIMITED, ..port };
     let ports: Vec<_> = network.ends.iter().map(|e| if e[0] < 4 { nic } else { port }).collect();
     World::on(Fabric::new(&ports, 1).with_forwarding(network, Balancing::Ecmp, 1))
@@ -47,7 +47,7 @@ fn run(stream: u64, plb: Option<Plb>) -> Vec<FlowRecord> {
         let mut spec = flow(id, &scheme("dctcp", &[]), Acking::Each, BYTES, Vec::new());
         let [from, to] = [id as u32, 2 + id as u32];
         let stream = if id == 0 { 0 } else { stream };
-        spec.ways = Ways::Forwarded { from: vec![from], to: vec![to], paths: 2, stream };
+        spec.paths = Paths::Forwarded { from: vec![from], to: vec![to], paths: 2, stream };
         spec.manager = Manager::fixed(1);
         spec.config.plb = plb;
         world.start(spec);

@@ -5,7 +5,8 @@
 mod common;
 
 use common::{Acking, Bottleneck, GIGABIT, HEADER, MSS, Net, PACKET, flow, run_until, scheme};
-use tresse_sim::{FlowRecord, Path, World};
+use tresse_fabric::Path;
+use tresse_sim::{FlowRecord, World};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Time};
 
 use crate::common::{Acking, Bottleneck, GIGABIT, HEADER, MSS, Net, PACKET, flow, run_until, scheme};

@@ -4,7 +4,7 @@ mod collective;
 mod common;
 mod distributions;
 mod goal;
-mod halves;
+mod host_split;
 mod ideal;
 mod jobs;
 mod on_off;

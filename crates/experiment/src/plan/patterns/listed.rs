@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use tresse_fabric::{Route, Topology};
+use tresse_fabric::{Path, Topology};
 use tresse_units::{Duration, Time};
 use tresse_workload as workload;
 use tresse_workload::{CollectiveError, Goal, GraphError, MOST_FLOWS, Operation, Tasks};
@@ -227,7 +227,7 @@ fn paths(
     via: &[Vec<String>],
     carrier: usize,
     building: &Building,
-) -> Result<Vec<Route>, LabError> {
+) -> Result<Vec<Path>, LabError> {
     let wrong = |message: &str| b.wrong(at, "via", message);
     let carrier = &building.carriers()[carrier];
     let Routing::Fixed(routes) = &*carrier.routing else {
@@ -260,7 +260,7 @@ fn paths(
 const MOST_PATHS: u32 = 65_536;
 
 /// Whether a route passes these nodes, in this order.
-fn passes(fabric: &Topology, route: &Route, nodes: &[u32]) -> bool {
+fn passes(fabric: &Topology, route: &Path, nodes: &[u32]) -> bool {
     let mut passed = route.there.iter().map(|&port| fabric.network.ends[port as usize][1]);
     nodes.iter().all(|node| passed.any(|p| p == *node))
 }

@@ -1,7 +1,7 @@
 //! Two links as packets: a connection with a subflow over each and, if wanted, a competitor on the second.
 
-use tresse_fabric::{Loss, NonEct, PortConfig, Probability, Threshold};
-use tresse_sim::{Path, World};
+use tresse_fabric::{Loss, NonEct, Path, PortConfig, Probability, Threshold};
+use tresse_sim::World;
 use tresse_transport::Recovery;
 use tresse_units::{MILLISECOND, Time, seconds};
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use tresse_controllers::{Scheme, find};
-use tresse_fabric::{LeafSpine, NonEct, Probability, ShortestPaths, Threshold, Topology};
-use tresse_sim::{FlowSpec, Path, World};
+use tresse_fabric::{LeafSpine, NonEct, Path, Probability, ShortestPaths, Threshold, Topology};
+use tresse_sim::{FlowSpec, World};
 use tresse_transport::{Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler};
 use tresse_units::{MICROSECOND, SECOND};
 
@@ -64,7 +64,7 @@ pub fn alone(topology: &Topology, from: u32, to: u32, bytes: u64) -> World {
     };
     let paths = ShortestPaths::new(topology);
     assert_eq!(paths.count(from, to), 1);
-    let route = paths.route(from, to, 0);
+    let route = paths.path(from, to, 0);
     let scheme = Arc::new(Scheme::new(find("reno").expect("built in"), []).expect("no settings"));
     let mut world = World::new(&topology.ports(1), paths.longest());
     let path = Path { there: route.there, back: route.back };

@@ -1,6 +1,8 @@
 //! Two network namespaces joined by a veth pair, and UDP packets with a given TOS from one to the
 //! other.
 
+#![expect(unsafe_code, reason = "a packet socket is made with C calls")]
+
 use std::fs::File;
 use std::io;
 use std::mem::{size_of, zeroed};

@@ -1,7 +1,7 @@
 //! A host that runs a path manager and holds it to what every path manager promises.
 
 use tresse_path_manager::{
-    Ack, Action, MAX_SUBFLOWS, Opening, Pair, PathManager, Priority, Route, Scheme, Sent, find,
+    Ack, Action, MAX_SUBFLOWS, Opening, Pair, PathChoice, PathManager, Priority, Scheme, Sent, find,
 };
 use tresse_units::{NEVER, Time, Value};
 
@@ -21,7 +21,7 @@ pub fn opening(now: Time, paths: u16, stream: u64) -> Opening {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subflow {
-    pub route: Route,
+    pub path: PathChoice,
     pub established: bool,
     pub closed: bool,
     pub priority: Priority,
@@ -113,10 +113,10 @@ impl Host {
         while let Some(action) = self.manager.poll_action() {
             self.log.push((now, action));
             match action {
-                Action::Open { subflow, route } => {
+                Action::Open { subflow, path } => {
                     assert_eq!(subflow, self.subflows.len(), "numbers count up");
                     self.subflows.push(Subflow {
-                        route,
+                        path,
                         established: false,
                         closed: false,
                         priority: Priority::Normal,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tresse_path_manager::{Action, HostPairs, LossRate, Pair, Priority, Route, Scheme, Sent};
+use tresse_path_manager::{Action, HostPairs, LossRate, Pair, PathChoice, Priority, Scheme, Sent};
 use tresse_units::{NEVER, Time, Value};
 
 use super::common::{Host, US, ack, data, opening, scheme};
@@ -16,11 +16,11 @@ fn fixed_timer() -> [(&'static str, Value); 1] {
 }
 
 fn ports(host: &Host) -> Vec<u16> {
-    let port = |route| match route {
-        Route::Port(port) => port,
-        route => panic!("{route:?} is no path of OPN's"),
+    let port = |path| match path {
+        PathChoice::Port(port) => port,
+        path => panic!("{path:?} is no path of OPN's"),
     };
-    host.subflows.iter().map(|s| port(s.route)).collect()
+    host.subflows.iter().map(|s| port(s.path)).collect()
 }
 
 /// A pair on which `lost` of 100 packets were lost in the first period, at the time returned.

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use tresse_optimum::opn::{Model, Reading, Rule};
-use tresse_path_manager::{Action, LossRate, Pair, Priority, Route, Sent};
+use tresse_path_manager::{Action, LossRate, Pair, PathChoice, Priority, Sent};
 use tresse_units::Value;
 
 use super::common::{Host, US, ack, opening, scheme};
@@ -236,11 +236,11 @@ proptest! {
                 Step::Open { stream } if known < 8 => {
                     let (count, fast) = both.sender.new_flow(time);
                     let host = Host::connected(&opn, &opening(now, PATHS, stream), &mut both.pair);
-                    let path = |route| match route {
-                        Route::Port(port) => usize::from(port),
-                        route => panic!("{route:?}"),
+                    let path = |path| match path {
+                        PathChoice::Port(port) => usize::from(port),
+                        path => panic!("{path:?}"),
                     };
-                    let paths: Vec<_> = host.subflows.iter().map(|s| path(s.route)).collect();
+                    let paths: Vec<_> = host.subflows.iter().map(|s| path(s.path)).collect();
                     prop_assert_eq!(paths.len(), count);
                     prop_assert!(paths.iter().all(|path| fast.contains(path)), "{:?} of {:?}", paths, fast);
                     let subflow = |path| Subflow {

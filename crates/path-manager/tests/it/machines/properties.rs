@@ -1,7 +1,7 @@
 //! What every path manager promises, over random scripts; `Host` checks most of it after every call.
 
 use proptest::prelude::*;
-use tresse_path_manager::{Ack, Action, Opening, Pair, Priority, Route, Scheme, Sent, all};
+use tresse_path_manager::{Ack, Action, Opening, Pair, PathChoice, Priority, Scheme, Sent, all};
 use tresse_units::{NEVER, Range, Time, Value, Whole};
 
 use super::common::{Host, US};
@@ -92,8 +92,8 @@ fn play(scheme: &Scheme, opening: &Opening, script: &Script) -> Vec<(Time, Actio
         // No subflow is both: one that rests for its path is on a SLOW one.
         for s in host.subflows.iter().filter(|s| s.priority == Priority::Slow && !s.closed) {
             let slow = (0..opening.paths).filter(|&path| pair.is_slow(path));
-            let routes: Vec<_> = slow.map(Route::Port).collect();
-            assert!(routes.contains(&s.route), "{s:?} rests on a FAST path");
+            let paths: Vec<_> = slow.map(PathChoice::Port).collect();
+            assert!(paths.contains(&s.path), "{s:?} rests on a FAST path");
         }
     }
     host.log

@@ -1,7 +1,7 @@
 //! Fixed numbers of subflows, and MMPTCP, action by action.
 
 use crate::common::{Host, ack, data, opening, scheme};
-use tresse_path_manager::{Action, Opening, Pair, Priority, Route};
+use tresse_path_manager::{Action, Opening, Pair, PathChoice, Priority};
 use tresse_units::{NEVER, Value};
 
 use super::common::{Host, ack, data, opening, scheme};
@@ -15,9 +15,9 @@ fn joins_wait_for_the_first_handshake() {
     let mut pair = Pair::default();
     let fixed = scheme("fixed", &[("subflows", Value::Whole(3)), ("by", Value::Choice("port".to_owned()))]);
     let mut host = Host::new(&fixed, &opening(0, 1, 0), &mut pair);
-    assert_eq!(routes(&host), [Route::Port(0)]);
+    assert_eq!(paths(&host), [PathChoice::Port(0)]);
     host.establish(5, &mut pair, 0);
-    assert_eq!(routes(&host), [Route::Port(0), Route::Port(1), Route::Port(2)]);
+    assert_eq!(paths(&host), [PathChoice::Port(0), PathChoice::Port(1), PathChoice::Port(2)]);
     assert!(host.establish(6, &mut pair, 0).is_empty(), "once");
     assert_eq!(host.deadline(), NEVER);
 }
@@ -26,11 +26,11 @@ fn joins_wait_for_the_first_handshake() {
 fn by_address_there_are_as_many_subflows_as_address_pairs() {
     let mut pair = Pair::default();
     let pairs = |host: &Host| -> Vec<_> {
-        let ends = |route| match route {
-            Route::Addresses { local, remote } => (local, remote),
-            route => panic!("{route:?} has no addresses"),
+        let ends = |path| match path {
+            PathChoice::Addresses { local, remote } => (local, remote),
+            path => panic!("{path:?} has no addresses"),
         };
-        routes(host).into_iter().map(ends).collect()
+        paths(host).into_iter().map(ends).collect()
     };
     let fixed = scheme("fixed", &[("subflows", Value::Whole(8))]);
     let two_by_two = Host::connected(&fixed, &opening(0, 1, 0), &mut pair);
@@ -45,12 +45,12 @@ fn mmptcp_sprays_opens_at_the_threshold_and_drains_the_sprayed_subflow() {
     let mut pair = Pair::default();
     let mmptcp = scheme("mmptcp", &[("threshold", Value::Whole(2920)), ("subflows", Value::Whole(2))]);
     let mut host = Host::connected(&mmptcp, &opening(0, 1, 0), &mut pair);
-    assert_eq!(routes(&host), [Route::Spray]);
+    assert_eq!(paths(&host), [PathChoice::Spray]);
     assert!(host.send(1, &mut pair, data(0, 2)).is_empty(), "the threshold itself is not above it");
     let retransmission = tresse_path_manager::Sent { new_bytes: 0, retransmissions: 1, ..data(0, 1) };
     assert!(host.send(2, &mut pair, retransmission).is_empty(), "no new data");
     let opened: Vec<_> = host.send(3, &mut pair, data(0, 1)).iter().map(|&(_, action)| action).collect();
-    let expected = |subflow, port| Action::Open { subflow, route: Route::Port(port) };
+    let expected = |subflow, port| Action::Open { subflow, path: PathChoice::Port(port) };
     assert_eq!(opened, [expected(1, 0), expected(2, 1)]);
     assert_eq!(host.normal(), [0], "until another one stands");
     host.establish(4, &mut pair, 2);

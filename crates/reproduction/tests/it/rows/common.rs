@@ -8,7 +8,7 @@ use tresse_experiment::plan::bound_scheme::Carrier;
 use tresse_experiment::plan::network::Routing;
 use tresse_experiment::plan::parts::Part;
 use tresse_experiment::{Case, Loaded, Plan, Profile, Source, find, load, resolve};
-use tresse_fabric::Route;
+use tresse_fabric::Path;
 use tresse_lab::{CaseResult, Options, Status, Watch};
 use tresse_reproduction::run;
 use tresse_units::{NEVER, Time};
@@ -107,18 +107,18 @@ impl Row {
     }
 
     /// All ways of a packet of the first case from one host to another.
-    pub fn routes(&self, from: u32, to: u32) -> Vec<Route> {
+    pub fn routes(&self, from: u32, to: u32) -> Vec<Path> {
         match &*self.plan.cases[0].carriers[0].routing {
             Routing::Fixed(routes) => routes.all(from, to, 65_536),
             Routing::Nodes { paths, .. } => {
                 let [from, to] = [from, to].map(|host| self.plan.fabric().addresses(host).start);
-                (0..paths.count(from, to)).map(|k| paths.route(from, to, k)).collect()
+                (0..paths.count(from, to)).map(|k| paths.path(from, to, k)).collect()
             }
         }
     }
 
     /// The same by the hosts' names.
-    pub fn named(&self, from: &str, to: &str) -> Vec<Route> {
+    pub fn named(&self, from: &str, to: &str) -> Vec<Path> {
         self.routes(self.host(from), self.host(to))
     }
 
@@ -140,17 +140,17 @@ impl Row {
     }
 
     /// The RTT of propagation alone on a route, us.
-    pub fn rtt_us_of(&self, route: &Route) -> f64 {
+    pub fn rtt_us_of(&self, route: &Path) -> f64 {
         self.plan.fabric().base_rtt(&route.there, 0, 0) as f64 / 1e6
     }
 
     /// The rates of the links on a route, Mbit/s.
-    pub fn rates(&self, route: &Route) -> Vec<u64> {
+    pub fn rates(&self, route: &Path) -> Vec<u64> {
         route.there.iter().map(|&port| self.plan.fabric().rate(port) / 1_000_000).collect()
     }
 
     /// The names of the nodes that a route passes.
-    pub fn passes(&self, route: &Route) -> Vec<&str> {
+    pub fn passes(&self, route: &Path) -> Vec<&str> {
         route.there.iter().map(|&port| self.plan.fabric().end_names(port)[1]).collect()
     }
 

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use tresse_controllers::{Scheme, find};
-use tresse_fabric::{Loss, NonEct, PortConfig, Threshold};
-use tresse_sim::{FlowRecord, FlowSpec, Path, Step, World};
+use tresse_fabric::{Loss, NonEct, Path, PortConfig, Threshold};
+use tresse_sim::{FlowRecord, FlowSpec, Step, World};
 use tresse_transport::{Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler};
 use tresse_units::{MILLISECOND, SECOND, Time, seconds};
 

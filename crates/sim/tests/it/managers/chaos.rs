@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use tresse_path_manager::{Ack, Action, Opening, Pair, PathManager, Priority, Route, Sent};
+use tresse_path_manager::{Ack, Action, Opening, Pair, PathChoice, PathManager, Priority, Sent};
 use tresse_sim::Manager;
 use tresse_units::{MICROSECOND, NEVER, Time, mix};
 
@@ -28,7 +28,7 @@ struct Chaos {
     deadline: Time,
 }
 
-/// It; packets are sprayed if nodes choose their ways.
+/// It; packets are sprayed if nodes choose their paths.
 pub fn chaos(spray: bool) -> Manager {
     Manager::new(move |opening, _| {
         let mut chaos = Chaos {
@@ -51,16 +51,16 @@ impl Chaos {
     }
 
     fn open(&mut self) {
-        let route = match self.below(3) {
-            0 => Route::Addresses {
+        let path = match self.below(3) {
+            0 => PathChoice::Addresses {
                 local: self.below(self.opening.locals.into()) as u16,
                 remote: self.below(self.opening.remotes.into()) as u16,
             },
-            1 => Route::Port(self.below(100) as u16),
-            _ if self.spray => Route::Spray,
-            _ => Route::Port(0),
+            1 => PathChoice::Port(self.below(100) as u16),
+            _ if self.spray => PathChoice::Spray,
+            _ => PathChoice::Port(0),
         };
-        self.actions.push_back(Action::Open { subflow: self.subflows.len(), route });
+        self.actions.push_back(Action::Open { subflow: self.subflows.len(), path });
         self.subflows.push(State::Opening);
     }
 

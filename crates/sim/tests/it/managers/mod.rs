@@ -9,7 +9,7 @@ mod network;
 use chaos::chaos;
 use network::{Drawn, HOSTS, Ports, leaf_spine, path};
 use tresse_path_manager::{Scheme, find};
-use tresse_sim::{FlowRecord, FlowSpec, Manager, Packets, Step, Ways, World};
+use tresse_sim::{FlowRecord, FlowSpec, Manager, Packets, Paths, Step, World};
 use tresse_transport::{Gro, Plb, Recovery, Reduction, Scheduler};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Stream, Time, Value};
 
@@ -64,10 +64,10 @@ fn specs(random: &mut Stream, fixed: bool) -> Vec<(Time, FlowSpec)> {
             spec.hosts = [from, to];
             let addresses = 1 + random.below(3) as usize;
             let stream = random.below(u64::MAX);
-            spec.ways = if fixed {
-                Ways::Fixed((0..addresses as u32).map(|spine| path(from, to, spine)).collect())
+            spec.paths = if fixed {
+                Paths::Fixed((0..addresses as u32).map(|spine| path(from, to, spine)).collect())
             } else {
-                Ways::Forwarded { from: vec![from; addresses], to: vec![to; addresses], paths: 3, stream }
+                Paths::Forwarded { from: vec![from; addresses], to: vec![to; addresses], paths: 3, stream }
             };
             spec.stream = stream;
             spec.manager = manager(random, !fixed);

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use tresse_fabric::{
-    Balancing, ClassMark, Fabric, Feedback, FlagConfig, HolnetConfig, Loss, Network, NonEct, PoolConfig,
-    PortConfig, Probability, RedConfig, ServerConfig, Threshold,
+    Balancing, ClassMark, Fabric, Feedback, FlagConfig, HolnetConfig, Loss, Network, NonEct, Path,
+    PoolConfig, PortConfig, Probability, QueuedPortConfig, RedConfig, Threshold,
 };
-use tresse_sim::{Path, World};
+use tresse_sim::World;
 use tresse_units::{MICROSECOND, MILLISECOND, NEVER, Stream, Time};
 
 /// What happens to links, the last first.
@@ -62,7 +62,7 @@ pub enum Ports {
     Drawn,
     /// One-event ports only: FIFO, marks above a threshold; nothing changes.
     Plain,
-    /// The same with a real server in each.
+    /// The same with a queued port in each.
     Served,
 }
 
@@ -132,8 +132,8 @@ fn red(random: &mut Stream, seed: u64) -> Option<RedConfig> {
 }
 
 /// One to three classes.
-fn server(random: &mut Stream, port: &PortConfig, pool: Option<u32>) -> ServerConfig {
-    let mut config = ServerConfig { pool, ..ServerConfig::plain(port) };
+fn queued_port(random: &mut Stream, port: &PortConfig, pool: Option<u32>) -> QueuedPortConfig {
+    let mut config = QueuedPortConfig { pool, ..QueuedPortConfig::plain(port) };
     config.count = 1 + random.below(3) as u8;
     for class in &mut config.classes[1..] {
         class.quantum = 100 + random.below(5000) as u32;
@@ -194,19 +194,19 @@ pub fn leaf_spine(random: &mut Stream, seed: u64, kind: Ports) -> Drawn {
     let shared = any && random.below(3) == 0;
     let pool = PoolConfig { bytes: 3000 + random.below(300_000), alpha: 100 + random.below(8000) as u32 };
     let pools = if shared { vec![pool; (LEAVES + SPINES) as usize] } else { Vec::new() };
-    // Links that change need a server; other ports of switches have one or not.
+    // Links that change need queued ports; other ports of switches are queued or not.
     let served: Vec<u32> = match kind {
         Ports::Drawn if random.below(2) == 0 => (0..HOSTS).map(|h| 2 * h + 1).chain(core.clone()).collect(),
         Ports::Drawn => core.clone().collect(),
         Ports::Plain => Vec::new(),
         Ports::Served => (0..ends.len() as u32).collect(),
     };
-    let servers: Vec<(u32, ServerConfig)> = served
+    let queued_ports: Vec<(u32, QueuedPortConfig)> = served
         .into_iter()
         .map(|port| {
             let config = &ports[port as usize];
             let pool = shared.then(|| ends[port as usize][0] - HOSTS);
-            (port, if any { server(random, config, pool) } else { ServerConfig::plain(config) })
+            (port, if any { queued_port(random, config, pool) } else { QueuedPortConfig::plain(config) })
         })
         .collect();
     let fixed = random.below(4) == 0;
@@ -215,7 +215,7 @@ pub fn leaf_spine(random: &mut Stream, seed: u64, kind: Ports) -> Drawn {
         let network = Network { hosts: HOSTS, nodes: HOSTS + LEAVES + SPINES, ends };
         fabric = fabric.with_forwarding(network, balancing(random, any), seed);
     }
-    fabric = fabric.with_servers(&servers, &pools);
+    fabric = fabric.with_queued_ports(&queued_ports, &pools);
     if any && !fixed {
         fabric = fabric.with_flags(FlagConfig {
             fraction: 800,
@@ -223,6 +223,6 @@ pub fn leaf_spine(random: &mut Stream, seed: u64, kind: Ports) -> Drawn {
         });
     }
     let changes = if any { changes(random, core) } else { Changes(Vec::new()) };
-    let classes = servers.iter().map(|(_, s)| s.count).max().unwrap_or(1);
+    let classes = queued_ports.iter().map(|(_, s)| s.count).max().unwrap_or(1);
     Drawn { world: World::on(fabric), changes, fixed, red: red.is_some(), shared, classes }
 }

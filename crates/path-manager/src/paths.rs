@@ -1,6 +1,6 @@
-//! A fixed number of routes between two hosts.
+//! A fixed number of paths between two hosts.
 
-use crate::{Opening, Route};
+use crate::{Opening, PathChoice};
 
 /// What tells the subflows of a connection apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,10 +11,10 @@ pub enum By {
     Port,
 }
 
-/// `count` routes, the initial subflow's first; by address at most as many as there are address pairs.
-pub(crate) fn routes(by: By, count: usize, opening: &Opening) -> Vec<Route> {
+/// `count` paths, the initial subflow's first; by address at most as many as there are address pairs.
+pub(crate) fn paths(by: By, count: usize, opening: &Opening) -> Vec<PathChoice> {
     match by {
-        By::Port => (0..count as u16).map(Route::Port).collect(),
+        By::Port => (0..count as u16).map(PathChoice::Port).collect(),
         By::Address => mesh(opening.locals, opening.remotes).take(count).collect(),
     }
 }
@@ -24,14 +24,14 @@ pub(crate) fn routes(by: By, count: usize, opening: &Opening) -> Vec<Route> {
 ///
 /// Both numbers count up together. After the least common multiple of the two sizes they would meet
 /// the same pair again; from there on the remote one is a step ahead.
-fn mesh(locals: u16, remotes: u16) -> impl Iterator<Item = Route> {
+fn mesh(locals: u16, remotes: u16) -> impl Iterator<Item = PathChoice> {
     let (locals, remotes) = (u32::from(locals), u32::from(remotes));
     let (mut gcd, mut rest) = (locals, remotes);
     while rest != 0 {
         (gcd, rest) = (rest, gcd % rest);
     }
     let lap = locals / gcd * remotes;
-    (0..locals * remotes).map(move |k| Route::Addresses {
+    (0..locals * remotes).map(move |k| PathChoice::Addresses {
         local: (k % locals) as u16,
         remote: ((k + k / lap) % remotes) as u16,
     })
@@ -48,9 +48,9 @@ mod tests {
     proptest! {
         #[test]
         fn a_mesh_has_every_pair_once_and_disjoint_ones_first(locals in 1u16..20, remotes in 1u16..20) {
-            let mesh = mesh(locals, remotes).map(|route| match route {
-                Route::Addresses { local, remote } => (local, remote),
-                route => panic!("{route:?} has no addresses"),
+            let mesh = mesh(locals, remotes).map(|path| match path {
+                PathChoice::Addresses { local, remote } => (local, remote),
+                path => panic!("{path:?} has no addresses"),
             });
             let mesh: Vec<_> = mesh.collect();
             let distinct: BTreeSet<_> = mesh.iter().collect();

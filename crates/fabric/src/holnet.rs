@@ -39,7 +39,7 @@ pub(crate) enum Law {
 pub(crate) struct Shares {
     law: Law,
     config: HolnetConfig,
-    /// By node and destination: where its shares begin; `NONE` if it has one way there or none.
+    /// By node and destination: where its shares begin; `NONE` if it has one path there or none.
     start: Vec<u32>,
     destinations: u32,
     /// In parts of [`ONE`], which those of one node and destination add up to.
@@ -59,7 +59,7 @@ const ONE: u64 = 1 << 32;
 pub(crate) struct Congested {
     /// Of the port itself: cg.
     pub local: bool,
-    /// Of the next hop's way on, as it has told.
+    /// Of the next hop's path on, as it has told.
     pub next_hop: bool,
 }
 
@@ -101,10 +101,10 @@ impl Shares {
         self.updated.clear();
     }
 
-    /// The shares of a way, a node and a destination, begin in proportion to the rates of its ports that may
+    /// The shares of a pair, a node and a destination, begin in proportion to the rates of its ports that may
     /// be used; `most` ports will never be more.
-    pub fn begin(&mut self, way: [u32; 2], rates: impl Iterator<Item = u64>, most: u32) {
-        let place = self.place(way);
+    pub fn begin(&mut self, pair: [u32; 2], rates: impl Iterator<Item = u64>, most: u32) {
+        let place = self.place(pair);
         if self.start[place] == NONE {
             self.start[place] = self.shares.len() as u32;
             self.shares.resize(self.shares.len() + most as usize, 0);
@@ -117,31 +117,31 @@ impl Shares {
         normalise(&mut self.shares[begin..][..count]);
     }
 
-    /// The shares of the `count` ports of a way, in parts of 2^32.
-    pub fn of(&self, way: [u32; 2], count: usize) -> &[u64] {
-        &self.shares[self.start[self.place(way)] as usize..][..count]
+    /// The shares of the `count` ports of a pair, in parts of 2^32.
+    pub fn of(&self, pair: [u32; 2], count: usize) -> &[u64] {
+        &self.shares[self.start[self.place(pair)] as usize..][..count]
     }
 
     /// The port of `members` that a packet of the flow `hash` takes now.
     pub fn choose(
         &mut self,
-        way: [u32; 2],
+        pair: [u32; 2],
         members: &[u32],
         hash: u32,
         now: Time,
         draws: &mut SplitMix,
     ) -> u32 {
-        let shares = &self.shares[self.start[self.place(way)] as usize..][..members.len()];
+        let shares = &self.shares[self.start[self.place(pair)] as usize..][..members.len()];
         let mut new = || draw(shares, members, draws);
         match self.config.flowlet_gap {
-            Some(gap) => self.flowlets.port(way, hash, (now, gap), members, new),
+            Some(gap) => self.flowlets.port(pair, hash, (now, gap), members, new),
             None => new(),
         }
     }
 
-    /// One update of the shares of a way.
-    pub fn update(&mut self, way: [u32; 2], ports: &[Congested]) {
-        let begin = self.start[self.place(way)] as usize;
+    /// One update of the shares of a pair.
+    pub fn update(&mut self, pair: [u32; 2], ports: &[Congested]) {
+        let begin = self.start[self.place(pair)] as usize;
         update(self.law, &self.config, &mut self.shares[begin..][..ports.len()], ports);
     }
 
@@ -301,7 +301,7 @@ mod tests {
         }
     }
 
-    /// With every port congested p grows by kappa (n p - 1): 0.6 by 0.05 x 0.2; until the other ways have
+    /// With every port congested p grows by kappa (n p - 1): 0.6 by 0.05 x 0.2; until the other paths have
     /// nothing left. Even shares stay.
     #[test]
     fn congestion_everywhere_drives_shares_apart() {

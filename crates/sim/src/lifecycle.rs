@@ -1,14 +1,14 @@
-//! How connections end, what applications write, and datagrams: all that is seldom.
+//! How connections start unwritten and end, what applications write, and datagrams: all that is seldom.
 
 use std::sync::Arc;
 
 use tresse_fabric::Ecn;
-use tresse_path_manager::Route;
+use tresse_path_manager::PathChoice;
 use tresse_transport::{Counters, Receiver, Sender, Wire};
 use tresse_units::NEVER;
 
-use crate::flow::{Datagrams, Flow, Managed, SUBFLOW_BITS, Way};
-use crate::spec::{FlowRecord, FlowSpec, Ways};
+use crate::flow::{Datagrams, Flow, Managed, SUBFLOW_BITS, SubflowPath};
+use crate::spec::{FlowRecord, FlowSpec, Paths};
 use crate::world::{DELAYED_ACK, RETRANSMISSION, World};
 
 impl World {
@@ -63,12 +63,12 @@ impl World {
     /// first path is the one that is taken.
     pub fn start_datagrams(&mut self, spec: FlowSpec) {
         let pair = self.pairs.id(spec.manager.pair(spec.hosts));
-        let manager = spec.manager.open(&spec.ways.opening(self.now(), spec.stream), &mut self.pairs[pair]);
-        let route = match &spec.ways {
-            Ways::Fixed(_) => Route::Addresses { local: 0, remote: 0 },
-            Ways::Forwarded { .. } => Route::Port(0),
+        let manager = spec.manager.open(&spec.paths.opening(self.now(), spec.stream), &mut self.pairs[pair]);
+        let choice = match &spec.paths {
+            Paths::Fixed(_) => PathChoice::Addresses { local: 0, remote: 0 },
+            Paths::Forwarded { .. } => PathChoice::Port(0),
         };
-        let ways = vec![Way::new(&mut self.fabric, &spec.ways, route)];
+        let paths = vec![SubflowPath::new(&mut self.fabric, &spec.paths, choice)];
         let config = self.share(&spec.config);
         self.place(Flow {
             id: spec.id,
@@ -76,7 +76,7 @@ impl World {
             start: self.now(),
             sender: Sender::new(Arc::clone(&config), spec.scheme, 0, 1),
             receiver: Receiver::new(config, 0, 1),
-            ways,
+            paths,
             in_fabric: 0,
             done: true,
             class: spec.class,
@@ -88,7 +88,7 @@ impl World {
             managed: Box::new(Managed {
                 manager,
                 pair,
-                ways: spec.ways,
+                paths: spec.paths,
                 group: spec.group,
                 closed: 0,
                 datagrams: Datagrams { on: true, ..Datagrams::default() },
@@ -119,8 +119,8 @@ impl World {
         let bytes = payload + flow.sender.config().header;
         flow.managed.datagrams.sent += 1;
         self.packets.sent += 1;
-        let way = &mut flow.ways[0];
-        if self.fabric.send(way.there, way.header(bytes, Ecn::NotEct, flow.class), wire) {
+        let path = &mut flow.paths[0];
+        if self.fabric.send(path.there, path.header(bytes, Ecn::NotEct, flow.class), wire) {
             flow.in_fabric += 1;
         } else {
             self.packets.dropped += 1;
@@ -147,7 +147,7 @@ impl World {
         if flow.datagrams {
             total.sent = sent;
         } else {
-            for i in 0..flow.ways.len() {
+            for i in 0..flow.paths.len() {
                 total += flow.sender.counters(i);
                 for kind in [RETRANSMISSION, DELAYED_ACK] {
                     self.timers.set((slot << SUBFLOW_BITS | i as u32) * 2 + kind, NEVER);
@@ -167,7 +167,7 @@ impl World {
             complete,
             start: flow.start,
             end,
-            opened: flow.ways.len() as u32,
+            opened: flow.paths.len() as u32,
             closed: flow.managed.closed,
             counters: total,
         };

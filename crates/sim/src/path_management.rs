@@ -1,11 +1,11 @@
 //! Path managers at work: subflows that come and go, and links that change.
 
 use tresse_fabric::Packet;
-use tresse_path_manager::{Ack, Action, Pair, PathManager, Priority, Route, Sent};
+use tresse_path_manager::{Ack, Action, Pair, PathChoice, PathManager, Priority, Sent};
 use tresse_transport::{Origin, Wire};
 use tresse_units::{BitsPerSecond, Time};
 
-use crate::flow::{SUBFLOW, SUBFLOW_BITS, Way};
+use crate::flow::{SUBFLOW, SUBFLOW_BITS, SubflowPath};
 use crate::world::{RETRANSMISSION, World};
 
 /// What was sent since the path manager was told last, by subflow; few are in use at a time.
@@ -51,13 +51,13 @@ impl World {
     fn act(&mut self, slot: u32, action: Action) {
         let flow = &mut self.flows[slot as usize];
         match action {
-            Action::Open { subflow, route } => {
+            Action::Open { subflow, path: choice } => {
                 assert!(subflow <= SUBFLOW as usize, "a connection opens at most {} subflows", SUBFLOW + 1);
-                let way = Way::new(&mut self.fabric, &flow.managed.ways, route);
+                let path = SubflowPath::new(&mut self.fabric, &flow.managed.paths, choice);
                 // Packets of a sprayed subflow overtake each other by up to a packet a path.
-                let duplicates = if route == Route::Spray { flow.managed.ways.count() } else { 3 };
-                flow.ways.reserve_exact(1);
-                flow.ways.push(way);
+                let duplicates = if choice == PathChoice::Spray { flow.managed.paths.count() } else { 3 };
+                flow.paths.reserve_exact(1);
+                flow.paths.push(path);
                 let opened = flow.sender.open(duplicates.into());
                 assert_eq!((opened, flow.receiver.open()), (subflow, subflow), "subflows count up");
                 if flow.sender.is_open(subflow) {
@@ -83,8 +83,8 @@ impl World {
             rtts.record(now - wire.stamp);
         }
         if flow.hears {
-            let way = &flow.ways[i as usize];
-            let heard = self.fabric.heard(way.there, way.hashes[0]);
+            let path = &flow.paths[i as usize];
+            let heard = self.fabric.heard(path.there, path.hashes[0]);
             flow.sender.hear(i as usize, heard.local, heard.next_hop);
         }
         flow.sender.handle_ack(now, i as usize, wire);
@@ -133,24 +133,24 @@ impl World {
 
 /// Links that change, as [`tresse_fabric::Fabric`] has them.
 impl World {
-    /// The rate of a port with a real server changes now.
+    /// The rate of a queued port changes now.
     ///
     /// # Panics
-    /// If the port has no server, or the rate is 0.
+    /// If the port is not queued, or the rate is 0.
     pub fn set_rate(&mut self, port: u32, rate: BitsPerSecond) {
         self.fabric.set_rate(port, rate);
     }
 
-    /// The link of a port with a real server fails now, or comes back. What is lost with it comes back
+    /// The link of a queued port fails now, or comes back. What is lost with it comes back
     /// from the fabric as dropped, packet by packet.
     ///
     /// # Panics
-    /// If the port has no server.
+    /// If the port is not queued.
     pub fn set_link(&mut self, port: u32, up: bool) {
         self.fabric.set_link(port, up);
     }
 
-    /// The nodes find their shortest ways anew, over the links that are up.
+    /// The nodes find their shortest paths anew, over the links that are up.
     pub fn reroute(&mut self) {
         self.fabric.reroute();
     }

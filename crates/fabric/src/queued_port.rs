@@ -1,4 +1,4 @@
-//! A port with a real server: several classes, a shared buffer, a rate that changes, a link that fails.
+//! A queued port, one that keeps its queues: several classes, a shared buffer, a rate that changes, a link that fails.
 //!
 //! Where a plain port knows an arriving packet's departure at once, this one cannot: a later packet of
 //! another class may go first, or the rate may change. So it keeps its queues, and a departure is an event
@@ -8,7 +8,7 @@ mod config;
 
 use std::collections::VecDeque;
 
-pub use config::{ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, ServerConfig};
+pub use config::{ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, QueuedPortConfig};
 
 use tresse_units::{BitsPerSecond, NEVER, SECOND, Time};
 
@@ -36,10 +36,10 @@ impl Pool {
     }
 }
 
-/// A server. What every packet touches comes first.
+/// A queued port. What every packet touches comes first.
 #[derive(Debug)]
 #[repr(C)]
-pub(crate) struct Server {
+pub(crate) struct QueuedPort {
     /// The packet that is, or was last, in transmission.
     sending: Packet,
     up: bool,
@@ -104,8 +104,8 @@ impl Order {
     }
 }
 
-impl Server {
-    pub fn new(port: &PortConfig, config: &ServerConfig) -> Self {
+impl QueuedPort {
+    pub fn new(port: &PortConfig, config: &QueuedPortConfig) -> Self {
         let classes = &config.classes[..config.count.into()];
         assert!(classes.iter().all(|c| c.quantum > 0) && !classes.is_empty(), "classes need a quantum");
         let class = |&config| Class { queue: VecDeque::new(), bytes: 0, deficit: 0, config };

@@ -1,4 +1,4 @@
-//! What a port with a real server is made of.
+//! What a queued port is made of.
 
 use tresse_units::Time;
 
@@ -7,9 +7,9 @@ use crate::port::{PortConfig, Threshold};
 /// Classes of a port at most.
 pub const MAX_CLASSES: usize = 8;
 
-/// What a port with a real server has beyond a plain one.
+/// What a queued port has beyond a plain one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ServerConfig {
+pub struct QueuedPortConfig {
     /// The classes, by [`Header::class`](crate::Header::class); packets of a class beyond wait in the last one.
     pub classes: [ClassConfig; MAX_CLASSES],
     /// How many of them there are, 1 to 8.
@@ -45,7 +45,7 @@ pub enum ClassMark {
     },
 }
 
-impl ServerConfig {
+impl QueuedPortConfig {
     /// One class, with the limit and threshold of `port`: a plain port, but its link may change.
     pub fn plain(port: &PortConfig) -> Self {
         let class = ClassConfig { quantum: 1500, limit: port.limit, mark: ClassMark::Above(port.mark) };

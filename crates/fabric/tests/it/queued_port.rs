@@ -1,10 +1,10 @@
-//! Ports with a real server: the same as a plain port where both apply; classes share as they should;
+//! Queued ports: the same as a plain port where both apply; classes share as they should;
 //! nothing is lost or invented when links change.
 
 use proptest::prelude::*;
 use tresse_fabric::{
     Arrival, ClassConfig, ClassMark, Ecn, Entity, Fabric, Feedback, FlagConfig, Header, Loss, MAX_CLASSES,
-    NonEct, PoolConfig, PortConfig, Probability, RedConfig, RouteId, ServerConfig, Threshold,
+    NonEct, PoolConfig, PortConfig, Probability, QueuedPortConfig, RedConfig, RouteId, Threshold,
 };
 use tresse_units::{MICROSECOND, NEVER, SECOND, Time};
 
@@ -123,8 +123,8 @@ prop_compose! {
     }
 }
 
-fn plain_servers(ports: &[PortConfig]) -> Vec<(u32, ServerConfig)> {
-    ports.iter().enumerate().map(|(i, p)| (i as u32, ServerConfig::plain(p))).collect()
+fn plain_queued_ports(ports: &[PortConfig]) -> Vec<(u32, QueuedPortConfig)> {
+    ports.iter().enumerate().map(|(i, p)| (i as u32, QueuedPortConfig::plain(p))).collect()
 }
 
 proptest! {
@@ -134,7 +134,7 @@ proptest! {
     #[test]
     fn a_server_with_one_class_is_a_plain_port((ports, routes, actions) in sends()) {
         let one = play(&mut Fabric::new(&ports, 4), &routes, &actions);
-        let mut served = Fabric::new(&ports, 4).with_servers(&plain_servers(&ports), &[]);
+        let mut served = Fabric::new(&ports, 4).with_queued_ports(&plain_queued_ports(&ports), &[]);
         let two = play(&mut served, &routes, &actions);
         prop_assert_eq!(one, two);
     }
@@ -155,12 +155,12 @@ proptest! {
             limit: limits[i % 4],
             mark: ClassMark::Share { rtt: 100 * MICROSECOND, lambda: 170 },
         };
-        let config = ServerConfig {
+        let config = QueuedPortConfig {
             classes: std::array::from_fn(class),
             count: 3,
             pool: shared.then_some(0),
         };
-        let servers: Vec<_> = (0..ports.len() as u32).map(|p| (p, config)).collect();
+        let queued_ports: Vec<_> = (0..ports.len() as u32).map(|p| (p, config)).collect();
         let mut actions = sends;
         for (time, port, kind, rate) in changes {
             let port = port.index(ports.len()) as u32;
@@ -172,14 +172,14 @@ proptest! {
         }
         actions.sort_by_key(|a| a.0);
         let pools = [PoolConfig { bytes: pool.0, alpha: pool.1 }];
-        let run = || play(&mut Fabric::new(&ports, 4).with_servers(&servers, &pools), &routes, &actions);
+        let run = || play(&mut Fabric::new(&ports, 4).with_queued_ports(&queued_ports, &pools), &routes, &actions);
         let fates = run();
         prop_assert_eq!(&fates, &run());
     }
 }
 
-fn classes(of: &[ClassConfig]) -> ServerConfig {
-    ServerConfig {
+fn classes(of: &[ClassConfig]) -> QueuedPortConfig {
+    QueuedPortConfig {
         classes: std::array::from_fn(|i| of[i.min(of.len() - 1)]),
         count: of.len().min(MAX_CLASSES) as u8,
         pool: None,
@@ -199,7 +199,7 @@ fn busy_classes_share_as_their_quanta() {
             mark: ClassMark::Above(Threshold::UNLIMITED),
         };
         let ports = [port(GIGABIT, 0, Threshold::UNLIMITED, Threshold::UNLIMITED)];
-        let mut fabric = Fabric::new(&ports, 1).with_servers(&[(0, classes(&quanta.map(of)))], &[]);
+        let mut fabric = Fabric::new(&ports, 1).with_queued_ports(&[(0, classes(&quanta.map(of)))], &[]);
         let route = fabric.add_route(&[0]);
         for _ in 0..4000 {
             for class in [0u8, 1] {
@@ -224,7 +224,7 @@ fn busy_classes_share_as_their_quanta() {
     }
 }
 
-/// One class alone gets the whole rate: the server never rests while a packet waits.
+/// One class alone gets the whole rate: the port never rests while a packet waits.
 #[test]
 fn a_lone_class_gets_the_whole_rate() {
     let class = ClassConfig {
@@ -233,7 +233,7 @@ fn a_lone_class_gets_the_whole_rate() {
         mark: ClassMark::Above(Threshold::UNLIMITED),
     };
     let ports = [port(GIGABIT, 0, Threshold::UNLIMITED, Threshold::UNLIMITED)];
-    let mut fabric = Fabric::new(&ports, 1).with_servers(&[(0, classes(&[class; 4]))], &[]);
+    let mut fabric = Fabric::new(&ports, 1).with_queued_ports(&[(0, classes(&[class; 4]))], &[]);
     let route = fabric.add_route(&[0]);
     for _ in 0..1000 {
         fabric.send(route, Header { class: 2, ..Header::new(1500, Ecn::Ect) }, 0u32);
@@ -250,7 +250,7 @@ fn a_class_is_marked_above_its_share() {
     let class = ClassConfig { quantum: 1500, limit: Threshold::UNLIMITED, mark };
     let first_mark = |others: bool| {
         let ports = [port(GIGABIT, 0, Threshold::UNLIMITED, Threshold::UNLIMITED)];
-        let mut fabric = Fabric::new(&ports, 1).with_servers(&[(0, classes(&[class; 2]))], &[]);
+        let mut fabric = Fabric::new(&ports, 1).with_queued_ports(&[(0, classes(&[class; 2]))], &[]);
         let route = fabric.add_route(&[0]);
         let mut sent = Vec::new();
         for n in 0..200u32 {
@@ -275,9 +275,9 @@ fn full_queues_share_a_buffer_as_dynamic_thresholds_say() {
     for (alpha, full) in [(1000, 1), (1000, 3), (500, 2), (8000, 4)] {
         let pool = PoolConfig { bytes: 3_000_000, alpha };
         let ports = [port(GIGABIT, 0, Threshold::UNLIMITED, Threshold::UNLIMITED); 4];
-        let config = |p: &PortConfig| ServerConfig { pool: Some(0), ..ServerConfig::plain(p) };
-        let servers: Vec<_> = (0..4).map(|i| (i, config(&ports[0]))).collect();
-        let mut fabric = Fabric::new(&ports, 1).with_servers(&servers, &[pool]);
+        let config = |p: &PortConfig| QueuedPortConfig { pool: Some(0), ..QueuedPortConfig::plain(p) };
+        let queued_ports: Vec<_> = (0..4).map(|i| (i, config(&ports[0]))).collect();
+        let mut fabric = Fabric::new(&ports, 1).with_queued_ports(&queued_ports, &[pool]);
         let routes: Vec<RouteId> = (0..full).map(|i| fabric.add_route(&[i])).collect();
         for _ in 0..5000 {
             for &route in &routes {
@@ -297,7 +297,7 @@ fn full_queues_share_a_buffer_as_dynamic_thresholds_say() {
 #[test]
 fn a_new_rate_holds_from_the_next_packet_on() {
     let ports = [port(GIGABIT, 5 * MICROSECOND, Threshold::UNLIMITED, Threshold::UNLIMITED)];
-    let mut fabric = Fabric::new(&ports, 1).with_servers(&plain_servers(&ports), &[]);
+    let mut fabric = Fabric::new(&ports, 1).with_queued_ports(&plain_queued_ports(&ports), &[]);
     let send = Action::Send { route: 0, header: Header::new(1500, Ecn::Ect) };
     let actions = [
         (0, send),
@@ -319,7 +319,7 @@ fn a_new_rate_does_not_change_what_is_left() {
     for limit in [700, 800] {
         let limit = Threshold::bytes(limit);
         let ports = [PortConfig { limit, ..ports[0] }];
-        let mut fabric = Fabric::new(&ports, 1).with_servers(&plain_servers(&ports), &[]);
+        let mut fabric = Fabric::new(&ports, 1).with_queued_ports(&plain_queued_ports(&ports), &[]);
         let send = Action::Send { route: 0, header: Header::new(1500, Ecn::Ect) };
         let slower = Action::Rate { port: 0, rate: GIGABIT / 10 };
         let actions = [(0, send), (6 * MICROSECOND, slower), (6 * MICROSECOND, send)];
@@ -334,8 +334,8 @@ fn a_new_rate_does_not_change_what_is_left() {
         mark: ClassMark::Above(Threshold::UNLIMITED),
     };
     let flags = FlagConfig { fraction: 500, feedback: Feedback::OneHop };
-    let servers = [(0, classes(&[class; 2]))];
-    let mut fabric = Fabric::new(&ports, 1).with_servers(&servers, &[]).with_flags(flags);
+    let queued_ports = [(0, classes(&[class; 2]))];
+    let mut fabric = Fabric::new(&ports, 1).with_queued_ports(&queued_ports, &[]).with_flags(flags);
     let route = fabric.add_route(&[0]);
     fabric.send(route, Header::new(1500, Ecn::Ect), 0u32);
     fabric.set_now(MICROSECOND);
@@ -351,7 +351,7 @@ fn a_new_rate_does_not_change_what_is_left() {
 #[test]
 fn a_link_that_fails_loses_what_is_on_it() {
     let ports = [port(GIGABIT, 30 * MICROSECOND, Threshold::UNLIMITED, Threshold::UNLIMITED)];
-    let mut fabric = Fabric::new(&ports, 1).with_servers(&plain_servers(&ports), &[]);
+    let mut fabric = Fabric::new(&ports, 1).with_queued_ports(&plain_queued_ports(&ports), &[]);
     let send = Action::Send { route: 0, header: Header::new(1500, Ecn::Ect) };
     let mut actions = vec![(0, send); 6];
     actions.extend([

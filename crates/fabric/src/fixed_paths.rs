@@ -1,4 +1,4 @@
-//! Fixed routes: what ways the subflows of a connection take when it, and no switch, decides.
+//! Fixed paths: those that the subflows of a connection take when it, and no switch, decides.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,18 @@ use crate::fat_tree::{FatTree, Spread};
 use crate::shortest::ShortestPaths;
 use crate::virtual_hosts::VirtualHosts;
 
-/// The ways of one subflow, as ports.
+/// A path through the network that is fixed port by port, there and back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Route {
+pub struct Path {
     /// From the sender to the receiver.
     pub there: Vec<u32>,
     /// From the receiver to the sender, over the same links.
     pub back: Vec<u32>,
 }
 
-/// Who gives subflows their fixed routes.
+/// Who gives subflows their fixed paths.
 #[derive(Debug, Clone)]
-pub enum Routes {
+pub enum FixedPaths {
     /// A fat tree's two-level routing, and what the subflows of one connection must not share.
     TwoLevel(FatTree, Spread),
     /// Shortest paths, distinct as long as there are enough of them.
@@ -26,8 +26,8 @@ pub enum Routes {
     Virtual(VirtualHosts),
 }
 
-impl Routes {
-    /// How many routes between two hosts differ, where they are most.
+impl FixedPaths {
+    /// How many paths between two hosts differ, where they are most.
     pub fn most(&self) -> u32 {
         match self {
             Self::TwoLevel(tree, spread) => tree.addresses(*spread),
@@ -36,7 +36,7 @@ impl Routes {
         }
     }
 
-    /// The longest route, ports.
+    /// The longest path, ports.
     pub fn longest(&self) -> usize {
         match self {
             Self::TwoLevel(..) => FatTree::LONGEST_ROUTE,
@@ -45,37 +45,37 @@ impl Routes {
         }
     }
 
-    /// `count` routes for the subflows of one connection, at most [`Routes::most`]; `draw(n)` gives a random
+    /// `count` paths for the subflows of one connection, at most [`FixedPaths::most`]; `draw(n)` gives a random
     /// number below n. Where hosts are near to each other there may be fewer, so that some are the same.
     ///
     /// # Panics
     /// If no path leads from `from` to `to`.
-    pub fn draw(&self, from: u32, to: u32, count: u32, mut draw: impl FnMut(u32) -> u32) -> Vec<Route> {
+    pub fn draw(&self, from: u32, to: u32, count: u32, mut draw: impl FnMut(u32) -> u32) -> Vec<Path> {
         match self {
             Self::TwoLevel(tree, spread) => {
-                let route =
-                    |core| Route { there: tree.route(from, to, core), back: tree.route(to, from, core) };
-                tree.draw_addresses(count, *spread, draw).into_iter().map(route).collect()
+                let path =
+                    |core| Path { there: tree.route(from, to, core), back: tree.route(to, from, core) };
+                tree.draw_addresses(count, *spread, draw).into_iter().map(path).collect()
             }
             Self::Shortest(paths) => {
                 let drawn = distinct(paths.count(from, to), count, &mut draw);
-                drawn.iter().cycle().take(count as usize).map(|&k| paths.route(from, to, k)).collect()
+                drawn.iter().cycle().take(count as usize).map(|&k| paths.path(from, to, k)).collect()
             }
             Self::Virtual(hosts) => (0..count).map(|pair| between(hosts, from, to, pair)).collect(),
         }
     }
 
-    /// All routes between two hosts, at most `most`.
-    pub fn all(&self, from: u32, to: u32, most: u32) -> Vec<Route> {
+    /// All paths between two hosts, at most `most`.
+    pub fn all(&self, from: u32, to: u32, most: u32) -> Vec<Path> {
         match self {
             Self::TwoLevel(tree, _) => {
                 let cores = tree.addresses(Spread::Core).min(most);
-                let route =
-                    |core| Route { there: tree.route(from, to, core), back: tree.route(to, from, core) };
-                (0..cores).map(route).collect()
+                let path =
+                    |core| Path { there: tree.route(from, to, core), back: tree.route(to, from, core) };
+                (0..cores).map(path).collect()
             }
             Self::Shortest(paths) => {
-                (0..paths.count(from, to).min(most)).map(|path| paths.route(from, to, path)).collect()
+                (0..paths.count(from, to).min(most)).map(|k| paths.path(from, to, k)).collect()
             }
             Self::Virtual(hosts) => {
                 (0..hosts.pairs().min(most)).map(|pair| between(hosts, from, to, pair)).collect()
@@ -83,40 +83,36 @@ impl Routes {
         }
     }
 
-    /// The ports that every route between two hosts has, such as those of a host's only link: whatever subflows
+    /// The ports that every path between two hosts has, such as those of a host's only link: whatever subflows
     /// do, they share them. How virtual NICs are mapped is no necessity, so of virtual hosts they are those of a
     /// host's only physical NIC.
-    pub fn unavoidable(&self, from: u32, to: u32) -> Route {
+    pub fn unavoidable(&self, from: u32, to: u32) -> Path {
         match self {
-            Self::TwoLevel(tree, _) => {
-                in_all((0..tree.addresses(Spread::Core)).map(|core| Route {
-                    there: tree.route(from, to, core),
-                    back: tree.route(to, from, core),
-                }))
-            }
-            Self::Shortest(paths) => {
-                in_all((0..paths.count(from, to)).map(|path| paths.route(from, to, path)))
-            }
+            Self::TwoLevel(tree, _) => in_all(
+                (0..tree.addresses(Spread::Core))
+                    .map(|core| Path { there: tree.route(from, to, core), back: tree.route(to, from, core) }),
+            ),
+            Self::Shortest(paths) => in_all((0..paths.count(from, to)).map(|k| paths.path(from, to, k))),
             Self::Virtual(hosts) if hosts.single() => {
                 in_all((0..hosts.pairs()).map(|pair| between(hosts, from, to, pair)))
             }
-            Self::Virtual(_) => Route { there: Vec::new(), back: Vec::new() },
+            Self::Virtual(_) => Path { there: Vec::new(), back: Vec::new() },
         }
     }
 }
 
-fn between(hosts: &VirtualHosts, from: u32, to: u32, pair: u32) -> Route {
-    Route { there: hosts.route(from, to, pair), back: hosts.route_back(from, to, pair) }
+fn between(hosts: &VirtualHosts, from: u32, to: u32, pair: u32) -> Path {
+    Path { there: hosts.route(from, to, pair), back: hosts.route_back(from, to, pair) }
 }
 
-/// The ports that all of `routes` have, in the order of the first one; there is at least one route.
-fn in_all(routes: impl Iterator<Item = Route>) -> Route {
-    let common = |mut common: Route, route: Route| {
-        common.there.retain(|port| route.there.contains(port));
-        common.back.retain(|port| route.back.contains(port));
+/// The ports that all of `paths` have, in the order of the first one; there is at least one path.
+fn in_all(paths: impl Iterator<Item = Path>) -> Path {
+    let common = |mut common: Path, path: Path| {
+        common.there.retain(|port| path.there.contains(port));
+        common.back.retain(|port| path.back.contains(port));
         common
     };
-    routes.reduce(common).expect("a host that can be reached")
+    paths.reduce(common).expect("a host that can be reached")
 }
 
 /// `count` distinct numbers below `n`, or all of them, in random order: the first places of a random permutation

@@ -1,0 +1,4 @@
+//! Quantities, their string forms, and random streams.
+
+mod quantities;
+mod random;
