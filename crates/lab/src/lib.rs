@@ -9,6 +9,8 @@ pub mod catalogue;
 mod changes;
 mod claim_keys;
 mod claims;
+mod claims_for_each;
+mod claims_schema;
 pub mod convergence;
 pub mod declared;
 pub mod distributions;

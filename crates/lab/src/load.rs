@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::{fs, io};
 
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 use toml::{Spanned, Table, Value};
 
+use crate::claims_for_each;
 use crate::error::{LabError, did_you_mean};
 use crate::experiment::Experiment;
 use crate::graph_file;
@@ -121,8 +122,9 @@ pub fn find(name: &str) -> Result<Source, LabError> {
 /// The first thing that is wrong, with its place in the file, or the setting that made it wrong.
 pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loaded, LabError> {
     // Read as it stands first: only the text knows its lines.
-    let experiment: Experiment = toml::from_str(&source.text).map_err(|e| syntax_error(&source, &e))?;
-    let mut resolved: Table = toml::from_str(&source.text).map_err(|e| syntax_error(&source, &e))?;
+    let experiment: Experiment =
+        claims_for_each::read(&source.text).map_err(|e| syntax_error(&source, &e))?;
+    let mut resolved: Table = claims_for_each::read(&source.text).map_err(|e| syntax_error(&source, &e))?;
     let (mut cuts, mut overrides) = (Vec::new(), Vec::new());
     if profile == Profile::Quick {
         let quick = experiment.profile.quick.clone();
@@ -218,11 +220,11 @@ pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, LabError
     Ok(path.trim().to_owned())
 }
 
-/// A TOML error as `file:line:column: message`, with the line.
-fn syntax_error(source: &Source, error: &toml::de::Error) -> LabError {
-    LabError::Input(match error.span() {
-        Some(span) => at(source, span.start, error.message()),
-        None => format!("{}: {}", source.name, error.message()),
+/// What is wrong with a text as `file:line:column: message`, with the line.
+fn syntax_error(source: &Source, error: &claims_for_each::Wrong) -> LabError {
+    LabError::Input(match &error.span {
+        Some(span) => at(source, span.start, &error.message),
+        None => format!("{}: {}", source.name, error.message),
     })
 }
 
@@ -254,7 +256,7 @@ pub(crate) fn place(source: &Source, path: &[&str], what: &str) -> String {
 /// Where the value at `path` begins in the text, or the nearest one above it that is no table; a number in the
 /// path is a place in a list.
 fn locate(text: &str, path: &[&str]) -> Option<usize> {
-    let table = DeTable::parse(text).ok()?;
+    let table = claims_for_each::parse(text).ok()?;
     let mut value = Spanned::new(table.span(), DeValue::Table(table.into_inner()));
     for key in path {
         let start = value.span().start;

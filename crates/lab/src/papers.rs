@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::claims_for_each;
 use crate::experiment::Experiment;
 use crate::parts::Entry;
 
@@ -141,7 +142,8 @@ pub fn known() -> Vec<String> {
 
 /// All of them, read.
 pub fn all() -> impl Iterator<Item = (&'static str, Experiment)> {
-    BUILT_IN.iter().map(|&(name, text)| (name, toml::from_str(text).expect("built-in experiments are valid")))
+    let read = |text| claims_for_each::read(text).expect("built-in experiments are valid");
+    BUILT_IN.iter().map(move |&(name, text)| (name, read(text)))
 }
 
 #[cfg(test)]
