@@ -94,9 +94,10 @@ impl PublishedValue {
 }
 
 /// A claim of the paper: a metric of cases, within bounds, against that of others, or in an order. `tresse explain
-/// claims` has the forms; a claim has exactly one.
+/// claims` has the forms; a claim has exactly one. A file may write several at once, with `for_each`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(transform = crate::keys::claim_schema::claim)]
 pub struct Claim {
     /// A short name.
     pub id: String,
@@ -261,6 +262,7 @@ impl JsonSchema for Expected {
 /// every value of it (`tresse explain claims`).
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(transform = crate::keys::claim_schema::placeholders)]
 pub struct Selector {
     /// The scheme; may be left out if there is one only.
     pub scheme: Option<String>,

@@ -4,6 +4,7 @@
 pub mod balancers;
 pub mod bounds;
 pub mod claim_forms;
+mod claim_schema;
 pub mod claims;
 pub mod declared;
 pub mod fabric;

@@ -2,8 +2,8 @@
 //! experiments, and users' own.
 
 use tresse_fabric::{
-    FatTree, FatTreeConfig, Graph, LeafSpine, LeafSpineError, LinkConfig, Links, NonEct as PortNonEct,
-    Probability, Threshold, Topology, VirtualHosts, VirtualHostsConfig, VirtualHostsError,
+    FatTree, FatTreeConfig, Graph, LeafSpine, LeafSpineError, LinkConfig, Links, Probability, Threshold,
+    Topology, VirtualHosts, VirtualHostsConfig, VirtualHostsError,
 };
 use tresse_units::{Duration, Rate};
 

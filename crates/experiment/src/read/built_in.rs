@@ -1,6 +1,7 @@
 //! The experiments that are built in: all of `papers/`.
 
 use crate::keys::Experiment;
+use crate::read::for_each;
 
 macro_rules! built_in {
     ($($name:literal),* $(,)?) => {
@@ -119,7 +120,8 @@ pub fn known() -> Vec<String> {
 
 /// All of them, read.
 pub fn all() -> impl Iterator<Item = (&'static str, Experiment)> {
-    BUILT_IN.iter().map(|&(name, text)| (name, toml::from_str(text).expect("built-in experiments are valid")))
+    let read = |text| for_each::read(text).expect("built-in experiments are valid");
+    BUILT_IN.iter().map(move |&(name, text)| (name, read(text)))
 }
 
 #[cfg(test)]

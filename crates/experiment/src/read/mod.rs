@@ -2,6 +2,7 @@
 
 pub mod built_in;
 pub mod flow_file;
+mod for_each;
 pub mod graph_file;
 pub mod sniff_format;
 pub mod variants;
@@ -9,7 +10,7 @@ pub mod variants;
 use std::path::Path;
 use std::{fs, io};
 
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 use toml::{Spanned, Table, Value};
 
 use crate::diagnostic::{LabError, did_you_mean};
@@ -125,8 +126,8 @@ pub fn find(name: &str) -> Result<Source, LabError> {
 /// The first thing that is wrong, with its place in the file, or the setting that made it wrong.
 pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loaded, LabError> {
     // Read as it stands first: only the text knows its lines.
-    let experiment: Experiment = toml::from_str(&source.text).map_err(|e| syntax_error(&source, &e))?;
-    let mut resolved: Table = toml::from_str(&source.text).map_err(|e| syntax_error(&source, &e))?;
+    let experiment: Experiment = for_each::read(&source.text).map_err(|e| syntax_error(&source, &e))?;
+    let mut resolved: Table = for_each::read(&source.text).map_err(|e| syntax_error(&source, &e))?;
     let (mut cuts, mut overrides) = (Vec::new(), Vec::new());
     if profile == Profile::Quick {
         let quick = experiment.profile.quick.clone();
@@ -222,11 +223,11 @@ pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, LabError
     Ok(path.trim().to_owned())
 }
 
-/// A TOML error as `file:line:column: message`, with the line.
-fn syntax_error(source: &Source, error: &toml::de::Error) -> LabError {
-    LabError::Input(match error.span() {
-        Some(span) => at(source, span.start, error.message()),
-        None => format!("{}: {}", source.name, error.message()),
+/// What is wrong with a text as `file:line:column: message`, with the line.
+fn syntax_error(source: &Source, error: &for_each::Wrong) -> LabError {
+    LabError::Input(match &error.span {
+        Some(span) => at(source, span.start, &error.message),
+        None => format!("{}: {}", source.name, error.message),
     })
 }
 
@@ -258,7 +259,7 @@ pub(crate) fn place(source: &Source, path: &[&str], what: &str) -> String {
 /// Where the value at `path` begins in the text, or the nearest one above it that is no table; a number in the
 /// path is a place in a list.
 fn locate(text: &str, path: &[&str]) -> Option<usize> {
-    let table = DeTable::parse(text).ok()?;
+    let table = for_each::parse(text).ok()?;
     let mut value = Spanned::new(table.span(), DeValue::Table(table.into_inner()));
     for key in path {
         let start = value.span().start;

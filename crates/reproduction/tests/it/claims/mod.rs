@@ -1,11 +1,13 @@
 //! Claims and published numbers against made-up results, and against runs.
 
 mod errors;
+mod for_each;
 mod numbers;
 mod open_axes;
 mod read_back;
 mod readings;
 mod verdicts;
+mod written_once;
 
 use serde_json::{Value, json};
 use tresse_lab::ClaimResult;
