@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use tresse_controllers as controllers;
 use tresse_controllers::trace::{Script, Step, play};
-use tresse_controllers::{Controller, Scheme};
+use tresse_controllers::{ConfiguredController, Controller};
 use tresse_linux::trace::Player;
 
 use crate::{Failure, print_json};
@@ -84,7 +84,7 @@ pub fn run(command: Command) -> Result<(), Failure> {
 }
 
 fn trace(args: &TraceArgs) -> Result<(), Failure> {
-    let scheme = Scheme::new(controller(&args.controller)?, settings(&args.parameters)?)
+    let scheme = ConfiguredController::new(controller(&args.controller)?, settings(&args.parameters)?)
         .map_err(|e| Failure::Input(e.to_string()))?;
     let name = args.script.display();
     let text = read(&args.script).map_err(|e| Failure::Input(format!("{name}: cannot be read: {e}")))?;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use tresse_controllers::Scheme;
+use tresse_controllers::ConfiguredController;
 use tresse_linux::attach::{Changed, Default};
 
 use crate::controller::{controller, declared_in, settings};
@@ -71,7 +71,7 @@ pub struct StatusArgs {
 }
 
 pub fn attach(args: &AttachArgs) -> Result<(), Failure> {
-    let scheme = Scheme::new(controller(&args.controller)?, settings(&args.parameters)?)
+    let scheme = ConfiguredController::new(controller(&args.controller)?, settings(&args.parameters)?)
         .map_err(|e| Failure::Input(e.to_string()))?;
     let default = match (args.default, args.netns.is_empty()) {
         (false, _) => Default::No,

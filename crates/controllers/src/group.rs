@@ -8,12 +8,12 @@ use crate::{Controller, MAX_SUBFLOWS, ParameterError};
 
 /// A controller with values for its parameters.
 #[derive(Debug)]
-pub struct Scheme {
+pub struct ConfiguredController {
     controller: Controller,
     values: Box<[u64]>,
 }
 
-impl Scheme {
+impl ConfiguredController {
     /// `controller` with its defaults, and `settings` in their place.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl Scheme {
 pub struct Group {
     subflows: Vec<Subflow>,
     /// Holds the parameters to which the subflows point.
-    scheme: Arc<Scheme>,
+    scheme: Arc<ConfiguredController>,
 }
 
 // SAFETY: the pointers in the subflows lead to constant values that `scheme` keeps alive.
@@ -78,7 +78,7 @@ impl Group {
     ///
     /// # Panics
     /// If `count` is above [`MAX_SUBFLOWS`].
-    pub fn new(scheme: Arc<Scheme>, count: usize, initial_window: u32) -> Self {
+    pub fn new(scheme: Arc<ConfiguredController>, count: usize, initial_window: u32) -> Self {
         assert!(count <= MAX_SUBFLOWS, "at most {MAX_SUBFLOWS} subflows, not {count}");
         let subflow = |_| Subflow::new(initial_window, scheme.values.as_ptr());
         let mut group = Self { subflows: (0..count).map(subflow).collect(), scheme };
@@ -148,7 +148,7 @@ impl Group {
     }
 
     /// The scheme that governs them.
-    pub fn scheme(&self) -> &Arc<Scheme> {
+    pub fn scheme(&self) -> &Arc<ConfiguredController> {
         &self.scheme
     }
 

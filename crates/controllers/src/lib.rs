@@ -1,7 +1,7 @@
 //! Congestion controllers: the C files of `controllers/`, compiled natively, behind a safe face.
 //!
 //! A [`Controller`] is a declaration (name, source, signals, parameters) with its hooks; a second name for
-//! one is a [`Controller`] too. A [`Scheme`] is a controller with values for its parameters. A [`Group`] is
+//! one is a [`Controller`] too. A [`ConfiguredController`] is a controller with values for its parameters. A [`Group`] is
 //! the controllers of one connection, one for each subflow, that see each other as siblings.
 //!
 //! The contract, hook by hook, is `controllers/controller.h`.
@@ -17,7 +17,7 @@ mod raw;
 mod registry;
 pub mod trace;
 
-pub use group::{Group, Scheme};
+pub use group::{ConfiguredController, Group};
 pub use load::{LoadError, declared_in, load};
 pub use raw::{Ack, Cause, PRIVATE_WORDS, State, Subflow};
 pub use registry::{Claim, Controller, Exception, ParameterError, Signal, all, built_in, find};

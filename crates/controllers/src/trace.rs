@@ -9,7 +9,7 @@ mod script;
 use std::sync::Arc;
 
 use crate::raw::{Ack, Cause, State, Subflow};
-use crate::{CWND_LIMIT, Group, SRTT_LEAST, SRTT_LIMIT, Scheme};
+use crate::{CWND_LIMIT, ConfiguredController, Group, SRTT_LEAST, SRTT_LIMIT};
 
 pub(crate) use script::DEFAULT_RTT;
 pub use script::{Event, Script, ScriptError};
@@ -80,7 +80,7 @@ impl Hooks for Group {
 }
 
 /// Plays `script` with the native build, each subflow starting with `initial_window` packets.
-pub fn play(scheme: Arc<Scheme>, script: &Script, initial_window: u32) -> Vec<Step> {
+pub fn play(scheme: Arc<ConfiguredController>, script: &Script, initial_window: u32) -> Vec<Step> {
     play_on(&mut Group::new(scheme, script.subflows, initial_window), script, initial_window)
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tresse_experiment::plan::bound_scheme::Carrier;
+use tresse_experiment::plan::bound_scheme::BoundScheme;
 use tresse_experiment::plan::network::Routing;
 use tresse_experiment::plan::parts::{Own, Part};
 use tresse_experiment::plan::port_options::PortConfigs;
@@ -107,7 +107,7 @@ pub(crate) fn spec(case: &Case, managers: &[Manager], seed: u64, id: u64, flow: 
     }
 }
 
-fn manager(carrier: &Carrier, usual: &Manager, own: Option<&Own>) -> Manager {
+fn manager(carrier: &BoundScheme, usual: &Manager, own: Option<&Own>) -> Manager {
     match own {
         Some(own) if !own.subflow_starts.is_empty() => {
             let by = match &*carrier.routing {

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use libbpf_rs::{ErrorKind, MapCore, MapFlags, Object};
 use serde::Serialize;
-use tresse_controllers::{Controller, Scheme, Signal};
+use tresse_controllers::{ConfiguredController, Controller, Signal};
 
 use crate::attached::{self, Attached, Stamp};
 use crate::netns::Namespace;
@@ -75,7 +75,7 @@ pub(crate) fn kernel_name(name: &str) -> String {
 /// # Errors
 /// A name that is too long or in use; a namespace that does not exist; a signal that the kernel
 /// cannot give; whatever loading needs. Nothing is changed then.
-pub fn attach(scheme: &Scheme, name: Option<&str>, default: &Default) -> Result<Report, Error> {
+pub fn attach(scheme: &ConfiguredController, name: Option<&str>, default: &Default) -> Result<Report, Error> {
     let controller = scheme.controller();
     let name = name.map_or_else(|| kernel_name(controller.name()), str::to_owned);
     check_name(&name)?;
@@ -118,7 +118,7 @@ pub fn attach(scheme: &Scheme, name: Option<&str>, default: &Default) -> Result<
     }
 }
 
-fn parameters(scheme: &Scheme) -> BTreeMap<String, u64> {
+fn parameters(scheme: &ConfiguredController) -> BTreeMap<String, u64> {
     let declared = scheme.controller().parameters();
     declared.iter().zip(scheme.values()).map(|(p, &value)| (p.name.to_owned(), value)).collect()
 }
@@ -173,7 +173,7 @@ fn same_or_refuse(there: &Attached, stamp: &Stamp) -> Result<(), Error> {
 }
 
 /// Loads, registers and pins. The pin is the last step: whoever dies before it leaves nothing.
-fn register(scheme: &Scheme, name: &str, bytes: &[u8], stamp: &Stamp) -> Result<(), Error> {
+fn register(scheme: &ConfiguredController, name: &str, bytes: &[u8], stamp: &Stamp) -> Result<(), Error> {
     let controller = scheme.controller();
     let mut open = object::open(bytes, controller.file())?;
     object::set_parameters(&mut open, scheme);

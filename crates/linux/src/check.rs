@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use libbpf_rs::Object;
 use serde::Serialize;
-use tresse_controllers::Scheme;
+use tresse_controllers::ConfiguredController;
 
 use crate::Error;
 use crate::object::{self, Wrapper};
@@ -27,7 +27,7 @@ pub struct Program {
 /// # Errors
 /// If a user's file does not compile for the BPF machine, if the verifier refuses it, or if the
 /// machine cannot load eBPF.
-pub fn check(scheme: &Scheme) -> Result<Vec<Program>, Error> {
+pub fn check(scheme: &ConfiguredController) -> Result<Vec<Program>, Error> {
     let controller = scheme.controller();
     let mut open = object::open(&object::bytes(controller, Wrapper::Hooks)?, controller.file())?;
     object::set_parameters(&mut open, scheme);

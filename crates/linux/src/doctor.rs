@@ -10,7 +10,7 @@ use libbpf_rs::{TC_EGRESS, TcHook};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::geteuid;
 use serde::Serialize;
-use tresse_controllers::{Scheme, find};
+use tresse_controllers::{ConfiguredController, find};
 
 use crate::compile::clang;
 use crate::{Error, bpffs, check};
@@ -143,7 +143,8 @@ fn file_system() -> Check {
 
 /// Puts the eBPF build of a controller before the verifier.
 fn loads(name: &'static str, needed_for: &'static str, controller: &str) -> Check {
-    let scheme = Scheme::new(find(controller).expect("it is built in"), []).expect("defaults are in range");
+    let scheme = ConfiguredController::new(find(controller).expect("it is built in"), [])
+        .expect("defaults are in range");
     match check::check(&scheme) {
         Ok(programs) => {
             let total: u32 = programs.iter().map(|p| p.verified_instructions).sum();

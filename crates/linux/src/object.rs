@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use libbpf_rs::{Object, ObjectBuilder, OpenObject, PrintLevel};
 use sha2::{Digest, Sha256};
-use tresse_controllers::{Controller, Scheme};
+use tresse_controllers::{ConfiguredController, Controller};
 
 use crate::compile::{clang, compile};
 use crate::{Error, diagnosis};
@@ -136,7 +136,7 @@ pub(crate) fn set(object: &mut OpenObject, name: &str, write: impl FnOnce(&mut [
 }
 
 /// Writes the parameters' values where the program reads them as constants.
-pub(crate) fn set_parameters(object: &mut OpenObject, scheme: &Scheme) {
+pub(crate) fn set_parameters(object: &mut OpenObject, scheme: &ConfiguredController) {
     set(object, ".rodata.parameters", |bytes| {
         for (word, value) in bytes.chunks_exact_mut(8).zip(scheme.values()) {
             word.copy_from_slice(&value.to_ne_bytes());

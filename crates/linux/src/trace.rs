@@ -4,7 +4,9 @@ use std::ffi::OsStr;
 
 use libbpf_rs::{AsRawLibbpf, MapCore, Object, ProgramInput};
 use tresse_controllers::trace::{Hooks, Script, Step, play_on};
-use tresse_controllers::{Ack, Cause, Controller, MAX_SUBFLOWS, PRIVATE_WORDS, Scheme, Subflow};
+use tresse_controllers::{
+    Ack, Cause, ConfiguredController, Controller, MAX_SUBFLOWS, PRIVATE_WORDS, Subflow,
+};
 
 use crate::Error;
 use crate::object::{self, Wrapper};
@@ -66,7 +68,7 @@ impl Player {
     ///
     /// # Errors
     /// As [`crate::check`].
-    pub fn new(scheme: &Scheme) -> Result<Self, Error> {
+    pub fn new(scheme: &ConfiguredController) -> Result<Self, Error> {
         let controller = scheme.controller();
         let file = controller.file();
         let mut open = object::open(&object::bytes(controller, Wrapper::Trace)?, file)?;

@@ -2,7 +2,7 @@
 //!
 //! A claim is the paper's, not a finding: whether simulations come near it is another question.
 
-use tresse_controllers::Scheme;
+use tresse_controllers::ConfiguredController;
 
 use crate::problem::{Bounded, Flow, Pooling};
 use crate::utility::{Utility, bos_scale, tcp_mu};
@@ -72,7 +72,7 @@ pub struct Subflows<'a> {
 
 /// The claim of a controller with its parameters; `None` if nothing is known of a controller of that
 /// name (a user's own).
-pub fn claim(scheme: &Scheme, subflows: Subflows) -> Option<Claim> {
+pub fn claim(scheme: &ConfiguredController, subflows: Subflows) -> Option<Claim> {
     let controller = scheme.controller();
     let declared = controller.parameters();
     let parameter = |name: &str| declared.iter().position(|p| p.name == name).map(|i| scheme.values()[i]);

@@ -1,8 +1,8 @@
 //! Path managers: which subflows a connection has, when they come and go, and which of them rest.
 //!
 //! No clock, no network, no random source; it knows neither fabric nor transport nor controllers, so a
-//! simulator and a daemon on a live host can run the same machines. A [`Scheme`] is a path manager's
-//! [`Declaration`] with values for its parameters. [`Scheme::open`] makes the [`PathManager`] of one
+//! simulator and a daemon on a live host can run the same machines. A [`ConfiguredManager`] is a path manager's
+//! [`Declaration`] with values for its parameters. [`ConfiguredManager::open`] makes the [`PathManager`] of one
 //! connection, which is told what happens (`handle_*`) and asked what to do
 //! ([`PathManager::poll_action`]).
 //!
@@ -28,7 +28,7 @@ pub use manager::{Ack, Action, Opening, PathChoice, PathManager, Priority, Sent}
 pub use nstar::LossRate;
 pub use pair::{HostPairs, Pair, PairId};
 pub use paths::By;
-pub use registry::{Config, Scheme, all, find};
+pub use registry::{Config, ConfiguredManager, all, find};
 pub use score::Score;
 
 /// The most subflows that a parameter may ask for: what the controllers and Linux 7.3 allow a connection.

@@ -6,7 +6,7 @@ use tresse_units::{NEVER, Time};
 
 use crate::Pair;
 
-/// Where a connection starts, for [`Scheme::open`](crate::Scheme::open).
+/// Where a connection starts, for [`ConfiguredManager::open`](crate::ConfiguredManager::open).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Opening {
     /// The time.
@@ -111,7 +111,7 @@ pub struct Ack {
 
 /// The path manager of one connection.
 ///
-/// After [`Scheme::open`](crate::Scheme::open) and after every `handle_*`, take the actions until there
+/// After [`ConfiguredManager::open`](crate::ConfiguredManager::open) and after every `handle_*`, take the actions until there
 /// are none, then look at the deadline again. Every call has the [`Pair`] of the two hosts, the same one for
 /// all of their connections; times never go back. A timer that is due is served before the event at the
 /// same instant, whichever the host tells first. What is told of a closed subflow is ignored.

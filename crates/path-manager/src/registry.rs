@@ -26,12 +26,12 @@ pub enum Config {
 
 /// A path manager with values for its parameters.
 #[derive(Debug, Clone)]
-pub struct Scheme {
+pub struct ConfiguredManager {
     declaration: &'static Declaration,
     config: Config,
 }
 
-impl Scheme {
+impl ConfiguredManager {
     /// `declaration` with its defaults, and `settings` in their place.
     ///
     /// # Errors

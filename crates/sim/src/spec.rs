@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use tresse_controllers::Scheme;
+use tresse_controllers::ConfiguredController;
 use tresse_fabric::Path;
 use tresse_path_manager::{self as path_manager, By, Opening, Pair, PathManager, fixed};
 use tresse_transport::{Config, Counters};
@@ -96,8 +96,8 @@ impl Manager {
     }
 }
 
-impl From<path_manager::Scheme> for Manager {
-    fn from(scheme: path_manager::Scheme) -> Self {
+impl From<path_manager::ConfiguredManager> for Manager {
+    fn from(scheme: path_manager::ConfiguredManager) -> Self {
         let by_sender = scheme.remembers_by_sender();
         Self { by_sender, ..Self::new(move |opening, pair| scheme.open(opening, pair)) }
     }
@@ -119,7 +119,7 @@ pub struct FlowSpec {
     /// The transport.
     pub config: Config,
     /// The controllers.
-    pub scheme: Arc<Scheme>,
+    pub scheme: Arc<ConfiguredController>,
     /// The message, bytes.
     pub bytes: u64,
     /// The paths that there are.
@@ -136,7 +136,13 @@ pub struct FlowSpec {
 
 impl FlowSpec {
     /// A connection with a subflow on each of these paths, from its beginning to its end.
-    pub fn on_paths(id: u64, config: Config, scheme: Arc<Scheme>, bytes: u64, paths: Vec<Path>) -> Self {
+    pub fn on_paths(
+        id: u64,
+        config: Config,
+        scheme: Arc<ConfiguredController>,
+        bytes: u64,
+        paths: Vec<Path>,
+    ) -> Self {
         let manager = Manager::fixed(paths.len());
         Self {
             id,
@@ -185,7 +191,7 @@ impl FlowRecord {
 
 #[cfg(test)]
 mod tests {
-    use tresse_path_manager::{Scheme, find};
+    use tresse_path_manager::{ConfiguredManager, find};
     use tresse_units::Value;
 
     use super::Manager;
@@ -195,10 +201,11 @@ mod tests {
     fn losses_are_of_a_pair_or_of_a_host() {
         for (losses, second) in [("pair", 7), ("host", 3)] {
             let settings = [("losses", Value::Choice(losses.to_owned()))];
-            let scheme = Scheme::new(find("opn-tuning").expect("declared"), settings).expect("valid");
+            let scheme =
+                ConfiguredManager::new(find("opn-tuning").expect("declared"), settings).expect("valid");
             assert_eq!(Manager::from(scheme).pair([3, 7]), [3, second]);
         }
-        let opn = Scheme::new(find("opn").expect("declared"), []).expect("valid");
+        let opn = ConfiguredManager::new(find("opn").expect("declared"), []).expect("valid");
         assert_eq!(Manager::from(opn).pair([3, 7]), [3, 7]);
         assert_eq!(Manager::fixed(2).pair([3, 7]), [3, 7]);
     }

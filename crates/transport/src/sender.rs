@@ -5,7 +5,7 @@ mod schedule;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tresse_controllers::{Group, Scheme};
+use tresse_controllers::{ConfiguredController, Group};
 
 use tresse_units::{NEVER, Time};
 
@@ -80,7 +80,12 @@ impl Sender {
     ///
     /// # Panics
     /// If `bytes` is 0 or above 2^32 - 1 segments.
-    pub fn new(config: impl Into<Arc<Config>>, scheme: Arc<Scheme>, subflows: usize, bytes: u64) -> Self {
+    pub fn new(
+        config: impl Into<Arc<Config>>,
+        scheme: Arc<ConfiguredController>,
+        subflows: usize,
+        bytes: u64,
+    ) -> Self {
         let config = config.into();
         let segments = segments(bytes, config.mss);
         let mut group = Group::new(scheme, subflows, config.initial_window);

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use tresse_controllers::check::{Breach, Invariant, SCRIPTS, Statistics, check_apart};
-use tresse_controllers::{Controller, Scheme};
+use tresse_controllers::{ConfiguredController, Controller};
 use tresse_linux::Program;
 
 use crate::table::Table;
@@ -44,7 +44,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let controller = super::controller(&args.controller)?;
-    let scheme = Scheme::new(controller, []).map_err(|e| Failure::Input(e.to_string()))?;
+    let scheme = ConfiguredController::new(controller, []).map_err(|e| Failure::Input(e.to_string()))?;
     let kernel = match tresse_linux::check(&scheme) {
         Ok(programs) => Ok(programs),
         Err(tresse_linux::Error::Machine(lacks)) => Err(lacks.lines().next().unwrap_or_default().to_owned()),

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::{Found, INITIAL_WINDOW, Invariant};
 use crate::trace::{DEFAULT_RTT, Event, Script, Step, play};
-use crate::{Claim, SRTT_LIMIT, Scheme, find};
+use crate::{Claim, ConfiguredController, SRTT_LIMIT, find};
 
 /// The same script twice.
-pub(super) fn determinism(scheme: &Arc<Scheme>, script: &Script) -> Result<(), Found> {
+pub(super) fn determinism(scheme: &Arc<ConfiguredController>, script: &Script) -> Result<(), Found> {
     let (first, second) = (windows(scheme, script), windows(scheme, script));
     differing(&first, &second).map_or(Ok(()), |k| {
         let (a, b) = (&first[k], &second[k]);
@@ -29,7 +29,7 @@ pub(super) fn determinism(scheme: &Arc<Scheme>, script: &Script) -> Result<(), F
 }
 
 /// The subflows in the opposite order.
-pub(super) fn permutation(scheme: &Arc<Scheme>, script: &Script) -> Result<(), Found> {
+pub(super) fn permutation(scheme: &Arc<ConfiguredController>, script: &Script) -> Result<(), Found> {
     if script.subflows < 2 {
         return Ok(());
     }
@@ -57,7 +57,7 @@ pub(super) fn permutation(scheme: &Arc<Scheme>, script: &Script) -> Result<(), F
 
 /// Every time multiplied by one factor. A gain may differ by the packet that is just whole or not, and
 /// by 1/1000: the resolution of fixed-point rates. Gains are compared where all windows were alike.
-pub(super) fn rtt_ratios(scheme: &Arc<Scheme>, script: &Script) -> Result<(), Found> {
+pub(super) fn rtt_ratios(scheme: &Arc<ConfiguredController>, script: &Script) -> Result<(), Found> {
     if !scheme.controller().claims().contains(&Claim::RttRatios) {
         return Ok(());
     }
@@ -125,10 +125,10 @@ const SMALL_ACK: u32 = 4;
 /// differ as in [`rtt_ratios`]. In the long run the windows may differ by 2 packets (one that is just whole
 /// or not, and one that a cut rounds away or not) and by 1/100, as long as ACKs are small and both are in
 /// the same state: a reduction of one packet more ends one packet later.
-pub(super) fn single(scheme: &Arc<Scheme>, script: &Script) -> Result<(), Found> {
+pub(super) fn single(scheme: &Arc<ConfiguredController>, script: &Script) -> Result<(), Found> {
     let name = scheme.controller().single().filter(|_| script.subflows == 1);
     let Some(named) = name.and_then(find) else { return Ok(()) };
-    let named = Arc::new(Scheme::new(named, []).expect("defaults lie in their ranges"));
+    let named = Arc::new(ConfiguredController::new(named, []).expect("defaults lie in their ranges"));
     let (own, other) = (windows(scheme, script), windows(&named, script));
     let mut alike = true;
     let mut before = INITIAL_WINDOW;
@@ -165,7 +165,7 @@ pub(super) fn single(scheme: &Arc<Scheme>, script: &Script) -> Result<(), Found>
     Ok(())
 }
 
-fn windows(scheme: &Arc<Scheme>, script: &Script) -> Vec<Step> {
+fn windows(scheme: &Arc<ConfiguredController>, script: &Script) -> Vec<Step> {
     play(Arc::clone(scheme), script, INITIAL_WINDOW)
 }
 

@@ -14,7 +14,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::trace::Script;
-use crate::{Claim, Controller, Scheme};
+use crate::{Claim, ConfiguredController, Controller};
 
 use generate::{Kind, Random, script};
 
@@ -191,20 +191,21 @@ pub fn check_apart(
 ///
 /// # Errors
 /// The first invariant that it breaks.
-pub fn examine(scheme: &Arc<Scheme>, script: &Script) -> Result<u64, Box<Breach>> {
+pub fn examine(scheme: &Arc<ConfiguredController>, script: &Script) -> Result<u64, Box<Breach>> {
     inspect(scheme, script).map_err(|found| Box::new(found.with(script.clone(), scheme)))
 }
 
 /// One script with the parameters' values with which it is played.
 struct Case {
-    scheme: Arc<Scheme>,
+    scheme: Arc<ConfiguredController>,
     script: Script,
 }
 
 /// Every case, always the same ones, short scripts first.
 fn cases(controller: Controller, scripts: usize) -> impl Iterator<Item = Case> {
     settings(controller).into_iter().enumerate().flat_map(move |(k, settings)| {
-        let scheme = Arc::new(Scheme::new(controller, settings).expect("values lie in their ranges"));
+        let scheme =
+            Arc::new(ConfiguredController::new(controller, settings).expect("values lie in their ranges"));
         let scripts = if k == 0 { scripts } else { scripts / SHARE };
         let mut random = Random::new(k as u64);
         (0..scripts).map(move |i| {
@@ -246,7 +247,7 @@ struct Found {
 }
 
 impl Found {
-    fn with(self, script: Script, scheme: &Scheme) -> Breach {
+    fn with(self, script: Script, scheme: &ConfiguredController) -> Breach {
         let declared = scheme.controller().parameters();
         let changed = declared.iter().zip(scheme.values()).filter(|(p, value)| p.range.default != **value);
         Breach {
@@ -260,7 +261,7 @@ impl Found {
 }
 
 /// Plays one script under every invariant; the hooks that were called.
-fn inspect(scheme: &Arc<Scheme>, script: &Script) -> Result<u64, Found> {
+fn inspect(scheme: &Arc<ConfiguredController>, script: &Script) -> Result<u64, Found> {
     let hooks = watch::watch(scheme, script)?;
     compare::determinism(scheme, script)?;
     let defaults =

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::{Found, INITIAL_WINDOW, Invariant};
 use crate::raw::{Ack, Cause, FAST_START_MOST, IGNORE_MARK, Subflow};
 use crate::trace::{Hooks, Script, play_on};
-use crate::{Claim, Exception, Group, Scheme};
+use crate::{Claim, ConfiguredController, Exception, Group};
 
 /// One packet in Q48.
 const ONE: i128 = 1 << 48;
 
 /// Plays `script` and looks at every call; the calls.
-pub(super) fn watch(scheme: &Arc<Scheme>, script: &Script) -> Result<u64, Found> {
+pub(super) fn watch(scheme: &Arc<ConfiguredController>, script: &Script) -> Result<u64, Found> {
     let mut watched = Watched::new(scheme, script.subflows);
     play_on(&mut watched, script, INITIAL_WINDOW);
     match watched.found {
@@ -40,7 +40,7 @@ struct Watched {
 }
 
 impl Watched {
-    fn new(scheme: &Arc<Scheme>, count: usize) -> Self {
+    fn new(scheme: &Arc<ConfiguredController>, count: usize) -> Self {
         let controller = scheme.controller();
         let group = Group::new(Arc::clone(scheme), count, INITIAL_WINDOW);
         let mut watched = Self {

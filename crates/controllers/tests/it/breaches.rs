@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tresse_controllers::check::{Breach, INITIAL_WINDOW, Invariant, SCRIPTS, check, check_apart, examine};
 use tresse_controllers::trace::{Script, play};
-use tresse_controllers::{Controller, Scheme, load};
+use tresse_controllers::{ConfiguredController, Controller, load};
 
 fn loaded(name: &str) -> Controller {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/broken").join(name).with_extension("c");
@@ -14,8 +14,10 @@ fn loaded(name: &str) -> Controller {
     controller
 }
 
-fn scheme(controller: Controller, breach: &Breach) -> Arc<Scheme> {
-    Arc::new(Scheme::new(controller, breach.settings.iter().copied()).expect("settings in range"))
+fn scheme(controller: Controller, breach: &Breach) -> Arc<ConfiguredController> {
+    Arc::new(
+        ConfiguredController::new(controller, breach.settings.iter().copied()).expect("settings in range"),
+    )
 }
 
 /// Checks `name`, and that `script`, one event after each semicolon, is what shows the breach of

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 use tresse_controllers::trace::{Script, play};
-use tresse_controllers::{Controller, LoadError, Scheme, Signal, find, load};
+use tresse_controllers::{ConfiguredController, Controller, LoadError, Signal, find, load};
 
 /// Reno with a gentler cut. A name can be taken once in a process, and the tests share theirs:
 /// so each test has its own.
@@ -62,7 +62,7 @@ fn loaded(text: &str) -> Result<Vec<Controller>, LoadError> {
 
 /// The windows after each event of `script`, from 16 packets.
 fn windows(controller: Controller, settings: &[(&str, u64)], script: &str) -> Vec<u32> {
-    let scheme = Scheme::new(controller, settings.iter().copied()).expect("settings in range");
+    let scheme = ConfiguredController::new(controller, settings.iter().copied()).expect("settings in range");
     let script = Script::parse(script).expect("a good script");
     play(Arc::new(scheme), &script, 16).iter().map(|step| step.cwnd).collect()
 }
@@ -133,7 +133,8 @@ fn a_file_may_include_every_header() {
 #[test]
 fn an_unknown_parameter_and_a_value_out_of_range_are_refused() {
     let gentle = loaded(&gentle("strict")).expect("it compiles")[0];
-    let error = |settings| Scheme::new(gentle, settings).expect_err("a bad setting").to_string();
+    let error =
+        |settings| ConfiguredController::new(gentle, settings).expect_err("a bad setting").to_string();
     assert_eq!(error([("beta", 4)]), "strict has no parameter `beta` (it has: divisor)");
     assert_eq!(error([("divisor", 1)]), "divisor = 1 is outside 2..=64 (strict)");
 }

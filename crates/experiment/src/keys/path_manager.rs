@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
-use tresse_path_manager::{Declaration, Scheme, SettingError, all, find};
+use tresse_path_manager::{ConfiguredManager, Declaration, SettingError, all, find};
 use tresse_units::{ParameterError, Range, Value, Whole};
 
 use crate::diagnostic::did_you_mean;
@@ -45,7 +45,7 @@ impl PathManager {
     ///
     /// # Errors
     /// What is wrong, and the path of keys below the scheme that it is wrong at.
-    pub fn resolve(&self, subflows: u32) -> Result<Scheme, (Vec<String>, String)> {
+    pub fn resolve(&self, subflows: u32) -> Result<ConfiguredManager, (Vec<String>, String)> {
         let below = |key: &str| vec!["path_manager".to_owned(), key.to_owned()];
         let Some(declaration) = find(&self.name) else {
             let known: Vec<&str> = all().iter().map(|d| d.name).collect();
@@ -62,7 +62,7 @@ impl PathManager {
         if self.takes_subflows() {
             settings.push((SUBFLOWS, Value::Whole(subflows.into())));
         }
-        Scheme::new(declaration, settings).map_err(|e| {
+        ConfiguredManager::new(declaration, settings).map_err(|e| {
             // Every other value was looked at above.
             let path = match e {
                 SettingError::Parameter(ParameterError::Value { .. }) => vec![SUBFLOWS.to_owned()],
@@ -159,7 +159,7 @@ mod tests {
             (r#"path_manager = "fixed""#, "address"),
             (r#"path_manager = { name = "fixed", by = "port" }"#, "port"),
         ] {
-            let expected = tresse_path_manager::Scheme::new(
+            let expected = tresse_path_manager::ConfiguredManager::new(
                 tresse_path_manager::find("fixed").expect("declared"),
                 [("subflows", Value::Whole(7)), ("by", Value::Choice(manager.to_owned()))],
             );

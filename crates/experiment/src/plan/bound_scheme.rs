@@ -14,20 +14,20 @@ use crate::diagnostic::{LabError, Wrong, did_you_mean};
 use crate::keys::balancers::Declaration;
 use crate::keys::path_manager::PathManager;
 use crate::keys::scheme::{Echo, Scheme};
-use crate::plan::compatibility::{self, Part, Parts};
+use crate::plan::compatibility::{self, Combination, Culprit};
 use crate::plan::network::{self, Routing};
 use crate::plan::{presets, utility_weight};
 use crate::read::Loaded;
 
 /// What carries a flow: a scheme with one number of subflows, for packets of one class.
 #[derive(Debug, Clone)]
-pub struct Carrier {
+pub struct BoundScheme {
     /// The name of the scheme.
     pub scheme: String,
     /// The subflows that a connection is to have; `None` if its path manager decides.
     pub subflows: Option<u32>,
     /// What opens and closes the subflows.
-    pub manager: path_manager::Scheme,
+    pub manager: path_manager::ConfiguredManager,
     /// Whether that remembers paths by their numbers, for all connections of two hosts (MPTCP_OPN).
     pub names_paths: bool,
     /// The name of what decides during a run which subflows there are; `None` if they are opened at the start and stay.
@@ -41,14 +41,14 @@ pub struct Carrier {
     /// The congestion flags, if ports keep any.
     pub flags: Option<FlagConfig>,
     /// The controllers.
-    pub controllers: Arc<controllers::Scheme>,
+    pub controllers: Arc<controllers::ConfiguredController>,
     /// The transport.
     pub transport: transport::Config,
     /// The class of its packets in the ports of switches.
     pub class: u8,
 }
 
-impl Carrier {
+impl BoundScheme {
     /// A name for people: `xmp-2`, or `opn` if the path manager decides.
     pub fn label(&self) -> String {
         match self.subflows {
@@ -137,7 +137,7 @@ pub(crate) fn carrier(
     of: &OnFabric,
     subflows: u32,
     class: u8,
-) -> Result<Carrier, LabError> {
+) -> Result<BoundScheme, LabError> {
     let wrong = |path: &[&str], message: String| loaded.error_at(path, &message);
     let path = |key| ["schemes", name, key];
     let OnFabric { scheme, transport, routing, balancer, flags, path_manager, .. } = of;
@@ -169,7 +169,7 @@ pub(crate) fn carrier(
         let message = format!("{manager} decides itself how many subflows there are: leave it out");
         return Err(wrong(&path("subflows"), message));
     }
-    let together = Parts {
+    let together = Combination {
         routing: balancer,
         flags: flags.is_some(),
         addresses,
@@ -180,16 +180,16 @@ pub(crate) fn carrier(
         manager: manager.config(),
     };
     compatibility::check(&together).map_err(|senseless| match senseless.part {
-        Part::Plb if scheme.transport.as_ref().is_some_and(|t| t.plb.is_some()) => {
+        Culprit::Plb if scheme.transport.as_ref().is_some_and(|t| t.plb.is_some()) => {
             wrong(&["schemes", name, "transport", "plb"], senseless.reason)
         }
-        Part::Plb => wrong(&["transport", "plb"], senseless.reason),
-        Part::Ecn => wrong(&path("ecn"), senseless.reason),
-        Part::Controller => wrong(&path("controller"), senseless.reason),
-        Part::PathManager => wrong(&path("path_manager"), senseless.reason),
-        Part::Subflows => wrong(&path("subflows"), senseless.reason),
+        Culprit::Plb => wrong(&["transport", "plb"], senseless.reason),
+        Culprit::Ecn => wrong(&path("ecn"), senseless.reason),
+        Culprit::Controller => wrong(&path("controller"), senseless.reason),
+        Culprit::PathManager => wrong(&path("path_manager"), senseless.reason),
+        Culprit::Subflows => wrong(&path("subflows"), senseless.reason),
     })?;
-    Ok(Carrier {
+    Ok(BoundScheme {
         scheme: name.to_owned(),
         subflows: takes_subflows.then_some(subflows),
         paths: if takes_subflows { subflows } else { ways },
@@ -215,7 +215,7 @@ fn usual(routing: &Routing, addresses: u32) -> PathManager {
     PathManager { name: "fixed".to_owned(), parameters: BTreeMap::from([("by".to_owned(), by.into())]) }
 }
 
-type Built = (Arc<controllers::Scheme>, transport::Config);
+type Built = (Arc<controllers::ConfiguredController>, transport::Config);
 
 /// The controllers of a scheme, and `base` with its ECN.
 fn build_scheme(base: &transport::Config, scheme: &Scheme) -> Result<Built, (&'static str, String)> {
@@ -229,7 +229,8 @@ fn build_scheme(base: &transport::Config, scheme: &Scheme) -> Result<Built, (&'s
     let weight = utility_weight::of(controller, scheme).map_err(|e| ("utility", e))?;
     let weight = weight.map(|w| ("weight", w));
     let settings = scheme.parameters.iter().map(|(k, &v)| (k.as_str(), v)).chain(weight);
-    let built = controllers::Scheme::new(controller, settings).map_err(|e| ("parameters", e.to_string()))?;
+    let built = controllers::ConfiguredController::new(controller, settings)
+        .map_err(|e| ("parameters", e.to_string()))?;
     check_rates(&built).map_err(|e| ("parameters", e))?;
     let ecn = scheme.ecn.unwrap_or(controller.needs_ecn());
     if controller.needs_ecn() && !ecn {
@@ -254,7 +255,7 @@ fn build_scheme(base: &transport::Config, scheme: &Scheme) -> Result<Built, (&'s
 }
 
 /// THESIS (2.11): θ is at most Θ; 0 is none of them.
-fn check_rates(scheme: &controllers::Scheme) -> Result<(), String> {
+fn check_rates(scheme: &controllers::ConfiguredController) -> Result<(), String> {
     let declared = scheme.controller().parameters();
     let value = |name: &str| declared.iter().zip(scheme.values()).find(|(p, v)| p.name == name && **v > 0);
     match (value("min_rate"), value("max_rate")) {

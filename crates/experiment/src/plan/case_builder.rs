@@ -11,7 +11,7 @@ use crate::diagnostic::{LabError, did_you_mean};
 use crate::keys::bounds::LONGEST;
 use crate::keys::workload::Workload;
 use crate::plan::applications::App;
-use crate::plan::bound_scheme::{self, Carrier, OnFabric};
+use crate::plan::bound_scheme::{self, BoundScheme, OnFabric};
 use crate::plan::network::Routing;
 use crate::plan::parts::{Member, Part, Who};
 use crate::plan::patterns::{Pattern, listed};
@@ -31,7 +31,7 @@ pub(crate) struct Building<'a> {
     /// The case's own scheme and its subflows.
     axis: Option<(&'a str, u32)>,
     uses_axis: bool,
-    carriers: Vec<Carrier>,
+    carriers: Vec<BoundScheme>,
     groups: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Builder<'a> {
                 (scheme.to_owned(), self.schemes[scheme].takes_subflows().then_some(n))
             }
             _ => {
-                let mut labels: Vec<String> = carriers.iter().map(Carrier::label).collect();
+                let mut labels: Vec<String> = carriers.iter().map(BoundScheme::label).collect();
                 labels.dedup();
                 (labels.join("+"), None)
             }
@@ -277,8 +277,9 @@ impl<'a> Builder<'a> {
             return Err(self.loaded.error_at(&at, &message));
         }
         let carrier = bound_scheme::carrier(self.loaded, self.fabric(), name, scheme, subflows, class)?;
-        let is_same =
-            |c: &Carrier| c.scheme == carrier.scheme && c.subflows == carrier.subflows && c.class == class;
+        let is_same = |c: &BoundScheme| {
+            c.scheme == carrier.scheme && c.subflows == carrier.subflows && c.class == class
+        };
         Ok(building.carriers.iter().position(is_same).unwrap_or_else(|| {
             building.carriers.push(carrier);
             building.carriers.len() - 1
@@ -302,7 +303,7 @@ impl Building<'_> {
     }
 
     /// The carriers that there are.
-    pub fn carriers(&self) -> &[Carrier] {
+    pub fn carriers(&self) -> &[BoundScheme] {
         &self.carriers
     }
 }

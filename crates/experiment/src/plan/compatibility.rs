@@ -6,7 +6,7 @@ use crate::keys::balancers::{Declaration, Follows};
 
 /// What an experiment combines, as far as one part can make another senseless.
 #[derive(Debug, Clone, Copy)]
-pub struct Parts<'a> {
+pub struct Combination<'a> {
     /// What the switches do.
     pub routing: &'static Declaration,
     /// Ports flag congestion, and tell the nodes before them.
@@ -29,14 +29,14 @@ pub struct Parts<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Senseless {
     /// The part that has to give way.
-    pub part: Part,
+    pub part: Culprit,
     /// Why, and what would make sense.
     pub reason: String,
 }
 
 /// Where a part stands in an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum Culprit {
     /// `plb` of the scheme's transport, or in `[transport]`.
     Plb,
     /// `ecn` of a scheme.
@@ -53,14 +53,14 @@ pub enum Part {
 ///
 /// # Errors
 /// The first pair that does not.
-pub fn check(parts: &Parts) -> Result<(), Senseless> {
+pub fn check(parts: &Combination) -> Result<(), Senseless> {
     match senseless(parts) {
         Some((part, reason)) => Err(Senseless { part, reason }),
         None => Ok(()),
     }
 }
 
-fn senseless(parts: &Parts) -> Option<(Part, String)> {
+fn senseless(parts: &Combination) -> Option<(Culprit, String)> {
     hosts(parts).or_else(|| links(parts)).or_else(|| match parts.manager {
         Config::Fixed(fixed) => subflows(parts, fixed.by, fixed.subflows),
         Config::Mmptcp(_) => mmptcp(parts),
@@ -72,26 +72,26 @@ fn senseless(parts: &Parts) -> Option<(Part, String)> {
     })
 }
 
-fn hosts(parts: &Parts) -> Option<(Part, String)> {
+fn hosts(parts: &Combination) -> Option<(Culprit, String)> {
     if parts.next_hop && !parts.flags {
         let reason = "the controller asks for what the next hop says, and no port of this fabric flags \
                       congestion: HOLNET's load balancers do, such as routing = \"holnet-percentage\"";
-        return Some((Part::Controller, reason.to_owned()));
+        return Some((Culprit::Controller, reason.to_owned()));
     }
     if !parts.plb {
         return None;
     }
     if parts.routing.follows != Follows::Hash {
         let reason = format!("PLB changes a flow's hash, and {}: routing = \"ecmp\"", instead_of_hash(parts));
-        return Some((Part::Plb, reason));
+        return Some((Culprit::Plb, reason));
     }
     let reason = "PLB counts marks, and packets that are not ECN-capable get none: ecn = true, or \
                   transport = { plb = \"off\" } in the scheme";
-    (!parts.ecn).then(|| (Part::Ecn, reason.to_owned()))
+    (!parts.ecn).then(|| (Culprit::Ecn, reason.to_owned()))
 }
 
 /// What the switches look at.
-fn instead_of_hash(parts: &Parts) -> String {
+fn instead_of_hash(parts: &Combination) -> String {
     let looks_at = match parts.routing.follows {
         Follows::Address => "looks at addresses only",
         Follows::Route => "fixes the route of each subflow",
@@ -103,7 +103,7 @@ fn instead_of_hash(parts: &Parts) -> String {
 }
 
 /// Where nodes decide, a source port goes with the first addresses, and so with one link of a host that has several.
-fn links(parts: &Parts) -> Option<(Part, String)> {
+fn links(parts: &Combination) -> Option<(Culprit, String)> {
     let fixed = matches!(parts.routing.follows, Follows::Address | Follows::Route);
     let by_port = match parts.manager {
         Config::Fixed(fixed) => fixed.by == By::Port && fixed.subflows > 1,
@@ -116,69 +116,69 @@ fn links(parts: &Parts) -> Option<(Part, String)> {
              {{ name = \"fixed\", by = \"address\" }}, or routing = \"shortest\", where a port chooses among all paths",
             parts.addresses
         );
-        (Part::PathManager, reason)
+        (Culprit::PathManager, reason)
     })
 }
 
-fn mmptcp(parts: &Parts) -> Option<(Part, String)> {
+fn mmptcp(parts: &Combination) -> Option<(Culprit, String)> {
     (parts.routing.follows != Follows::Hash).then(|| {
         let reason = format!(
             "mmptcp sprays by a new hash for each packet and then keeps to one for each subflow, and {}: \
              routing = \"ecmp\"",
             instead_of_hash(parts)
         );
-        (Part::PathManager, reason)
+        (Culprit::PathManager, reason)
     })
 }
 
 /// Packets of a subflow keep to one way.
-fn has_paths(parts: &Parts) -> bool {
+fn has_paths(parts: &Combination) -> bool {
     matches!(parts.routing.follows, Follows::Address | Follows::Route | Follows::Hash)
 }
 
-fn shifting(parts: &Parts) -> Option<(Part, String)> {
+fn shifting(parts: &Combination) -> Option<(Culprit, String)> {
     (!has_paths(parts)).then(|| {
         let reason = format!(
             "traffic shifting leaves the paths of silent subflows, and {}, so that no subflow has a path of its \
              own: opn-tuning, or routing = \"ecmp\"",
             instead_of_hash(parts)
         );
-        (Part::PathManager, reason)
+        (Culprit::PathManager, reason)
     })
 }
 
-fn path_sharing(parts: &Parts, subflows: usize) -> Option<(Part, String)> {
+fn path_sharing(parts: &Combination, subflows: usize) -> Option<(Culprit, String)> {
     if subflows < 2 {
         let reason = "path-sharing compares subflows, and there is one: at least 2";
-        return Some((Part::Subflows, reason.to_owned()));
+        return Some((Culprit::Subflows, reason.to_owned()));
     }
     if !parts.ecn {
         let reason = "path-sharing compares how many marks subflows get, and packets that are not ECN-capable get \
                       none: ecn = true";
-        return Some((Part::Ecn, reason.to_owned()));
+        return Some((Culprit::Ecn, reason.to_owned()));
     }
     (!has_paths(parts)).then(|| {
         let reason = format!(
             "path-sharing looks for subflows on one path, and {}, so that all share all paths: routing = \"ecmp\"",
             instead_of_hash(parts)
         );
-        (Part::PathManager, reason)
+        (Culprit::PathManager, reason)
     })
 }
 
-fn subflows(parts: &Parts, by: By, subflows: usize) -> Option<(Part, String)> {
+fn subflows(parts: &Combination, by: By, subflows: usize) -> Option<(Culprit, String)> {
     match by {
         By::Port if subflows > 1 && parts.routing.follows == Follows::Address => {
             let reason = "subflows that differ by port take one path where switches look at addresses only, as \
                           two-level does: by = \"address\", or routing = \"ecmp\"";
-            Some((Part::PathManager, reason.to_owned()))
+            Some((Culprit::PathManager, reason.to_owned()))
         }
         By::Address if subflows > parts.address_pairs as usize => {
             let pairs = parts.address_pairs;
             let reason = format!(
                 "{subflows} subflows by address, and two hosts have {pairs} address pairs: subflows = {pairs}"
             );
-            Some((Part::Subflows, reason))
+            Some((Culprit::Subflows, reason))
         }
         _ => None,
     }

@@ -32,7 +32,7 @@ use tresse_units::{Duration, MICROSECOND, Time};
 use crate::diagnostic::{LabError, Wrong, did_you_mean};
 use crate::keys::bounds::LONGEST;
 use crate::keys::measure::Criterion;
-use crate::plan::bound_scheme::{Carrier, OnFabric};
+use crate::plan::bound_scheme::{BoundScheme, OnFabric};
 use crate::plan::link_events::Change;
 use crate::plan::network::Routing;
 use crate::plan::parts::Part;
@@ -55,7 +55,7 @@ pub struct Case {
     /// What it has in common with the other cases of its variant.
     pub setting: Arc<Setting>,
     /// What carries its flows; at least one.
-    pub carriers: Vec<Carrier>,
+    pub carriers: Vec<BoundScheme>,
     /// What runs at the same time.
     pub parts: Vec<Part>,
     /// The names of the groups of its flows; one without a name if there is no more to tell apart.
@@ -89,7 +89,7 @@ impl Case {
     }
 
     /// The carrier of all its flows; `None` if there are several.
-    pub fn carrier(&self) -> Option<&Carrier> {
+    pub fn carrier(&self) -> Option<&BoundScheme> {
         match &self.carriers[..] {
             [one] => Some(one),
             _ => None,

@@ -1,8 +1,8 @@
 //! Each pair of parts that makes no sense is refused with a reason, and nothing else is.
 
 use tresse_experiment::keys::balancers::{Follows, find};
-use tresse_experiment::plan::compatibility::{Part, Parts, check};
-use tresse_path_manager::{Config, Scheme};
+use tresse_experiment::plan::compatibility::{Combination, Culprit, check};
+use tresse_path_manager::{Config, ConfiguredManager};
 use tresse_units::Value;
 
 fn manager(name: &str, subflows: u64, by: &str) -> Config {
@@ -10,12 +10,12 @@ fn manager(name: &str, subflows: u64, by: &str) -> Config {
     let has = |parameter: &str| declaration.parameters.iter().any(|p| p.name == parameter);
     let settings = [("subflows", Value::Whole(subflows)), ("by", Value::Choice(by.to_owned()))];
     let settings = settings.into_iter().filter(|(name, _)| has(name));
-    Scheme::new(declaration, settings).expect("they are allowed").config().clone()
+    ConfiguredManager::new(declaration, settings).expect("they are allowed").config().clone()
 }
 
-fn parts<'a>(routing: &str, manager: &'a Config) -> Parts<'a> {
+fn parts<'a>(routing: &str, manager: &'a Config) -> Combination<'a> {
     let routing = find(routing).expect("it is declared");
-    Parts {
+    Combination {
         routing,
         flags: routing.follows == Follows::Flags,
         addresses: 1,
@@ -29,7 +29,7 @@ fn parts<'a>(routing: &str, manager: &'a Config) -> Parts<'a> {
 
 /// The part that has to give way, for a reason with these words.
 #[track_caller]
-fn refused(parts: Parts, part: Part, words: &[&str]) {
+fn refused(parts: Combination, part: Culprit, words: &[&str]) {
     let senseless = check(&parts).expect_err("it makes no sense");
     assert_eq!(senseless.part, part, "{}", senseless.reason);
     for word in words {
@@ -51,28 +51,28 @@ fn plb_needs_switches_that_follow_the_hash() {
     ] {
         assert_eq!(check(&parts(routing, &one)), Ok(()));
         let words = ["PLB changes a flow's hash, and ", why, "routing = \"ecmp\""];
-        refused(Parts { plb: true, ..parts(routing, &one) }, Part::Plb, &words);
+        refused(Combination { plb: true, ..parts(routing, &one) }, Culprit::Plb, &words);
     }
-    assert_eq!(check(&Parts { plb: true, ..parts("ecmp", &one) }), Ok(()));
+    assert_eq!(check(&Combination { plb: true, ..parts("ecmp", &one) }), Ok(()));
 }
 
 #[test]
 fn plb_needs_marks() {
     let one = manager("fixed", 1, "port");
-    refused(Parts { plb: true, ecn: false, ..parts("ecmp", &one) }, Part::Ecn, &["ecn = true"]);
-    assert_eq!(check(&Parts { ecn: false, ..parts("ecmp", &one) }), Ok(()));
+    refused(Combination { plb: true, ecn: false, ..parts("ecmp", &one) }, Culprit::Ecn, &["ecn = true"]);
+    assert_eq!(check(&Combination { ecn: false, ..parts("ecmp", &one) }), Ok(()));
 }
 
 #[test]
 fn a_controller_that_asks_the_next_hop_needs_flags() {
     let one = manager("fixed", 1, "address");
     for routing in ["two-level", "ecmp", "spray", "drill"] {
-        let asks = Parts { next_hop: true, ..parts(routing, &one) };
-        refused(asks, Part::Controller, &["next hop", "holnet-percentage"]);
-        assert_eq!(check(&Parts { flags: true, ..asks }), Ok(()));
+        let asks = Combination { next_hop: true, ..parts(routing, &one) };
+        refused(asks, Culprit::Controller, &["next hop", "holnet-percentage"]);
+        assert_eq!(check(&Combination { flags: true, ..asks }), Ok(()));
     }
     for routing in ["holnet-percentage", "holnet-rate"] {
-        assert_eq!(check(&Parts { next_hop: true, ..parts(routing, &one) }), Ok(()));
+        assert_eq!(check(&Combination { next_hop: true, ..parts(routing, &one) }), Ok(()));
     }
 }
 
@@ -80,7 +80,7 @@ fn a_controller_that_asks_the_next_hop_needs_flags() {
 fn mmptcp_needs_switches_that_follow_the_hash() {
     let mmptcp = manager("mmptcp", 8, "");
     for routing in ["two-level", "shortest", "spray", "drill", "holnet-percentage", "holnet-rate"] {
-        refused(parts(routing, &mmptcp), Part::PathManager, &["mmptcp sprays", routing, "\"ecmp\""]);
+        refused(parts(routing, &mmptcp), Culprit::PathManager, &["mmptcp sprays", routing, "\"ecmp\""]);
     }
     assert_eq!(check(&parts("ecmp", &mmptcp)), Ok(()));
 }
@@ -90,7 +90,7 @@ fn traffic_shifting_needs_paths() {
     for name in ["opn", "opn-shifting"] {
         let opn = manager(name, 1, "");
         for routing in ["spray", "drill", "holnet-percentage", "holnet-rate"] {
-            refused(parts(routing, &opn), Part::PathManager, &["traffic shifting", routing, "opn-tuning"]);
+            refused(parts(routing, &opn), Culprit::PathManager, &["traffic shifting", routing, "opn-tuning"]);
         }
         for routing in ["two-level", "shortest", "ecmp"] {
             assert_eq!(check(&parts(routing, &opn)), Ok(()));
@@ -106,10 +106,10 @@ fn path_sharing_needs_two_subflows_marks_and_paths() {
     assert_eq!(check(&parts("two-level", &two)), Ok(()));
     assert_eq!(check(&parts("ecmp", &two)), Ok(()));
     let one = manager("path-sharing", 1, "address");
-    refused(parts("ecmp", &one), Part::Subflows, &["there is one", "at least 2"]);
-    refused(Parts { ecn: false, ..parts("ecmp", &two) }, Part::Ecn, &["marks", "ecn = true"]);
+    refused(parts("ecmp", &one), Culprit::Subflows, &["there is one", "at least 2"]);
+    refused(Combination { ecn: false, ..parts("ecmp", &two) }, Culprit::Ecn, &["marks", "ecn = true"]);
     for routing in ["spray", "drill", "holnet-percentage", "holnet-rate"] {
-        refused(parts(routing, &two), Part::PathManager, &["all share all paths", routing]);
+        refused(parts(routing, &two), Culprit::PathManager, &["all share all paths", routing]);
     }
 }
 
@@ -117,8 +117,8 @@ fn path_sharing_needs_two_subflows_marks_and_paths() {
 fn subflows_by_port_are_one_where_switches_look_at_addresses() {
     for name in ["fixed", "path-sharing"] {
         let by_port = manager(name, 4, "port");
-        refused(parts("two-level", &by_port), Part::PathManager, &["one path", "by = \"address\""]);
-        assert_eq!(check(&Parts { address_pairs: 1, ..parts("ecmp", &by_port) }), Ok(()));
+        refused(parts("two-level", &by_port), Culprit::PathManager, &["one path", "by = \"address\""]);
+        assert_eq!(check(&Combination { address_pairs: 1, ..parts("ecmp", &by_port) }), Ok(()));
     }
     assert_eq!(check(&parts("two-level", &manager("fixed", 1, "port"))), Ok(()));
     for routing in ["shortest", "spray"] {
@@ -130,8 +130,8 @@ fn subflows_by_port_are_one_where_switches_look_at_addresses() {
 fn there_are_no_more_subflows_by_address_than_address_pairs() {
     for name in ["fixed", "path-sharing"] {
         let four = manager(name, 4, "address");
-        let with = |address_pairs| Parts { address_pairs, ..parts("ecmp", &four) };
-        refused(with(3), Part::Subflows, &["4 subflows by address", "3 address pairs", "subflows = 3"]);
+        let with = |address_pairs| Combination { address_pairs, ..parts("ecmp", &four) };
+        refused(with(3), Culprit::Subflows, &["4 subflows by address", "3 address pairs", "subflows = 3"]);
         assert_eq!(check(&with(4)), Ok(()));
     }
 }
@@ -139,12 +139,16 @@ fn there_are_no_more_subflows_by_address_than_address_pairs() {
 /// A source port goes with a machine's first virtual NIC where nodes decide.
 #[test]
 fn subflows_by_port_use_one_link_of_several() {
-    fn several<'a>(routing: &str, manager: &'a Config) -> Parts<'a> {
-        Parts { addresses: 2, address_pairs: 4, ..parts(routing, manager) }
+    fn several<'a>(routing: &str, manager: &'a Config) -> Combination<'a> {
+        Combination { addresses: 2, address_pairs: 4, ..parts(routing, manager) }
     }
     for (name, by) in [("fixed", "port"), ("path-sharing", "port"), ("opn", ""), ("mmptcp", "")] {
         let by_port = manager(name, 4, by);
-        refused(several("ecmp", &by_port), Part::PathManager, &["the first of a machine's 2 virtual NICs"]);
+        refused(
+            several("ecmp", &by_port),
+            Culprit::PathManager,
+            &["the first of a machine's 2 virtual NICs"],
+        );
     }
     assert_eq!(check(&several("shortest", &manager("fixed", 4, "port"))), Ok(()));
     assert_eq!(check(&several("ecmp", &manager("fixed", 1, "port"))), Ok(()));

@@ -1,7 +1,7 @@
 //! How well path-sharing detection decided (VMCC Table II): what it closed, against what the simulator knows.
 
 use tresse_experiment::plan::Case;
-use tresse_experiment::plan::bound_scheme::Carrier;
+use tresse_experiment::plan::bound_scheme::BoundScheme;
 use tresse_experiment::plan::network::Routing;
 use tresse_fabric::Path;
 use tresse_path_manager::Score;
@@ -24,7 +24,7 @@ pub(crate) fn share_a_port(paths: &[Path], unavoidable: &Path) -> bool {
 
 /// Why the detection of `case` has no score, if it detects.
 pub(crate) fn why_none(case: &Case) -> Option<String> {
-    let chosen = |c: &Carrier| c.detects && matches!(*c.routing, Routing::Nodes { .. });
+    let chosen = |c: &BoundScheme| c.detects && matches!(*c.routing, Routing::Nodes { .. });
     case.carriers.iter().any(chosen).then(|| {
         "switches choose the ways, so it is not known which subflows share a port: fixed routes have a score \
          (routing = \"shortest\", or \"two-level\" of a fat tree)"

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use tresse_experiment::plan::Case;
-use tresse_experiment::plan::bound_scheme::Carrier;
+use tresse_experiment::plan::bound_scheme::BoundScheme;
 use tresse_experiment::plan::parts::Part;
 use tresse_optimum::claims::Standing;
 use tresse_optimum::distance::Distance;
@@ -98,7 +98,7 @@ fn beside(case: &Case, seed: u64, flows: &[Flow]) -> Result<Beside, String> {
 }
 
 /// Why the controller's own paper gives no optimum to be near to.
-pub(super) fn why_none(carrier: &Carrier, round: &Round) -> Option<String> {
+pub(super) fn why_none(carrier: &BoundScheme, round: &Round) -> Option<String> {
     let name = carrier.controllers.controller().name();
     match round.claim() {
         None => Some(format!("nothing is known of what {name} claims to maximise")),

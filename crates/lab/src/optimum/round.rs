@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tresse_controllers::Scheme;
+use tresse_controllers::ConfiguredController;
 use tresse_experiment::plan::Case;
-use tresse_experiment::plan::bound_scheme::Carrier;
+use tresse_experiment::plan::bound_scheme::BoundScheme;
 use tresse_fabric::{Probability, Topology};
 use tresse_optimum::claims::{Claim, Subflows, claim};
 use tresse_optimum::fluid::{self, Link, Network, Path, Signal};
@@ -34,7 +34,7 @@ pub struct Round {
     packet_bytes: u64,
     /// The share of payload in them.
     payload: f64,
-    controllers: Arc<Scheme>,
+    controllers: Arc<ConfiguredController>,
 }
 
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl RoundFlow {
 
 impl Round {
     /// These flows of `case` under `seed`, all of its carrier `carrier`.
-    pub fn new(case: &Case, carrier: &Carrier, seed: u64, begun: &[Begun]) -> Self {
+    pub fn new(case: &Case, carrier: &BoundScheme, seed: u64, begun: &[Begun]) -> Self {
         let fabric = &case.setting.fabric;
         let transport = carrier.transport;
         let bytes = transport.mss + transport.header;

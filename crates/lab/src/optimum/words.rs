@@ -1,7 +1,7 @@
 //! What is said of utilities, and of problems and models that have no answer.
 
 use tresse_experiment::plan::Case;
-use tresse_experiment::plan::bound_scheme::Carrier;
+use tresse_experiment::plan::bound_scheme::BoundScheme;
 use tresse_experiment::plan::network::Routing;
 use tresse_fabric::Balancing;
 use tresse_optimum::claims::{Objective, Standing};
@@ -29,7 +29,7 @@ pub(super) fn utility(objective: &Objective, standing: Standing) -> String {
 }
 
 /// Why flows have no paths that an optimum could divide the links among.
-pub(super) fn no_fixed_paths(carrier: &Carrier) -> Option<String> {
+pub(super) fn no_fixed_paths(carrier: &BoundScheme) -> Option<String> {
     if let Some(manager) = carrier.decides {
         return Some(format!(
             "{manager} decides while flows run which subflows there are, and an optimum is of paths that stay"
@@ -57,7 +57,7 @@ pub(super) fn no_lasting_links(case: &Case) -> Option<String> {
 }
 
 /// Why the flows of a carrier have no optimum.
-pub(super) fn no_optimum(carrier: &Carrier, error: &OptimumError) -> String {
+pub(super) fn no_optimum(carrier: &BoundScheme, error: &OptimumError) -> String {
     match error {
         OptimumError::Infeasible(clash) => format!("{}: {}", named(carrier), clash.with_rates(&mbps)),
         error => format!("{}: {error}", named(carrier)),
@@ -65,7 +65,7 @@ pub(super) fn no_optimum(carrier: &Carrier, error: &OptimumError) -> String {
 }
 
 /// Why the flows of a carrier have no fluid equilibrium.
-pub(super) fn no_fluid(carrier: &Carrier, error: &FluidError) -> String {
+pub(super) fn no_fluid(carrier: &BoundScheme, error: &FluidError) -> String {
     match error {
         FluidError::Connection { expected, .. } => {
             format!("{}: the fluid model needs {expected}", named(carrier))
@@ -75,7 +75,7 @@ pub(super) fn no_fluid(carrier: &Carrier, error: &FluidError) -> String {
 }
 
 /// A scheme with the parameters that differ from their defaults: one of them is the reason.
-fn named(carrier: &Carrier) -> String {
+fn named(carrier: &BoundScheme) -> String {
     let declared = carrier.controllers.controller().parameters();
     let set = declared.iter().zip(carrier.controllers.values()).filter(|(p, v)| **v != p.range.default);
     let set: Vec<String> = set

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use tresse_experiment::{Loaded, Plan, Profile, Source};
-use tresse_lab::{Options, Report, Status, Watch, runner::run};
+use tresse_lab::runner::run;
+use tresse_lab::{Options, Report, Status, Watch};
 
 use crate::reading::{Table, measure, plan};
 

@@ -1,7 +1,8 @@
 //! Links that change during a run, and what is wrong with them.
 
 use tresse_experiment::{Plan, Profile, Source, load, resolve};
-use tresse_lab::{Options, Report, Status, Watch, runner::run};
+use tresse_lab::runner::run;
+use tresse_lab::{Options, Report, Status, Watch};
 
 /// Two hosts, each under a leaf of its own, which send to each other.
 const PAIR: &str = r#"title = "t"

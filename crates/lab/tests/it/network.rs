@@ -3,7 +3,8 @@
 use tresse_experiment::plan::network::Routing;
 use tresse_experiment::{Plan, Profile, Source, load, resolve};
 use tresse_fabric::Balancing;
-use tresse_lab::{Options, Report, Status, Watch, runner::run};
+use tresse_lab::runner::run;
+use tresse_lab::{Options, Report, Status, Watch};
 use tresse_transport::Plb;
 use tresse_units::SECOND;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tresse_controllers::{Scheme as Controllers, built_in, find};
+use tresse_controllers::{ConfiguredController, built_in, find};
 use tresse_optimum::claims::{Claim, Standing, Subflows, claim};
 use tresse_optimum::distance::Distance;
 use tresse_optimum::fluid::{self, Fluid, FluidError, Link, Network, Path, Signal};
@@ -125,13 +125,13 @@ impl Example {
     }
 
     /// The largest distance of a flow from the optimum of its utility, or why there is no such number.
-    fn apart(&self, controllers: &Controllers, signal: Signal) -> Apart {
+    fn apart(&self, controllers: &ConfiguredController, signal: Signal) -> Apart {
         let mut problem = Problem::default();
         for (i, &mbps) in self.links.iter().enumerate() {
             problem.link(i.to_string(), mbps as f64 * 1e6);
         }
         let mut connections = Vec::new();
-        let reno = Controllers::new(find("reno").expect("built in"), []).expect("no parameters");
+        let reno = ConfiguredController::new(find("reno").expect("built in"), []).expect("no parameters");
         for (i, &ways) in self.flows.iter().enumerate() {
             let controllers = if self.reno.contains(&i) { &reno } else { controllers };
             let rtts: Vec<f64> = ways.iter().map(|&(_, us)| us as f64 / 1e6).collect();
@@ -161,13 +161,13 @@ impl Example {
 /// A row: a controller with values for some parameters.
 struct Row {
     name: String,
-    controllers: Controllers,
+    controllers: ConfiguredController,
     claim: Claim,
 }
 
 impl Row {
     fn new(name: &str, settings: &[(&str, u64)]) -> Self {
-        let controllers = Controllers::new(find(name).expect("built in"), settings.iter().copied())
+        let controllers = ConfiguredController::new(find(name).expect("built in"), settings.iter().copied())
             .expect("parameters in range");
         let subflows = Subflows { rtts: &[0.01], packet: PACKET as f64 * 8.0 };
         let claim = claim(&controllers, subflows).expect("every built-in controller has an entry");

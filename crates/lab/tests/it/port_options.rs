@@ -4,7 +4,8 @@ use tempfile::TempDir;
 use tresse_experiment::plan::port_options::PortConfigs;
 use tresse_experiment::{Loaded, Plan, Profile, find, load, resolve};
 use tresse_fabric::{ClassMark, Threshold};
-use tresse_lab::{Options, Report, Watch, runner::run};
+use tresse_lab::runner::run;
+use tresse_lab::{Options, Report, Watch};
 use tresse_units::MICROSECOND;
 
 /// XMP's table 1 on 16 hosts, a round of small flows under DCTCP and LIA, with `more` settings.

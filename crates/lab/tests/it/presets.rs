@@ -3,7 +3,8 @@
 use tresse_experiment::plan::network::Routing;
 use tresse_experiment::plan::presets::ALL;
 use tresse_experiment::{Plan, Profile, Source, load, resolve};
-use tresse_lab::{Options, Report, Status, Watch, runner::run};
+use tresse_lab::runner::run;
+use tresse_lab::{Options, Report, Status, Watch};
 
 const EXPERIMENT: &str = r#"title = "t"
 [fabric]

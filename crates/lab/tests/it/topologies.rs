@@ -2,7 +2,8 @@
 
 use tresse_experiment::plan::network::Routing;
 use tresse_experiment::{Plan, Profile, Source, load, resolve};
-use tresse_lab::{Options, Status, Watch, runner::run};
+use tresse_lab::runner::run;
+use tresse_lab::{Options, Status, Watch};
 use tresse_units::MICROSECOND;
 
 const EXPERIMENT: &str = r#"title = "t"

@@ -1,8 +1,8 @@
 //! Which fluid model is that of a controller.
 
-use tresse_controllers::Scheme as Controllers;
+use tresse_controllers::ConfiguredController;
 
-use super::{Connection, Path, RateBounds, Scheme};
+use super::{Connection, Law, Path, RateBounds};
 use crate::claims::{Objective, Subflows, claim, claim_of};
 
 /// The fluid model of a flow: connections whose paths, one after the other, are `paths`. One connection, or
@@ -14,7 +14,7 @@ use crate::claims::{Objective, Subflows, claim, claim_of};
 ///
 /// [`State`]: super::State
 pub fn connections(
-    controllers: &Controllers,
+    controllers: &ConfiguredController,
     subflows: Subflows,
     paths: Vec<Path>,
     min_window_pkts: f64,
@@ -28,8 +28,8 @@ pub fn connections(
     })
 }
 
-fn scheme(controllers: &Controllers, subflows: Subflows) -> Option<Scheme> {
-    use Scheme::*;
+fn scheme(controllers: &ConfiguredController, subflows: Subflows) -> Option<Law> {
+    use Law::*;
     let controller = controllers.controller();
     let declared = controller.parameters();
     let parameter =
@@ -38,7 +38,7 @@ fn scheme(controllers: &Controllers, subflows: Subflows) -> Option<Scheme> {
     let thousandths = |name: &str| value(name) / 1000.0;
     let is_set = |name: &str| parameter(name) == Some(1);
     let g = || libm::exp2(-value("g_shift"));
-    let claimed = |objective: &dyn Fn(Objective) -> Option<Scheme>| {
+    let claimed = |objective: &dyn Fn(Objective) -> Option<Law>| {
         claim(controllers, subflows).and_then(|c| c.objective).and_then(objective)
     };
     let bounds = |objective: &Objective| RateBounds {

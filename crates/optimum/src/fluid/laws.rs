@@ -2,7 +2,7 @@
 
 use super::heard::{Heard, each, either, in_a_round, once_a_round};
 use super::olia::alphas;
-use super::{RateBounds, Scheme, Signal};
+use super::{Law, RateBounds, Signal};
 
 /// Cuts a round of a path without any, so that OLIA can compare it with others.
 const RAREST: f64 = 1e-200;
@@ -36,31 +36,31 @@ pub(super) struct Context {
 }
 
 /// Whether the scheme can stand in front of a balancer: it has one rate, and a factor r^out in its law.
-pub(super) fn is_holnet_single_rate(scheme: &Scheme) -> bool {
-    matches!(scheme, Scheme::HolnetCc { .. } | Scheme::HolnetUta { .. })
+pub(super) fn is_holnet_single_rate(scheme: &Law) -> bool {
+    matches!(scheme, Law::HolnetCc { .. } | Law::HolnetUta { .. })
 }
 
 /// DCTCP's gain, if the scheme has an alpha.
-pub(super) fn alpha_gain(scheme: &Scheme) -> Option<f64> {
+pub(super) fn alpha_gain(scheme: &Law) -> Option<f64> {
     match scheme {
-        Scheme::Dctcp { g } | Scheme::Vmcc { g } => Some(*g),
+        Law::Dctcp { g } | Law::Vmcc { g } => Some(*g),
         _ => None,
     }
 }
 
 /// Packets by which each window changes in a round (T dw/dt).
-pub(super) fn changes(scheme: &Scheme, subflows: &[Subflow], context: Context) -> Vec<f64> {
+pub(super) fn changes(scheme: &Law, subflows: &[Subflow], context: Context) -> Vec<f64> {
     match *scheme {
-        Scheme::Xmp { beta } => {
+        Law::Xmp { beta } => {
             let delta = |s: &Subflow| s.window / (total_rate(subflows) * shortest(subflows));
             marked(subflows, context, delta, |s| s.window / beta)
         }
-        Scheme::Dctcp { .. } => marked(subflows, context, |_| 1.0, |s| s.alpha * s.window / 2.0),
-        Scheme::Vmcc { .. } => {
+        Law::Dctcp { .. } => marked(subflows, context, |_| 1.0, |s| s.alpha * s.window / 2.0),
+        Law::Vmcc { .. } => {
             let linked = linked_increase(subflows);
             marked(subflows, context, |s| (s.window * linked).min(1.0), |s| s.alpha * s.window / 2.0)
         }
-        Scheme::HolnetCc { .. } | Scheme::HolnetMcc | Scheme::HolnetUta { .. } => {
+        Law::HolnetCc { .. } | Law::HolnetMcc | Law::HolnetUta { .. } => {
             let free: Vec<f64> = subflows.iter().map(|s| 1.0 - congested(s, context.signal)).collect();
             holnet(scheme, subflows, &free, context.packet_bits)
         }
@@ -74,14 +74,14 @@ pub(super) fn congested(s: &Subflow, signal: Signal) -> f64 {
 }
 
 /// Schemes that answer every loss: `T dw/dt = grow (growth of a round) - cuts (a cut)`.
-fn loss_driven(scheme: &Scheme, subflows: &[Subflow], context: Context) -> Vec<f64> {
+fn loss_driven(scheme: &Law, subflows: &[Subflow], context: Context) -> Vec<f64> {
     let heard: Vec<Heard> =
         subflows.iter().map(|s| each(context.signal, s.signalled, s.loss, s.window)).collect();
     let total = total_rate(subflows);
     let fastest = subflows.iter().map(Subflow::rate).fold(0.0, f64::max);
     let linked = linked_increase(subflows);
     let opportunistic = match scheme {
-        Scheme::Olia => {
+        Law::Olia => {
             let windows: Vec<f64> = subflows.iter().map(|s| s.window).collect();
             let qualities =
                 subflows.iter().zip(&heard).map(|(s, h)| s.window / h.cut.max(RAREST) / (s.rtt * s.rtt));
@@ -93,17 +93,17 @@ fn loss_driven(scheme: &Scheme, subflows: &[Subflow], context: Context) -> Vec<f
         let share = s.rate() / total;
         let half = s.window / 2.0;
         let (growth, cut) = match *scheme {
-            Scheme::Lia => ((s.window * linked).min(1.0), half),
-            Scheme::Olia => (share * share + opportunistic[i], half),
-            Scheme::Balia => {
+            Law::Lia => ((s.window * linked).min(1.0), half),
+            Law::Olia => (share * share + opportunistic[i], half),
+            Law::Balia => {
                 // share^2 (1 + a)/2 (4 + a)/5 with a = top/share, which share may be too small to divide by.
                 let top = fastest / total;
                 let growth = (share + top) * (4.0 * share + top) / 10.0;
                 (growth, half * (fastest / s.rate()).min(1.5))
             }
-            Scheme::Weighted { weight } => (weight, half),
-            Scheme::Eutcp { gamma } => (share, gamma * half),
-            Scheme::Hmptcp { weight } => (share.max(weight), half),
+            Law::Weighted { weight } => (weight, half),
+            Law::Eutcp { gamma } => (share, gamma * half),
+            Law::Hmptcp { weight } => (share.max(weight), half),
             _ => (1.0, half),
         };
         h.grow * growth - h.cut * cut
@@ -130,11 +130,11 @@ fn marked(
 /// equations switch between 0 and 1, is replaced by the share of time that it is 1, so that its complement
 /// times r^out is `free`. That is the equivalent control of a sliding mode: where it holds the rate, the
 /// equilibrium is that of the switched equation.
-pub(super) fn holnet(scheme: &Scheme, subflows: &[Subflow], free: &[f64], packet_bits: f64) -> Vec<f64> {
+pub(super) fn holnet(scheme: &Law, subflows: &[Subflow], free: &[f64], packet_bits: f64) -> Vec<f64> {
     let total = total_rate(subflows);
     let rate_bps = total * packet_bits;
     let law = |(s, free): (&Subflow, &f64)| match *scheme {
-        Scheme::HolnetCc { alpha, weight, gain, bounds } => {
+        Law::HolnetCc { alpha, weight, gain, bounds } => {
             let threshold = libm::exp(-weight * libm::pow(rate_bps, -alpha));
             // x in packets a round.
             let z = gain * libm::pow(s.rate() * packet_bits, alpha) * s.rtt / packet_bits;
@@ -142,11 +142,11 @@ pub(super) fn holnet(scheme: &Scheme, subflows: &[Subflow], free: &[f64], packet
             // At low rates z asks for more than a round has packets; each adds or takes one at most.
             change.clamp(-s.window, s.window)
         }
-        Scheme::HolnetMcc => {
+        Law::HolnetMcc => {
             let threshold = libm::exp(-2.0 / (total * s.rtt));
             s.window / 2.0 * (free - threshold)
         }
-        Scheme::HolnetUta { weight, gamma, bounds } => {
+        Law::HolnetUta { weight, gamma, bounds } => {
             let slope = gamma / 2.0;
             let pooled = slope * total * s.rtt;
             let threshold = libm::pow(pooled / (1.0 + pooled), weight * gamma);

@@ -28,16 +28,16 @@
 mod balance;
 mod controller;
 mod heard;
+mod law;
 mod laws;
 mod network;
 mod olia;
 mod price;
 mod rest;
-mod scheme;
 mod solve;
 mod system;
 
 pub use controller::connections;
+pub use law::{Law, RateBounds};
 pub use network::{Balancer, Connection, Feedback, FluidError, Link, Network, Path, Signal};
-pub use scheme::{RateBounds, Scheme};
 pub use solve::{Fluid, State};

@@ -1,6 +1,6 @@
 //! What a fluid model is a model of.
 
-use super::Scheme;
+use super::Law;
 use super::laws::is_holnet_single_rate;
 
 /// Links, and the connections over them.
@@ -40,7 +40,7 @@ pub enum Link {
 #[derive(Clone, Debug)]
 pub struct Connection {
     /// What runs on it.
-    pub scheme: Scheme,
+    pub scheme: Law,
     /// One subflow each, at least one; with a balancer the ways past the balancing node.
     pub paths: Vec<Path>,
     /// No subflow's window falls below this many packets; 0: no floor. Without one a path that is given up

@@ -1,6 +1,6 @@
 //! The distance from an optimum, and searches for an equilibrium that are limited.
 
-use tresse_controllers::{Scheme, find};
+use tresse_controllers::{ConfiguredController, find};
 use tresse_optimum::claims::{Subflows, claim};
 use tresse_optimum::distance::Distance;
 use tresse_optimum::fluid::{self, Fluid, Link, Network, Path, Signal};
@@ -78,7 +78,7 @@ fn totals_are_divided_as_at_the_optimum() {
 
 /// `name` over two links of 50 Mbit/s.
 fn network(name: &str) -> Network {
-    let scheme = Scheme::new(find(name).expect("built in"), []).expect("defaults");
+    let scheme = ConfiguredController::new(find(name).expect("built in"), []).expect("defaults");
     let subflows = Subflows { rtts: &[0.01, 0.01], packet: 12_000.0 };
     let path = |l| Path { links: vec![l], rtt_ps: 10_000_000_000, loss: 0.0 };
     Network {
@@ -128,7 +128,7 @@ fn bounds_of_controllers_without_siblings_hold_for_each_subflow() {
             let mut connections = Vec::new();
             for (set, ways) in [([min, max], &[0, 1][..]), ([0, 0], &[1])] {
                 let set = [("min_rate", set[0]), ("max_rate", set[1])];
-                let scheme = Scheme::new(find(name).expect("built in"), set).expect("in range");
+                let scheme = ConfiguredController::new(find(name).expect("built in"), set).expect("in range");
                 let subflows = Subflows { rtts: &vec![0.01; ways.len()], packet: 12_000.0 };
                 let objective = claim(&scheme, subflows).and_then(|c| c.objective).expect("a utility");
                 problem.flows.push(objective.flow(name, ways.iter().map(|&l| vec![l])));
@@ -153,7 +153,8 @@ fn bounds_of_controllers_without_siblings_hold_for_each_subflow() {
 #[test]
 fn no_model_is_better_than_another_ones() {
     let model = |name: &str, set: &[(&str, u64)]| {
-        let scheme = Scheme::new(find(name).expect("built in"), set.iter().copied()).expect("in range");
+        let scheme =
+            ConfiguredController::new(find(name).expect("built in"), set.iter().copied()).expect("in range");
         let subflows = Subflows { rtts: &[0.01], packet: 12_000.0 };
         let path = Path { links: vec![0], rtt_ps: 10_000_000_000, loss: 0.0 };
         fluid::connections(&scheme, subflows, vec![path], 0.0)
@@ -164,7 +165,7 @@ fn no_model_is_better_than_another_ones() {
         assert!(model(name, set).is_none(), "{name} {set:?}");
     }
     let scheme = model("xmp", &[("beta", 6)]).expect("a model")[0].scheme;
-    assert_eq!(scheme, fluid::Scheme::Xmp { beta: 6.0 });
+    assert_eq!(scheme, fluid::Law::Xmp { beta: 6.0 });
     let scheme = model("dctcp", &[("g_shift", 3)]).expect("a model")[0].scheme;
-    assert_eq!(scheme, fluid::Scheme::Dctcp { g: 0.125 });
+    assert_eq!(scheme, fluid::Law::Dctcp { g: 0.125 });
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tresse_controllers::{Ack, Group, Scheme, find};
+use tresse_controllers::{Ack, ConfiguredController, Group, find};
 use tresse_optimum::fluid::{Fluid, Link, Signal};
 
 use crate::networks::{connection, network, of_controller, path};
@@ -12,7 +12,7 @@ const FIRST: u32 = 10;
 
 /// Windows after `seconds` without congestion, of subflows with these RTTs: every RTT a window of ACKs.
 fn controller(name: &str, set: &[(&str, u64)], rtts_ms: &[u32], seconds: u32) -> Vec<f64> {
-    let scheme = Scheme::new(find(name).unwrap(), set.iter().copied()).unwrap();
+    let scheme = ConfiguredController::new(find(name).unwrap(), set.iter().copied()).unwrap();
     let mut group = Group::new(Arc::new(scheme), rtts_ms.len(), FIRST);
     for (i, rtt) in rtts_ms.iter().enumerate() {
         (group[i].cwnd, group[i].ssthresh, group[i].srtt, group[i].mss) = (FIRST, 1, rtt * 8000, 1500);

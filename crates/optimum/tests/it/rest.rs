@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use tresse_fabric::{FatTree, FatTreeConfig, NonEct, Probability, Spread, Threshold};
-use tresse_optimum::fluid::{Connection, Fluid, FluidError, Link, Network, Path, Scheme, Signal, State};
+use tresse_optimum::fluid::{Connection, Fluid, FluidError, Law, Link, Network, Path, Signal, State};
 use tresse_units::Stream;
 use tresse_workload::{Permutation, Size};
 
 /// A permutation on a fat tree of 16 hosts, each flow over `count` cores; 1 Gbit/s.
-fn fat_tree(scheme: &Scheme, count: u32) -> Network {
+fn fat_tree(scheme: &Law, count: u32) -> Network {
     let none = Threshold::UNLIMITED;
     let tree = FatTree::new(FatTreeConfig {
         k: 4,
@@ -54,7 +54,7 @@ fn distance(a: &State, b: &State) -> f64 {
 /// With one path a flow there is one place to rest; integration and implicit steps end there both.
 #[test]
 fn implicit_steps_end_where_the_motion_ends() {
-    let network = fat_tree(&Scheme::Dctcp { g: 1.0 / 16.0 }, 1);
+    let network = fat_tree(&Law::Dctcp { g: 1.0 / 16.0 }, 1);
     let followed = Fluid::new(network.clone()).unwrap().equilibrium().unwrap();
     let found = Fluid::new(network).unwrap().equilibrium_within(FEW).unwrap();
     assert!(found.time_s < followed.time_s, "the motion was not followed to its end");
@@ -64,8 +64,7 @@ fn implicit_steps_end_where_the_motion_ends() {
 /// What is found is at rest and stays there when it is left to itself, and fills what it can.
 #[test]
 fn what_is_found_is_at_rest() {
-    for (scheme, count) in [(Scheme::Lia, 2), (Scheme::Xmp { beta: 4.0 }, 2), (Scheme::Xmp { beta: 4.0 }, 4)]
-    {
+    for (scheme, count) in [(Law::Lia, 2), (Law::Xmp { beta: 4.0 }, 2), (Law::Xmp { beta: 4.0 }, 4)] {
         let mut fluid = Fluid::new(fat_tree(&scheme, count)).unwrap();
         let found = fluid.equilibrium_within(FEW).unwrap();
         let later = fluid.advance(1.0, 1).unwrap().pop().unwrap();
@@ -81,8 +80,7 @@ fn what_is_found_is_at_rest() {
 #[test]
 fn what_never_rests_is_said_so() {
     let path = Path { links: vec![0], rtt_ps: 1_000_000_000, loss: 0.0 };
-    let connection =
-        Connection { scheme: Scheme::Lia, paths: vec![path], min_window_pkts: 0.0, balancer: None };
+    let connection = Connection { scheme: Law::Lia, paths: vec![path], min_window_pkts: 0.0, balancer: None };
     let network = Network {
         packet_bytes: 1500,
         signal: Signal::PerPacket,

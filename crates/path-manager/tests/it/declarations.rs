@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tresse_path_manager::nstar::NStar;
-use tresse_path_manager::{By, Config, Scheme, all, find, fixed, mmptcp, opn, path_sharing};
+use tresse_path_manager::{By, Config, ConfiguredManager, all, find, fixed, mmptcp, opn, path_sharing};
 use tresse_units::{Range, Value, Whole};
 
 #[test]
@@ -25,7 +25,7 @@ fn names_are_unique_sorted_and_told_of() {
 #[test]
 fn declared_defaults_are_the_machines() {
     let default = |name: &str| {
-        let scheme = Scheme::new(find(name).expect("declared"), []).expect("defaults are valid");
+        let scheme = ConfiguredManager::new(find(name).expect("declared"), []).expect("defaults are valid");
         scheme.config().clone()
     };
     assert_eq!(default("fixed"), Config::Fixed(fixed::Config::default()));
@@ -67,7 +67,7 @@ fn every_parameter_counts() {
             let config = |value: Option<Value>| {
                 let settings = needed.clone().into_iter().chain(table.clone());
                 let settings = settings.chain(value.map(|value| (p.name, value)));
-                Scheme::new(d, settings).ok().map(|scheme| scheme.config().clone())
+                ConfiguredManager::new(d, settings).ok().map(|scheme| scheme.config().clone())
             };
             for value in other(&p.range.default()) {
                 let changed = config(Some(value.clone())).expect("the value is in the range");
@@ -86,7 +86,7 @@ fn settings_reach_the_machine() {
         ("timer_1", Value::Choice("fixed".to_owned())),
         ("delta", Value::Whole(250)),
     ];
-    let scheme = Scheme::new(find("opn").expect("declared"), settings).expect("valid");
+    let scheme = ConfiguredManager::new(find("opn").expect("declared"), settings).expect("valid");
     let mut expected = opn::Config::default();
     expected.tuning.as_mut().expect("on").n_star = NStar::Empirical(vec![20, 9, 2]);
     expected.shifting.as_mut().expect("on").timer_1 = opn::Silence::Fixed(250_000_000);
@@ -94,7 +94,7 @@ fn settings_reach_the_machine() {
     assert_eq!(scheme.declaration().name, "opn");
 
     let by = [("by", Value::Choice("port".to_owned())), ("subflows", Value::Whole(8))];
-    let scheme = Scheme::new(find("fixed").expect("declared"), by).expect("valid");
+    let scheme = ConfiguredManager::new(find("fixed").expect("declared"), by).expect("valid");
     assert_eq!(
         scheme.config(),
         &Config::Fixed(fixed::Config { subflows: 8, by: By::Port, starts: Vec::new() })
@@ -102,7 +102,7 @@ fn settings_reach_the_machine() {
 }
 
 fn refused(name: &str, setting: (&str, Value)) -> String {
-    Scheme::new(find(name).expect("declared"), [setting]).expect_err("it is refused").to_string()
+    ConfiguredManager::new(find(name).expect("declared"), [setting]).expect_err("it is refused").to_string()
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod claims;
 mod experiments;
+
 #[path = "../../../lab/tests/it/reading/mod.rs"]
 mod reading;
 mod references;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tresse_controllers::Scheme;
+use tresse_controllers::ConfiguredController;
 use tresse_fabric::{
     Balancing, Fabric, Feedback, FlagConfig, HolnetConfig, Loss, Network, NonEct, PortConfig,
     QueuedPortConfig, Threshold,
@@ -81,7 +81,7 @@ fn balancers() -> [Balancing; 6] {
     ]
 }
 
-fn connection(id: u64, scheme: &Arc<Scheme>, ends: [u32; 2], bytes: u64) -> FlowSpec {
+fn connection(id: u64, scheme: &Arc<ConfiguredController>, ends: [u32; 2], bytes: u64) -> FlowSpec {
     // Packets overtake each other where each takes a path for itself.
     let (recovery, rto_min) = (Recovery::Sack, 10 * MILLISECOND);
     let config = tresse_transport::Config { recovery, rto_min, ..transport(scheme, Acking::Each) };

@@ -9,9 +9,6 @@
 //! A cut of c packets from w to w_0 begins a round in which w ACKs come and the window does not grow:
 //! for c of them the sender is silent and w_0 + c ... w_0 are in flight, for the others w_0.
 
-mod common;
-
-use common::{Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, mean, mean_queue, run_until, sample, scheme};
 use tresse_sim::World;
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Time};
 

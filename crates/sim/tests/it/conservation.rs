@@ -2,9 +2,6 @@
 //!
 //! The scenarios are drawn from random streams, so each case repeats by its number.
 
-mod common;
-
-use common::{Acking, Bottleneck, GIGABIT, MSS, Net, PACKET, flow, scheme};
 use tresse_fabric::{
     FatTree, FatTreeConfig, Loss, NonEct, Path, PortCounters, Probability, Spread, Threshold,
 };

@@ -10,9 +10,6 @@
 //! and rises from K + N - A in a straight line, so that its mean lies A/2 below its peak. N, A/2 and
 //! the flows' being out of step (which shrinks the swing) all move the mean by less than A from K.
 
-mod common;
-
-use common::{Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, mean_queue, run_until, scheme, shares};
 use tresse_units::{MICROSECOND, MILLISECOND, NANOSECOND};
 
 use crate::common::{Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, mean_queue, run_until, scheme, shares};

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tresse_controllers::Scheme;
+use tresse_controllers::ConfiguredController;
 use tresse_fabric::PortCounters;
 use tresse_sim::{FlowRecord, Packets, Step, World};
 use tresse_units::{MICROSECOND, SECOND, Stream};
@@ -24,7 +24,7 @@ struct Outcome {
 /// Senders with one or two subflows each over two links that mark and drop.
 struct Scenario {
     net: Net,
-    schemes: [Arc<Scheme>; 4],
+    schemes: [Arc<ConfiguredController>; 4],
 }
 
 const SENDERS: u32 = 8;

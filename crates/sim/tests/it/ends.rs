@@ -1,8 +1,5 @@
 //! Connections that are stopped, applications that write slowly, datagrams, subflows that begin later.
 
-mod common;
-
-use common::{Acking, Bottleneck, Net, flow, scheme};
 use tresse_path_manager::By;
 use tresse_sim::{FlowSpec, Manager, Step, World};
 use tresse_units::{MICROSECOND, MILLISECOND, NEVER, SECOND};

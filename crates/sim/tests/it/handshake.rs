@@ -1,8 +1,5 @@
 //! What a handshake costs, to the picosecond, and what a subflow that falls silent does to a message.
 
-mod common;
-
-use common::{Acking, Bottleneck, GIGABIT, HEADER, MSS, Net, PACKET, flow, run_until, scheme};
 use tresse_fabric::{Fabric, QueuedPortConfig};
 use tresse_sim::{FlowSpec, World};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Time};

@@ -10,9 +10,6 @@
 //!   flow rate generally senses more congestion": the thesis, which has only losses, measured 3.61 for 4,
 //!   5.24 for 5.59 and 73 Mbit/s for 80.
 
-mod common;
-
-use common::{Acking, Bottleneck, ENDLESS, Net, flow, goodputs, mean, run_until, scheme, shares};
 use tresse_units::{MILLISECOND, SECOND, Time};
 
 use crate::common::{Acking, Bottleneck, ENDLESS, Net, flow, goodputs, mean, run_until, scheme, shares};

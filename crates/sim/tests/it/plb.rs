@@ -1,8 +1,5 @@
 //! PLB on a fabric: flows that ECMP has put on one link part.
 
-mod common;
-
-use common::{Acking, MSS, flow, run_until, scheme};
 use tresse_fabric::{Balancing, Fabric, Loss, Network, NonEct, PortConfig, Threshold};
 use tresse_sim::{FlowRecord, Manager, Paths, World};
 use tresse_transport::Plb;

@@ -10,9 +10,6 @@
 //! The rounds of a cycle are W/2, W/2 + 1, ..., W, where W/2 is rounded down. The round at W takes two
 //! round trips, for its segments are ACKed only when the hole is filled, but it is one round.
 
-mod common;
-
-use common::{Acking, Bottleneck, ENDLESS, GIGABIT, Net, acked, flow, mean, run_until, sample, scheme};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
 
 use crate::common::{

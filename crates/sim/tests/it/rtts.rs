@@ -1,8 +1,5 @@
 //! The RTTs that are recorded at every ACK.
 
-mod common;
-
-use common::{Acking, Bottleneck, GIGABIT, MSS, Net, flow, run_until, scheme};
 use tresse_fabric::Histogram;
 use tresse_sim::{FlowRecord, FlowSpec, World};
 use tresse_units::{MICROSECOND, SECOND};

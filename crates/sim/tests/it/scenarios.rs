@@ -22,11 +22,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use scenario::{Cast, Measured, Scenario};
 use tresse_controllers::{Controller, built_in, find};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Time};
 
 use crate::common::{Bottleneck, jain, mean};
+use scenario::{Cast, Measured, Scenario};
 
 const MEGABIT: u64 = 1_000_000;
 /// With `RTT` a BDP of 33 packets: that of XMP's 1 Gbit/s and 400 us, at a tenth of the packets.

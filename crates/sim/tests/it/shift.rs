@@ -9,9 +9,6 @@
 //! subflow no longer gives way in proportion to its rate: of the BDP + K packets of link 0 it may keep
 //! up to 2 beta, 8 here. (Its floor is 2.)
 
-mod common;
-
-use common::{Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, mean, run_until, scheme, shares};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
 
 use crate::common::{Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, mean, run_until, scheme, shares};

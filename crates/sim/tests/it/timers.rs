@@ -2,9 +2,6 @@
 //!
 //! At the rates here a byte takes a whole number of picoseconds, so that every time is exact.
 
-mod common;
-
-use common::{Acking, Bottleneck, GIGABIT, HEADER, MSS, Net, PACKET, flow, run_until, scheme};
 use tresse_fabric::Path;
 use tresse_sim::{FlowRecord, World};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Time};

@@ -24,9 +24,6 @@
 //!
 //! The link is full if w_0 >= B; eq. (1) is this with w_max = K + B.
 
-mod common;
-
-use common::{Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, mean, run_until, sample, scheme, shares};
 use tresse_transport::Echo;
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
 

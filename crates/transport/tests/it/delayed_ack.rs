@@ -1,9 +1,6 @@
 //! When the receiver sends an ACK (catalogue 0.2): for every second packet, at once while the subflow
 //! is young, on a gap, on a change of CE and on the last segment, and after 40 ms in any case.
 
-mod pipe;
-
-use pipe::{MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, config, data};
 use tresse_transport::{Acks, Config, DelayedAck, Echo, Receiver, Recovery, Wire};
 use tresse_units::NEVER;
 

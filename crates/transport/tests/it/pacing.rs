@@ -1,9 +1,6 @@
 //! Pacing and the size of bursts: Linux's `tcp_update_pacing_rate`, `tcp_tso_autosize` and
 //! `tcp_update_skb_after_send`, worked out by hand.
 
-mod pipe;
-
-use pipe::{MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, ack, config, poll, sender};
 use tresse_transport::{Config, Sender};
 use tresse_units::{NEVER, Time};
 

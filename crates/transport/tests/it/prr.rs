@@ -1,8 +1,5 @@
 //! Proportional rate reduction (RFC 6937): what goes out for each ACK of a recovery.
 
-mod pipe;
-
-use pipe::{Fate, MILLISECOND, Pipe, SECOND, config};
 use tresse_transport::{Config, Recovery, Reduction};
 use tresse_units::Time;
 

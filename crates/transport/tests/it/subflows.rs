@@ -1,8 +1,5 @@
 //! Subflows that come, go and rest, and data that is sent once more on another one.
 
-mod pipe;
-
-use pipe::{MILLISECOND, SECOND, ack, config, scheme, sender};
 use tresse_transport::{Config, Origin, Scheduler, Sender, Transmit, Wire};
 use tresse_units::Time;
 

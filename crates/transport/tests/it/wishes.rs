@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use tresse_controllers::{Controller, Scheme, State, load};
+use tresse_controllers::{ConfiguredController, Controller, State, load};
 use tresse_transport::{Config, Sender};
 
 use crate::pipe::{MILLISECOND, MSS, ack, config, poll};
@@ -13,7 +13,7 @@ fn hermit(subflows: usize) -> Sender {
     static LOADED: OnceLock<Controller> = OnceLock::new();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wishes/hermit.c");
     let controller = LOADED.get_or_init(|| load(&file).expect("it compiles")[0]);
-    let scheme = Arc::new(Scheme::new(*controller, []).expect("it has no parameters"));
+    let scheme = Arc::new(ConfiguredController::new(*controller, []).expect("it has no parameters"));
     let config = Config { initial_window: 5, ..config() };
     let mut sender = Sender::new(config, scheme, subflows, 1000 * u64::from(MSS));
     assert_eq!(poll(&mut sender, 0).len(), 5 * subflows);

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use Operation::{AllGather, AllToAll, Broadcast, ReduceScatter, RingAllReduce, TreeAllReduce};
 use proptest::prelude::*;
 use tresse_workload::{Collective, CollectiveError, GraphError, Operation, Start, shuffled, strided};
-
-use Operation::{AllGather, AllToAll, Broadcast, ReduceScatter, RingAllReduce, TreeAllReduce};
 
 use crate::ideal::{Ideal, Run};
 

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tresse_controllers::{Ack, CWND_LIMIT, Cause, Group, MAX_SUBFLOWS, SRTT_LEAST, SRTT_LIMIT, Scheme, find};
+use tresse_controllers::{
+    Ack, CWND_LIMIT, Cause, ConfiguredController, Group, MAX_SUBFLOWS, SRTT_LEAST, SRTT_LIMIT, find,
+};
 
 use super::meter::{fraction, increase};
 use super::{group, views};
@@ -30,7 +32,7 @@ fn balia(subflows: &[(u32, u32)]) -> Group {
 /// As the old MPTCP kernel cut.
 fn old_kernel(subflows: &[(u32, u32)]) -> Group {
     let controller = find("balia").expect("it is built in");
-    let scheme = Scheme::new(controller, [("integer_cut", 1)]).expect("in its range");
+    let scheme = ConfiguredController::new(controller, [("integer_cut", 1)]).expect("in its range");
     set(Group::new(Arc::new(scheme), subflows.len(), 10), subflows)
 }
 

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tresse_controllers::{Ack, Cause, Group, SRTT_LIMIT, Scheme, find};
+use tresse_controllers::{Ack, Cause, ConfiguredController, Group, SRTT_LIMIT, find};
 
 use super::group;
 use crate::host::{calls, config, events, make};
 
 fn bos(beta: u64) -> Group {
     let controller = find("bos").expect("it is built in");
-    let scheme = Scheme::new(controller, [("beta", beta)]).expect("in its range");
+    let scheme = ConfiguredController::new(controller, [("beta", beta)]).expect("in its range");
     Group::new(Arc::new(scheme), 1, 10)
 }
 

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use tresse_controllers::{Ack, CWND_LIMIT, Cause, Group, SRTT_LIMIT, Scheme, find};
+use tresse_controllers::{Ack, CWND_LIMIT, Cause, ConfiguredController, Group, SRTT_LIMIT, find};
 
 use super::group;
 use crate::readings::{cube, time_to_rise};
 
 fn cubic(settings: &[(&str, u64)], window: u32) -> Group {
     let controller = find("cubic").expect("it is built in");
-    let scheme = Scheme::new(controller, settings.iter().copied()).expect("in range");
+    let scheme = ConfiguredController::new(controller, settings.iter().copied()).expect("in range");
     Group::new(Arc::new(scheme), 1, window)
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tresse_controllers::{Ack, Cause, Group, Scheme, find};
+use tresse_controllers::{Ack, Cause, ConfiguredController, Group, find};
 
 use super::{group, group_with, views};
 use crate::host::config;
@@ -78,7 +78,7 @@ fn without_marks_alpha_fades_to_nothing() {
 #[test]
 fn alpha_fades_to_nothing_with_the_smallest_g() {
     let controller = find("dctcp").expect("it is built in");
-    let scheme = Scheme::new(controller, [("g_shift", 10)]).expect("in its range");
+    let scheme = ConfiguredController::new(controller, [("g_shift", 10)]).expect("in its range");
     let mut group = Group::new(Arc::new(scheme), 1, 100);
     // (1023/1024)^20000 of the largest window is less than a packet.
     for _ in 0..20_000 {

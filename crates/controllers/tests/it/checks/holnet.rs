@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use tresse_controllers::{Ack, CWND_LIMIT, Cause, Group, MAX_SUBFLOWS, SRTT_LEAST, SRTT_LIMIT, Scheme, find};
+use tresse_controllers::{
+    Ack, CWND_LIMIT, Cause, ConfiguredController, Group, MAX_SUBFLOWS, SRTT_LEAST, SRTT_LIMIT, find,
+};
 
 use super::views;
 use crate::host::{LONGEST_RTT, SHORTEST_RTT};
@@ -19,7 +21,7 @@ const LAST_DIGIT: f64 = 1.0 / (1u64 << 47) as f64;
 /// One subflow for each (window, RTT), in congestion avoidance.
 pub(super) fn avoiding(name: &str, settings: &[(&str, u64)], subflows: &[(u32, u32)]) -> Group {
     let controller = find(name).expect("it is built in");
-    let scheme = Scheme::new(controller, settings.iter().copied()).expect("in their ranges");
+    let scheme = ConfiguredController::new(controller, settings.iter().copied()).expect("in their ranges");
     let mut group = Group::new(Arc::new(scheme), subflows.len(), 10);
     for (i, &(window, rtt)) in subflows.iter().enumerate() {
         (group[i].cwnd, group[i].ssthresh, group[i].srtt) = (window, 1, rtt);

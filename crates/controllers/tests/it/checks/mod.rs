@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tresse_controllers::{Group, Scheme, State, built_in, find};
+use tresse_controllers::{ConfiguredController, Group, State, built_in, find};
 
 use crate::readings::View;
 
@@ -111,7 +111,8 @@ fn group(name: &str, count: usize, initial_window: u32) -> Group {
 /// The same with `settings` in place of some defaults.
 fn group_with(name: &str, settings: &[(&str, u64)], count: usize, initial_window: u32) -> Group {
     let controller = find(name).expect("it is built in");
-    let scheme = Scheme::new(controller, settings.iter().copied()).expect("values lie in their ranges");
+    let scheme =
+        ConfiguredController::new(controller, settings.iter().copied()).expect("values lie in their ranges");
     Group::new(Arc::new(scheme), count, initial_window)
 }
 

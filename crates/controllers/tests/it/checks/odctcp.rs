@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tresse_controllers::{Ack, Cause, Exception, Group, Scheme, find};
+use tresse_controllers::{Ack, Cause, ConfiguredController, Exception, Group, find};
 
 use super::group;
 
@@ -82,7 +82,7 @@ fn losses_and_local_drops_are_never_ignored() {
 #[test]
 fn the_average_starts_at_0() {
     let controller = find("odctcp").expect("it is built in");
-    let scheme = Scheme::new(controller, [("g_shift", 4)]).expect("in its range");
+    let scheme = ConfiguredController::new(controller, [("g_shift", 4)]).expect("in its range");
     let mut group = Group::new(Arc::new(scheme), 1, 1000);
     group[0].ssthresh = 2;
     for _ in 0..=10 {

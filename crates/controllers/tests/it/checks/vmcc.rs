@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tresse_controllers::{Ack, Cause, Group, Scheme, find};
+use tresse_controllers::{Ack, Cause, ConfiguredController, Group, find};
 
 use super::group;
 use crate::host::{Hook, calls, config, events, make, show};
@@ -50,7 +50,7 @@ proptest! {
 fn printed(alpha_start: u64) -> Group {
     let controller = find("vmcc").expect("it is built in");
     let settings = [("as_printed", 1), ("alpha_start", alpha_start)];
-    Group::new(Arc::new(Scheme::new(controller, settings).expect("in range")), 1, 1_000_000)
+    Group::new(Arc::new(ConfiguredController::new(controller, settings).expect("in range")), 1, 1_000_000)
 }
 
 fn ack(marked: u32, new_round: bool) -> Ack {

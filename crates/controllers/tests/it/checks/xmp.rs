@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use tresse_controllers::{
-    Ack, CWND_LIMIT, Cause, Group, INFINITE_SSTHRESH, MAX_SUBFLOWS, SRTT_LEAST, SRTT_LIMIT, Scheme, State,
-    find,
+    Ack, CWND_LIMIT, Cause, ConfiguredController, Group, INFINITE_SSTHRESH, MAX_SUBFLOWS, SRTT_LEAST,
+    SRTT_LIMIT, State, find,
 };
 
 use super::{group, views};
@@ -162,7 +162,8 @@ fn a_sibling_s_rate_is_that_of_its_last_round() {
 fn a_mark_cuts_by_one_in_beta() {
     let controller = find("xmp").expect("it is built in");
     for beta in [2, 3, 4, 5, 6, 64] {
-        let scheme = Scheme::new(controller, [("beta", u64::from(beta))]).expect("in its range");
+        let scheme =
+            ConfiguredController::new(controller, [("beta", u64::from(beta))]).expect("in its range");
         let mut group = Group::new(Arc::new(scheme), 1, 10);
         for window in 2..300 {
             (group[0].cwnd, group[0].ssthresh) = (window, 2);
@@ -249,7 +250,8 @@ fn slow_start_earns_no_delta() {
 fn the_slides_delta_is_the_share_of_the_rate() {
     const ROUNDS: u32 = 20_000;
     let controller = find("xmp").expect("it is built in");
-    let scheme = Arc::new(Scheme::new(controller, [("slides_delta", 1)]).expect("in its range"));
+    let scheme =
+        Arc::new(ConfiguredController::new(controller, [("slides_delta", 1)]).expect("in its range"));
     let sides = [(2, SRTT_LEAST), (10, 800), (10, 8000), (CWND_LIMIT - 1, SRTT_LEAST), (2, SRTT_LIMIT - 1)];
     for own in sides {
         for other in sides {
@@ -272,7 +274,9 @@ fn the_slides_delta_is_the_share_of_the_rate() {
 fn a_stalled_subflow_keeps_its_rate_unless_it_is_forgotten() {
     let controller = find("xmp").expect("it is built in");
     for (forget, expected) in [(0, 0.5), (1, 1.0)] {
-        let scheme = Arc::new(Scheme::new(controller, [("forget_stalled", forget)]).expect("in its range"));
+        let scheme = Arc::new(
+            ConfiguredController::new(controller, [("forget_stalled", forget)]).expect("in its range"),
+        );
         let mut group = Group::new(scheme, 2, 10);
         for i in 0..2 {
             (group[i].cwnd, group[i].ssthresh, group[i].srtt) = (10, 2, 800);

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use tresse_controllers::trace::{Script, Step, play};
-use tresse_controllers::{INFINITE_SSTHRESH, Scheme, find};
+use tresse_controllers::{ConfiguredController, INFINITE_SSTHRESH, find};
 
 mod coupled;
 mod language;
@@ -17,7 +17,7 @@ mod single;
 /// Plays `script` and compares with one line an event: event, subflow, cwnd, ssthresh, state.
 fn assert_trace(controller: &str, initial_window: u32, lines: &[(&str, &str)]) {
     let controller = find(controller).expect("it is built in");
-    let scheme = Arc::new(Scheme::new(controller, []).expect("defaults lie in their ranges"));
+    let scheme = Arc::new(ConfiguredController::new(controller, []).expect("defaults lie in their ranges"));
     let text: Vec<_> = lines.iter().map(|(event, _)| *event).collect();
     let script = Script::parse(&text.join("\n")).expect("the script is good");
     let steps = play(scheme, &script, initial_window);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tresse_controllers::{Scheme, find};
+use tresse_controllers::{ConfiguredController, find};
 use tresse_fabric::{LeafSpine, NonEct, Path, Probability, ShortestPaths, Threshold, Topology};
 use tresse_sim::{FlowSpec, World};
 use tresse_transport::{Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler};
@@ -65,7 +65,8 @@ pub fn alone(topology: &Topology, from: u32, to: u32, bytes: u64) -> World {
     let paths = ShortestPaths::new(topology);
     assert_eq!(paths.count(from, to), 1);
     let route = paths.path(from, to, 0);
-    let scheme = Arc::new(Scheme::new(find("reno").expect("built in"), []).expect("no settings"));
+    let scheme =
+        Arc::new(ConfiguredController::new(find("reno").expect("built in"), []).expect("no settings"));
     let mut world = World::new(&topology.ports(1), paths.longest());
     let path = Path { there: route.there, back: route.back };
     world.start(FlowSpec::on_paths(1, config, scheme, bytes, vec![path]));

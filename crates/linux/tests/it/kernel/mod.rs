@@ -4,7 +4,7 @@ mod refused;
 mod traces;
 mod verifier;
 
-use tresse_controllers::{Controller, Scheme, built_in, find};
+use tresse_controllers::{ConfiguredController, Controller, built_in, find};
 
 /// Whether the kernel can be asked here; prints what is missing if not.
 fn kernel_is_here() -> bool {
@@ -24,6 +24,6 @@ fn controllers() -> Vec<Controller> {
     built_in().into_iter().filter(|c| c.attachable() && c.alias_of().is_none()).collect()
 }
 
-fn scheme(controller: Controller) -> Scheme {
-    Scheme::new(controller, []).expect("defaults lie in their ranges")
+fn scheme(controller: Controller) -> ConfiguredController {
+    ConfiguredController::new(controller, []).expect("defaults lie in their ranges")
 }

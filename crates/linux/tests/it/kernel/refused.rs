@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use tempfile::TempDir;
-use tresse_controllers::{Scheme, load};
+use tresse_controllers::{ConfiguredController, load};
 use tresse_linux::Error;
 use tresse_linux::attach::{Default, attach};
 
 use super::kernel_is_here;
 
 /// A controller whose `grow` is `body`, in a file of its own.
-fn controller(folder: &TempDir, name: &str, signals: &str, body: &str) -> (PathBuf, Scheme) {
+fn controller(folder: &TempDir, name: &str, signals: &str, body: &str) -> (PathBuf, ConfiguredController) {
     let file = folder.path().join(format!("{name}.c"));
     let text = format!(
         "#include \"controller.h\"
@@ -24,7 +24,7 @@ CONTROLLER({name}, .title = \"a test\", .source = \"none\", .signals = {signals}
     );
     std::fs::write(&file, text).expect("a temporary file");
     let controllers = load(&file).expect("it compiles natively");
-    (file, Scheme::new(controllers[0], []).expect("it has no parameters"))
+    (file, ConfiguredController::new(controllers[0], []).expect("it has no parameters"))
 }
 
 fn refusal(name: &str, body: &str) -> String {

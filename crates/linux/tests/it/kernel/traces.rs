@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
-use tresse_controllers::Scheme;
+use tresse_controllers::ConfiguredController;
 use tresse_controllers::check::random_settings;
 use tresse_controllers::trace::{Event, Script, play};
 use tresse_linux::trace::Player;
@@ -64,7 +64,7 @@ fn script() -> impl Strategy<Value = (Script, u32)> {
 
 /// Plays `scripts` random scripts in both hosts; returns how many steps differed from the one before, so
 /// that the scripts are known to have moved something.
-fn compare(scheme: Scheme, scripts: u32) -> usize {
+fn compare(scheme: ConfiguredController, scripts: u32) -> usize {
     let name = scheme.controller().name();
     let mut player = Player::new(&scheme).expect("the verifier takes it");
     let scheme = Arc::new(scheme);
@@ -108,12 +108,13 @@ fn both_builds_agree_on_parameters() {
     on_two_threads(controllers(), |controller| {
         for p in controller.parameters() {
             for value in [p.range.min, p.range.max] {
-                let scheme = Scheme::new(controller, [(p.name, value)]).expect("it lies in the range");
+                let scheme =
+                    ConfiguredController::new(controller, [(p.name, value)]).expect("it lies in the range");
                 compare(scheme, SCRIPTS_AT_ENDS);
             }
         }
         for settings in random_settings(controller) {
-            let scheme = Scheme::new(controller, settings).expect("they lie in the ranges");
+            let scheme = ConfiguredController::new(controller, settings).expect("they lie in the ranges");
             compare(scheme, SCRIPTS_AT_ENDS);
         }
     });

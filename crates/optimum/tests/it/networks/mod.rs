@@ -1,8 +1,8 @@
 //! Small networks that the tests share.
 
-use tresse_controllers::{Scheme as Controllers, find};
+use tresse_controllers::{ConfiguredController, find};
 use tresse_optimum::claims::Subflows;
-use tresse_optimum::fluid::{self, Connection, Fluid, Link, Network, Path, Scheme, Signal, State};
+use tresse_optimum::fluid::{self, Connection, Fluid, Law, Link, Network, Path, Signal, State};
 
 pub const MBPS: u64 = 1_000_000;
 pub const MILLISECOND_PS: u64 = 1_000_000_000;
@@ -11,7 +11,7 @@ pub fn path(links: &[usize], rtt_ms: f64) -> Path {
     Path { links: links.to_vec(), rtt_ps: (rtt_ms * MILLISECOND_PS as f64) as u64, loss: 0.0 }
 }
 
-pub fn connection(scheme: Scheme, paths: Vec<Path>) -> Connection {
+pub fn connection(scheme: Law, paths: Vec<Path>) -> Connection {
     Connection { scheme, paths, min_window_pkts: 0.0, balancer: None }
 }
 
@@ -24,7 +24,7 @@ pub fn settle(network: Network) -> State {
 }
 
 /// One connection whose path i crosses only link i, which signals with `probabilities[i]`.
-pub fn alone(scheme: Scheme, signal: Signal, probabilities: &[f64], rtts_ms: &[f64]) -> State {
+pub fn alone(scheme: Law, signal: Signal, probabilities: &[f64], rtts_ms: &[f64]) -> State {
     let links = probabilities.iter().map(|p| Link::Random(*p)).collect();
     let paths = rtts_ms.iter().enumerate().map(|(i, rtt)| path(&[i], *rtt)).collect();
     settle(network(signal, links, vec![connection(scheme, paths)]))
@@ -35,13 +35,13 @@ pub fn near(ours: f64, expected: f64, relative: f64, what: &str) {
 }
 
 /// The fluid model of a built-in controller with `paths` subflows and its own defaults.
-pub fn named(name: &str, paths: usize) -> Scheme {
+pub fn named(name: &str, paths: usize) -> Law {
     of_controller(name, &[], paths).unwrap_or_else(|| panic!("{name} has no model"))
 }
 
 /// As [`named`], with values for some parameters; `None` if there is no model.
-pub fn of_controller(name: &str, set: &[(&str, u64)], paths: usize) -> Option<Scheme> {
-    let controllers = Controllers::new(find(name).unwrap(), set.iter().copied()).unwrap();
+pub fn of_controller(name: &str, set: &[(&str, u64)], paths: usize) -> Option<Law> {
+    let controllers = ConfiguredController::new(find(name).unwrap(), set.iter().copied()).unwrap();
     let subflows = Subflows { rtts: &vec![0.01; paths], packet: 12_000.0 };
     let ways = (0..paths).map(|i| path(&[i], 10.0)).collect();
     Some(fluid::connections(&controllers, subflows, ways, 0.0)?[0].scheme)

@@ -1,6 +1,6 @@
 //! What controllers claim, and that it is a problem that can be solved.
 
-use tresse_controllers::{Scheme, all, find};
+use tresse_controllers::{ConfiguredController, all, find};
 use tresse_optimum::claims::{Claim, Standing, Subflows, claim, claim_of};
 use tresse_optimum::problem::{Pooling, Problem};
 use tresse_optimum::solve::solve;
@@ -18,7 +18,7 @@ fn of(name: &str, set: &[(&str, u64)]) -> Claim {
 #[test]
 fn every_built_in_controller_has_an_entry() {
     for controller in all() {
-        let scheme = Scheme::new(controller, []).unwrap();
+        let scheme = ConfiguredController::new(controller, []).unwrap();
         let claim =
             claim(&scheme, SUBFLOWS).unwrap_or_else(|| panic!("{} is not in claims.rs", controller.name()));
         assert!(claim.standing == Standing::None || claim.objective.is_some(), "{}", controller.name());
@@ -31,7 +31,7 @@ fn every_built_in_controller_has_an_entry() {
 fn the_claimed_problems_can_be_solved() {
     // Beside a Reno on the second of two links.
     for controller in all() {
-        let scheme = Scheme::new(controller, []).unwrap();
+        let scheme = ConfiguredController::new(controller, []).unwrap();
         let Some(objective) = claim(&scheme, SUBFLOWS).unwrap().objective else { continue };
         let mut p = Problem::default();
         let links = [p.link("private", 100e6), p.link("shared", 1e9)];
@@ -47,7 +47,7 @@ fn the_claimed_problems_can_be_solved() {
 
 #[test]
 fn parameters_and_rtts_count() {
-    let xmp = Scheme::new(find("xmp").unwrap(), [("beta", 6)]).unwrap();
+    let xmp = ConfiguredController::new(find("xmp").unwrap(), [("beta", 6)]).unwrap();
     let objective = claim(&xmp, SUBFLOWS).unwrap().objective.unwrap();
     // XMP (6): s = β/T, T the least RTT; in bit/s.
     assert_eq!(objective.utility, Utility::Bos { scale: 6.0 * 12_000.0 / 200e-6 });

@@ -1,7 +1,8 @@
 //! A host that runs a path manager and holds it to what every path manager promises.
 
 use tresse_path_manager::{
-    Ack, Action, MAX_SUBFLOWS, Opening, Pair, PathChoice, PathManager, Priority, Scheme, Sent, find,
+    Ack, Action, ConfiguredManager, MAX_SUBFLOWS, Opening, Pair, PathChoice, PathManager, Priority, Sent,
+    find,
 };
 use tresse_units::{NEVER, Time, Value};
 
@@ -9,9 +10,9 @@ use tresse_units::{NEVER, Time, Value};
 pub const US: Time = 1_000_000;
 
 /// A scheme of the path manager `name`.
-pub fn scheme(name: &str, settings: &[(&str, Value)]) -> Scheme {
+pub fn scheme(name: &str, settings: &[(&str, Value)]) -> ConfiguredManager {
     let settings = settings.iter().map(|(name, value)| (*name, value.clone()));
-    Scheme::new(find(name).expect("it is declared"), settings).expect("the settings are valid")
+    ConfiguredManager::new(find(name).expect("it is declared"), settings).expect("the settings are valid")
 }
 
 /// A connection between hosts of two addresses each, with `paths` paths.
@@ -36,7 +37,7 @@ pub struct Host {
 }
 
 impl Host {
-    pub fn new(scheme: &Scheme, opening: &Opening, pair: &mut Pair) -> Self {
+    pub fn new(scheme: &ConfiguredManager, opening: &Opening, pair: &mut Pair) -> Self {
         let manager = scheme.open(opening, pair);
         let mut host = Self { manager, subflows: Vec::new(), log: Vec::new() };
         host.act(opening.now);
@@ -45,7 +46,7 @@ impl Host {
     }
 
     /// A host whose handshakes are all complete.
-    pub fn connected(scheme: &Scheme, opening: &Opening, pair: &mut Pair) -> Self {
+    pub fn connected(scheme: &ConfiguredManager, opening: &Opening, pair: &mut Pair) -> Self {
         let mut host = Self::new(scheme, opening, pair);
         let mut next = 0;
         while next < host.subflows.len() {

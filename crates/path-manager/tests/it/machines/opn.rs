@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use tresse_path_manager::{Action, HostPairs, LossRate, Pair, PathChoice, Priority, Scheme, Sent};
+use tresse_path_manager::{Action, ConfiguredManager, HostPairs, LossRate, Pair, PathChoice, Priority, Sent};
 use tresse_units::{NEVER, Time, Value};
 
 use super::common::{Host, US, ack, data, opening, scheme};
 
-fn opn(settings: &[(&str, Value)]) -> Scheme {
+fn opn(settings: &[(&str, Value)]) -> ConfiguredManager {
     scheme("opn", settings)
 }
 
@@ -24,7 +24,7 @@ fn ports(host: &Host) -> Vec<u16> {
 }
 
 /// A pair on which `lost` of 100 packets were lost in the first period, at the time returned.
-fn pair_with_loss(scheme: &Scheme, lost: u64) -> (Pair, Time) {
+fn pair_with_loss(scheme: &ConfiguredManager, lost: u64) -> (Pair, Time) {
     let mut pair = Pair::default();
     let mut host = Host::connected(scheme, &opening(0, 20, 1), &mut pair);
     host.send(1, &mut pair, Sent { retransmissions: lost, ..data(0, 100) });

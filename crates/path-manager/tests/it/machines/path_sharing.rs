@@ -1,12 +1,12 @@
 //! Algorithm 2 of vMCC: cases by hand, and a naive reading of it over random scripts.
 
 use proptest::prelude::*;
-use tresse_path_manager::{Ack, Action, Pair, Scheme};
+use tresse_path_manager::{Ack, Action, ConfiguredManager, Pair};
 use tresse_units::Value;
 
 use super::common::{Host, US, opening, scheme};
 
-fn detection(subflows: u64, settings: &[(&str, Value)]) -> Scheme {
+fn detection(subflows: u64, settings: &[(&str, Value)]) -> ConfiguredManager {
     let mut all = vec![("subflows", Value::Whole(subflows)), ("by", Value::Choice("port".to_owned()))];
     all.extend_from_slice(settings);
     scheme("path-sharing", &all)
@@ -17,7 +17,7 @@ fn closes(word: &str) -> (&'static str, Value) {
 }
 
 /// Plays (subflow, marked ACKs, srtt in us) and returns the subflows that are closed.
-fn closed(scheme: &Scheme, script: &[(usize, u64, u64)]) -> Vec<usize> {
+fn closed(scheme: &ConfiguredManager, script: &[(usize, u64, u64)]) -> Vec<usize> {
     let mut pair = Pair::default();
     let mut host = Host::connected(scheme, &opening(0, 1, 0), &mut pair);
     for (now, &(subflow, marked, srtt_us)) in (1..).zip(script) {

@@ -1,7 +1,7 @@
 //! What every path manager promises, over random scripts; `Host` checks most of it after every call.
 
 use proptest::prelude::*;
-use tresse_path_manager::{Ack, Action, Opening, Pair, PathChoice, Priority, Scheme, Sent, all};
+use tresse_path_manager::{Ack, Action, ConfiguredManager, Opening, Pair, PathChoice, Priority, Sent, all};
 use tresse_units::{NEVER, Range, Time, Value, Whole};
 
 use super::common::{Host, US};
@@ -30,7 +30,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// A path manager with values at the ends of their ranges, or their defaults.
-fn any_scheme() -> impl Strategy<Value = Scheme> {
+fn any_scheme() -> impl Strategy<Value = ConfiguredManager> {
     (0..all().len(), prop::collection::vec(0u8..4, 8)).prop_map(|(which, picks)| {
         let declaration = &all()[which];
         let mut settings = vec![];
@@ -46,7 +46,7 @@ fn any_scheme() -> impl Strategy<Value = Scheme> {
             };
             settings.push((p.name, value));
         }
-        Scheme::new(declaration, settings).expect("the values are in their ranges")
+        ConfiguredManager::new(declaration, settings).expect("the values are in their ranges")
     })
 }
 
@@ -60,7 +60,7 @@ const SECOND: Time = 1_000_000 * US;
 
 type Script = Vec<(Time, Step)>;
 
-fn play(scheme: &Scheme, opening: &Opening, script: &Script) -> Vec<(Time, Action)> {
+fn play(scheme: &ConfiguredManager, opening: &Opening, script: &Script) -> Vec<(Time, Action)> {
     let mut pair = Pair::default();
     let mut host = Host::new(scheme, opening, &mut pair);
     let mut now = opening.now;

@@ -10,8 +10,7 @@ mod verdicts;
 mod written_once;
 
 use serde_json::{Value, json};
-use tresse_lab::ClaimResult;
-use tresse_lab::Finished;
+use tresse_lab::{ClaimResult, Finished};
 use tresse_reproduction::Comparison;
 
 /// Two schemes of several numbers of subflows and one of one, two patterns.

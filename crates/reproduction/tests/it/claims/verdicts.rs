@@ -3,7 +3,6 @@
 use serde_json::json;
 use tresse_experiment::FormName;
 use tresse_experiment::keys::claims::Verdict::{self, DoesNotHold, Holds, Inconclusive};
-
 use tresse_reproduction::comparison;
 
 use super::{case, claim, measured, run_json};

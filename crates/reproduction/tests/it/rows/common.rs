@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use tresse_experiment::keys::Experiment;
-use tresse_experiment::plan::bound_scheme::Carrier;
+use tresse_experiment::plan::bound_scheme::BoundScheme;
 use tresse_experiment::plan::network::Routing;
 use tresse_experiment::plan::parts::Part;
 use tresse_experiment::{Case, Loaded, Plan, Profile, Source, find, load, resolve};
@@ -91,7 +91,7 @@ impl Row {
     }
 
     /// What carries the flows of this scheme in any case.
-    pub fn carrier(&self, scheme: &str) -> &Carrier {
+    pub fn carrier(&self, scheme: &str) -> &BoundScheme {
         let mut all = self.plan.cases.iter().flat_map(|c| &c.carriers);
         all.find(|c| c.scheme == scheme).unwrap_or_else(|| panic!("no carrier {scheme}"))
     }

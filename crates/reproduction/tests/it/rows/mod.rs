@@ -8,7 +8,6 @@ mod list;
 mod opn;
 mod opn_load;
 mod rates;
-
 mod thesis;
 mod tiny;
 mod vmcc;
@@ -17,9 +16,10 @@ mod xmp_tree;
 
 use std::collections::BTreeSet;
 
+use tresse_experiment::{Case, Profile};
+
 use common::{Row, files, full, source};
 use list::ROWS;
-use tresse_experiment::{Case, Profile};
 
 /// The catalogue counts 58: XMP 11, OPN 13, KH 8, THESIS 18, VMCC 8.
 #[test]

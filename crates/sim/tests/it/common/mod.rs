@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use tresse_controllers::{Scheme, find};
+use tresse_controllers::{ConfiguredController, find};
 use tresse_fabric::{Loss, NonEct, Path, PortConfig, Threshold};
 use tresse_sim::{FlowRecord, FlowSpec, Step, World};
 use tresse_transport::{Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler};
@@ -125,13 +125,15 @@ pub enum Acking {
 }
 
 /// A controller by its name, with settings.
-pub fn scheme(name: &str, settings: &[(&str, u64)]) -> Arc<Scheme> {
+pub fn scheme(name: &str, settings: &[(&str, u64)]) -> Arc<ConfiguredController> {
     let controller = find(name).unwrap_or_else(|| panic!("no controller {name}"));
-    Arc::new(Scheme::new(controller, settings.iter().copied()).expect("settings of the controller"))
+    Arc::new(
+        ConfiguredController::new(controller, settings.iter().copied()).expect("settings of the controller"),
+    )
 }
 
 /// The transport of XMP's ns-3 experiments for this scheme (catalogue D1-D6).
-pub fn transport(scheme: &Scheme, acks: Acking) -> Config {
+pub fn transport(scheme: &ConfiguredController, acks: Acking) -> Config {
     let controller = scheme.controller();
     let (every, quick) = match acks {
         Acking::Each => (1, 0),
@@ -166,7 +168,13 @@ pub fn transport(scheme: &Scheme, acks: Acking) -> Config {
 }
 
 /// A connection with a subflow for each path.
-pub fn flow(id: u64, scheme: &Arc<Scheme>, acks: Acking, bytes: u64, paths: Vec<Path>) -> FlowSpec {
+pub fn flow(
+    id: u64,
+    scheme: &Arc<ConfiguredController>,
+    acks: Acking,
+    bytes: u64,
+    paths: Vec<Path>,
+) -> FlowSpec {
     FlowSpec::on_paths(id, transport(scheme, acks), scheme.clone(), bytes, paths)
 }
 

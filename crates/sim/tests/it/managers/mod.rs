@@ -6,14 +6,14 @@
 mod chaos;
 mod network;
 
-use chaos::chaos;
-use network::{Drawn, HOSTS, Ports, leaf_spine, path};
-use tresse_path_manager::{Scheme, find};
+use tresse_path_manager::{ConfiguredManager, find};
 use tresse_sim::{FlowRecord, FlowSpec, Manager, Packets, Paths, Step, World};
 use tresse_transport::{Gro, Plb, Recovery, Reduction, Scheduler};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Stream, Time, Value};
 
 use crate::common::{Acking, MSS, flow, scheme};
+use chaos::chaos;
+use network::{Drawn, HOSTS, Ports, leaf_spine, path};
 
 const CONTROLLERS: [&str; 6] = ["reno", "dctcp", "lia", "xmp", "amp", "holnet_uta"];
 
@@ -28,7 +28,9 @@ fn check(world: &World) {
 fn manager(random: &mut Stream, spray: bool) -> Manager {
     let built_in = |name: &str, settings: &[(&str, Value)]| {
         let declaration = find(name).expect("a path manager");
-        Manager::from(Scheme::new(declaration, settings.iter().cloned()).expect("settings that it has"))
+        Manager::from(
+            ConfiguredManager::new(declaration, settings.iter().cloned()).expect("settings that it has"),
+        )
     };
     let word = |w: &str| Value::Choice(w.to_owned());
     match random.below(7) {

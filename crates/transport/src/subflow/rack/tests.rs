@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tresse_controllers::{Group, INFINITE_SSTHRESH, Scheme, State, find};
+use tresse_controllers::{ConfiguredController, Group, INFINITE_SSTHRESH, State, find};
 
 use tresse_units::Time;
 
@@ -44,7 +44,7 @@ fn config() -> Config {
 
 fn group() -> Group {
     let reno = find("reno").expect("it is built in");
-    Group::new(Arc::new(Scheme::new(reno, []).expect("it has defaults")), 1, 1000)
+    Group::new(Arc::new(ConfiguredController::new(reno, []).expect("it has defaults")), 1, 1000)
 }
 
 fn ack(seq: u32, stamp: Time, blocks: &[Block]) -> Wire {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tresse_controllers::{Scheme, State, find};
+use tresse_controllers::{ConfiguredController, State, find};
 use tresse_transport::{
     Config, DelayedAck, Echo, Gro, Receiver, Recovery, Reduction, Scheduler, Sender, Wire,
 };
@@ -48,9 +48,9 @@ pub fn config() -> Config {
 }
 
 /// A built-in controller with its defaults.
-pub fn scheme(name: &str) -> Arc<Scheme> {
+pub fn scheme(name: &str) -> Arc<ConfiguredController> {
     let controller = find(name).expect("it is built in");
-    Arc::new(Scheme::new(controller, []).expect("defaults lie in their ranges"))
+    Arc::new(ConfiguredController::new(controller, []).expect("defaults lie in their ranges"))
 }
 
 /// A sender of `segments` full segments on `subflows` subflows.
@@ -150,7 +150,7 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    pub fn new(config: Config, scheme: &Arc<Scheme>, links: &[Link], bytes: u64) -> Self {
+    pub fn new(config: Config, scheme: &Arc<ConfiguredController>, links: &[Link], bytes: u64) -> Self {
         Self {
             sender: Sender::new(config, scheme.clone(), links.len(), bytes),
             receiver: Receiver::new(config, links.len(), bytes),

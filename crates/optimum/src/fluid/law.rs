@@ -5,7 +5,7 @@
 /// w is a subflow's window in packets, T its RTT, y the rate of the connection, sums run over its paths.
 /// "Increase" is per ACKed packet, "cut" per signal that is answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Scheme {
+pub enum Law {
     /// Reno on each path by itself: increase 1/w, cut w/2.
     Reno,
     /// RFC 6356: increase min(max(w/T^2) / y^2, 1/w), cut w/2.
@@ -100,7 +100,7 @@ impl RateBounds {
     pub const NONE: Self = Self { min_bps: 0.0, max_bps: f64::INFINITY, r_max: 3.0, r_min: 0.1 };
 }
 
-impl Scheme {
+impl Law {
     /// What is wrong with the parameters, if anything.
     pub(super) fn fault(&self) -> Option<&'static str> {
         let positive = |value: f64| value > 0.0 && value.is_finite();
