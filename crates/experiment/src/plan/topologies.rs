@@ -9,7 +9,7 @@ use tresse_units::{Duration, Rate};
 
 use crate::diagnostic::{Wrong, wrong};
 use crate::keys::bounds::{LONGEST, RATES};
-use crate::keys::fabric::{Fabric, Layered, NonEct, Topology as Shape};
+use crate::keys::fabric::{Fabric, Layered, Topology as Shape};
 use crate::keys::link_events::ChangeKey;
 use crate::plan::single_links::nodes;
 use crate::plan::topology_keys::{needed, within};

@@ -5,7 +5,9 @@
 
 use std::ops::Range;
 
-use common::{Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, goodputs, jain, mean, run_until, scheme};
+use crate::common::{
+    Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, goodputs, jain, mean, run_until, scheme,
+};
 use tresse_sim::FlowSpec;
 use tresse_units::{MICROSECOND, MILLISECOND, Time};
 

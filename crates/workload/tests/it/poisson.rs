@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use common::{drive, random};
+use crate::common::{drive, random};
 use tresse_units::Time;
 use tresse_workload::{
     Action, Beyond, Limit, Pairs, Poisson, PoissonConfig, Size, Source, Span, Start, distributions,
