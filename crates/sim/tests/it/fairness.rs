@@ -5,9 +5,6 @@
 
 use std::ops::Range;
 
-use crate::common::{
-    Acking, Bottleneck, ENDLESS, GIGABIT, Net, flow, goodputs, jain, mean, run_until, scheme,
-};
 use tresse_sim::FlowSpec;
 use tresse_units::{MICROSECOND, MILLISECOND, Time};
 
