@@ -1,7 +1,7 @@
 //! The controllers in a stock Linux kernel, as eBPF.
 //!
-//! [`attach`] registers a controller as a TCP congestion control that outlives the process,
-//! [`status`] shows it at work, [`detach`] takes it back; [`doctor`] says what the machine can do.
+//! [`attach()`] registers a controller as a TCP congestion control that outlives the process,
+//! [`status()`] shows it at work, [`detach()`] takes it back; [`doctor`] says what the machine can do.
 //! [`check`] and [`trace`] put a controller's eBPF build to the test without attaching it, and
 //! [`mark`] sets ECN marks where no queue does.
 //!
