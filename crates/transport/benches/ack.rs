@@ -1,0 +1,82 @@
+//! An ACK: a sender and its controllers handle it, and the segment for which it makes room is sent.
+
+use std::collections::VecDeque;
+use std::hint::black_box;
+use std::sync::Arc;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use tresse_controllers::{Scheme, find};
+use tresse_transport::{Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler, Sender, Wire};
+use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
+
+const MSS: u32 = 1460;
+/// As many segments a subflow are in flight at most.
+const WINDOW: u32 = 64;
+
+fn config() -> Config {
+    Config {
+        mss: MSS,
+        header: 40,
+        ack: 40,
+        handshake: false,
+        stale_after: 0,
+        initial_window: WINDOW,
+        rto_min: 200 * MILLISECOND,
+        rto_initial: SECOND,
+        rto_max: 60 * SECOND,
+        recovery: Recovery::NewReno,
+        reduction: Reduction::Immediate,
+        floor: None,
+        grow_in_cwr: false,
+        ect_acks: false,
+        receive_window: 1 << 20,
+        scheduler: Scheduler::LowestRtt,
+        ecn: true,
+        echo: Echo::Dctcp,
+        timer_slack: 0,
+        pacing: false,
+        tso: 44,
+        plb: None,
+        delayed_ack: DelayedAck { every: 1, timer: 40 * MILLISECOND, quick: 0, quick_again: false },
+        gro: Gro::OFF,
+    }
+}
+
+fn ack(c: &mut Criterion) {
+    let mut group = c.benchmark_group("ack");
+    group.throughput(Throughput::Elements(1));
+    for (name, subflows) in [("reno", 1), ("dctcp", 1), ("bos", 1), ("xmp", 2), ("olia", 8)] {
+        let scheme = Arc::new(Scheme::new(find(name).expect("built in"), []).expect("its defaults"));
+        let mut sender = Sender::new(config(), scheme, subflows, u64::MAX >> 24);
+        let mut now = 0;
+        let mut sent = VecDeque::new();
+        while let Some(t) = sender.poll_transmit(now) {
+            sent.push_back((t, now));
+        }
+        group.bench_function(format!("{name}, {subflows} subflows"), |b| {
+            b.iter(|| {
+                now += MICROSECOND;
+                let (t, stamp) = sent.pop_front().expect("something is in flight");
+                // Every 32nd is marked, so that windows do not grow for ever.
+                let wire = Wire {
+                    subflow: 0,
+                    seq: t.seq + 1,
+                    dsn: t.dsn + 1,
+                    flags: Wire::ACK,
+                    ce: u8::from(t.seq % 32 == 0),
+                    block_count: 0,
+                    stamp,
+                    blocks: Default::default(),
+                };
+                sender.handle_ack(now, t.subflow, black_box(&wire));
+                while let Some(t) = sender.poll_transmit(now) {
+                    sent.push_back((t, now));
+                }
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, ack);
+criterion_main!(benches);
