@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use tresse_controllers::{Scheme, find};
+use tresse_controllers::{ConfiguredController, find};
 use tresse_transport::{Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler, Sender, Wire};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
 
@@ -46,7 +46,8 @@ fn ack(c: &mut Criterion) {
     let mut group = c.benchmark_group("ack");
     group.throughput(Throughput::Elements(1));
     for (name, subflows) in [("reno", 1), ("dctcp", 1), ("bos", 1), ("xmp", 2), ("olia", 8)] {
-        let scheme = Arc::new(Scheme::new(find(name).expect("built in"), []).expect("its defaults"));
+        let scheme =
+            Arc::new(ConfiguredController::new(find(name).expect("built in"), []).expect("its defaults"));
         let mut sender = Sender::new(config(), scheme, subflows, u64::MAX >> 24);
         let mut now = 0;
         let mut sent = VecDeque::new();

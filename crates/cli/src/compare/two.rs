@@ -6,8 +6,6 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 use tresse_experiment::keys::claims::Verdict;
-use tresse_lab::record::metric::Metric;
-use tresse_lab::record::report::Report;
 use tresse_lab::{CaseResult, Finished, Metrics, Status};
 use tresse_reproduction::metric_display;
 

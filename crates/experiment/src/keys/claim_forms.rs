@@ -8,13 +8,39 @@ use crate::keys::claims::{Claim, Jumps, Order, Selector, Selectors};
 #[derive(Debug)]
 pub enum Form<'a> {
     /// What `by` makes of the left and each of the right ones is within the bounds.
-    Against { left: &'a Selector, right: &'a [Selector], by: Compare, bounds: Bounds },
+    Against {
+        /// The one side.
+        left: &'a Selector,
+        /// What it is compared with; at least one.
+        right: &'a [Selector],
+        /// How.
+        by: Compare,
+        /// What the value has to keep to.
+        bounds: Bounds,
+    },
     /// The metric of each is within the bounds.
-    Within { of: &'a [Selector], bounds: Bounds },
+    Within {
+        /// These; at least one.
+        of: &'a [Selector],
+        /// What the metric has to keep to.
+        bounds: Bounds,
+    },
     /// The metric goes that way from each to the next, but for a share of it.
-    Order { of: &'a [Selector], order: Order, slack: f64 },
+    Order {
+        /// These, in this order; at least two.
+        of: &'a [Selector],
+        /// Whether it rises or falls.
+        order: Order,
+        /// The share of the greater of two by which it may go the other way, from 0 to less than 1.
+        slack: f64,
+    },
     /// The completion times of the jobs of each have two jumps.
-    Jumps { of: &'a [Selector], jumps: &'a Jumps },
+    Jumps {
+        /// These; at least one.
+        of: &'a [Selector],
+        /// Where the jumps are to be.
+        jumps: &'a Jumps,
+    },
 }
 
 /// The name of a form.
