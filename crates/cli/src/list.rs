@@ -86,7 +86,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
             declared_parts(parts.map(|d| ([d.name, d.title, d.source], d.parameters)))
         }
         Kind::LoadBalancers => {
-            let parts = balancers::all().iter();
+            let parts = tresse_fabric::balancers::all().iter();
             declared_parts(parts.map(|d| ([d.name, d.title, d.source], d.parameters)))
         }
         Kind::Distributions => sizes(),

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use tresse_controllers::{self as controllers, Signal};
+use tresse_fabric::balancers::Declaration;
 use tresse_fabric::{FlagConfig, Topology};
 use tresse_path_manager::Config as Managers;
 use tresse_sim::Manager;
 use tresse_transport as transport;
 
-use crate::balancers::Declaration;
 use crate::error::{LabError, did_you_mean};
 use crate::load::Loaded;
 use crate::manager_keys::PathManager;

@@ -1,11 +1,11 @@
 //! From `[fabric]` to a network: who chooses the ways of packets on its topology.
 
+use tresse_fabric::balancers::{self, Declaration};
 use tresse_fabric::{
     Balancing, FatTree, Feedback, FixedPaths, FlagConfig, ShortestPaths, Spread, Threshold, Topology,
     VirtualHosts,
 };
 
-use crate::balancers::{self, Declaration};
 use crate::changes::ChangeKey;
 use crate::experiment::{Distinct, Fabric, FlagFeedback, Flags, Topology as Shape};
 use crate::routing_keys::{Choice, RoutingKey};

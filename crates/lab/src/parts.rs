@@ -125,7 +125,7 @@ pub fn list(kind: Kind) -> Vec<Entry> {
     match kind {
         Kind::Controllers => controllers::all().iter().map(catalogue::entry).collect(),
         Kind::PathManagers => path_manager::all().iter().map(managers::entry).collect(),
-        Kind::LoadBalancers => balancers::all().iter().map(balancers::entry).collect(),
+        Kind::LoadBalancers => tresse_fabric::balancers::all().iter().map(balancers::entry).collect(),
         Kind::Experiments => papers::entries().into_iter().map(|p| p.entry).collect(),
         Kind::Distributions => distributions::entries().into_iter().map(|d| d.entry).collect(),
         _ => pages(kind),
@@ -173,7 +173,7 @@ pub fn explain(name: &str) -> Option<String> {
 pub fn names() -> Vec<String> {
     let controllers = controllers::all().into_iter().map(|c| c.name().to_owned());
     let managers = path_manager::all().iter().map(|d| d.name.to_owned());
-    let balancers = balancers::all().iter().map(|d| d.name.to_owned());
+    let balancers = tresse_fabric::balancers::all().iter().map(|d| d.name.to_owned());
     let pages = PAGES.iter().map(|p| p.name.to_owned());
     let presets = presets::ALL.iter().map(|p| p.name.to_owned());
     let files = tresse_workload::distributions::all().iter().map(|d| d.name.to_owned());

@@ -365,8 +365,8 @@ impl Plb {
             Self::Switch(Switch::On) => &BTreeMap::new(),
             Self::Parameters(settings) => settings,
         };
-        let declaration = balancers::find("plb").expect("it is declared");
-        let values = declaration.values(settings).map_err(|(_, e)| e)?;
+        let declaration = tresse_fabric::balancers::find("plb").expect("it is declared");
+        let values = balancers::values(declaration, settings).map_err(|(_, e)| e)?;
         let whole = |name| values.whole(name) as u32;
         Ok(Some(transport::Plb {
             cong_thresh: whole("cong_thresh"),

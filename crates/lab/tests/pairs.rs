@@ -1,6 +1,6 @@
 //! Each pair of parts that makes no sense is refused with a reason, and nothing else is.
 
-use tresse_lab::balancers::{Follows, find};
+use tresse_fabric::balancers::{Follows, find};
 use tresse_lab::pairs::{Part, Parts, check};
 use tresse_path_manager::{Config, Scheme};
 use tresse_units::Value;
