@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::ValueEnum;
 use tresse_controllers as controllers;
-use tresse_experiment::keys::balancers;
+use tresse_fabric::balancers;
 use tresse_path_manager as path_manager;
 use tresse_units::Parameter;
 
@@ -86,7 +86,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
             declared_parts(parts.map(|d| ([d.name, d.title, d.source], d.parameters)))
         }
         Kind::LoadBalancers => {
-            let parts = balancers::all().iter();
+            let parts = tresse_fabric::balancers::all().iter();
             declared_parts(parts.map(|d| ([d.name, d.title, d.source], d.parameters)))
         }
         Kind::Distributions => sizes(),

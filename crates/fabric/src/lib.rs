@@ -8,6 +8,7 @@
 //! packet will leave, so only its arrival at the next node is an event.
 
 mod balance;
+pub mod balancers;
 mod bisection;
 mod entity;
 mod fabric;

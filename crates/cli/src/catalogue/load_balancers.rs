@@ -1,6 +1,6 @@
 //! The load balancers as lists and pages show them: what they declare, and a page of docs/explain for each.
 
-use tresse_experiment::keys::balancers::{Declaration, all, find};
+use tresse_fabric::balancers::{Declaration, all, find};
 
 use crate::catalogue::Entry;
 use crate::catalogue::declared::{self, DeclaredEntry};

@@ -11,9 +11,9 @@ pub mod load_balancers;
 pub mod path_managers;
 
 use serde::Serialize;
-use tresse_experiment::keys::balancers;
 use tresse_experiment::plan::presets;
 use tresse_experiment::read::built_in;
+use tresse_fabric::balancers;
 use tresse_lab::store;
 
 /// A kind of part, as `tresse list` takes it.

@@ -1,8 +1,27 @@
 //! The values that an experiment file gives to declared parameters.
 
-use tresse_units::{Bytes, Duration, MICROSECOND, Parameter, Range, SECOND, Value};
+use std::collections::BTreeMap;
+
+use tresse_units::{Bytes, Duration, MICROSECOND, Parameter, Range, SECOND, Value, Values};
 
 use crate::diagnostic::did_you_mean;
+
+/// The defaults of the parameters of `owner`, and `settings` of an experiment file in their place.
+///
+/// # Errors
+/// A parameter that it does not have, or a value that the parameter cannot have: its name, and what is wrong.
+pub fn values<'a>(
+    owner: &'static str,
+    parameters: &'static [Parameter],
+    settings: &'a BTreeMap<String, toml::Value>,
+) -> Result<Values, (&'a str, String)> {
+    let mut read = Vec::new();
+    for (name, value) in settings {
+        let value = setting(owner, parameters.iter(), name, value).map_err(|e| (name.as_str(), e))?;
+        read.push((name.as_str(), value));
+    }
+    Ok(Values::new(owner, parameters, read).expect("each was looked at"))
+}
 
 /// The value of `owner`'s parameter `name`, in its unit, as it stands in an experiment file.
 ///

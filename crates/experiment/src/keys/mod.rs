@@ -1,7 +1,6 @@
 //! What an experiment file says: fabric, transport, schemes, workloads, what to measure, what was
 //! published.
 
-pub mod balancers;
 pub mod bounds;
 pub mod claim_forms;
 mod claim_schema;

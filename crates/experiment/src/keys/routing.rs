@@ -8,10 +8,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
+use tresse_fabric::balancers::{self, Follows};
 use tresse_fabric::{Balancing, FlagConfig};
 
 use crate::diagnostic::did_you_mean;
-use crate::keys::balancers::{self, Follows};
+use crate::keys::declared;
 
 /// What decides which way packets take, with values for some of its parameters
 /// (`tresse list load-balancers`).
@@ -55,7 +56,7 @@ impl RoutingKey {
                 format!("{0} is the hosts' part: routing = \"ecmp\", and `{0}` in [transport]", self.name);
             return Err((NAME, message));
         }
-        let values = declaration.values(&self.parameters)?;
+        let values = declared::values(declaration.name, declaration.parameters, &self.parameters)?;
         Ok(match (declaration.name, declaration.balancing(&values)) {
             (_, Some(balancing)) => Choice::Nodes(balancing, declaration.flags(&values)),
             ("two-level", None) => Choice::TwoLevel,

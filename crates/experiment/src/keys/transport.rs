@@ -9,8 +9,8 @@ use tresse_transport as transport;
 use tresse_transport::{Config, DelayedAck, Echo, Gro};
 use tresse_units::{Bytes, Duration, MICROSECOND, MILLISECOND, Packets, SECOND};
 
-use crate::keys::balancers;
 use crate::keys::bounds::LONGEST;
+use crate::keys::declared;
 
 /// A transport. In `[transport]` it is that of all schemes: a profile gives every key a value; without one,
 /// the keys from `mss` to `quick_acks` have to be there, and what the others describe is not simulated. In a
@@ -365,8 +365,8 @@ impl Plb {
             Self::Switch(Switch::On) => &BTreeMap::new(),
             Self::Parameters(settings) => settings,
         };
-        let declaration = balancers::find("plb").expect("it is declared");
-        let values = declaration.values(settings).map_err(|(_, e)| e)?;
+        let declaration = tresse_fabric::balancers::find("plb").expect("it is declared");
+        let values = declared::values(declaration.name, declaration.parameters, settings).map_err(|(_, e)| e)?;
         let whole = |name| values.whole(name) as u32;
         Ok(Some(transport::Plb {
             cong_thresh: whole("cong_thresh"),

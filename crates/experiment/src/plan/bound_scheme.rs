@@ -6,12 +6,12 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use tresse_controllers as controllers;
 use tresse_controllers::Signal;
+use tresse_fabric::balancers::Declaration;
 use tresse_fabric::{FlagConfig, Topology};
 use tresse_path_manager::{self as path_manager, Config as Managers};
 use tresse_transport as transport;
 
 use crate::diagnostic::{LabError, Wrong, did_you_mean};
-use crate::keys::balancers::Declaration;
 use crate::keys::path_manager::PathManager;
 use crate::keys::scheme::{Echo, Scheme};
 use crate::plan::compatibility::{self, Combination, Culprit};

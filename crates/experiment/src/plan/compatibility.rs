@@ -1,8 +1,7 @@
 //! Which parts of an experiment make no sense together, and why. Every other combination runs.
 
+use tresse_fabric::balancers::{Declaration, Follows};
 use tresse_path_manager::{By, Config};
-
-use crate::keys::balancers::{Declaration, Follows};
 
 /// What an experiment combines, as far as one part can make another senseless.
 #[derive(Debug, Clone, Copy)]

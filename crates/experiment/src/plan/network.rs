@@ -1,12 +1,12 @@
 //! From `[fabric]` to a network: who chooses the ways of packets on its topology.
 
+use tresse_fabric::balancers::{self, Declaration};
 use tresse_fabric::{
     Balancing, FatTree, Feedback, FixedPaths, FlagConfig, ShortestPaths, Spread, Threshold, Topology,
     VirtualHosts,
 };
 
 use crate::diagnostic::{LabError, Wrong, wrong};
-use crate::keys::balancers::{self, Declaration};
 use crate::keys::fabric::{Distinct, Fabric, FlagFeedback, Flags, Topology as Shape};
 use crate::keys::link_events::ChangeKey;
 use crate::keys::routing::{Choice, RoutingKey};

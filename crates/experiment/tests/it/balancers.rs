@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tresse_experiment::keys::balancers::{Declaration, Follows, all, find};
+use tresse_experiment::keys::declared;
+use tresse_fabric::balancers::{Declaration, Follows, all, find};
 use tresse_fabric::{Balancing, Feedback, FlagConfig, HolnetConfig};
-use tresse_units::MICROSECOND;
+use tresse_units::{MICROSECOND, Values};
 
 fn balancer(name: &str) -> &'static Declaration {
     find(name).unwrap_or_else(|| panic!("{name} is declared"))
@@ -12,6 +13,13 @@ fn balancer(name: &str) -> &'static Declaration {
 
 fn settings(text: &str) -> BTreeMap<String, toml::Value> {
     toml::from_str(text).expect("a TOML table")
+}
+
+fn read<'a>(
+    of: &Declaration,
+    settings: &'a BTreeMap<String, toml::Value>,
+) -> Result<Values, (&'a str, String)> {
+    declared::values(of.name, of.parameters, settings)
 }
 
 #[test]
@@ -31,7 +39,7 @@ fn names_are_distinct_and_defaults_are_allowed() {
 #[test]
 fn settings_take_the_place_of_defaults() {
     let drill = balancer("drill");
-    let values = drill.values(&settings("memory = 3")).expect("3 is allowed");
+    let values = read(drill, &settings("memory = 3")).expect("3 is allowed");
     assert_eq!((values.whole("samples"), values.whole("memory")), (2, 3));
     assert_eq!(drill.balancing(&values), Some(Balancing::Drill { samples: 2, memory: 3 }));
     assert_eq!(drill.flags(&values), None);
@@ -41,14 +49,14 @@ fn settings_take_the_place_of_defaults() {
 #[test]
 fn holnets_defaults_are_the_thesiss() {
     let leaf = balancer("holnet-percentage");
-    let values = leaf.values(&settings("")).expect("defaults");
+    let values = read(leaf, &settings("")).expect("defaults");
     let config =
         HolnetConfig { r_min: 100, r_max: 1500, kappa: 50, period: 40 * MICROSECOND, flowlet_gap: None };
     assert_eq!(leaf.balancing(&values), Some(Balancing::HolnetPercentage(config)));
     assert_eq!(leaf.flags(&values), Some(FlagConfig { fraction: 800, feedback: Feedback::Backward }));
     let rate = balancer("holnet-rate");
     let text = "by = \"flowlet\"\ngap = \"50us\"\nperiod = \"1ms\"\nfeedback = \"one_hop\"\nflag = 90";
-    let values = rate.values(&settings(text)).expect("they are allowed");
+    let values = read(rate, &settings(text)).expect("they are allowed");
     let config = HolnetConfig { period: 1000 * MICROSECOND, flowlet_gap: Some(50 * MICROSECOND), ..config };
     assert_eq!(rate.balancing(&values), Some(Balancing::HolnetRate(config)));
     assert_eq!(rate.flags(&values), Some(FlagConfig { fraction: 900, feedback: Feedback::OneHop }));
@@ -56,7 +64,7 @@ fn holnets_defaults_are_the_thesiss() {
 
 #[test]
 fn whatever_a_switch_can_do_has_its_name() {
-    let done = |d: &Declaration| d.balancing(&d.values(&settings("")).expect("defaults"));
+    let done = |d: &Declaration| d.balancing(&read(d, &settings("")).expect("defaults"));
     assert_eq!(done(balancer("ecmp")), Some(Balancing::Ecmp));
     assert_eq!(done(balancer("spray")), Some(Balancing::Spray));
     for d in all() {
@@ -80,7 +88,7 @@ fn a_wrong_setting_is_told_with_what_there_is() {
         ("plb", "suspend_rto = 60", "suspend_rto", "such as \"60s\""),
     ] {
         let settings = settings(text);
-        let (at, error) = balancer(name).values(&settings).expect_err(text);
+        let (at, error) = read(balancer(name), &settings).expect_err(text);
         assert_eq!(at, key);
         assert!(error.contains(message), "{error}");
     }

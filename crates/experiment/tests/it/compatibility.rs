@@ -1,7 +1,7 @@
 //! Each pair of parts that makes no sense is refused with a reason, and nothing else is.
 
-use tresse_experiment::keys::balancers::{Follows, find};
 use tresse_experiment::plan::compatibility::{Combination, Culprit, check};
+use tresse_fabric::balancers::{Follows, find};
 use tresse_path_manager::{Config, ConfiguredManager};
 use tresse_units::Value;
 

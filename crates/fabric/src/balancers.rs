@@ -1,14 +1,13 @@
-//! The load balancers: what decides which of several ways a packet takes, with source and parameters.
+//! What load balancers there are: what decides which of several paths a packet takes, with source and
+//! parameters.
 //!
-//! An experiment file's keys, `tresse list load-balancers` and `tresse explain` all come from these
-//! declarations.
+//! What an experiment file may say of them and what is listed all comes from these declarations.
 
-use std::collections::BTreeMap;
-
-use tresse_fabric::{Balancing, Feedback, FlagConfig, HolnetConfig};
 use tresse_units::{MICROSECOND, Parameter, Range, Values, Whole};
 
-use crate::keys::declared;
+use crate::balance::Balancing;
+use crate::flag::{Feedback, FlagConfig};
+use crate::holnet::HolnetConfig;
 
 /// A load balancer as lists and experiment files name it.
 #[derive(Debug)]
@@ -25,14 +24,14 @@ pub struct Declaration {
     pub follows: Follows,
 }
 
-/// What the choice among several ways follows.
+/// What the choice among several paths follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Follows {
-    /// The destination's address: each address is one way.
+    /// The destination's address: each address is one path.
     Address,
-    /// The sender: each subflow has a fixed route of its own.
+    /// The sender: each subflow has a fixed path of its own.
     Route,
-    /// A hash of the flow: all its packets take one way until the hash changes.
+    /// A hash of the flow: all its packets take one path until the hash changes.
     Hash,
     /// Chance or queues, for each packet anew.
     Packet,
@@ -43,24 +42,6 @@ pub enum Follows {
 }
 
 impl Declaration {
-    /// The defaults of the parameters, and `settings` of an experiment file in their place.
-    ///
-    /// # Errors
-    /// A parameter that it does not have, or a value that the parameter cannot have: its name, and what is
-    /// wrong.
-    pub fn values<'a>(
-        &self,
-        settings: &'a BTreeMap<String, toml::Value>,
-    ) -> Result<Values, (&'a str, String)> {
-        let mut read = Vec::new();
-        for (name, value) in settings {
-            let value = declared::setting(self.name, self.parameters.iter(), name, value)
-                .map_err(|e| (name.as_str(), e))?;
-            read.push((name.as_str(), value));
-        }
-        Ok(Values::new(self.name, self.parameters, read).expect("each was looked at"))
-    }
-
     /// What switches do; nothing if the choice is the hosts'.
     pub fn balancing(&self, values: &Values) -> Option<Balancing> {
         let whole = |name| values.whole(name) as u32;
@@ -103,6 +84,7 @@ pub fn find(name: &str) -> Option<&'static Declaration> {
     ALL.iter().find(|d| d.name == name)
 }
 
+/// Thousandths, of a parameter whose papers write it as a decimal.
 const THOUSANDTHS: &str = "1/1000";
 
 const R_MIN: Parameter = Parameter {
