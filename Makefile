@@ -16,7 +16,6 @@ run: build
 ## everything that is tested, formatting and lints included
 test: check
 	cargo test --workspace --locked
-	cargo test --package tresse-sim --test determinism --test scenarios --profile optimised --locked
 
 ## the command, as target/release/tresse
 build:
