@@ -8,8 +8,10 @@ use tresse_fabric::Topology;
 use tresse_sim::World;
 use tresse_units::{SECOND, Time};
 
+use crate::observe::Observer;
 use crate::record::flow::Link;
 use crate::record::metric::{Metric, NamedMetrics, percentile};
+use crate::record::outcome::{Outcome, Rows};
 
 /// What a run knows of its ports: their totals, how long it lasted, ps, and how long queues were by layer, if they
 /// were looked at.
@@ -160,6 +162,21 @@ impl QueueSampler {
     /// The name of each layer that has queues, [`HOSTS`] first, and how long its queues were.
     pub fn into_layers(self) -> Vec<(Arc<str>, Lengths)> {
         self.layers.into_iter().filter(|(_, lengths)| lengths.count() > 0).collect()
+    }
+}
+
+impl<'a> Observer<'a> for QueueSampler {
+    fn deadline(&self) -> Time {
+        self.until()
+    }
+
+    fn at(&mut self, world: &World) -> Option<Rows<'_>> {
+        self.take(world);
+        None
+    }
+
+    fn finish(self: Box<Self>, outcome: &mut Outcome) {
+        outcome.queues = self.into_layers();
     }
 }
 

@@ -8,7 +8,7 @@ use tresse_fabric::Topology;
 use tresse_sim::World;
 use tresse_units::{MICROSECOND, SECOND, Time};
 
-use crate::engine::link_events::Links;
+use crate::link_events::Links;
 use crate::observe::ports::{PortSample, Ports};
 use crate::optimum::steps::{NoOptimum, Steps};
 use crate::record::flow::Begun;
@@ -44,7 +44,7 @@ impl Sample {
 }
 
 /// What was sampled in an interval.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Interval {
     /// The subflows.
     pub subflows: Vec<Sample>,
@@ -52,10 +52,12 @@ pub struct Interval {
     pub ports: Vec<PortSample>,
 }
 
-/// Takes the samples of a unit. Intervals are counted from the start of each round.
+/// Takes the samples of a replication. Intervals are counted from the start of each round.
 #[derive(Debug)]
-pub struct Sampler<'a> {
+pub(crate) struct Sampler<'a> {
     interval: Time,
+    /// The round of the flow that started last.
+    round: u32,
     /// When the interval began that is under way.
     start: Time,
     /// By the simulator's names.
@@ -79,6 +81,7 @@ impl<'a> Sampler<'a> {
     pub fn new(case: &'a Case, seed: u64, interval: Time, world: &World, links: &Links<'a>) -> Self {
         Self {
             interval,
+            round: 0,
             start: world.now(),
             flows: BTreeMap::new(),
             rows: Vec::new(),
@@ -94,6 +97,7 @@ impl<'a> Sampler<'a> {
 
     /// A flow has just started: its name, and what it is.
     pub fn start(&mut self, world: &World, id: u64, begun: Begun) {
+        self.round = begun.start.round;
         self.flows.insert(id, Watched { begun, since: world.now(), arrived: Vec::new() });
         self.follow(|optimum| optimum.start(id, begun, world.now()));
     }
@@ -118,9 +122,9 @@ impl<'a> Sampler<'a> {
     }
 
     /// The samples of the interval that ends now; the next one begins.
-    pub fn take(&mut self, world: &World, fabric: &Topology, round: u32) -> Interval {
+    pub fn take(&mut self, world: &World, fabric: &Topology) -> Interval {
         let now = world.now();
-        let ports = self.ports.take(world, fabric, round, self.start);
+        let ports = self.ports.take(world, fabric, self.round, self.start);
         for (id, watched) in std::mem::take(&mut self.flows) {
             let watched = self.look(world, id, watched);
             self.flows.insert(id, watched);

@@ -14,7 +14,7 @@ use crate::optimum::beside::Optima;
 use crate::record::flow::{Flow, Link};
 use crate::record::results::WindowResult;
 
-/// What a unit leaves behind.
+/// What a replication leaves behind.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// The seed.
@@ -49,7 +49,7 @@ pub struct Outcome {
     pub optima: Optima,
 }
 
-/// What a unit measures while it runs.
+/// What a replication measures while it runs.
 #[derive(Debug, Clone, Copy)]
 pub enum Rows<'a> {
     /// Flows that finished or were stopped, and the optimal goodput of each, bit/s, if there is one.

@@ -128,7 +128,7 @@ impl Tables {
         table.append(columns)
     }
 
-    /// Adds the ports of a finished unit.
+    /// Adds the ports of a finished replication.
     pub fn links(&mut self, case: &Case, seed: u64, duration: u64, links: &[Link]) -> Result<(), LabError> {
         let Some(table) = self.links.as_mut().filter(|_| case.setting.links) else { return Ok(()) };
         let u64s = |f: fn(&Link) -> u64| -> ArrayRef {
@@ -209,7 +209,7 @@ impl Tables {
         table.append(columns)
     }
 
-    /// Adds what converged in a finished unit, or did not.
+    /// Adds what converged in a finished replication, or did not.
     pub fn converged(&mut self, case: &Case, seed: u64, rows: &[Converged]) -> Result<(), LabError> {
         let Some(table) = &mut self.convergence else { return Ok(()) };
         let u32s = |f: fn(&Converged) -> u32| -> ArrayRef {
