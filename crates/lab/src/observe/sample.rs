@@ -1,56 +1,18 @@
-//! Samples: what every subflow got in an interval, and what its flow could have had.
+//! Takes samples: what every subflow got in an interval, and what its flow could have had.
 
 use std::collections::BTreeMap;
 
-use tresse_controllers::{State, Subflow};
+use tresse_controllers::Subflow;
 use tresse_experiment::plan::Case;
 use tresse_fabric::Topology;
 use tresse_sim::World;
-use tresse_units::{MICROSECOND, SECOND, Time};
+use tresse_units::{MICROSECOND, Time};
 
 use crate::link_events::Links;
-use crate::observe::ports::{PortSample, Ports};
+use crate::observe::ports::Ports;
 use crate::optimum::steps::{NoOptimum, Steps};
 use crate::record::flow::Begun;
-
-/// A subflow in an interval, or in that part of it in which its flow was there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sample {
-    /// The flow.
-    pub flow: Begun,
-    /// Which subflow, from 0.
-    pub subflow: u32,
-    /// When the interval began, or the flow, ps.
-    pub start: Time,
-    /// How long it was, or until the flow ended, ps.
-    pub duration: Time,
-    /// Payload that arrived on this subflow, bytes; what arrived on another too counts there as well.
-    pub bytes: u64,
-    /// The window at the end, packets; 0 if the subflow was closed.
-    pub cwnd: u32,
-    /// The smoothed RTT at the end, ps; `None` before the first sample, and if the subflow was closed.
-    pub srtt: Option<Time>,
-    /// The sender's state at the end; `None` if the subflow was closed.
-    pub state: Option<State>,
-    /// The mean of the flow's optimal goodput over the same time, bit/s, all subflows together.
-    pub optimum: Option<u64>,
-}
-
-impl Sample {
-    /// The mean rate, bit/s.
-    pub fn goodput(&self) -> u64 {
-        (u128::from(self.bytes) * 8 * u128::from(SECOND) / u128::from(self.duration)) as u64
-    }
-}
-
-/// What was sampled in an interval.
-#[derive(Debug, Default)]
-pub struct Interval {
-    /// The subflows.
-    pub subflows: Vec<Sample>,
-    /// The ports.
-    pub ports: Vec<PortSample>,
-}
+use crate::record::sample::{Interval, Sample};
 
 /// Takes the samples of a replication. Intervals are counted from the start of each round.
 #[derive(Debug)]

@@ -7,10 +7,11 @@ use tresse_units::Time;
 use crate::link_events::Links;
 use crate::observe::Observer;
 use crate::observe::convergence::Converging;
-use crate::observe::sample::{Interval, Sampler};
+use crate::observe::sample::Sampler;
 use crate::observe::windows::Windows;
 use crate::record::flow::Begun;
 use crate::record::outcome::{Outcome, Rows};
+use crate::record::sample::Interval;
 
 /// Takes the samples of a run, and gives each interval to what is made of them.
 #[derive(Debug)]

@@ -7,12 +7,12 @@ use tresse_fabric::Histogram;
 use tresse_units::Time;
 use tresse_workload::Job;
 
-use crate::observe::convergence::Converged;
-use crate::observe::queues::Lengths;
-use crate::observe::sample::Interval;
 use crate::optimum::beside::Optima;
+use crate::record::convergence::Converged;
 use crate::record::flow::{Flow, Link};
+use crate::record::lengths::Lengths;
 use crate::record::results::WindowResult;
+use crate::record::sample::Interval;
 
 /// What a replication leaves behind.
 #[derive(Debug, Clone)]

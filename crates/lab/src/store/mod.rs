@@ -13,10 +13,9 @@ use tresse_experiment::diagnostic::LabError;
 use tresse_experiment::plan::Case;
 use tresse_workload::Job;
 
-use crate::observe::convergence::Converged;
-use crate::observe::ports::PortSample;
-use crate::observe::sample::{Interval, Sample};
+use crate::record::convergence::Converged;
 use crate::record::flow::{Begun, Flow, Link};
+use crate::record::sample::{Interval, PortSample, Sample};
 use columns::{CONVERGENCE, FLOWS, JOBS, LINKS, QUEUES, SAMPLES};
 use table::Table;
 
