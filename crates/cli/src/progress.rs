@@ -67,7 +67,7 @@ struct Sum {
 
 fn sum(watch: &Watch) -> Sum {
     let mut sum = Sum { share: 0.0, known: true, hops: 0, running: Vec::new(), units: 0, done: 0 };
-    let planned = &watch.units[..watch.planned.load(Ordering::Relaxed)];
+    let planned = &watch.replications[..watch.planned.load(Ordering::Relaxed)];
     for (name, p) in planned {
         let hops = p.hops.load(Ordering::Relaxed);
         sum.hops += hops;

@@ -8,6 +8,7 @@
 
 pub mod bench;
 pub mod engine;
+mod link_events;
 pub mod metric;
 pub mod observe;
 pub mod optimum;

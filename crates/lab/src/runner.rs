@@ -59,8 +59,8 @@ struct Host {
 /// A run that is under way, for whoever shows its progress.
 #[derive(Debug)]
 pub struct Watch {
-    /// One for each unit that there may be, in the order in which they start.
-    pub units: Vec<(String, Progress)>,
+    /// One for each replication that there may be, in the order in which they start.
+    pub replications: Vec<(String, Progress)>,
     /// How many of them are to run, as far as is known.
     pub planned: AtomicUsize,
     /// Set it to end the run early; what was measured is kept.
@@ -76,16 +76,16 @@ impl Watch {
         if options.seed.checked_add(options.replications.most().into()).is_none() {
             return Err(LabError::Input(format!("seed {}: too large for its replications", options.seed)));
         }
-        let units = units(plan, options)
+        let replications = replications(plan, options)
             .map(|(case, seed)| (format!("{} seed {seed}", case.label()), Progress::default()))
             .collect();
         let planned = plan.cases.len() * options.replications.least() as usize;
-        Ok(Self { units, planned: planned.into(), stop: AtomicBool::new(false) })
+        Ok(Self { replications, planned: planned.into(), stop: AtomicBool::new(false) })
     }
 }
 
 /// Every case under the first seed, under the second, and so on to the last that there may be.
-fn units<'a>(plan: &'a Plan, options: &Options) -> impl Iterator<Item = (&'a Case, u64)> {
+fn replications<'a>(plan: &'a Plan, options: &Options) -> impl Iterator<Item = (&'a Case, u64)> {
     let seeds = options.seed..options.seed + u64::from(options.replications.most());
     seeds.flat_map(|seed| plan.cases.iter().map(move |case| (case, seed)))
 }
@@ -125,8 +125,8 @@ pub fn run(
     save(&report, loaded, options)?;
     let tables = Mutex::new(Tables::create(&options.out, &plan.cases)?);
 
-    let units: Vec<(&Case, u64)> = units(plan, options).collect();
-    let outcomes: Vec<Mutex<Option<Outcome>>> = units.iter().map(|_| Mutex::new(None)).collect();
+    let replications: Vec<(&Case, u64)> = replications(plan, options).collect();
+    let outcomes: Vec<Mutex<Option<Outcome>>> = replications.iter().map(|_| Mutex::new(None)).collect();
     let mut begun = 0;
     let mut complete;
     loop {
@@ -134,10 +134,10 @@ pub fn run(
         watch.planned.store(end, Ordering::Relaxed);
         // While it runs, `run.json` has the cases of which every seed is done.
         let mut cases: BTreeMap<usize, CaseResult> = BTreeMap::new();
-        let ended = |unit: usize| {
-            let hops = outcomes[unit].lock().expect("no holder of the lock panics").as_ref().map(|o| o.hops);
+        let ended = |place: usize| {
+            let hops = outcomes[place].lock().expect("no holder of the lock panics").as_ref().map(|o| o.hops);
             report.packet_hops += hops.unwrap_or(0);
-            let case = unit % plan.cases.len();
+            let case = place % plan.cases.len();
             let own = outcomes[..end].iter().skip(case).step_by(plan.cases.len());
             let own: Option<Vec<Outcome>> =
                 own.map(|o| o.lock().expect("no holder of the lock panics").clone()).collect();
@@ -147,7 +147,7 @@ pub fn run(
             report.cases = cases.values().cloned().collect();
             save(&report, loaded, options)
         };
-        let batch = Batch { units: &units[..end], outcomes: &outcomes, begun };
+        let batch = Batch { replications: &replications[..end], outcomes: &outcomes, begun };
         simulate(&batch, options.parallel, watch, &tables, ended).inspect_err(|_| {
             report.status = Status::Partial;
             // The folder may be why it failed: the first error is the one to tell.
@@ -162,7 +162,7 @@ pub fn run(
 
     let outcomes: Vec<Option<Outcome>> =
         outcomes.into_iter().map(|o| o.into_inner().expect("no holder of the lock panics")).collect();
-    let done: Vec<(&Case, u64, &Outcome)> = units
+    let done: Vec<(&Case, u64, &Outcome)> = replications
         .iter()
         .zip(&outcomes)
         .filter_map(|(&(case, seed), outcome)| outcome.as_ref().map(|o| (case, seed, o)))
@@ -194,17 +194,17 @@ pub fn run(
 /// How often what waits for the tables is looked at.
 const REFRESH: Duration = Duration::from_secs(1);
 
-/// Units that are run together.
+/// Replications that are run together.
 struct Batch<'a> {
     /// They and all before them.
-    units: &'a [(&'a Case, u64)],
+    replications: &'a [(&'a Case, u64)],
     /// What they leave behind; nothing of those that were never begun.
     outcomes: &'a [Mutex<Option<Outcome>>],
     /// How many were begun before.
     begun: usize,
 }
 
-/// Runs the units of a batch on `parallel` threads. `ended` is called after each.
+/// Runs the replications of a batch on `parallel` threads. `ended` is called after each.
 fn simulate(
     batch: &Batch,
     parallel: usize,
@@ -212,7 +212,7 @@ fn simulate(
     tables: &Mutex<Tables>,
     mut ended: impl FnMut(usize) -> Result<(), LabError>,
 ) -> Result<(), LabError> {
-    let &Batch { units, outcomes, begun } = batch;
+    let &Batch { replications, outcomes, begun } = batch;
     let next = AtomicUsize::new(begun);
     // The first error is the cause; one in a file that it left half written would tell nothing.
     let failure: Mutex<Option<LabError>> = Mutex::new(None);
@@ -230,11 +230,11 @@ fn simulate(
     let work = |tell: &mpsc::Sender<usize>| -> Result<(), Failed> {
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
-            let Some(&(case, seed)) = units.get(i) else { return Ok(()) };
+            let Some(&(case, seed)) = replications.get(i) else { return Ok(()) };
             if watch.stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            let progress = &watch.units[i].1;
+            let progress = &watch.replications[i].1;
             let outcome = replication::run(case, seed, &watch.stop, progress, |rows| match rows {
                 Rows::Flows(flows, optimum) => write(&mut |t| t.flows(case, seed, flows, optimum)),
                 Rows::Jobs(jobs) => write(&mut |t| t.jobs(case, seed, jobs)),
@@ -248,7 +248,7 @@ fn simulate(
     };
     let (tell, told) = mpsc::channel();
     std::thread::scope(|scope| {
-        for _ in 0..parallel.clamp(1, (units.len() - begun).max(1)) {
+        for _ in 0..parallel.clamp(1, (replications.len() - begun).max(1)) {
             let (tell, work) = (tell.clone(), &work);
             scope.spawn(move || {
                 if work(&tell).is_err() {
@@ -260,7 +260,7 @@ fn simulate(
         let mut keep_readable = || -> Result<(), Failed> {
             loop {
                 match told.recv_timeout(REFRESH) {
-                    Ok(unit) => ended(unit).map_err(fail)?,
+                    Ok(place) => ended(place).map_err(fail)?,
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 }

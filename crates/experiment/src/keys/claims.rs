@@ -10,6 +10,8 @@ use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use tresse_units::{Duration, Rate};
 
+use crate::keys::metric_schema::{ClaimMetric, Numbers};
+
 /// The published numbers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -64,6 +66,7 @@ pub struct PublishedValue {
     pub goodput_mean: Option<Rate>,
     /// Other metrics, by name (`tresse explain results`).
     #[serde(default)]
+    #[schemars(with = "Numbers")]
     pub metrics: BTreeMap<String, f64>,
     /// Why ours is more than 20 % off, if it is: the mechanism, in a sentence.
     pub differs: Option<String>,
@@ -109,6 +112,7 @@ pub struct Claim {
     /// experiment, as in `xmp/table1 xmp2-beats-lia2`.
     pub reading_of: Option<String>,
     /// The metric that is compared; `optimum.KEY` is a key of the case's `optimum`, `jct_s` goes with `jumps`.
+    #[schemars(with = "ClaimMetric")]
     pub metric: String,
     /// The case that is compared.
     pub left: Option<Selector>,

@@ -5,6 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tresse_units::{Duration, SECOND, Time};
 
+use crate::keys::metric_schema::CaseMetric;
+
 /// What to write down and to show.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -31,6 +33,7 @@ pub struct Measure {
     pub windows: IndexMap<String, [Duration; 2]>,
     /// The metrics that the table of `tresse run` shows, each a column (`tresse explain results`). If it is not
     /// said: goodput beside the published numbers and the optimum, timeouts, what was sent again.
+    #[schemars(with = "Option<Vec<CaseMetric>>")]
     pub table: Option<Vec<String>>,
 }
 

@@ -1,76 +1,164 @@
-//! The names of what is measured, as files say them.
+//! What is measured: each metric is one row, of which the checks of files, the schema and the tables of
+//! `docs/explain/results.md` are made.
 
 use tresse_fabric::Locality;
 
-/// The names of all metrics; every one ends in its unit, counts have none. `docs/explain/results.md` says
-/// what each means.
-pub const METRICS: &[&str] = &[
-    "goodput_mean_bps",
-    "goodput_p10_bps",
-    "goodput_p50_bps",
-    "goodput_p90_bps",
-    "goodput_min_bps",
-    "goodput_max_bps",
-    "goodput_total_bps",
-    "jain_ratio",
-    "fct_mean_s",
-    "fct_p50_s",
-    "fct_p99_s",
-    "fct_max_s",
-    "slowdown_mean_ratio",
-    "slowdown_p50_ratio",
-    "slowdown_p99_ratio",
-    "cwnd_mean_pkts",
-    "subflows_opened_mean",
-    "flows",
-    "unfinished_flows",
-    "deadline_flows",
-    "deadline_misses",
-    "deadline_miss_ratio",
-    "delivered_bytes",
-    "timeouts",
-    "timeouts_min",
-    "timeouts_mean",
-    "timeouts_max",
-    "retransmissions_pkts",
-    "drops_pkts",
-    "lost_pkts",
-    "marks_pkts",
-    "mark_cuts",
-    "rtt_mean_s",
-    "rtt_p50_s",
-    "rtt_p90_s",
-    "rtt_p99_s",
-    "rtt_max_s",
-    "convergence_mean_s",
-    "convergence_max_s",
-    "unconverged",
-    "utilisation_mean_ratio",
-    "utilisation_min_ratio",
-    "utilisation_p10_ratio",
-    "utilisation_p50_ratio",
-    "utilisation_p90_ratio",
-    "utilisation_max_ratio",
-    "queue_mean_pkts",
-    "queue_p50_pkts",
-    "queue_p99_pkts",
-    "queue_max_pkts",
-    "sharing_flows",
-    "terminated_flows",
-    "sharing_precision_ratio",
-    "sharing_recall_ratio",
-    "sharing_f_ratio",
-    "jobs",
-    "jct_mean_s",
-    "jct_p50_s",
-    "jct_p99_s",
-    "jct_max_s",
-    "job_deadline_miss_ratio",
-    "offered_bisection_ratio",
-    "offered_access_ratio",
-    "simulated_s",
-    "packet_hops",
-];
+/// A metric, or a key of the optimum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MetricRow {
+    /// As files and results name it. It ends in the unit, but for counts and means of them.
+    pub name: &'static str,
+    /// Its unit, in words for people; empty if it has none.
+    pub unit: &'static str,
+    /// Of what there is one.
+    pub of: Of,
+    /// What it means, for the page of results.
+    pub meaning: &'static str,
+}
+
+/// Of what there is a metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// Whole cases only.
+    Cases,
+    /// Cases, and all parts of their flows: groups, distances, sizes.
+    Flows,
+    /// Cases and their groups.
+    Groups,
+    /// Cases and the layers of their networks.
+    Layers,
+    /// Windows of time, their groups, and subflows in them.
+    Windows,
+    /// The optimum of a case.
+    Optimum,
+}
+
+impl Of {
+    /// Whether there is one of a part of a case: `group`, `distance`, `size` or `layer`.
+    pub fn has(self, part: &str) -> bool {
+        match self {
+            Self::Cases | Self::Windows | Self::Optimum => false,
+            Self::Flows => part != "layer",
+            Self::Groups => part == "group",
+            Self::Layers => part == "layer",
+        }
+    }
+}
+
+impl AsRef<str> for MetricRow {
+    fn as_ref(&self) -> &str {
+        self.name
+    }
+}
+
+/// The row of `name`, if there is one.
+pub fn find(rows: &'static [MetricRow], name: &str) -> Option<&'static MetricRow> {
+    rows.iter().find(|row| row.name == name)
+}
+
+/// The metrics of a layer: what its links carried, and how long its queues were.
+pub fn of_layers() -> impl Iterator<Item = &'static str> {
+    METRICS.iter().filter(|row| row.of == Of::Layers).map(|row| row.name)
+}
+
+macro_rules! rows {
+    ($($of:ident $name:literal $unit:literal $meaning:literal;)*) => {
+        &[$(MetricRow { name: $name, unit: $unit, of: Of::$of, meaning: $meaning }),*]
+    };
+}
+
+/// The metrics of a case.
+pub const METRICS: &[MetricRow] = rows! {
+    Flows "goodput_mean_bps" "bit/s" "what was delivered of a flow over the time that it lasted, the mean over flows";
+    Flows "goodput_p10_bps" "bit/s" "at least 10 % of the flows had no more";
+    Flows "goodput_p50_bps" "bit/s" "at least half of the flows had no more";
+    Flows "goodput_p90_bps" "bit/s" "at least 90 % of the flows had no more";
+    Flows "goodput_min_bps" "bit/s" "the least";
+    Flows "goodput_max_bps" "bit/s" "the most";
+    Flows "goodput_total_bps" "bit/s" "of all flows together: a rate of the network only if they were all there at the same time";
+    Flows "jain_ratio" "" "Jain's index of these rates, (Σx)² / (n Σx²): 1 if all are equal, 1/n if one flow has everything";
+    Flows "fct_mean_s" "s" "flow completion time, from a flow's start to the arrival of its last byte, the mean";
+    Flows "fct_p50_s" "s" "at least half of the flows took no longer";
+    Flows "fct_p99_s" "s" "at least 99 % of the flows took no longer";
+    Flows "fct_max_s" "s" "the slowest flow";
+    Flows "slowdown_mean_ratio" "" "completion time over the ideal one (below), the mean";
+    Flows "slowdown_p50_ratio" "" "at least half of the flows had no more";
+    Flows "slowdown_p99_ratio" "" "at least 99 % of the flows had no more";
+    Flows "cwnd_mean_pkts" "packets" "the mean window over all rounds of all subflows";
+    Flows "subflows_opened_mean" "" "subflows that a flow's path manager opened, the mean over flows";
+    Flows "flows" "" "flows that finished or were stopped";
+    Flows "unfinished_flows" "" "those that were stopped, also by the end of the case";
+    Flows "deadline_flows" "" "flows of which it is known whether they met their deadline: those that finished, and those that were stopped after it";
+    Flows "deadline_misses" "" "those of them that did not";
+    Flows "deadline_miss_ratio" "" "the share of these";
+    Flows "delivered_bytes" "bytes" "payload of these flows that was delivered";
+    Flows "timeouts" "" "retransmission timeouts of all flows";
+    Cases "timeouts_min" "" "of the round of the pattern that had the fewest";
+    Cases "timeouts_mean" "" "in a round of the pattern";
+    Cases "timeouts_max" "" "of the round that had the most";
+    Flows "retransmissions_pkts" "packets" "segments that were sent again on the same subflow; what is sent again on another does not count";
+    Cases "drops_pkts" "packets" "packets for which a queue had no room, or that could not be marked (`non_ect = \"drop\"`)";
+    Cases "lost_pkts" "packets" "packets that ports lost by their loss probability, or with a link that failed";
+    Cases "marks_pkts" "packets" "packets that were marked, each once, by the first port that had to";
+    Flows "mark_cuts" "" "windows that were cut for a mark";
+    Groups "rtt_mean_s" "s" "with `[measure] rtt = true`: the round-trip time that an ACK tells, the mean over ACKs";
+    Groups "rtt_p50_s" "s" "of at least half of the ACKs no more, but for 1/128 of it";
+    Groups "rtt_p90_s" "s" "of at least 90 % of the ACKs no more, but for 1/128 of it";
+    Groups "rtt_p99_s" "s" "of at least 99 % of the ACKs no more, but for 1/128 of it";
+    Groups "rtt_max_s" "s" "the longest";
+    Cases "convergence_mean_s" "s" "with `[measure] convergence = {}`: how long a subflow took to converge, the mean over those that did";
+    Cases "convergence_max_s" "s" "the longest";
+    Cases "unconverged" "" "how often one did not converge before the next event";
+    Layers "utilisation_mean_ratio" "" "what a port let in over what its link can carry in the run, each direction for itself, the mean over all ports";
+    Layers "utilisation_min_ratio" "" "the least";
+    Layers "utilisation_p10_ratio" "" "at least 10 % of the ports had no more";
+    Layers "utilisation_p50_ratio" "" "at least half of the ports had no more";
+    Layers "utilisation_p90_ratio" "" "at least 90 % of the ports had no more";
+    Layers "utilisation_max_ratio" "" "the most";
+    Layers "queue_mean_pkts" "packets" "with `[measure] queues = \"100us\"`: how many packets wait in a port of a switch, the mean over ports and looks";
+    Layers "queue_p50_pkts" "packets" "in at least half of the looks at ports no more";
+    Layers "queue_p99_pkts" "packets" "in at least 99 % of the looks at ports no more";
+    Layers "queue_max_pkts" "packets" "the longest queue that was seen";
+    Cases "sharing_flows" "" "flows of which two subflows shared a port that not all routes have; this and the next four only under `path-sharing` with fixed routes, otherwise `no_sharing_score` says why not";
+    Cases "terminated_flows" "" "flows of which the path manager closed a subflow";
+    Cases "sharing_precision_ratio" "" "how many of these shared a port (`tresse explain path-sharing`)";
+    Cases "sharing_recall_ratio" "" "how many of those that shared a port had a subflow closed";
+    Cases "sharing_f_ratio" "" "F, the harmonic mean of the two";
+    Cases "jobs" "" "jobs that ended";
+    Cases "jct_mean_s" "s" "job completion time, from the start of a job's first flow until all is done that it waits for, the mean";
+    Cases "jct_p50_s" "s" "at least half of the jobs took no longer";
+    Cases "jct_p99_s" "s" "at least 99 % of the jobs took no longer";
+    Cases "jct_max_s" "s" "the slowest job";
+    Cases "job_deadline_miss_ratio" "" "of the jobs with a deadline that ended, the share that ended after it";
+    Cases "offered_bisection_ratio" "" "of arrivals at a load: their payload over what the narrowest tier of the network carries of such flows (`tresse explain poisson`)";
+    Cases "offered_access_ratio" "" "the same over what the links of the sending hosts carry";
+    Cases "simulated_s" "s" "simulated time, of all seeds together";
+    Cases "packet_hops" "" "packets that entered a port, each once for every port";
+};
+
+/// The metrics of a window, of its groups, and of subflows.
+pub const WINDOW_METRICS: &[MetricRow] = rows! {
+    Windows "goodput_mean_bps" "bit/s" "what arrived of a flow over the time that it was there in the window, the mean over flows";
+    Windows "goodput_total_bps" "bit/s" "what arrived of all flows, over the length of the window, or what the run had of it";
+    Windows "goodput_min_bps" "bit/s" "the least of a flow";
+    Windows "goodput_max_bps" "bit/s" "the most of a flow";
+    Windows "jain_ratio" "" "Jain's index of the flows' rates";
+    Windows "goodput_sd_ratio" "" "how unsteady a flow is: the standard deviation over time of its rate in each interval of `samples`, over the mean; the mean over flows";
+    Windows "cwnd_mean_pkts" "packets" "the window at the ends of intervals, the mean over time and subflows";
+    Windows "srtt_mean_s" "s" "the smoothed RTT at the ends of intervals, the mean over time and subflows";
+};
+
+/// The keys of a case's optimum: `optimum.KEY` names one where a metric is named.
+pub const OPTIMUM_METRICS: &[MetricRow] = rows! {
+    Optimum "goodput_mean_bps" "bit/s" "the optimal goodput of a flow, the mean over the flows of all these rounds";
+    Optimum "goodput_p10_bps" "bit/s" "at least 10 % of the flows have no more";
+    Optimum "goodput_p50_bps" "bit/s" "at least half of the flows have no more";
+    Optimum "goodput_p90_bps" "bit/s" "at least 90 % of the flows have no more";
+    Optimum "goodput_distance_mean" "" "how far a flow's rate was from its optimal one, 0 to 1, the mean over flows and rounds";
+    Optimum "goodput_distance_max" "" "the largest";
+    Optimum "utility_distance_mean" "" "the loss of total utility, as a share of rate, the mean over rounds";
+    Optimum "rounds" "" "rounds that have an optimum, over all seeds";
+};
 
 /// The distances between two hosts, the shortest first.
 pub const DISTANCES: [Locality; 3] = [Locality::InnerRack, Locality::InterRack, Locality::InterPod];
@@ -86,43 +174,22 @@ pub const SIZES: [(&str, u64, u64); 6] = [
     ("above 10MB", 10_000_000, u64::MAX),
 ];
 
-/// The metrics of a window, of its groups, and of subflows. `docs/explain/results.md` says what each means.
-pub const WINDOW_METRICS: [&str; 8] = [
-    "goodput_mean_bps",
-    "goodput_total_bps",
-    "goodput_min_bps",
-    "goodput_max_bps",
-    "jain_ratio",
-    "goodput_sd_ratio",
-    "cwnd_mean_pkts",
-    "srtt_mean_s",
-];
-
-/// The metrics of a layer, or of all: what its links carried, and how long its queues were.
-pub const LAYER_METRICS: [&str; 10] = [
-    "utilisation_mean_ratio",
-    "utilisation_min_ratio",
-    "utilisation_p10_ratio",
-    "utilisation_p50_ratio",
-    "utilisation_p90_ratio",
-    "utilisation_max_ratio",
-    "queue_mean_pkts",
-    "queue_p50_pkts",
-    "queue_p99_pkts",
-    "queue_max_pkts",
-];
-
 /// What the queues of hosts are called, which are in no switch's layer.
 pub const HOSTS: &str = "hosts";
 
-/// The keys of [`summary`].
-pub const OPTIMUM_KEYS: [&str; 8] = [
-    "goodput_mean_bps",
-    "goodput_p10_bps",
-    "goodput_p50_bps",
-    "goodput_p90_bps",
-    "goodput_distance_mean",
-    "goodput_distance_max",
-    "utility_distance_mean",
-    "rounds",
-];
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_ends_in_its_unit_and_stands_once() {
+        for rows in [METRICS, WINDOW_METRICS, OPTIMUM_METRICS] {
+            for (place, MetricRow { name, unit, .. }) in rows.iter().enumerate() {
+                let endings = [("_bps", "bit/s"), ("_s", "s"), ("_pkts", "packets"), ("_bytes", "bytes")];
+                let ending = endings.iter().find(|(ending, _)| name.ends_with(ending));
+                assert_eq!(ending.map_or("", |(_, unit)| unit), *unit, "{name}");
+                assert!(rows[..place].iter().all(|row| row.name != *name), "{name} stands twice");
+            }
+        }
+    }
+}

@@ -11,6 +11,7 @@ pub mod host_names;
 pub mod link_events;
 pub mod links;
 pub mod measure;
+mod metric_schema;
 pub mod metrics;
 pub mod path_manager;
 pub mod ports;

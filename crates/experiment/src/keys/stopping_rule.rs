@@ -11,7 +11,8 @@ use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::did_you_mean;
-use crate::keys::metrics::METRICS;
+use crate::keys::metric_schema::CaseMetric;
+use crate::keys::metrics::{METRICS, find};
 
 /// How many seeds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -31,6 +32,7 @@ pub struct Until {
     pub width: f64,
     /// The metric (`tresse explain results`).
     #[serde(default = "goodput")]
+    #[schemars(with = "CaseMetric")]
     pub of: String,
     /// The number of seeds to begin with: 2 to 1000.
     #[serde(default = "three")]
@@ -97,8 +99,8 @@ impl Replications {
         if !(until.width > 0.0 && until.width < 1.0) {
             return Err(("width", format!("{}: a share above 0 and below 1, such as 0.05", until.width)));
         }
-        if !METRICS.contains(&&*until.of) {
-            let hint = did_you_mean(&until.of, METRICS.iter().copied());
+        if find(METRICS, &until.of).is_none() {
+            let hint = did_you_mean(&until.of, METRICS.iter().map(|row| row.name));
             return Err((
                 "of",
                 format!("there is no metric `{}`{hint} (`tresse explain results`)", until.of),

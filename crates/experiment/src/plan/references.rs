@@ -7,7 +7,9 @@ use crate::diagnostic::{Wrong, did_you_mean};
 use crate::keys::Experiment;
 use crate::keys::claim_forms::Form;
 use crate::keys::claims::{Claim, Selector, Selectors};
-use crate::keys::metrics::{DISTANCES, HOSTS, LAYER_METRICS, METRICS, OPTIMUM_KEYS, SIZES, WINDOW_METRICS};
+use crate::keys::metrics::{
+    DISTANCES, HOSTS, METRICS, OPTIMUM_METRICS, Of, SIZES, WINDOW_METRICS, find, of_layers,
+};
 use crate::plan::Case;
 
 /// Published numbers, claims and the table must speak of what there is. If `is_as_written`, so that neither a profile nor
@@ -132,8 +134,8 @@ impl Names<'_> {
 
     fn metric(&self, metric: &str) -> Result<(), String> {
         match metric.strip_prefix("optimum.") {
-            Some(key) => known("key of the optimum", key, OPTIMUM_KEYS),
-            None if WINDOW_METRICS.contains(&metric) => Ok(()),
+            Some(key) => known("key of the optimum", key, OPTIMUM_METRICS),
+            None if find(WINDOW_METRICS, metric).is_some() => Ok(()),
             None => known("metric", metric, METRICS),
         }
     }
@@ -156,11 +158,10 @@ impl Names<'_> {
         }
         let (what, name) = match &part[..] {
             [] => {
-                let in_windows = |m: &&&str| WINDOW_METRICS.contains(m) && !METRICS.contains(m);
-                return match metrics.iter().find(in_windows) {
-                    Some(metric) => Err(format!("`{metric}` is of windows of time: `window = \"…\"`")),
-                    None => Ok(()),
-                };
+                return metrics.iter().try_for_each(|metric| match is_of_windows_only(metric) {
+                    true => Err(format!("`{metric}` is of windows of time: `window = \"…\"`")),
+                    false => Ok(()),
+                });
             }
             [part] => part,
             [(first, _), (second, _), ..] => {
@@ -183,13 +184,7 @@ impl Names<'_> {
         if let Some(metric) = metrics.iter().find(|m| m.starts_with("optimum.")) {
             return Err(format!("`{metric}` is of whole cases, and there is none of a {what}"));
         }
-        match metrics.iter().find(|m| LAYER_METRICS.contains(m) != (*what == "layer")) {
-            Some(metric) if *what == "layer" => {
-                Err(format!("`{metric}` is not of layers (these are: {})", LAYER_METRICS.join(", ")))
-            }
-            Some(metric) => Err(format!("`{metric}` is of layers, and there is none of a {what}")),
-            None => Ok(()),
-        }
+        metrics.iter().try_for_each(|metric| of_part(metric, what))
     }
 
     /// The axes that a selector names.
@@ -257,6 +252,30 @@ impl Names<'_> {
             false => Ok(groups),
         }
     }
+}
+
+fn is_of_windows_only(metric: &str) -> bool {
+    find(WINDOW_METRICS, metric).is_some() && find(METRICS, metric).is_none()
+}
+
+/// Whether there is a metric of a part of a case, one of those that `what` divides it into.
+fn of_part(metric: &str, what: &str) -> Result<(), String> {
+    let Some(row) = find(METRICS, metric) else {
+        return Err(format!("`{metric}` is of windows of time: `window = \"…\"`"));
+    };
+    if row.of.has(what) {
+        return Ok(());
+    }
+    let of = match row.of {
+        _ if what == "layer" => {
+            let names: Vec<&str> = of_layers().collect();
+            return Err(format!("`{metric}` is not of layers (these are: {})", names.join(", ")));
+        }
+        Of::Layers => "layers",
+        Of::Groups => "cases and groups",
+        Of::Cases | Of::Flows | Of::Windows | Of::Optimum => "whole cases",
+    };
+    Err(format!("`{metric}` is of {of}, and there is none of a {what}"))
 }
 
 /// The parts that windows tell of.

@@ -1,8 +1,8 @@
-//! What ends: rounds, and the whole unit.
+//! What ends: rounds, and the whole replication.
+
+use indexmap::IndexMap;
 
 use super::Engine;
-use crate::observe::convergence::Converging;
-use crate::observe::queues::QueueSampler;
 use crate::record::outcome::{Outcome, Rows};
 use crate::setup;
 
@@ -13,10 +13,18 @@ where
     /// The next round begins now: nothing is there any more.
     pub(super) fn end_round(&mut self) -> Result<(), E> {
         if self.live.is_empty() {
-            self.sample()?;
+            self.observe_end()?;
         }
         self.hand_on()?;
         (self.is_whole, self.is_cut) = (true, false);
+        Ok(())
+    }
+
+    /// What observers know until now is handed on.
+    fn observe_end(&mut self) -> Result<(), E> {
+        for observer in &mut self.observers {
+            observer.round_ended(&self.world).map_or(Ok(()), &mut self.measured)?;
+        }
         Ok(())
     }
 
@@ -55,15 +63,11 @@ where
                 self.remove(&record);
             }
         }
-        self.sample()?;
+        self.observe_end()?;
         self.hand_on()?;
         self.publish();
-        let converged = self.converging.take().map_or_else(Vec::new, Converging::finish);
-        if !converged.is_empty() {
-            (self.measured)(Rows::Converged(&converged))?;
-        }
         let counters = || self.world.fabric().ports().iter().map(|p| p.counters());
-        Ok(Outcome {
+        let mut outcome = Outcome {
             seed: self.seed,
             complete: self.complete,
             stuck: self.stuck,
@@ -73,12 +77,17 @@ where
             marks: counters().map(|c| c.marks).sum(),
             links: setup::totals(&self.world, &self.case.setting.fabric),
             rtts: self.world.rtts().to_vec(),
-            windows: self.windows.finish(self.world.now(), &self.case.groups),
-            converged,
+            windows: IndexMap::new(),
+            converged: Vec::new(),
             flows: self.flows,
             jobs: self.jobs,
-            queues: self.queues.map_or_else(Vec::new, QueueSampler::into_layers),
+            queues: Vec::new(),
             optima: self.optima,
-        })
+        };
+        self.observers.into_iter().for_each(|observer| observer.finish(&mut outcome));
+        if !outcome.converged.is_empty() {
+            (self.measured)(Rows::Converged(&outcome.converged))?;
+        }
+        Ok(outcome)
     }
 }

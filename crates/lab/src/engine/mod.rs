@@ -1,8 +1,7 @@
-//! The turning of a unit: flows that start and stop, links that change, samples that are taken, in the order of time.
+//! A replication carried out: flows that start and stop, links that change, observers that look, in the order of time.
 
 mod ends;
 pub mod ideal;
-pub mod link_events;
 pub mod replication;
 pub mod stall;
 pub mod writer;
@@ -11,21 +10,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tresse_experiment::plan::Case;
-use tresse_experiment::plan::network::Routing;
 use tresse_fabric::Topology;
 use tresse_sim::{FlowRecord, Manager, Step, World};
 use tresse_units::{NEVER, Time};
 use tresse_workload::{Action, Job, Source};
 
 use crate::engine::ideal::Ideals;
-use crate::engine::link_events::Links;
-use crate::engine::stall::Patience;
+use crate::engine::stall::Stall;
 use crate::engine::writer::{Writer, interval};
-use crate::observe::convergence::Converging;
-use crate::observe::path_sharing_score::share_a_port;
-use crate::observe::queues::QueueSampler;
-use crate::observe::sample::Sampler;
-use crate::observe::windows::Windows;
+use crate::link_events::Links;
+use crate::observe::{Observer, observers, path_sharing_score};
 use crate::optimum::beside::Optima;
 use crate::record::flow::{Begun, Flow};
 use crate::record::outcome::Rows;
@@ -49,7 +43,7 @@ pub(crate) struct Engine<'a, M> {
     measured: M,
     world: World,
     links: Links<'a>,
-    patience: Patience,
+    stall: Stall,
     parts: Vec<Running>,
     /// By the case's carriers.
     managers: Vec<Manager>,
@@ -74,10 +68,7 @@ pub(crate) struct Engine<'a, M> {
     handed: usize,
     /// Packet-hops until something was handed on the last time.
     handed_at: u64,
-    sampler: Option<Sampler<'a>>,
-    queues: Option<QueueSampler>,
-    windows: Windows<'a>,
-    converging: Option<Converging>,
+    observers: Vec<Box<dyn Observer<'a> + 'a>>,
     optima: Optima,
     stuck: Option<String>,
     complete: bool,
@@ -136,14 +127,8 @@ where
             seed,
             progress,
             measured,
-            patience: Patience::new(&world),
-            sampler: case.setting.samples.map(|interval| Sampler::new(case, seed, interval, &world, &links)),
-            windows: Windows::new(&case.setting.windows, case.groups.len()),
-            converging: case.setting.convergence.map(Converging::new),
-            queues: case
-                .setting
-                .queues
-                .map(|interval| QueueSampler::new(&case.setting.fabric, interval, world.now())),
+            stall: Stall::new(&world),
+            observers: observers(case, seed, &world, &links),
             world,
             links,
             parts,
@@ -190,24 +175,18 @@ where
 
     /// What is done at a time that was waited for.
     fn reach(&mut self, until: Time) -> Result<(), E> {
-        if let Some(why) = self.patience.look(&self.world) {
+        if let Some(why) = self.stall.look(&self.world) {
             self.complete = false;
             let waiting: Vec<&Begun> = self.live.values().map(|l| &l.begun).collect();
             self.stuck = Some(stall::describe(why, &self.case.setting.fabric, &self.links, &waiting));
         }
         if self.links.apply(&mut self.world) {
-            if let Some(sampler) = &mut self.sampler {
-                sampler.change(&self.world, &self.links);
-            }
-            if let Some(converging) = &mut self.converging {
-                converging.note(self.world.now());
+            for observer in &mut self.observers {
+                observer.links_changed(&self.world, &self.links);
             }
         }
-        if self.sampler.as_ref().is_some_and(|s| s.until() == until) {
-            self.sample()?;
-        }
-        if let Some(queues) = self.queues.as_mut().filter(|q| q.until() == until) {
-            queues.take(&self.world);
+        for observer in self.observers.iter_mut().filter(|o| o.deadline() == until) {
+            observer.at(&self.world).map_or(Ok(()), &mut self.measured)?;
         }
         self.write();
         for part in 0..self.parts.len() {
@@ -222,11 +201,10 @@ where
     fn until(&self) -> Time {
         let sources = self.parts.iter().map(|p| p.source.next());
         let writes = self.writes.first().map_or(NEVER, |(time, _)| *time);
-        let sampler = self.sampler.as_ref().map_or(NEVER, Sampler::until);
-        let queues = self.queues.as_ref().map_or(NEVER, QueueSampler::until);
-        let next = self.patience.next().min(self.links.next().unwrap_or(NEVER)).min(queues);
-        let next = next.min(writes).min(sampler).min(self.case.duration.unwrap_or(NEVER));
-        sources.fold(next, Time::min)
+        let observers = self.observers.iter().map(|o| o.deadline());
+        let next = self.stall.next().min(self.links.next().unwrap_or(NEVER));
+        let next = next.min(writes).min(self.case.duration.unwrap_or(NEVER));
+        sources.chain(observers).fold(next, Time::min)
     }
 
     fn is_over(&self) -> bool {
@@ -300,11 +278,8 @@ where
             What::Written(_) | What::Datagrams(..) => None,
         };
         self.live.insert(id, Live { begun, began: now, ideal, what });
-        if let Some(sampler) = &mut self.sampler {
-            sampler.start(&self.world, id, begun);
-        }
-        if let Some(converging) = &mut self.converging {
-            converging.start(now);
+        for observer in &mut self.observers {
+            observer.flow_started(&self.world, id, &begun);
         }
         self.write();
     }
@@ -350,36 +325,14 @@ where
     fn remove(&mut self, record: &FlowRecord) -> Begun {
         let Live { begun, ideal, .. } = self.live.remove(&record.id).expect("a flow that was started");
         self.parts[begun.part].names.remove(&begun.start.name);
-        if let Some(sampler) = &mut self.sampler {
-            sampler.end(&self.world, record.id);
+        for observer in &mut self.observers {
+            observer.flow_ended(&self.world, record.id);
         }
-        if let Some(converging) = &mut self.converging {
-            converging.note(self.world.now());
-        }
-        let (from, to) = (begun.start.from, begun.start.to);
-        let carrier = &self.case.carriers[begun.member.carrier];
-        let shares = match &*carrier.routing {
-            Routing::Fixed(routes) if carrier.detects => {
-                let paths = setup::paths(self.case, self.seed, &begun);
-                let opened = &paths.fixed()[..record.opened as usize];
-                Some(share_a_port(opened, &routes.unavoidable(from, to)))
-            }
-            Routing::Fixed(_) | Routing::Nodes { .. } => None,
-        };
-        let locality = self.case.setting.fabric.locality(from, to);
+        let shares = path_sharing_score::shares(self.case, self.seed, &begun, record);
+        let locality = self.case.setting.fabric.locality(begun.start.from, begun.start.to);
         let flow = Flow { begun, locality, shares, ideal, record: *record };
         self.batch.push((flow, record.id));
         begun
-    }
-
-    fn sample(&mut self) -> Result<(), E> {
-        let Some(sampler) = &mut self.sampler else { return Ok(()) };
-        let interval = sampler.take(&self.world, &self.case.setting.fabric, self.round);
-        self.windows.add(&interval.subflows);
-        if let Some(converging) = &mut self.converging {
-            converging.add(&interval.subflows);
-        }
-        (self.measured)(Rows::Samples(&interval))
     }
 
     fn publish(&self) {

@@ -1,28 +1,28 @@
-//! When a unit gives up: nothing arrives any more, so its flows wait for ever.
+//! When a replication gives up: nothing arrives any more, so its flows wait for ever.
 
 use tresse_experiment::keys::bounds::LONGEST;
 use tresse_fabric::Topology;
 use tresse_sim::World;
 use tresse_units::Time;
 
-use crate::engine::link_events::Links;
+use crate::link_events::Links;
 use crate::record::flow::Begun;
 
-/// A unit gives up when no byte has arrived for so long, ps: no delay, timeout or change takes longer than a tenth.
+/// A replication gives up when no byte has arrived for so long, ps: no delay, timeout or change takes longer than a tenth.
 const PATIENCE: Time = 10 * LONGEST;
 
-/// The last time that a unit reaches, ps: half of what 64 bits can count, 107 days.
+/// The last time that a replication reaches, ps: half of what 64 bits can count, 107 days.
 const END: Time = 1 << 63;
 
 /// Looks now and then whether anything has arrived since.
 #[derive(Debug)]
-pub(crate) struct Patience {
+pub(crate) struct Stall {
     /// What had arrived at the last look, bytes.
     arrived: u64,
     next: Time,
 }
 
-impl Patience {
+impl Stall {
     /// From now on.
     pub fn new(world: &World) -> Self {
         Self { arrived: world.delivered_bytes(), next: world.now() + PATIENCE }

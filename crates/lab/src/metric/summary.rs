@@ -153,9 +153,9 @@ pub(crate) fn axes(case: &Case) -> IndexMap<&'static str, serde_json::Value> {
 
 /// A fingerprint of everything that was simulated: equal digests, equal results. It depends on the
 /// cases, the seeds and the model only, not on the machine or the number of workers.
-pub fn digest(units: &[(&Case, u64, &Outcome)]) -> String {
+pub fn digest(replications: &[(&Case, u64, &Outcome)]) -> String {
     let mut hash = Sha256::new();
-    for (case, seed, outcome) in units {
+    for (case, seed, outcome) in replications {
         hash.update(case.label());
         let mut words = vec![*seed, outcome.simulated, outcome.hops];
         for f in &outcome.flows {

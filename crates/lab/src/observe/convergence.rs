@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use tresse_experiment::keys::measure::Criterion;
 use tresse_units::Time;
 
-use crate::observe::sample::Sample;
+use crate::record::convergence::{Converged, Convergence};
 use crate::record::flow::Begun;
+use crate::record::sample::Sample;
 
 /// The rate in an interval, such as that of a subflow in a row of `samples.parquet`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,15 +19,6 @@ pub struct Rate {
     pub duration: Time,
     /// The mean rate in it, bit/s.
     pub goodput: u64,
-}
-
-/// What became of a rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Convergence {
-    /// How long it took to converge, ps; `None` if it did not, or if the mean is 0.
-    pub time: Option<Time>,
-    /// The final mean, bit/s.
-    pub mean: u64,
 }
 
 /// How long after `begin`, its start or a change of the network, a rate first stays near its final mean before `end`,
@@ -71,19 +63,6 @@ pub fn convergence(rates: &[Rate], begin: Time, end: Time, criterion: &Criterion
         }
     }
     Some(Convergence { time: None, mean })
-}
-
-/// A subflow of which it was looked at how long it took to converge, after its start or after an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Converged {
-    /// The flow.
-    pub flow: Begun,
-    /// Which subflow, from 0.
-    pub subflow: u32,
-    /// The event, ps.
-    pub after: Time,
-    /// What became of its rate until the next event.
-    pub convergence: Convergence,
 }
 
 /// Runs with more flows have no convergence times: each flow's start and end is an event for all others.

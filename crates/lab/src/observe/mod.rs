@@ -5,4 +5,63 @@ pub mod path_sharing_score;
 pub mod ports;
 pub mod queues;
 pub mod sample;
+pub(crate) mod sampling;
 pub mod windows;
+
+use tresse_experiment::plan::Case;
+use tresse_sim::World;
+use tresse_units::{NEVER, Time};
+
+use crate::link_events::Links;
+use crate::observe::queues::QueueSampler;
+use crate::observe::sampling::Sampling;
+use crate::record::flow::Begun;
+use crate::record::outcome::{Outcome, Rows};
+
+/// Measures a case while it runs. It is told of what is rare, never of packets, and changes nothing of the simulation.
+pub(crate) trait Observer<'a> {
+    /// When it looks next, by [`Observer::at`].
+    fn deadline(&self) -> Time {
+        NEVER
+    }
+
+    /// A flow has just started; `id` is the simulator's name for it.
+    fn flow_started(&mut self, _world: &World, _id: u64, _flow: &Begun) {}
+
+    /// A flow has just finished, or was stopped.
+    fn flow_ended(&mut self, _world: &World, _id: u64) {}
+
+    /// Links have just changed.
+    fn links_changed(&mut self, _world: &World, _links: &Links<'a>) {}
+
+    /// Its deadline has come: what it hands on.
+    fn at(&mut self, _world: &World) -> Option<Rows<'_>> {
+        None
+    }
+
+    /// Nothing is there any more of a round, or of the whole case, when it was to look again only later: what it
+    /// hands on.
+    fn round_ended(&mut self, _world: &World) -> Option<Rows<'_>> {
+        None
+    }
+
+    /// The case is over: it adds what it found.
+    fn finish(self: Box<Self>, outcome: &mut Outcome);
+}
+
+/// The observers that `case` asks for, at the start of its run under `seed`.
+pub(crate) fn observers<'a>(
+    case: &'a Case,
+    seed: u64,
+    world: &World,
+    links: &Links<'a>,
+) -> Vec<Box<dyn Observer<'a> + 'a>> {
+    let mut observers: Vec<Box<dyn Observer<'a> + 'a>> = Vec::new();
+    if let Some(interval) = case.setting.samples {
+        observers.push(Box::new(Sampling::new(case, seed, interval, world, links)));
+    }
+    if let Some(interval) = case.setting.queues {
+        observers.push(Box::new(QueueSampler::new(&case.setting.fabric, interval, world.now())));
+    }
+    observers
+}

@@ -5,21 +5,37 @@ use tresse_experiment::plan::bound_scheme::BoundScheme;
 use tresse_experiment::plan::network::Routing;
 use tresse_fabric::Path;
 use tresse_path_manager::Score;
+use tresse_sim::FlowRecord;
 
-use crate::record::flow::Flow;
+use crate::record::flow::{Begun, Flow};
 use crate::record::metric::Metric;
+use crate::setup;
 
 /// The truth: whether any two of these paths have a port in common, there or back, beyond those that all paths
 /// between the hosts have. Virtual NICs that are mapped to one physical NIC, at either end, have its ports in
 /// common. A port that has the data of one subflow and the ACKs of another one is none: neither path is
 /// there twice.
-pub(crate) fn share_a_port(paths: &[Path], unavoidable: &Path) -> bool {
+fn share_a_port(paths: &[Path], unavoidable: &Path) -> bool {
     let share = |a: &[u32], b: &[u32], but: &[u32]| a.iter().any(|p| b.contains(p) && !but.contains(p));
     paths.iter().enumerate().any(|(i, a)| {
         paths[i + 1..].iter().any(|b| {
             share(&a.there, &b.there, &unavoidable.there) || share(&a.back, &b.back, &unavoidable.back)
         })
     })
+}
+
+/// Whether two subflows of a flow that has ended share a port, if its path manager detects path sharing and the
+/// flow's paths are fixed.
+pub(crate) fn shares(case: &Case, seed: u64, begun: &Begun, record: &FlowRecord) -> Option<bool> {
+    let carrier = &case.carriers[begun.member.carrier];
+    match &*carrier.routing {
+        Routing::Fixed(routes) if carrier.detects => {
+            let paths = setup::paths(case, seed, begun);
+            let opened = &paths.fixed()[..record.opened as usize];
+            Some(share_a_port(opened, &routes.unavoidable(begun.start.from, begun.start.to)))
+        }
+        Routing::Fixed(_) | Routing::Nodes { .. } => None,
+    }
 }
 
 /// Why the detection of `case` has no score, if it detects.
@@ -57,11 +73,9 @@ pub(crate) fn metrics<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<(&'stati
 #[cfg(test)]
 mod tests {
     use tresse_fabric::Locality;
-    use tresse_sim::FlowRecord;
     use tresse_workload::Start;
 
     use super::*;
-    use crate::record::flow::Begun;
     use tresse_experiment::plan::parts::Member;
 
     fn path(there: &[u32], back: &[u32]) -> Path {

@@ -1,29 +1,10 @@
 //! Samples of the ports: how busy each was in an interval, and how long its queue is.
 
-use std::sync::Arc;
-
 use tresse_fabric::Topology;
 use tresse_sim::World;
 use tresse_units::Time;
 
-/// A port in an interval.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PortSample {
-    /// The round of the pattern, from 0.
-    pub round: u32,
-    /// When the interval began, ps.
-    pub start: Time,
-    /// How long it was, ps.
-    pub duration: Time,
-    /// The number of the output port.
-    pub port: u32,
-    /// The name of its layer.
-    pub layer: Arc<str>,
-    /// For how long it was sending, ps.
-    pub busy: Time,
-    /// Packets that wait at the end; the one in transmission does not.
-    pub waiting: u64,
-}
+use crate::record::sample::PortSample;
 
 /// By port, for how long it has been sending.
 #[derive(Debug)]

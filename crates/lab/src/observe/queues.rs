@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use tresse_experiment::keys::metrics::{HOSTS, LAYER_METRICS};
+use tresse_experiment::keys::metrics::HOSTS;
 use tresse_fabric::Topology;
 use tresse_sim::World;
 use tresse_units::{SECOND, Time};
 
+use crate::observe::Observer;
 use crate::record::flow::Link;
+use crate::record::lengths::Lengths;
 use crate::record::metric::{Metric, NamedMetrics, percentile};
+use crate::record::outcome::{Outcome, Rows};
 
 /// What a run knows of its ports: their totals, how long it lasted, ps, and how long queues were by layer, if they
 /// were looked at.
@@ -45,74 +48,34 @@ pub(crate) fn by<'a>(runs: impl Iterator<Item = Run<'a>>) -> IndexMap<String, Na
 fn utilisation(mut shares: Vec<f64>) -> impl Iterator<Item = (&'static str, Metric)> {
     shares.sort_unstable_by(f64::total_cmp);
     let mean = shares.iter().sum::<f64>() / shares.len() as f64;
-    let percentiles = [0, 10, 50, 90, 100].into_iter().filter(|_| !shares.is_empty());
-    let percentiles: Vec<f64> = percentiles.map(|percent| percentile(&shares, percent)).collect();
-    let values = (!shares.is_empty()).then_some(mean).into_iter().chain(percentiles);
-    LAYER_METRICS.into_iter().zip(values.map(Metric::Real))
+    let part = |percent| (!shares.is_empty()).then(|| percentile(&shares, percent));
+    let values = [
+        ("utilisation_mean_ratio", (!shares.is_empty()).then_some(mean)),
+        ("utilisation_min_ratio", part(0)),
+        ("utilisation_p10_ratio", part(10)),
+        ("utilisation_p50_ratio", part(50)),
+        ("utilisation_p90_ratio", part(90)),
+        ("utilisation_max_ratio", part(100)),
+    ];
+    values.into_iter().filter_map(|(name, value)| Some((name, Metric::Real(value?))))
 }
 
 /// How long queues were.
 fn queue(lengths: &Lengths) -> impl Iterator<Item = (&'static str, Metric)> {
-    let [p50, p99, max] = [50, 99, 100].map(|percent| lengths.percentile(percent).map(Metric::Count));
-    let values = [lengths.mean().map(Metric::Real), p50, p99, max];
-    LAYER_METRICS[6..].iter().zip(values).filter_map(|(name, value)| Some((*name, value?)))
+    let part = |percent| lengths.percentile(percent).map(Metric::Count);
+    let values = [
+        ("queue_mean_pkts", lengths.mean().map(Metric::Real)),
+        ("queue_p50_pkts", part(50)),
+        ("queue_p99_pkts", part(99)),
+        ("queue_max_pkts", part(100)),
+    ];
+    values.into_iter().filter_map(|(name, value)| Some((name, value?)))
 }
 
 /// What part of its capacity a link carried. What still waits at the end was let in too, but is not above it.
 fn share(link: &Link, duration: Time) -> f64 {
     let capacity = link.rate as f64 * duration as f64 / (8 * SECOND) as f64;
     if capacity > 0.0 { (link.bytes as f64 / capacity).min(1.0) } else { 0.0 }
-}
-
-/// How long queues were at the instants at which they were looked at: a count for each length, so that whatever is
-/// told of these instants is exact.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Lengths {
-    /// By length, packets.
-    counts: Vec<u64>,
-}
-
-impl Lengths {
-    fn record(&mut self, length: u64) {
-        let length = length as usize;
-        if length >= self.counts.len() {
-            self.counts.resize(length + 1, 0);
-        }
-        self.counts[length] += 1;
-    }
-
-    /// Adds those of other instants or ports.
-    pub fn merge(&mut self, other: &Self) {
-        let length = self.counts.len().max(other.counts.len());
-        self.counts.resize(length, 0);
-        for (own, more) in self.counts.iter_mut().zip(&other.counts) {
-            *own += more;
-        }
-    }
-
-    /// How many lengths there are: ports times instants.
-    pub fn count(&self) -> u64 {
-        self.counts.iter().sum()
-    }
-
-    /// The mean, packets; `None` if nobody looked.
-    pub fn mean(&self) -> Option<f64> {
-        let sum: u128 = (0..).zip(&self.counts).map(|(length, &count)| length * u128::from(count)).sum();
-        let count = self.count();
-        (count > 0).then(|| sum as f64 / count as f64)
-    }
-
-    /// The smallest length, packets, that at least `percent` per cent of them, at most 100, do not exceed; `None` if
-    /// nobody looked. The largest is that of 100.
-    pub fn percentile(&self, percent: u64) -> Option<u64> {
-        let mut rank = (u128::from(self.count()) * u128::from(percent)).div_ceil(100).max(1);
-        let at = |(length, &count): (u64, &u64)| {
-            let here = rank <= count.into();
-            rank -= if here { 0 } else { count.into() };
-            here.then_some(length)
-        };
-        (0..).zip(&self.counts).find_map(at)
-    }
 }
 
 /// Looks at every port's queue at a fixed interval. The queues in hosts, which senders fill as their windows allow,
@@ -163,8 +126,25 @@ impl QueueSampler {
     }
 }
 
+impl<'a> Observer<'a> for QueueSampler {
+    fn deadline(&self) -> Time {
+        self.until()
+    }
+
+    fn at(&mut self, world: &World) -> Option<Rows<'_>> {
+        self.take(world);
+        None
+    }
+
+    fn finish(self: Box<Self>, outcome: &mut Outcome) {
+        outcome.queues = self.into_layers();
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use tresse_experiment::keys::metrics::of_layers;
+
     use super::*;
 
     /// A link of 1 Gbit/s.
@@ -197,7 +177,7 @@ mod tests {
         assert_eq!(value("rack", "mean"), 0.5625);
         let all = all(runs.into_iter());
         assert!((all["utilisation_mean_ratio"].value() - (5.5 + 1.125) / 13.0).abs() < 1e-12);
-        assert!(all.keys().all(|name| LAYER_METRICS.contains(name)) && all.len() == 6, "{all:?}");
+        assert_eq!(all.keys().copied().collect::<Vec<_>>(), of_layers().take(6).collect::<Vec<_>>());
     }
 
     #[test]
@@ -218,24 +198,10 @@ mod tests {
         let runs = [(&links[..], 1, &first[..]), (&links[..1], 1, &second[..])];
         let layers = by(runs.into_iter());
         assert_eq!(layers.keys().collect::<Vec<_>>(), [HOSTS, "rack", "core"]);
-        let queue =
-            |m: &NamedMetrics| LAYER_METRICS[6..].iter().map(|name| m[name].value()).collect::<Vec<_>>();
+        let queue = |m: &NamedMetrics| of_layers().skip(6).map(|name| m[name].value()).collect::<Vec<_>>();
         assert_eq!(queue(&layers[HOSTS]), [60.0, 90.0, 90.0, 90.0]);
         assert_eq!(layers[HOSTS].len(), 4, "no link is in that layer");
         assert_eq!(queue(&layers["rack"]), [10.0 / 3.0, 3.0, 6.0, 6.0]);
         assert_eq!(queue(&all(runs.into_iter())), [2.5, 1.0, 6.0, 6.0]);
-    }
-
-    #[test]
-    fn lengths_add_up() {
-        let (short, long) = (of(&[0, 0, 1]), of(&[7]));
-        let mut merged = short.clone();
-        merged.merge(&long);
-        assert_eq!(merged, of(&[0, 0, 1, 7]));
-        let mut merged = long;
-        merged.merge(&short);
-        assert_eq!((merged.count(), merged.mean()), (4, Some(2.0)));
-        assert_eq!([50, 51, 75, 76, 100].map(|p| merged.percentile(p)), [0, 1, 1, 7, 7].map(Some));
-        assert_eq!((of(&[]).mean(), of(&[]).percentile(50)), (None, None));
     }
 }

@@ -1,61 +1,25 @@
-//! Samples: what every subflow got in an interval, and what its flow could have had.
+//! Takes samples: what every subflow got in an interval, and what its flow could have had.
 
 use std::collections::BTreeMap;
 
-use tresse_controllers::{State, Subflow};
+use tresse_controllers::Subflow;
 use tresse_experiment::plan::Case;
 use tresse_fabric::Topology;
 use tresse_sim::World;
-use tresse_units::{MICROSECOND, SECOND, Time};
+use tresse_units::{MICROSECOND, Time};
 
-use crate::engine::link_events::Links;
-use crate::observe::ports::{PortSample, Ports};
+use crate::link_events::Links;
+use crate::observe::ports::Ports;
 use crate::optimum::steps::{NoOptimum, Steps};
 use crate::record::flow::Begun;
+use crate::record::sample::{Interval, Sample};
 
-/// A subflow in an interval, or in that part of it in which its flow was there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sample {
-    /// The flow.
-    pub flow: Begun,
-    /// Which subflow, from 0.
-    pub subflow: u32,
-    /// When the interval began, or the flow, ps.
-    pub start: Time,
-    /// How long it was, or until the flow ended, ps.
-    pub duration: Time,
-    /// Payload that arrived on this subflow, bytes; what arrived on another too counts there as well.
-    pub bytes: u64,
-    /// The window at the end, packets; 0 if the subflow was closed.
-    pub cwnd: u32,
-    /// The smoothed RTT at the end, ps; `None` before the first sample, and if the subflow was closed.
-    pub srtt: Option<Time>,
-    /// The sender's state at the end; `None` if the subflow was closed.
-    pub state: Option<State>,
-    /// The mean of the flow's optimal goodput over the same time, bit/s, all subflows together.
-    pub optimum: Option<u64>,
-}
-
-impl Sample {
-    /// The mean rate, bit/s.
-    pub fn goodput(&self) -> u64 {
-        (u128::from(self.bytes) * 8 * u128::from(SECOND) / u128::from(self.duration)) as u64
-    }
-}
-
-/// What was sampled in an interval.
+/// Takes the samples of a replication. Intervals are counted from the start of each round.
 #[derive(Debug)]
-pub struct Interval {
-    /// The subflows.
-    pub subflows: Vec<Sample>,
-    /// The ports.
-    pub ports: Vec<PortSample>,
-}
-
-/// Takes the samples of a unit. Intervals are counted from the start of each round.
-#[derive(Debug)]
-pub struct Sampler<'a> {
+pub(crate) struct Sampler<'a> {
     interval: Time,
+    /// The round of the flow that started last.
+    round: u32,
     /// When the interval began that is under way.
     start: Time,
     /// By the simulator's names.
@@ -79,6 +43,7 @@ impl<'a> Sampler<'a> {
     pub fn new(case: &'a Case, seed: u64, interval: Time, world: &World, links: &Links<'a>) -> Self {
         Self {
             interval,
+            round: 0,
             start: world.now(),
             flows: BTreeMap::new(),
             rows: Vec::new(),
@@ -94,6 +59,7 @@ impl<'a> Sampler<'a> {
 
     /// A flow has just started: its name, and what it is.
     pub fn start(&mut self, world: &World, id: u64, begun: Begun) {
+        self.round = begun.start.round;
         self.flows.insert(id, Watched { begun, since: world.now(), arrived: Vec::new() });
         self.follow(|optimum| optimum.start(id, begun, world.now()));
     }
@@ -118,9 +84,9 @@ impl<'a> Sampler<'a> {
     }
 
     /// The samples of the interval that ends now; the next one begins.
-    pub fn take(&mut self, world: &World, fabric: &Topology, round: u32) -> Interval {
+    pub fn take(&mut self, world: &World, fabric: &Topology) -> Interval {
         let now = world.now();
-        let ports = self.ports.take(world, fabric, round, self.start);
+        let ports = self.ports.take(world, fabric, self.round, self.start);
         for (id, watched) in std::mem::take(&mut self.flows) {
             let watched = self.look(world, id, watched);
             self.flows.insert(id, watched);

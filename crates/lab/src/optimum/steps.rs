@@ -7,16 +7,16 @@ use tresse_units::Time;
 
 use super::beside::MOST_ROUNDS;
 use super::together::Together;
-use crate::engine::link_events::Links;
+use crate::link_events::Links;
 use crate::record::flow::Begun;
 
 /// Nothing more is told of the optimum.
 #[derive(Debug)]
-pub struct NoOptimum;
+pub(crate) struct NoOptimum;
 
 /// The optimal goodputs of the flows that are there, integrated over time.
 #[derive(Debug)]
-pub struct Steps<'a> {
+pub(crate) struct Steps<'a> {
     case: &'a Case,
     seed: u64,
     links: Links<'a>,

@@ -9,14 +9,14 @@ use tresse_units::Time;
 use super::beside::why_none;
 use super::round::Round;
 use super::words;
-use crate::engine::link_events::Links;
+use crate::link_events::Links;
 use crate::record::flow::Begun;
 
 /// The optimal goodputs of those flows of a set that have not ended, integrated over time.
 ///
 /// Each set of flows that is there for some time is solved once: at most as many solutions as flows.
 #[derive(Debug)]
-pub struct Together {
+pub(crate) struct Together {
     /// A link that is down has no capacity.
     problem: Problem,
     /// The ports that the problem's links are.

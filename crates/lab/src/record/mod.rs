@@ -1,9 +1,12 @@
 //! What is known after a run, and kept of it.
 
 pub mod claim;
+pub mod convergence;
 pub mod flow;
+pub mod lengths;
 pub mod metric;
 pub mod outcome;
 pub mod progress;
 pub mod report;
 pub mod results;
+pub mod sample;

@@ -7,14 +7,14 @@ use tresse_fabric::Histogram;
 use tresse_units::Time;
 use tresse_workload::Job;
 
-use crate::observe::convergence::Converged;
-use crate::observe::queues::Lengths;
-use crate::observe::sample::Interval;
 use crate::optimum::beside::Optima;
+use crate::record::convergence::Converged;
 use crate::record::flow::{Flow, Link};
+use crate::record::lengths::Lengths;
 use crate::record::results::WindowResult;
+use crate::record::sample::Interval;
 
-/// What a unit leaves behind.
+/// What a replication leaves behind.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// The seed.
@@ -49,7 +49,7 @@ pub struct Outcome {
     pub optima: Optima,
 }
 
-/// What a unit measures while it runs.
+/// What a replication measures while it runs.
 #[derive(Debug, Clone, Copy)]
 pub enum Rows<'a> {
     /// Flows that finished or were stopped, and the optimal goodput of each, bit/s, if there is one.

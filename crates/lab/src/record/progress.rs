@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-/// How far a unit is; written by the unit, read by whoever shows progress.
+/// How far a replication is; written by it, read by whoever shows progress.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Simulated time, ps.
@@ -11,11 +11,11 @@ pub struct Progress {
     pub hops: AtomicU64,
     /// Payload that has arrived, bytes.
     pub bytes: AtomicU64,
-    /// Payload that there is to carry on the average of all seeds, bytes; 0 before the unit begins, and if it ends
+    /// Payload that there is to carry on the average of all seeds, bytes; 0 before the replication begins, and if it ends
     /// at a time.
     pub expected_bytes: AtomicU64,
     /// When it ends at the latest, ps; 0 if that is not known.
     pub expected_ps: AtomicU64,
-    /// The unit has ended.
+    /// The replication has ended.
     pub done: AtomicBool,
 }

@@ -13,10 +13,9 @@ use tresse_experiment::diagnostic::LabError;
 use tresse_experiment::plan::Case;
 use tresse_workload::Job;
 
-use crate::observe::convergence::Converged;
-use crate::observe::ports::PortSample;
-use crate::observe::sample::{Interval, Sample};
+use crate::record::convergence::Converged;
 use crate::record::flow::{Begun, Flow, Link};
+use crate::record::sample::{Interval, PortSample, Sample};
 use columns::{CONVERGENCE, FLOWS, JOBS, LINKS, QUEUES, SAMPLES};
 use table::Table;
 
@@ -128,7 +127,7 @@ impl Tables {
         table.append(columns)
     }
 
-    /// Adds the ports of a finished unit.
+    /// Adds the ports of a finished replication.
     pub fn links(&mut self, case: &Case, seed: u64, duration: u64, links: &[Link]) -> Result<(), LabError> {
         let Some(table) = self.links.as_mut().filter(|_| case.setting.links) else { return Ok(()) };
         let u64s = |f: fn(&Link) -> u64| -> ArrayRef {
@@ -209,7 +208,7 @@ impl Tables {
         table.append(columns)
     }
 
-    /// Adds what converged in a finished unit, or did not.
+    /// Adds what converged in a finished replication, or did not.
     pub fn converged(&mut self, case: &Case, seed: u64, rows: &[Converged]) -> Result<(), LabError> {
         let Some(table) = &mut self.convergence else { return Ok(()) };
         let u32s = |f: fn(&Converged) -> u32| -> ArrayRef {

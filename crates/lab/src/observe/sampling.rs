@@ -1,0 +1,88 @@
+//! The samples of a run, and what is made of them while it goes on: windows of time, and convergence.
+
+use tresse_experiment::plan::Case;
+use tresse_sim::World;
+use tresse_units::Time;
+
+use crate::link_events::Links;
+use crate::observe::Observer;
+use crate::observe::convergence::Converging;
+use crate::observe::sample::Sampler;
+use crate::observe::windows::Windows;
+use crate::record::flow::Begun;
+use crate::record::outcome::{Outcome, Rows};
+use crate::record::sample::Interval;
+
+/// Takes the samples of a run, and gives each interval to what is made of them.
+#[derive(Debug)]
+pub(crate) struct Sampling<'a> {
+    case: &'a Case,
+    sampler: Sampler<'a>,
+    windows: Windows<'a>,
+    converging: Option<Converging>,
+    /// The interval that ended last.
+    last: Interval,
+}
+
+impl<'a> Sampling<'a> {
+    /// At the start of a run, for the first time `interval` ps later.
+    pub fn new(case: &'a Case, seed: u64, interval: Time, world: &World, links: &Links<'a>) -> Self {
+        Self {
+            case,
+            sampler: Sampler::new(case, seed, interval, world, links),
+            windows: Windows::new(&case.setting.windows, case.groups.len()),
+            converging: case.setting.convergence.map(Converging::new),
+            last: Interval::default(),
+        }
+    }
+
+    /// The interval that is under way ends now.
+    fn take(&mut self, world: &World) -> Rows<'_> {
+        self.last = self.sampler.take(world, &self.case.setting.fabric);
+        self.windows.add(&self.last.subflows);
+        if let Some(converging) = &mut self.converging {
+            converging.add(&self.last.subflows);
+        }
+        Rows::Samples(&self.last)
+    }
+}
+
+impl<'a> Observer<'a> for Sampling<'a> {
+    fn deadline(&self) -> Time {
+        self.sampler.until()
+    }
+
+    fn flow_started(&mut self, world: &World, id: u64, flow: &Begun) {
+        self.sampler.start(world, id, *flow);
+        if let Some(converging) = &mut self.converging {
+            converging.start(world.now());
+        }
+    }
+
+    fn flow_ended(&mut self, world: &World, id: u64) {
+        self.sampler.end(world, id);
+        if let Some(converging) = &mut self.converging {
+            converging.note(world.now());
+        }
+    }
+
+    fn links_changed(&mut self, world: &World, links: &Links<'a>) {
+        self.sampler.change(world, links);
+        if let Some(converging) = &mut self.converging {
+            converging.note(world.now());
+        }
+    }
+
+    fn at(&mut self, world: &World) -> Option<Rows<'_>> {
+        Some(self.take(world))
+    }
+
+    fn round_ended(&mut self, world: &World) -> Option<Rows<'_>> {
+        Some(self.take(world))
+    }
+
+    fn finish(self: Box<Self>, outcome: &mut Outcome) {
+        outcome.windows = self.windows.finish(outcome.simulated, &self.case.groups);
+        outcome.converged = self.converging.map_or_else(Vec::new, Converging::finish);
+    }
+}

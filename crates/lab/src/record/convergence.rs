@@ -1,0 +1,27 @@
+//! How long rates took to converge.
+
+use tresse_units::Time;
+
+use crate::record::flow::Begun;
+
+/// What became of a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Convergence {
+    /// How long it took to converge, ps; `None` if it did not, or if the mean is 0.
+    pub time: Option<Time>,
+    /// The final mean, bit/s.
+    pub mean: u64,
+}
+
+/// A subflow of which it was looked at how long it took to converge, after its start or after an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Converged {
+    /// The flow.
+    pub flow: Begun,
+    /// Which subflow, from 0.
+    pub subflow: u32,
+    /// The event, ps.
+    pub after: Time,
+    /// What became of its rate until the next event.
+    pub convergence: Convergence,
+}

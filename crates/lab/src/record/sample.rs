@@ -1,0 +1,66 @@
+//! What is known of an interval: of its subflows, and of its ports.
+
+use std::sync::Arc;
+
+use tresse_controllers::State;
+use tresse_units::{SECOND, Time};
+
+use crate::record::flow::Begun;
+
+/// A subflow in an interval, or in that part of it in which its flow was there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    /// The flow.
+    pub flow: Begun,
+    /// Which subflow, from 0.
+    pub subflow: u32,
+    /// When the interval began, or the flow, ps.
+    pub start: Time,
+    /// How long it was, or until the flow ended, ps.
+    pub duration: Time,
+    /// Payload that arrived on this subflow, bytes; what arrived on another too counts there as well.
+    pub bytes: u64,
+    /// The window at the end, packets; 0 if the subflow was closed.
+    pub cwnd: u32,
+    /// The smoothed RTT at the end, ps; `None` before the first sample, and if the subflow was closed.
+    pub srtt: Option<Time>,
+    /// The sender's state at the end; `None` if the subflow was closed.
+    pub state: Option<State>,
+    /// The mean of the flow's optimal goodput over the same time, bit/s, all subflows together.
+    pub optimum: Option<u64>,
+}
+
+impl Sample {
+    /// The mean rate, bit/s.
+    pub fn goodput(&self) -> u64 {
+        (u128::from(self.bytes) * 8 * u128::from(SECOND) / u128::from(self.duration)) as u64
+    }
+}
+
+/// A port in an interval.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortSample {
+    /// The round of the pattern, from 0.
+    pub round: u32,
+    /// When the interval began, ps.
+    pub start: Time,
+    /// How long it was, ps.
+    pub duration: Time,
+    /// The number of the output port.
+    pub port: u32,
+    /// The name of its layer.
+    pub layer: Arc<str>,
+    /// For how long it was sending, ps.
+    pub busy: Time,
+    /// Packets that wait at the end; the one in transmission does not.
+    pub waiting: u64,
+}
+
+/// What was sampled in an interval.
+#[derive(Debug, Default)]
+pub struct Interval {
+    /// The subflows.
+    pub subflows: Vec<Sample>,
+    /// The ports.
+    pub ports: Vec<PortSample>,
+}
