@@ -17,7 +17,6 @@ pub mod path_manager;
 pub mod ports;
 pub mod routing;
 pub mod scheme;
-pub mod scheme_transport;
 pub mod stopping_rule;
 pub mod transport;
 pub mod untagged;

@@ -139,3 +139,31 @@ fn what_is_wrong_in_a_scheme_is_found_there() {
     let small = schemes(keys, "mss = \"100B\"").expect("valid");
     assert_eq!(small.map(|c| c.mss), [100, 1460]);
 }
+
+/// Without a profile: these, in this order, and no others.
+#[test]
+fn keys_without_a_profile_are_demanded() {
+    let needed = [
+        "mss = \"1460B\"",
+        "header = \"40B\"",
+        "ack = \"40B\"",
+        "initial_window = \"1pkt\"",
+        "rto_min = \"200ms\"",
+        "rto_initial = \"1s\"",
+        "rto_max = \"60s\"",
+        "recovery = \"newreno\"",
+        "reduction = \"immediate\"",
+        "ack_every = \"2pkt\"",
+        "ack_timer = \"40ms\"",
+        "quick_acks = \"16pkt\"",
+    ];
+    for (given, next) in needed.iter().enumerate() {
+        let name = next.split(' ').next().expect("a key");
+        let message = config(&needed[..given].join("\n")).expect_err(next);
+        assert!(
+            message.contains(&format!("transport.{name}: it has no value\n\nhint: a profile")),
+            "{message}"
+        );
+    }
+    assert_eq!(config(&needed.join("\n")), config("profile = \"ns3\""));
+}

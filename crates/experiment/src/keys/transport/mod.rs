@@ -1,0 +1,238 @@
+//! The keys of `[transport]`, and the transport that comes of them. A key is its field in [`Transport`], its values in
+//! [`VALUES`], and its use in [`Transport::config`].
+
+mod check;
+mod of_scheme;
+mod values;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toml::Table;
+use tresse_controllers as controllers;
+use tresse_transport::{Config, DelayedAck, Echo, Gro};
+use tresse_units::{Bytes, Duration, Packets};
+
+pub use values::{Plb, Recovery, Reduction, Scheduler, Switch};
+
+/// The key that is wrong, and why.
+type Wrong = (&'static str, String);
+
+/// A transport. `[transport]` is that of all schemes. A profile gives every key a value. Without one, these must be
+/// given: `mss`, `header`, `ack`, `initial_window`, `rto_min`, `rto_initial`, `rto_max`, `recovery`, `reduction`,
+/// `ack_every`, `ack_timer` and `quick_acks`; what the others describe is then not simulated. A scheme's own
+/// `transport` has the keys in which it differs.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Transport {
+    /// Whose transport. Keys given beside it, or in `[transport]`, override its values (`tresse explain hosts`).
+    pub profile: Option<HostProfile>,
+    /// Payload of a full segment.
+    pub mss: Option<Bytes>,
+    /// Headers of a data packet.
+    pub header: Option<Bytes>,
+    /// Size of an ACK.
+    pub ack: Option<Bytes>,
+    /// Initial window.
+    pub initial_window: Option<Packets>,
+    /// The smallest retransmission timeout.
+    pub rto_min: Option<Duration>,
+    /// The timeout before the first RTT sample.
+    pub rto_initial: Option<Duration>,
+    /// The largest timeout.
+    pub rto_max: Option<Duration>,
+    /// How losses are repaired.
+    pub recovery: Option<Recovery>,
+    /// How the window goes down after a congestion signal.
+    pub reduction: Option<Reduction>,
+    /// What marks may cut a window to, where the controller's own floor is higher. Default: the controller's floor.
+    pub floor: Option<Packets>,
+    /// Whether the controller may raise the window in the round after a cut for a mark too, in which Linux holds
+    /// it; with `reduction = "immediate"` only.
+    pub grow_in_cwr: Option<bool>,
+    /// Whether ACKs are ECN-capable, as Linux's are where the controller needs ECN: queues that drop what they cannot
+    /// mark (`non_ect = "drop"`) let them in.
+    pub ect_acks: Option<bool>,
+    /// The most segments in flight on a subflow: a receive window that does not change. Default: unlimited.
+    pub receive_window: Option<Packets>,
+    /// An ACK for this many packets.
+    pub ack_every: Option<Packets>,
+    /// Or after this long.
+    pub ack_timer: Option<Duration>,
+    /// The first segments of a subflow, which are ACKed one by one.
+    pub quick_acks: Option<Packets>,
+    /// As many again after a pause of more than `rto_min` and after a duplicate.
+    pub quick_acks_again: Option<bool>,
+    /// Added to the timeouts of RACK-TLP's probes and of its reordering window.
+    pub timer_slack: Option<Duration>,
+    /// Whether a window is spread over the round trip, as Linux does it: at 200 % of the window a round trip
+    /// in slow start, at 120 % later.
+    pub pacing: Option<Switch>,
+    /// With pacing: the most segments in a burst.
+    pub tso: Option<Packets>,
+    /// The most segments that the receiver's network card merges; `1pkt` turns it off.
+    pub gro: Option<Packets>,
+    /// The least time between two polls of the receiver's network card.
+    pub gro_interval: Option<Duration>,
+    /// Whether a subflow opens with a handshake, of packets of the size of an ACK: data waits a round trip
+    /// for the first one's, and joining subflows wait for theirs after that.
+    pub handshake: Option<bool>,
+    /// After so many timeouts in a row what is in flight on a subflow is sent on the others too, and it gets no
+    /// new data until it is heard of again; 0 turns this off.
+    pub stale_after: Option<u32>,
+    /// Which of several subflows with room gets the next data (`tresse list schedulers`).
+    pub scheduler: Option<Scheduler>,
+    /// Whether a subflow that stays congested changes the hash by which switches choose its path: `"on"`,
+    /// `"off"`, or a table of PLB's parameters (`tresse explain plb`).
+    pub plb: Option<Plb>,
+}
+
+/// A set of values for the transport's keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HostProfile {
+    /// ns-3.14's TCP as XMP's experiments set it: NewReno, an initial window of one packet, cuts at once.
+    Ns3,
+    /// A Linux host with the fq qdisc: RACK-TLP, PRR, pacing, TSO and GRO.
+    Linux,
+}
+
+/// The values of keys that are not given.
+const VALUES: &str = r#"
+# With a profile that does not say otherwise, and without one: a key that is missing here must then be given.
+[any]
+grow_in_cwr = false
+ect_acks = false
+quick_acks_again = false
+timer_slack = "0s"
+pacing = "off"
+tso = "44pkt"
+gro = "1pkt"
+gro_interval = "0s"
+handshake = false
+stale_after = 0
+scheduler = "lowest-rtt"
+
+[ns3]
+mss = "1460B"
+header = "40B"
+ack = "40B"
+initial_window = "1pkt"
+rto_min = "200ms"
+rto_initial = "1s"
+rto_max = "60s"
+recovery = "newreno"
+reduction = "immediate"
+ack_every = "2pkt"
+ack_timer = "40ms"
+quick_acks = "16pkt"
+
+[linux]
+# Timestamps take 12 bytes of every segment (RFC 7323).
+mss = "1448B"
+header = "52B"
+ack = "52B"
+initial_window = "10pkt"
+rto_min = "200ms"
+rto_initial = "1s"
+rto_max = "120s"
+recovery = "rack"
+reduction = "prr"
+ack_every = "2pkt"
+ack_timer = "40ms"
+quick_acks = "16pkt"
+quick_acks_again = true
+# Two ticks at 250 Hz.
+timer_slack = "8ms"
+pacing = "on"
+# 64 kB, for both.
+tso = "45pkt"
+gro = "45pkt"
+gro_interval = "50us"
+handshake = true
+stale_after = 4
+"#;
+
+impl HostProfile {
+    /// Its name in [`VALUES`].
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ns3 => "ns3",
+            Self::Linux => "linux",
+        }
+    }
+}
+
+impl Transport {
+    /// The transport, but for what a scheme decides: ECN and its echo.
+    ///
+    /// # Errors
+    /// The key that is wrong, and why.
+    pub fn config(&self) -> Result<Config, Wrong> {
+        let keys = self.with_values();
+        macro_rules! value {
+            ($key:ident) => {
+                keys.$key.ok_or_else(|| (stringify!($key), MISSING.to_owned()))?
+            };
+        }
+        // More than any packet has is refused below.
+        let size = |bytes: Bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX);
+        let config = Config {
+            mss: size(value!(mss)),
+            header: size(value!(header)),
+            ack: size(value!(ack)),
+            initial_window: value!(initial_window).0,
+            rto_min: value!(rto_min).0,
+            rto_initial: value!(rto_initial).0,
+            rto_max: value!(rto_max).0,
+            recovery: value!(recovery).into(),
+            reduction: value!(reduction).into(),
+            delayed_ack: DelayedAck {
+                every: value!(ack_every).0,
+                timer: value!(ack_timer).0,
+                quick: value!(quick_acks).0,
+                quick_again: value!(quick_acks_again),
+            },
+            floor: keys.floor.map(|floor| floor.0),
+            grow_in_cwr: value!(grow_in_cwr),
+            ect_acks: value!(ect_acks),
+            receive_window: keys.receive_window.map_or(controllers::CWND_LIMIT - 1, |window| window.0),
+            timer_slack: value!(timer_slack).0,
+            pacing: value!(pacing) == Switch::On,
+            tso: value!(tso).0,
+            gro: Gro { segments: value!(gro).0, interval: value!(gro_interval).0 },
+            handshake: value!(handshake),
+            stale_after: value!(stale_after),
+            scheduler: value!(scheduler).into(),
+            plb: keys.plb.as_ref().map(Plb::of_transport).transpose().map_err(|e| ("plb", e))?.flatten(),
+            ecn: false,
+            echo: Echo::Dctcp,
+        };
+        check::check(&config)?;
+        Ok(config)
+    }
+
+    /// These keys over the values of the profile.
+    fn with_values(&self) -> Self {
+        let values: BTreeMap<String, Self> = toml::from_str(VALUES).expect("the keys of a transport");
+        let profile = self.profile.map(|profile| &values[profile.name()]);
+        profile.map_or(self.clone(), |profile| self.over(profile)).over(&values["any"])
+    }
+
+    /// These keys, and those of `below` that are not among them.
+    fn over(&self, below: &Self) -> Self {
+        let mut keys = below.table();
+        keys.extend(self.table());
+        keys.try_into().expect("both are of a transport's keys")
+    }
+
+    /// The keys that are given.
+    fn table(&self) -> Table {
+        Table::try_from(self).expect("keys are plain data")
+    }
+}
+
+/// What is wrong with a key that must be given.
+const MISSING: &str =
+    "it has no value\n\nhint: a profile has one for every key: profile = \"ns3\" or \"linux\"";

@@ -1,0 +1,32 @@
+//! The transport of a scheme: what all schemes have in common, and the scheme's own keys over it.
+
+use tresse_transport::Config;
+
+use crate::keys::transport::Transport;
+
+/// The keys that lead to what is wrong, from the scheme's table on, and why.
+type WrongBelow = (Vec<&'static str>, String);
+
+impl Transport {
+    /// The transport of a scheme whose own keys are `own`; `common` is what `self` comes to without them.
+    ///
+    /// # Errors
+    /// The key that is wrong, and why.
+    pub(crate) fn of_scheme(&self, own: Option<&Self>, common: &Config) -> Result<Config, WrongBelow> {
+        let Some(own) = own else { return Ok(*common) };
+        if own.profile.is_some() && self.profile.is_none() {
+            let message = "keys come before profiles, and [transport], which has no profile, says every key, so \
+                           this one would change little\n\nhint: a profile in [transport] too, and there only \
+                           the keys that no scheme's profile is to change";
+            return Err((vec!["transport", "profile"], message.to_owned()));
+        }
+        own.over(self).config().map_err(|(key, message)| {
+            // Alone, [transport] is right: what does not stand here is wrong beside something that does.
+            let stands_here = own.table().contains_key(key);
+            match stands_here {
+                true => (vec!["transport", key], message),
+                false => (vec!["transport"], format!("with what [transport] says, {key}: {message}")),
+            }
+        })
+    }
+}

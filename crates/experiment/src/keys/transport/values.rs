@@ -1,0 +1,120 @@
+//! The values of the transport's keys that are words, and what they mean to the transport.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tresse_transport as transport;
+use tresse_units::SECOND;
+
+use crate::keys::declared;
+
+/// How losses are repaired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recovery {
+    /// No fast retransmit: every loss waits for the timeout.
+    GoBackN,
+    /// Reno (RFC 5681): the first ACK of new data ends a recovery; a second loss in the window often
+    /// needs a timeout.
+    Reno,
+    /// NewReno (RFC 6582): duplicate ACKs only.
+    Newreno,
+    /// SACK (RFC 6675), paced by PRR.
+    Sack,
+    /// RACK-TLP (RFC 8985) on SACK, paced by PRR: losses by time, probes before the timeout.
+    Rack,
+}
+
+/// How the window goes down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reduction {
+    /// At once.
+    Immediate,
+    /// Over a round, by proportional rate reduction (RFC 6937).
+    Prr,
+}
+
+/// Where the next data goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheduler {
+    /// On the subflow with the lowest smoothed RTT.
+    LowestRtt,
+    /// On the next subflow in turn.
+    RoundRobin,
+}
+
+/// Whether and how a subflow changes its hash.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "\"on\", \"off\", or a table such as { rehash_rounds = 6 }")]
+pub enum Plb {
+    /// With Linux's parameters, or not at all.
+    Switch(Switch),
+    /// With these values for some of its parameters.
+    Parameters(
+        #[schemars(with = "serde_json::Map<String, serde_json::Value>")] BTreeMap<String, toml::Value>,
+    ),
+}
+
+/// Whether something is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Switch {
+    /// It is not.
+    Off,
+    /// It is.
+    On,
+}
+
+impl From<Recovery> for transport::Recovery {
+    fn from(key: Recovery) -> Self {
+        match key {
+            Recovery::GoBackN => Self::GoBackN,
+            Recovery::Reno => Self::Reno,
+            Recovery::Newreno => Self::NewReno,
+            Recovery::Sack => Self::Sack,
+            Recovery::Rack => Self::Rack,
+        }
+    }
+}
+
+impl From<Reduction> for transport::Reduction {
+    fn from(key: Reduction) -> Self {
+        match key {
+            Reduction::Immediate => Self::Immediate,
+            Reduction::Prr => Self::Prr,
+        }
+    }
+}
+
+impl From<Scheduler> for transport::Scheduler {
+    fn from(key: Scheduler) -> Self {
+        match key {
+            Scheduler::LowestRtt => Self::LowestRtt,
+            Scheduler::RoundRobin => Self::RoundRobin,
+        }
+    }
+}
+
+impl Plb {
+    /// The simulator gives each connection a seed.
+    pub(super) fn of_transport(&self) -> Result<Option<transport::Plb>, String> {
+        let settings = match self {
+            Self::Switch(Switch::Off) => return Ok(None),
+            Self::Switch(Switch::On) => &BTreeMap::new(),
+            Self::Parameters(settings) => settings,
+        };
+        let declaration = tresse_fabric::balancers::find("plb").expect("it is declared");
+        let values = declared::values(declaration.name, declaration.parameters, settings).map_err(|(_, e)| e)?;
+        let whole = |name| values.whole(name) as u32;
+        Ok(Some(transport::Plb {
+            cong_thresh: whole("cong_thresh"),
+            rehash_rounds: whole("rehash_rounds"),
+            idle_rehash_rounds: whole("idle_rehash_rounds"),
+            suspend: values.whole("suspend_rto") * SECOND,
+            seed: 0,
+        }))
+    }
+}
