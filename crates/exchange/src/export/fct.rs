@@ -7,12 +7,13 @@ use std::path::Path;
 
 use serde::Deserialize;
 use tresse_experiment::diagnostic::LabError;
+use tresse_experiment::keys::wanted::Wanted;
 use tresse_experiment::plan::{Plan, resolve};
 use tresse_experiment::read::{Profile, Source, load};
 use tresse_fabric::Topology;
 
 use super::standalone::{incoming, ways};
-use super::{Flows, Only, none, unwritten};
+use super::{Flows, none, unwritten};
 
 /// The simulator's first source port of a host, and the destination port of ordinary flows.
 const FIRST_PORT: u64 = 10_000;
@@ -40,7 +41,7 @@ struct Run {
 /// Scheme, subflows, pattern, variant and seed; the variant is empty if there are none.
 type Case = [String; 5];
 
-pub(super) fn write(run: &Path, only: &Only, out: &mut dyn Write) -> Result<Vec<String>, LabError> {
+pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Vec<String>, LabError> {
     let (mut flows, mut cases, mut unfinished) = (Vec::new(), BTreeSet::<Case>::new(), 0u64);
     let kept = Flows::open(run)?.each(only, |row| {
         let [scheme, subflows, pattern] = ["scheme", "subflows", "pattern"].map(|key| row.text(key));

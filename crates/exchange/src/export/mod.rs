@@ -12,6 +12,7 @@ use arrow::array::RecordBatchReader;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use tresse_experiment::diagnostic::{LabError, did_you_mean};
+use tresse_experiment::keys::wanted::Wanted;
 
 /// A format of flows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,41 +23,24 @@ pub enum Format {
     HpccFct,
 }
 
-/// Which flows: those whose column has one of these values, for each column that is named.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Only(Vec<(String, Vec<String>)>);
-
 /// The columns by which flows are chosen.
 const AXES: [&str; 6] = ["scheme", "subflows", "pattern", "variant", "seed", "group"];
 
-impl Only {
-    /// Reads `KEY=VALUE[,VALUE]…` for each of `settings`.
-    ///
-    /// # Errors
-    /// If one has another form, or another key.
-    pub fn new(settings: &[String]) -> Result<Self, LabError> {
-        let parse = |setting: &String| {
-            let bad = |message: String| LabError::Input(format!("--only {setting}: {message}"));
-            let (key, values) = setting
-                .split_once('=')
-                .ok_or_else(|| bad("expected KEY=VALUE, such as scheme=xmp".to_owned()))?;
-            if !AXES.contains(&key) {
-                let hint = did_you_mean(key, AXES);
-                return Err(bad(format!("there is no key `{key}`{hint} (there are: {})", AXES.join(", "))));
-            }
-            Ok((key.to_owned(), values.split(',').map(str::to_owned).collect()))
-        };
-        settings.iter().map(parse).collect::<Result<_, _>>().map(Self)
-    }
-
-    fn keeps(&self, row: &Row) -> Result<bool, LabError> {
-        for (key, values) in &self.0 {
-            if !values.contains(&row.text(key)?) {
-                return Ok(false);
-            }
+/// Which flows are wanted, by their columns: `KEY=VALUE[,VALUE]…` for each of `settings`.
+///
+/// # Errors
+/// If one has another form, or another key.
+pub fn wanted(settings: &[String]) -> Result<Wanted, LabError> {
+    settings.iter().try_fold(Wanted::default(), |wanted, setting| {
+        let bad = |message: String| LabError::Input(format!("--only {setting}: {message}"));
+        let own =
+            Wanted::parse(setting).ok_or_else(|| bad("expected KEY=VALUE, such as scheme=xmp".to_owned()))?;
+        if let Some((key, _)) = own.axes().find(|(key, _)| !AXES.contains(key)) {
+            let hint = did_you_mean(key, AXES);
+            return Err(bad(format!("there is no key `{key}`{hint} (there are: {})", AXES.join(", "))));
         }
-        Ok(true)
-    }
+        Ok(wanted.and(own))
+    })
 }
 
 /// `flows.parquet` of a run.
@@ -76,9 +60,15 @@ struct Row<'a> {
 impl Row<'_> {
     /// The value of a column, as text; empty if it is missing.
     fn text(&self, column: &str) -> Result<String, LabError> {
+        let values = self.column(column)?;
+        Ok(values.map_or_else(String::new, |values| values.value(self.row).to_string()))
+    }
+
+    /// A column; none if it may be missing.
+    fn column(&self, column: &str) -> Result<Option<&ArrayFormatter<'_>>, LabError> {
         match self.columns.iter().find(|(name, _)| name == column) {
-            Some((_, values)) => Ok(values.value(self.row).to_string()),
-            None if column == "variant" => Ok(String::new()), // the experiment has none
+            Some((_, values)) => Ok(Some(values)),
+            None if column == "variant" => Ok(None), // the experiment has none
             None => {
                 let message =
                     format!("there is no column `{column}`: did another version of this program write it?");
@@ -125,7 +115,11 @@ impl Flows {
     }
 
     /// Shows every row that `only` keeps.
-    fn each(self, only: &Only, mut show: impl FnMut(&Row) -> Result<(), LabError>) -> Result<u64, LabError> {
+    fn each(
+        self,
+        only: &Wanted,
+        mut show: impl FnMut(&Row) -> Result<(), LabError>,
+    ) -> Result<u64, LabError> {
         let mut kept = 0;
         let options = FormatOptions::default();
         for batch in self.reader {
@@ -138,7 +132,8 @@ impl Flows {
             let columns = columns.collect::<Result<Vec<_>, LabError>>()?;
             for row in 0..batch.num_rows() {
                 let row = Row { path: &self.path, columns: &columns, row };
-                if only.keeps(&row)? {
+                only.axes().try_for_each(|(column, _)| row.column(column).map(drop))?;
+                if only.matches(|column| row.text(column).ok()) {
                     show(&row)?;
                     kept += 1;
                 }
@@ -153,7 +148,12 @@ impl Flows {
 /// # Errors
 /// If the run has no such flows or has not ended, if it cannot be read, if `out` cannot be written, or if the format
 /// has room for one case only and there are several.
-pub fn export(run: &Path, format: Format, only: &Only, out: &mut dyn Write) -> Result<Vec<String>, LabError> {
+pub fn export(
+    run: &Path,
+    format: Format,
+    only: &Wanted,
+    out: &mut dyn Write,
+) -> Result<Vec<String>, LabError> {
     match format {
         Format::Csv => csv(run, only, out).map(|()| Vec::new()),
         Format::HpccFct => fct::write(run, only, out),
@@ -168,7 +168,7 @@ fn none(run: &Path) -> LabError {
     LabError::Input(format!("{}: no flow is left: `--only` keeps none, or none was measured", run.display()))
 }
 
-fn csv(run: &Path, only: &Only, out: &mut dyn Write) -> Result<(), LabError> {
+fn csv(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<(), LabError> {
     let flows = Flows::open(run)?;
     let schema = flows.reader.schema();
     let names: Vec<&str> = schema.fields().iter().map(|f| &**f.name()).collect();

@@ -32,6 +32,7 @@ use tresse_units::{Duration, MICROSECOND, Time};
 use crate::diagnostic::{LabError, Wrong, did_you_mean};
 use crate::keys::bounds::LONGEST;
 use crate::keys::measure::Criterion;
+use crate::keys::wanted::Wanted;
 use crate::plan::bound_scheme::{BoundScheme, OnFabric};
 use crate::plan::link_events::Change;
 use crate::plan::network::Routing;
@@ -73,6 +74,12 @@ impl Case {
         let pattern = iter::once(("pattern", self.pattern.clone()));
         let variant = self.variant.iter().map(|name| ("variant", name.clone()));
         scheme.chain(subflows).chain(pattern).chain(variant).collect()
+    }
+
+    /// Whether it is one of the cases that are wanted.
+    pub fn is(&self, wanted: &Wanted) -> bool {
+        let axes = self.axes();
+        wanted.matches(|axis| axes.get(axis))
     }
 
     /// A name for people: `xmp-2 permutation`, `opn permutation` if the path manager decides, `xmp-2 permutation
@@ -266,21 +273,20 @@ const INTERVALS: RangeInclusive<Time> = MICROSECOND..=LONGEST;
 fn keep(cases: Vec<Case>, filter: &str) -> Result<Vec<Case>, String> {
     let keys: IndexSet<&str> = cases.iter().flat_map(|c| c.axes().into_keys()).collect();
     let keys: Vec<&str> = keys.into_iter().collect();
-    let (key, values) = filter
-        .split_once('=')
+    let wanted = Wanted::parse(filter)
         .ok_or_else(|| format!("expected KEY=VALUE[,VALUE]…, with a key of {}", keys.join(", ")))?;
-    if !keys.contains(&key) {
-        let hint = did_you_mean(key, keys.iter().copied());
-        return Err(format!("there is no axis `{key}`{hint} (there are: {})", keys.join(", ")));
+    for (key, values) in wanted.axes() {
+        if !keys.contains(&key) {
+            let hint = did_you_mean(key, keys.iter().copied());
+            return Err(format!("there is no axis `{key}`{hint} (there are: {})", keys.join(", ")));
+        }
+        let known: IndexSet<String> = cases.iter().filter_map(|c| c.axes().swap_remove(key)).collect();
+        if let Some(unknown) = values.iter().find(|value| !known.contains(*value)) {
+            let names = known.iter().map(String::as_str).filter(|k| k.parse::<u32>().is_err());
+            let hint = did_you_mean(unknown, names);
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            return Err(format!("no case has {key} = {unknown}{hint} (there are: {})", known.join(", ")));
+        }
     }
-    let wanted: Vec<&str> = values.split(',').map(str::trim).collect();
-    let known: IndexSet<String> = cases.iter().filter_map(|c| c.axes().swap_remove(key)).collect();
-    if let Some(unknown) = wanted.iter().find(|w| !known.contains(**w)) {
-        let names = known.iter().map(String::as_str).filter(|k| k.parse::<u32>().is_err());
-        let hint = did_you_mean(unknown, names);
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        return Err(format!("no case has {key} = {unknown}{hint} (there are: {})", known.join(", ")));
-    }
-    let is_wanted = |case: &Case| case.axes().get(key).is_some_and(|value| wanted.contains(&value.as_str()));
-    Ok(cases.into_iter().filter(is_wanted).collect())
+    Ok(cases.into_iter().filter(|case| case.is(&wanted)).collect())
 }

@@ -112,17 +112,9 @@ impl Names<'_> {
     }
 
     /// The cases that a selector means.
-    fn meant<'a>(&'a self, selector: &'a Selector) -> impl Iterator<Item = &'a Case> {
-        self.cases.iter().filter(move |case| {
-            let axes = case.axes();
-            let is = |axis: &str, wanted: &Option<String>| {
-                wanted.as_ref().is_none_or(|wanted| axes.get(axis) == Some(wanted))
-            };
-            is("scheme", &selector.scheme)
-                && is("subflows", &selector.subflows.map(|n| n.to_string()))
-                && is("pattern", &selector.pattern)
-                && is("variant", &selector.variant)
-        })
+    fn meant(&self, selector: &Selector) -> impl Iterator<Item = &Case> {
+        let wanted = selector.wanted();
+        self.cases.iter().filter(move |case| case.is(&wanted))
     }
 
     /// The values of an axis, in the order of the cases.
@@ -245,7 +237,7 @@ impl Names<'_> {
     }
 
     /// The names of the groups of the cases that `selector` speaks of, of those that have so many groups.
-    fn groups<'a>(&'a self, selector: &'a Selector, least: usize) -> Result<IndexSet<&'a str>, String> {
+    fn groups<'a>(&'a self, selector: &Selector, least: usize) -> Result<IndexSet<&'a str>, String> {
         let several = self.meant(selector).filter(|case| case.groups.len() >= least);
         let groups =
             several.flat_map(|case| &case.groups).map(String::as_str).filter(|name| !name.is_empty());
