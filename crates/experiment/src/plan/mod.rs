@@ -29,7 +29,7 @@ use indexmap::{IndexMap, IndexSet};
 use tresse_fabric::Topology;
 use tresse_units::{Duration, MICROSECOND, Time};
 
-use crate::diagnostic::{LabError, Wrong, did_you_mean};
+use crate::diagnostic::{Diagnostic, Wrong, did_you_mean};
 use crate::keys::bounds::LONGEST;
 use crate::keys::measure::Criterion;
 use crate::keys::wanted::Wanted;
@@ -151,7 +151,7 @@ impl Plan {
 ///
 /// # Errors
 /// The first thing that is wrong, with its place in the file.
-pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
+pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, Diagnostic> {
     let mut cases = Vec::new();
     if loaded.variants.is_empty() {
         cases = self::cases(loaded, None)?;
@@ -164,24 +164,18 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
         }
         cases.extend(own);
     }
-    references::check(&loaded.experiment, &cases, loaded.is_as_written()).map_err(|(path, e)| {
-        let path: Vec<&str> = path.iter().map(String::as_str).collect();
-        loaded.error_at(&path, &e)
-    })?;
+    references::check(&loaded.experiment, &cases, loaded.is_as_written()).map_err(|e| loaded.error(e))?;
     for filter in only {
-        cases = keep(cases, filter).map_err(|e| LabError::Input(format!("--only {filter}: {e}")))?;
+        cases = keep(cases, filter).map_err(|e| Diagnostic::input(e).of(format!("--only {filter}")))?;
     }
     Ok(Plan { cases })
 }
 
 /// All cases of an experiment without variants, or of one variant.
-fn cases(loaded: &Loaded, variant: Option<&str>) -> Result<Vec<Case>, LabError> {
+fn cases(loaded: &Loaded, variant: Option<&str>) -> Result<Vec<Case>, Diagnostic> {
     let experiment = &loaded.experiment;
     let wrong = |path: &[&str], message: String| loaded.error_at(path, &message);
-    let wrong_below = |(path, message): Wrong| {
-        let path: Vec<&str> = path.iter().map(String::as_str).collect();
-        wrong(&path, message)
-    };
+    let wrong_below = |e: Wrong| loaded.error(e);
     let (fabric, routing) = network::build(&experiment.fabric, &experiment.changes).map_err(wrong_below)?;
     let common = experiment.transport.config().map_err(|(key, e)| wrong(&["transport", key], e))?;
     let schemes = bound_scheme::schemes(loaded, &fabric, &routing, &common)?;
@@ -199,8 +193,7 @@ fn cases(loaded: &Loaded, variant: Option<&str>) -> Result<Vec<Case>, LabError> 
     let queues = interval("queues", measure.queues)?;
     let packets = schemes.values().map(|s| s.transport.mss + s.transport.header);
     let packet = packets.max().unwrap_or(common.mss + common.header);
-    let options = PortOptions::new(&experiment.fabric, &fabric.layer_names, packet)
-        .map_err(|(path, e)| wrong(path, e))?;
+    let options = PortOptions::new(&experiment.fabric, &fabric.layer_names, packet).map_err(wrong_below)?;
     let (links, rtt) = (measure.links, measure.rtt);
     let (windows, convergence) = (windows(loaded)?, convergence(loaded)?);
     let setting =
@@ -217,13 +210,13 @@ fn cases(loaded: &Loaded, variant: Option<&str>) -> Result<Vec<Case>, LabError> 
         }
     }
     if cases.is_empty() {
-        return Err(LabError::Input(format!("{}: no scheme or no workload", loaded.source.name)));
+        return Err(Diagnostic::input("no scheme or no workload").of(&loaded.source.name));
     }
     Ok(cases)
 }
 
 /// The windows of time.
-fn windows(loaded: &Loaded) -> Result<Vec<Window>, LabError> {
+fn windows(loaded: &Loaded) -> Result<Vec<Window>, Diagnostic> {
     let measure = &loaded.experiment.measure;
     let window = |(name, [from, to]): (&String, &[Duration; 2])| {
         let wrong = |message| Err(loaded.error_at(&["measure", "windows", name], message));
@@ -241,7 +234,7 @@ fn windows(loaded: &Loaded) -> Result<Vec<Window>, LabError> {
 }
 
 /// What it means to have converged, if that is asked.
-fn convergence(loaded: &Loaded) -> Result<Option<Criterion>, LabError> {
+fn convergence(loaded: &Loaded) -> Result<Option<Criterion>, Diagnostic> {
     let measure = &loaded.experiment.measure;
     let Some(keys) = &measure.convergence else { return Ok(None) };
     let wrong =

@@ -21,34 +21,30 @@ pub(crate) fn check(experiment: &Experiment, cases: &[Case], is_as_written: bool
         let metrics: Vec<&str> = value.numbers().map(|(metric, _)| metric).collect();
         names
             .selector(&value.selector(), &metrics)
-            .map_err(|e| (path(&["published", "values", &place.to_string()]), e))?;
+            .map_err(|e| Wrong::new(["published", "values", &place.to_string()], e))?;
     }
     for metric in experiment.measure.table.iter().flatten() {
-        known("metric", metric, METRICS).map_err(|e| (path(&["measure", "table"]), e))?;
+        known("metric", metric, METRICS).map_err(|e| Wrong::new(["measure", "table"], e))?;
     }
     let mut ids = IndexSet::new();
     for (place, claim) in experiment.claims.iter().enumerate() {
-        let at = |below: &[&str]| path(&[&["claims", &place.to_string()], below].concat());
+        let wrong_at = |wrong: Wrong| {
+            let message = format!("{}: {}", claim.id, wrong.message);
+            Wrong { message, ..wrong }.below(place).below("claims")
+        };
         let own = experiment.claims.iter().filter(|c| c.reading_of.is_none()).map(|c| c.id.as_str());
         let wrong =
             claim.reading_of.as_ref().filter(|of| !of.contains(' ') && !own.clone().any(|id| id == **of));
         if let Some(of) = wrong {
             let hint = did_you_mean(of, own);
-            return Err((at(&["reading_of"]), format!("{}: there is no claim `{of}`{hint}", claim.id)));
+            return Err(wrong_at(Wrong::key("reading_of", format!("there is no claim `{of}`{hint}"))));
         }
         if !ids.insert(&claim.id) {
-            return Err((at(&["id"]), format!("{}: another claim has that name", claim.id)));
+            return Err(wrong_at(Wrong::key("id", "another claim has that name")));
         }
-        names.claim(claim).map_err(|(below, e)| {
-            let below: Vec<&str> = below.iter().map(String::as_str).collect();
-            (at(&below), format!("{}: {e}", claim.id))
-        })?;
+        names.claim(claim).map_err(wrong_at)?;
     }
     Ok(())
-}
-
-fn path(keys: &[&str]) -> Vec<String> {
-    keys.iter().map(|&key| key.to_owned()).collect()
 }
 
 struct Names<'a> {
@@ -60,34 +56,34 @@ struct Names<'a> {
 impl Names<'_> {
     /// A claim, with the keys below it down to what is wrong.
     fn claim(&self, claim: &Claim) -> Result<(), Wrong> {
-        let form = claim.form().map_err(|(key, e)| (path(key.as_slice()), e))?;
+        let form = claim.form()?;
         let selectors = [("right", &claim.right), ("of", &claim.of)];
         let listed = selectors.into_iter().flat_map(|(key, all)| {
             let is_list = matches!(all, Some(Selectors::List(_)));
             let all = all.iter().flat_map(Selectors::all).enumerate();
             all.map(move |(i, s)| {
-                (if is_list { vec![key.to_owned(), i.to_string()] } else { path(&[key]) }, s)
+                (if is_list { vec![key.to_owned(), i.to_string()] } else { vec![key.to_owned()] }, s)
             })
         });
-        let left = claim.left.iter().map(|s| (path(&["left"]), s));
+        let left = claim.left.iter().map(|s| (vec!["left".to_owned()], s));
         let selectors: Vec<_> = left.chain(listed).collect();
         match form {
             Form::Jumps { .. } => self.jumps(claim, &selectors)?,
             _ if claim.metric == "jct_s" => {
                 let message = "`jct_s` goes with `jumps`; did you mean `jct_mean_s`?";
-                return Err((path(&["metric"]), message.to_owned()));
+                return Err(Wrong::key("metric", message));
             }
             _ => {
-                self.metric(&claim.metric).map_err(|e| (path(&["metric"]), e))?;
+                self.metric(&claim.metric).map_err(|e| Wrong::key("metric", e))?;
                 for (at, selector) in selectors {
-                    self.selector(selector, &[&claim.metric]).map_err(|e| (at, e))?;
+                    self.selector(selector, &[&claim.metric]).map_err(|e| Wrong::new(at, e))?;
                 }
             }
         }
         if claim.because.is_none() && !claim.expected.is_to_hold() {
             let message =
                 "it is not expected to hold: `because = \"…\"` says why, in a sentence with the mechanism";
-            return Err((path(&["expected"]), message.to_owned()));
+            return Err(Wrong::key("expected", message));
         }
         Ok(())
     }
@@ -95,17 +91,17 @@ impl Names<'_> {
     /// A claim of the jumps of completion times.
     fn jumps(&self, claim: &Claim, selectors: &[(Vec<String>, &Selector)]) -> Result<(), Wrong> {
         if claim.metric != "jct_s" {
-            return Err((path(&["metric"]), "jumps are of `jct_s`, the completion times of jobs".to_owned()));
+            return Err(Wrong::key("metric", "jumps are of `jct_s`, the completion times of jobs"));
         }
         for (at, selector) in selectors {
-            self.selector(selector, &[]).map_err(|e| (at.clone(), e))?;
+            self.selector(selector, &[]).map_err(|e| Wrong::new(at, e))?;
             if let Some((what, _)) = selector.part().first() {
                 let message = format!("jumps are of all jobs of a case, not of those of a {what}");
-                return Err((at.clone(), message));
+                return Err(Wrong::new(at, message));
             }
             let mut meant = self.meant(selector).peekable();
             if meant.peek().is_some() && !meant.any(Case::has_jobs) {
-                return Err((at.clone(), "none of its cases has jobs".to_owned()));
+                return Err(Wrong::new(at, "none of its cases has jobs"));
             }
         }
         Ok(())
