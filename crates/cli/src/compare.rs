@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tresse_experiment::LabError;
+use tresse_experiment::Diagnostic;
 use tresse_lab::Finished;
 use tresse_reproduction::pages::{Reproduced, Reproduction};
 use tresse_reproduction::paper;
@@ -99,7 +99,7 @@ fn folders(path: &Path) -> Result<Vec<PathBuf>, Failure> {
 
 /// Whole runs.
 fn read(folders: &[PathBuf]) -> Result<Vec<Finished>, Failure> {
-    Ok(folders.iter().map(|folder| Finished::read(folder)).collect::<Result<_, LabError>>()?)
+    Ok(folders.iter().map(|folder| Finished::read(folder)).collect::<Result<_, Diagnostic>>()?)
 }
 
 /// One JSON object on stdout, in which what fits into a line stands on one: files of it are kept, and read by people.

@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use tresse_exchange::export::{self, Only};
+use tresse_exchange::export;
+use tresse_experiment::keys::wanted::Wanted;
 
 use crate::Failure;
 
@@ -48,7 +49,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         Format::Csv => export::Format::Csv,
         Format::HpccFct => export::Format::HpccFct,
     };
-    let only = Only::new(&args.only)?;
+    let only = export::wanted(&args.only)?;
     let notes = if args.out == Path::new("-") {
         // Nothing is printed of what cannot be exported.
         let mut text = Vec::new();
@@ -65,7 +66,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-fn to_file(args: &Args, format: export::Format, only: &Only) -> Result<Vec<String>, Failure> {
+fn to_file(args: &Args, format: export::Format, only: &Wanted) -> Result<Vec<String>, Failure> {
     let path = &args.out;
     let shown = path.display();
     if path.exists() && !args.force {

@@ -27,7 +27,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use tresse_controllers::LoadError;
-use tresse_experiment::LabError;
+use tresse_experiment::Diagnostic;
 
 /// One workbench for multipath congestion control in data centres
 ///
@@ -82,8 +82,8 @@ enum Failure {
     Interrupted,
 }
 
-impl From<LabError> for Failure {
-    fn from(error: LabError) -> Self {
+impl From<Diagnostic> for Failure {
+    fn from(error: Diagnostic) -> Self {
         Self::Input(error.to_string())
     }
 }

@@ -10,7 +10,7 @@ pub mod keys;
 pub mod plan;
 pub mod read;
 
-pub use diagnostic::{LabError, did_you_mean};
+pub use diagnostic::{Diagnostic, did_you_mean};
 pub use keys::claim_forms::FormName;
 pub use plan::{Case, Plan, Setting, resolve};
 pub use read::{Loaded, Profile, Source, find, load};

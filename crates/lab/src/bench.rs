@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde::Serialize;
-use tresse_experiment::diagnostic::LabError;
+use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::plan::parts::Member;
 use tresse_experiment::plan::{Case, Plan, resolve};
 use tresse_experiment::read::{Profile, find, load};
@@ -95,7 +95,7 @@ const BENCHMARKS: [Benchmark; 8] = [
 ///
 /// # Errors
 /// None that a user could cause: the experiment is built in.
-pub fn run(repetitions: u32) -> Result<Bench, LabError> {
+pub fn run(repetitions: u32) -> Result<Bench, Diagnostic> {
     let mut cases: Vec<BenchCase> = Vec::new();
     for benchmark in &BENCHMARKS {
         // The first case of a fabric is its fixed routes.
@@ -107,7 +107,7 @@ pub fn run(repetitions: u32) -> Result<Bench, LabError> {
 }
 
 /// The plan of a benchmark: one case.
-fn plan(k: u32, setting: Option<&str>) -> Result<Plan, LabError> {
+fn plan(k: u32, setting: Option<&str>) -> Result<Plan, Diagnostic> {
     let settings: Vec<String> =
         [format!("fabric.k={k}")].into_iter().chain(setting.map(str::to_owned)).collect();
     let loaded = load(find("xmp/table1")?, Profile::Full, &settings)?;
@@ -115,7 +115,7 @@ fn plan(k: u32, setting: Option<&str>) -> Result<Plan, LabError> {
 }
 
 /// `fixed` is the speed with fixed routes; `None` if that is the case itself.
-fn case(benchmark: &Benchmark, repetitions: u32, fixed: Option<f64>) -> Result<BenchCase, LabError> {
+fn case(benchmark: &Benchmark, repetitions: u32, fixed: Option<f64>) -> Result<BenchCase, Diagnostic> {
     let &Benchmark { name, k, duration, setting } = benchmark;
     let (plain, plan) = (plan(k, None)?, plan(k, setting)?);
     let (routed, flows) = (flows(&plain.cases[0]), flows(&plan.cases[0]));

@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use tresse_experiment::diagnostic::LabError;
+use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::stopping_rule::Replications;
 use tresse_experiment::plan::{Case, Plan};
 use tresse_experiment::read::{Loaded, Profile};
@@ -72,9 +72,9 @@ impl Watch {
     ///
     /// # Errors
     /// If there are not that many seeds.
-    pub fn new(plan: &Plan, options: &Options) -> Result<Self, LabError> {
+    pub fn new(plan: &Plan, options: &Options) -> Result<Self, Diagnostic> {
         if options.seed.checked_add(options.replications.most().into()).is_none() {
-            return Err(LabError::Input(format!("seed {}: too large for its replications", options.seed)));
+            return Err(Diagnostic::input(format!("seed {}: too large for its replications", options.seed)));
         }
         let replications = replications(plan, options)
             .map(|(case, seed)| (format!("{} seed {seed}", case.label()), Progress::default()))
@@ -101,7 +101,7 @@ pub fn run(
     options: &Options,
     watch: &Watch,
     judge: impl Fn(&Report) -> Vec<ClaimResult>,
-) -> Result<Report, LabError> {
+) -> Result<Report, Diagnostic> {
     let start = clock();
     prepare(&options.out)?;
     let mut report = Report {
@@ -210,17 +210,17 @@ fn simulate(
     parallel: usize,
     watch: &Watch,
     tables: &Mutex<Tables>,
-    mut ended: impl FnMut(usize) -> Result<(), LabError>,
-) -> Result<(), LabError> {
+    mut ended: impl FnMut(usize) -> Result<(), Diagnostic>,
+) -> Result<(), Diagnostic> {
     let &Batch { replications, outcomes, begun } = batch;
     let next = AtomicUsize::new(begun);
     // The first error is the cause; one in a file that it left half written would tell nothing.
-    let failure: Mutex<Option<LabError>> = Mutex::new(None);
-    let fail = |error: LabError| -> Failed {
+    let failure: Mutex<Option<Diagnostic>> = Mutex::new(None);
+    let fail = |error: Diagnostic| -> Failed {
         failure.lock().expect("no holder of the lock panics").get_or_insert(error);
         Failed
     };
-    let write = |rows: &mut dyn FnMut(&mut Tables) -> Result<(), LabError>| -> Result<(), Failed> {
+    let write = |rows: &mut dyn FnMut(&mut Tables) -> Result<(), Diagnostic>| -> Result<(), Failed> {
         let mut tables = tables.lock().expect("no holder of the lock panics");
         if failure.lock().expect("no holder of the lock panics").is_some() {
             return Err(Failed);
@@ -281,14 +281,12 @@ fn simulate(
 struct Failed;
 
 /// Makes the folder, and refuses one that holds something.
-fn prepare(out: &Path) -> Result<(), LabError> {
-    let io = |action| move |error| LabError::Io { action, path: out.to_owned(), error };
+fn prepare(out: &Path) -> Result<(), Diagnostic> {
+    let io = |action| move |error| Diagnostic::io(action, out, error);
     fs::create_dir_all(out).map_err(io("cannot be created"))?;
     if fs::read_dir(out).map_err(io("cannot be read"))?.next().is_some() {
-        return Err(LabError::Input(format!(
-            "{} is not empty, and a run overwrites nothing\n\nhint: choose another folder with `--out DIR`",
-            out.display()
-        )));
+        let message = format!("{} is not empty, and a run overwrites nothing", out.display());
+        return Err(Diagnostic::input(message).hint("choose another folder with `--out DIR`"));
     }
     Ok(())
 }
@@ -306,7 +304,7 @@ pub fn default_out(experiment: &str) -> PathBuf {
 }
 
 /// Writes `run.json`, whole or not at all.
-fn save(report: &Report, loaded: &Loaded, options: &Options) -> Result<(), LabError> {
+fn save(report: &Report, loaded: &Loaded, options: &Options) -> Result<(), Diagnostic> {
     let host =
         Host { os: std::env::consts::OS, architecture: std::env::consts::ARCH, threads: options.parallel };
     let file = RunFile { report, resolved: &loaded.resolved, host };
@@ -314,7 +312,7 @@ fn save(report: &Report, loaded: &Loaded, options: &Options) -> Result<(), LabEr
     let (partial, path) = (options.out.join("run.json.partial"), options.out.join("run.json"));
     let io = |path: &Path| {
         let path = path.to_owned();
-        move |error| LabError::Io { action: "cannot be written", path, error }
+        move |error| Diagnostic::io("cannot be written", path, error)
     };
     fs::write(&partial, text + "\n").map_err(io(&partial))?;
     fs::rename(&partial, &path).map_err(io(&path))

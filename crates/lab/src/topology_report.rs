@@ -1,7 +1,7 @@
 //! What there is to say of an experiment's network without a run: `tresse topology show`.
 
 use serde::Serialize;
-use tresse_experiment::diagnostic::{LabError, did_you_mean};
+use tresse_experiment::diagnostic::{Diagnostic, did_you_mean};
 use tresse_experiment::plan::network;
 use tresse_experiment::read::Loaded;
 use tresse_fabric::{Locality, ShortestPaths, Tier, Topology, bisection, tiers};
@@ -116,7 +116,7 @@ pub struct PathEntry {
 ///
 /// # Errors
 /// What is wrong with `[fabric]` or `[transport]`, with its place; or there is no such host.
-pub fn topology(loaded: &Loaded, pair: Option<[&str; 2]>) -> Result<TopologyReport, LabError> {
+pub fn topology(loaded: &Loaded, pair: Option<[&str; 2]>) -> Result<TopologyReport, Diagnostic> {
     const SHOWN: u32 = 16;
     let topology = network::topology(loaded)?;
     let transport = loaded.experiment.transport.config();
@@ -183,17 +183,17 @@ pub fn topology(loaded: &Loaded, pair: Option<[&str; 2]>) -> Result<TopologyRepo
 }
 
 /// The node of a host: by its name, or the first address of the host with this number.
-fn find_host(topology: &Topology, name: &str) -> Result<u32, LabError> {
+fn find_host(topology: &Topology, name: &str) -> Result<u32, Diagnostic> {
     let hosts = topology.network.hosts;
     let by_number = || name.parse::<u32>().ok().filter(|&n| n < topology.hosts());
     match topology.node(name).or_else(|| by_number().map(|host| topology.addresses(host).start)) {
         Some(node) if node < hosts => Ok(node),
-        Some(_) => Err(LabError::Input(format!("`{name}` is a switch: paths lead from host to host"))),
+        Some(_) => Err(Diagnostic::input(format!("`{name}` is a switch: paths lead from host to host"))),
         None => {
             let names = &topology.node_names[..hosts as usize];
             let hint = did_you_mean(name, names.iter().map(String::as_str));
             let (first, last) = (&names[0], &names[names.len() - 1]);
-            Err(LabError::Input(format!(
+            Err(Diagnostic::input(format!(
                 "there is no host `{name}`{hint} (there are: {first} to {last}, or numbers below {})",
                 topology.hosts()
             )))

@@ -5,7 +5,7 @@ pub mod metric_display;
 pub mod pages;
 pub mod paper;
 
-use tresse_experiment::{LabError, Loaded, Plan};
+use tresse_experiment::{Diagnostic, Loaded, Plan};
 use tresse_lab::record::report::Report;
 use tresse_lab::runner::{self, Options, Watch};
 
@@ -15,7 +15,7 @@ pub use claims::{Comparison, PublishedNumber, Tally, comparison};
 ///
 /// # Errors
 /// If the folder cannot be written. What was written until then stays in folders `*.partial`.
-pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Result<Report, LabError> {
+pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Result<Report, Diagnostic> {
     let judge = |report: &Report| claims::verdicts(&loaded.experiment, &report.profile, &report.cases);
     runner::run(loaded, plan, options, watch, judge)
 }

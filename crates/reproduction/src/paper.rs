@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use tresse_experiment::diagnostic::{LabError, did_you_mean};
+use tresse_experiment::diagnostic::{Diagnostic, did_you_mean};
 use tresse_experiment::read::{Profile, built_in};
 
 /// Its name on the command line and in `papers/`, and its title.
@@ -27,15 +27,13 @@ pub const ALL: &[Paper] = papers!["xmp", "opn", "dcm", "holnet", "vmcc"];
 ///
 /// # Errors
 /// If there is none.
-pub fn find(name: &str) -> Result<Paper, LabError> {
+pub fn find(name: &str) -> Result<Paper, Diagnostic> {
     ALL.iter().copied().find(|p| p.name == name).ok_or_else(|| {
         let known = ALL.iter().map(|p| p.name);
         let all: Vec<&str> = known.clone().collect();
         let hint = did_you_mean(name, known);
-        LabError::Input(format!(
-            "there is no paper `{name}`{hint}\n\nhint: the papers are {}",
-            all.join(", ")
-        ))
+        Diagnostic::input(format!("there is no paper `{name}`{hint}"))
+            .hint(format!("the papers are {}", all.join(", ")))
     })
 }
 

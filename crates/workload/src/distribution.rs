@@ -32,12 +32,9 @@ pub struct BadDistribution {
 }
 
 impl fmt::Display for BadDistribution {
-    /// `line:column: message` with the line below: the file's name and a colon go before it.
+    /// `line:column: message`: the file's name and a colon go before it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { line, column, text, message } = self;
-        let gutter = " ".repeat(line.to_string().len());
-        let indent = " ".repeat(column - 1);
-        write!(f, "{line}:{column}: {message}\n{gutter} |\n{line} | {text}\n{gutter} | {indent}^")
+        write!(f, "{}:{}: {}", self.line, self.column, self.message)
     }
 }
 

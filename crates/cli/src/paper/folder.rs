@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tresse_experiment::{LabError, Loaded};
+use tresse_experiment::{Diagnostic, Loaded};
 use tresse_lab::Status;
 use tresse_reproduction::Tally;
 use tresse_reproduction::pages::runs_alike;
@@ -122,5 +122,5 @@ impl Folder {
 }
 
 fn io(action: &'static str, path: &Path, error: std::io::Error) -> Failure {
-    LabError::Io { action, path: path.to_owned(), error }.into()
+    Diagnostic::io(action, path, error).into()
 }

@@ -6,13 +6,14 @@ use std::io::Write;
 use std::path::Path;
 
 use serde::Deserialize;
-use tresse_experiment::diagnostic::LabError;
+use tresse_experiment::diagnostic::Diagnostic;
+use tresse_experiment::keys::wanted::Wanted;
 use tresse_experiment::plan::{Plan, resolve};
 use tresse_experiment::read::{Profile, Source, load};
 use tresse_fabric::Topology;
 
 use super::standalone::{incoming, ways};
-use super::{Flows, Only, none, unwritten};
+use super::{Flows, none, unwritten};
 
 /// The simulator's first source port of a host, and the destination port of ordinary flows.
 const FIRST_PORT: u64 = 10_000;
@@ -40,7 +41,7 @@ struct Run {
 /// Scheme, subflows, pattern, variant and seed; the variant is empty if there are none.
 type Case = [String; 5];
 
-pub(super) fn write(run: &Path, only: &Only, out: &mut dyn Write) -> Result<Vec<String>, LabError> {
+pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Vec<String>, Diagnostic> {
     let (mut flows, mut cases, mut unfinished) = (Vec::new(), BTreeSet::<Case>::new(), 0u64);
     let kept = Flows::open(run)?.each(only, |row| {
         let [scheme, subflows, pattern] = ["scheme", "subflows", "pattern"].map(|key| row.text(key));
@@ -70,9 +71,8 @@ pub(super) fn write(run: &Path, only: &Only, out: &mut dyn Write) -> Result<Vec<
         [&c.scheme, &number, &c.pattern, &own_variant] == [scheme, subflows, pattern, variant]
     });
     let Some((fabric, carrier)) = own.and_then(|c| Some((&c.setting.fabric, c.carriers.first()?))) else {
-        let message =
-            format!("{}: run.json knows no case {scheme} {subflows} {pattern} {variant}", run.display());
-        return Err(LabError::Input(message));
+        let message = format!("run.json knows no case {scheme} {subflows} {pattern} {variant}");
+        return Err(Diagnostic::input(message).of(run.display().to_string()));
     };
     let (mss, header) = (u64::from(carrier.transport.mss), u64::from(carrier.transport.header));
     let hosts = u64::from(fabric.hosts());
@@ -80,7 +80,7 @@ pub(super) fn write(run: &Path, only: &Only, out: &mut dyn Write) -> Result<Vec<
         let host = flow.from.max(flow.to);
         let message =
             format!("host {host} has no address there: the fabric has {hosts} hosts, the format 65536");
-        return Err(LabError::Input(format!("{}: {message}", run.display())));
+        return Err(Diagnostic::input(message).of(run.display().to_string()));
     }
     let alone = alone(fabric, &flows, mss, header)?;
     let ports = ports(&flows);
@@ -103,7 +103,7 @@ pub(super) fn write(run: &Path, only: &Only, out: &mut dyn Write) -> Result<Vec<
     Ok(notes)
 }
 
-fn several(run: &Path, cases: &BTreeSet<Case>) -> LabError {
+fn several(run: &Path, cases: &BTreeSet<Case>) -> Diagnostic {
     let only = |key: &str, value: &str| match value.is_empty() {
         true => String::new(),
         false => format!(" --only {key}={value}"),
@@ -113,7 +113,7 @@ fn several(run: &Path, cases: &BTreeSet<Case>) -> LabError {
         format!("  --only scheme={scheme}{subflows} --only pattern={pattern}{variant} --only seed={seed}")
     });
     let shown: Vec<String> = shown.collect();
-    LabError::Input(format!(
+    Diagnostic::input(format!(
         "{}: fct.txt has room for one case and seed, and there are {}; choose one:\n{}",
         run.display(),
         cases.len(),
@@ -122,14 +122,10 @@ fn several(run: &Path, cases: &BTreeSet<Case>) -> LabError {
 }
 
 /// The experiment as it was run.
-fn plan(run: &Path) -> Result<Plan, LabError> {
+fn plan(run: &Path) -> Result<Plan, Diagnostic> {
     let path = run.join("run.json");
-    let text = fs::read_to_string(&path).map_err(|error| LabError::Io {
-        action: "cannot be read",
-        path: path.clone(),
-        error,
-    })?;
-    let bad = |e: &dyn std::fmt::Display| LabError::Input(format!("{}: {e}", path.display()));
+    let text = fs::read_to_string(&path).map_err(|error| Diagnostic::io("cannot be read", &path, error))?;
+    let bad = |e: &dyn std::fmt::Display| Diagnostic::input(e.to_string()).of(path.display().to_string());
     let Run { experiment, resolved } = serde_json::from_str(&text).map_err(|e| bad(&e))?;
     let text = toml::to_string(&resolved).map_err(|e| bad(&e))?;
     // What a profile cuts was cut when it ran.
@@ -137,7 +133,7 @@ fn plan(run: &Path) -> Result<Plan, LabError> {
 }
 
 /// By flow: how long it takes alone, ns.
-fn alone(fabric: &Topology, flows: &[Flow], mss: u64, header: u64) -> Result<Vec<u64>, LabError> {
+fn alone(fabric: &Topology, flows: &[Flow], mss: u64, header: u64) -> Result<Vec<u64>, Diagnostic> {
     let incoming = incoming(fabric);
     let mut by_receiver = BTreeMap::<u64, Vec<usize>>::new();
     for (i, flow) in flows.iter().enumerate() {
@@ -150,7 +146,7 @@ fn alone(fabric: &Topology, flows: &[Flow], mss: u64, header: u64) -> Result<Vec
             let way = fabric.addresses(flows[i].from as u32).find_map(|address| ways[address as usize]);
             let Some(way) = way else {
                 let message = format!("no path leads from host {} to host {to}", flows[i].from);
-                return Err(LabError::Input(message));
+                return Err(Diagnostic::input(message));
             };
             alone[i] = way.alone(flows[i].bytes, mss, header);
         }

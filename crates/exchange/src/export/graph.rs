@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::json;
 use tresse_experiment::plan::network;
-use tresse_experiment::{LabError, Loaded};
+use tresse_experiment::{Diagnostic, Loaded};
 use tresse_fabric::Topology;
 use tresse_units::{Duration, Queue, Rate};
 
@@ -23,7 +23,7 @@ pub enum GraphFormat {
 ///
 /// # Errors
 /// What is wrong with `[fabric]`, with its place.
-pub fn graph_text(loaded: &Loaded, format: GraphFormat) -> Result<String, LabError> {
+pub fn graph_text(loaded: &Loaded, format: GraphFormat) -> Result<String, Diagnostic> {
     let topology = network::topology(loaded)?;
     Ok(match format {
         GraphFormat::Json => node_link(&topology),

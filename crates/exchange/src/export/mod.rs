@@ -11,7 +11,8 @@ use std::path::Path;
 use arrow::array::RecordBatchReader;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
-use tresse_experiment::diagnostic::{LabError, did_you_mean};
+use tresse_experiment::diagnostic::{Diagnostic, did_you_mean};
+use tresse_experiment::keys::wanted::Wanted;
 
 /// A format of flows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,41 +23,24 @@ pub enum Format {
     HpccFct,
 }
 
-/// Which flows: those whose column has one of these values, for each column that is named.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Only(Vec<(String, Vec<String>)>);
-
 /// The columns by which flows are chosen.
 const AXES: [&str; 6] = ["scheme", "subflows", "pattern", "variant", "seed", "group"];
 
-impl Only {
-    /// Reads `KEY=VALUE[,VALUE]…` for each of `settings`.
-    ///
-    /// # Errors
-    /// If one has another form, or another key.
-    pub fn new(settings: &[String]) -> Result<Self, LabError> {
-        let parse = |setting: &String| {
-            let bad = |message: String| LabError::Input(format!("--only {setting}: {message}"));
-            let (key, values) = setting
-                .split_once('=')
-                .ok_or_else(|| bad("expected KEY=VALUE, such as scheme=xmp".to_owned()))?;
-            if !AXES.contains(&key) {
-                let hint = did_you_mean(key, AXES);
-                return Err(bad(format!("there is no key `{key}`{hint} (there are: {})", AXES.join(", "))));
-            }
-            Ok((key.to_owned(), values.split(',').map(str::to_owned).collect()))
-        };
-        settings.iter().map(parse).collect::<Result<_, _>>().map(Self)
-    }
-
-    fn keeps(&self, row: &Row) -> Result<bool, LabError> {
-        for (key, values) in &self.0 {
-            if !values.contains(&row.text(key)?) {
-                return Ok(false);
-            }
+/// Which flows are wanted, by their columns: `KEY=VALUE[,VALUE]…` for each of `settings`.
+///
+/// # Errors
+/// If one has another form, or another key.
+pub fn wanted(settings: &[String]) -> Result<Wanted, Diagnostic> {
+    settings.iter().try_fold(Wanted::default(), |wanted, setting| {
+        let bad = |message: String| Diagnostic::input(message).of(format!("--only {setting}"));
+        let own =
+            Wanted::parse(setting).ok_or_else(|| bad("expected KEY=VALUE, such as scheme=xmp".to_owned()))?;
+        if let Some((key, _)) = own.axes().find(|(key, _)| !AXES.contains(key)) {
+            let hint = did_you_mean(key, AXES);
+            return Err(bad(format!("there is no key `{key}`{hint} (there are: {})", AXES.join(", "))));
         }
-        Ok(true)
-    }
+        Ok(wanted.and(own))
+    })
 }
 
 /// `flows.parquet` of a run.
@@ -75,10 +59,16 @@ struct Row<'a> {
 
 impl Row<'_> {
     /// The value of a column, as text; empty if it is missing.
-    fn text(&self, column: &str) -> Result<String, LabError> {
+    fn text(&self, column: &str) -> Result<String, Diagnostic> {
+        let values = self.column(column)?;
+        Ok(values.map_or_else(String::new, |values| values.value(self.row).to_string()))
+    }
+
+    /// A column; none if it may be missing.
+    fn column(&self, column: &str) -> Result<Option<&ArrayFormatter<'_>>, Diagnostic> {
         match self.columns.iter().find(|(name, _)| name == column) {
-            Some((_, values)) => Ok(values.value(self.row).to_string()),
-            None if column == "variant" => Ok(String::new()), // the experiment has none
+            Some((_, values)) => Ok(Some(values)),
+            None if column == "variant" => Ok(None), // the experiment has none
             None => {
                 let message =
                     format!("there is no column `{column}`: did another version of this program write it?");
@@ -88,7 +78,7 @@ impl Row<'_> {
     }
 
     /// The number in a column; none if it is missing.
-    fn number(&self, column: &str) -> Result<Option<u64>, LabError> {
+    fn number(&self, column: &str) -> Result<Option<u64>, Diagnostic> {
         match &*self.text(column)? {
             "" => Ok(None),
             text => text.parse().map(Some).map_err(|e| damaged(self.path, &format!("{column}: {text}: {e}"))),
@@ -96,28 +86,28 @@ impl Row<'_> {
     }
 
     /// The number in a column that every flow has.
-    fn needed(&self, column: &str) -> Result<u64, LabError> {
+    fn needed(&self, column: &str) -> Result<u64, Diagnostic> {
         self.number(column)?.ok_or_else(|| damaged(self.path, &format!("a flow without `{column}`")))
     }
 }
 
-fn damaged(path: &str, error: &dyn std::fmt::Display) -> LabError {
-    LabError::Input(format!("{path}: cannot be read: {error}"))
+fn damaged(path: &str, error: &dyn std::fmt::Display) -> Diagnostic {
+    Diagnostic::input(format!("cannot be read: {error}")).of(path)
 }
 
 impl Flows {
-    fn open(run: &Path) -> Result<Self, LabError> {
+    fn open(run: &Path) -> Result<Self, Diagnostic> {
         let path = run.join("flows.parquet");
         let shown = path.display().to_string();
         let file = File::open(&path).map_err(|error| {
             if error.kind() == io::ErrorKind::NotFound && run.join("run.json").exists() {
-                return LabError::Input(format!("{shown} is not there: the run has not ended"));
+                return Diagnostic::input(format!("{shown} is not there: the run has not ended"));
             }
             if error.kind() == io::ErrorKind::NotFound {
                 let hint = "expected the folder of a run, such as runs/xmp-table1-1";
-                return LabError::Input(format!("{}: no run is here; {hint}", run.display()));
+                return Diagnostic::input(format!("no run is here; {hint}")).of(run.display().to_string());
             }
-            LabError::Io { action: "cannot be read", path: path.clone(), error }
+            Diagnostic::io("cannot be read", &path, error)
         })?;
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| damaged(&shown, &e))?;
         let reader = builder.build().map_err(|e| damaged(&shown, &e))?;
@@ -125,7 +115,11 @@ impl Flows {
     }
 
     /// Shows every row that `only` keeps.
-    fn each(self, only: &Only, mut show: impl FnMut(&Row) -> Result<(), LabError>) -> Result<u64, LabError> {
+    fn each(
+        self,
+        only: &Wanted,
+        mut show: impl FnMut(&Row) -> Result<(), Diagnostic>,
+    ) -> Result<u64, Diagnostic> {
         let mut kept = 0;
         let options = FormatOptions::default();
         for batch in self.reader {
@@ -135,10 +129,11 @@ impl Flows {
                     ArrayFormatter::try_new(values, &options).map_err(|e| damaged(&self.path, &e))?;
                 Ok((field.name().clone(), values))
             });
-            let columns = columns.collect::<Result<Vec<_>, LabError>>()?;
+            let columns = columns.collect::<Result<Vec<_>, Diagnostic>>()?;
             for row in 0..batch.num_rows() {
                 let row = Row { path: &self.path, columns: &columns, row };
-                if only.keeps(&row)? {
+                only.axes().try_for_each(|(column, _)| row.column(column).map(drop))?;
+                if only.matches(|column| row.text(column).ok()) {
                     show(&row)?;
                     kept += 1;
                 }
@@ -153,22 +148,28 @@ impl Flows {
 /// # Errors
 /// If the run has no such flows or has not ended, if it cannot be read, if `out` cannot be written, or if the format
 /// has room for one case only and there are several.
-pub fn export(run: &Path, format: Format, only: &Only, out: &mut dyn Write) -> Result<Vec<String>, LabError> {
+pub fn export(
+    run: &Path,
+    format: Format,
+    only: &Wanted,
+    out: &mut dyn Write,
+) -> Result<Vec<String>, Diagnostic> {
     match format {
         Format::Csv => csv(run, only, out).map(|()| Vec::new()),
         Format::HpccFct => fct::write(run, only, out),
     }
 }
 
-fn unwritten(error: io::Error) -> LabError {
-    LabError::Io { action: "cannot be written", path: "the export".into(), error }
+fn unwritten(error: io::Error) -> Diagnostic {
+    Diagnostic::io("cannot be written", "the export", error)
 }
 
-fn none(run: &Path) -> LabError {
-    LabError::Input(format!("{}: no flow is left: `--only` keeps none, or none was measured", run.display()))
+fn none(run: &Path) -> Diagnostic {
+    Diagnostic::input("no flow is left: `--only` keeps none, or none was measured")
+        .of(run.display().to_string())
 }
 
-fn csv(run: &Path, only: &Only, out: &mut dyn Write) -> Result<(), LabError> {
+fn csv(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<(), Diagnostic> {
     let flows = Flows::open(run)?;
     let schema = flows.reader.schema();
     let names: Vec<&str> = schema.fields().iter().map(|f| &**f.name()).collect();

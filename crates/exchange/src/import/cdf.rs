@@ -1,6 +1,6 @@
 //! Flow-size distributions of the HPCC simulator's `traffic_gen.py`: lines of a size and a percentage.
 
-use tresse_experiment::diagnostic::LabError;
+use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::read::sniff_format::instead;
 use tresse_units::{Duration, Rate};
 
@@ -12,7 +12,7 @@ use super::words::{Input, of_line};
 const OWN: &str = "(hpcc-cdf)";
 
 /// The experiment with flows of these sizes. The network is ours.
-pub(crate) fn draft(input: &Input) -> Result<Draft, LabError> {
+pub(crate) fn draft(input: &Input) -> Result<Draft, Diagnostic> {
     let mut last: Option<(f64, f64)> = None;
     let mut knots = 0;
     for (line, text) in (1..).zip(input.text.lines()) {

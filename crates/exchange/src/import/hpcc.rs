@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tresse_experiment::diagnostic::LabError;
+use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::bounds::RATES;
 use tresse_experiment::keys::host_names::Host;
 use tresse_experiment::read::flow_file::Flow;
@@ -26,7 +26,7 @@ const FLOWS: &str = "the second file of hpcc";
 const MOST_NODES: u32 = 1 << 22;
 
 /// The experiment on this network, with these flows.
-pub(crate) fn draft(topology: &Input, flows: Option<&Input>) -> Result<Draft, LabError> {
+pub(crate) fn draft(topology: &Input, flows: Option<&Input>) -> Result<Draft, Diagnostic> {
     let mut notes = Vec::new();
     let network = network(topology, &mut notes)?;
     let hosts = network.numbers.len();
@@ -77,11 +77,11 @@ impl<'a> Words<'a> {
         Self { input: *input, words: words.into_iter() }
     }
 
-    fn next(&mut self, expected: &str) -> Result<Word<'a>, LabError> {
+    fn next(&mut self, expected: &str) -> Result<Word<'a>, Diagnostic> {
         self.words.next().map_or_else(|| self.input.ends(expected), Ok)
     }
 
-    fn number<N: std::str::FromStr>(&mut self, expected: &str) -> Result<(N, Word<'a>), LabError> {
+    fn number<N: std::str::FromStr>(&mut self, expected: &str) -> Result<(N, Word<'a>), Diagnostic> {
         let word = self.next(expected)?;
         match word.text.parse() {
             Ok(number) => Ok((number, word)),
@@ -95,7 +95,7 @@ impl<'a> Words<'a> {
 
 /// Reads `topology.txt`: `nodes switches links`, the ids of the switches, then `a b rate delay error_rate` for each
 /// link. All other nodes are hosts.
-fn network(input: &Input, notes: &mut Vec<String>) -> Result<Network, LabError> {
+fn network(input: &Input, notes: &mut Vec<String>) -> Result<Network, Diagnostic> {
     let mut words = Words::new(input);
     let first =
         words.words.as_slice().iter().take_while(|w| w.line == words.words.as_slice()[0].line).count();
@@ -168,11 +168,11 @@ fn network(input: &Input, notes: &mut Vec<String>) -> Result<Network, LabError> 
     let mut linked = vec![false; graph.nodes.len()];
     graph.links.iter().flat_map(|l| l.ends).for_each(|end| linked[end] = true);
     if let Some(alone) = (0..numbers.len()).find(|&host| !linked[host]) {
-        return Err(LabError::Input(format!("{}: {} has no link", input.name, name(alone))));
+        return Err(Diagnostic::input(format!("{} has no link", name(alone))).of(input.name));
     }
     if let Some([a, b]) = graph.apart() {
-        let message = format!("{}: no way leads from {} to {} over switches", input.name, name(a), name(b));
-        return Err(LabError::Input(message));
+        let message = format!("no way leads from {} to {} over switches", name(a), name(b));
+        return Err(Diagnostic::input(message).of(input.name));
     }
     let alike = numbers.iter().all(|(&id, &number)| id as usize == number);
     if !alike {
@@ -185,7 +185,7 @@ fn network(input: &Input, notes: &mut Vec<String>) -> Result<Network, LabError> 
 }
 
 /// A rate as ns-3 writes it: `100Gbps`, `10Gb/s`, `1.25GB/s`.
-fn rate(word: &Word, input: &Input) -> Result<Rate, LabError> {
+fn rate(word: &Word, input: &Input) -> Result<Rate, Diagnostic> {
     let text = word.text;
     let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
@@ -220,7 +220,7 @@ fn rate(word: &Word, input: &Input) -> Result<Rate, LabError> {
 }
 
 /// A delay as ns-3 writes it: `1000ns`, `0.001ms`; seconds without a unit.
-fn delay(word: &Word, input: &Input) -> Result<Duration, LabError> {
+fn delay(word: &Word, input: &Input) -> Result<Duration, Diagnostic> {
     let bare = word.text.ends_with(|c: char| c.is_ascii_digit());
     let text = if bare { format!("{}s", word.text) } else { word.text.to_owned() };
     text.parse()
@@ -228,7 +228,7 @@ fn delay(word: &Word, input: &Input) -> Result<Duration, LabError> {
 }
 
 /// An error rate, as our files have it; empty if it is 0.
-fn loss(word: &Word, input: &Input) -> Result<String, LabError> {
+fn loss(word: &Word, input: &Input) -> Result<String, Diagnostic> {
     let value: f64 = word.number(input, "an error rate")?;
     if value == 0.0 {
         return Ok(String::new());
@@ -242,7 +242,7 @@ fn loss(word: &Word, input: &Input) -> Result<String, LabError> {
 }
 
 /// Reads `flow.txt`: the number of flows, then `src dst pg dport size start` for each, by their starts.
-fn read_flows(input: &Input, network: &Network, notes: &mut Vec<String>) -> Result<Vec<Flow>, LabError> {
+fn read_flows(input: &Input, network: &Network, notes: &mut Vec<String>) -> Result<Vec<Flow>, Diagnostic> {
     let mut lines = (1..).zip(input.text.lines()).map(|(n, text)| of_line(n, text)).filter(|w| !w.is_empty());
     let Some(first) = lines.next() else { return input.ends("the number of flows") };
     if first.len() != 1 {
@@ -292,9 +292,9 @@ fn read_flows(input: &Input, network: &Network, notes: &mut Vec<String>) -> Resu
         }
         let begin = seconds(start, input)?;
         if flows.last().is_some_and(|last| last.start > begin) {
-            let message = "it starts before the flow above it; the simulator needs the flows by their starts\n\n\
-                           hint: sort the lines after the first by their last column";
-            return start.error(input, message);
+            let message = "it starts before the flow above it; the simulator needs the flows by their starts";
+            let hint = "sort the lines after the first by their last column";
+            return start.error(input, message).map_err(|e| e.hint(hint));
         }
         flows.push(Flow::new(from, to, Bytes(bytes), begin));
     }
@@ -334,7 +334,7 @@ fn is_overwritten(count: u64, found: u64) -> bool {
 }
 
 /// A time in seconds, to a picosecond; exponents are rounded to a nanosecond.
-fn seconds(word: &Word, input: &Input) -> Result<Duration, LabError> {
+fn seconds(word: &Word, input: &Input) -> Result<Duration, Diagnostic> {
     if let Ok(exact) = format!("{}s", word.text).parse() {
         return Ok(exact);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tresse_experiment::diagnostic::LabError;
+use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::host_names::Host;
 use tresse_experiment::read::flow_file::Flow;
 use tresse_experiment::read::sniff_format::instead;
@@ -43,7 +43,7 @@ struct Matrix<'a> {
 }
 
 /// The experiment with these flows, on the network of `topo` or htsim's usual one.
-pub(crate) fn draft(input: &Input, topo: Option<&Input>) -> Result<Draft, LabError> {
+pub(crate) fn draft(input: &Input, topo: Option<&Input>) -> Result<Draft, Diagnostic> {
     let matrix = Matrix::read(input)?;
     let nodes = matrix.header.nodes.unwrap_or(0);
     let (clos, mut notes) = match topo {
@@ -52,8 +52,8 @@ pub(crate) fn draft(input: &Input, topo: Option<&Input>) -> Result<Draft, LabErr
     };
     if clos.hosts() != u64::from(nodes) {
         let other = topo.map_or("", |t| t.name);
-        let message = format!("{}: Nodes {nodes}, but {other} has {} hosts", input.name, clos.hosts());
-        return Err(LabError::Input(message));
+        let message = format!("Nodes {nodes}, but {other} has {} hosts", clos.hosts());
+        return Err(Diagnostic::input(message).of(input.name));
     }
     let failed = matrix.failed(input, &clos)?;
     let (flows, more) = matrix.flows(input)?;
@@ -67,15 +67,13 @@ pub(crate) fn draft(input: &Input, topo: Option<&Input>) -> Result<Draft, LabErr
 }
 
 /// What htsim builds without a `.topo`: the fat tree of so many hosts, with links of 100 Gbit/s and 1 us.
-fn usual(input: &Input, nodes: u32) -> Result<(Clos, Vec<String>), LabError> {
+fn usual(input: &Input, nodes: u32) -> Result<(Clos, Vec<String>), Diagnostic> {
     let nodes = u64::from(nodes);
     let Some(k) = (2..=128).step_by(2).find(|k| k * k * k / 4 == nodes) else {
-        let message = format!(
-            "{}: no fat tree has {nodes} hosts (k^3/4), and the file does not say its network\n\n\
-             hint: name the topology too: `tresse import htsim-cm {} FILE.topo`",
-            input.name, input.name
-        );
-        return Err(LabError::Input(message));
+        let name = input.name;
+        let message = format!("no fat tree has {nodes} hosts (k^3/4), and the file does not say its network");
+        let hint = format!("name the topology too: `tresse import htsim-cm {name} FILE.topo`");
+        return Err(Diagnostic::input(message).of(name).hint(hint));
     };
     let layer = Layer { rate: Rate(100_000_000_000), delay: Duration(1_000_000), bundle: 1, queue: None };
     let half = k / 2;
@@ -95,7 +93,7 @@ fn usual(input: &Input, nodes: u32) -> Result<(Clos, Vec<String>), LabError> {
 }
 
 impl<'a> Matrix<'a> {
-    fn read(input: &Input<'a>) -> Result<Self, LabError> {
+    fn read(input: &Input<'a>) -> Result<Self, Diagnostic> {
         let mut matrix = Self {
             header: Header::default(),
             flows: Vec::new(),
@@ -153,7 +151,7 @@ impl<'a> Matrix<'a> {
     }
 
     /// `0->13 id 1 start 0 size 2000000 send_done_trigger 1 prio 5`, or with `trigger N` instead of a start.
-    fn connection(&mut self, input: &Input, words: &[Word<'a>]) -> Result<(), LabError> {
+    fn connection(&mut self, input: &Input, words: &[Word<'a>]) -> Result<(), Diagnostic> {
         let pair = words[0];
         let Some(nodes) = self.header.nodes else {
             return pair.error(input, "expected `Nodes N` before the connections");
@@ -222,7 +220,7 @@ impl<'a> Matrix<'a> {
     }
 
     /// `failure switch_type AGG switch_id 3 link_id 0`.
-    fn failure(&mut self, input: &Input, words: &[Word<'a>]) -> Result<(), LabError> {
+    fn failure(&mut self, input: &Input, words: &[Word<'a>]) -> Result<(), Diagnostic> {
         let (mut switch, mut link) = (None, None);
         let mut rest = words[1..].iter();
         while let Some(key) = rest.next() {
@@ -248,7 +246,7 @@ impl<'a> Matrix<'a> {
     }
 
     /// The links that have failed, by the names of their ends.
-    fn failed(&self, input: &Input, clos: &Clos) -> Result<Vec<[String; 2]>, LabError> {
+    fn failed(&self, input: &Input, clos: &Clos) -> Result<Vec<[String; 2]>, Diagnostic> {
         let switches = clos.pods * clos.aggregations;
         let failed = self.failures.iter().map(|&(switch, link, word)| {
             if switch >= switches || link >= clos.cores_each {
@@ -268,7 +266,7 @@ impl<'a> Matrix<'a> {
     }
 
     /// The flows with what they wait for, and what is left out.
-    fn flows(mut self, input: &Input) -> Result<(Vec<Flow>, Vec<String>), LabError> {
+    fn flows(mut self, input: &Input) -> Result<(Vec<Flow>, Vec<String>), Diagnostic> {
         let mut notes = Vec::new();
         if self.seen_priority {
             notes.push("`prio` is left out: all flows are in one class".to_owned());
@@ -302,7 +300,7 @@ impl<'a> Matrix<'a> {
 }
 
 /// A time of htsim: picoseconds; it reads them as a float, so they may have decimals, which it drops.
-fn picoseconds(input: &Input, key: &Word, word: Option<&Word>) -> Result<u64, LabError> {
+fn picoseconds(input: &Input, key: &Word, word: Option<&Word>) -> Result<u64, Diagnostic> {
     let Some(word) = word else { return key.error(input, "the line ends after `start`") };
     if let Ok(ps) = word.text.parse::<u64>() {
         return Ok(ps);

@@ -1,6 +1,6 @@
 //! htsim's `.topo`: a Clos network of two or three tiers (csg-htsim, `fat_tree_topology.cpp`).
 
-use tresse_experiment::diagnostic::{LabError, did_you_mean};
+use tresse_experiment::diagnostic::{Diagnostic, did_you_mean};
 use tresse_experiment::read::sniff_format::instead;
 use tresse_units::{Bytes, Duration, Rate};
 
@@ -73,7 +73,7 @@ fn needed<'a>(
     input: &Input,
     value: Option<(u64, Word<'a>)>,
     what: &str,
-) -> Result<(u64, Word<'a>), LabError> {
+) -> Result<(u64, Word<'a>), Diagnostic> {
     match value {
         Some((0, word)) => word.error(input, format!("{what} is 0")),
         Some(value) => Ok(value),
@@ -82,14 +82,14 @@ fn needed<'a>(
 }
 
 /// The experiment on this network.
-pub(crate) fn draft(input: &Input) -> Result<Draft, LabError> {
+pub(crate) fn draft(input: &Input) -> Result<Draft, Diagnostic> {
     let (clos, notes) = Clos::read(input)?;
     Ok(clos.draft(notes))
 }
 
 impl Clos {
     /// Reads a `.topo`; also what of it is left out.
-    pub fn read(input: &Input) -> Result<(Self, Vec<String>), LabError> {
+    pub fn read(input: &Input) -> Result<(Self, Vec<String>), Diagnostic> {
         let mut header: [Option<(u64, Word)>; 3] = [None; 3];
         let mut tiers: [Option<Tier>; 3] = [None; 3];
         let mut tier = None;
@@ -155,7 +155,7 @@ impl Clos {
         input: &Input,
         header: [Option<(u64, Word)>; 3],
         tiers: [Option<Tier>; 3],
-    ) -> Result<(Self, Vec<String>), LabError> {
+    ) -> Result<(Self, Vec<String>), Diagnostic> {
         let (nodes, _) = needed(input, header[0], "Nodes")?;
         let (count, word) = needed(input, header[1], "Tiers")?;
         if !(2..=3).contains(&count) {
@@ -234,7 +234,7 @@ impl Clos {
             above.push(up / bundle);
         }
         if nodes > MOST || nodes.saturating_mul(above.iter().product()) > MOST * 8 {
-            return Err(LabError::Input(format!("{}: {nodes} hosts are too many to be built", input.name)));
+            return Err(Diagnostic::input(format!("{nodes} hosts are too many to be built")).of(input.name));
         }
         let mut notes = Vec::new();
         let mut layers = Vec::new();

@@ -16,7 +16,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use tresse_experiment::diagnostic::LabError;
+use tresse_experiment::diagnostic::Diagnostic;
 
 pub use words::Input;
 
@@ -72,7 +72,7 @@ pub struct Imported {
 /// # Errors
 /// The first thing that is wrong, with its place: files that are not of this format, end early, or contradict
 /// themselves or each other.
-pub fn import(format: Format, inputs: &[Input], out: &Path) -> Result<Imported, LabError> {
+pub fn import(format: Format, inputs: &[Input], out: &Path) -> Result<Imported, Diagnostic> {
     let draft = match (format, inputs) {
         (Format::HtsimTopo, [topo]) => htsim_topo::draft(topo)?,
         (Format::HtsimCm, [cm]) => htsim_cm::draft(cm, None)?,
@@ -82,7 +82,7 @@ pub fn import(format: Format, inputs: &[Input], out: &Path) -> Result<Imported, 
         (Format::HpccCdf, [cdf]) => cdf::draft(cdf)?,
         _ => {
             let (name, files, n) = (format.name(), format.files(), inputs.len());
-            return Err(LabError::Input(format!("{name} takes {files}, not {n} files")));
+            return Err(Diagnostic::input(format!("{name} takes {files}, not {n} files")));
         }
     };
     Ok(draft.files(inputs, out))
@@ -93,12 +93,10 @@ impl Imported {
     ///
     /// # Errors
     /// If a file is there already, or cannot be written.
-    pub fn write(&self, replace: bool) -> Result<(), LabError> {
+    pub fn write(&self, replace: bool) -> Result<(), Diagnostic> {
         if let Some((path, _)) = self.files.iter().find(|(path, _)| !replace && path.exists()) {
-            let path = path.display();
-            return Err(LabError::Input(format!(
-                "{path} is there already, and stays as it is\n\nhint: choose another name, or replace it with `--force`"
-            )));
+            let message = format!("{} is there already, and stays as it is", path.display());
+            return Err(Diagnostic::input(message).hint("choose another name, or replace it with `--force`"));
         }
         let partial = |path: &Path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -111,16 +109,12 @@ impl Imported {
                 made.push(path.clone());
                 file.write_all(text.as_bytes())
             });
-            result.map_err(|error| LabError::Io { action: "cannot be written", path, error })
+            result.map_err(|error| Diagnostic::io("cannot be written", path, error))
         });
         let result = result.and_then(|()| {
             self.files.iter().try_for_each(|(path, _)| {
                 let from = partial(path);
-                fs::rename(&from, path).map_err(|error| LabError::Io {
-                    action: "cannot be renamed",
-                    path: from,
-                    error,
-                })?;
+                fs::rename(&from, path).map_err(|error| Diagnostic::io("cannot be renamed", from, error))?;
                 made.push(path.clone());
                 Ok(())
             })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tresse_experiment::diagnostic::LabError;
+use tresse_experiment::diagnostic::Diagnostic;
 
 use super::words::{Input, Word};
 
@@ -50,21 +50,21 @@ impl<'a> Triggers<'a> {
     }
 
     /// A connection fires a trigger when it is done.
-    pub fn fire(&mut self, input: &Input, word: &Word<'a>, connection: u32) -> Result<(), LabError> {
+    pub fn fire(&mut self, input: &Input, word: &Word<'a>, connection: u32) -> Result<(), Diagnostic> {
         let id = id(input, word)?;
         self.entry(id, *word).fired_by.push(connection);
         Ok(())
     }
 
     /// A connection waits for a trigger.
-    pub fn start(&mut self, input: &Input, word: &Word<'a>, connection: u32) -> Result<(), LabError> {
+    pub fn start(&mut self, input: &Input, word: &Word<'a>, connection: u32) -> Result<(), Diagnostic> {
         let id = id(input, word)?;
         self.entry(id, *word).starts.push((connection, *word));
         Ok(())
     }
 
     /// Reads `trigger id N oneshot|multishot|barrier [count N]`.
-    pub fn declare(&mut self, input: &Input, words: &[Word<'a>]) -> Result<(), LabError> {
+    pub fn declare(&mut self, input: &Input, words: &[Word<'a>]) -> Result<(), Diagnostic> {
         let (mut number, mut kind, mut count) = (None, None, None);
         let mut rest = words[1..].iter();
         while let Some(word) = rest.next() {
@@ -101,7 +101,7 @@ impl<'a> Triggers<'a> {
         mut self,
         input: &Input,
         header: u32,
-    ) -> Result<(BTreeMap<u32, Wait>, Vec<String>), LabError> {
+    ) -> Result<(BTreeMap<u32, Wait>, Vec<String>), Diagnostic> {
         let mut notes = Vec::new();
         let missing: Vec<u32> =
             self.all.iter().filter(|(_, t)| t.kind.is_none()).map(|(&id, _)| id).collect();
@@ -149,7 +149,7 @@ impl<'a> Triggers<'a> {
 }
 
 /// The id of a trigger.
-fn id(input: &Input, word: &Word) -> Result<u32, LabError> {
+fn id(input: &Input, word: &Word) -> Result<u32, Diagnostic> {
     match word.number(input, "the id of a trigger")? {
         0 => word.error(input, "a trigger's id is not 0"),
         id => Ok(id),
@@ -161,7 +161,7 @@ pub(crate) fn value<N: std::str::FromStr>(
     input: &Input,
     key: &Word,
     word: Option<&Word>,
-) -> Result<N, LabError> {
+) -> Result<N, Diagnostic> {
     match word {
         Some(word) => word.number(input, &format!("a number after `{}`", key.text)),
         None => key.error(input, format!("the line ends after `{}`", key.text)),

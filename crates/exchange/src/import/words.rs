@@ -1,6 +1,6 @@
 //! Text that is words on lines, each with its place.
 
-use tresse_experiment::diagnostic::{LabError, place};
+use tresse_experiment::diagnostic::Diagnostic;
 
 /// A file that is imported: its name in messages, and its text.
 #[derive(Debug, Clone, Copy)]
@@ -18,19 +18,19 @@ impl Input<'_> {
         line: usize,
         column: usize,
         message: impl AsRef<str>,
-    ) -> Result<T, LabError> {
-        Err(place::at(self.name, self.text, line, column, message.as_ref()))
+    ) -> Result<T, Diagnostic> {
+        Err(Diagnostic::at(self.name, self.text, line, column, message.as_ref()))
     }
 
     /// An error about a file that ends too early.
-    pub(crate) fn ends<T>(&self, expected: &str) -> Result<T, LabError> {
+    pub(crate) fn ends<T>(&self, expected: &str) -> Result<T, Diagnostic> {
         let line = self.text.lines().count();
         let message = if self.text.trim().is_empty() {
             format!("{}: the file is empty; expected {expected}", self.name)
         } else {
             format!("{}:{line}: the file ends here; expected {expected}: is it truncated?", self.name)
         };
-        Err(LabError::Input(message))
+        Err(Diagnostic::input(message))
     }
 }
 
@@ -44,12 +44,12 @@ pub(crate) struct Word<'a> {
 
 impl Word<'_> {
     /// The word as a number, or an error that says what was expected.
-    pub fn number<N: std::str::FromStr>(&self, input: &Input, what: &str) -> Result<N, LabError> {
+    pub fn number<N: std::str::FromStr>(&self, input: &Input, what: &str) -> Result<N, Diagnostic> {
         self.text.parse().or_else(|_| self.error(input, format!("expected {what}, found `{}`", self.text)))
     }
 
     /// An error about this word.
-    pub fn error<T>(&self, input: &Input, message: impl AsRef<str>) -> Result<T, LabError> {
+    pub fn error<T>(&self, input: &Input, message: impl AsRef<str>) -> Result<T, Diagnostic> {
         input.error(self.line, self.column, message)
     }
 }

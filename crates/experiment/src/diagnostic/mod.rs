@@ -1,39 +1,114 @@
 //! What can go wrong, said with what, where, and the mend (design rule 8).
 
-pub mod place;
+mod drawing;
+mod wrong;
 
-use std::path::PathBuf;
+use std::fmt;
+use std::io;
+use std::path::Path;
 
-/// Why an experiment could not be read or run.
-#[derive(Debug, thiserror::Error)]
-pub enum LabError {
-    /// The input is wrong: a file, a value, a setting.
-    #[error("{0}")]
-    Input(String),
-    /// A file or folder could not be read or written.
-    #[error("{}: {action}: {error}{}", path.display(), hint(action, error))]
-    Io {
-        /// What was being done.
-        action: &'static str,
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system said.
-        error: std::io::Error,
-    },
+pub use drawing::draw;
+pub use wrong::{At, Wrong, wrong};
+
+/// Why an experiment could not be read or run. A front end may print it, or take apart what it is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Whose fault it is.
+    pub kind: Kind,
+    /// What is wrong, without the place.
+    pub message: String,
+    /// What it is wrong with, as messages call it: a file, a folder, a setting such as `--set fabric.k=7`.
+    pub source_name: Option<String>,
+    /// Where in that file.
+    pub place: Option<Box<Place>>,
+    /// What to do about it, where the message does not say so itself.
+    pub hint: Option<String>,
 }
 
-fn hint(action: &str, error: &std::io::Error) -> &'static str {
-    if action == "cannot be read" {
-        return "";
+/// Whose fault it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The input is wrong: a file, a value, a setting.
+    Input,
+    /// A file or folder could not be read or written.
+    Io,
+}
+
+/// A place in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The line, from 1.
+    pub line: usize,
+    /// The character in the line, from 1.
+    pub column: usize,
+    /// The line itself.
+    pub text: String,
+}
+
+impl Diagnostic {
+    /// The input is wrong.
+    pub fn input(message: impl Into<String>) -> Self {
+        Self { kind: Kind::Input, message: message.into(), source_name: None, place: None, hint: None }
     }
-    match error.kind() {
-        std::io::ErrorKind::StorageFull => {
-            "\n\nhint: free some space, or choose another folder with `--out DIR`"
+
+    /// A file or folder could not be read or written; `action` says what could not be done.
+    pub fn io(action: &str, path: impl AsRef<Path>, error: io::Error) -> Self {
+        let hint = match error.kind() {
+            _ if action == "cannot be read" => None,
+            io::ErrorKind::StorageFull => Some("free some space, or choose another folder with `--out DIR`"),
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Some("choose a folder that you may write to with `--out DIR`")
+            }
+            _ => None,
+        };
+        Self {
+            kind: Kind::Io,
+            hint: hint.map(str::to_owned),
+            ..Self::input(format!("{action}: {error}")).of(path.as_ref().display().to_string())
         }
-        std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
-            "\n\nhint: choose a folder that you may write to with `--out DIR`"
+    }
+
+    /// What stands in `line` (from 1) of the text of `name` is wrong, at `column` (from 1, in characters).
+    pub fn at(name: &str, text: &str, line: usize, column: usize, message: impl Into<String>) -> Self {
+        let text = text.lines().nth(line - 1).unwrap_or("").to_owned();
+        let place = Some(Box::new(Place { line, column, text }));
+        Self { place, ..Self::input(message).of(name) }
+    }
+
+    /// What stands `offset` bytes from the start of the text of `name` is wrong.
+    pub fn at_offset(name: &str, text: &str, offset: usize, message: impl Into<String>) -> Self {
+        let end = (0..=offset.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+        let before = &text[..end];
+        let start = before.rfind('\n').map_or(0, |i| i + 1);
+        let (line, column) = (before.matches('\n').count() + 1, before[start..].chars().count() + 1);
+        Self::at(name, text, line, column, message)
+    }
+
+    /// The same, of the file, folder or setting of this name.
+    #[must_use]
+    pub fn of(self, name: impl Into<String>) -> Self {
+        Self { source_name: Some(name.into()), ..self }
+    }
+
+    /// The same, with what to do about it.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+impl fmt::Display for Diagnostic {
+    /// `NAME:LINE:COLUMN: MESSAGE`, the line with a caret under the column, and the hint.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.source_name.as_deref().unwrap_or_default();
+        match &self.place {
+            Some(place) => f.write_str(&draw(name, place, &self.message))?,
+            None if name.is_empty() => f.write_str(&self.message)?,
+            None => write!(f, "{name}: {}", self.message)?,
         }
-        _ => "",
+        self.hint.iter().try_for_each(|hint| write!(f, "\n\nhint: {hint}"))
     }
 }
 
@@ -45,12 +120,4 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
         .filter(|&(distance, k)| distance <= 1 + k.len() / 4)
         .min()
         .map_or_else(String::new, |(_, k)| format!("; did you mean `{k}`?"))
-}
-
-/// The keys down to what is wrong, and what is.
-pub type Wrong = (Vec<String>, String);
-
-/// What is wrong with a key of `[fabric]`.
-pub fn wrong(key: &str, message: impl Into<String>) -> Wrong {
-    (vec!["fabric".to_owned(), key.to_owned()], message.into())
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::diagnostic::Wrong;
 use crate::keys::claims::{Claim, Jumps, Order, Selector, Selectors};
 
 /// What a claim says.
@@ -93,7 +94,7 @@ impl Claim {
     ///
     /// # Errors
     /// The key that is wrong, or none if something is missing, and what is wrong with it.
-    pub fn form(&self) -> Result<Form<'_>, (Option<&'static str>, String)> {
+    pub fn form(&self) -> Result<Form<'_>, Wrong> {
         let ratio = [("ratio_above", self.ratio_above), ("ratio_below", self.ratio_below)];
         let difference =
             [("difference_above", self.difference_above), ("difference_below", self.difference_below)];
@@ -109,15 +110,19 @@ impl Claim {
             self.jumps.map(|_| "jumps"),
         ];
         let mut forms = forms.into_iter().flatten();
-        let form = forms.next().ok_or_else(|| (None, format!("nothing says when it holds: {FORMS}")))?;
+        let form =
+            forms.next().ok_or_else(|| Wrong::whole(format!("nothing says when it holds: {FORMS}")))?;
         if let Some(other) = forms.next() {
-            return Err((Some(other), format!("`{form}` and `{other}`: {FORMS}")));
+            return Err(Wrong::key(other, format!("`{form}` and `{other}`: {FORMS}")));
         }
         if let Some(slack) = self.slack {
             match self.order {
-                None => return Err((Some("slack"), "it goes with `order` only".to_owned())),
+                None => return Err(Wrong::key("slack", "it goes with `order` only".to_owned())),
                 Some(_) if !(0.0..1.0).contains(&slack) => {
-                    return Err((Some("slack"), "a share from 0 to less than 1, such as 0.02".to_owned()));
+                    return Err(Wrong::key(
+                        "slack",
+                        "a share from 0 to less than 1, such as 0.02".to_owned(),
+                    ));
                 }
                 Some(_) => {}
             }
@@ -129,9 +134,9 @@ impl Claim {
             self.left.as_ref().map(|_| "left").or(self.right.as_ref().map(|_| "right"))
         };
         if let Some(unused) = unused {
-            return Err((Some(unused), format!("`{form}` goes without `{unused}`: {FORMS}")));
+            return Err(Wrong::key(unused, format!("`{form}` goes without `{unused}`: {FORMS}")));
         }
-        let missing = |key: &str| (None, format!("`{form}` needs `{key}`: {FORMS}"));
+        let missing = |key: &str| Wrong::whole(format!("`{form}` needs `{key}`: {FORMS}"));
         if is_pair {
             let (by, bounds) = match said(ratio) {
                 Some(_) => (Compare::Ratio, ratio),
@@ -147,14 +152,14 @@ impl Claim {
         let of = listed("of", self.of.as_ref().ok_or_else(|| missing("of"))?)?;
         Ok(match (self.order, &self.jumps) {
             (Some(_), _) if of.len() < 2 => {
-                return Err((Some("of"), "an order is of a list of at least two".to_owned()));
+                return Err(Wrong::key("of", "an order is of a list of at least two".to_owned()));
             }
             (Some(order), _) => Form::Order { of, order, slack: self.slack.unwrap_or(0.0) },
             (None, Some(jumps)) => {
                 // Twice as far apart as a class is wide: or else the same times could be in both.
                 if jumps.within.0 == 0 || jumps.within.0 > jumps.apart.0 / 2 {
                     let message = "`within` is more than 0s and at most half of `apart`".to_owned();
-                    return Err((Some("jumps"), message));
+                    return Err(Wrong::key("jumps", message));
                 }
                 Form::Jumps { of, jumps }
             }
@@ -163,28 +168,25 @@ impl Claim {
     }
 }
 
-fn listed<'a>(
-    key: &'static str,
-    selectors: &'a Selectors,
-) -> Result<&'a [Selector], (Option<&'static str>, String)> {
+fn listed<'a>(key: &'static str, selectors: &'a Selectors) -> Result<&'a [Selector], Wrong> {
     match selectors.all() {
-        [] => Err((Some(key), "the list is empty".to_owned())),
+        [] => Err(Wrong::key(key, "the list is empty".to_owned())),
         all => Ok(all),
     }
 }
 
 /// Bounds that some value keeps to.
-fn checked(named: [(&'static str, Option<f64>); 2]) -> Result<Bounds, (Option<&'static str>, String)> {
+fn checked(named: [(&'static str, Option<f64>); 2]) -> Result<Bounds, Wrong> {
     let [(lower, above), (upper, below)] = named;
     let wrong = |(key, bound): (&'static str, Option<f64>)| {
-        bound.filter(|bound| !bound.is_finite()).map(|bound| (Some(key), format!("{bound} is no bound")))
+        bound.filter(|bound| !bound.is_finite()).map(|bound| Wrong::key(key, format!("{bound} is no bound")))
     };
     if let Some(wrong) = named.into_iter().find_map(wrong) {
         return Err(wrong);
     }
     match (above, below) {
         (Some(above), Some(below)) if above >= below => {
-            Err((Some(lower), format!("no value is above {above} and below {below} (`{upper}`)")))
+            Err(Wrong::key(lower, format!("no value is above {above} and below {below} (`{upper}`)")))
         }
         _ => Ok([above, below]),
     }

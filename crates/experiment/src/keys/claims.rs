@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use tresse_units::{Duration, Rate};
 
 use crate::keys::metric_schema::{ClaimMetric, Numbers};
+use crate::keys::wanted::Wanted;
 
 /// The published numbers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -291,13 +292,13 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// Whether it says which value of this axis it means.
-    pub fn names(&self, axis: &str) -> bool {
-        match axis {
-            "variant" => self.variant.is_some(),
-            "pattern" => self.pattern.is_some(),
-            _ => self.subflows.is_some(),
-        }
+    /// The cases that it means.
+    pub fn wanted(&self) -> Wanted {
+        Wanted::default()
+            .on("scheme", self.scheme.as_ref())
+            .on("subflows", self.subflows.as_ref())
+            .on("pattern", self.pattern.as_ref())
+            .on("variant", self.variant.as_ref())
     }
 
     /// The part of a case that it speaks of: what divides the case, and the part's name; none of the whole case.

@@ -22,6 +22,7 @@ pub mod transport;
 pub mod untagged;
 pub mod variant;
 pub mod virtual_hosts;
+pub mod wanted;
 pub mod workload;
 
 use indexmap::IndexMap;

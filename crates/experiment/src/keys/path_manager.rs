@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use tresse_path_manager::{ConfiguredManager, Declaration, SettingError, all, find};
 use tresse_units::{ParameterError, Range, Value, Whole};
 
-use crate::diagnostic::did_you_mean;
+use crate::diagnostic::{Wrong, did_you_mean};
 use crate::keys::declared;
 
 /// A path manager with values for some of its parameters (`tresse list path-managers`).
@@ -45,18 +45,18 @@ impl PathManager {
     ///
     /// # Errors
     /// What is wrong, and the path of keys below the scheme that it is wrong at.
-    pub fn resolve(&self, subflows: u32) -> Result<ConfiguredManager, (Vec<String>, String)> {
-        let below = |key: &str| vec!["path_manager".to_owned(), key.to_owned()];
+    pub fn resolve(&self, subflows: u32) -> Result<ConfiguredManager, Wrong> {
+        let below = |key: &str, message: String| Wrong::new(["path_manager", key], message);
         let Some(declaration) = find(&self.name) else {
             let known: Vec<&str> = all().iter().map(|d| d.name).collect();
             let hint = did_you_mean(&self.name, known.iter().copied());
             let known = known.join(", ");
             let message = format!("there is no path manager `{}`{hint} (there are: {known})", self.name);
-            return Err((below("name"), message));
+            return Err(below("name", message));
         };
         let mut settings = Vec::new();
         for (name, value) in &self.parameters {
-            let value = setting(declaration, name, value).map_err(|e| (below(name), e))?;
+            let value = setting(declaration, name, value).map_err(|e| below(name, e))?;
             settings.push((name.as_str(), value));
         }
         if self.takes_subflows() {
@@ -64,11 +64,10 @@ impl PathManager {
         }
         ConfiguredManager::new(declaration, settings).map_err(|e| {
             // Every other value was looked at above.
-            let path = match e {
-                SettingError::Parameter(ParameterError::Value { .. }) => vec![SUBFLOWS.to_owned()],
-                _ => below("nstar"),
-            };
-            (path, e.to_string())
+            match e {
+                SettingError::Parameter(ParameterError::Value { .. }) => Wrong::key(SUBFLOWS, e.to_string()),
+                _ => below("nstar", e.to_string()),
+            }
         })
     }
 }
@@ -149,7 +148,7 @@ mod tests {
 
     fn config(text: &str, subflows: u32) -> Result<Config, (String, String)> {
         let manager = read(text).map_err(|e| (String::new(), e))?;
-        let scheme = manager.resolve(subflows).map_err(|(path, e)| (path.join("."), e))?;
+        let scheme = manager.resolve(subflows).map_err(|e| (e.keys().join("."), e.message))?;
         Ok(scheme.config().clone())
     }
 

@@ -10,7 +10,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::did_you_mean;
+use crate::diagnostic::{Wrong, did_you_mean};
 use crate::keys::metric_schema::CaseMetric;
 use crate::keys::metrics::{METRICS, find};
 
@@ -90,27 +90,36 @@ impl Replications {
     ///
     /// # Errors
     /// The key, and what is wrong with it.
-    pub fn check(&self) -> Result<(), (&'static str, String)> {
+    pub fn check(&self) -> Result<(), Wrong> {
         let until = match self {
             // Numbers were checked where they were read.
             Self::Count(_) => return Ok(()),
             Self::Until(until) => until,
         };
         if !(until.width > 0.0 && until.width < 1.0) {
-            return Err(("width", format!("{}: a share above 0 and below 1, such as 0.05", until.width)));
+            return Err(Wrong::key(
+                "width",
+                format!("{}: a share above 0 and below 1, such as 0.05", until.width),
+            ));
         }
         if find(METRICS, &until.of).is_none() {
             let hint = did_you_mean(&until.of, METRICS.iter().map(|row| row.name));
-            return Err((
+            return Err(Wrong::key(
                 "of",
                 format!("there is no metric `{}`{hint} (`tresse explain results`)", until.of),
             ));
         }
         if until.least < 2 || !COUNTS.contains(&until.least) {
-            return Err(("least", format!("{}: 2 to 1000 seeds; one alone has no interval", until.least)));
+            return Err(Wrong::key(
+                "least",
+                format!("{}: 2 to 1000 seeds; one alone has no interval", until.least),
+            ));
         }
         if until.most < until.least || !COUNTS.contains(&until.most) {
-            return Err(("most", format!("{}: {} (`least`) to 1000 seeds", until.most, until.least)));
+            return Err(Wrong::key(
+                "most",
+                format!("{}: {} (`least`) to 1000 seeds", until.most, until.least),
+            ));
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use tresse_units::{MILLISECOND, Rate, SECOND, Time};
 
+use crate::diagnostic::Wrong;
 use crate::keys::workload::Application;
 
 /// How an application writes, as the classes of THESIS §2.1 do.
@@ -23,22 +24,24 @@ impl App {
     ///
     /// # Errors
     /// The key below `application` that is wrong, and why.
-    pub fn new(key: &Application) -> Result<Self, (&'static str, String)> {
+    pub fn new(key: &Application) -> Result<Self, Wrong> {
         let period = key.period.map_or(SECOND, |p| p.0);
         match (key.rate, &key.levels[..]) {
-            (Some(Rate(0)), []) => Err(("rate", "an application that writes nothing: a rate above 0".into())),
+            (Some(Rate(0)), []) => {
+                Err(Wrong::key("rate", "an application that writes nothing: a rate above 0"))
+            }
             (Some(rate), []) if key.period.is_none() => Ok(Self::Constant(rate.0)),
-            (Some(_), []) => Err(("period", "a constant rate has no period".into())),
+            (Some(_), []) => Err(Wrong::key("period", "a constant rate has no period")),
             (None, levels) if !levels.is_empty() => {
                 if levels[0].0 == 0 || !levels.is_sorted_by(|a, b| a.0 < b.0) {
-                    return Err(("levels", "rates above 0, each above the one before".into()));
+                    return Err(Wrong::key("levels", "rates above 0, each above the one before"));
                 }
                 if !(MILLISECOND..=1000 * SECOND).contains(&period) {
-                    return Err(("period", "1ms to 1000s".into()));
+                    return Err(Wrong::key("period", "1ms to 1000s"));
                 }
                 Ok(Self::Adaptive { levels: levels.iter().map(|r| r.0).collect(), period })
             }
-            _ => Err(("rate", "either a constant `rate`, or `levels` to choose among".into())),
+            _ => Err(Wrong::key("rate", "either a constant `rate`, or `levels` to choose among")),
         }
     }
 }

@@ -11,7 +11,7 @@ use tresse_fabric::{FlagConfig, Topology};
 use tresse_path_manager::{self as path_manager, Config as Managers};
 use tresse_transport as transport;
 
-use crate::diagnostic::{LabError, Wrong, did_you_mean};
+use crate::diagnostic::{Diagnostic, Wrong, did_you_mean};
 use crate::keys::path_manager::PathManager;
 use crate::keys::scheme::{Echo, Scheme};
 use crate::plan::compatibility::{self, Combination, Culprit};
@@ -87,26 +87,20 @@ pub(crate) fn schemes<'a>(
     fabric: &Topology,
     own: &Routing,
     common: &transport::Config,
-) -> Result<IndexMap<&'a str, OnFabric>, LabError> {
+) -> Result<IndexMap<&'a str, OnFabric>, Diagnostic> {
     let experiment = &loaded.experiment;
     let wrong = |path: &[&str], message: String| loaded.error_at(path, &message);
-    let wrong_below = |(path, message): Wrong| {
-        let path: Vec<&str> = path.iter().map(String::as_str).collect();
-        wrong(&path, message)
-    };
     let mut schemes = IndexMap::new();
     for (name, scheme) in &experiment.schemes {
         let path = |key| ["schemes", name.as_str(), key];
-        let scheme = presets::expand(scheme).map_err(|(key, e)| wrong(&path(key), e))?;
+        let scheme = presets::expand(scheme).map_err(|e| loaded.error(e.below_all(["schemes", name])))?;
         let routing = network::routing(&experiment.fabric, &experiment.changes, &scheme, own);
-        let (routing, balancer) = routing.map_err(|(at, e)| match &at[..] {
-            [fabric, routing, below @ ..] if [fabric, routing] == ["fabric", "routing"] => {
-                let below = below.iter().map(String::as_str);
-                wrong(&path("routing").into_iter().chain(below).collect::<Vec<_>>(), e)
-            }
-            _ => wrong_below((at, e)),
+        let (routing, balancer) = routing.map_err(|e| {
+            let below = e.keys().strip_prefix(&["fabric", "routing"].map(str::to_owned));
+            let own = below.map(|below| Wrong::new(below, &e.message).below_all(path("routing")));
+            loaded.error(own.unwrap_or(e))
         })?;
-        let flags = network::flags(&experiment.fabric, &routing).map_err(wrong_below)?;
+        let flags = network::flags(&experiment.fabric, &routing).map_err(|e| loaded.error(e))?;
         let transport = experiment.transport.of_scheme(scheme.transport.as_ref(), common);
         let transport =
             transport.map_err(|(below, e)| wrong(&[&["schemes", name.as_str()], &*below].concat(), e))?;
@@ -137,12 +131,12 @@ pub(crate) fn carrier(
     of: &OnFabric,
     subflows: u32,
     class: u8,
-) -> Result<BoundScheme, LabError> {
+) -> Result<BoundScheme, Diagnostic> {
     let wrong = |path: &[&str], message: String| loaded.error_at(path, &message);
     let path = |key| ["schemes", name, key];
     let OnFabric { scheme, transport, routing, balancer, flags, path_manager, .. } = of;
     let (controllers, transport) =
-        build_scheme(transport, scheme).map_err(|(key, e)| wrong(&path(key), e))?;
+        build_scheme(transport, scheme).map_err(|e| loaded.error(e.below_all(["schemes", name])))?;
     let largest = controllers::MAX_SUBFLOWS as u32;
     let ways = routing.most().min(largest);
     let is_fixed = matches!(**routing, Routing::Fixed(_));
@@ -160,10 +154,7 @@ pub(crate) fn carrier(
         };
         return Err(wrong(&path("subflows"), message));
     }
-    let manager = path_manager.resolve(subflows).map_err(|(below, e)| {
-        let below = below.iter().map(String::as_str);
-        wrong(&["schemes", name].into_iter().chain(below).collect::<Vec<_>>(), e)
-    })?;
+    let manager = path_manager.resolve(subflows).map_err(|e| loaded.error(e.below_all(["schemes", name])))?;
     if subflows > 1 && !takes_subflows {
         let manager = &path_manager.name;
         let message = format!("{manager} decides itself how many subflows there are: leave it out");
@@ -218,26 +209,26 @@ fn usual(routing: &Routing, addresses: u32) -> PathManager {
 type Built = (Arc<controllers::ConfiguredController>, transport::Config);
 
 /// The controllers of a scheme, and `base` with its ECN.
-fn build_scheme(base: &transport::Config, scheme: &Scheme) -> Result<Built, (&'static str, String)> {
+fn build_scheme(base: &transport::Config, scheme: &Scheme) -> Result<Built, Wrong> {
     let Some(controller) = controllers::find(&scheme.controller) else {
         let known: Vec<&str> = controllers::all().iter().map(controllers::Controller::name).collect();
         let hint = did_you_mean(&scheme.controller, known.iter().copied());
         let message =
             format!("there is no controller `{}`{hint} (there are: {})", scheme.controller, known.join(", "));
-        return Err(("controller", message));
+        return Err(Wrong::key("controller", message));
     };
-    let weight = utility_weight::of(controller, scheme).map_err(|e| ("utility", e))?;
+    let weight = utility_weight::of(controller, scheme).map_err(|e| Wrong::key("utility", e))?;
     let weight = weight.map(|w| ("weight", w));
     let settings = scheme.parameters.iter().map(|(k, &v)| (k.as_str(), v)).chain(weight);
     let built = controllers::ConfiguredController::new(controller, settings)
-        .map_err(|e| ("parameters", e.to_string()))?;
-    check_rates(&built).map_err(|e| ("parameters", e))?;
+        .map_err(|e| Wrong::key("parameters", e.to_string()))?;
+    check_rates(&built).map_err(|e| Wrong::key("parameters", e))?;
     let ecn = scheme.ecn.unwrap_or(controller.needs_ecn());
     if controller.needs_ecn() && !ecn {
-        return Err(("ecn", format!("{} needs ECN", controller.name())));
+        return Err(Wrong::key("ecn", format!("{} needs ECN", controller.name())));
     }
     if controller.needs_exact_ce() && scheme.echo == Echo::Rfc3168 {
-        return Err((
+        return Err(Wrong::key(
             "echo",
             format!("{} needs every mark counted: echo = \"dctcp\" or \"two-bit\"", controller.name()),
         ));

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use tresse_fabric::Topology;
 use tresse_units::Time;
 
-use crate::diagnostic::{LabError, did_you_mean};
+use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::keys::bounds::LONGEST;
 use crate::keys::workload::Workload;
 use crate::plan::applications::App;
@@ -47,7 +47,7 @@ impl<'a> Builder<'a> {
         name: &str,
         workload: &Workload,
         axis: Option<(&'a str, u32)>,
-    ) -> Result<(Case, bool), LabError> {
+    ) -> Result<(Case, bool), Diagnostic> {
         let path = ["workloads", name];
         let mut building = Building { axis, uses_axis: false, carriers: Vec::new(), groups: Vec::new() };
         let duration = workload.duration.map(|d| d.0);
@@ -101,7 +101,7 @@ impl<'a> Builder<'a> {
         workload: &Workload,
         duration: Option<Time>,
         building: &mut Building<'a>,
-    ) -> Result<Vec<Part>, LabError> {
+    ) -> Result<Vec<Part>, Diagnostic> {
         if workload.parts.is_empty() {
             return Ok(vec![self.part(path, "", workload, duration, building)?]);
         }
@@ -133,12 +133,12 @@ impl<'a> Builder<'a> {
         w: &Workload,
         duration: Option<Time>,
         building: &mut Building<'a>,
-    ) -> Result<Part, LabError> {
+    ) -> Result<Part, Diagnostic> {
         let pattern = Pattern::new(self, path, w, duration)?;
         let application = match &w.application {
             Some(application) => Some(
                 App::new(application)
-                    .map_err(|(key, e)| self.wrong(&[path, &["application"]].concat(), key, &e))?,
+                    .map_err(|e| self.loaded.error(e.below("application").below_all(path)))?,
             ),
             None => None,
         };
@@ -168,7 +168,7 @@ impl<'a> Builder<'a> {
         name: &str,
         w: &Workload,
         building: &mut Building<'a>,
-    ) -> Result<Vec<Member>, LabError> {
+    ) -> Result<Vec<Member>, Diagnostic> {
         if building.axis.is_none() && w.scheme.is_none() {
             let message =
                 "these run beside the case's own scheme, and no scheme is a case of its own: `scheme`";
@@ -195,7 +195,7 @@ impl<'a> Builder<'a> {
         subflows: u32,
         w: &Workload,
         building: &mut Building<'a>,
-    ) -> Result<usize, LabError> {
+    ) -> Result<usize, Diagnostic> {
         let name = match (name, building.axis) {
             (Some(name), _) => self.known(path, "scheme", name)?,
             (None, Some((name, _))) => {
@@ -211,7 +211,7 @@ impl<'a> Builder<'a> {
         self.carrier(path, name, subflows, w.class, building)
     }
 
-    fn known(&self, path: &[&str], key: &str, name: &str) -> Result<&'a str, LabError> {
+    fn known(&self, path: &[&str], key: &str, name: &str) -> Result<&'a str, Diagnostic> {
         self.schemes.get_key_value(name).map(|(known, _)| *known).ok_or_else(|| {
             let names = self.schemes.keys().copied();
             let hint = did_you_mean(name, names.clone());
@@ -220,7 +220,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    fn no_scheme(&self, path: &[&str]) -> LabError {
+    fn no_scheme(&self, path: &[&str]) -> Diagnostic {
         self.wrong(path, "", "every scheme has axis = false, so it needs a `scheme` of its own")
     }
 
@@ -232,7 +232,7 @@ impl<'a> Builder<'a> {
         name: Option<&str>,
         w: &Workload,
         building: &mut Building<'a>,
-    ) -> Result<usize, LabError> {
+    ) -> Result<usize, Diagnostic> {
         let (name, subflows) = match (name, building.axis) {
             (Some(name), axis) => {
                 let known = self.known(path, key, name)?;
@@ -263,7 +263,7 @@ impl<'a> Builder<'a> {
         subflows: u32,
         class: u8,
         building: &mut Building<'a>,
-    ) -> Result<usize, LabError> {
+    ) -> Result<usize, Diagnostic> {
         let scheme = &self.schemes[name];
         let (class, at) = match scheme.scheme.class {
             Some(class) => (class, vec!["schemes", name, "class"]),
@@ -287,7 +287,7 @@ impl<'a> Builder<'a> {
     }
 
     /// What is wrong with a key of a workload; with the whole of it if there is no key.
-    pub fn wrong(&self, path: &[&str], key: &str, message: &str) -> LabError {
+    pub fn wrong(&self, path: &[&str], key: &str, message: &str) -> Diagnostic {
         let whole: &[&str] = if key.is_empty() { path } else { &[path, &[key]].concat() };
         self.loaded.error_at(whole, message)
     }

@@ -7,12 +7,9 @@ use std::{fs, io};
 use tresse_workload as workload;
 use tresse_workload::{Distribution, Size, distributions};
 
-use crate::diagnostic::did_you_mean;
+use crate::diagnostic::{Place, Wrong, did_you_mean, draw};
 use crate::keys::workload::{Beyond, FlowSize, SizeTable};
 use crate::read::Source;
-
-/// The keys below `size` that are wrong, and why.
-type Wrong = (Vec<&'static str>, String);
 
 /// What `size` says; files are seen from the experiment's.
 ///
@@ -24,7 +21,7 @@ pub(crate) fn resolve(size: &FlowSize, source: &Source) -> Result<Size, Wrong> {
         FlowSize::Uniform(min, max) => Size::Uniform(min.0, max.0),
         FlowSize::Drawn(table) => drawn(table, source)?,
     };
-    size.check().map_err(|e| (vec![], e))?;
+    size.check().map_err(Wrong::whole)?;
     Ok(size)
 }
 
@@ -32,12 +29,12 @@ fn drawn(table: &SizeTable, source: &Source) -> Result<Size, Wrong> {
     let SizeTable { pareto, mean, bound, beyond, distribution, file } = table;
     let of_pareto = [("mean", mean.is_some()), ("bound", bound.is_some()), ("beyond", beyond.is_some())];
     if let (None, Some((key, _))) = (pareto, of_pareto.iter().find(|(_, said)| *said)) {
-        return Err((vec![key], "this is of a Pareto distribution: `pareto` is its shape".into()));
+        return Err(Wrong::key(key, "this is of a Pareto distribution: `pareto` is its shape"));
     }
     match (pareto, distribution, file) {
         (Some(shape), None, None) => {
             let needed = |key, value: &Option<tresse_units::Bytes>| {
-                value.map(|b| b.0).ok_or_else(|| (vec![], format!("a Pareto distribution needs `{key}`")))
+                value.map(|b| b.0).ok_or_else(|| Wrong::whole(format!("a Pareto distribution needs `{key}`")))
             };
             Ok(Size::Pareto {
                 shape: *shape,
@@ -55,25 +52,23 @@ fn drawn(table: &SizeTable, source: &Source) -> Result<Size, Wrong> {
                 let known = distributions::all().iter().map(|d| d.name);
                 let hint = did_you_mean(name, known.clone());
                 let known = known.collect::<Vec<_>>().join(", ");
-                Err((
-                    vec!["distribution"],
+                Err(Wrong::key(
+                    "distribution",
                     format!("there is no distribution `{name}`{hint} (there are: {known})"),
                 ))
             }
         },
         (None, None, Some(file)) => {
             let path = beside(source, file);
-            let text = fs::read_to_string(&path).map_err(|e| (vec!["file"], unreadable(&path, &e)))?;
+            let text = fs::read_to_string(&path).map_err(|e| Wrong::key("file", unreadable(&path, &e)))?;
             let distribution = Distribution::parse(&text).map_err(|e| {
                 let message = quoted(&path, (e.line, e.column), &e.message, &e.text);
-                (vec!["file"], message)
+                Wrong::key("file", message)
             })?;
             Ok(Size::Distribution(Arc::new(distribution)))
         }
-        _ => Err((
-            vec![],
-            "one of `pareto`, `distribution` and `file`, such as { distribution = \"websearch-hpcc\" }"
-                .into(),
+        _ => Err(Wrong::whole(
+            "one of `pareto`, `distribution` and `file`, such as { distribution = \"websearch-hpcc\" }",
         )),
     }
 }
@@ -90,8 +85,5 @@ pub(crate) fn unreadable(path: &Path, error: &io::Error) -> String {
 
 /// `file:line:column: message`, with the line.
 pub(crate) fn quoted(path: &Path, (line, column): (usize, usize), message: &str, text: &str) -> String {
-    let gutter = " ".repeat(line.to_string().len());
-    let indent = " ".repeat(column.saturating_sub(1));
-    let path = path.display();
-    format!("{path}:{line}:{column}: {message}\n{gutter} |\n{line} | {text}\n{gutter} | {indent}^")
+    draw(&path.display().to_string(), &Place { line, column, text: text.to_owned() }, message)
 }

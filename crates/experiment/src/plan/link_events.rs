@@ -46,9 +46,7 @@ pub(crate) fn resolve(
     let (mut changes, mut reroutes) = (Vec::new(), Vec::new());
     let mut seen = Vec::new();
     for (i, key) in keys.iter().enumerate() {
-        let at = |name: &str, message: String| {
-            (["changes", &i.to_string(), name].map(str::to_owned).to_vec(), message)
-        };
+        let at = |name: &str, message: String| Wrong::new(["changes", &i.to_string(), name], message);
         if key.at.0 > LONGEST {
             return Err(at("at", format!("{}: at most 1000s", key.at)));
         }
@@ -131,10 +129,7 @@ fn remap(
         Change { at, what: What::Up(ports, up) }
     };
     for &(i, key, to) in &remaps {
-        let wrong = |message: String| {
-            let path = ["changes", &usize::to_string(&i), "remap"].map(str::to_owned);
-            Err((path.to_vec(), message))
-        };
+        let wrong = |message: String| Err(Wrong::new(["changes", &usize::to_string(&i), "remap"], message));
         if let Some(scheme) = fixed {
             return wrong(format!(
                 "the scheme {scheme} has fixed routes, which stay as they are; a load balancer follows, such as \

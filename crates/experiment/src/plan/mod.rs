@@ -29,9 +29,10 @@ use indexmap::{IndexMap, IndexSet};
 use tresse_fabric::Topology;
 use tresse_units::{Duration, MICROSECOND, Time};
 
-use crate::diagnostic::{LabError, Wrong, did_you_mean};
+use crate::diagnostic::{Diagnostic, Wrong, did_you_mean};
 use crate::keys::bounds::LONGEST;
 use crate::keys::measure::Criterion;
+use crate::keys::wanted::Wanted;
 use crate::plan::bound_scheme::{BoundScheme, OnFabric};
 use crate::plan::link_events::Change;
 use crate::plan::network::Routing;
@@ -73,6 +74,12 @@ impl Case {
         let pattern = iter::once(("pattern", self.pattern.clone()));
         let variant = self.variant.iter().map(|name| ("variant", name.clone()));
         scheme.chain(subflows).chain(pattern).chain(variant).collect()
+    }
+
+    /// Whether it is one of the cases that are wanted.
+    pub fn is(&self, wanted: &Wanted) -> bool {
+        let axes = self.axes();
+        wanted.matches(|axis| axes.get(axis))
     }
 
     /// A name for people: `xmp-2 permutation`, `opn permutation` if the path manager decides, `xmp-2 permutation
@@ -144,7 +151,7 @@ impl Plan {
 ///
 /// # Errors
 /// The first thing that is wrong, with its place in the file.
-pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
+pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, Diagnostic> {
     let mut cases = Vec::new();
     if loaded.variants.is_empty() {
         cases = self::cases(loaded, None)?;
@@ -157,24 +164,18 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, LabError> {
         }
         cases.extend(own);
     }
-    references::check(&loaded.experiment, &cases, loaded.is_as_written()).map_err(|(path, e)| {
-        let path: Vec<&str> = path.iter().map(String::as_str).collect();
-        loaded.error_at(&path, &e)
-    })?;
+    references::check(&loaded.experiment, &cases, loaded.is_as_written()).map_err(|e| loaded.error(e))?;
     for filter in only {
-        cases = keep(cases, filter).map_err(|e| LabError::Input(format!("--only {filter}: {e}")))?;
+        cases = keep(cases, filter).map_err(|e| Diagnostic::input(e).of(format!("--only {filter}")))?;
     }
     Ok(Plan { cases })
 }
 
 /// All cases of an experiment without variants, or of one variant.
-fn cases(loaded: &Loaded, variant: Option<&str>) -> Result<Vec<Case>, LabError> {
+fn cases(loaded: &Loaded, variant: Option<&str>) -> Result<Vec<Case>, Diagnostic> {
     let experiment = &loaded.experiment;
     let wrong = |path: &[&str], message: String| loaded.error_at(path, &message);
-    let wrong_below = |(path, message): Wrong| {
-        let path: Vec<&str> = path.iter().map(String::as_str).collect();
-        wrong(&path, message)
-    };
+    let wrong_below = |e: Wrong| loaded.error(e);
     let (fabric, routing) = network::build(&experiment.fabric, &experiment.changes).map_err(wrong_below)?;
     let common = experiment.transport.config().map_err(|(key, e)| wrong(&["transport", key], e))?;
     let schemes = bound_scheme::schemes(loaded, &fabric, &routing, &common)?;
@@ -192,8 +193,7 @@ fn cases(loaded: &Loaded, variant: Option<&str>) -> Result<Vec<Case>, LabError> 
     let queues = interval("queues", measure.queues)?;
     let packets = schemes.values().map(|s| s.transport.mss + s.transport.header);
     let packet = packets.max().unwrap_or(common.mss + common.header);
-    let options = PortOptions::new(&experiment.fabric, &fabric.layer_names, packet)
-        .map_err(|(path, e)| wrong(path, e))?;
+    let options = PortOptions::new(&experiment.fabric, &fabric.layer_names, packet).map_err(wrong_below)?;
     let (links, rtt) = (measure.links, measure.rtt);
     let (windows, convergence) = (windows(loaded)?, convergence(loaded)?);
     let setting =
@@ -210,13 +210,13 @@ fn cases(loaded: &Loaded, variant: Option<&str>) -> Result<Vec<Case>, LabError> 
         }
     }
     if cases.is_empty() {
-        return Err(LabError::Input(format!("{}: no scheme or no workload", loaded.source.name)));
+        return Err(Diagnostic::input("no scheme or no workload").of(&loaded.source.name));
     }
     Ok(cases)
 }
 
 /// The windows of time.
-fn windows(loaded: &Loaded) -> Result<Vec<Window>, LabError> {
+fn windows(loaded: &Loaded) -> Result<Vec<Window>, Diagnostic> {
     let measure = &loaded.experiment.measure;
     let window = |(name, [from, to]): (&String, &[Duration; 2])| {
         let wrong = |message| Err(loaded.error_at(&["measure", "windows", name], message));
@@ -234,7 +234,7 @@ fn windows(loaded: &Loaded) -> Result<Vec<Window>, LabError> {
 }
 
 /// What it means to have converged, if that is asked.
-fn convergence(loaded: &Loaded) -> Result<Option<Criterion>, LabError> {
+fn convergence(loaded: &Loaded) -> Result<Option<Criterion>, Diagnostic> {
     let measure = &loaded.experiment.measure;
     let Some(keys) = &measure.convergence else { return Ok(None) };
     let wrong =
@@ -266,21 +266,20 @@ const INTERVALS: RangeInclusive<Time> = MICROSECOND..=LONGEST;
 fn keep(cases: Vec<Case>, filter: &str) -> Result<Vec<Case>, String> {
     let keys: IndexSet<&str> = cases.iter().flat_map(|c| c.axes().into_keys()).collect();
     let keys: Vec<&str> = keys.into_iter().collect();
-    let (key, values) = filter
-        .split_once('=')
+    let wanted = Wanted::parse(filter)
         .ok_or_else(|| format!("expected KEY=VALUE[,VALUE]…, with a key of {}", keys.join(", ")))?;
-    if !keys.contains(&key) {
-        let hint = did_you_mean(key, keys.iter().copied());
-        return Err(format!("there is no axis `{key}`{hint} (there are: {})", keys.join(", ")));
+    for (key, values) in wanted.axes() {
+        if !keys.contains(&key) {
+            let hint = did_you_mean(key, keys.iter().copied());
+            return Err(format!("there is no axis `{key}`{hint} (there are: {})", keys.join(", ")));
+        }
+        let known: IndexSet<String> = cases.iter().filter_map(|c| c.axes().swap_remove(key)).collect();
+        if let Some(unknown) = values.iter().find(|value| !known.contains(*value)) {
+            let names = known.iter().map(String::as_str).filter(|k| k.parse::<u32>().is_err());
+            let hint = did_you_mean(unknown, names);
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            return Err(format!("no case has {key} = {unknown}{hint} (there are: {})", known.join(", ")));
+        }
     }
-    let wanted: Vec<&str> = values.split(',').map(str::trim).collect();
-    let known: IndexSet<String> = cases.iter().filter_map(|c| c.axes().swap_remove(key)).collect();
-    if let Some(unknown) = wanted.iter().find(|w| !known.contains(**w)) {
-        let names = known.iter().map(String::as_str).filter(|k| k.parse::<u32>().is_err());
-        let hint = did_you_mean(unknown, names);
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        return Err(format!("no case has {key} = {unknown}{hint} (there are: {})", known.join(", ")));
-    }
-    let is_wanted = |case: &Case| case.axes().get(key).is_some_and(|value| wanted.contains(&value.as_str()));
-    Ok(cases.into_iter().filter(is_wanted).collect())
+    Ok(cases.into_iter().filter(|case| case.is(&wanted)).collect())
 }

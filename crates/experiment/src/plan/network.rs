@@ -6,7 +6,7 @@ use tresse_fabric::{
     VirtualHosts,
 };
 
-use crate::diagnostic::{LabError, Wrong, wrong};
+use crate::diagnostic::{Diagnostic, Wrong, wrong};
 use crate::keys::fabric::{Distinct, Fabric, FlagFeedback, Flags, Topology as Shape};
 use crate::keys::link_events::ChangeKey;
 use crate::keys::routing::{Choice, RoutingKey};
@@ -93,7 +93,7 @@ pub(crate) fn routing(
 /// # Errors
 /// The keys down to what is wrong, and why.
 pub(crate) fn flags(f: &Fabric, routing: &Routing) -> Result<Option<FlagConfig>, Wrong> {
-    let below = |key: &str, message: String| (["fabric", "flags", key].map(str::to_owned).to_vec(), message);
+    let below = |key: &str, message: String| Wrong::new(["fabric", "flags", key], message);
     if let Some(flags) = f.flags
         && !(1..=100).contains(&flags.percent)
     {
@@ -141,13 +141,10 @@ fn limited(topology: &Topology) -> Result<(), Wrong> {
 ///
 /// # Errors
 /// What is wrong with `[fabric]`, with its place.
-pub fn topology(loaded: &Loaded) -> Result<Topology, LabError> {
+pub fn topology(loaded: &Loaded) -> Result<Topology, Diagnostic> {
     let experiment = &loaded.experiment;
     let built = build(&experiment.fabric, &experiment.changes);
-    let (topology, _) = built.map_err(|(path, message)| {
-        let path: Vec<&str> = path.iter().map(String::as_str).collect();
-        loaded.error_at(&path, &message)
-    })?;
+    let (topology, _) = built.map_err(|e| loaded.error(e))?;
     Ok(topology)
 }
 
@@ -159,8 +156,8 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
     if let Some(i) = changes.iter().position(|c| c.remap.is_some())
         && f.topology != Shape::VirtualHosts
     {
-        let path = ["changes", &i.to_string(), "remap"].map(str::to_owned);
-        return Err((path.to_vec(), "virtual NICs are of topology = \"virtual-hosts\"".into()));
+        let message = "virtual NICs are of topology = \"virtual-hosts\"";
+        return Err(Wrong::new(["changes", &i.to_string(), "remap"], message));
     }
     topology_keys::check(f)?;
     let (mut topology, own_routes) = match f.topology {
@@ -180,10 +177,7 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
     };
     let default = RoutingKey { name: own_routing(f).to_owned(), parameters: Default::default() };
     let routing = f.routing.as_ref().unwrap_or(&default);
-    let choice = routing.resolve().map_err(|(key, e)| {
-        let path = ["fabric", "routing", key].map(str::to_owned);
-        (path.to_vec(), e)
-    })?;
+    let choice = routing.resolve().map_err(|(key, e)| Wrong::new(["fabric", "routing", key], e))?;
     if f.distinct.is_some() && !matches!(own_routes, Own::Tree(_)) {
         return Err(wrong("distinct", "only a fat tree has core and aggregation switches"));
     }

@@ -8,6 +8,7 @@ use tresse_fabric::{
 };
 use tresse_units::Queue;
 
+use crate::diagnostic::Wrong;
 use crate::keys::bounds::LONGEST;
 use crate::keys::fabric::{Fabric, Layered};
 use crate::keys::ports::{Buffer, Class, Red, Share};
@@ -43,12 +44,12 @@ impl PortOptions {
             .iter()
             .zip(0..)
             .map(|(class, i)| {
-                classes(fabric, layers, class).map_err(|e| (CLASSES, format!("class {i}: {e}")))
+                classes(fabric, layers, class).map_err(|e| Wrong::new(CLASSES, format!("class {i}: {e}")))
             })
             .collect::<Result<Vec<_>, _>>()?;
         if classes.len() > MAX_CLASSES {
             let message = format!("{} classes: a port has at most {MAX_CLASSES}", classes.len());
-            return Err((CLASSES, message));
+            return Err(Wrong::new(CLASSES, message));
         }
         let pool = fabric.buffer.map(|b| buffer(b, packet)).transpose()?;
         Ok(Self { red, classes, pool })
@@ -87,27 +88,25 @@ impl PortOptions {
     }
 }
 
-/// Where in the file something is wrong, and what.
-type Wrong = (&'static [&'static str], String);
-
-const CLASSES: &[&str] = &["fabric", "classes"];
+const CLASSES: [&str; 2] = ["fabric", "classes"];
 
 fn red(red: &Red, layers: &[Arc<str>]) -> Result<Vec<RedConfig>, Wrong> {
-    let wrong = |path: &'static [&'static str], message| Err((path, message));
+    let wrong = |path: [&str; 3], message| Err(Wrong::new(path, message));
     if red.weight > 16 {
         let message = format!("{}: the weight of a new length is 2^-weight, with 0 to 16", red.weight);
-        return wrong(&["fabric", "red", "weight"], message);
+        return wrong(["fabric", "red", "weight"], message);
     }
     // Parts of 2^16 from parts of 2^32.
     let probability = (red.probability.parts() >> 16) as u32;
     if probability == 0 {
         let message = format!("{}: RED signals with a probability of 2^-16 to 1", red.probability);
-        return wrong(&["fabric", "red", "probability"], message);
+        return wrong(["fabric", "red", "probability"], message);
     }
     let mut configs = Vec::new();
-    let lengths = |key: &'static [&'static str], v: &Layered<Queue>| v.layers(layers).map_err(|e| (key, e));
-    let mins = lengths(&["fabric", "red", "min"], &red.min)?;
-    for (min, max) in mins.into_iter().zip(lengths(&["fabric", "red", "max"], &red.max)?) {
+    let lengths =
+        |key: [&'static str; 3], v: &Layered<Queue>| v.layers(layers).map_err(|e| Wrong::new(key, e));
+    let mins = lengths(["fabric", "red", "min"], &red.min)?;
+    for (min, max) in mins.into_iter().zip(lengths(["fabric", "red", "max"], &red.max)?) {
         let ordered = match (min, max) {
             (Queue::Packets(min), Queue::Packets(max)) | (Queue::Bytes(min), Queue::Bytes(max)) => {
                 min <= max && max < 1 << 31
@@ -119,7 +118,7 @@ fn red(red: &Red, layers: &[Arc<str>]) -> Result<Vec<RedConfig>, Wrong> {
                 "from {min} to {max}: both in packets or both in bytes, below 2^31, the first not above the \
                  second"
             );
-            return wrong(&["fabric", "red", "max"], message);
+            return wrong(["fabric", "red", "max"], message);
         }
         configs.push(RedConfig {
             min: min.into(),
@@ -163,7 +162,7 @@ fn classes(fabric: &Fabric, layers: &[Arc<str>], class: &Class) -> Result<Vec<Cl
 fn buffer(buffer: Buffer, packet: u32) -> Result<PoolConfig, Wrong> {
     if buffer.size.0 < u64::from(packet) {
         let message = format!("{}: not even one packet of {packet} bytes fits", buffer.size);
-        return Err((&["fabric", "buffer", "size"], message));
+        return Err(Wrong::new(["fabric", "buffer", "size"], message));
     }
     Ok(PoolConfig { bytes: buffer.size.0, alpha: buffer.alpha.thousandths() })
 }

@@ -1,6 +1,6 @@
 //! HOLNET's design space (THESIS Table 2.2): eight named combinations of a controller and a load balancer.
 
-use crate::diagnostic::did_you_mean;
+use crate::diagnostic::{Wrong, did_you_mean};
 use crate::keys::routing::RoutingKey;
 use crate::keys::scheme::{Detection, Scheme};
 
@@ -47,12 +47,12 @@ const BALANCER: &str = "holnet-percentage";
 ///
 /// # Errors
 /// The key that is wrong, and why.
-pub fn expand(scheme: &Scheme) -> Result<Scheme, (&'static str, String)> {
+pub fn expand(scheme: &Scheme) -> Result<Scheme, Wrong> {
     let Some(name) = &scheme.preset else {
         return match scheme.detection {
-            Some(_) => Err(("detection", "it belongs to a `preset`".into())),
+            Some(_) => Err(Wrong::key("detection", "it belongs to a `preset`")),
             None if scheme.controller.is_empty() => {
-                Err(("controller", "a scheme has a `controller` or a `preset`".into()))
+                Err(Wrong::key("controller", "a scheme has a `controller` or a `preset`"))
             }
             None => Ok(scheme.clone()),
         };
@@ -60,16 +60,19 @@ pub fn expand(scheme: &Scheme) -> Result<Scheme, (&'static str, String)> {
     let Some(preset) = ALL.iter().find(|p| p.name == name) else {
         let known = ALL.map(|p| p.name);
         let hint = did_you_mean(name, known);
-        return Err((
+        return Err(Wrong::key(
             "preset",
             format!("there is no preset `{name}`{hint} (there are: {})", known.join(", ")),
         ));
     };
     if !scheme.controller.is_empty() {
-        return Err(("controller", format!("the preset `{name}` has its own: leave one of them out")));
+        return Err(Wrong::key(
+            "controller",
+            format!("the preset `{name}` has its own: leave one of them out"),
+        ));
     }
     if preset.balances && scheme.routing.is_some() {
-        return Err(("routing", format!("the preset `{name}` has its own: leave one of them out")));
+        return Err(Wrong::key("routing", format!("the preset `{name}` has its own: leave one of them out")));
     }
     let alone = match &scheme.subflows {
         Some(counts) => counts.values().contains(&1),
@@ -80,7 +83,7 @@ pub fn expand(scheme: &Scheme) -> Result<Scheme, (&'static str, String)> {
             "`{name}` couples several subflows, and there is one: subflows = 2, or `{}`",
             name.replace("-mcc", "-cc")
         );
-        return Err(("subflows", message));
+        return Err(Wrong::key("subflows", message));
     }
     let bounds = ["min_rate", "max_rate"];
     if preset.classes && bounds.iter().all(|b| scheme.parameters.get(*b).is_none_or(|&v| v == 0)) {
@@ -89,7 +92,7 @@ pub fn expand(scheme: &Scheme) -> Result<Scheme, (&'static str, String)> {
              parameters.max_rate or both; without, it is `{}`",
             name.replace("-cos", "")
         );
-        return Err(("parameters", message));
+        return Err(Wrong::key("parameters", message));
     }
     let ecn = if scheme.detection == Some(Detection::Ecn) { "_ecn" } else { "" };
     let balancer = || RoutingKey { name: BALANCER.to_owned(), parameters: Default::default() };

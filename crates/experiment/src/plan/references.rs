@@ -23,34 +23,30 @@ pub(crate) fn check(experiment: &Experiment, cases: &[Case], is_as_written: bool
         let metrics: Vec<&str> = value.numbers().map(|(metric, _)| metric).collect();
         names
             .selector(&value.selector(), &metrics)
-            .map_err(|e| (path(&["published", "values", &place.to_string()]), e))?;
+            .map_err(|e| Wrong::new(["published", "values", &place.to_string()], e))?;
     }
     for metric in experiment.measure.table.iter().flatten() {
-        known("metric", metric, METRICS).map_err(|e| (path(&["measure", "table"]), e))?;
+        known("metric", metric, METRICS).map_err(|e| Wrong::new(["measure", "table"], e))?;
     }
     let mut ids = IndexSet::new();
     for (place, claim) in experiment.claims.iter().enumerate() {
-        let at = |below: &[&str]| path(&[&["claims", &place.to_string()], below].concat());
+        let wrong_at = |wrong: Wrong| {
+            let message = format!("{}: {}", claim.id, wrong.message);
+            Wrong { message, ..wrong }.below(place).below("claims")
+        };
         let own = experiment.claims.iter().filter(|c| c.reading_of.is_none()).map(|c| c.id.as_str());
         let wrong =
             claim.reading_of.as_ref().filter(|of| !of.contains(' ') && !own.clone().any(|id| id == **of));
         if let Some(of) = wrong {
             let hint = did_you_mean(of, own);
-            return Err((at(&["reading_of"]), format!("{}: there is no claim `{of}`{hint}", claim.id)));
+            return Err(wrong_at(Wrong::key("reading_of", format!("there is no claim `{of}`{hint}"))));
         }
         if !ids.insert(&claim.id) {
-            return Err((at(&["id"]), format!("{}: another claim has that name", claim.id)));
+            return Err(wrong_at(Wrong::key("id", "another claim has that name")));
         }
-        names.claim(claim).map_err(|(below, e)| {
-            let below: Vec<&str> = below.iter().map(String::as_str).collect();
-            (at(&below), format!("{}: {e}", claim.id))
-        })?;
+        names.claim(claim).map_err(wrong_at)?;
     }
     Ok(())
-}
-
-fn path(keys: &[&str]) -> Vec<String> {
-    keys.iter().map(|&key| key.to_owned()).collect()
 }
 
 struct Names<'a> {
@@ -62,34 +58,34 @@ struct Names<'a> {
 impl Names<'_> {
     /// A claim, with the keys below it down to what is wrong.
     fn claim(&self, claim: &Claim) -> Result<(), Wrong> {
-        let form = claim.form().map_err(|(key, e)| (path(key.as_slice()), e))?;
+        let form = claim.form()?;
         let selectors = [("right", &claim.right), ("of", &claim.of)];
         let listed = selectors.into_iter().flat_map(|(key, all)| {
             let is_list = matches!(all, Some(Selectors::List(_)));
             let all = all.iter().flat_map(Selectors::all).enumerate();
             all.map(move |(i, s)| {
-                (if is_list { vec![key.to_owned(), i.to_string()] } else { path(&[key]) }, s)
+                (if is_list { vec![key.to_owned(), i.to_string()] } else { vec![key.to_owned()] }, s)
             })
         });
-        let left = claim.left.iter().map(|s| (path(&["left"]), s));
+        let left = claim.left.iter().map(|s| (vec!["left".to_owned()], s));
         let selectors: Vec<_> = left.chain(listed).collect();
         match form {
             Form::Jumps { .. } => self.jumps(claim, &selectors)?,
             _ if claim.metric == "jct_s" => {
                 let message = "`jct_s` goes with `jumps`; did you mean `jct_mean_s`?";
-                return Err((path(&["metric"]), message.to_owned()));
+                return Err(Wrong::key("metric", message));
             }
             _ => {
-                self.metric(&claim.metric).map_err(|e| (path(&["metric"]), e))?;
+                self.metric(&claim.metric).map_err(|e| Wrong::key("metric", e))?;
                 for (at, selector) in selectors {
-                    self.selector(selector, &[&claim.metric]).map_err(|e| (at, e))?;
+                    self.selector(selector, &[&claim.metric]).map_err(|e| Wrong::new(at, e))?;
                 }
             }
         }
         if claim.because.is_none() && !claim.expected.is_to_hold() {
             let message =
                 "it is not expected to hold: `because = \"…\"` says why, in a sentence with the mechanism";
-            return Err((path(&["expected"]), message.to_owned()));
+            return Err(Wrong::key("expected", message));
         }
         Ok(())
     }
@@ -97,34 +93,26 @@ impl Names<'_> {
     /// A claim of the jumps of completion times.
     fn jumps(&self, claim: &Claim, selectors: &[(Vec<String>, &Selector)]) -> Result<(), Wrong> {
         if claim.metric != "jct_s" {
-            return Err((path(&["metric"]), "jumps are of `jct_s`, the completion times of jobs".to_owned()));
+            return Err(Wrong::key("metric", "jumps are of `jct_s`, the completion times of jobs"));
         }
         for (at, selector) in selectors {
-            self.selector(selector, &[]).map_err(|e| (at.clone(), e))?;
+            self.selector(selector, &[]).map_err(|e| Wrong::new(at, e))?;
             if let Some((what, _)) = selector.part().first() {
                 let message = format!("jumps are of all jobs of a case, not of those of a {what}");
-                return Err((at.clone(), message));
+                return Err(Wrong::new(at, message));
             }
             let mut meant = self.meant(selector).peekable();
             if meant.peek().is_some() && !meant.any(Case::has_jobs) {
-                return Err((at.clone(), "none of its cases has jobs".to_owned()));
+                return Err(Wrong::new(at, "none of its cases has jobs"));
             }
         }
         Ok(())
     }
 
     /// The cases that a selector means.
-    fn meant<'a>(&'a self, selector: &'a Selector) -> impl Iterator<Item = &'a Case> {
-        self.cases.iter().filter(move |case| {
-            let axes = case.axes();
-            let is = |axis: &str, wanted: &Option<String>| {
-                wanted.as_ref().is_none_or(|wanted| axes.get(axis) == Some(wanted))
-            };
-            is("scheme", &selector.scheme)
-                && is("subflows", &selector.subflows.map(|n| n.to_string()))
-                && is("pattern", &selector.pattern)
-                && is("variant", &selector.variant)
-        })
+    fn meant(&self, selector: &Selector) -> impl Iterator<Item = &Case> {
+        let wanted = selector.wanted();
+        self.cases.iter().filter(move |case| case.is(&wanted))
     }
 
     /// The values of an axis, in the order of the cases.
@@ -240,7 +228,7 @@ impl Names<'_> {
     }
 
     /// The names of the groups of the cases that `selector` speaks of, of those that have so many groups.
-    fn groups<'a>(&'a self, selector: &'a Selector, least: usize) -> Result<IndexSet<&'a str>, String> {
+    fn groups<'a>(&'a self, selector: &Selector, least: usize) -> Result<IndexSet<&'a str>, String> {
         let several = self.meant(selector).filter(|case| case.groups.len() >= least);
         let groups =
             several.flat_map(|case| &case.groups).map(String::as_str).filter(|name| !name.is_empty());

@@ -13,10 +13,7 @@ pub(crate) fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option
     let mut seen = BTreeSet::<u32>::new();
     let mut gone = Vec::new();
     for (i, link) in f.links.iter().enumerate() {
-        let at = |key: &str, message: String| {
-            let path = ["fabric", "links", &i.to_string(), key].map(str::to_owned);
-            (path.to_vec(), message)
-        };
+        let at = |key: &str, message: String| Wrong::new(["fabric", "links", &i.to_string(), key], message);
         let mut ports = Vec::new();
         for ends in each(topology, &link.ends).map_err(|e| at("ends", e))? {
             let own = ports_between(topology, &ends).map_err(|e| at("ends", e))?;
@@ -39,7 +36,7 @@ pub(crate) fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option
                 None => gone.extend(&ports),
             },
             (Some(_), false) => {
-                link.check(f).map_err(|(key, e)| at(key, e))?;
+                link.check(f).map_err(|e| e.below(i).below("links").below("fabric"))?;
                 ports.iter().for_each(|&port| link.apply(topology, port));
             }
         }
@@ -62,15 +59,15 @@ impl LinkSetting {
     }
 
     /// What is wrong with it, and the key.
-    fn check(&self, f: &Fabric) -> Result<(), (&'static str, String)> {
-        self.rate.map_or(Ok(()), check_rate).map_err(|e| ("rate", e))?;
-        self.delay.map_or(Ok(()), check_delay).map_err(|e| ("delay", e))?;
-        self.loss.map_or(Ok(()), check_loss).map_err(|e| ("loss", e))?;
+    fn check(&self, f: &Fabric) -> Result<(), Wrong> {
+        self.rate.map_or(Ok(()), check_rate).map_err(|e| Wrong::key("rate", e))?;
+        self.delay.map_or(Ok(()), check_delay).map_err(|e| Wrong::key("delay", e))?;
+        self.loss.map_or(Ok(()), check_loss).map_err(|e| Wrong::key("loss", e))?;
         let queue = [("queue", self.queue), ("mark", self.mark)].into_iter().find(|(_, q)| q.is_some());
         match queue {
-            Some((key, _)) if !f.classes.is_empty() => Err((
+            Some((key, _)) if !f.classes.is_empty() => Err(Wrong::key(
                 key,
-                "the classes of `fabric.classes` have queues of their own, the same in a whole layer".into(),
+                "the classes of `fabric.classes` have queues of their own, the same in a whole layer",
             )),
             _ => Ok(()),
         }

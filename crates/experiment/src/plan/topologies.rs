@@ -56,8 +56,7 @@ pub(crate) fn virtual_hosts(f: &Fabric, changes: &[ChangeKey]) -> Result<Virtual
                        \"disjoint\" }";
         return Err(wrong("topology", format!("virtual hosts need a table such as {example}")));
     };
-    let at =
-        |key: &str, message: String| (["fabric", "virtual_hosts", key].map(str::to_owned).to_vec(), message);
+    let at = |key: &str, message: String| Wrong::new(["fabric", "virtual_hosts", key], message);
     if let Some(rate) = v.receive.filter(|r| !RATES.contains(&r.0)) {
         return Err(at("receive", format!("{rate}: a link has 1kbps to 100Tbps")));
     }
@@ -93,10 +92,7 @@ fn spare(f: &Fabric, hosts: &VirtualHosts, changes: &[ChangeKey]) -> Result<Vec<
     let virtual_nics = topology.network.hosts;
     let mut spare = Vec::new();
     for (i, names) in (0..).zip(changes).filter_map(|(i, c)| Some((i, c.remap.as_ref()?))) {
-        let wrong = |message: String| {
-            let path = ["changes", &usize::to_string(&i), "remap"].map(str::to_owned);
-            (path.to_vec(), message)
-        };
+        let wrong = |message: String| Wrong::new(["changes", &usize::to_string(&i), "remap"], message);
         let nodes = nodes(&topology, names).map_err(wrong)?;
         let bridge = nodes[1].checked_sub(virtual_nics).filter(|_| names[1].starts_with("bridge "));
         let (Some(bridge), true) = (bridge, nodes[0] < virtual_nics) else {
@@ -201,7 +197,7 @@ impl<const N: usize> Layers<N> {
 /// What a topology cannot do without.
 fn said<'a, T>(key: &str, value: &'a Option<Layered<T>>, example: &str) -> Result<&'a Layered<T>, Wrong> {
     let message = || format!("`{key}` is missing, such as {key} = \"{example}\"");
-    value.as_ref().ok_or_else(|| (vec!["fabric".to_owned()], message()))
+    value.as_ref().ok_or_else(|| Wrong::key("fabric", message()))
 }
 
 fn of_layers<T: Copy, const N: usize>(key: &str, v: &Layered<T>, names: [&str; N]) -> Result<[T; N], Wrong> {

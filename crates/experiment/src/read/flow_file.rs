@@ -9,8 +9,7 @@ use std::str::FromStr;
 use tresse_units::{Bytes, Duration};
 use tresse_workload::{Graph, GraphError, Task, Tasks, Work};
 
-use crate::diagnostic::place::at;
-use crate::diagnostic::{LabError, did_you_mean};
+use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::keys::host_names::{Host, Hosts};
 use crate::read::sniff_format::looks_like;
 
@@ -193,36 +192,37 @@ const NEEDED: [&str; 4] = ["from", "to", "size", "start"];
 ///
 /// # Errors
 /// The first thing that is wrong, with its place.
-pub fn read(name: &str, text: &str, hosts: &Hosts) -> Result<Tasks, LabError> {
+pub fn read(name: &str, text: &str, hosts: &Hosts) -> Result<Tasks, Diagnostic> {
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| {
         let line = line.trim_start();
         !line.is_empty() && !line.starts_with('#')
     });
     let Some((line, head)) = lines.next() else {
-        return Err(LabError::Input(format!(
-            "{name}: no flows: a flow file begins with a line of column names"
-        )));
+        let message = "no flows: a flow file begins with a line of column names";
+        return Err(Diagnostic::input(message).of(name));
     };
-    let columns = header(head, text).map_err(|(column, message)| at(name, text, line, column, &message))?;
+    let columns =
+        header(head, text).map_err(|(column, message)| Diagnostic::at(name, text, line, column, &message))?;
     let mut builder = Builder::default();
     let mut numbers: Vec<u32> = Vec::new();
     for (line, row) in lines {
         numbers.push(line as u32);
-        let flow = flow(row, &columns).map_err(|(column, message)| at(name, text, line, column, &message))?;
+        let flow = flow(row, &columns)
+            .map_err(|(column, message)| Diagnostic::at(name, text, line, column, &message))?;
         builder.add(flow, hosts).map_err(|e| place(name, text, &columns, line, &e))?;
     }
     if numbers.is_empty() {
-        return Err(at(name, text, line, 1, "no flows follow this line"));
+        return Err(Diagnostic::at(name, text, line, 1, "no flows follow this line"));
     }
     builder.finish().map_err(|e| place(name, text, &columns, numbers[e.flow] as usize, &e))
 }
 
 /// An error of a flow at its place in the file.
-fn place(name: &str, text: &str, columns: &[usize], line: usize, error: &FlowError) -> LabError {
+fn place(name: &str, text: &str, columns: &[usize], line: usize, error: &FlowError) -> Diagnostic {
     let column = columns.iter().position(|&c| COLUMNS[c].0 == error.key);
     let row = text.lines().nth(line - 1).unwrap_or("");
     let column = column.and_then(|place| cells(row).nth(place)).map_or(1, |(column, _)| column);
-    at(name, text, line, column, &error.message)
+    Diagnostic::at(name, text, line, column, &error.message)
 }
 
 /// The cells of a line, each with the column in which it begins.

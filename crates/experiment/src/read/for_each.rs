@@ -10,23 +10,10 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeArray, DeString, DeTable, DeValue, Deserializer};
 
-use crate::diagnostic::did_you_mean;
-
-/// What is wrong with a text, and where, if that is known.
-#[derive(Debug)]
-pub(crate) struct Wrong {
-    pub(crate) span: Option<Range<usize>>,
-    pub(crate) message: String,
-}
-
-impl From<toml::de::Error> for Wrong {
-    fn from(error: toml::de::Error) -> Self {
-        Self { span: error.span(), message: error.message().to_owned() }
-    }
-}
+use crate::diagnostic::{Wrong, did_you_mean};
 
 fn wrong<T>(span: Range<usize>, message: impl Into<String>) -> Result<T, Wrong> {
-    Err(Wrong { span: Some(span), message: message.into() })
+    Err(Wrong::offset(span.start, message))
 }
 
 /// The keys of a claim that `for_each` may set.

@@ -13,7 +13,7 @@ use std::{fs, io};
 use toml::de::DeValue;
 use toml::{Spanned, Table, Value};
 
-use crate::diagnostic::{LabError, did_you_mean};
+use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean};
 use crate::keys::Experiment;
 use crate::read::variants::LoadedVariant;
 
@@ -45,6 +45,20 @@ pub struct Source {
     pub text: String,
 }
 
+impl Source {
+    /// What is wrong in it, with its place.
+    pub(crate) fn error(&self, wrong: Wrong) -> Diagnostic {
+        let offset = match &wrong.at {
+            At::Offset(offset) => *offset,
+            At::Keys(keys) => locate(&self.text, &keys.iter().map(String::as_str).collect::<Vec<_>>()),
+        };
+        match offset {
+            Some(offset) => Diagnostic::at_offset(&self.name, &self.text, offset, wrong.message),
+            None => Diagnostic::input(wrong.message).of(&self.name),
+        }
+    }
+}
+
 /// An experiment as it will run.
 #[derive(Debug, Clone)]
 pub struct Loaded {
@@ -70,15 +84,26 @@ impl Loaded {
 
     /// An error about what stands at `path`, with its place in the file, or the setting that put it
     /// there.
-    pub fn error_at(&self, path: &[&str], message: &str) -> LabError {
+    pub fn error_at(&self, path: &[&str], message: &str) -> Diagnostic {
         let dotted = path.join(".");
         if let Some(cause) = self.cause(&dotted) {
-            return LabError::Input(format!("{cause}: {message}"));
+            return Diagnostic::input(message).of(cause);
         }
-        LabError::Input(match locate(&self.source.text, path) {
-            Some(offset) => at(&self.source, offset, message),
-            None => format!("{}: {dotted}: {message}", self.source.name),
-        })
+        let Source { name, text } = &self.source;
+        match locate(text, path) {
+            Some(offset) => Diagnostic::at_offset(name, text, offset, message),
+            None => Diagnostic::input(format!("{dotted}: {message}")).of(name),
+        }
+    }
+
+    /// The same of what is wrong in its file.
+    pub fn error(&self, wrong: Wrong) -> Diagnostic {
+        match wrong.at {
+            At::Keys(keys) => {
+                self.error_at(&keys.iter().map(String::as_str).collect::<Vec<_>>(), &wrong.message)
+            }
+            At::Offset(_) => self.source.error(wrong),
+        }
     }
 
     /// What put the value at `dotted` there, if the file did not.
@@ -96,9 +121,10 @@ impl Loaded {
 ///
 /// # Errors
 /// If there is neither.
-pub fn find(name: &str) -> Result<Source, LabError> {
+pub fn find(name: &str) -> Result<Source, Diagnostic> {
     if name == "-" {
-        let text = io::read_to_string(io::stdin()).map_err(|e| LabError::Input(format!("stdin: {e}")))?;
+        let text =
+            io::read_to_string(io::stdin()).map_err(|e| Diagnostic::input(e.to_string()).of("stdin"))?;
         return Ok(Source { name: "stdin".to_owned(), text });
     }
     if let Some((own, text)) = built_in::find(name) {
@@ -109,14 +135,12 @@ pub fn find(name: &str) -> Result<Source, LabError> {
         Ok(text) => Ok(Source { name: name.to_owned(), text }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let known = built_in::known();
-            Err(LabError::Input(format!(
-                "there is no experiment `{name}`: neither a built-in name nor a file{}\n\n\
-                 hint: built in are {}",
-                did_you_mean(name, known.iter().map(String::as_str)),
-                built_in::names().join(", ")
-            )))
+            let hint = did_you_mean(name, known.iter().map(String::as_str));
+            let message =
+                format!("there is no experiment `{name}`: neither a built-in name nor a file{hint}");
+            Err(Diagnostic::input(message).hint(format!("built in are {}", built_in::names().join(", "))))
         }
-        Err(error) => Err(LabError::Io { action: "cannot be read", path: path.to_owned(), error }),
+        Err(error) => Err(Diagnostic::io("cannot be read", path, error)),
     }
 }
 
@@ -124,10 +148,10 @@ pub fn find(name: &str) -> Result<Source, LabError> {
 ///
 /// # Errors
 /// The first thing that is wrong, with its place in the file, or the setting that made it wrong.
-pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loaded, LabError> {
+pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loaded, Diagnostic> {
     // Read as it stands first: only the text knows its lines.
-    let experiment: Experiment = for_each::read(&source.text).map_err(|e| syntax_error(&source, &e))?;
-    let mut resolved: Table = for_each::read(&source.text).map_err(|e| syntax_error(&source, &e))?;
+    let experiment: Experiment = for_each::read(&source.text).map_err(|e| source.error(e))?;
+    let mut resolved: Table = for_each::read(&source.text).map_err(|e| source.error(e))?;
     let (mut cuts, mut overrides) = (Vec::new(), Vec::new());
     if profile == Profile::Quick {
         let quick = experiment.profile.quick.clone();
@@ -148,7 +172,7 @@ pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loa
     let mut loaded = Loaded::new(source, resolved, overrides)?;
     loaded.cuts = cuts;
     let replications = loaded.experiment.replications.check();
-    replications.map_err(|(key, e)| loaded.error_at(&["replications", key], &e))?;
+    replications.map_err(|e| loaded.error(e.below("replications")))?;
     loaded.variants = variants::load(&loaded)?;
     Ok(loaded)
 }
@@ -159,9 +183,9 @@ impl Loaded {
         source: Source,
         resolved: Table,
         overrides: Vec<(String, String)>,
-    ) -> Result<Self, LabError> {
+    ) -> Result<Self, Diagnostic> {
         let experiment =
-            Experiment::deserialize_table(&resolved).map_err(|e| LabError::Input(e.to_string()))?;
+            Experiment::deserialize_table(&resolved).map_err(|e| Diagnostic::input(e.to_string()))?;
         let (cuts, variants) = (Vec::new(), Vec::new());
         let mut loaded = Self { source, experiment, resolved, cuts, variants, overrides };
         graph_file::read(&mut loaded)?;
@@ -175,10 +199,10 @@ impl Experiment {
     }
 }
 
-pub(crate) fn check(table: &Table, cause: &str) -> Result<(), LabError> {
-    Experiment::deserialize_table(table).map(drop).map_err(|e| {
-        LabError::Input(format!("{cause}: {}\n\nhint: `tresse schema` has every key", e.message()))
-    })
+pub(crate) fn check(table: &Table, cause: &str) -> Result<(), Diagnostic> {
+    Experiment::deserialize_table(table)
+        .map(drop)
+        .map_err(|e| Diagnostic::input(e.message()).of(cause).hint("`tresse schema` has every key"))
 }
 
 /// Puts tables over the experiment's; `cuts` gets what changes: path, old value, new value.
@@ -198,8 +222,8 @@ pub(crate) fn merge(base: &mut Table, over: &Table, path: &str, cuts: &mut Vec<(
 
 /// Applies `a.b.c=VALUE` and returns the path; a value that is not TOML is a string, so that units
 /// need no quotes.
-pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, LabError> {
-    let bad = |message: String| LabError::Input(format!("--set {setting}: {message}"));
+pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, Diagnostic> {
+    let bad = |message: String| Diagnostic::input(message).of(format!("--set {setting}"));
     let (path, text) = setting
         .split_once('=')
         .ok_or_else(|| bad("expected PATH=VALUE, such as fabric.k=16 or transport.rto_min=10ms".into()))?;
@@ -221,28 +245,6 @@ pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, LabError
     }
     at.insert(last.to_owned(), value);
     Ok(path.trim().to_owned())
-}
-
-/// What is wrong with a text as `file:line:column: message`, with the line.
-fn syntax_error(source: &Source, error: &for_each::Wrong) -> LabError {
-    LabError::Input(match &error.span {
-        Some(span) => at(source, span.start, &error.message),
-        None => format!("{}: {}", source.name, error.message),
-    })
-}
-
-fn at(source: &Source, offset: usize, message: &str) -> String {
-    let before = &source.text[..offset.min(source.text.len())];
-    let line = before.matches('\n').count() + 1;
-    let start = before.rfind('\n').map_or(0, |i| i + 1);
-    let column = before[start..].chars().count() + 1;
-    let text = source.text[start..].lines().next().unwrap_or("");
-    let gutter = " ".repeat(line.to_string().len());
-    format!(
-        "{}:{line}:{column}: {message}\n{gutter} |\n{line} | {text}\n{gutter} | {}^",
-        source.name,
-        " ".repeat(column - 1)
-    )
 }
 
 /// `file:line: what`, for what stands at `path`.

@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use crate::diagnostic::{LabError, did_you_mean};
+use crate::diagnostic::{Diagnostic, Wrong, did_you_mean};
 use crate::keys::variant::Variant;
 use crate::read::{self, Loaded};
 
@@ -22,7 +22,7 @@ impl Loaded {
     ///
     /// # Errors
     /// If there is none of this name.
-    pub fn variant(&self, name: &str) -> Result<&Self, LabError> {
+    pub fn variant(&self, name: &str) -> Result<&Self, Diagnostic> {
         let names: Vec<&str> = self.variants.iter().map(|v| &*v.name).collect();
         let found = self.variants.iter().find(|v| v.name == name).map(|v| &v.loaded);
         found.ok_or_else(|| {
@@ -31,7 +31,7 @@ impl Loaded {
                 false => format!("there are: {}", names.join(", ")),
             };
             let hint = did_you_mean(name, names.iter().copied());
-            LabError::Input(format!("{}: there is no variant `{name}`{hint} ({known})", self.source.name))
+            Diagnostic::input(format!("there is no variant `{name}`{hint} ({known})")).of(&self.source.name)
         })
     }
 }
@@ -40,16 +40,16 @@ impl Loaded {
 const COMMON: [&str; 9] =
     ["title", "source", "about", "rows", "replications", "variants", "profile", "published", "claims"];
 
-/// What is wrong with what a variant says, and the key.
-fn refused(over: &Table) -> Option<(Vec<&str>, String)> {
+/// What is wrong with what a variant says.
+fn refused(over: &Table) -> Option<Wrong> {
     if let Some(key) = over.keys().find(|key| COMMON.contains(&key.as_str())) {
         let message = format!("a variant changes what is run: `{key}` is of the whole experiment");
-        return Some((vec![key], message));
+        return Some(Wrong::key(key, message));
     }
     let measure = over.get("measure").and_then(Value::as_table);
     measure.filter(|measure| measure.contains_key("table")).map(|_| {
         let message = "the table is of all variants: `table` belongs into the experiment's [measure]";
-        (vec!["measure", "table"], message.to_owned())
+        Wrong::new(["measure", "table"], message)
     })
 }
 
@@ -57,7 +57,7 @@ fn refused(over: &Table) -> Option<(Vec<&str>, String)> {
 ///
 /// # Errors
 /// If it cannot be applied.
-pub(crate) fn set(table: &mut Table, path: &str, setting: &str) -> Result<Vec<String>, LabError> {
+pub(crate) fn set(table: &mut Table, path: &str, setting: &str) -> Result<Vec<String>, Diagnostic> {
     let head = path.split('.').next().unwrap_or(path);
     let variants = table.get_mut("variants").and_then(Value::as_table_mut);
     let Some(variants) = variants.filter(|_| !COMMON.contains(&head) && path != "measure.table") else {
@@ -76,14 +76,14 @@ pub(crate) fn set(table: &mut Table, path: &str, setting: &str) -> Result<Vec<St
 ///
 /// # Errors
 /// The first thing that is wrong with one of them, with its place.
-pub(crate) fn load(base: &Loaded) -> Result<Vec<LoadedVariant>, LabError> {
+pub(crate) fn load(base: &Loaded) -> Result<Vec<LoadedVariant>, Diagnostic> {
     let variants = base.experiment.variants.iter();
     variants.map(|(name, variant)| one(base, name, variant)).collect()
 }
 
-fn one(base: &Loaded, name: &str, variant: &Variant) -> Result<LoadedVariant, LabError> {
-    if let Some((keys, message)) = refused(&variant.over) {
-        return Err(base.error_at(&[&["variants", name][..], &keys].concat(), &message));
+fn one(base: &Loaded, name: &str, variant: &Variant) -> Result<LoadedVariant, Diagnostic> {
+    if let Some(wrong) = refused(&variant.over) {
+        return Err(base.error(wrong.below_all(["variants", name])));
     }
     let header = format!("[variants.{name}]");
     let mut table = base.resolved.clone();

@@ -87,14 +87,8 @@ fn ci95_by(seeds: &[SeedResult]) -> Parts<IndexMap<String, f64>> {
 /// What was published of a case, and of parts of it.
 fn published(case: &Case, experiment: &Experiment) -> (IndexMap<String, f64>, Parts<IndexMap<String, f64>>) {
     let of_case = experiment.published.values.iter().filter(|v| {
-        let same_number = v.subflows.is_none_or(|n| case.subflows == Some(n));
         // What flows got in a window is compared with that window (`claims::PublishedNumber`).
-        let same_variant = v.variant.is_none() || v.variant == case.variant;
-        v.scheme == case.scheme
-            && same_number
-            && v.pattern == case.pattern
-            && same_variant
-            && v.window.is_none()
+        v.window.is_none() && case.is(&v.selector().wanted())
     });
     let (mut of_all, mut of_parts) = (IndexMap::new(), Parts::<IndexMap<_, _>>::new());
     for value in of_case {

@@ -1,7 +1,11 @@
 //! The results of a case, as `run.json` keeps them.
 
+use std::borrow::Cow;
+
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tresse_experiment::keys::wanted::Wanted;
 
 use crate::record::metric::Metric;
 
@@ -15,7 +19,7 @@ pub type Parts<T> = IndexMap<String, IndexMap<String, T>>;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CaseResult {
     /// The axes.
-    pub case: IndexMap<String, serde_json::Value>,
+    pub case: IndexMap<String, Value>,
     /// What was measured, of [`metric::METRICS`](tresse_experiment::keys::metrics::METRICS).
     pub metrics: Metrics,
     /// The same of parts of the flows, by `group` (a part of the workload, or a scheme of a mix), `distance` and
@@ -54,12 +58,21 @@ pub struct CaseResult {
     pub no_sharing_score: Option<String>,
 }
 
+/// Whether the case with these axes is one of those that are wanted.
+pub fn is(case: &IndexMap<String, Value>, wanted: &Wanted) -> bool {
+    wanted.matches(|axis| match case.get(axis)? {
+        Value::String(name) => Some(Cow::from(name)),
+        Value::Number(number) => Some(Cow::from(number.to_string())),
+        _ => None, // the path manager decides on the number of subflows
+    })
+}
+
 impl CaseResult {
     /// A name for people: `xmp-2 permutation`, as [`Case::label`] has it.
     pub fn label(&self) -> String {
         let text = |axis: &str| self.case.get(axis).and_then(|value| value.as_str());
         let scheme = text("scheme").unwrap_or_default();
-        let scheme = match self.case.get("subflows").and_then(serde_json::Value::as_u64) {
+        let scheme = match self.case.get("subflows").and_then(Value::as_u64) {
             Some(n) => format!("{scheme}-{n}"),
             None => scheme.to_owned(),
         };

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
-use tresse_experiment::diagnostic::LabError;
+use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::Experiment;
 
 use crate::record::report::Report;
@@ -31,13 +31,10 @@ impl Finished {
     ///
     /// # Errors
     /// If there is no `run.json`, or it is of another version of Tresse.
-    pub fn read(out: &Path) -> Result<Self, LabError> {
+    pub fn read(out: &Path) -> Result<Self, Diagnostic> {
         let path = out.join("run.json");
-        let text = fs::read_to_string(&path).map_err(|error| LabError::Io {
-            action: "cannot be read",
-            path: path.clone(),
-            error,
-        })?;
+        let text =
+            fs::read_to_string(&path).map_err(|error| Diagnostic::io("cannot be read", &path, error))?;
         Self::parse(&path.display().to_string(), &text)
     }
 
@@ -45,11 +42,11 @@ impl Finished {
     ///
     /// # Errors
     /// If it is none, or of another version of Tresse.
-    pub fn parse(name: &str, text: &str) -> Result<Self, LabError> {
+    pub fn parse(name: &str, text: &str) -> Result<Self, Diagnostic> {
         let wrong = |why: &dyn std::fmt::Display| {
-            LabError::Input(format!(
-                "{name}: no results of a run of this version of tresse: {why}\n\nhint: run the experiment again"
-            ))
+            Diagnostic::input(format!("no results of a run of this version of tresse: {why}"))
+                .of(name)
+                .hint("run the experiment again")
         };
         let RunFile { report, resolved } = serde_json::from_str(text).map_err(|e| wrong(&e))?;
         if report.schema != Report::SCHEMA {

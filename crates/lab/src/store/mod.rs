@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, StringArray, UInt32Array, UInt64Array};
 use tresse_controllers::State;
-use tresse_experiment::diagnostic::LabError;
+use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::plan::Case;
 use tresse_workload::Job;
 
@@ -36,7 +36,7 @@ pub(crate) struct Tables {
 
 impl Tables {
     /// In the folder `dir`: those that one of the cases needs.
-    pub fn create(dir: &Path, cases: &[Case]) -> Result<Self, LabError> {
+    pub fn create(dir: &Path, cases: &[Case]) -> Result<Self, Diagnostic> {
         let variants = cases.iter().any(|c| c.variant.is_some());
         let table = |name, columns| Table::create(dir, name, columns, variants);
         let needed = |name, columns, needs: fn(&Case) -> bool| {
@@ -59,7 +59,7 @@ impl Tables {
         seed: u64,
         flows: &[Flow],
         optimum: Option<&[f64]>,
-    ) -> Result<(), LabError> {
+    ) -> Result<(), Diagnostic> {
         if flows.is_empty() {
             return Ok(());
         }
@@ -106,7 +106,7 @@ impl Tables {
     }
 
     /// Adds jobs that have ended, each with its part.
-    pub fn jobs(&mut self, case: &Case, seed: u64, jobs: &[(usize, Job)]) -> Result<(), LabError> {
+    pub fn jobs(&mut self, case: &Case, seed: u64, jobs: &[(usize, Job)]) -> Result<(), Diagnostic> {
         let Some(table) = self.jobs.as_mut().filter(|_| !jobs.is_empty()) else { return Ok(()) };
         let u64s = |f: fn(&Job) -> u64| -> ArrayRef {
             Arc::new(UInt64Array::from_iter_values(jobs.iter().map(|(_, j)| f(j))))
@@ -128,7 +128,7 @@ impl Tables {
     }
 
     /// Adds the ports of a finished replication.
-    pub fn links(&mut self, case: &Case, seed: u64, duration: u64, links: &[Link]) -> Result<(), LabError> {
+    pub fn links(&mut self, case: &Case, seed: u64, duration: u64, links: &[Link]) -> Result<(), Diagnostic> {
         let Some(table) = self.links.as_mut().filter(|_| case.setting.links) else { return Ok(()) };
         let u64s = |f: fn(&Link) -> u64| -> ArrayRef {
             Arc::new(UInt64Array::from_iter_values(links.iter().map(f)))
@@ -148,12 +148,12 @@ impl Tables {
     }
 
     /// Adds the samples of an interval.
-    pub fn samples(&mut self, case: &Case, seed: u64, interval: &Interval) -> Result<(), LabError> {
+    pub fn samples(&mut self, case: &Case, seed: u64, interval: &Interval) -> Result<(), Diagnostic> {
         self.subflows(case, seed, &interval.subflows)?;
         self.queues(case, seed, &interval.ports)
     }
 
-    fn queues(&mut self, case: &Case, seed: u64, ports: &[PortSample]) -> Result<(), LabError> {
+    fn queues(&mut self, case: &Case, seed: u64, ports: &[PortSample]) -> Result<(), Diagnostic> {
         let is_asked = case.setting.links && !ports.is_empty();
         let Some(table) = self.queues.as_mut().filter(|_| is_asked) else { return Ok(()) };
         let u32s = |f: fn(&PortSample) -> u32| -> ArrayRef {
@@ -175,7 +175,7 @@ impl Tables {
         table.append(columns)
     }
 
-    fn subflows(&mut self, case: &Case, seed: u64, samples: &[Sample]) -> Result<(), LabError> {
+    fn subflows(&mut self, case: &Case, seed: u64, samples: &[Sample]) -> Result<(), Diagnostic> {
         let Some(table) = self.samples.as_mut().filter(|_| !samples.is_empty()) else { return Ok(()) };
         let u32s = |f: fn(&Sample) -> u32| -> ArrayRef {
             Arc::new(UInt32Array::from_iter_values(samples.iter().map(f)))
@@ -209,7 +209,7 @@ impl Tables {
     }
 
     /// Adds what converged in a finished replication, or did not.
-    pub fn converged(&mut self, case: &Case, seed: u64, rows: &[Converged]) -> Result<(), LabError> {
+    pub fn converged(&mut self, case: &Case, seed: u64, rows: &[Converged]) -> Result<(), Diagnostic> {
         let Some(table) = &mut self.convergence else { return Ok(()) };
         let u32s = |f: fn(&Converged) -> u32| -> ArrayRef {
             Arc::new(UInt32Array::from_iter_values(rows.iter().map(f)))
@@ -233,14 +233,14 @@ impl Tables {
 
     /// Lets what was added be read, if it has waited long enough. To be called every second or so: rows may be
     /// far apart.
-    pub fn refresh(&mut self) -> Result<(), LabError> {
+    pub fn refresh(&mut self) -> Result<(), Diagnostic> {
         let Self { jobs, links, samples, queues, convergence, .. } = self;
         let others = [jobs, links, samples, queues, convergence];
         std::iter::once(&mut self.flows).chain(others.into_iter().flatten()).try_for_each(Table::refresh)
     }
 
     /// Makes one file of each table.
-    pub fn finish(self) -> Result<(), LabError> {
+    pub fn finish(self) -> Result<(), Diagnostic> {
         self.flows.finish()?;
         let others = [self.jobs, self.links, self.samples, self.queues, self.convergence];
         others.into_iter().flatten().try_for_each(Table::finish)

@@ -15,7 +15,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaDataReader};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
-use tresse_experiment::diagnostic::LabError;
+use tresse_experiment::diagnostic::Diagnostic;
 
 use super::columns::{Column, schema};
 use crate::runner::clock;
@@ -47,13 +47,9 @@ pub(super) struct Table {
 
 impl Table {
     /// A table without rows, in the folder `dir`; rows say their variant if there are `variants`.
-    pub fn create(dir: &Path, name: &str, columns: &[Column], variants: bool) -> Result<Self, LabError> {
+    pub fn create(dir: &Path, name: &str, columns: &[Column], variants: bool) -> Result<Self, Diagnostic> {
         let folder = dir.join(format!("{name}.partial"));
-        fs::create_dir(&folder).map_err(|error| LabError::Io {
-            action: "cannot be created",
-            path: folder.clone(),
-            error,
-        })?;
+        fs::create_dir(&folder).map_err(|error| Diagnostic::io("cannot be created", &folder, error))?;
         let now = clock();
         Ok(Self {
             schema: schema(columns, variants),
@@ -68,7 +64,7 @@ impl Table {
     }
 
     /// Adds a batch of rows.
-    pub fn append(&mut self, columns: Vec<ArrayRef>) -> Result<(), LabError> {
+    pub fn append(&mut self, columns: Vec<ArrayRef>) -> Result<(), Diagnostic> {
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)
             .expect("every column is as long as the first and has its declared type");
         let unfinished = self.unfinished();
@@ -82,7 +78,7 @@ impl Table {
     }
 
     /// Ends the part that is being written if it has waited long enough, so that it can be read.
-    pub fn refresh(&mut self) -> Result<(), LabError> {
+    pub fn refresh(&mut self) -> Result<(), Diagnostic> {
         let now = clock();
         let waiting = self.open.as_ref().map_or(0, |(_, rows)| *rows);
         if is_due(waiting, self.rows, now - self.written, now - self.created) {
@@ -92,7 +88,7 @@ impl Table {
         }
     }
 
-    fn end_part(&mut self) -> Result<(), LabError> {
+    fn end_part(&mut self) -> Result<(), Diagnostic> {
         let unfinished = self.unfinished();
         if let Some((writer, rows)) = self.open.take() {
             writer.close().map_err(|e| failed(&unfinished, e))?;
@@ -105,7 +101,7 @@ impl Table {
     }
 
     /// Makes one file of the parts. If that fails they stay.
-    pub fn finish(mut self) -> Result<(), LabError> {
+    pub fn finish(mut self) -> Result<(), Diagnostic> {
         self.end_part()?;
         let merged = self.unfinished();
         // The schema with its units and meanings is in the file's own metadata: this writer puts it there.
@@ -117,11 +113,8 @@ impl Table {
         }
         writer.close().map_err(|e| failed(&merged, e))?;
         rename(&merged, &self.path)?;
-        fs::remove_dir_all(&self.folder).map_err(|error| LabError::Io {
-            action: "cannot be removed",
-            path: self.folder,
-            error,
-        })
+        fs::remove_dir_all(&self.folder)
+            .map_err(|error| Diagnostic::io("cannot be removed", self.folder, error))
     }
 
     fn part(&self, number: u32) -> PathBuf {
@@ -140,12 +133,8 @@ fn is_due(waiting: u64, rows: u64, age: Duration, life: Duration) -> bool {
     waiting > 0 && (waiting >= ROWS.max(rows / 100) || age >= AGE.max(life / 100))
 }
 
-fn writer(path: &Path, schema: &Arc<Schema>) -> Result<ArrowWriter<File>, LabError> {
-    let file = File::create(path).map_err(|error| LabError::Io {
-        action: "cannot be created",
-        path: path.to_owned(),
-        error,
-    })?;
+fn writer(path: &Path, schema: &Arc<Schema>) -> Result<ArrowWriter<File>, Diagnostic> {
+    let file = File::create(path).map_err(|error| Diagnostic::io("cannot be created", path, error))?;
     let properties =
         WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
     ArrowWriter::try_new(file, Arc::clone(schema), Some(properties)).map_err(|e| failed(path, e))
@@ -178,15 +167,11 @@ fn copy(part: &Path, writer: &mut SerializedFileWriter<File>) -> Result<(), Parq
     Ok(())
 }
 
-fn rename(from: &Path, to: &Path) -> Result<(), LabError> {
-    fs::rename(from, to).map_err(|error| LabError::Io {
-        action: "cannot be renamed",
-        path: from.to_owned(),
-        error,
-    })
+fn rename(from: &Path, to: &Path) -> Result<(), Diagnostic> {
+    fs::rename(from, to).map_err(|error| Diagnostic::io("cannot be renamed", from, error))
 }
 
-fn failed(path: &Path, error: ParquetError) -> LabError {
+fn failed(path: &Path, error: ParquetError) -> Diagnostic {
     let error = match error {
         ParquetError::External(e) => match e.downcast::<io::Error>() {
             Ok(e) => *e,
@@ -194,7 +179,7 @@ fn failed(path: &Path, error: ParquetError) -> LabError {
         },
         e => io::Error::other(e),
     };
-    LabError::Io { action: "cannot be written", path: path.to_owned(), error }
+    Diagnostic::io("cannot be written", path, error)
 }
 
 #[cfg(test)]

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use serde_json::Value;
 use tresse_experiment::keys::claims::Selector;
 use tresse_lab::metric::intervals::half_width_95;
 use tresse_lab::record::metric::Metric;
-use tresse_lab::record::results::{CaseResult, WindowResult};
+use tresse_lab::record::results::{CaseResult, WindowResult, is};
 
 /// A value under every seed.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,17 +52,8 @@ impl Values {
 /// The cases that `selector` means. If some have the part that it speaks of, those only: what has no jobs is none of
 /// the cases of which a group of jobs is meant.
 pub(super) fn cases<'a>(selector: &Selector, cases: &'a [CaseResult]) -> Vec<&'a CaseResult> {
-    let is = |case: &CaseResult, axis: &str, wanted: Option<Value>| {
-        wanted.is_none_or(|wanted| case.case.get(axis) == Some(&wanted))
-    };
-    let text = |name: &Option<String>| name.clone().map(Value::from);
-    let is_meant = |case: &&CaseResult| {
-        is(case, "scheme", text(&selector.scheme))
-            && is(case, "subflows", selector.subflows.map(Value::from))
-            && is(case, "pattern", text(&selector.pattern))
-            && is(case, "variant", text(&selector.variant))
-    };
-    let meant: Vec<&CaseResult> = cases.iter().filter(is_meant).collect();
+    let wanted = selector.wanted();
+    let meant: Vec<&CaseResult> = cases.iter().filter(|case| is(&case.case, &wanted)).collect();
     let with_part: Vec<&CaseResult> =
         meant.iter().copied().filter(|case| Known::of(case).part(selector).is_some()).collect();
     if with_part.is_empty() { meant } else { with_part }
@@ -135,7 +125,7 @@ pub(super) fn pairs<'a>(
     let has_one =
         |side: &[&CaseResult]| side.windows(2).all(|w| w[0].case["subflows"] == w[1].case["subflows"]);
     for axis in ["variant", "pattern", "subflows"] {
-        let named = sides.map(|side| side.names(axis));
+        let named = sides.map(|side| side.wanted().names(axis));
         let is_left_to_one = axis == "subflows" && named == [false; 2] && (has_one(&left) || has_one(&right));
         if named == [true; 2] || is_left_to_one {
             continue;

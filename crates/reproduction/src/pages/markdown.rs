@@ -1,9 +1,9 @@
 //! An experiment's section of a page: numbers and claims beside what was published, and why they differ.
 
-use serde_json::Value;
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::claims::{Kind, PublishedValue, Verdict};
 use tresse_lab::record::report::Status;
+use tresse_lab::record::results::is;
 
 use super::Reproduced;
 use crate::claims::PublishedNumber;
@@ -148,15 +148,9 @@ fn label(value: &PublishedValue) -> String {
 /// Whether a number is one of those that the file's `value` has.
 pub(super) fn is_of(number: &PublishedNumber, value: &PublishedValue) -> bool {
     let selector = value.selector();
-    let is = |axis: &str, wanted: Option<Value>| {
-        wanted.is_none_or(|wanted| number.case.get(axis) == Some(&wanted))
-    };
     let part = selector.part();
     value.numbers().any(|(metric, published)| metric == number.metric && published == number.published)
-        && is("scheme", selector.scheme.map(Value::from))
-        && is("subflows", selector.subflows.map(Value::from))
-        && is("pattern", selector.pattern.map(Value::from))
-        && is("variant", selector.variant.map(Value::from))
+        && is(&number.case, &selector.wanted())
         && number.part.len() == part.len()
         && part.iter().all(|(what, name)| number.part.get(*what) == Some(name))
 }

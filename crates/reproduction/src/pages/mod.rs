@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use tresse_experiment::diagnostic::LabError;
+use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::read::{self, Profile};
 use tresse_lab::record::report::{Report, Status};
@@ -81,9 +81,9 @@ impl Reproduced {
     ///
     /// # Errors
     /// If there is none, or one of another version of Tresse.
-    pub fn read(out: &Path) -> Result<(Experiment, Self), LabError> {
+    pub fn read(out: &Path) -> Result<(Experiment, Self), Diagnostic> {
         let path = out.join("run.json");
-        let io = |error| LabError::Io { action: "cannot be read", path: path.clone(), error };
+        let io = |error| Diagnostic::io("cannot be read", &path, error);
         let text = fs::read_to_string(&path).map_err(io)?;
         Self::parse(&path.display().to_string(), &text)
     }
@@ -92,7 +92,7 @@ impl Reproduced {
     ///
     /// # Errors
     /// If it is none, or one of another version of Tresse.
-    pub fn parse(name: &str, text: &str) -> Result<(Experiment, Self), LabError> {
+    pub fn parse(name: &str, text: &str) -> Result<(Experiment, Self), Diagnostic> {
         let Finished { report, mut experiment } = Finished::parse(name, text)?;
         let mut file: Value = serde_json::from_str(text).expect("it was read before");
         let mut resolved = file["resolved"].take();

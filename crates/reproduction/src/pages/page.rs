@@ -1,6 +1,6 @@
 //! `docs/reproduction.md`: what was written by hand of the papers, and the results that are kept of their experiments.
 
-use tresse_experiment::diagnostic::LabError;
+use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::read::{self, Loaded, Profile};
 use tresse_lab::record::report::MODEL_VERSION;
@@ -35,7 +35,7 @@ impl Stored {
     ///
     /// # Errors
     /// If an experiment cannot be read.
-    pub fn stale(&self) -> Result<Vec<String>, LabError> {
+    pub fn stale(&self) -> Result<Vec<String>, Diagnostic> {
         let mut stale = Vec::new();
         for name in self.paper.experiments() {
             let loaded = built_in(name, self.profile)?;
@@ -53,7 +53,7 @@ impl Stored {
     }
 }
 
-fn built_in(name: &str, profile: Profile) -> Result<Loaded, LabError> {
+fn built_in(name: &str, profile: Profile) -> Result<Loaded, Diagnostic> {
     read::load(read::find(name)?, profile, &[])
 }
 
@@ -97,7 +97,7 @@ fn differences(own: &Reproduced, loaded: &Loaded) -> Vec<String> {
 ///
 /// # Errors
 /// If an experiment cannot be read.
-pub fn page(stored: &[Stored]) -> Result<String, LabError> {
+pub fn page(stored: &[Stored]) -> Result<String, Diagnostic> {
     let mut text = HEAD.to_owned();
     text += &overview(stored);
     for &paper in paper::ALL {

@@ -8,8 +8,6 @@ use tresse_workload::{
     Action, Beyond, Limit, Pairs, Poisson, PoissonConfig, Size, Source, Span, Start, distributions,
 };
 
-use crate::common::{drive, random};
-
 /// Half of a 10 Tbit/s bisection.
 const LOAD: f64 = 0.5;
 const CAPACITY: u64 = 10_000_000_000_000;

@@ -107,7 +107,8 @@ impl Plb {
             Self::Parameters(settings) => settings,
         };
         let declaration = tresse_fabric::balancers::find("plb").expect("it is declared");
-        let values = declared::values(declaration.name, declaration.parameters, settings).map_err(|(_, e)| e)?;
+        let values =
+            declared::values(declaration.name, declaration.parameters, settings).map_err(|(_, e)| e)?;
         let whole = |name| values.whole(name) as u32;
         Ok(Some(transport::Plb {
             cong_thresh: whole("cong_thresh"),

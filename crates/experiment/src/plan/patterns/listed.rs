@@ -8,7 +8,7 @@ use tresse_units::{Duration, Time};
 use tresse_workload as workload;
 use tresse_workload::{CollectiveError, Goal, GraphError, MOST_FLOWS, Operation, Tasks};
 
-use crate::diagnostic::LabError;
+use crate::diagnostic::Diagnostic;
 use crate::keys::bounds::LONGEST;
 use crate::keys::host_names::Host;
 use crate::keys::workload::{Collective, FlowKey, FlowSize, Pattern as Kind, Workload};
@@ -25,7 +25,7 @@ use crate::read::flow_file::{self, FlowError};
 ///
 /// # Errors
 /// The first thing that is wrong, with its place in the file.
-pub(crate) fn tasks(at: &At) -> Result<Tasks, LabError> {
+pub(crate) fn tasks(at: &At) -> Result<Tasks, Diagnostic> {
     match at.kind {
         Kind::Flows if at.w.flow.is_empty() == at.w.file.is_none() => {
             Err(at.wrong("pattern", "either `file`, or the flows one by one: [[workloads.NAME.flow]]"))
@@ -42,7 +42,7 @@ pub(crate) fn tasks(at: &At) -> Result<Tasks, LabError> {
 ///
 /// # Errors
 /// The first thing that is wrong, with its place in the file.
-pub(crate) fn collective(at: &At) -> Result<Make, LabError> {
+pub(crate) fn collective(at: &At) -> Result<Make, Diagnostic> {
     let w = at.w;
     let operation = match at.needed("collective", &w.collective, "collective = \"ring-all-reduce\"")? {
         Collective::RingAllReduce => Operation::RingAllReduce,
@@ -100,7 +100,7 @@ pub(crate) fn collective(at: &At) -> Result<Make, LabError> {
     }))
 }
 
-fn trace(at: &At) -> Result<Tasks, LabError> {
+fn trace(at: &At) -> Result<Tasks, Diagnostic> {
     let file = at.needed("file", &at.w.file, "file = \"trace.goal\"")?;
     let path = beside(&at.b.loaded.source, &file);
     let text = fs::read_to_string(&path).map_err(|e| at.wrong("file", &unreadable(&path, &e)))?;
@@ -116,7 +116,7 @@ fn trace(at: &At) -> Result<Tasks, LabError> {
     Ok(goal.tasks)
 }
 
-fn flows(at: &At) -> Result<Tasks, LabError> {
+fn flows(at: &At) -> Result<Tasks, Diagnostic> {
     let mut flows = Vec::new();
     // By flow, the entry that it is of.
     let mut entries = Vec::new();
@@ -156,7 +156,7 @@ fn flows(at: &At) -> Result<Tasks, LabError> {
 }
 
 /// The flows of a file.
-fn file(at: &At, file: &str) -> Result<Tasks, LabError> {
+fn file(at: &At, file: &str) -> Result<Tasks, Diagnostic> {
     let path = beside(&at.b.loaded.source, file);
     let text = fs::read_to_string(&path).map_err(|e| at.wrong("file", &unreadable(&path, &e)))?;
     let hosts = HostSets { fabric: at.b.fabric() }.names();
@@ -167,13 +167,13 @@ fn file(at: &At, file: &str) -> Result<Tasks, LabError> {
 ///
 /// # Errors
 /// The first thing that is wrong, with its place in the file.
-pub fn own<'a>(
+pub(crate) fn own<'a>(
     b: &Builder<'a>,
     path: &[&str],
     name: &str,
     w: &Workload,
     building: &mut Building<'a>,
-) -> Result<Vec<Own>, LabError> {
+) -> Result<Vec<Own>, Diagnostic> {
     let mut all = Vec::new();
     for (i, flow) in w.flow.iter().enumerate() {
         let number = i.to_string();
@@ -188,7 +188,7 @@ pub fn own<'a>(
         let application = application
             .map(App::new)
             .transpose()
-            .map_err(|(key, e)| b.wrong(&[&path[..], &["application"]].concat(), key, &e))?;
+            .map_err(|e| b.loaded.error(e.below("application").below_all(&path[..])))?;
         let datagrams = flow.datagrams.or(w.datagrams).map(|r| r.0);
         if datagrams.is_some() && (flow.size.is_some() || application.is_some() || datagrams == Some(0)) {
             let message = "datagrams have a rate above 0, and neither a `size` nor an `application`";
@@ -227,7 +227,7 @@ fn paths(
     via: &[Vec<String>],
     carrier: usize,
     building: &Building,
-) -> Result<Vec<Path>, LabError> {
+) -> Result<Vec<Path>, Diagnostic> {
     let wrong = |message: &str| b.wrong(at, "via", message);
     let carrier = &building.carriers()[carrier];
     let Routing::Fixed(routes) = &*carrier.routing else {

@@ -13,7 +13,7 @@ use tresse_workload::{
     SpreadConfig,
 };
 
-use crate::diagnostic::LabError;
+use crate::diagnostic::Diagnostic;
 use crate::keys::bounds::LONGEST;
 use crate::keys::workload::{self as keys, Draw, DrawTable, LoadOn, Pattern as Kind, Workload};
 use crate::plan::case_builder::Builder;
@@ -60,7 +60,7 @@ impl Pattern {
         path: &[&str],
         w: &Workload,
         duration: Option<Time>,
-    ) -> Result<Self, LabError> {
+    ) -> Result<Self, Diagnostic> {
         let Some(kind) = w.pattern else {
             return Err(b.wrong(
                 path,
@@ -126,12 +126,12 @@ pub(crate) struct At<'a> {
 
 impl At<'_> {
     /// What is wrong with a key.
-    pub fn wrong(&self, key: &str, message: &str) -> LabError {
+    pub fn wrong(&self, key: &str, message: &str) -> Diagnostic {
         self.b.wrong(self.path, key, message)
     }
 
     /// A value that the pattern needs.
-    pub fn needed<T: Clone>(&self, key: &str, value: &Option<T>, example: &str) -> Result<T, LabError> {
+    pub fn needed<T: Clone>(&self, key: &str, value: &Option<T>, example: &str) -> Result<T, Diagnostic> {
         value.clone().ok_or_else(|| {
             self.wrong(
                 "pattern",
@@ -141,7 +141,7 @@ impl At<'_> {
     }
 
     /// A number in these bounds; `default` if it is not said.
-    pub fn number(&self, key: &str, value: Option<u32>, default: u32, most: u32) -> Result<u32, LabError> {
+    pub fn number(&self, key: &str, value: Option<u32>, default: u32, most: u32) -> Result<u32, Diagnostic> {
         match value.unwrap_or(default) {
             n if (1..=most).contains(&n) => Ok(n),
             n => Err(self.wrong(key, &format!("{n}: 1 to {most}"))),
@@ -153,13 +153,11 @@ impl At<'_> {
     }
 
     /// The sizes; none if flows have no end.
-    fn size(&self) -> Result<Option<Size>, LabError> {
+    fn size(&self) -> Result<Option<Size>, Diagnostic> {
         let Some(size) = &self.w.size else { return Ok(None) };
-        let below = |(keys, message): (&[&str], String)| {
-            let path = [self.path, &["size"], keys].concat();
-            self.b.loaded.error_at(&path, &message)
-        };
-        let size = flow_sizes::resolve(size, &self.b.loaded.source).map_err(|(keys, e)| below((&keys, e)))?;
+        let loaded = self.b.loaded;
+        let size = flow_sizes::resolve(size, &loaded.source)
+            .map_err(|e| loaded.error(e.below("size").below_all(self.path)))?;
         let mss = self.b.schemes.values().map(|s| s.transport.mss).min().unwrap_or(1460);
         if size.largest().div_ceil(u64::from(mss)) > u64::from(u32::MAX) {
             return Err(self.wrong("size", "a flow has fewer than 2^32 segments"));
@@ -167,13 +165,13 @@ impl At<'_> {
         Ok(Some(size))
     }
 
-    fn sized(&self) -> Result<Size, LabError> {
+    fn sized(&self) -> Result<Size, Diagnostic> {
         self.needed("size", &self.w.size, "size = \"1MB\"")?;
         Ok(self.size()?.expect("it was said"))
     }
 
     /// The hosts that a key names; `default` if it is not said.
-    pub fn set(&self, key: &str, set: &Option<keys::HostSet>) -> Result<Option<Vec<u32>>, LabError> {
+    pub fn set(&self, key: &str, set: &Option<keys::HostSet>) -> Result<Option<Vec<u32>>, Diagnostic> {
         let sets = HostSets { fabric: self.b.fabric() };
         set.as_ref().map(|set| sets.hosts(set).map_err(|e| self.wrong(key, &e))).transpose()
     }
@@ -183,7 +181,7 @@ impl At<'_> {
     }
 
     /// So many flows in all.
-    fn flows(&self, key: &str, flows: u64) -> Result<u64, LabError> {
+    fn flows(&self, key: &str, flows: u64) -> Result<u64, Diagnostic> {
         match flows {
             0 => Err(self.wrong(key, "at least one")),
             n if n > MOST_FLOWS => {
@@ -206,7 +204,7 @@ impl At<'_> {
     }
 
     /// A time that a key says, in bounds.
-    fn checked(&self, key: &str, draw: Draw, least: Time) -> Result<Span, LabError> {
+    fn checked(&self, key: &str, draw: Draw, least: Time) -> Result<Span, Diagnostic> {
         let span = self.span(draw);
         if !(least..=LONGEST).contains(&span.mean()) {
             let least = if least == 0 { "at most" } else { "more than 0s and at most" };
@@ -215,7 +213,7 @@ impl At<'_> {
         Ok(span)
     }
 
-    fn rounds(&self) -> Result<Make, LabError> {
+    fn rounds(&self) -> Result<Make, Diagnostic> {
         let size = self.size()?;
         let connections = self.number("connections", self.w.connections, 1, MOST_CONNECTIONS)?;
         let rounds = self.w.rounds.unwrap_or(1);
@@ -244,7 +242,7 @@ impl At<'_> {
         }))
     }
 
-    fn incast(&self) -> Result<Make, LabError> {
+    fn incast(&self) -> Result<Make, Diagnostic> {
         let size = self.sized()?;
         let receivers = self.set("receivers", &self.w.receivers)?.unwrap_or_else(|| vec![0]);
         let [receiver] = receivers[..] else {
@@ -270,7 +268,7 @@ impl At<'_> {
         }))
     }
 
-    fn random(&self) -> Result<Make, LabError> {
+    fn random(&self) -> Result<Make, Diagnostic> {
         let (hosts, size) = (self.hosts(), self.sized()?);
         let flows = self.w.flows.map(|n| self.flows("flows", n)).transpose()?;
         let at_most = self.number("at_most", self.w.at_most, 4, u32::MAX)?;
@@ -283,7 +281,7 @@ impl At<'_> {
     }
 
     /// The rack of every host, if flows are to leave theirs.
-    fn racks(&self) -> Result<Option<Vec<u32>>, LabError> {
+    fn racks(&self) -> Result<Option<Vec<u32>>, Diagnostic> {
         let racks = &self.b.fabric().racks;
         match self.w.pairs.unwrap_or_default() {
             keys::Pairs::Any => Ok(None),
@@ -294,7 +292,7 @@ impl At<'_> {
         }
     }
 
-    fn jobs(&self) -> Result<Make, LabError> {
+    fn jobs(&self) -> Result<Make, Diagnostic> {
         let (w, hosts) = (self.w, self.hosts());
         let jobs = self.number("jobs", w.jobs, 1, 65_536)?;
         let servers = self.needed("servers", &w.servers, "servers = 8")?;
@@ -320,7 +318,7 @@ impl At<'_> {
     }
 
     /// The pairs that may be drawn, and what the network carries of them.
-    fn pairs(&self) -> Result<(workload::Pairs, Vec<u32>, Vec<u32>), LabError> {
+    fn pairs(&self) -> Result<(workload::Pairs, Vec<u32>, Vec<u32>), Diagnostic> {
         let from = self.set("senders", &self.w.senders)?.unwrap_or_else(|| self.all());
         let to = self.set("receivers", &self.w.receivers)?.unwrap_or_else(|| self.all());
         let mut pairs = workload::Pairs::between(from.clone(), to.clone());
@@ -333,7 +331,7 @@ impl At<'_> {
         Ok((pairs, from, to))
     }
 
-    fn poisson(&self, duration: Option<Time>) -> Result<(Make, Offered), LabError> {
+    fn poisson(&self, duration: Option<Time>) -> Result<(Make, Offered), Diagnostic> {
         let w = self.w;
         let size = self.sized()?;
         let load = self.needed("load", &w.load, "load = 0.5")?;
@@ -371,7 +369,7 @@ impl At<'_> {
         Ok((make, Offered { rate, capacity }))
     }
 
-    fn spread(&self) -> Result<Make, LabError> {
+    fn spread(&self) -> Result<Make, Diagnostic> {
         let size = self.sized()?;
         let flows = self.needed("flows", &self.w.flows, "flows = 1000")?;
         let flows = self.flows("flows", flows)? as u32;
@@ -386,7 +384,7 @@ impl At<'_> {
         }))
     }
 
-    fn on_off(&self) -> Result<Make, LabError> {
+    fn on_off(&self) -> Result<Make, Diagnostic> {
         let w = self.w;
         let (senders, receivers) = (
             self.needed("senders", &w.senders, "senders = \"host 0\"")?,

@@ -7,7 +7,8 @@ use serde::de::IntoDeserializer;
 use serde::de::value::{Error, F64Deserializer};
 use tresse_units::{Duration, Probability, Queue, Rate};
 
-use super::{Attribute, Element, Misread};
+use super::{Attribute, Element};
+use crate::diagnostic::Wrong;
 use crate::keys::links::{check_delay, check_loss, check_rate};
 
 /// Those of a node.
@@ -23,23 +24,28 @@ impl NodeAttributes {
     const KNOWN: &[&str] = &["kind", "type", "name", "rack", "pod"];
 
     /// Those of the node with this id.
-    pub fn new(id: &str, element: &Element) -> Result<Self, Misread> {
+    pub fn new(id: &str, element: &Element) -> Result<Self, Wrong> {
         let whose = format!("the node `{id}`");
         let mut own = Self::default();
         for Said { name, value, at } in said(&whose, element, Self::KNOWN)? {
             let number = |what: &str| {
                 let expected = format!("{whose}: {what} = {value}: a whole number from 0");
-                value.parse::<u32>().map_err(|_| (at, expected))
+                value.parse::<u32>().map_err(|_| Wrong::offset(at, expected))
             };
             match name {
                 "kind" | "type" => {
                     let is_host = match value {
                         "host" => true,
                         "switch" => false,
-                        _ => return Err((at, format!("{whose}: {name} = `{value}`: `host` or `switch`"))),
+                        _ => {
+                            return Err(Wrong::offset(
+                                at,
+                                format!("{whose}: {name} = `{value}`: `host` or `switch`"),
+                            ));
+                        }
                     };
                     if own.is_host.replace(is_host).is_some() {
-                        return Err((
+                        return Err(Wrong::offset(
                             at,
                             format!("{whose} has a `kind` and a `type`: leave one of them out"),
                         ));
@@ -70,11 +76,11 @@ impl LinkAttributes {
     const KNOWN: &[&str] = &["rate", "delay", "queue", "mark", "loss", "layer"];
 
     /// Those of the link between nodes of these names.
-    pub fn new([from, to]: [&str; 2], element: &Element) -> Result<Self, Misread> {
+    pub fn new([from, to]: [&str; 2], element: &Element) -> Result<Self, Wrong> {
         let whose = format!("the link of `{from}` and `{to}`");
         let said = said(&whose, element, Self::KNOWN)?;
         let find = |name: &str| said.iter().find(|s| s.name == name);
-        let text = |s: &Said, e: String| (s.at, format!("{whose}: {e}"));
+        let text = |s: &Said, e: String| Wrong::offset(s.at, format!("{whose}: {e}"));
         fn parse<T: FromStr<Err = String>>(s: &Said) -> Result<T, String> {
             s.value.parse()
         }
@@ -104,8 +110,8 @@ impl LinkAttributes {
     }
 
     /// What is wrong with the link as a whole.
-    pub fn wrong(&self, message: &str) -> Misread {
-        (self.at, format!("{}: {message}", self.whose))
+    pub fn wrong(&self, message: &str) -> Wrong {
+        Wrong::offset(self.at, format!("{}: {message}", self.whose))
     }
 }
 
@@ -127,20 +133,23 @@ fn said<'a>(
     whose: &str,
     element: &'a Element,
     known: &'static [&'static str],
-) -> Result<Vec<Said<'a>>, Misread> {
+) -> Result<Vec<Said<'a>>, Wrong> {
     let mut said: Vec<Said> = Vec::new();
     for Attribute { name, value, at } in &element.attributes {
         let Some(&ours) = known.iter().find(|k| **k == name) else {
             if let Some(meant) = meant(name, known) {
-                return Err((*at, format!("{whose} has an attribute `{name}`: ours is called `{meant}`")));
+                return Err(Wrong::offset(
+                    *at,
+                    format!("{whose} has an attribute `{name}`: ours is called `{meant}`"),
+                ));
             }
             continue;
         };
         let Some(value) = value else {
-            return Err((*at, format!("{whose}: `{ours}` is no plain value")));
+            return Err(Wrong::offset(*at, format!("{whose}: `{ours}` is no plain value")));
         };
         if said.iter().any(|s| s.name == ours) {
-            return Err((*at, format!("{whose} says `{ours}` twice")));
+            return Err(Wrong::offset(*at, format!("{whose} says `{ours}` twice")));
         }
         said.push(Said { name: ours, value, at: *at });
     }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use roxmltree::{Document as Xml, Node};
 
-use super::{Attribute, Document, Element, Id, Misread};
+use super::{Attribute, Document, Element, Id};
+use crate::diagnostic::Wrong;
 
 /// What a `<key>` declares.
 struct Key<'a> {
@@ -14,36 +15,39 @@ struct Key<'a> {
 }
 
 /// Reads GraphML.
-pub fn read(text: &str) -> Result<Document, Misread> {
+pub fn read(text: &str) -> Result<Document, Wrong> {
     let xml = Xml::parse(text).map_err(|e| {
         let place = e.pos();
         let before = text.split_inclusive('\n').take(place.row as usize - 1).map(str::len).sum::<usize>();
         let message = e.to_string();
-        (before + place.col as usize - 1, message.split(" at ").next().unwrap_or("").to_owned())
+        Wrong::offset(before + place.col as usize - 1, message.split(" at ").next().unwrap_or("").to_owned())
     })?;
     let root = xml.root_element();
     if root.tag_name().name() != "graphml" {
         let message = format!("<{}> is no GraphML: expected <graphml>", root.tag_name().name());
-        return Err((root.range().start, message));
+        return Err(Wrong::offset(root.range().start, message));
     }
     let mut graphs = children(root, "graph");
-    let graph = graphs.next().ok_or_else(|| (root.range().start, "no <graph>".to_owned()))?;
+    let graph = graphs.next().ok_or_else(|| Wrong::offset(root.range().start, "no <graph>".to_owned()))?;
     if let Some(second) = graphs.next() {
-        return Err((second.range().start, "a second <graph>: a network is one".to_owned()));
+        return Err(Wrong::offset(second.range().start, "a second <graph>: a network is one".to_owned()));
     }
     let directed = match graph.attribute("edgedefault") {
         Some("directed") => true,
         Some("undirected") => false,
         _ => {
             let message = "expected edgedefault = \"directed\" or \"undirected\"";
-            return Err((graph.range().start, message.to_owned()));
+            return Err(Wrong::offset(graph.range().start, message.to_owned()));
         }
     };
     let mut document = Document { directed, nodes: Vec::new(), edges: Vec::new() };
     let keys = keys(root, "node")?;
     for node in children(graph, "node") {
         if let Some(nested) = children(node, "graph").next() {
-            return Err((nested.range().start, "a <graph> in a node: a network is flat".to_owned()));
+            return Err(Wrong::offset(
+                nested.range().start,
+                "a <graph> in a node: a network is flat".to_owned(),
+            ));
         }
         document.nodes.push((id(node, "id")?, element(node, &keys)?));
     }
@@ -52,7 +56,7 @@ pub fn read(text: &str) -> Result<Document, Misread> {
         let own = edge.attribute("directed").map(|text| text == "true");
         if own.is_some_and(|own| own != directed) {
             let message = "an edge is directed and others are not: all of them, or none";
-            return Err((edge.range().start, message.to_owned()));
+            return Err(Wrong::offset(edge.range().start, message.to_owned()));
         }
         document.edges.push(([id(edge, "source")?, id(edge, "target")?], element(edge, &keys)?));
     }
@@ -64,11 +68,11 @@ fn children<'a, 'x>(node: Node<'a, 'x>, tag: &'static str) -> impl Iterator<Item
 }
 
 /// The keys for nodes or edges, by id.
-fn keys<'a>(root: Node<'a, '_>, of: &str) -> Result<BTreeMap<&'a str, Key<'a>>, Misread> {
+fn keys<'a>(root: Node<'a, '_>, of: &str) -> Result<BTreeMap<&'a str, Key<'a>>, Wrong> {
     let mut keys = BTreeMap::new();
     for key in children(root, "key") {
         let at = key.range().start;
-        let id = key.attribute("id").ok_or_else(|| (at, "a <key> without `id`".to_owned()))?;
+        let id = key.attribute("id").ok_or_else(|| Wrong::offset(at, "a <key> without `id`".to_owned()))?;
         // Without `attr.name` it is a drawing program's own.
         let name = key.attribute("attr.name").unwrap_or("");
         if [of, "all"].contains(&key.attribute("for").unwrap_or("all")) {
@@ -79,16 +83,16 @@ fn keys<'a>(root: Node<'a, '_>, of: &str) -> Result<BTreeMap<&'a str, Key<'a>>, 
     Ok(keys)
 }
 
-fn id(node: Node, attribute: &str) -> Result<Id, Misread> {
+fn id(node: Node, attribute: &str) -> Result<Id, Wrong> {
     let start = node.range().start;
-    let missing = || (start, format!("a <{}> without `{attribute}`", node.tag_name().name()));
+    let missing = || Wrong::offset(start, format!("a <{}> without `{attribute}`", node.tag_name().name()));
     let found = node.attribute_node(attribute).ok_or_else(missing)?;
     let text = found.value().to_owned();
     Ok(Id { key: text.clone(), shown: text, at: found.range().start })
 }
 
 /// A node or an edge with its data, and the defaults of what it leaves out.
-fn element(node: Node, keys: &BTreeMap<&str, Key>) -> Result<Element, Misread> {
+fn element(node: Node, keys: &BTreeMap<&str, Key>) -> Result<Element, Wrong> {
     let mut attributes = Vec::new();
     let mut said = Vec::new();
     for data in children(node, "data") {
@@ -96,7 +100,10 @@ fn element(node: Node, keys: &BTreeMap<&str, Key>) -> Result<Element, Misread> {
         let key = data.attribute("key").unwrap_or("");
         let tag = node.tag_name().name();
         let Some(declared) = keys.get(key) else {
-            return Err((at, format!("there is no <key> for data of a {tag} with the id `{key}`")));
+            return Err(Wrong::offset(
+                at,
+                format!("there is no <key> for data of a {tag} with the id `{key}`"),
+            ));
         };
         said.push(key);
         let is_text = !data.has_children() || data.children().all(|child| child.is_text());

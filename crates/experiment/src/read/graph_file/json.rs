@@ -5,7 +5,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{Attribute, Document, Element, Id, Misread};
+use super::{Attribute, Document, Element, Id};
+use crate::diagnostic::Wrong;
 
 /// The entries of an object, in their order, with the text of each value: where it lies in the file is its place.
 struct Object<'a>(Vec<(String, &'a RawValue)>);
@@ -38,11 +39,12 @@ impl<'a> File<'a> {
         value.get().as_ptr() as usize - self.0.as_ptr() as usize
     }
 
-    fn read<T: Deserialize<'a>>(&self, value: &'a RawValue, what: &str) -> Result<T, Misread> {
-        serde_json::from_str(value.get()).map_err(|_| (self.at(value), format!("expected {what}")))
+    fn read<T: Deserialize<'a>>(&self, value: &'a RawValue, what: &str) -> Result<T, Wrong> {
+        serde_json::from_str(value.get())
+            .map_err(|_| Wrong::offset(self.at(value), format!("expected {what}")))
     }
 
-    fn id(&self, value: &'a RawValue) -> Result<Id, Misread> {
+    fn id(&self, value: &'a RawValue) -> Result<Id, Wrong> {
         let key = value.get().to_owned();
         let shown = match self.read(value, "an id")? {
             serde_json::Value::String(text) => text,
@@ -58,12 +60,12 @@ impl<'a> File<'a> {
         value: &'a RawValue,
         what: &str,
         ids: [&str; N],
-    ) -> Result<([Id; N], Element), Misread> {
+    ) -> Result<([Id; N], Element), Wrong> {
         let at = self.at(value);
         let Object(entries) = self.read(value, "an object")?;
         let find = |name: &str| {
             let id = entries.iter().find(|(key, _)| key == name);
-            let (_, id) = id.ok_or_else(|| (at, format!("{what} without `{name}`")))?;
+            let (_, id) = id.ok_or_else(|| Wrong::offset(at, format!("{what} without `{name}`")))?;
             self.id(id)
         };
         let mut found = Vec::new();
@@ -87,19 +89,20 @@ impl<'a> File<'a> {
 }
 
 /// Reads node-link JSON.
-pub fn read(text: &str) -> Result<Document, Misread> {
+pub fn read(text: &str) -> Result<Document, Wrong> {
     let file = File(text);
     let Object(entries) = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|e| {
         let line = text.split_inclusive('\n').take(e.line().saturating_sub(1)).map(str::len).sum::<usize>();
         let message = e.to_string();
         let message = message.split(" at line ").next().unwrap_or("").to_owned();
-        (line + e.column().saturating_sub(1), message)
+        Wrong::offset(line + e.column().saturating_sub(1), message)
     })?;
     let find = |name: &str| entries.iter().find(|(key, _)| key == name).map(|(_, value)| *value);
     let list = |value| file.read::<Vec<&RawValue>>(value, "a list");
     let start = text.find('{').unwrap_or(0);
-    let missing =
-        |what: &str| (start, format!("{what}: node-link JSON, as networkx's node_link_data writes it"));
+    let missing = |what: &str| {
+        Wrong::offset(start, format!("{what}: node-link JSON, as networkx's node_link_data writes it"))
+    };
     let nodes = list(find("nodes").ok_or_else(|| missing("no `nodes`"))?)?;
     let edges = match (find("links"), find("edges")) {
         (Some(edges), None) | (None, Some(edges)) => list(edges)?,

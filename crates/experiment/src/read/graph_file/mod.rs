@@ -12,9 +12,9 @@ use std::sync::Arc;
 use tresse_fabric::{Graph, GraphError, GraphPort, Loss, Node, NodeKind, PortConfig, Topology};
 use tresse_units::{Probability, Queue};
 
-use crate::diagnostic::{LabError, Wrong, did_you_mean, place, wrong};
+use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean, wrong};
 use crate::keys::fabric::{Fabric, Layered, Topology as Shape};
-use crate::read::Loaded;
+use crate::read::{Loaded, Source};
 use attributes::{LinkAttributes, NodeAttributes};
 
 /// A file, as both formats tell it.
@@ -52,26 +52,11 @@ struct Attribute {
     at: usize,
 }
 
-/// What is wrong in a file, and where: in bytes from its start.
-type Misread = (usize, String);
-
-/// What is wrong with a network: in its file, or in `[fabric]`.
-enum Problem {
-    File(Misread),
-    Fabric(Wrong),
-}
-
-impl From<Misread> for Problem {
-    fn from(misread: Misread) -> Self {
-        Self::File(misread)
-    }
-}
-
 /// Reads the file that `[fabric]` names, if it names one.
 ///
 /// # Errors
 /// The first thing that is wrong, with its place in that file or in the experiment's.
-pub(crate) fn read(loaded: &mut Loaded) -> Result<(), LabError> {
+pub(crate) fn read(loaded: &mut Loaded) -> Result<(), Diagnostic> {
     let fabric = &loaded.experiment.fabric;
     let (Shape::File, Some(file)) = (fabric.topology, &fabric.file) else { return Ok(()) };
     // Of an experiment that is no file, the folder is the one that we are in.
@@ -82,30 +67,27 @@ pub(crate) fn read(loaded: &mut Loaded) -> Result<(), LabError> {
         .map_err(|e| loaded.error_at(&["fabric", "file"], &format!("{name}: cannot be read: {e}")))?;
     match graph(&text, fabric) {
         Ok(graph) => loaded.experiment.fabric.graph = Some(Arc::new(graph)),
-        Err(Problem::File((offset, message))) => return Err(place::of(&name, &text, offset, &message)),
-        Err(Problem::Fabric((path, message))) => {
-            let path: Vec<&str> = path.iter().map(String::as_str).collect();
-            return Err(loaded.error_at(&path, &message));
-        }
+        Err(wrong) if matches!(wrong.at, At::Keys(_)) => return Err(loaded.error(wrong)),
+        Err(wrong) => return Err(Source { name, text }.error(wrong)),
     }
     Ok(())
 }
 
 /// The graph that `text` tells, in whichever format; what its links leave out is in `[fabric]`.
-fn graph(text: &str, f: &Fabric) -> Result<Graph, Problem> {
+fn graph(text: &str, f: &Fabric) -> Result<Graph, Wrong> {
     let start = text.find(|c: char| !c.is_whitespace() && c != '\u{feff}').unwrap_or(0);
     let document = match text[start..].chars().next() {
         Some('{') => json::read(text)?,
         Some('<') => graphml::read(text)?,
         _ => {
             let message = "neither node-link JSON, as networkx's node_link_data writes it, nor GraphML";
-            return Err((start, message.to_owned()).into());
+            return Err(Wrong::offset(start, message.to_owned()));
         }
     };
     let mut places = BTreeMap::new();
     for (place, (id, _)) in document.nodes.iter().enumerate() {
         if places.insert(&*id.key, place).is_some() {
-            return Err((id.at, format!("two nodes have the id `{}`", id.shown)).into());
+            return Err(Wrong::offset(id.at, format!("two nodes have the id `{}`", id.shown)));
         }
     }
     let place = |id: &Id| match places.get(&*id.key) {
@@ -114,7 +96,7 @@ fn graph(text: &str, f: &Fabric) -> Result<Graph, Problem> {
             // What is as short as 2 is like everything.
             let known = document.nodes.iter().map(|(id, _)| &*id.shown).filter(|_| id.shown.len() > 2);
             let hint = did_you_mean(&id.shown, known);
-            Err((id.at, format!("no node has the id `{}`{hint}", id.shown)))
+            Err(Wrong::offset(id.at, format!("no node has the id `{}`{hint}", id.shown)))
         }
     };
     let mut ends = Vec::new();
@@ -146,7 +128,7 @@ fn sort_layers(graph: &mut Graph, topology: &Topology) {
 }
 
 /// The hosts and switches. If no node says what it is, those with one neighbour are hosts.
-fn nodes(document: &Document, ends: &[[usize; 2]]) -> Result<Vec<Node>, Misread> {
+fn nodes(document: &Document, ends: &[[usize; 2]]) -> Result<Vec<Node>, Wrong> {
     let mut neighbours = vec![Vec::new(); document.nodes.len()];
     for &[a, b] in ends {
         for [own, other] in [[a, b], [b, a]] {
@@ -168,7 +150,7 @@ fn nodes(document: &Document, ends: &[[usize; 2]]) -> Result<Vec<Node>, Misread>
                      it, or none does",
                     id.shown
                 );
-                return Err((element.at, message));
+                return Err(Wrong::offset(element.at, message));
             }
             None => neighbours[place].len() == 1,
         };
@@ -184,7 +166,7 @@ fn ports(
     ends: &[[usize; 2]],
     nodes: &[Node],
     f: &Fabric,
-) -> Result<(Vec<Arc<str>>, Vec<GraphPort>), Problem> {
+) -> Result<(Vec<Arc<str>>, Vec<GraphPort>), Wrong> {
     let (mut layers, mut ports) = (Vec::<Arc<str>>::new(), Vec::new());
     for (&[from, to], (_, element)) in ends.iter().zip(&document.edges) {
         let own = LinkAttributes::new([&*nodes[from].name, &*nodes[to].name], element)?;
@@ -227,7 +209,7 @@ fn ports(
             ports.push(GraphPort { ends: *ends, layer, config });
         }
     }
-    check_keys(f, &layers).map_err(Problem::Fabric)?;
+    check_keys(f, &layers)?;
     Ok((layers, ports))
 }
 
@@ -249,7 +231,7 @@ fn check_keys(f: &Fabric, layers: &[Arc<str>]) -> Result<(), Wrong> {
 }
 
 /// Where in the file a graph is no network.
-fn misread(document: &Document, error: GraphError) -> Misread {
+fn misread(document: &Document, error: GraphError) -> Wrong {
     let edge = |port: usize| document.edges[if document.directed { port } else { port / 2 }].1.at;
     let at = match error {
         GraphError::NoNode { port }
@@ -269,5 +251,5 @@ fn misread(document: &Document, error: GraphError) -> Misread {
         }
         _ => "",
     };
-    (at, format!("{error}{mend}"))
+    Wrong::offset(at, format!("{error}{mend}"))
 }

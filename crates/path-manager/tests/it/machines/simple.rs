@@ -1,13 +1,11 @@
 //! Fixed numbers of subflows, and MMPTCP, action by action.
 
+use super::common::{Host, ack, data, opening, scheme};
 use tresse_path_manager::{Action, Opening, Pair, PathChoice, Priority};
 use tresse_units::{NEVER, Value};
 
-use super::common::{Host, ack, data, opening, scheme};
-use crate::common::{Host, ack, data, opening, scheme};
-
-fn routes(host: &Host) -> Vec<Route> {
-    host.subflows.iter().map(|s| s.route).collect()
+fn paths(host: &Host) -> Vec<PathChoice> {
+    host.subflows.iter().map(|s| s.path).collect()
 }
 
 #[test]

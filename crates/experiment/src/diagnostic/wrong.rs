@@ -1,0 +1,80 @@
+//! What is wrong with a value, before it is known in which file the value stands.
+
+/// What is wrong, and where below what was read; whoever knows the file makes a
+/// [`Diagnostic`](crate::diagnostic::Diagnostic) of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wrong {
+    /// Where.
+    pub at: At,
+    /// What is wrong, and the mend.
+    pub message: String,
+}
+
+/// Where something is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum At {
+    /// Below these keys, the outermost first; a number is a place in a list.
+    Keys(Vec<String>),
+    /// So many bytes from the start of the text; `None` if that is not known.
+    Offset(Option<usize>),
+}
+
+impl Wrong {
+    /// Below `keys`, the outermost first.
+    pub fn new<K: ToString>(keys: impl IntoIterator<Item = K>, message: impl Into<String>) -> Self {
+        let keys = keys.into_iter().map(|key| key.to_string()).collect();
+        Self { at: At::Keys(keys), message: message.into() }
+    }
+
+    /// At `key`.
+    pub fn key(key: &str, message: impl Into<String>) -> Self {
+        Self::new([key], message)
+    }
+
+    /// In the value as a whole.
+    pub fn whole(message: impl Into<String>) -> Self {
+        Self::new([""; 0], message)
+    }
+
+    /// So many bytes from the start of the text.
+    pub fn offset(offset: usize, message: impl Into<String>) -> Self {
+        Self { at: At::Offset(Some(offset)), message: message.into() }
+    }
+
+    /// The keys down to it; none if it is a place in the text.
+    pub fn keys(&self) -> &[String] {
+        match &self.at {
+            At::Keys(keys) => keys,
+            At::Offset(_) => &[],
+        }
+    }
+
+    /// The same, seen from the table or list above, in which the value stands at `key`.
+    #[must_use]
+    pub fn below(mut self, key: impl ToString) -> Self {
+        if let At::Keys(keys) = &mut self.at {
+            keys.insert(0, key.to_string());
+        }
+        self
+    }
+
+    /// The same, seen from the root, from which these keys lead to it.
+    #[must_use]
+    pub fn below_all<K: ToString>(
+        self,
+        keys: impl IntoIterator<Item = K, IntoIter: DoubleEndedIterator>,
+    ) -> Self {
+        keys.into_iter().rev().fold(self, Wrong::below)
+    }
+}
+
+impl From<toml::de::Error> for Wrong {
+    fn from(error: toml::de::Error) -> Self {
+        Self { at: At::Offset(error.span().map(|span| span.start)), message: error.message().to_owned() }
+    }
+}
+
+/// What is wrong with a key of `[fabric]`.
+pub fn wrong(key: &str, message: impl Into<String>) -> Wrong {
+    Wrong::new(["fabric", key], message)
+}
