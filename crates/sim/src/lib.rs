@@ -9,6 +9,7 @@ pub mod ceiling;
 mod flow;
 mod lifecycle;
 mod path_management;
+mod sending;
 mod spec;
 mod world;
 

@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tresse_controllers::Signal;
-use tresse_fabric::{
-    Arrival, Ecn, Entity, Fabric, Header, Histogram, Packet, PortConfig, TIMER_ENTITIES, Timers,
-};
+use tresse_fabric::{Arrival, Ecn, Entity, Fabric, Histogram, Packet, PortConfig, TIMER_ENTITIES, Timers};
 use tresse_path_manager::HostPairs;
-use tresse_transport::{Config, Receiver, Sender, Transmit, Wire};
+use tresse_transport::{Config, Receiver, Sender, Wire};
 use tresse_units::{NEVER, Time};
 
 use crate::flow::{Flow, Managed, SUBFLOW, SUBFLOW_BITS};
@@ -334,79 +332,6 @@ impl World {
         while used != 0 {
             self.arm(slot, used.trailing_zeros(), RETRANSMISSION);
             used &= used - 1;
-        }
-    }
-
-    /// Which subflows sent something: bit i stands for subflow i.
-    #[inline]
-    fn send_packets(&mut self, slot: u32, sent: &mut SentPackets) -> u64 {
-        let now = self.fabric.now();
-        let flow = &mut self.flows[slot as usize];
-        let config = flow.sender.config();
-        let (header, small) = (config.header, config.ack);
-        let ecn = if config.ecn { Ecn::Ect } else { Ecn::NotEct };
-        let mut used = 0u64;
-        while let Some(Transmit { subflow, origin, seq, dsn, payload, flags }) =
-            flow.sender.poll_transmit(now)
-        {
-            let wire = Wire {
-                subflow: slot << SUBFLOW_BITS | subflow as u32,
-                seq,
-                dsn,
-                flags,
-                ce: 0,
-                block_count: 0,
-                stamp: now,
-                blocks: Default::default(),
-            };
-            used |= 1 << subflow;
-            if flow.special {
-                flow.rehash_if_asked(subflow);
-                if flow.observed {
-                    sent.note(subflow, origin, payload);
-                }
-            }
-            let (bytes, ecn) =
-                if wire.is_handshake() { (small, Ecn::NotEct) } else { (payload + header, ecn) };
-            self.packets.sent += 1;
-            let path = &mut flow.paths[subflow];
-            if self.fabric.send(path.there, path.header(bytes, ecn, flow.class), wire) {
-                flow.in_fabric += 1;
-            } else {
-                self.packets.dropped += 1;
-            }
-        }
-        used
-    }
-
-    #[inline]
-    pub(crate) fn send_ack(&mut self, slot: u32, i: u32, ack: Wire) {
-        let flow = &mut self.flows[slot as usize];
-        self.packets.sent += 1;
-        let path = &flow.paths[i as usize];
-        let config = flow.receiver.config();
-        let ecn = if config.ect_acks { Ecn::Ect } else { Ecn::NotEct };
-        let header = Header { bytes: config.ack, ecn, class: flow.class, hash: path.hashes[1] };
-        if self.fabric.send(path.back, header, ack) {
-            flow.in_fabric += 1;
-        } else {
-            self.packets.dropped += 1;
-        }
-    }
-
-    /// Sees that a timer fires no later than its deadline. One that was put off is left where it
-    /// is and set again when it fires; one that was brought forward is moved.
-    #[inline]
-    pub(crate) fn arm(&mut self, slot: u32, i: u32, kind: u32) {
-        let flow = &mut self.flows[slot as usize];
-        let deadline = match kind {
-            RETRANSMISSION => flow.sender.deadline(i as usize).min(flow.managers_deadline(i)),
-            _ => flow.receiver.deadline(i as usize),
-        };
-        let armed = &mut flow.paths[i as usize].armed[kind as usize];
-        if deadline < *armed {
-            *armed = deadline;
-            self.timers.set((slot << SUBFLOW_BITS | i) * 2 + kind, deadline);
         }
     }
 
