@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tresse_exchange::export::{self, Only};
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// Write the flows of a finished run in another format
 ///

@@ -12,8 +12,8 @@ use tresse_sim::ceiling::{self, ConstantWindow};
 use tresse_units::{Time, seconds};
 use tresse_workload::{Permutation, Size, Start, Transfer};
 
+use crate::clock::clock;
 use crate::record::flow::Begun;
-use crate::runner::clock;
 use crate::setup;
 
 /// One benchmark.

@@ -7,6 +7,7 @@
 //! - [`store`] keeps them in a folder.
 
 pub mod bench;
+mod clock;
 pub mod engine;
 pub mod metric;
 pub mod observe;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::Serialize;
 use tresse_experiment::diagnostic::LabError;
@@ -14,6 +14,7 @@ use tresse_experiment::keys::stopping_rule::Replications;
 use tresse_experiment::plan::{Case, Plan};
 use tresse_experiment::read::{Loaded, Profile};
 
+use crate::clock::clock;
 use crate::engine::replication;
 use crate::metric::summary;
 use crate::record::claim::ClaimResult;
@@ -318,9 +319,4 @@ fn save(report: &Report, loaded: &Loaded, options: &Options) -> Result<(), LabEr
     };
     fs::write(&partial, text + "\n").map_err(io(&partial))?;
     fs::rename(&partial, &path).map_err(io(&path))
-}
-
-#[expect(clippy::disallowed_methods, reason = "how long a run took is told beside its results, not in them")]
-pub(crate) fn clock() -> Instant {
-    Instant::now()
 }

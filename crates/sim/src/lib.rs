@@ -10,6 +10,7 @@ mod flow;
 mod lifecycle;
 mod path_management;
 mod spec;
+mod view;
 mod world;
 
 pub use spec::{FlowRecord, FlowSpec, Manager, Paths};

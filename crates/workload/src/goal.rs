@@ -10,11 +10,14 @@
 //!   their `cpu`; `nic` says nothing either: a host sends over all its links.
 //! - `a requires b`: a begins when b is done. `a irequires b`: when b has begun.
 
+mod words;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use tresse_units::Time;
 
 use crate::tasks::{Graph, Task, Tasks, Work};
+use words::{Word, words};
 
 /// A trace.
 #[derive(Debug, Clone)]
@@ -36,9 +39,6 @@ pub struct GoalError {
     /// What is wrong, and the mend.
     pub message: String,
 }
-
-/// A word of a line, and its column.
-type Word<'a> = (usize, &'a str);
 
 /// A send or a receive that waits for its other end.
 #[derive(Debug, Clone, Copy)]
@@ -360,44 +360,4 @@ impl<'a> Reader<'a> {
         })?;
         Ok(Goal { ranks, tasks })
     }
-}
-
-/// The words of a line without its comments; `comment` says whether it begins, and ends, within one. Braces and colons
-/// are words of their own.
-fn words<'a>(line: &'a str, comment: &mut bool) -> Vec<Word<'a>> {
-    let mut words = Vec::new();
-    let mut begin = None;
-    let mut at = 0;
-    let bytes = line.as_bytes();
-    while at < bytes.len() {
-        let two = &bytes[at..bytes.len().min(at + 2)];
-        let (skip, alone) = match (*comment, two) {
-            (true, b"*/") => {
-                *comment = false;
-                (2, false)
-            }
-            (true, _) => (1, false),
-            (false, b"//") => (bytes.len() - at, false),
-            (false, b"/*") => {
-                *comment = true;
-                (2, false)
-            }
-            (false, [b'{' | b'}' | b':', ..]) => (1, true),
-            (false, [c, ..]) if c.is_ascii_whitespace() => (1, false),
-            _ => {
-                begin.get_or_insert(at);
-                at += 1;
-                continue;
-            }
-        };
-        if let Some(begin) = begin.take() {
-            words.push((begin + 1, &line[begin..at]));
-        }
-        if alone {
-            words.push((at + 1, &line[at..at + 1]));
-        }
-        at += skip;
-    }
-    words.extend(begin.map(|begin| (begin + 1, &line[begin..])));
-    words
 }

@@ -6,12 +6,10 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 use tresse_experiment::keys::claims::Verdict;
-use tresse_lab::record::metric::Metric;
-use tresse_lab::record::report::Report;
 use tresse_lab::{CaseResult, Finished, Metrics, Status};
 use tresse_reproduction::metric_display;
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::table::Table;
 
 /// What `tresse compare RUN RUN --json` prints.

@@ -18,7 +18,7 @@ use parquet::file::writer::SerializedFileWriter;
 use tresse_experiment::diagnostic::LabError;
 
 use super::columns::{Column, schema};
-use crate::runner::clock;
+use crate::clock::clock;
 
 /// Rows of a part, which is a row group: enough for their columns, and few enough to wait in memory. In a large
 /// table it is a hundredth of the rows that there are: a Parquet file has at most 2^15 row groups.
