@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
+use crate::failure::Failure;
+use crate::output::print_json;
 use crate::table::Table;
-use crate::{Failure, print_json};
 
 /// Measure the simulator's speed beside its ceiling, in one run
 ///

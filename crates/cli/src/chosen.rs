@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use tresse_experiment::read::built_in;
 use tresse_experiment::{Loaded, Plan, Profile};
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// An experiment, and what is changed of it.
 #[derive(Debug, clap::Args)]

@@ -13,7 +13,7 @@ use tresse_lab::Finished;
 use tresse_reproduction::pages::{Reproduced, Reproduction};
 use tresse_reproduction::paper;
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::paper::{MARKER, folder};
 
 /// Compare a finished run with the published numbers, or two runs with each other

@@ -13,7 +13,8 @@ use tresse_controllers::trace::{Script, Step, play};
 use tresse_controllers::{ConfiguredController, Controller};
 use tresse_linux::trace::Player;
 
-use crate::{Failure, print_json};
+use crate::failure::Failure;
+use crate::output::print_json;
 
 /// Work with one controller
 #[derive(Debug, clap::Subcommand)]

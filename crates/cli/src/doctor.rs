@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use tresse_linux::doctor::{State, doctor};
 
+use crate::failure::Failure;
+use crate::output::print_json;
 use crate::table::Table;
-use crate::{Failure, print_json};
 
 /// Say what this machine can do: simulate, load eBPF, MPTCP, ECN, path manager, testbed
 ///

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tresse_exchange::export;
 use tresse_experiment::keys::wanted::Wanted;
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// Write the flows of a finished run in another format
 ///

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use tresse_exchange::import::{self, Input};
 
-use crate::{Failure, print_json};
+use crate::failure::Failure;
+use crate::output::print_json;
 
 /// Make an experiment of another simulator's files
 ///

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use tresse_lab::Watch;
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// Knows which run the signal is to end.
 #[derive(Debug, Default)]

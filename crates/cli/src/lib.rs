@@ -9,12 +9,14 @@ mod compare;
 mod controller;
 mod doctor;
 mod export;
+mod failure;
 mod import;
 mod interrupt;
 mod linux;
 mod list;
 mod mark;
 mod optimum;
+mod output;
 mod paper;
 mod parts;
 mod progress;
@@ -26,8 +28,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use tresse_controllers::LoadError;
-use tresse_experiment::Diagnostic;
+
+use failure::Failure;
 
 /// One workbench for multipath congestion control in data centres
 ///
@@ -69,53 +71,6 @@ enum Command {
     Schema,
 }
 
-/// What a command can end with beside success.
-#[derive(Debug)]
-enum Failure {
-    /// Exit code 1: what was checked does not hold.
-    Check(String),
-    /// Exit code 2: bad input or usage.
-    Input(String),
-    /// Exit code 3: the machine lacks something.
-    Machine(String),
-    /// Exit code 130.
-    Interrupted,
-}
-
-impl From<Diagnostic> for Failure {
-    fn from(error: Diagnostic) -> Self {
-        Self::Input(error.to_string())
-    }
-}
-
-impl From<LoadError> for Failure {
-    fn from(error: LoadError) -> Self {
-        match error {
-            LoadError::Machine { .. } => Self::Machine(error.to_string()),
-            error => Self::Input(error.to_string()),
-        }
-    }
-}
-
-impl From<tresse_linux::Error> for Failure {
-    fn from(error: tresse_linux::Error) -> Self {
-        match error {
-            tresse_linux::Error::Input(message) => Self::Input(message),
-            tresse_linux::Error::Machine(message) => Self::Machine(message),
-        }
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        // Whoever read our output has gone: nothing is left to be said.
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            std::process::exit(0);
-        }
-        Self::Input(format!("standard output: {error}"))
-    }
-}
-
 /// Runs the command that the command line says.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -136,7 +91,7 @@ pub fn main() -> ExitCode {
         Command::Detach(args) => linux::detach(&args),
         Command::Status(args) => linux::status(&args),
         Command::Doctor(args) => doctor::run(&args),
-        Command::Schema => schema(),
+        Command::Schema => output::print(&schema()),
     };
     let (code, message) = match result {
         Ok(()) => return ExitCode::SUCCESS,
@@ -150,13 +105,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-fn schema() -> Result<(), Failure> {
-    print_json(&schemars::schema_for!(tresse_experiment::keys::Experiment))
-}
-
-/// One JSON object on stdout.
-fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value).expect("results are plain data");
-    writeln!(io::stdout(), "{text}")?;
-    Ok(())
+/// The JSON Schema of an experiment file, as `tresse schema` prints it.
+pub fn schema() -> String {
+    output::pretty(&schemars::schema_for!(tresse_experiment::keys::Experiment))
 }

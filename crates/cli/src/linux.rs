@@ -6,8 +6,9 @@ use tresse_controllers::ConfiguredController;
 use tresse_linux::attach::{Changed, Default};
 
 use crate::controller::{controller, declared_in, settings};
+use crate::failure::Failure;
+use crate::output::print_json;
 use crate::table::Table;
-use crate::{Failure, print_json};
 
 /// Load a controller into the kernel, as a TCP congestion control
 ///

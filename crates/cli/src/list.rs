@@ -10,8 +10,9 @@ use tresse_units::Parameter;
 
 use crate::catalogue::experiments::{self, PaperEntry};
 use crate::catalogue::{self, Kind, declared, distributions, load_balancers, path_managers};
+use crate::failure::Failure;
+use crate::output::print_json;
 use crate::table::Table;
-use crate::{Failure, print_json};
 
 /// List the parts that an experiment can use
 #[derive(Debug, clap::Args)]

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use tresse_linux::mark::{self, Class, ClassStatus, Length, Marker, Match, Settings};
 use tresse_units::{Queue, Rate};
 
+use crate::failure::Failure;
+use crate::output::print_json;
 use crate::table::Table;
-use crate::{Failure, print_json};
 
 /// Set ECN marks where no queue does: a virtual queue at the way out of a device
 ///

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use tresse_lab::{OptimumCase, OptimumReport};
 
 use crate::chosen::Chosen;
+use crate::failure::Failure;
+use crate::output::print_json;
 use crate::table::Table;
-use crate::{Failure, print_json};
 
 /// Compute the optimum of an experiment's flows, without a simulation
 ///

@@ -16,9 +16,10 @@ use tresse_reproduction::paper::{self, Paper};
 
 use crate::chosen::ProfileArg;
 use crate::compare::published;
+use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::output::print_json;
 use crate::progress::{self, Mode};
-use crate::{Failure, print_json};
 pub use folder::{MARKER, folder};
 
 /// Run all experiments of a paper and tell which published numbers and claims hold

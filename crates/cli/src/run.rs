@@ -10,10 +10,12 @@ use tresse_experiment::keys::stopping_rule::Asked;
 use tresse_lab::{CaseResult, Options, Report, Status, Watch};
 
 use crate::chosen::Chosen;
+use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::output::print_json;
 use crate::progress::{self, Mode};
 use crate::table::Table;
-use crate::{Failure, claims, columns, parts, print_json};
+use crate::{claims, columns, parts};
 
 /// Run every case of an experiment and show its table
 ///

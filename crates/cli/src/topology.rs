@@ -8,8 +8,9 @@ use tresse_lab::{PathsEntry, TopologyReport, topology};
 use tresse_units::{Duration, Rate};
 
 use crate::chosen::Experiment;
+use crate::failure::Failure;
+use crate::output::print_json;
 use crate::table::Table;
-use crate::{Failure, print_json};
 
 /// Look at the network of an experiment
 #[derive(Debug, clap::Subcommand)]

@@ -14,7 +14,8 @@ use tresse_units::{BitsPerSecond, Time};
 
 use crate::loss::{Loss, Probability};
 use crate::network::Network;
-use crate::port::{NonEct, PortConfig, Threshold};
+use crate::port::{NonEct, PortConfig};
+use crate::threshold::Threshold;
 use crate::topology::Topology;
 
 /// What the paths of one connection must not share (catalogue 0.4).

@@ -9,8 +9,6 @@ use std::collections::VecDeque;
 
 use tresse_units::Time;
 
-use crate::port::{Port, Threshold};
-
 /// When ports are congested, and what nodes tell each other of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlagConfig {
@@ -69,21 +67,4 @@ impl Flag {
     pub fn matters(&self, time: Time) -> bool {
         self.spans.back().is_some_and(|s| s.1.saturating_add(self.memory) > time)
     }
-}
-
-impl Threshold {
-    /// `parts` of 1000 of a limit, rounded up, at least 1; without a limit unlimited.
-    pub(crate) fn fraction(self, parts: u32) -> Self {
-        if self == Self::UNLIMITED {
-            return self;
-        }
-        let value = (self.value() * u64::from(parts)).div_ceil(1000).max(1);
-        if self.is_bytes() { Self::bytes(value) } else { Self::packets(value) }
-    }
-}
-
-/// Whether a port is, or was, congested at `time`.
-#[inline]
-pub(crate) fn is_congested(ports: &[Port], number: u32, time: Time) -> bool {
-    ports[number as usize].flag().is_some_and(|flag| flag.at(time))
 }

@@ -10,7 +10,8 @@ use tresse_units::{BitsPerSecond, Time};
 use crate::entity::ARRIVALS;
 use crate::loss::{Loss, Probability};
 use crate::network::Network;
-use crate::port::{NonEct, PortConfig, Threshold};
+use crate::port::{NonEct, PortConfig};
+use crate::threshold::Threshold;
 use crate::topology::Topology;
 
 /// What a leaf-spine is made of. Layers are `rack` (between hosts and leaves) and `spine` (between leaves and

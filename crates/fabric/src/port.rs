@@ -8,7 +8,7 @@
 
 mod config;
 
-pub use config::{NonEct, PortConfig, PortCounters, Threshold};
+pub use config::{NonEct, PortConfig, PortCounters};
 
 use tresse_units::{NEVER, Time};
 
@@ -18,6 +18,7 @@ use crate::pace::Pace;
 use crate::packet::Ecn;
 use crate::prefetch::prefetch;
 use crate::red::Red;
+use crate::threshold::Threshold;
 
 /// An output port. What every hop touches comes first and fills one cache line.
 ///
@@ -347,4 +348,10 @@ impl Port {
         self.departures = ring;
         self.tail = size;
     }
+}
+
+/// Whether a port is, or was, congested at `time`.
+#[inline]
+pub(crate) fn is_congested(ports: &[Port], number: u32, time: Time) -> bool {
+    ports[number as usize].flag().is_some_and(|flag| flag.at(time))
 }

@@ -14,7 +14,8 @@ use tresse_units::{BitsPerSecond, NEVER, SECOND, Time};
 
 use crate::pace::Pace;
 use crate::packet::Header;
-use crate::port::{PortConfig, Threshold};
+use crate::port::PortConfig;
+use crate::threshold::Threshold;
 
 /// A shared buffer.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 
 use tresse_units::{SplitMix, Time};
 
-use crate::port::Threshold;
+use crate::threshold::Threshold;
 
 /// RED's parameters. `min` and `max` are in the same unit, packets or bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

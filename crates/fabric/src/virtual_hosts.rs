@@ -19,7 +19,8 @@ use tresse_units::{BitsPerSecond, Time, mix};
 use crate::entity::ARRIVALS;
 use crate::loss::{Loss, Probability};
 use crate::network::Network;
-use crate::port::{NonEct, PortConfig, Threshold};
+use crate::port::{NonEct, PortConfig};
+use crate::threshold::Threshold;
 use crate::topology::Topology;
 
 /// Which physical NIC of its host a virtual NIC is mapped to.

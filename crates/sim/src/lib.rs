@@ -11,6 +11,7 @@ mod lifecycle;
 mod path_management;
 mod sending;
 mod spec;
+mod view;
 mod world;
 
 pub use spec::{FlowRecord, FlowSpec, Manager, Paths};

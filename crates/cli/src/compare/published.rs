@@ -9,8 +9,9 @@ use tresse_lab::Status;
 use tresse_reproduction::metric_display;
 use tresse_reproduction::pages::{Reproduced, Reproduction, section};
 
+use crate::claims;
+use crate::failure::Failure;
 use crate::table::Table;
-use crate::{Failure, claims};
 
 /// An experiment's results as text.
 pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) -> io::Result<()> {

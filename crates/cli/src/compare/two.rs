@@ -9,7 +9,7 @@ use tresse_experiment::keys::claims::Verdict;
 use tresse_lab::{CaseResult, Finished, Metrics, Status};
 use tresse_reproduction::metric_display;
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::table::Table;
 
 /// What `tresse compare RUN RUN --json` prints.

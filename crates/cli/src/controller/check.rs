@@ -6,8 +6,9 @@ use tresse_controllers::check::{Breach, Invariant, SCRIPTS, Statistics, check_ap
 use tresse_controllers::{ConfiguredController, Controller};
 use tresse_linux::Program;
 
+use crate::failure::Failure;
+use crate::output::print_json;
 use crate::table::Table;
-use crate::{Failure, print_json};
 
 /// Check a controller: compile it for both hosts, hold it to its contract, and put its eBPF build
 /// before the kernel's verifier

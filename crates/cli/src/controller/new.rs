@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use tresse_controllers as controllers;
 
-use crate::{Failure, print_json};
+use crate::failure::Failure;
+use crate::output::print_json;
 
 /// A controller that works, with a comment at each place that its author will change.
 const TEMPLATE: &str = include_str!("template.c");

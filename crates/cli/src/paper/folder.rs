@@ -9,7 +9,7 @@ use tresse_lab::Status;
 use tresse_reproduction::Tally;
 use tresse_reproduction::pages::runs_alike;
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// The file by which such a folder is known.
 pub const MARKER: &str = "paper.json";

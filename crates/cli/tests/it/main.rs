@@ -13,6 +13,7 @@ mod linux;
 mod mark;
 mod new;
 mod optimum;
+mod output;
 mod paper;
 mod run;
 mod topology;

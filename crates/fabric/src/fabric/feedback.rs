@@ -3,8 +3,9 @@
 use tresse_units::Time;
 
 use super::{FORWARD, Fabric, LAST_PORT, RouteId};
-use crate::flag::{Feedback, FlagConfig, is_congested};
+use crate::flag::{Feedback, FlagConfig};
 use crate::port::Port;
+use crate::port::is_congested;
 
 /// What a host knows of the congestion on the path of one of its flows (THESIS Table 2.1, HOLNET-UTA).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,9 +6,10 @@ use tresse_units::Time;
 
 use super::Forwarding;
 use crate::fabric::Heard;
-use crate::flag::{Feedback, is_congested};
+use crate::flag::Feedback;
 use crate::holnet::Congested;
 use crate::port::Port;
+use crate::port::is_congested;
 
 /// Where the path leads of whose congestion a node speaks.
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,8 @@ use tresse_units::{BitsPerSecond, Time};
 
 use super::{Graph, GraphPort, Node, NodeKind};
 use crate::loss::{Loss, Probability};
-use crate::port::{NonEct, PortConfig, Threshold};
+use crate::port::{NonEct, PortConfig};
+use crate::threshold::Threshold;
 
 /// What the links of a layer are made of, both directions alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use tresse_units::Time;
 
-use crate::port::{PortConfig, Threshold};
+use crate::port::PortConfig;
+use crate::threshold::Threshold;
 
 /// Classes of a port at most.
 pub const MAX_CLASSES: usize = 8;

@@ -10,7 +10,7 @@ use tresse_optimum::problem::Problem;
 use tresse_optimum::solve::solve;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/optimum.md");
-const BEGIN: &str = "<!-- Generated from here on; crates/lab/tests/optimum.rs says how. -->\n";
+const BEGIN: &str = "<!-- Generated from here on; crates/lab/tests/it/optimum.rs says how. -->\n";
 
 /// Writes the tables instead of comparing them.
 const UPDATE: &str = "TRESSE_UPDATE_DOCS";
@@ -277,7 +277,7 @@ fn the_tables_of_the_page_are_up_to_date() {
         std::fs::write(PAGE, format!("{prose}{BEGIN}{new}")).expect("the page can be written");
         return;
     }
-    let hint = format!("hint: {UPDATE}=1 cargo test -p tresse-lab --test optimum writes docs/optimum.md");
+    let hint = format!("hint: {UPDATE}=1 cargo test -p tresse-lab --test it optimum writes docs/optimum.md");
     for (old, new) in old.lines().zip(new.lines()) {
         assert_eq!(old, new, "{hint}");
     }

@@ -1,5 +1,8 @@
 //! `docs/reproduction.md`: what was written by hand of the papers, and the results that are kept of their experiments.
 
+use std::fs;
+use std::path::Path;
+
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::read::{self, Loaded, Profile};
@@ -22,6 +25,28 @@ pub struct Stored {
 }
 
 impl Stored {
+    /// The results that `folder` has, in the order of the papers.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or is no results.
+    pub fn all(folder: &Path) -> Result<Vec<Self>, Diagnostic> {
+        let mut all = Vec::new();
+        for &paper in paper::ALL {
+            for profile in [Profile::Quick, Profile::Full] {
+                let path = folder.join(Self::file(paper, profile));
+                if !path.exists() {
+                    continue;
+                }
+                let text =
+                    fs::read_to_string(&path).map_err(|e| Diagnostic::io("cannot be read", &path, e))?;
+                let results = serde_json::from_str(&text)
+                    .map_err(|e| Diagnostic::input(format!("{}: {e}", path.display())))?;
+                all.push(Self { paper, profile, results });
+            }
+        }
+        Ok(all)
+    }
+
     /// The file's name without its folder.
     pub fn file(paper: Paper, profile: Profile) -> String {
         format!("{}-{}.json", paper.name, profile.name())

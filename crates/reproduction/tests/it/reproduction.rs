@@ -1,62 +1,21 @@
-//! `docs/reproduction.md` is as the experiments' files and the results in `papers/results/` say.
+//! What `docs/reproduction.md` is made of: the experiments' files, and the results in `papers/results/`.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::LazyLock;
 
-use tresse_experiment::Profile;
 use tresse_experiment::read::built_in;
-use tresse_reproduction::pages::{Reproduction, Stored, page, times};
+use tresse_reproduction::pages::{Stored, page};
 use tresse_reproduction::paper;
 
-/// Writes the page instead of comparing it.
-const UPDATE: &str = "TRESSE_UPDATE_DOCS";
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// The results that are kept, in the order of the papers.
+/// The results that are kept.
 fn stored() -> Vec<Stored> {
-    let mut stored = Vec::new();
-    for &paper in paper::ALL {
-        for profile in [Profile::Quick, Profile::Full] {
-            let path = root().join("papers/results").join(Stored::file(paper, profile));
-            if let Ok(text) = fs::read_to_string(&path) {
-                let results: Reproduction =
-                    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-                stored.push(Stored { paper, profile, results });
-            }
-        }
-    }
-    stored
+    Stored::all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers/results"))
+        .expect("they can be read")
 }
 
 /// The page as it should be.
 static PAGE: LazyLock<String> =
     LazyLock::new(|| page(&stored()).expect("the built-in experiments are valid"));
-
-/// Compares the file with `text`, or writes it.
-#[expect(clippy::disallowed_methods, reason = "how a developer asks for the page")]
-fn holds(file: &str, text: &str) {
-    let path = root().join(file);
-    if std::env::var(UPDATE).is_ok() {
-        fs::write(path, text).expect("it can be written");
-        return;
-    }
-    let old = fs::read_to_string(path).expect("it is there");
-    let hint = format!("hint: {UPDATE}=1 cargo test -p tresse-lab --test reproduction writes {file}");
-    for (old, new) in old.lines().zip(text.lines()) {
-        assert_eq!(old, new, "{hint}");
-    }
-    assert!(old == text, "{file} has more lines, or fewer\n{hint}");
-}
-
-#[test]
-fn the_page_is_as_files_and_results_say() {
-    holds("docs/reproduction.md", &PAGE);
-    holds("papers/results/times.toml", &times(&stored()));
-}
 
 /// Results are of the experiments as they are now: every number and every claim was judged, with the verdict that the
 /// file expects.

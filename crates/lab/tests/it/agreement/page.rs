@@ -22,7 +22,8 @@ pub fn section(name: &str, table: &str) {
         std::fs::write(PAGE, format!("{before}{begin}{table}{end}{after}")).expect("the page can be written");
         return;
     }
-    let hint = format!("hint: {UPDATE}=1 cargo test -p tresse-lab --test agreement writes docs/optimum.md");
+    let hint =
+        format!("hint: {UPDATE}=1 cargo test -p tresse-lab --test it agreement writes docs/optimum.md");
     for (old, new) in old.lines().zip(table.lines()) {
         assert_eq!(old, new, "{hint}");
     }

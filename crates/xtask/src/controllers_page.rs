@@ -1,0 +1,55 @@
+//! The page of the controllers: what their files declare and say, and nothing else.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use tresse::catalogue::controllers;
+use tresse_controllers::Controller;
+
+/// `docs/reference/controllers.md`.
+pub fn page(controllers: &[Controller]) -> String {
+    let mut page = "# The controllers\n\n\
+        <!-- `cargo xtask generate` writes this page from controllers/*.c. -->\n\n\
+        What each file of [controllers/](../../controllers) declares, and the comment at its head: the \
+        source,\nthe equations, what the paper leaves open, every deviation. `tresse explain NAME` shows the \
+        same.\n[controllers.md](../controllers.md) says how to write one; \
+        [catalogue.md](../catalogue.md) has the sources that are\ncited by a key (XMP, KH, THESIS, VMCC), \
+        and the rows that a header calls \"catalogue S10\".\n\n\
+        | controller | what it is | coupled | signals | in Linux |\n|---|---|---|---|---|\n"
+        .to_owned();
+    for c in controllers {
+        let (coupled, linux) = (yes(c.coupled()), yes(c.attachable()));
+        let signals = controllers::strongest_signals(c);
+        let (name, title) = (c.name(), c.title().replace('|', "\\|"));
+        writeln!(page, "| [{name}](#{name}) | {title} | {coupled} | {signals} | {linux} |")
+            .expect("a string");
+    }
+    let files = files(controllers);
+    for c in controllers {
+        write!(page, "\n## {}\n\n{}\n", c.name(), controllers::facts(c)).expect("a string");
+        let (_, declared) = files.iter().find(|(file, _)| *file == c.source_file()).expect("it has a file");
+        // One comment heads a file of several, and of several names.
+        let first = declared.iter().find(|c| c.alias_of().is_none()).expect("not all are second names");
+        match first.name() {
+            first if first == c.name() => page += &controllers::header(c),
+            first => writeln!(page, "Its file's header stands at [{first}](#{first}).").expect("a string"),
+        }
+    }
+    page
+}
+
+fn yes(is: bool) -> &'static str {
+    if is { "yes" } else { "no" }
+}
+
+/// The files, each with its controllers, in the order of their names.
+fn files(controllers: &[Controller]) -> Vec<(&'static Path, Vec<Controller>)> {
+    let mut files: Vec<(&Path, Vec<Controller>)> = Vec::new();
+    for &c in controllers {
+        match files.iter_mut().find(|(file, _)| *file == c.source_file()) {
+            Some((_, declared)) => declared.push(c),
+            None => files.push((c.source_file(), vec![c])),
+        }
+    }
+    files
+}

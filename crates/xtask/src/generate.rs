@@ -1,0 +1,103 @@
+//! The files that are generated. A new one is one more line in [`files`].
+
+use std::fs;
+use std::path::Path;
+
+use tresse_experiment::read::built_in;
+use tresse_reproduction::pages::{Stored, page, times};
+
+use crate::controllers_page;
+
+/// The first line of an experiment's file in `papers/PAPER/`: editors find the schema by it.
+const SCHEMA_LINE: &str = "#:schema ../../docs/reference/experiment.schema.json\n";
+
+/// A file as it should be.
+struct File {
+    /// Its path from the root of the repository.
+    path: String,
+    text: String,
+}
+
+impl File {
+    fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { path: path.into(), text: text.into() }
+    }
+}
+
+/// Writes the files that are not up to date.
+pub fn write(root: &Path) -> Result<(), String> {
+    for file in stale(files(root)?, root) {
+        fs::write(root.join(&file.path), &file.text)
+            .map_err(|e| format!("{} cannot be written: {e}", file.path))?;
+        println!("{}", file.path);
+    }
+    Ok(())
+}
+
+/// Names the files that are not up to date.
+pub fn check(root: &Path) -> Result<(), String> {
+    let stale = stale(files(root)?, root);
+    if stale.is_empty() {
+        return Ok(());
+    }
+    let names: String = stale.iter().map(|file| format!("  {}\n", file.path)).collect();
+    Err(format!("not up to date:\n{names}\nhint: `cargo xtask generate` writes them"))
+}
+
+/// Those of `files` that are not there, or not as they should be.
+fn stale(files: Vec<File>, root: &Path) -> Vec<File> {
+    let is_up_to_date =
+        |file: &File| fs::read_to_string(root.join(&file.path)).is_ok_and(|text| text == file.text);
+    files.into_iter().filter(|file| !is_up_to_date(file)).collect()
+}
+
+fn files(root: &Path) -> Result<Vec<File>, String> {
+    let stored = Stored::all(&root.join("papers/results")).map_err(|e| e.to_string())?;
+    let mut files = vec![
+        File::new("docs/reference/controllers.md", controllers_page::page(&tresse_controllers::built_in())),
+        File::new("docs/reference/experiment.schema.json", tresse::schema() + "\n"),
+        File::new("docs/reproduction.md", page(&stored).map_err(|e| e.to_string())?),
+        File::new("papers/results/times.toml", times(&stored)),
+    ];
+    for name in built_in::names() {
+        files.push(experiment(root, name)?);
+    }
+    Ok(files)
+}
+
+/// The file of a built-in experiment, with its first line.
+fn experiment(root: &Path, name: &str) -> Result<File, String> {
+    let path = format!("papers/{name}.toml");
+    let text = fs::read_to_string(root.join(&path)).map_err(|e| format!("{path} cannot be read: {e}"))?;
+    Ok(match text.starts_with(SCHEMA_LINE) {
+        true => File::new(path, text),
+        false => File::new(path, format!("{SCHEMA_LINE}{text}")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_missing_or_old_is_stale() {
+        let dir = tempfile::TempDir::new().expect("a temporary folder");
+        for (name, text) in [("old", "1"), ("new", "2")] {
+            fs::write(dir.path().join(name), text).expect("it can be written");
+        }
+        let files = ["old", "new", "missing"].map(|name| File::new(name, "2")).into();
+        let stale = stale(files, dir.path());
+        assert_eq!(stale.iter().map(|file| &*file.path).collect::<Vec<_>>(), ["old", "missing"]);
+    }
+
+    #[test]
+    fn an_experiment_begins_with_its_schema() {
+        let dir = tempfile::TempDir::new().expect("a temporary folder");
+        fs::create_dir_all(dir.path().join("papers/xmp")).expect("it can be made");
+        for text in ["title = 1\n".to_owned(), format!("{SCHEMA_LINE}title = 1\n")] {
+            fs::write(dir.path().join("papers/xmp/a.toml"), text).expect("it can be written");
+            let file = experiment(dir.path(), "xmp/a").expect("it is there");
+            assert_eq!(file.text, format!("{SCHEMA_LINE}title = 1\n"));
+        }
+    }
+}

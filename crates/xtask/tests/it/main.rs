@@ -1,0 +1,4 @@
+//! What holds for the repository as a whole.
+
+mod generated;
+mod structure;

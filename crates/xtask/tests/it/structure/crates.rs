@@ -1,0 +1,65 @@
+//! Crates depend on each other one way.
+
+use std::fs;
+
+use super::crates;
+
+/// What each crate may depend on: everything above it in the drawing of `docs/architecture.md` that is listed here.
+const MAY: &[(&str, &[&str])] = &[
+    ("units", &[]),
+    ("controllers", &["units"]),
+    ("fabric", &["units"]),
+    ("path-manager", &["units"]),
+    ("workload", &["units"]),
+    ("transport", &["units", "controllers"]),
+    ("optimum", &["units", "controllers"]),
+    ("linux", &["units", "controllers", "path-manager"]),
+    ("sim", &["units", "controllers", "fabric", "path-manager", "transport", "workload"]),
+    ("experiment", &["units", "controllers", "fabric", "optimum", "path-manager", "transport", "workload"]),
+    (
+        "lab",
+        &[
+            "units",
+            "controllers",
+            "experiment",
+            "fabric",
+            "optimum",
+            "path-manager",
+            "sim",
+            "transport",
+            "workload",
+        ],
+    ),
+    ("reproduction", &["units", "experiment", "lab"]),
+    ("exchange", &["units", "experiment", "fabric", "lab", "workload"]),
+];
+
+/// These stand on all.
+const TOP: &[&str] = &["cli", "xtask"];
+
+#[test]
+fn crates_depend_one_way() {
+    let mut wrong = String::new();
+    for path in crates() {
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        if TOP.contains(&name.as_str()) {
+            continue;
+        }
+        let Some((_, may)) = MAY.iter().find(|(own, _)| *own == name) else {
+            wrong += &format!("crates/{name}: say in this test what it may depend on\n");
+            continue;
+        };
+        let manifest = fs::read_to_string(path.join("Cargo.toml")).expect("it can be read");
+        let section = manifest.split("\n[").find_map(|section| section.strip_prefix("dependencies]"));
+        for line in section.unwrap_or_default().lines() {
+            let Some(other) = line.strip_prefix("tresse-").and_then(|rest| rest.split(['.', ' ']).next())
+            else {
+                continue;
+            };
+            if !may.contains(&other) {
+                wrong += &format!("crates/{name} depends on {other}\n");
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
