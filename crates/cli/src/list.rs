@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use clap::ValueEnum;
 use tresse_controllers as controllers;
-use tresse_fabric::balancers;
 use tresse_path_manager as path_manager;
 use tresse_units::Parameter;
 

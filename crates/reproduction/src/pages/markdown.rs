@@ -210,6 +210,7 @@ fn cell(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
     use serde_json::json;
 
     use super::*;
