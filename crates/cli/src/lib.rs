@@ -107,5 +107,5 @@ pub fn main() -> ExitCode {
 
 /// The JSON Schema of an experiment file, as `tresse schema` prints it.
 pub fn schema() -> String {
-    output::pretty(&schemars::schema_for!(tresse_experiment::keys::Experiment))
+    output::pretty(&tresse_experiment::schema())
 }

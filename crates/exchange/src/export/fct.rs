@@ -9,7 +9,7 @@ use serde::Deserialize;
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::wanted::Wanted;
 use tresse_experiment::plan::{Plan, resolve};
-use tresse_experiment::read::{Profile, Source, load};
+use tresse_experiment::{Profile, Source, load};
 use tresse_fabric::Topology;
 
 use super::standalone::{incoming, ways};

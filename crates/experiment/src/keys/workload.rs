@@ -1,27 +1,29 @@
-//! `[workloads.NAME]`: who sends how much to whom, when.
+//! `[workloads.NAME]`: who sends how much to whom, when. These are the keys that every pattern has, and the types that
+//! several patterns use; a pattern's own keys are in its file, `plan/patterns/NAME.rs`.
+
+use std::fmt;
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
 use tresse_units::{Bytes, Duration, Rate};
 
-use crate::keys::host_names::Host;
-
-/// Who sends how much to whom, when (`tresse list workloads`). It is one pattern with keys of its own, or has
-/// several `parts` at the same time.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// Who sends how much to whom, when (`tresse list workloads`): one pattern with keys of its own, or several `parts` at
+/// the same time.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Workload {
     /// The pattern.
-    pub pattern: Option<Pattern>,
-    /// Instead of a pattern: what runs at the same time, by name. Each is a workload of its own, and a group of
+    pub pattern: Option<String>,
+    /// Instead of a pattern: what runs at the same time, by name. Each part is a workload of its own, and a group of
     /// the results.
     #[serde(default)]
     pub parts: IndexMap<String, Workload>,
-    /// The case ends then, and what has not finished is stopped. Without it, it ends when all is over that ends
-    /// by itself.
+    /// When the case ends; flows that have not finished are stopped. Default: when everything is over that ends by
+    /// itself.
     pub duration: Option<Duration>,
-    /// The scheme of its flows; that of the case if it is not said.
+    /// The scheme of its flows. Default: that of the case.
     pub scheme: Option<String>,
     /// Schemes that run beside the case's own: the sending hosts are divided at random into as many equal parts.
     /// Each scheme is a group of the results.
@@ -30,127 +32,44 @@ pub struct Workload {
     /// Which of `fabric.classes` its packets are in, from 0.
     #[serde(default)]
     pub class: u8,
-    /// The size of a flow; without it flows send until the case ends.
-    pub size: Option<FlowSize>,
-    /// How many flows there are in all.
-    pub flows: Option<u64>,
-    /// Who may send to whom; `any` if it is not said.
-    pub pairs: Option<Pairs>,
-    /// The hosts that send; all if it is not said.
-    pub senders: Option<HostSet>,
-    /// The hosts that receive; all if it is not said.
-    pub receivers: Option<HostSet>,
-    /// When a flow, or a job, is to have finished, from its start.
-    pub deadline: Option<Draw>,
-    /// What the application gives the connections to send; all of the message at once if it is not said.
+    /// What the application gives the connections to send. Default: all of a message at once.
     pub application: Option<Application>,
-    /// Instead of connections: datagrams at this rate (payload), that know no congestion. For flows without a
-    /// size.
-    pub datagrams: Option<Rate>,
-    /// Of `permutation`, `rack-to-rack` and `incast`: how many connections carry each transfer at the same time,
-    /// each of them a message of its own `size`.
-    pub connections: Option<u32>,
-    /// Of `permutation`, `rack-to-rack` and `incast`: how many times the pattern is drawn; the next begins when
-    /// every flow of the last has finished.
-    pub rounds: Option<u32>,
-    /// Of `random`: how many flows a host receives at most; 4 if it is not said.
-    pub at_most: Option<u32>,
-    /// Of `random`: how many flows a host sends at a time; 1 if it is not said.
-    pub per_host: Option<u32>,
-    /// Of `jobs`: how many run side by side.
-    pub jobs: Option<u32>,
-    /// Of `jobs`: how many there are in all; without it they go on as long as the other parts.
-    pub total: Option<u64>,
-    /// Of `jobs`: the servers that a client asks; of `incast`: the senders.
-    pub servers: Option<u32>,
-    /// Of `jobs`: the size of a request.
-    pub request: Option<Bytes>,
-    /// Of `jobs`: the size of a response.
-    pub response: Option<Bytes>,
-    /// Of `jobs`: from the end of one to the start of the next; nothing if it is not said.
-    pub gap: Option<Draw>,
-    /// Of `poisson`: the offered load, as a share of what `load_on` says; above 0, at most 1.
-    pub load: Option<f64>,
-    /// Of `poisson`: what `load` is a share of; `bisection` if it is not said.
-    pub load_on: Option<LoadOn>,
-    /// Of `spread`: the flows start at random times in it; all at once if it is not said.
-    pub window: Option<Duration>,
-    /// Of `on-off`: how long a flow sends.
-    pub on: Option<Draw>,
-    /// Of `on-off`: how long it pauses.
-    pub off: Option<Draw>,
-    /// Of `on-off`: when the first flow begins.
-    pub start: Option<Duration>,
-    /// Of `on-off`: when all end.
-    pub stop: Option<Duration>,
-    /// Of `flows`: the flows, one by one.
-    #[serde(default)]
-    pub flow: Vec<FlowKey>,
-    /// Of `flows` and `goal`: the file, seen from the experiment's.
-    pub file: Option<String>,
-    /// Of `collective`: which one.
-    pub collective: Option<Collective>,
-    /// Of `collective`: the hosts that are the ranks, in this order; all if it is not said.
-    pub ranks: Option<HostSet>,
-    /// Of `collective`: ranks in steps of so many hosts, such as 0, 4, 8, … then 1, 5, …
-    pub stride: Option<u32>,
-    /// Of `collective`: ranks in a random order, by the seed.
-    pub shuffle: Option<bool>,
-    /// Of `collective`: in how many chunks the data is pipelined; 1 if it is not said.
-    pub chunks: Option<u32>,
-    /// Of `collective`: how many times; 1 if it is not said.
-    pub iterations: Option<u32>,
-    /// Of `collective`: what passes between two iterations.
-    pub compute: Option<Duration>,
-    /// Of `all-to-all`: how many messages a rank sends at a time; all at once if it is not said.
-    pub parallel: Option<u32>,
+    /// The keys of its pattern, which whoever knows the pattern reads.
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub own: Table,
 }
 
-/// A traffic pattern.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pattern {
-    /// Every host sends to one other host, each receives one flow (XMP §5.2.1).
-    Permutation,
-    /// Every host of the first rack sends to one host of the second, each receives one flow (OPN §Design
-    /// motivation).
-    RackToRack,
-    /// Every host sends one flow after another, to hosts that few others send to (XMP §5.2.1).
-    Random,
-    /// Clients ask several servers at once, again and again (XMP §5.2.1).
-    Jobs,
-    /// Several hosts send to one at once.
-    Incast,
-    /// Flows arrive at random times, at a load.
-    Poisson,
-    /// A number of flows that start at random times in a window.
-    Spread,
-    /// Flows that send and pause by turns.
-    OnOff,
-    /// Flows one by one, in the experiment or from a file.
-    Flows,
-    /// A collective operation of parallel programs.
-    Collective,
-    /// A trace of messages that wait for each other (GOAL).
-    Goal,
-}
-
-impl Pattern {
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Permutation => "permutation",
-            Self::RackToRack => "rack-to-rack",
-            Self::Random => "random",
-            Self::Jobs => "jobs",
-            Self::Incast => "incast",
-            Self::Poisson => "poisson",
-            Self::Spread => "spread",
-            Self::OnOff => "on-off",
-            Self::Flows => "flows",
-            Self::Collective => "collective",
-            Self::Goal => "goal",
+// By hand, because serde's `flatten` forgets where a value stands.
+impl<'de> Deserialize<'de> for Workload {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Keys;
+        impl<'de> Visitor<'de> for Keys {
+            type Value = Workload;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("struct Workload")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Workload, A::Error> {
+                let mut workload = Workload::default();
+                while let Some(key) = map.next_key::<String>()? {
+                    match &*key {
+                        "pattern" => workload.pattern = Some(map.next_value()?),
+                        "parts" => workload.parts = map.next_value()?,
+                        "duration" => workload.duration = Some(map.next_value()?),
+                        "scheme" => workload.scheme = Some(map.next_value()?),
+                        "mix" => workload.mix = map.next_value()?,
+                        "class" => workload.class = map.next_value()?,
+                        "application" => workload.application = Some(map.next_value()?),
+                        _ => {
+                            let value: Value = map.next_value()?;
+                            workload.own.insert(key, value);
+                        }
+                    }
+                }
+                Ok(workload)
+            }
         }
+        d.deserialize_map(Keys)
     }
 }
 
@@ -158,7 +77,7 @@ impl Pattern {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum FlowSize {
-    /// Always the same.
+    /// Every flow has this size.
     Fixed(Bytes),
     /// Uniform between the two.
     Uniform(Bytes, Bytes),
@@ -172,15 +91,15 @@ pub enum FlowSize {
 pub struct SizeTable {
     /// The shape of a Pareto distribution, above 1.
     pub pareto: Option<f64>,
-    /// Of a Pareto distribution without the bound: its mean.
+    /// The mean of a Pareto distribution, without the bound.
     pub mean: Option<Bytes>,
-    /// Of a Pareto distribution: no size is above it.
+    /// The largest size of a Pareto distribution.
     pub bound: Option<Bytes>,
-    /// Of a Pareto distribution: what becomes of a size above the bound.
+    /// What becomes of a size above the bound of a Pareto distribution. Default: `resample`.
     pub beyond: Option<Beyond>,
     /// One of `tresse list distributions`.
     pub distribution: Option<String>,
-    /// A file of lines `SIZE_IN_BYTES CUMULATIVE_PROBABILITY`, seen from the experiment's.
+    /// A file of lines `SIZE_IN_BYTES CUMULATIVE_PROBABILITY`; its path starts at the experiment's folder.
     pub file: Option<String>,
 }
 
@@ -236,17 +155,6 @@ pub enum DrawTable {
     Lognormal(Duration),
 }
 
-/// What the offered load is a share of.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum LoadOn {
-    /// What the narrowest tier of the network carries of these flows.
-    #[default]
-    Bisection,
-    /// What the links of the sending hosts carry.
-    Access,
-}
-
 /// What an application gives its connection to send (the classes of THESIS §2.1).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -257,68 +165,6 @@ pub struct Application {
     /// step up at a time while nothing waits (rate-adaptive, such as video).
     #[serde(default)]
     pub levels: Vec<Rate>,
-    /// How often a rate-adaptive application chooses; 1 s if it is not said.
+    /// How often a rate-adaptive application chooses. Default: 1s.
     pub period: Option<Duration>,
-}
-
-/// A flow.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct FlowKey {
-    /// What others call it in `after`.
-    pub id: Option<String>,
-    /// The sending host: its name, or its number.
-    pub from: Host,
-    /// The receiving host.
-    pub to: Host,
-    /// Its size; without it, it sends until it is stopped.
-    pub size: Option<Bytes>,
-    /// When it starts; at the beginning if it is not said. With `after`, from when those flows are done.
-    pub start: Option<Duration>,
-    /// The flows that it waits for: their ids with spaces between them, or "2 of a b c".
-    pub after: Option<String>,
-    /// When it is stopped, if it has not finished, counted as `start`; when the case ends if it is not said.
-    pub stop: Option<Duration>,
-    /// When it is to have finished, from its start.
-    pub deadline: Option<Duration>,
-    /// The number of the job that it belongs to, which ends when the last of its flows does.
-    pub job: Option<u32>,
-    /// The group of the results that it belongs to; that of its workload if it is not said.
-    pub name: Option<String>,
-    /// Its scheme; that of the workload, or of the case, if it is not said.
-    pub scheme: Option<String>,
-    /// How many subflows it has; as many as its scheme says if it is not said. Not for schemes whose path manager
-    /// decides.
-    pub subflows: Option<u32>,
-    /// By subflow: nodes that its path passes, in this order, such as `[["DN1 in"], ["DN2 in"]]`; any path if it is not
-    /// said. For fixed routes.
-    #[serde(default)]
-    pub via: Vec<Vec<String>>,
-    /// By subflow: when it is opened, from the start of the flow.
-    #[serde(default)]
-    pub subflow_starts: Vec<Duration>,
-    /// So many flows like this one; 1 if it is not said.
-    pub count: Option<u32>,
-    /// What its application gives it to send.
-    pub application: Option<Application>,
-    /// Instead of a connection: datagrams at this rate.
-    pub datagrams: Option<Rate>,
-}
-
-/// A collective operation of parallel programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Collective {
-    /// Reduce-scatter and all-gather around a ring.
-    RingAllReduce,
-    /// Up a binary tree and down again.
-    TreeAllReduce,
-    /// Around a ring, every rank's part to all.
-    AllGather,
-    /// Around a ring, the sum of every part to one rank.
-    ReduceScatter,
-    /// Every rank a part of its own to every other.
-    AllToAll,
-    /// One rank's data to all, down a binary tree.
-    Broadcast,
 }

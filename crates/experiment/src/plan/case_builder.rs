@@ -1,9 +1,10 @@
 //! From `[workloads.NAME]` to the parts of a case.
 
-use std::fmt;
 use std::sync::Arc;
+use std::{fmt, mem};
 
 use indexmap::IndexMap;
+use toml::Table;
 use tresse_fabric::Topology;
 use tresse_units::Time;
 
@@ -14,8 +15,9 @@ use crate::plan::applications::App;
 use crate::plan::bound_scheme::{self, BoundScheme, OnFabric};
 use crate::plan::network::Routing;
 use crate::plan::parts::{Member, Part, Who};
-use crate::plan::patterns::{Pattern, listed};
-use crate::plan::{Case, Setting, pattern_keys};
+use crate::plan::patterns::at::At;
+use crate::plan::patterns::kind;
+use crate::plan::{Case, Setting, flow_members};
 use crate::read::Loaded;
 
 /// Builds the cases of an experiment.
@@ -105,7 +107,8 @@ impl<'a> Builder<'a> {
         if workload.parts.is_empty() {
             return Ok(vec![self.part(path, "", workload, duration, building)?]);
         }
-        if let Some(key) = pattern_keys::keys(workload).find(|k| !["duration", "class"].contains(k)) {
+        let said = self.loaded.resolved["workloads"][path[1]].as_table().into_iter().flat_map(Table::keys);
+        if let Some(key) = said.map(String::as_str).find(|k| !["parts", "duration", "class"].contains(k)) {
             return Err(self.wrong(path, key, "it has `parts`: each of them has keys of its own"));
         }
         let mut parts = Vec::new();
@@ -134,7 +137,9 @@ impl<'a> Builder<'a> {
         duration: Option<Time>,
         building: &mut Building<'a>,
     ) -> Result<Part, Diagnostic> {
-        let pattern = Pattern::new(self, path, w, duration)?;
+        let mss = self.schemes.values().map(|s| s.transport.mss).min().unwrap_or(1460);
+        let (loaded, fabric) = (self.loaded, self.fabric());
+        let mut pattern = kind::build(&At { loaded, fabric, mss, path, workload: w, duration })?;
         let application = match &w.application {
             Some(application) => Some(
                 App::new(application)
@@ -142,14 +147,9 @@ impl<'a> Builder<'a> {
             ),
             None => None,
         };
-        if let Some(rate) = w.datagrams
-            && (w.size.is_some() || w.application.is_some() || rate.0 == 0)
-        {
-            let message = "datagrams have a rate above 0, and neither a `size` nor an `application`";
-            return Err(self.wrong(path, "datagrams", message));
-        }
-        let who = if !w.flow.is_empty() {
-            Who::Each(listed::own(self, path, name, w, building)?)
+        let flows = mem::take(&mut pattern.flows);
+        let who = if !flows.is_empty() {
+            Who::Each(flow_members::own(self, (path, name), w, &flows, building)?)
         } else if w.mix.is_empty() {
             let carrier = self.named(path, "scheme", w.scheme.as_deref(), w, building)?;
             let group = building.group(name);
@@ -157,9 +157,8 @@ impl<'a> Builder<'a> {
         } else {
             Who::Mix(self.mix(path, name, w, building)?)
         };
-        let datagrams = w.datagrams.map(|r| r.0);
-        let connections = w.connections.unwrap_or(1);
-        Ok(Part { name: name.to_owned(), pattern, who, application, datagrams, connections })
+        let datagrams = pattern.datagrams;
+        Ok(Part { name: name.to_owned(), pattern, who, application, datagrams })
     }
 
     fn mix(

@@ -4,17 +4,18 @@ pub mod applications;
 pub mod bound_scheme;
 pub mod case_builder;
 pub mod compatibility;
+pub mod flow_members;
 pub mod flow_sizes;
 pub mod host_sets;
 pub mod link_events;
 pub mod network;
 pub mod offered;
 pub mod parts;
-pub mod pattern_keys;
 pub mod patterns;
 pub mod port_options;
 pub mod presets;
 pub mod references;
+pub mod schema;
 pub mod single_links;
 pub mod topologies;
 pub mod topology_keys;
@@ -37,9 +38,10 @@ use crate::plan::bound_scheme::{BoundScheme, OnFabric};
 use crate::plan::link_events::Change;
 use crate::plan::network::Routing;
 use crate::plan::parts::Part;
+use crate::plan::patterns::kind;
 use crate::plan::port_options::PortOptions;
 use crate::plan::windows::Window;
-use crate::read::Loaded;
+use crate::read::{self, Loaded, Profile, Source};
 
 /// One point of the axes.
 #[derive(Debug, Clone)]
@@ -145,6 +147,14 @@ impl Plan {
     pub fn fabric(&self) -> &Topology {
         &self.cases[0].setting.fabric
     }
+}
+
+/// Reads `source`, applies the profile, the variants if there are any, and then the settings `PATH=VALUE`.
+///
+/// # Errors
+/// The first thing that is wrong, with its place in the file, or the setting that made it wrong.
+pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loaded, Diagnostic> {
+    read::load(source, profile, settings, kind::check)
 }
 
 /// Checks what a type cannot, and builds the cases that `only` (`KEY=VALUE[,VALUE]…`) keeps.

@@ -1,7 +1,5 @@
 //! The parts of a case: what starts their flows, who carries them, in which group of the results.
 
-use std::sync::Arc;
-
 use tresse_fabric::Path;
 use tresse_units::{Stream, Time};
 use tresse_workload::{Source, Start, host_split};
@@ -22,8 +20,6 @@ pub struct Part {
     pub application: Option<App>,
     /// Instead of connections: the payload of datagrams, bit/s.
     pub datagrams: Option<u64>,
-    /// How many connections carry each of its transfers.
-    pub(crate) connections: u32,
 }
 
 /// Who carries the flows of a part.
@@ -37,22 +33,27 @@ pub(crate) enum Who {
     Each(Vec<Own>),
 }
 
-/// A carrier of a case, and a group of its results, by their places there.
+/// A carrier of a case, and a group of its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Member {
+    /// The carrier's place in the case.
     pub carrier: usize,
+    /// The group's.
     pub group: usize,
 }
 
 /// What a flow has of its own.
 #[derive(Debug, Clone)]
 pub struct Own {
+    /// Who carries it.
     pub member: Member,
     /// Its paths, if they are not drawn.
     pub paths: Option<Vec<Path>>,
     /// When its subflows are opened, from its start.
     pub subflow_starts: Vec<Time>,
+    /// How its application writes; all at once without one.
     pub application: Option<App>,
+    /// Instead of a connection: the payload of datagrams, bit/s.
     pub datagrams: Option<u64>,
 }
 
@@ -73,7 +74,7 @@ impl Part {
     /// The random numbers of a flow for `purpose`, under the run's `seed`.
     pub fn stream(&self, seed: u64, purpose: &str, start: &Start) -> Stream {
         let seed = self.seed(seed);
-        match self.connections {
+        match self.pattern.connections {
             1 => Stream::new(seed, purpose, start.name),
             // The transfer's own stream is its first connection's: further ones shift no draws.
             n => {
@@ -129,6 +130,3 @@ impl Part {
         }
     }
 }
-
-/// Makes the sources of a pattern.
-pub(crate) type Make = Arc<dyn Fn(u64) -> Box<dyn Source> + Send + Sync>;

@@ -6,6 +6,7 @@ mod for_each;
 pub mod graph_file;
 pub mod sniff_format;
 pub mod variants;
+mod workloads;
 
 use std::path::Path;
 use std::{fs, io};
@@ -16,6 +17,7 @@ use toml::{Spanned, Table, Value};
 use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean};
 use crate::keys::Experiment;
 use crate::read::variants::LoadedVariant;
+use crate::read::workloads::CheckWorkload;
 
 /// Which size of an experiment is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +76,8 @@ pub struct Loaded {
     pub variants: Vec<LoadedVariant>,
     /// What does not stand where it belongs in the file: path, and where it comes from.
     pub(crate) overrides: Vec<(String, String)>,
+    /// Checks what only whoever knows the patterns can check.
+    check: CheckWorkload,
 }
 
 impl Loaded {
@@ -144,13 +148,20 @@ pub fn find(name: &str) -> Result<Source, Diagnostic> {
     }
 }
 
-/// Reads `source`, applies the profile, the variants if there are any, and then the settings `PATH=VALUE`.
+/// Reads `source`, applies the profile, the variants if there are any, and then the settings `PATH=VALUE`; workloads
+/// are checked by `check`.
 ///
 /// # Errors
 /// The first thing that is wrong, with its place in the file, or the setting that made it wrong.
-pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loaded, Diagnostic> {
+pub(crate) fn load(
+    source: Source,
+    profile: Profile,
+    settings: &[String],
+    check: CheckWorkload,
+) -> Result<Loaded, Diagnostic> {
     // Read as it stands first: only the text knows its lines.
     let experiment: Experiment = for_each::read(&source.text).map_err(|e| source.error(e))?;
+    workloads::check(&source.text, check).map_err(|e| source.error(e))?;
     let mut resolved: Table = for_each::read(&source.text).map_err(|e| source.error(e))?;
     let (mut cuts, mut overrides) = (Vec::new(), Vec::new());
     if profile == Profile::Quick {
@@ -160,16 +171,16 @@ pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loa
             let keys: Vec<&str> = ["profile", "quick"].into_iter().chain(path.split('.')).collect();
             (path.clone(), place(&source, &keys, "[profile.quick]"))
         }));
-        check(&resolved, &place(&source, &["profile", "quick"], "[profile.quick]"))?;
+        self::check(&resolved, check, &place(&source, &["profile", "quick"], "[profile.quick]"))?;
     }
     for setting in settings {
         let path = apply(&mut resolved, setting)?;
         let cause = format!("--set {setting}");
         let of_variants = variants::set(&mut resolved, &path, setting)?;
-        check(&resolved, &cause)?;
+        self::check(&resolved, check, &cause)?;
         overrides.extend(of_variants.into_iter().chain([path]).map(|path| (path, cause.clone())));
     }
-    let mut loaded = Loaded::new(source, resolved, overrides)?;
+    let mut loaded = Loaded::new(source, resolved, overrides, check)?;
     loaded.cuts = cuts;
     let replications = loaded.experiment.replications.check();
     replications.map_err(|e| loaded.error(e.below("replications")))?;
@@ -183,11 +194,12 @@ impl Loaded {
         source: Source,
         resolved: Table,
         overrides: Vec<(String, String)>,
+        check: CheckWorkload,
     ) -> Result<Self, Diagnostic> {
         let experiment =
             Experiment::deserialize_table(&resolved).map_err(|e| Diagnostic::input(e.to_string()))?;
         let (cuts, variants) = (Vec::new(), Vec::new());
-        let mut loaded = Self { source, experiment, resolved, cuts, variants, overrides };
+        let mut loaded = Self { source, experiment, resolved, cuts, variants, overrides, check };
         graph_file::read(&mut loaded)?;
         Ok(loaded)
     }
@@ -199,10 +211,12 @@ impl Experiment {
     }
 }
 
-pub(crate) fn check(table: &Table, cause: &str) -> Result<(), Diagnostic> {
-    Experiment::deserialize_table(table)
-        .map(drop)
-        .map_err(|e| Diagnostic::input(e.message()).of(cause).hint("`tresse schema` has every key"))
+pub(crate) fn check(table: &Table, check: CheckWorkload, cause: &str) -> Result<(), Diagnostic> {
+    let text = || Table::from_iter([("workloads".to_owned(), table["workloads"].clone())]).to_string();
+    let checked = Experiment::deserialize_table(table).map(drop).map_err(Wrong::from);
+    checked
+        .and_then(|()| workloads::check(&text(), check))
+        .map_err(|e| Diagnostic::input(e.message).of(cause).hint("`tresse schema` has every key"))
 }
 
 /// Puts tables over the experiment's; `cuts` gets what changes: path, old value, new value.

@@ -4,4 +4,5 @@ mod balancers;
 mod compatibility;
 mod flow_file;
 mod hosts;
+mod patterns;
 mod results_page;

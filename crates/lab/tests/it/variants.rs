@@ -120,7 +120,9 @@ fn only_and_set_come_after_the_variants() {
 fn the_profile_comes_before_the_variants() {
     let more = format!("{VARIANTS}workloads.pairs.rounds = 3\n");
     let quick = loaded(&more, Profile::Quick, &[]).expect("valid");
-    let rounds = |name: &str| quick.variant(name).expect("it is there").experiment.workloads["pairs"].rounds;
+    let rounds = |name: &str| {
+        quick.variant(name).expect("it is there").experiment.workloads["pairs"].own["rounds"].as_integer()
+    };
     assert_eq!((rounds("queue-50"), rounds("lone")), (Some(1), Some(3)));
     let message = quick.variant("alone").expect_err("there is none").to_string();
     assert!(message.contains("v.toml: there is no variant `alone`; did you mean `lone`?"), "{message}");

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::Experiment;
-use tresse_experiment::read::{self, Loaded, Profile};
+use tresse_experiment::{Loaded, Profile};
 use tresse_lab::record::report::MODEL_VERSION;
 
 use super::markdown::{self, duration};
@@ -79,7 +79,7 @@ impl Stored {
 }
 
 fn built_in(name: &str, profile: Profile) -> Result<Loaded, Diagnostic> {
-    read::load(read::find(name)?, profile, &[])
+    tresse_experiment::load(tresse_experiment::find(name)?, profile, &[])
 }
 
 /// How what is kept differs from what the file says now.

@@ -8,12 +8,12 @@ use tresse_reproduction::run;
 #[test]
 fn the_quick_profile_cuts_rounds_and_says_so() {
     let quick = load(find("xmp/table1").expect("built in"), Profile::Quick, &[]).expect("valid");
-    assert_eq!(quick.experiment.workloads["permutation"].rounds, Some(4));
+    assert_eq!(quick.experiment.workloads["permutation"].own["rounds"].as_integer(), Some(4));
     let cut = ("workloads.permutation.rounds", "16", "4");
     let cuts: Vec<_> = quick.cuts.iter().map(|(a, b, c)| (a.as_str(), b.as_str(), c.as_str())).collect();
     assert!(cuts.contains(&cut), "{cuts:?}");
     let full = load(find("xmp/table1").expect("built in"), Profile::Full, &[]).expect("valid");
-    assert_eq!(full.experiment.workloads["permutation"].rounds, Some(16));
+    assert_eq!(full.experiment.workloads["permutation"].own["rounds"].as_integer(), Some(16));
 }
 
 #[test]

@@ -113,8 +113,9 @@ fn fig_12_has_a_last_hop_for_opn_and_tcp_flows() {
             }
         }
         // A path each: TCP flows name it, MPTCP_OPN has all.
-        let flows = &row.experiment().workloads["last-hop"].parts["tcp"].flow;
-        let via: BTreeSet<_> = flows.iter().flat_map(|f| &f.via).collect();
+        let flows = row.experiment().workloads["last-hop"].parts["tcp"].own["flow"].as_array();
+        let via = flows.into_iter().flatten().filter_map(|flow| flow["via"].as_array()).flatten();
+        let via: BTreeSet<_> = via.map(ToString::to_string).collect();
         assert_eq!(via.len(), 20);
         assert_eq!(row.carrier("lia").paths, 20);
         let routes = row.routes(20, 50);

@@ -77,7 +77,7 @@ fn fig_4_has_udp_of_1_gbps_for_5_of_every_10_seconds() {
         let case = row.case(&format!("lia-2 {pattern}"));
         let [nfs, udp] = &case.parts[..] else { panic!("two parts") };
         assert_eq!(seen(nfs, SECOND, |_| Time::MAX).starts.len(), 1200);
-        let rate = row.experiment().workloads[pattern].parts["udp"].datagrams.expect("datagrams").0;
+        let rate = udp.datagrams.expect("datagrams");
         assert!(within(1e-4, (rate * sources) as f64, 1e9));
         let seen = seen(udp, 60 * SECOND, |_| Time::MAX);
         assert_eq!(seen.starts.len() as u64, 6 * sources);

@@ -105,8 +105,9 @@ fn fig_6_has_four_flows_on_one_path() {
     assert!(pairs.iter().all(|(from, to)| row.named(from, to).len() == 1));
     assert_eq!(times(row), [(0, None), (20, None), (0, Some(25)), (10, Some(25))]);
     assert_eq!(subflows(row), [Some(3), Some(2), Some(1)]);
-    let opened = &row.experiment().workloads["subflows"].flow[0].subflow_starts;
-    assert_eq!(opened.iter().map(|t| t.0 / SECOND).collect::<Vec<_>>(), [0, 5, 15]);
+    let opened = row.experiment().workloads["subflows"].own["flow"][0]["subflow_starts"].as_array();
+    let opened: Vec<_> = opened.into_iter().flatten().filter_map(toml::Value::as_str).collect();
+    assert_eq!(opened, ["0s", "5s", "15s"]);
 }
 
 /// L1 to L5 have 0.8, 1.2, 2, 1.5 and 0.5 Gbps; "RTT of every path to be 350us. So the BDP is between 15 and 60 packets".

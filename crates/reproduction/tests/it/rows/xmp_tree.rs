@@ -69,7 +69,7 @@ fn random_sends_one_flow_a_host_and_at_most_4_to_one() {
         let ends: BTreeSet<Time> = seen.ends.values().copied().collect();
         assert!(seen.starts.iter().all(|(at, _)| *at == 0 || ends.contains(at)));
     }
-    assert_eq!(full("xmp/table1").experiment().workloads["random"].flows, Some(2048));
+    assert_eq!(full("xmp/table1").experiment().workloads["random"].own["flows"].as_integer(), Some(2048));
 }
 
 /// "First, 9 hosts are chosen at random ... each request is ... 2KB ... a response ... with the size of 64KB ... There are

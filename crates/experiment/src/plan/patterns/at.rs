@@ -1,0 +1,183 @@
+//! Where a pattern is built, and how it reads the values that several patterns have.
+
+use tresse_fabric::Topology;
+use tresse_units::{Rate, Time};
+use tresse_workload::{self as workload, MOST_FLOWS, Size, Span};
+
+use crate::diagnostic::Diagnostic;
+use crate::keys::bounds::LONGEST;
+use crate::keys::workload::{Draw, DrawTable, FlowSize, HostSet, Pairs, Workload};
+use crate::plan::flow_sizes;
+use crate::plan::host_sets::HostSets;
+use crate::plan::patterns::kind::Keys;
+use crate::read::Loaded;
+
+const MOST_CONNECTIONS: u32 = 10_000;
+
+/// A workload of a pattern, where it stands.
+#[derive(Debug)]
+pub struct At<'a> {
+    /// The experiment.
+    pub loaded: &'a Loaded,
+    /// Its network.
+    pub fabric: &'a Topology,
+    /// The smallest segment of its schemes, in bytes.
+    pub mss: u32,
+    /// The keys that lead to the workload.
+    pub path: &'a [&'a str],
+    /// The workload.
+    pub workload: &'a Workload,
+    /// When its case ends, ps.
+    pub duration: Option<Time>,
+}
+
+/// The pairs that may be drawn.
+pub(crate) struct Between {
+    pub pairs: workload::Pairs,
+    pub from: Vec<u32>,
+    pub to: Vec<u32>,
+}
+
+impl At<'_> {
+    /// What is wrong with a key; with the whole workload if there is no key.
+    pub(crate) fn wrong(&self, key: &str, message: &str) -> Diagnostic {
+        let whole: &[&str] = if key.is_empty() { self.path } else { &[self.path, &[key]].concat() };
+        self.loaded.error_at(whole, message)
+    }
+
+    /// The keys of its pattern.
+    pub(crate) fn keys<K: Keys>(&self) -> Result<K, Diagnostic> {
+        self.workload.own.clone().try_into().map_err(|e: toml::de::Error| self.wrong("", e.message()))
+    }
+
+    /// A value that the pattern needs.
+    pub(crate) fn needed<T>(&self, key: &str, value: Option<T>, example: &str) -> Result<T, Diagnostic> {
+        value.ok_or_else(|| {
+            let pattern = self.workload.pattern.as_deref().unwrap_or_default();
+            self.wrong("pattern", &format!("the pattern {pattern} needs `{key}`, such as {example}"))
+        })
+    }
+
+    /// A number in these bounds; `default` if it is not said.
+    pub(crate) fn number(
+        &self,
+        key: &str,
+        value: Option<u32>,
+        default: u32,
+        most: u32,
+    ) -> Result<u32, Diagnostic> {
+        match value.unwrap_or(default) {
+            n if (1..=most).contains(&n) => Ok(n),
+            n => Err(self.wrong(key, &format!("{n}: 1 to {most}"))),
+        }
+    }
+
+    /// How many connections carry each transfer.
+    pub(crate) fn connections(&self, connections: Option<u32>) -> Result<u32, Diagnostic> {
+        self.number("connections", connections, 1, MOST_CONNECTIONS)
+    }
+
+    /// So many flows in all.
+    pub(crate) fn flows(&self, key: &str, flows: u64) -> Result<u64, Diagnostic> {
+        match flows {
+            0 => Err(self.wrong(key, "at least one")),
+            n if n > MOST_FLOWS => {
+                let gigabytes = n / 4_000_000;
+                let message = format!(
+                    "{n} flows would take {gigabytes} GB of memory: at most {MOST_FLOWS}, in shorter experiments"
+                );
+                Err(self.wrong(key, &message))
+            }
+            n => Ok(n),
+        }
+    }
+
+    /// The sizes of flows.
+    pub(crate) fn size(&self, size: &FlowSize) -> Result<Size, Diagnostic> {
+        let size = flow_sizes::resolve(size, &self.loaded.source)
+            .map_err(|e| self.loaded.error(e.below("size").below_all(self.path)))?;
+        if size.largest().div_ceil(u64::from(self.mss)) > u64::from(u32::MAX) {
+            return Err(self.wrong("size", "a flow has fewer than 2^32 segments"));
+        }
+        Ok(size)
+    }
+
+    /// The sizes of flows that need one.
+    pub(crate) fn sized(&self, size: Option<FlowSize>) -> Result<Size, Diagnostic> {
+        self.size(&self.needed("size", size, "size = \"1MB\"")?)
+    }
+
+    /// The bit/s of datagrams, of flows that may have a size.
+    pub(crate) fn datagrams(&self, rate: Option<Rate>, is_sized: bool) -> Result<Option<u64>, Diagnostic> {
+        match rate {
+            Some(rate) if is_sized || self.workload.application.is_some() || rate.0 == 0 => {
+                let message = "datagrams have a rate above 0, and neither a `size` nor an `application`";
+                Err(self.wrong("datagrams", message))
+            }
+            rate => Ok(rate.map(|rate| rate.0)),
+        }
+    }
+
+    /// A time that a key says, in bounds.
+    pub(crate) fn span(&self, key: &str, draw: Draw, least: Time) -> Result<Span, Diagnostic> {
+        let span = match draw {
+            Draw::Fixed(time) => Span::Fixed(time.0),
+            Draw::Mean(DrawTable::Exponential(mean)) => Span::Exponential(mean.0),
+            Draw::Mean(DrawTable::Lognormal(mean)) => Span::LogNormal(mean.0),
+        };
+        if !(least..=LONGEST).contains(&span.mean()) {
+            let least = if least == 0 { "at most" } else { "more than 0s and at most" };
+            return Err(self.wrong(key, &format!("{least} 1000s")));
+        }
+        Ok(span)
+    }
+
+    /// When a flow, or a job, is to have finished.
+    pub(crate) fn deadline(&self, deadline: Option<Draw>) -> Result<Option<Span>, Diagnostic> {
+        deadline.map(|deadline| self.span("deadline", deadline, 1)).transpose()
+    }
+
+    /// The hosts that a key names; all if it is not said.
+    pub(crate) fn hosts(&self, key: &str, set: Option<&HostSet>) -> Result<Vec<u32>, Diagnostic> {
+        let sets = HostSets { fabric: self.fabric };
+        match set {
+            Some(set) => sets.hosts(set).map_err(|e| self.wrong(key, &e)),
+            None => Ok((0..self.fabric.hosts()).collect()),
+        }
+    }
+
+    /// The rack of every host, if flows are to leave theirs.
+    pub(crate) fn racks(&self, pairs: Option<Pairs>) -> Result<Option<Vec<u32>>, Diagnostic> {
+        match pairs.unwrap_or_default() {
+            Pairs::Any => Ok(None),
+            Pairs::InterRack if self.has_one_rack() => {
+                Err(self.wrong("pairs", "this fabric has one rack only"))
+            }
+            Pairs::InterRack => Ok(Some(self.fabric.racks.clone())),
+        }
+    }
+
+    /// Whether no flow can leave its rack.
+    pub(crate) fn has_one_rack(&self) -> bool {
+        let racks = &self.fabric.racks;
+        racks.iter().all(|&rack| rack == racks[0])
+    }
+
+    /// The pairs that may be drawn.
+    pub(crate) fn pairs(
+        &self,
+        senders: Option<&HostSet>,
+        receivers: Option<&HostSet>,
+        allowed: Option<Pairs>,
+    ) -> Result<Between, Diagnostic> {
+        let (from, to) = (self.hosts("senders", senders)?, self.hosts("receivers", receivers)?);
+        let mut pairs = workload::Pairs::between(from.clone(), to.clone());
+        if let Some(racks) = self.racks(allowed)? {
+            pairs = pairs.inter_rack(&racks);
+        }
+        if pairs.check().is_err() {
+            return Err(self.wrong("pattern", "no sender has a receiver that it may send to"));
+        }
+        Ok(Between { pairs, from, to })
+    }
+}

@@ -1,0 +1,134 @@
+//! The pattern `flows`.
+
+use std::fs;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tresse_units::{Bytes, Duration, Rate};
+use tresse_workload::{MOST_FLOWS, Tasks};
+
+use crate::diagnostic::Diagnostic;
+use crate::keys::bounds::LONGEST;
+use crate::keys::host_names::Host;
+use crate::keys::workload::Application;
+use crate::plan::flow_sizes::{beside, unreadable};
+use crate::plan::host_sets::HostSets;
+use crate::plan::patterns::Pattern;
+use crate::plan::patterns::at::At;
+use crate::plan::patterns::kind::Keys;
+use crate::read::flow_file::{self, FlowError};
+
+/// Flows one by one, in the experiment or from a file.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Flows {
+    /// The flows.
+    #[serde(default)]
+    flow: Vec<Flow>,
+    /// Instead of these: a file of flows; its path starts at the experiment's folder.
+    file: Option<String>,
+}
+
+/// A flow.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Flow {
+    /// What others call it in `after`.
+    pub id: Option<String>,
+    /// The sending host: its name, or its number.
+    pub from: Host,
+    /// The receiving host.
+    pub to: Host,
+    /// Its size. Default: it sends until it is stopped.
+    pub size: Option<Bytes>,
+    /// When it starts; with `after`, from the end of those flows. Default: 0s.
+    pub start: Option<Duration>,
+    /// The flows that it waits for: their ids with spaces between them, or "2 of a b c".
+    pub after: Option<String>,
+    /// When it is stopped if it has not finished, counted as `start` is. Default: when the case ends.
+    pub stop: Option<Duration>,
+    /// When it must have finished, from its start.
+    pub deadline: Option<Duration>,
+    /// The number of the job that it belongs to, which ends when the last of its flows does.
+    pub job: Option<u32>,
+    /// The group of the results that it belongs to. Default: that of its workload.
+    pub name: Option<String>,
+    /// Its scheme. Default: that of the workload, or of the case.
+    pub scheme: Option<String>,
+    /// How many subflows it has. Default: as many as its scheme says. Not for schemes whose path manager decides.
+    pub subflows: Option<u32>,
+    /// For each subflow, the nodes that its path passes, in this order, such as `[["DN1 in"], ["DN2 in"]]`. Default: any
+    /// path. For fixed routes.
+    #[serde(default)]
+    pub via: Vec<Vec<String>>,
+    /// For each subflow, when it is opened, from the start of the flow.
+    #[serde(default)]
+    pub subflow_starts: Vec<Duration>,
+    /// How many flows like this one there are. Default: 1.
+    pub count: Option<u32>,
+    /// What its application gives it to send. Default: all of it at once.
+    pub application: Option<Application>,
+    /// Instead of a connection: datagrams at this rate of payload, without congestion control.
+    pub datagrams: Option<Rate>,
+}
+
+impl Keys for Flows {
+    const NAME: &'static str = "flows";
+
+    fn build(self, at: &At) -> Result<Pattern, Diagnostic> {
+        let tasks = match (&self.file, &self.flow[..]) {
+            (Some(file), []) => from_file(at, file)?,
+            (None, [_, ..]) => listed(at, &self.flow)?,
+            _ => {
+                let message = "either `file`, or the flows one by one: [[workloads.NAME.flow]]";
+                return Err(at.wrong("pattern", message));
+            }
+        };
+        Ok(Pattern { flows: self.flow, ..Pattern::of_tasks(tasks) })
+    }
+}
+
+fn listed(at: &At, flows: &[Flow]) -> Result<Tasks, Diagnostic> {
+    let mut tasks = Vec::new();
+    // By flow, the entry that it is of.
+    let mut entries = Vec::new();
+    let wrong = |entry: usize, key: &str, message: &str| {
+        let number = entry.to_string();
+        let path = [at.path, &["flow", &number, key]].concat();
+        at.loaded.error_at(&path, message)
+    };
+    for (i, flow) in flows.iter().enumerate() {
+        let times = [("start", flow.start), ("stop", flow.stop), ("deadline", flow.deadline)];
+        if let Some((key, _)) = times.iter().find(|(_, t)| t.is_some_and(|t| t.0 > LONGEST)) {
+            return Err(wrong(i, key, "at most 1000s"));
+        }
+        let count = flow.count.unwrap_or(1);
+        if count == 0 || u64::from(count) + tasks.len() as u64 > MOST_FLOWS {
+            return Err(wrong(i, "count", &format!("1 to {MOST_FLOWS} flows")));
+        }
+        if count > 1 && flow.id.is_some() {
+            return Err(wrong(i, "id", "this names one flow, and `count` makes several"));
+        }
+        let task = flow_file::Flow {
+            id: flow.id.clone(),
+            from: flow.from.clone(),
+            to: flow.to.clone(),
+            size: flow.size,
+            start: flow.start.unwrap_or(Duration(0)),
+            after: flow.after.clone(),
+            deadline: flow.deadline,
+            stop: flow.stop,
+            job: flow.job,
+        };
+        tasks.extend(std::iter::repeat_n(task, count as usize));
+        entries.extend(std::iter::repeat_n(i, count as usize));
+    }
+    let error = |e: FlowError| wrong(entries[e.flow], e.key, &e.message);
+    flow_file::tasks(tasks, &HostSets { fabric: at.fabric }.names()).map_err(error)
+}
+
+fn from_file(at: &At, file: &str) -> Result<Tasks, Diagnostic> {
+    let path = beside(&at.loaded.source, file);
+    let text = fs::read_to_string(&path).map_err(|e| at.wrong("file", &unreadable(&path, &e)))?;
+    flow_file::read(&path.display().to_string(), &text, &HostSets { fabric: at.fabric }.names())
+}

@@ -1,0 +1,63 @@
+//! The pattern `incast`.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tresse_workload::{Incast as Source, IncastConfig};
+
+use crate::diagnostic::Diagnostic;
+use crate::keys::workload::{FlowSize, HostSet};
+use crate::plan::patterns::Pattern;
+use crate::plan::patterns::at::At;
+use crate::plan::patterns::kind::Keys;
+
+/// Several hosts send to one at the same time.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Incast {
+    /// The size of a flow.
+    size: Option<FlowSize>,
+    /// How many connections carry each transfer at the same time, each with a message of its own `size`. Default: 1.
+    connections: Option<u32>,
+    /// How many times they send; the next round begins when every flow of the last has finished. Default: 1.
+    rounds: Option<u32>,
+    /// How many of the senders send. Default: all.
+    servers: Option<u32>,
+    /// The hosts that send. Default: all but the receiver.
+    senders: Option<HostSet>,
+    /// The host that receives. Default: host 0.
+    receivers: Option<HostSet>,
+}
+
+impl Keys for Incast {
+    const NAME: &'static str = "incast";
+
+    fn build(self, at: &At) -> Result<Pattern, Diagnostic> {
+        let size = at.sized(self.size)?;
+        let receivers = match &self.receivers {
+            Some(receivers) => at.hosts("receivers", Some(receivers))?,
+            None => vec![0],
+        };
+        let [receiver] = receivers[..] else {
+            return Err(at.wrong("receivers", "an incast has one receiver"));
+        };
+        let mut senders = at.hosts("senders", self.senders.as_ref())?;
+        senders.retain(|&host| host != receiver);
+        if let Some(servers) = self.servers {
+            let servers = at.number("servers", Some(servers), 1, senders.len() as u32)?;
+            senders.truncate(servers as usize);
+        }
+        if senders.is_empty() {
+            return Err(at.wrong("senders", "no host is left that sends"));
+        }
+        let connections = at.connections(self.connections)?;
+        let senders: Vec<u32> =
+            senders.into_iter().flat_map(|s| std::iter::repeat_n(s, connections as usize)).collect();
+        let rounds = at.number("rounds", self.rounds, 1, u32::MAX)?;
+        at.flows("rounds", senders.len() as u64 * u64::from(rounds))?;
+        let pattern = Pattern::new(move |seed| {
+            let (senders, size) = (senders.clone(), size.clone());
+            Source::new(IncastConfig { senders, receiver, size, rounds, seed })
+        });
+        Ok(Pattern { has_jobs: true, connections, ..pattern })
+    }
+}

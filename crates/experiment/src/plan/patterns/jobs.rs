@@ -1,0 +1,63 @@
+//! The pattern `jobs`.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tresse_units::{Bytes, Duration};
+use tresse_workload::{Jobs as Source, JobsConfig};
+
+use crate::diagnostic::Diagnostic;
+use crate::keys::workload::Draw;
+use crate::plan::patterns::Pattern;
+use crate::plan::patterns::at::At;
+use crate::plan::patterns::kind::Keys;
+
+/// Clients ask several servers at once, again and again (XMP §5.2.1).
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Jobs {
+    /// How many jobs run side by side. Default: 1.
+    jobs: Option<u32>,
+    /// How many servers a client asks.
+    servers: Option<u32>,
+    /// The size of a request.
+    request: Option<Bytes>,
+    /// The size of a response.
+    response: Option<Bytes>,
+    /// The time from the end of a job to the start of the next. Default: 0s.
+    gap: Option<Draw>,
+    /// When a job must have finished, from its start.
+    deadline: Option<Draw>,
+    /// How many jobs there are in all. Default: they go on as long as the other parts.
+    total: Option<u64>,
+}
+
+impl Keys for Jobs {
+    const NAME: &'static str = "jobs";
+
+    fn build(self, at: &At) -> Result<Pattern, Diagnostic> {
+        let hosts = at.fabric.hosts();
+        let jobs = at.number("jobs", self.jobs, 1, 65_536)?;
+        let servers = at.needed("servers", self.servers, "servers = 8")?;
+        if servers == 0 || servers >= hosts {
+            let message = format!("{servers} servers and a client of {hosts} hosts: 1 to {}", hosts - 1);
+            return Err(at.wrong("servers", &message));
+        }
+        let request = at.needed("request", self.request, "request = \"2kB\"")?.0;
+        let response = at.needed("response", self.response, "response = \"64kB\"")?.0;
+        for (key, bytes) in [("request", request), ("response", response)] {
+            if bytes == 0 {
+                return Err(at.wrong(key, "at least one byte"));
+            }
+        }
+        let gap = at.span("gap", self.gap.unwrap_or(Draw::Fixed(Duration(0))), 0)?;
+        let deadline = at.deadline(self.deadline)?;
+        if let Some(total) = self.total {
+            at.flows("total", total.saturating_mul(2 * u64::from(servers)))?;
+        }
+        let count = self.total.map(|total| total as u32);
+        let pattern = Pattern::new(move |seed| {
+            Source::new(JobsConfig { hosts, jobs, servers, request, response, gap, deadline, count, seed })
+        });
+        Ok(Pattern { has_jobs: true, endless: count.is_none(), ..pattern })
+    }
+}

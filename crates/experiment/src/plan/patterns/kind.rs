@@ -1,0 +1,110 @@
+//! The registry's entry of a pattern, and how a workload finds its own.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, schema_for};
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+use toml::de::DeTable;
+
+use crate::diagnostic::{Diagnostic, Wrong};
+use crate::keys::workload::Workload;
+use crate::plan::patterns::at::At;
+use crate::plan::patterns::{ALL, Pattern};
+
+/// The keys that one pattern has beside those of every workload. Its doc comment is the pattern's meaning.
+pub(crate) trait Keys: DeserializeOwned + JsonSchema {
+    /// The pattern's name in files.
+    const NAME: &'static str;
+
+    /// What starts the flows.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place in the file.
+    fn build(self, at: &At) -> Result<Pattern, Diagnostic>;
+}
+
+/// A pattern, without the type of its keys.
+#[derive(Debug)]
+pub struct Kind {
+    /// Its name in files.
+    pub name: &'static str,
+    keys: fn() -> Vec<String>,
+    check: fn(toml::Deserializer) -> Result<(), toml::de::Error>,
+    build: fn(&At) -> Result<Pattern, Diagnostic>,
+    schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+impl Kind {
+    /// The pattern with these keys.
+    pub(crate) const fn of<K: Keys>() -> Self {
+        Self {
+            name: K::NAME,
+            keys: keys::<K>,
+            check: |own| K::deserialize(own).map(drop),
+            build: |at| at.keys::<K>()?.build(at),
+            schema: K::json_schema,
+        }
+    }
+
+    /// The JSON Schema of its own keys.
+    pub fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        (self.schema)(generator)
+    }
+
+    /// The pattern of this name.
+    fn find(name: &str) -> Result<&'static Self, String> {
+        ALL.iter().find(|kind| kind.name == name).ok_or_else(|| {
+            let names: Vec<String> = ALL.iter().map(|kind| format!("`{}`", kind.name)).collect();
+            format!("unknown variant `{name}`, expected one of {}", names.join(", "))
+        })
+    }
+}
+
+/// The names of the keys of a table.
+fn keys<T: JsonSchema>() -> Vec<String> {
+    let schema = schema_for!(T);
+    let properties = schema.get("properties").and_then(|p| p.as_object());
+    properties.into_iter().flat_map(|p| p.keys().cloned()).collect()
+}
+
+/// Checks what a workload says beyond the keys of every workload. A key that another pattern has is let pass: the
+/// profile, a variant or a setting may yet change the pattern.
+///
+/// # Errors
+/// The first thing that is wrong, with its place in the text that the table is of.
+pub(crate) fn check(workload: Spanned<DeTable>) -> Result<(), Wrong> {
+    let Some(pattern) = workload.get_ref().get("pattern") else { return Ok(()) };
+    let name = pattern.get_ref().as_str().unwrap_or_default();
+    let kind = Kind::find(name).map_err(|message| Wrong::offset(pattern.span().start, message))?;
+    let (common, own) = (keys::<Workload>(), (kind.keys)());
+    let has = |keys: &[String], key: &str| keys.iter().any(|own| own == key);
+    let (span, said) = (workload.span(), workload.into_inner());
+    let mut typed = DeTable::new();
+    for (key, value) in said {
+        if has(&own, key.get_ref()) {
+            typed.insert(key, value);
+        } else if !has(&common, key.get_ref()) && !ALL.iter().any(|kind| has(&(kind.keys)(), key.get_ref())) {
+            let known: Vec<String> = common.iter().chain(&own).map(|key| format!("`{key}`")).collect();
+            let message = format!("unknown field `{}`, expected one of {}", key.get_ref(), known.join(", "));
+            return Err(Wrong::offset(key.span().start, message));
+        }
+    }
+    Ok((kind.check)(toml::Deserializer::from(Spanned::new(span, typed)))?)
+}
+
+/// What starts the flows of a workload.
+///
+/// # Errors
+/// The first thing that is wrong, with its place in the file.
+pub(crate) fn build(at: &At) -> Result<Pattern, Diagnostic> {
+    let Some(name) = &at.workload.pattern else {
+        let message = "it needs a `pattern`, such as \"permutation\" (`tresse list workloads`)";
+        return Err(at.wrong("", message));
+    };
+    let kind = Kind::find(name).map_err(|e| at.wrong("pattern", &e))?;
+    let keys = (kind.keys)();
+    if let Some(key) = at.workload.own.keys().find(|key| !keys.contains(key)) {
+        let message = format!("the pattern {name} has no `{key}` (it has: {})", keys.join(", "));
+        return Err(at.wrong(key, &message));
+    }
+    (kind.build)(at)
+}

@@ -1,0 +1,44 @@
+//! The pattern `random`.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tresse_workload::{RandomConfig, RandomPattern};
+
+use crate::diagnostic::Diagnostic;
+use crate::keys::workload::{FlowSize, Pairs};
+use crate::plan::patterns::Pattern;
+use crate::plan::patterns::at::At;
+use crate::plan::patterns::kind::Keys;
+
+/// Every host sends one flow after another, to hosts that receive few others (XMP §5.2.1).
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Random {
+    /// The size of a flow.
+    size: Option<FlowSize>,
+    /// Who may send to whom. Default: `any`.
+    pairs: Option<Pairs>,
+    /// How many flows a host receives at most. Default: 4.
+    at_most: Option<u32>,
+    /// How many flows a host sends at a time. Default: 1.
+    per_host: Option<u32>,
+    /// How many flows there are in all. Default: they go on as long as the case.
+    flows: Option<u64>,
+}
+
+impl Keys for Random {
+    const NAME: &'static str = "random";
+
+    fn build(self, at: &At) -> Result<Pattern, Diagnostic> {
+        let (hosts, size) = (at.fabric.hosts(), at.sized(self.size)?);
+        let flows = self.flows.map(|n| at.flows("flows", n)).transpose()?;
+        let at_most = at.number("at_most", self.at_most, 4, u32::MAX)?;
+        let per_host = at.number("per_host", self.per_host, 1, 256)?;
+        let racks = at.racks(self.pairs)?;
+        let pattern = Pattern::new(move |seed| {
+            let (racks, size) = (racks.clone(), size.clone());
+            RandomPattern::new(RandomConfig { hosts, racks, size, per_host, at_most, flows, seed })
+        });
+        Ok(Pattern { endless: flows.is_none(), ..pattern })
+    }
+}

@@ -1,0 +1,54 @@
+//! What patterns of rounds have in common: pairs of hosts that send at the same time, round after round.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tresse_units::Rate;
+use tresse_workload::{Pairing, Rounds, RoundsConfig};
+
+use crate::diagnostic::Diagnostic;
+use crate::keys::workload::FlowSize;
+use crate::plan::patterns::Pattern;
+use crate::plan::patterns::at::At;
+
+/// The keys of a pattern of rounds.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub(crate) struct RoundKeys {
+    /// The size of a flow. Default: flows send until the case ends.
+    size: Option<FlowSize>,
+    /// How many connections carry each transfer at the same time, each with a message of its own `size`. Default: 1.
+    connections: Option<u32>,
+    /// How many times the pattern is drawn; the next round begins when every flow of the last has finished. Default: 1.
+    rounds: Option<u32>,
+    /// Instead of connections: datagrams at this rate of payload, without congestion control. For flows without a
+    /// size.
+    datagrams: Option<Rate>,
+}
+
+impl RoundKeys {
+    /// The pattern of these pairs.
+    pub(crate) fn pattern(self, at: &At, pairing: Pairing) -> Result<Pattern, Diagnostic> {
+        let size = self.size.as_ref().map(|size| at.size(size)).transpose()?;
+        let connections = at.connections(self.connections)?;
+        let rounds = self.rounds.unwrap_or(1);
+        if rounds == 0 {
+            return Err(at.wrong("rounds", "at least one round"));
+        }
+        if size.is_none() && self.rounds.is_some() {
+            return Err(at.wrong("rounds", "flows without a `size` never finish, so there is one round"));
+        }
+        let senders = match &pairing {
+            Pairing::Permutation(hosts) | Pairing::RackToRack(hosts) => u64::from(*hosts),
+            Pairing::Listed(pairs) => pairs.len() as u64,
+        };
+        at.flows("rounds", senders * u64::from(connections) * u64::from(rounds))?;
+        let datagrams = at.datagrams(self.datagrams, size.is_some())?;
+        let endless = size.is_none();
+        let pattern = Pattern::new(move |seed| {
+            let (pairing, size) = (pairing.clone(), size.clone());
+            Rounds::new(RoundsConfig { pairing, size, connections, rounds, seed })
+        });
+        Ok(Pattern { endless, datagrams, connections, ..pattern })
+    }
+}

@@ -1,0 +1,54 @@
+//! The JSON Schema of an experiment file: that of the keys, and of each workload those of its pattern.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use crate::keys::Experiment;
+use crate::keys::workload::Workload;
+use crate::plan::patterns::ALL;
+
+/// The JSON Schema of an experiment file.
+pub fn schema() -> Schema {
+    let mut generator = SchemaGenerator::default();
+    let workload = Workload::json_schema(&mut generator);
+    let common = properties(&workload);
+    let mut forms = vec![with_parts(&common)];
+    forms.extend(ALL.iter().map(|kind| {
+        let own = kind.schema(&mut generator);
+        with_pattern(kind.name, &common, own)
+    }));
+    let mut schema = generator.into_root_schema_for::<Experiment>();
+    let definitions = schema.get_mut("$defs").and_then(Value::as_object_mut);
+    if let Some(definitions) = definitions {
+        let description = workload.get("description").cloned();
+        definitions.insert("Workload".to_owned(), json!({ "description": description, "oneOf": forms }));
+    }
+    schema
+}
+
+/// A workload of parts.
+fn with_parts(common: &Map<String, Value>) -> Value {
+    let has = |key: &str| ["parts", "duration", "class"].contains(&key);
+    let own = common.iter().filter(|(key, _)| has(key)).map(|(key, value)| (key.clone(), value.clone()));
+    table("Several workloads at the same time.".into(), own.collect(), "parts")
+}
+
+/// A workload of the pattern `name`, which has the keys `own`.
+fn with_pattern(name: &str, common: &Map<String, Value>, own: Schema) -> Value {
+    let mut all = common.clone();
+    all.shift_remove("parts");
+    all.insert("pattern".to_owned(), json!({ "const": name }));
+    all.extend(properties(&own));
+    table(own.get("description").cloned().unwrap_or_default(), all, "pattern")
+}
+
+fn table(description: Value, properties: Map<String, Value>, required: &str) -> Value {
+    json!({
+        "description": description, "type": "object", "properties": properties, "required": [required],
+        "additionalProperties": false,
+    })
+}
+
+fn properties(schema: &Schema) -> Map<String, Value> {
+    schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default()
+}
