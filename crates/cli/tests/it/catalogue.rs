@@ -1,5 +1,7 @@
 //! What the pages of the parts say.
 
+use std::collections::BTreeSet;
+
 use tresse_controllers::built_in;
 
 /// What the pages show is there: a header that names its source, and says what it departs from.
@@ -24,6 +26,13 @@ fn every_preset_has_the_page_of_all() {
     for preset in tresse_experiment::plan::presets::ALL {
         assert_eq!(tresse::catalogue::explain(preset.name), tresse::catalogue::explain("holnet"));
     }
+}
+
+#[test]
+fn every_pattern_has_a_page() {
+    let pages = tresse::catalogue::list(tresse::catalogue::Kind::Workloads);
+    let pages: BTreeSet<&str> = pages.iter().map(|page| &*page.name).collect();
+    assert_eq!(pages, tresse_experiment::plan::patterns::ALL.iter().map(|pattern| pattern.name).collect());
 }
 
 /// The page of results ends with every table that a run can leave.
