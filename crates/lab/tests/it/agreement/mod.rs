@@ -15,7 +15,7 @@ mod walk;
 use std::fmt::Write as _;
 use std::thread;
 
-use crate::common::PACKET;
+use common::PACKET;
 use cycles::Cycles;
 use links::{FAST, Net, Queue, mean_of};
 use networks::{alone, connection, named, network, path};
