@@ -150,7 +150,7 @@ pub const WINDOW_METRICS: &[MetricRow] = rows! {
 
 /// The keys of a case's optimum: `optimum.KEY` names one where a metric is named.
 pub const OPTIMUM_METRICS: &[MetricRow] = rows! {
-    Optimum "goodput_mean_bps" "bit/s" "the optimal goodput of a flow, the mean over the flows of all these rounds";
+    Optimum "goodput_mean_bps" "bit/s" "the optimal goodput of a flow, the mean over the flows of all rounds that have an optimum";
     Optimum "goodput_p10_bps" "bit/s" "at least 10 % of the flows have no more";
     Optimum "goodput_p50_bps" "bit/s" "at least half of the flows have no more";
     Optimum "goodput_p90_bps" "bit/s" "at least 90 % of the flows have no more";

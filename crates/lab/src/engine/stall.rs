@@ -8,7 +8,8 @@ use tresse_units::Time;
 use crate::link_events::Links;
 use crate::record::flow::Begun;
 
-/// A replication gives up when no byte has arrived for so long, ps: no delay, timeout or change takes longer than a tenth.
+/// A replication gives up when no byte has arrived for so long, ps: no delay, timeout or change takes longer than a
+/// tenth.
 const PATIENCE: Time = 10 * LONGEST;
 
 /// The last time that a replication reaches, ps: half of what 64 bits can count, 107 days.

@@ -132,6 +132,27 @@ fn parts_that_there_are_not_are_refused() {
             "queue_max_pkts",
             "`queue_max_pkts` is of layers, and there is none of a group",
         ),
+        (
+            "group = \"far\"",
+            "list",
+            "reno",
+            "drops_pkts",
+            "`drops_pkts` is of whole cases, and there is none of a group",
+        ),
+        (
+            "size = \"up to 10kB\"",
+            "list",
+            "reno",
+            "rtt_p50_s",
+            "`rtt_p50_s` is of cases and groups, and there is none of a size",
+        ),
+        (
+            "group = \"far\"",
+            "list",
+            "reno",
+            "srtt_mean_s",
+            "`srtt_mean_s` is of windows of time: `window = \"…\"`",
+        ),
         ("group = \"far\", size = \"up to 10kB\"", "list", "reno", "flows", "either a `group` or a `size`"),
     ] {
         let error = refused(key, pattern, scheme, metric);
