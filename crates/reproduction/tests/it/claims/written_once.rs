@@ -31,7 +31,7 @@ fn sentences<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
 fn experiment_files_are_short_and_say_a_sentence_once() {
     let papers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers");
     let mut wrong = Vec::new();
-    for name in tresse_lab::papers::names() {
+    for name in tresse_experiment::read::built_in::names() {
         let text = fs::read_to_string(papers.join(format!("{name}.toml"))).expect("it is there");
         let lines = text.lines().count();
         if lines > LINES {

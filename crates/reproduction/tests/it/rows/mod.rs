@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 
 use tresse_experiment::{Case, Profile};
 
-use crate::common::{Row, files, full, source};
+use common::{Row, files, full, source};
 use list::ROWS;
 
 /// The catalogue counts 58: XMP 11, OPN 13, KH 8, THESIS 18, VMCC 8.
