@@ -5,7 +5,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use crate::diagnostic::Place;
 
 /// The width to which a longer line is cut, around the caret.
-const WIDTH: usize = 160;
+const WIDTH: usize = 240;
 
 /// `message` about what stands at `place` in the file of this name.
 pub fn draw(name: &str, place: &Place, message: &str) -> String {
@@ -45,6 +45,6 @@ mod tests {
         let lines: Vec<&str> = long.lines().collect();
         let caret = lines[3].find('^').expect("a caret");
         assert_eq!(&lines[2][caret..caret + 4], "here", "{long}");
-        assert!(lines[2].len() < 200, "{}", lines[2].len());
+        assert!(lines[2].len() < 280, "{}", lines[2].len());
     }
 }
