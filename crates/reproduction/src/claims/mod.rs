@@ -7,7 +7,6 @@ mod verdicts;
 
 use serde::{Deserialize, Serialize};
 use tresse_experiment::keys::Experiment;
-use tresse_experiment::keys::claims::Verdict;
 use tresse_lab::record::claim::ClaimResult;
 use tresse_lab::record::report::{Report, Status};
 
