@@ -170,9 +170,14 @@ pub fn explain(name: &str) -> Option<String> {
     if let Some(p) = PAGES.iter().find(|p| p.name == page) {
         return Some(p.text.to_owned());
     }
-    built_in::find(name).map(|(own, text)| match own == name.strip_suffix(".toml").unwrap_or(name) {
-        true => text.to_owned(),
-        false => format!("# {name} is part of {own}\n{text}"),
+    built_in::find(name).map(|(own, text)| {
+        // The first line is for editors; its path is right in the file's own folder only.
+        let text =
+            text.split_once('\n').filter(|(line, _)| line.starts_with("#:schema ")).map_or(text, |(_, t)| t);
+        match own == name.strip_suffix(".toml").unwrap_or(name) {
+            true => text.to_owned(),
+            false => format!("# {name} is part of {own}\n{text}"),
+        }
     })
 }
 

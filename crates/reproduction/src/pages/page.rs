@@ -1,7 +1,7 @@
 //! `docs/reproduction.md`: what was written by hand of the papers, and the results that are kept of their experiments.
 
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::Experiment;
@@ -29,19 +29,17 @@ impl Stored {
     ///
     /// # Errors
     /// If a file cannot be read, or is no results.
-    pub fn all(folder: &Path) -> Result<Vec<Self>, Diagnostic> {
+    pub fn all(folder: &Path) -> io::Result<Vec<Self>> {
         let mut all = Vec::new();
         for &paper in paper::ALL {
             for profile in [Profile::Quick, Profile::Full] {
                 let path = folder.join(Self::file(paper, profile));
-                if !path.exists() {
-                    continue;
+                if path.exists() {
+                    let wrong = |e| io::Error::other(format!("{}: {e}", path.display()));
+                    let text = fs::read_to_string(&path).map_err(wrong)?;
+                    let results = serde_json::from_str(&text).map_err(|e| wrong(e.into()))?;
+                    all.push(Self { paper, profile, results });
                 }
-                let text =
-                    fs::read_to_string(&path).map_err(|e| Diagnostic::io("cannot be read", &path, e))?;
-                let results = serde_json::from_str(&text)
-                    .map_err(|e| Diagnostic::input(format!("{}: {e}", path.display())))?;
-                all.push(Self { paper, profile, results });
             }
         }
         Ok(all)
