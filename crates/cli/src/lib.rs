@@ -151,7 +151,7 @@ pub fn main() -> ExitCode {
 }
 
 fn schema() -> Result<(), Failure> {
-    print_json(&schemars::schema_for!(tresse_experiment::keys::Experiment))
+    print_json(&tresse_experiment::schema())
 }
 
 /// One JSON object on stdout.

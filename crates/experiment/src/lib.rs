@@ -12,5 +12,6 @@ pub mod read;
 
 pub use diagnostic::{LabError, did_you_mean};
 pub use keys::claim_forms::FormName;
-pub use plan::{Case, Plan, Setting, resolve};
-pub use read::{Loaded, Profile, Source, find, load};
+pub use plan::schema::schema;
+pub use plan::{Case, Plan, Setting, load, resolve};
+pub use read::{Loaded, Profile, Source, find};

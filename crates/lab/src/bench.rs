@@ -6,7 +6,7 @@ use serde::Serialize;
 use tresse_experiment::diagnostic::LabError;
 use tresse_experiment::plan::parts::Member;
 use tresse_experiment::plan::{Case, Plan, resolve};
-use tresse_experiment::read::{Profile, find, load};
+use tresse_experiment::{Profile, find, load};
 use tresse_sim::FlowSpec;
 use tresse_sim::ceiling::{self, ConstantWindow};
 use tresse_units::{Time, seconds};

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Deserialize;
 use tresse_experiment::diagnostic::LabError;
 use tresse_experiment::plan::{Plan, resolve};
-use tresse_experiment::read::{Profile, Source, load};
+use tresse_experiment::{Profile, Source, load};
 use tresse_fabric::Topology;
 
 use super::standalone::{incoming, ways};

@@ -15,9 +15,9 @@ pub mod patterns;
 pub mod port_options;
 pub mod presets;
 pub mod references;
+pub mod schema;
 pub mod single_links;
 pub mod topologies;
-pub mod topology_keys;
 pub mod utility_weight;
 pub mod windows;
 
@@ -26,6 +26,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 use tresse_fabric::Topology;
 use tresse_units::{Duration, MICROSECOND, Time};
 
@@ -38,7 +40,7 @@ use crate::plan::network::Routing;
 use crate::plan::parts::Part;
 use crate::plan::port_options::PortOptions;
 use crate::plan::windows::Window;
-use crate::read::Loaded;
+use crate::read::{self, Loaded, Misread, Profile, Source};
 
 /// One point of the axes.
 #[derive(Debug, Clone)]
@@ -137,6 +139,22 @@ impl Plan {
     /// The network of the first case: that of all, if there are no variants.
     pub fn fabric(&self) -> &Topology {
         &self.cases[0].setting.fabric
+    }
+}
+
+/// Reads `source`, applies the profile, the variants if there are any, and then the settings `PATH=VALUE`.
+///
+/// # Errors
+/// The first thing that is wrong, with its place in the file, or the setting that made it wrong.
+pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loaded, LabError> {
+    read::load(source, profile, settings, check)
+}
+
+/// Checks the keys of a file that only the topology knows.
+fn check(file: &DeTable) -> Result<(), Misread> {
+    match file.get("fabric").map(Spanned::get_ref) {
+        Some(DeValue::Table(fabric)) => topologies::check(fabric),
+        _ => Ok(()),
     }
 }
 

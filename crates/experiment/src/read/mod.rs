@@ -10,11 +10,12 @@ pub mod variants;
 use std::path::Path;
 use std::{fs, io};
 
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
 use crate::diagnostic::{LabError, did_you_mean};
 use crate::keys::Experiment;
+pub(crate) use crate::read::for_each::Wrong as Misread;
 use crate::read::variants::LoadedVariant;
 
 /// Which size of an experiment is run.
@@ -60,7 +61,11 @@ pub struct Loaded {
     pub variants: Vec<LoadedVariant>,
     /// What does not stand where it belongs in the file: path, and where it comes from.
     pub(crate) overrides: Vec<(String, String)>,
+    check: Check,
 }
+
+/// Checks what only those know who know what an experiment means, in the tables of a text.
+pub(crate) type Check = fn(&DeTable) -> Result<(), Misread>;
 
 impl Loaded {
     /// Neither the profile nor a setting changed anything.
@@ -120,13 +125,21 @@ pub fn find(name: &str) -> Result<Source, LabError> {
     }
 }
 
-/// Reads `source`, applies the profile, the variants if there are any, and then the settings `PATH=VALUE`.
+/// Reads `source`, applies the profile, the variants if there are any, and then the settings `PATH=VALUE`; after
+/// each of them `check` has a look.
 ///
 /// # Errors
 /// The first thing that is wrong, with its place in the file, or the setting that made it wrong.
-pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loaded, LabError> {
+pub(crate) fn load(
+    source: Source,
+    profile: Profile,
+    settings: &[String],
+    check: Check,
+) -> Result<Loaded, LabError> {
     // Read as it stands first: only the text knows its lines.
     let experiment: Experiment = for_each::read(&source.text).map_err(|e| syntax_error(&source, &e))?;
+    let tables = for_each::parse(&source.text).map_err(|e| syntax_error(&source, &e))?;
+    check(tables.get_ref()).map_err(|e| syntax_error(&source, &e))?;
     let mut resolved: Table = for_each::read(&source.text).map_err(|e| syntax_error(&source, &e))?;
     let (mut cuts, mut overrides) = (Vec::new(), Vec::new());
     if profile == Profile::Quick {
@@ -136,16 +149,16 @@ pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loa
             let keys: Vec<&str> = ["profile", "quick"].into_iter().chain(path.split('.')).collect();
             (path.clone(), place(&source, &keys, "[profile.quick]"))
         }));
-        check(&resolved, &place(&source, &["profile", "quick"], "[profile.quick]"))?;
+        recheck(&resolved, check, &place(&source, &["profile", "quick"], "[profile.quick]"))?;
     }
     for setting in settings {
         let path = apply(&mut resolved, setting)?;
         let cause = format!("--set {setting}");
         let of_variants = variants::set(&mut resolved, &path, setting)?;
-        check(&resolved, &cause)?;
+        recheck(&resolved, check, &cause)?;
         overrides.extend(of_variants.into_iter().chain([path]).map(|path| (path, cause.clone())));
     }
-    let mut loaded = Loaded::new(source, resolved, overrides)?;
+    let mut loaded = Loaded::new(source, resolved, overrides, check)?;
     loaded.cuts = cuts;
     let replications = loaded.experiment.replications.check();
     replications.map_err(|(key, e)| loaded.error_at(&["replications", key], &e))?;
@@ -159,11 +172,12 @@ impl Loaded {
         source: Source,
         resolved: Table,
         overrides: Vec<(String, String)>,
+        check: Check,
     ) -> Result<Self, LabError> {
         let experiment =
             Experiment::deserialize_table(&resolved).map_err(|e| LabError::Input(e.to_string()))?;
         let (cuts, variants) = (Vec::new(), Vec::new());
-        let mut loaded = Self { source, experiment, resolved, cuts, variants, overrides };
+        let mut loaded = Self { source, experiment, resolved, cuts, variants, overrides, check };
         graph_file::read(&mut loaded)?;
         Ok(loaded)
     }
@@ -175,9 +189,11 @@ impl Experiment {
     }
 }
 
-pub(crate) fn check(table: &Table, cause: &str) -> Result<(), LabError> {
-    Experiment::deserialize_table(table).map(drop).map_err(|e| {
-        LabError::Input(format!("{cause}: {}\n\nhint: `tresse schema` has every key", e.message()))
+/// Checks an experiment again that `cause` changed.
+pub(crate) fn recheck(table: &Table, check: Check, cause: &str) -> Result<(), LabError> {
+    let read = Experiment::deserialize_table(table).map(drop).map_err(Misread::from);
+    read.and_then(|()| check(DeTable::parse(&table.to_string())?.get_ref())).map_err(|e| {
+        LabError::Input(format!("{cause}: {}\n\nhint: `tresse schema` has every key", e.message))
     })
 }
 
@@ -224,7 +240,7 @@ pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, LabError
 }
 
 /// What is wrong with a text as `file:line:column: message`, with the line.
-fn syntax_error(source: &Source, error: &for_each::Wrong) -> LabError {
+fn syntax_error(source: &Source, error: &Misread) -> LabError {
     LabError::Input(match &error.span {
         Some(span) => at(source, span.start, &error.message),
         None => format!("{}: {}", source.name, error.message),

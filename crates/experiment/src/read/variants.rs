@@ -90,13 +90,13 @@ fn one(base: &Loaded, name: &str, variant: &Variant) -> Result<LoadedVariant, La
     table.remove("variants");
     let mut changes = Vec::new();
     read::merge(&mut table, &variant.over, "", &mut changes);
-    read::check(&table, &read::place(&base.source, &["variants", name], &header))?;
+    read::recheck(&table, base.check, &read::place(&base.source, &["variants", name], &header))?;
     let mut overrides = base.overrides.clone();
     overrides.extend(changes.into_iter().map(|(path, ..)| {
         let keys: Vec<&str> = ["variants", name].into_iter().chain(path.split('.')).collect();
         let cause = base.cause(&keys.join(".")).map(str::to_owned);
         (path.clone(), cause.unwrap_or_else(|| read::place(&base.source, &keys, &header)))
     }));
-    let loaded = Loaded::new(base.source.clone(), table, overrides)?;
+    let loaded = Loaded::new(base.source.clone(), table, overrides, base.check)?;
     Ok(LoadedVariant { name: name.to_owned(), only: variant.only.clone(), loaded })
 }

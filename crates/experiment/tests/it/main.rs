@@ -4,3 +4,4 @@ mod balancers;
 mod compatibility;
 mod flow_file;
 mod hosts;
+mod topologies;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tresse_experiment::diagnostic::LabError;
 use tresse_experiment::keys::Experiment;
-use tresse_experiment::read::{self, Profile};
+use tresse_experiment::{Profile, find, load};
 use tresse_lab::record::report::{Report, Status};
 use tresse_lab::store::finished::Finished;
 
@@ -120,7 +120,7 @@ impl Reproduced {
 /// The experiment of a run as its file is now, and what it was read from, if that would run the same.
 fn newer(report: &Report, resolved: &Value) -> Option<(Experiment, Value)> {
     let profile = [Profile::Quick, Profile::Full].into_iter().find(|p| p.name() == report.profile)?;
-    let loaded = read::load(read::find(&report.experiment).ok()?, profile, &[]).ok()?;
+    let loaded = load(find(&report.experiment).ok()?, profile, &[]).ok()?;
     let text = serde_json::to_value(&loaded.resolved).expect("TOML is plain data");
     runs_alike(resolved.clone(), text.clone()).then_some((loaded.experiment, text))
 }

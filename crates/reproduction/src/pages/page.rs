@@ -2,7 +2,7 @@
 
 use tresse_experiment::diagnostic::LabError;
 use tresse_experiment::keys::Experiment;
-use tresse_experiment::read::{self, Loaded, Profile};
+use tresse_experiment::{Loaded, Profile};
 use tresse_lab::record::report::MODEL_VERSION;
 
 use super::markdown::{self, duration};
@@ -54,7 +54,7 @@ impl Stored {
 }
 
 fn built_in(name: &str, profile: Profile) -> Result<Loaded, LabError> {
-    read::load(read::find(name)?, profile, &[])
+    tresse_experiment::load(tresse_experiment::find(name)?, profile, &[])
 }
 
 /// How what is kept differs from what the file says now.
