@@ -63,7 +63,7 @@ fn the_schema_has_the_keys_of_every_topology() {
         names.as_array().expect("names").iter().filter_map(|n| n["const"].as_str()).collect();
     assert_eq!(names.len(), 13);
     for name in built_in::names() {
-        let loaded = load(find(name.as_ref()).expect("built in"), Profile::Full, &[]).expect("valid");
+        let loaded = load(find(name).expect("built in"), Profile::Full, &[]).expect("valid");
         let Experiment { fabric, .. } = &loaded.experiment;
         assert!(names.contains(&&*fabric.topology), "{name}: {}", fabric.topology);
         for key in loaded.resolved["fabric"].as_table().expect("a table").keys() {
