@@ -155,7 +155,6 @@ pub fn topology(loaded: &Loaded, pair: Option<[&str; 2]>) -> Result<TopologyRepo
     };
     let tiers = tier_entries(&topology);
     let narrowest = tiers.iter().enumerate().min_by(|a, b| a.1.throughput_bps.total_cmp(&b.1.throughput_bps));
-    let name = serde_json::to_value(loaded.experiment.fabric.topology).expect("a name");
     let distinct = |numbers: &[u32]| {
         let mut numbers = numbers.to_vec();
         numbers.sort_unstable();
@@ -165,7 +164,7 @@ pub fn topology(loaded: &Loaded, pair: Option<[&str; 2]>) -> Result<TopologyRepo
     Ok(TopologyReport {
         schema: "tresse/topology/1",
         experiment: loaded.source.name.clone(),
-        topology: name.as_str().expect("a name is a string").to_owned(),
+        topology: loaded.experiment.fabric.topology.clone(),
         hosts: topology.hosts(),
         switches: topology.network.nodes - topology.network.hosts,
         links: topology.configs.len() as u32 / 2,

@@ -1,45 +1,24 @@
-//! `[fabric]`: the network.
+//! `[fabric]`: the network. These are the keys that every topology has.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
 use tresse_fabric::Graph;
 use tresse_units::{Duration, Probability, Queue, Rate};
 
 use crate::keys::links::LinkSetting;
 use crate::keys::ports::{Buffer, Class, Red};
 use crate::keys::routing::RoutingKey;
-use crate::keys::virtual_hosts::VirtualHosts;
 
 /// The network.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Fabric {
     /// Its shape.
-    pub topology: Topology,
-    /// Of a fat tree, ports a switch: even, 2 to 128. k^3/4 hosts.
-    pub k: Option<u32>,
-    /// Of a leaf-spine, leaf switches.
-    pub leaves: Option<u32>,
-    /// Of a leaf-spine, spine switches; each has a link to every leaf.
-    pub spines: Option<u32>,
-    /// Of a leaf-spine, hosts of each leaf.
-    pub hosts_per_leaf: Option<u32>,
-    /// Of virtual hosts, what they are.
-    pub virtual_hosts: Option<VirtualHosts>,
-    /// Of a dumbbell, pairs of a source and a destination: 1 to 10000.
-    pub pairs: Option<u32>,
-    /// Of a parking lot, bottlenecks in a row: 1 to 1000.
-    pub hops: Option<u32>,
-    /// Of `thesis-3.2` and `thesis-4.2`, hosts with multipath flows, the thesis's N1: 1 to 10000; 1 if it is not said.
-    pub multipath_users: Option<u32>,
-    /// Of `thesis-3.2` and `thesis-4.2`, hosts with TCP flows, the thesis's N2: 1 to 10000; 1 if it is not said.
-    pub tcp_users: Option<u32>,
-    /// Of topology "file", the network: node-link JSON (networkx) or GraphML. Its path starts at the experiment's file.
-    pub file: Option<String>,
-    /// What that file says.
+    pub topology: String,
+    /// The network that `file` holds, of topology "file".
     #[serde(skip)]
     pub graph: Option<Arc<Graph>>,
     /// Link rate, one for all layers or one for each. Only the links of a file may say their own instead.
@@ -65,7 +44,7 @@ pub struct Fabric {
     pub loss: Layered<Probability>,
     /// Random early detection in the ports of switches, beside `mark`.
     pub red: Option<Red>,
-    /// The classes of a switch's port; one, with `queue` and `mark`, if none is said.
+    /// The classes of a switch's port. Default: one, with `queue` and `mark`.
     #[serde(default)]
     pub classes: Vec<Class>,
     /// A buffer in each switch that its ports share.
@@ -73,15 +52,24 @@ pub struct Fabric {
     /// Congestion flags that the ports keep and tell of, for controllers that ask for what the next hop says.
     /// HOLNET's load balancers bring their own, which are parameters of theirs, and go with no others.
     pub flags: Option<Flags>,
-    /// Who chooses the ways of packets; if it is not said, a fat tree's two-level routing, or else fixed
-    /// shortest paths.
+    /// Who chooses the paths of packets. Default: two-level routing in a fat tree, fixed shortest paths elsewhere.
     pub routing: Option<RoutingKey>,
-    /// Speaks of two-level routing only, and of no other: what the subflows of one connection must not share; a core
-    /// switch if it is not said.
+    /// With two-level routing only: what the subflows of one connection must not share. Default: a core switch.
     pub distinct: Option<Distinct>,
     /// Single links that differ from their layer, both directions.
     #[serde(default)]
     pub links: Vec<LinkSetting>,
+    /// The keys that only its topology has; they are in `plan/topologies`.
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub own: Table,
+}
+
+impl Fabric {
+    /// The file that holds the network, of topology "file".
+    pub fn file(&self) -> Option<&str> {
+        self.own.get("file").and_then(Value::as_str).filter(|_| self.topology == "file")
+    }
 }
 
 fn lossless() -> Layered<Probability> {
@@ -94,42 +82,6 @@ fn unlimited() -> Layered<Queue> {
 
 fn unlimited_queue() -> Queue {
     Queue::Unlimited
-}
-
-/// The shape of a network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Topology {
-    /// The k-ary fat tree of Al-Fares et al. with two-level routing.
-    FatTree,
-    /// Every leaf switch has a link to every spine switch, and hosts of its own.
-    LeafSpine,
-    /// Machines behind the virtual switches of physical hosts (VMCC §III).
-    VirtualHosts,
-    /// Pairs of hosts over one bottleneck.
-    Dumbbell,
-    /// Bottlenecks in a row, with a pair of hosts over each and one over all.
-    ParkingLot,
-    /// XMP Fig. 3(a): two bottlenecks, and a flow that may use both.
-    XmpTestbedA,
-    /// XMP Fig. 3(b): one bottleneck, four pairs of hosts.
-    XmpTestbedB,
-    /// XMP Fig. 5: a ring of five bottlenecks, each shared by two neighbouring flows.
-    XmpTorus,
-    /// THESIS §2.4.1: two pairs of hosts over one link.
-    #[serde(rename = "thesis-2.2a")]
-    Thesis22a,
-    /// THESIS §2.4.2: a flow with a link of its own and one that it shares.
-    #[serde(rename = "thesis-2.2b")]
-    Thesis22b,
-    /// THESIS Fig. 3.2: multipath flows with a link of their own and one that they share with TCP's.
-    #[serde(rename = "thesis-3.2")]
-    Thesis32,
-    /// THESIS Fig. 4.2: the same, with other names.
-    #[serde(rename = "thesis-4.2")]
-    Thesis42,
-    /// What `file` says.
-    File,
 }
 
 /// One value for every layer of links, or one for each.

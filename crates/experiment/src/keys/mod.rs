@@ -21,7 +21,6 @@ pub mod stopping_rule;
 pub mod transport;
 pub mod untagged;
 pub mod variant;
-pub mod virtual_hosts;
 pub mod wanted;
 pub mod workload;
 

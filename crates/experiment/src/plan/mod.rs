@@ -3,6 +3,7 @@
 pub mod applications;
 pub mod bound_scheme;
 pub mod case_builder;
+mod check;
 pub mod compatibility;
 pub mod flow_members;
 pub mod flow_sizes;
@@ -18,7 +19,6 @@ pub mod references;
 pub mod schema;
 pub mod single_links;
 pub mod topologies;
-pub mod topology_keys;
 pub mod utility_weight;
 pub mod windows;
 
@@ -38,7 +38,6 @@ use crate::plan::bound_scheme::{BoundScheme, OnFabric};
 use crate::plan::link_events::Change;
 use crate::plan::network::Routing;
 use crate::plan::parts::Part;
-use crate::plan::patterns::kind;
 use crate::plan::port_options::PortOptions;
 use crate::plan::windows::Window;
 use crate::read::{self, Loaded, Profile, Source};
@@ -154,7 +153,7 @@ impl Plan {
 /// # Errors
 /// The first thing that is wrong, with its place in the file, or the setting that made it wrong.
 pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loaded, Diagnostic> {
-    read::load(source, profile, settings, kind::check)
+    read::load(source, profile, settings, check::check)
 }
 
 /// Checks what a type cannot, and builds the cases that `only` (`KEY=VALUE[,VALUE]…`) keeps.

@@ -2,18 +2,17 @@
 
 use tresse_fabric::balancers::{self, Declaration};
 use tresse_fabric::{
-    Balancing, FatTree, Feedback, FixedPaths, FlagConfig, ShortestPaths, Spread, Threshold, Topology,
-    VirtualHosts,
+    Balancing, Feedback, FixedPaths, FlagConfig, ShortestPaths, Spread, Threshold, Topology,
 };
 
 use crate::diagnostic::{Diagnostic, Wrong, wrong};
-use crate::keys::fabric::{Distinct, Fabric, FlagFeedback, Flags, Topology as Shape};
+use crate::keys::fabric::{Distinct, Fabric, FlagFeedback, Flags};
 use crate::keys::link_events::ChangeKey;
 use crate::keys::routing::{Choice, RoutingKey};
 use crate::keys::scheme::Scheme;
 use crate::plan::single_links::links;
-use crate::plan::topologies::{drawn, fat_tree, leaf_spine, virtual_hosts};
-use crate::plan::topology_keys;
+use crate::plan::topologies::virtual_hosts::VIRTUAL_HOSTS;
+use crate::plan::topologies::{self, OwnRoutes};
 use crate::read::Loaded;
 
 /// Who chooses the ways of packets.
@@ -60,14 +59,6 @@ impl Routing {
     }
 }
 
-/// The routing of a topology unless it has another.
-fn own_routing(f: &Fabric) -> &'static str {
-    match f.topology {
-        Shape::FatTree => "two-level",
-        _ => "shortest",
-    }
-}
-
 /// Who chooses the ways of a scheme's packets: what the scheme says, or else the fabric's `own` routing.
 ///
 /// # Errors
@@ -79,7 +70,10 @@ pub(crate) fn routing(
     own: &Routing,
 ) -> Result<(Routing, &'static Declaration), Wrong> {
     let (name, routing) = match &scheme.routing {
-        None => (f.routing.as_ref().map_or(own_routing(f), |key| &*key.name), own.clone()),
+        None => {
+            let usual = topologies::find(f)?.routing;
+            (f.routing.as_ref().map_or(usual, |key| &*key.name), own.clone())
+        }
         Some(key) => {
             let fabric = Fabric { routing: Some(key.clone()), ..f.clone() };
             (&*key.name, build(&fabric, changes)?.1)
@@ -154,38 +148,24 @@ pub fn topology(loaded: &Loaded) -> Result<Topology, Diagnostic> {
 /// The first thing that is wrong.
 pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Routing), Wrong> {
     if let Some(i) = changes.iter().position(|c| c.remap.is_some())
-        && f.topology != Shape::VirtualHosts
+        && f.topology != VIRTUAL_HOSTS.name
     {
         let message = "virtual NICs are of topology = \"virtual-hosts\"";
         return Err(Wrong::new(["changes", &i.to_string(), "remap"], message));
     }
-    topology_keys::check(f)?;
-    let (mut topology, own_routes) = match f.topology {
-        Shape::FatTree => {
-            let tree = fat_tree(f)?;
-            (tree.topology(), Own::Tree(tree))
-        }
-        Shape::LeafSpine => (leaf_spine(f)?, Own::None),
-        Shape::VirtualHosts => {
-            let hosts = virtual_hosts(f, changes)?;
-            (hosts.topology(), Own::Virtual(hosts))
-        }
-        _ => {
-            let network = drawn(f)?.topology();
-            (network.map_err(|e| wrong("topology", e.to_string()))?, Own::None)
-        }
-    };
-    let default = RoutingKey { name: own_routing(f).to_owned(), parameters: Default::default() };
+    let kind = topologies::find(f)?;
+    let (mut topology, own_routes) = (kind.build)(f, changes)?;
+    let default = RoutingKey { name: kind.routing.to_owned(), parameters: Default::default() };
     let routing = f.routing.as_ref().unwrap_or(&default);
     let choice = routing.resolve().map_err(|(key, e)| Wrong::new(["fabric", "routing", key], e))?;
-    if f.distinct.is_some() && !matches!(own_routes, Own::Tree(_)) {
+    if f.distinct.is_some() && !matches!(own_routes, OwnRoutes::Tree(_)) {
         return Err(wrong("distinct", "only a fat tree has core and aggregation switches"));
     }
     let over_every_link = match (&choice, &own_routes) {
         (Choice::TwoLevel, _) => {
             Some("two-level routing leads over every link; \"shortest\" or a load balancer")
         }
-        (Choice::Shortest, Own::Virtual(_)) => Some("virtual NICs have one route; a load balancer"),
+        (Choice::Shortest, OwnRoutes::Virtual(_)) => Some("virtual NICs have one route; a load balancer"),
         _ => None,
     };
     links(f, &mut topology, over_every_link)?;
@@ -197,27 +177,20 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
         Distinct::Aggregation => Spread::Aggregation,
     };
     let routing = match (choice, own_routes) {
-        (Choice::TwoLevel, Own::Tree(tree)) => Routing::Fixed(FixedPaths::TwoLevel(tree, spread)),
+        (Choice::TwoLevel, OwnRoutes::Tree(tree)) => Routing::Fixed(FixedPaths::TwoLevel(tree, spread)),
         (Choice::TwoLevel, _) => {
             return Err(wrong(
                 "routing",
                 "two-level routing is a fat tree's; \"shortest\" has fixed paths here",
             ));
         }
-        (Choice::Shortest, Own::Virtual(hosts)) => Routing::Fixed(FixedPaths::Virtual(hosts)),
+        (Choice::Shortest, OwnRoutes::Virtual(hosts)) => Routing::Fixed(FixedPaths::Virtual(hosts)),
         (Choice::Shortest, _) => Routing::Fixed(FixedPaths::Shortest(shortest(&topology)?)),
         (Choice::Nodes(balancing, flags), _) => {
             Routing::Nodes { balancing, flags, paths: shortest(&topology)? }
         }
     };
     Ok((topology, routing))
-}
-
-/// Topologies with fixed routes of their own.
-enum Own {
-    Tree(FatTree),
-    Virtual(VirtualHosts),
-    None,
 }
 
 fn shortest(topology: &Topology) -> Result<ShortestPaths, Wrong> {

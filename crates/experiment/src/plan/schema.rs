@@ -1,4 +1,4 @@
-//! The JSON Schema of an experiment file: that of the keys, and of each workload those of its pattern.
+//! The JSON Schema of an experiment file: that of the keys, with those of each topology and pattern.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
@@ -6,10 +6,12 @@ use serde_json::{Map, Value, json};
 use crate::keys::Experiment;
 use crate::keys::workload::Workload;
 use crate::plan::patterns::ALL;
+use crate::plan::topologies;
 
 /// The JSON Schema of an experiment file.
 pub fn schema() -> Schema {
     let mut generator = SchemaGenerator::default();
+    topologies::add_to_schema(&mut generator);
     let workload = Workload::json_schema(&mut generator);
     let common = properties(&workload);
     let mut forms = vec![with_parts(&common)];

@@ -6,18 +6,16 @@ mod for_each;
 pub mod graph_file;
 pub mod sniff_format;
 pub mod variants;
-mod workloads;
 
 use std::path::Path;
 use std::{fs, io};
 
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
 use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean};
 use crate::keys::Experiment;
 use crate::read::variants::LoadedVariant;
-use crate::read::workloads::CheckWorkload;
 
 /// Which size of an experiment is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,9 +74,11 @@ pub struct Loaded {
     pub variants: Vec<LoadedVariant>,
     /// What does not stand where it belongs in the file: path, and where it comes from.
     pub(crate) overrides: Vec<(String, String)>,
-    /// Checks what only whoever knows the patterns can check.
-    check: CheckWorkload,
+    check: Check,
 }
+
+/// Checks what only those know who know what an experiment means, in the tables of a text.
+pub(crate) type Check = fn(DeTable) -> Result<(), Wrong>;
 
 impl Loaded {
     /// Neither the profile nor a setting changed anything.
@@ -148,8 +148,8 @@ pub fn find(name: &str) -> Result<Source, Diagnostic> {
     }
 }
 
-/// Reads `source`, applies the profile, the variants if there are any, and then the settings `PATH=VALUE`; workloads
-/// are checked by `check`.
+/// Reads `source`, applies the profile, the variants if there are any, and then the settings `PATH=VALUE`; after
+/// each of them `check` has a look.
 ///
 /// # Errors
 /// The first thing that is wrong, with its place in the file, or the setting that made it wrong.
@@ -157,11 +157,12 @@ pub(crate) fn load(
     source: Source,
     profile: Profile,
     settings: &[String],
-    check: CheckWorkload,
+    check: Check,
 ) -> Result<Loaded, Diagnostic> {
     // Read as it stands first: only the text knows its lines.
     let experiment: Experiment = for_each::read(&source.text).map_err(|e| source.error(e))?;
-    workloads::check(&source.text, check).map_err(|e| source.error(e))?;
+    let tables = for_each::parse(&source.text).map_err(|e| source.error(e))?;
+    check(tables.into_inner()).map_err(|e| source.error(e))?;
     let mut resolved: Table = for_each::read(&source.text).map_err(|e| source.error(e))?;
     let (mut cuts, mut overrides) = (Vec::new(), Vec::new());
     if profile == Profile::Quick {
@@ -171,13 +172,13 @@ pub(crate) fn load(
             let keys: Vec<&str> = ["profile", "quick"].into_iter().chain(path.split('.')).collect();
             (path.clone(), place(&source, &keys, "[profile.quick]"))
         }));
-        self::check(&resolved, check, &place(&source, &["profile", "quick"], "[profile.quick]"))?;
+        recheck(&resolved, check, &place(&source, &["profile", "quick"], "[profile.quick]"))?;
     }
     for setting in settings {
         let path = apply(&mut resolved, setting)?;
         let cause = format!("--set {setting}");
         let of_variants = variants::set(&mut resolved, &path, setting)?;
-        self::check(&resolved, check, &cause)?;
+        recheck(&resolved, check, &cause)?;
         overrides.extend(of_variants.into_iter().chain([path]).map(|path| (path, cause.clone())));
     }
     let mut loaded = Loaded::new(source, resolved, overrides, check)?;
@@ -194,7 +195,7 @@ impl Loaded {
         source: Source,
         resolved: Table,
         overrides: Vec<(String, String)>,
-        check: CheckWorkload,
+        check: Check,
     ) -> Result<Self, Diagnostic> {
         let experiment =
             Experiment::deserialize_table(&resolved).map_err(|e| Diagnostic::input(e.to_string()))?;
@@ -211,11 +212,10 @@ impl Experiment {
     }
 }
 
-pub(crate) fn check(table: &Table, check: CheckWorkload, cause: &str) -> Result<(), Diagnostic> {
-    let text = || Table::from_iter([("workloads".to_owned(), table["workloads"].clone())]).to_string();
-    let checked = Experiment::deserialize_table(table).map(drop).map_err(Wrong::from);
-    checked
-        .and_then(|()| workloads::check(&text(), check))
+/// Checks an experiment again that `cause` changed.
+pub(crate) fn recheck(table: &Table, check: Check, cause: &str) -> Result<(), Diagnostic> {
+    let read = Experiment::deserialize_table(table).map(drop).map_err(Wrong::from);
+    read.and_then(|()| check(DeTable::parse(&table.to_string())?.into_inner()))
         .map_err(|e| Diagnostic::input(e.message).of(cause).hint("`tresse schema` has every key"))
 }
 

@@ -90,7 +90,7 @@ fn one(base: &Loaded, name: &str, variant: &Variant) -> Result<LoadedVariant, Di
     table.remove("variants");
     let mut changes = Vec::new();
     read::merge(&mut table, &variant.over, "", &mut changes);
-    read::check(&table, base.check, &read::place(&base.source, &["variants", name], &header))?;
+    read::recheck(&table, base.check, &read::place(&base.source, &["variants", name], &header))?;
     let mut overrides = base.overrides.clone();
     overrides.extend(changes.into_iter().map(|(path, ..)| {
         let keys: Vec<&str> = ["variants", name].into_iter().chain(path.split('.')).collect();

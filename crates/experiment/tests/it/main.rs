@@ -6,3 +6,4 @@ mod flow_file;
 mod hosts;
 mod patterns;
 mod results_page;
+mod topologies;

@@ -13,7 +13,7 @@ use tresse_fabric::{Graph, GraphError, GraphPort, Loss, Node, NodeKind, PortConf
 use tresse_units::{Probability, Queue};
 
 use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean, wrong};
-use crate::keys::fabric::{Fabric, Layered, Topology as Shape};
+use crate::keys::fabric::{Fabric, Layered};
 use crate::read::{Loaded, Source};
 use attributes::{LinkAttributes, NodeAttributes};
 
@@ -58,7 +58,7 @@ struct Attribute {
 /// The first thing that is wrong, with its place in that file or in the experiment's.
 pub(crate) fn read(loaded: &mut Loaded) -> Result<(), Diagnostic> {
     let fabric = &loaded.experiment.fabric;
-    let (Shape::File, Some(file)) = (fabric.topology, &fabric.file) else { return Ok(()) };
+    let Some(file) = fabric.file() else { return Ok(()) };
     // Of an experiment that is no file, the folder is the one that we are in.
     let own = Path::new(&loaded.source.name);
     let path = if own.is_file() { own.with_file_name(file) } else { file.into() };

@@ -1,36 +1,16 @@
-//! `[fabric.virtual_hosts]`: machines with several virtual NICs behind the virtual switches of their hosts.
+//! Which physical NICs virtual ones are mapped to.
 
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, SeqAccess, Visitor};
 use tresse_fabric as fabric;
-use tresse_units::Rate;
-
-/// Virtualised hosts (VMCC §III to §V).
-#[derive(Debug, Clone, Serialize, serde::Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct VirtualHosts {
-    /// Physical hosts.
-    pub hosts: u32,
-    /// Physical NICs of each; those of one number lead to one top-of-rack switch.
-    pub nics: u32,
-    /// Machines (virtual ones or containers) on each: they are what a workload calls hosts.
-    pub machines: u32,
-    /// Virtual NICs of each machine.
-    pub virtual_nics: u32,
-    /// Which physical NICs they are mapped to: one way for all physical hosts, or one for each.
-    pub mapping: Mappings,
-    /// The cap on what a virtual NIC receives; none if it is not said.
-    pub receive: Option<Rate>,
-}
 
 /// Which physical NIC of its host a virtual NIC is mapped to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Mapping {
+pub(super) enum Mapping {
     /// The i-th of each machine to the i-th.
     Disjoint,
     /// All of a machine to one; the machines take turns.
@@ -42,9 +22,9 @@ pub enum Mapping {
 }
 
 /// One mapping for all physical hosts, or one for each.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[serde(untagged)]
-pub enum Mappings {
+pub(super) enum Mappings {
     /// The same on all.
     All(Mapping),
     /// One for each.
@@ -53,7 +33,7 @@ pub enum Mappings {
 
 impl Mappings {
     /// As the fabric takes them.
-    pub(crate) fn of(&self, hosts: u32) -> Vec<fabric::Mapping> {
+    pub(super) fn of(&self, hosts: u32) -> Vec<fabric::Mapping> {
         let one = |mapping: &Mapping| match mapping {
             Mapping::Disjoint => fabric::Mapping::Disjoint,
             Mapping::Shared => fabric::Mapping::Shared,

@@ -1,0 +1,36 @@
+//! A network from a file (`tresse explain file`).
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tresse_fabric::Topology;
+
+use crate::diagnostic::{Wrong, wrong};
+use crate::keys::fabric::Fabric;
+use crate::keys::link_events::ChangeKey;
+use crate::plan::topologies::kind::{Kind, OwnRoutes, drawn};
+
+pub(super) const FILE: Kind = Kind {
+    name: "file",
+    meaning: "What `file` says.",
+    whose: "that of topology = \"file\"",
+    has: "this topology has a `file` that says how large it is",
+    routing: "shortest",
+    keys: Kind::keys_of::<Keys>(),
+    build,
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Keys {
+    /// Of topology "file", the network: node-link JSON (networkx) or GraphML. Its path starts at the experiment's file.
+    #[expect(dead_code, reason = "the network is read with the experiment")]
+    file: Option<String>,
+}
+
+/// Reading the experiment read the file too.
+fn build(f: &Fabric, _: &[ChangeKey]) -> Result<(Topology, OwnRoutes), Wrong> {
+    match &f.graph {
+        Some(graph) => drawn(graph),
+        None => Err(wrong("topology", "topology = \"file\" needs `file`, such as file = \"net.json\"")),
+    }
+}

@@ -1,0 +1,88 @@
+//! What a topology is to those that do not know which one it is.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use toml::de::Error;
+use tresse_fabric::{FatTree, Graph, Topology, VirtualHosts};
+
+use crate::diagnostic::{Wrong, wrong};
+use crate::keys::fabric::Fabric;
+use crate::keys::link_events::ChangeKey;
+
+/// A topology.
+pub(crate) struct Kind {
+    /// Its name in files.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub meaning: &'static str,
+    /// Whose its keys are, as messages put it.
+    pub whose: &'static str,
+    /// Which keys it has, as messages put it.
+    pub has: &'static str,
+    /// The routing that it has by default.
+    pub routing: &'static str,
+    /// The keys of `[fabric]` that only this topology has.
+    pub keys: OwnKeys,
+    /// Its network.
+    pub build: Build,
+}
+
+/// A network from `[fabric]`, with the links that changes remap virtual NICs to.
+pub(super) type Build = fn(&Fabric, &[ChangeKey]) -> Result<(Topology, OwnRoutes), Wrong>;
+
+/// The keys of one topology, without their type. All are optional: the profile, a variant or a setting may yet add
+/// one, or change the topology.
+pub(crate) struct OwnKeys {
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+    pub check: fn(toml::Deserializer) -> Result<(), Error>,
+}
+
+impl Kind {
+    pub(super) const fn keys_of<K: DeserializeOwned + JsonSchema>() -> OwnKeys {
+        OwnKeys { schema: K::json_schema, check: |own| K::deserialize(own).map(drop) }
+    }
+
+    /// The names of its own keys.
+    pub fn key_names(&self) -> Vec<String> {
+        names(&(self.keys.schema)(&mut SchemaGenerator::default()))
+    }
+}
+
+/// The names of the keys of a table.
+pub(super) fn names(table: &Schema) -> Vec<String> {
+    let properties = table.get("properties").and_then(|p| p.as_object());
+    properties.into_iter().flat_map(|p| p.keys().cloned()).collect()
+}
+
+/// The fixed routes that some topologies have of their own.
+pub(crate) enum OwnRoutes {
+    Tree(FatTree),
+    Virtual(VirtualHosts),
+    None,
+}
+
+impl Fabric {
+    /// The keys that only its topology has.
+    pub(super) fn own_keys<K: DeserializeOwned>(&self) -> Result<K, Wrong> {
+        self.own.clone().try_into().map_err(|e: Error| wrong("topology", e.message()))
+    }
+}
+
+/// A network that is drawn link by link.
+pub(super) fn drawn(graph: &Graph) -> Result<(Topology, OwnRoutes), Wrong> {
+    let topology = graph.topology().map_err(|e| wrong("topology", e.to_string()))?;
+    Ok((topology, OwnRoutes::None))
+}
+
+/// The value of a key that its topology needs.
+pub(super) fn needed(value: Option<u32>, message: &str) -> Result<u32, Wrong> {
+    value.ok_or_else(|| wrong("topology", message))
+}
+
+/// A number from 1 to `most`.
+pub(super) fn within(key: &str, value: u32, most: u32) -> Result<u32, Wrong> {
+    if (1..=most).contains(&value) {
+        return Ok(value);
+    }
+    Err(wrong(key, format!("{key} = {value}: 1 to {most}")))
+}

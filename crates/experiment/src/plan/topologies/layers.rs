@@ -1,0 +1,71 @@
+//! What the links of each layer of a topology are made of.
+
+use tresse_fabric::{LinkConfig, Links, Probability, Threshold};
+use tresse_units::{Duration, Rate};
+
+use crate::diagnostic::{Wrong, wrong};
+use crate::keys::bounds::{LONGEST, RATES};
+use crate::keys::fabric::{Fabric, Layered};
+
+/// The layers of a network that is drawn link by link.
+pub(super) fn links<const N: usize>(f: &Fabric, names: [&str; N]) -> Result<Links<N>, Wrong> {
+    let Layers { rate, delay, limit, mark, loss } = Layers::new(f, names)?;
+    let layers = std::array::from_fn(|i| LinkConfig {
+        rate: rate[i],
+        delay: delay[i],
+        limit: limit[i],
+        mark: mark[i],
+        loss: loss[i],
+    });
+    Ok(Links { layers, host: (f.host_queue.into(), f.host_mark.into()), non_ect: f.non_ect.into() })
+}
+
+/// What the links of each layer are made of.
+pub(super) struct Layers<const N: usize> {
+    pub rate: [u64; N],
+    pub delay: [u64; N],
+    pub limit: [Threshold; N],
+    pub mark: [Threshold; N],
+    pub loss: [Probability; N],
+}
+
+impl<const N: usize> Layers<N> {
+    pub(super) fn new(f: &Fabric, names: [&str; N]) -> Result<Self, Wrong> {
+        let rate: [Rate; N] = of_layers("rate", given("rate", &f.rate, "10Gbps")?, names)?;
+        for (rate, layer) in rate.iter().zip(names) {
+            if !RATES.contains(&rate.0) {
+                let message = format!("{rate} in the {layer} layer: a link has 1kbps to 100Tbps");
+                return Err(wrong("rate", message));
+            }
+        }
+        let delay: [Duration; N] = of_layers("delay", given("delay", &f.delay, "20us")?, names)?;
+        if let Some(delay) = delay.iter().find(|d| d.0 > LONGEST) {
+            return Err(wrong("delay", format!("{delay}: a link has at most 1000s of delay")));
+        }
+        let loss: [tresse_units::Probability; N] = of_layers("loss", &f.loss, names)?;
+        for (loss, layer) in loss.iter().zip(names) {
+            if Probability::from(*loss) == Probability::ONE {
+                let message = format!("{loss} in the {layer} layer: no flow would ever finish");
+                return Err(wrong("loss", message));
+            }
+        }
+        Ok(Self {
+            rate: rate.map(|r| r.0),
+            delay: delay.map(|d| d.0),
+            limit: of_layers("queue", given("queue", &f.queue, "100pkt")?, names)?.map(|q| q.into()),
+            mark: of_layers("mark", &f.mark, names)?.map(|q| q.into()),
+            loss: loss.map(|p| p.into()),
+        })
+    }
+}
+
+/// A value that no topology is without.
+fn given<'a, T>(key: &str, value: &'a Option<Layered<T>>, example: &str) -> Result<&'a Layered<T>, Wrong> {
+    let message = || format!("`{key}` is missing, such as {key} = \"{example}\"");
+    value.as_ref().ok_or_else(|| Wrong::key("fabric", message()))
+}
+
+fn of_layers<T: Copy, const N: usize>(key: &str, v: &Layered<T>, names: [&str; N]) -> Result<[T; N], Wrong> {
+    let values = v.layers(&names).map_err(|e| wrong(key, e))?;
+    Ok(std::array::from_fn(|layer| values[layer]))
+}

@@ -1,0 +1,125 @@
+//! The topologies that `[fabric]` describes. Each is one file: its own keys, what it is, and its network.
+
+mod dumbbell;
+mod fat_tree;
+mod file;
+mod kind;
+mod layers;
+mod leaf_spine;
+mod papers;
+mod parking_lot;
+mod thesis_users;
+pub(crate) mod virtual_hosts;
+
+use std::ops::Range;
+
+use schemars::{SchemaGenerator, json_schema, schema_for};
+use serde_json::{Map, Value};
+use toml::Spanned;
+use toml::de::{DeString, DeTable, Deserializer};
+
+use crate::diagnostic::{Wrong, wrong};
+use crate::keys::fabric::Fabric;
+
+pub(crate) use kind::{Kind, OwnRoutes};
+
+/// Every topology, in the order of messages.
+static ALL: [Kind; 13] = [
+    fat_tree::FAT_TREE,
+    leaf_spine::LEAF_SPINE,
+    virtual_hosts::VIRTUAL_HOSTS,
+    dumbbell::DUMBBELL,
+    parking_lot::PARKING_LOT,
+    papers::XMP_TESTBED_A,
+    papers::XMP_TESTBED_B,
+    papers::XMP_TORUS,
+    papers::THESIS_2_2A,
+    papers::THESIS_2_2B,
+    thesis_users::THESIS_3_2,
+    thesis_users::THESIS_4_2,
+    file::FILE,
+];
+
+/// The topology of this name.
+fn named(name: &str) -> Result<&'static Kind, String> {
+    ALL.iter().find(|kind| kind.name == name).ok_or_else(|| {
+        let names: Vec<String> = ALL.iter().map(|kind| format!("`{}`", kind.name)).collect();
+        format!("unknown variant `{name}`, expected one of {}", names.join(", "))
+    })
+}
+
+/// The topology of a fabric that says nothing of another.
+///
+/// # Errors
+/// A key that is another topology's.
+pub(crate) fn find(f: &Fabric) -> Result<&'static Kind, Wrong> {
+    let kind = named(&f.topology).map_err(|e| wrong("topology", e))?;
+    let own = kind.key_names();
+    for other in &ALL {
+        if let Some(key) = other.key_names().iter().find(|key| f.own.contains_key(*key) && !own.contains(key))
+        {
+            return Err(wrong(key, format!("`{key}` is {}; {}", other.whose, kind.has)));
+        }
+    }
+    Ok(kind)
+}
+
+/// Checks the name of the topology and the keys of topologies, in the text of `[fabric]`. Those of others than its own
+/// may be there: the profile, a variant or a setting may yet change the topology.
+///
+/// # Errors
+/// The first thing that is wrong, with its place.
+pub(crate) fn check(fabric: &DeTable) -> Result<(), Wrong> {
+    let misread = |span: Range<usize>, message: String| Wrong::offset(span.start, message);
+    let Some(topology) = fabric.get("topology") else { return Ok(()) };
+    let name = topology.get_ref().as_str().unwrap_or_default();
+    named(name).map_err(|e| misread(topology.span(), e))?;
+    let known = key_names();
+    if let Some((key, _)) = fabric.iter().find(|(key, _)| !known.iter().any(|known| known == key.get_ref())) {
+        let known: Vec<String> = known.iter().map(|key| format!("`{key}`")).collect();
+        let message = format!("unknown field `{}`, expected one of {}", key.get_ref(), known.join(", "));
+        return Err(misread(key.span(), message));
+    }
+    for kind in &ALL {
+        let own = kind.key_names();
+        let is_own = |(key, _): &(&Spanned<DeString>, &_)| own.iter().any(|own| own == key.get_ref());
+        let keys = fabric.iter().filter(is_own).map(|(key, value)| (key.clone(), value.clone())).collect();
+        (kind.keys.check)(Deserializer::from(Spanned::new(topology.span(), keys)))?;
+    }
+    Ok(())
+}
+
+/// The names of all keys that `[fabric]` may have: `topology`, those that size one, and those of all.
+fn key_names() -> Vec<String> {
+    let common = kind::names(&schema_for!(Fabric));
+    let mut names = vec![common[0].clone()];
+    for key in ALL.iter().flat_map(Kind::key_names) {
+        if !names.contains(&key) {
+            names.push(key);
+        }
+    }
+    names.extend_from_slice(&common[1..]);
+    names
+}
+
+/// Adds the topologies and their keys to the schema of `[fabric]`.
+pub(crate) fn add_to_schema(generator: &mut SchemaGenerator) {
+    generator.subschema_for::<Fabric>();
+    let names = ALL
+        .iter()
+        .map(|kind| json_schema!({ "description": kind.meaning, "type": "string", "const": kind.name }));
+    let topology = json_schema!({ "description": "Its shape.", "oneOf": names.collect::<Vec<_>>() });
+    let mut properties = Map::from_iter([("topology".to_owned(), topology.to_value())]);
+    for kind in &ALL {
+        let own = (kind.keys.schema)(generator);
+        properties.extend(own.get("properties").and_then(Value::as_object).cloned().unwrap_or_default());
+    }
+    let fabric = generator.definitions_mut().get_mut("Fabric").and_then(Value::as_object_mut);
+    let fabric = fabric.expect("it was just made");
+    let common = fabric.get_mut("properties").and_then(Value::as_object_mut).expect("it is a table");
+    for (key, value) in std::mem::take(common) {
+        properties.entry(key).or_insert(value);
+    }
+    *common = properties;
+    fabric.insert("additionalProperties".to_owned(), Value::Bool(false));
+}

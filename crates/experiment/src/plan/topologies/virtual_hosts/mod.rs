@@ -1,0 +1,114 @@
+//! Machines with several virtual NICs behind the virtual switches of their hosts.
+
+mod mapping;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tresse_fabric::{self as fabric, Topology, VirtualHostsConfig, VirtualHostsError};
+use tresse_units::Rate;
+
+use crate::diagnostic::{Wrong, wrong};
+use crate::keys::bounds::RATES;
+use crate::keys::fabric::Fabric;
+use crate::keys::link_events::ChangeKey;
+use crate::plan::single_links::nodes;
+use crate::plan::topologies::kind::{Kind, OwnRoutes};
+use crate::plan::topologies::layers::Layers;
+use mapping::Mappings;
+
+pub(crate) const VIRTUAL_HOSTS: Kind = Kind {
+    name: "virtual-hosts",
+    meaning: "Machines behind the virtual switches of physical hosts (VMCC §III).",
+    whose: "that of topology = \"virtual-hosts\"",
+    has: "virtual hosts have a table `virtual_hosts`",
+    routing: "shortest",
+    keys: Kind::keys_of::<Keys>(),
+    build,
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Keys {
+    /// Of virtual hosts, what they are.
+    virtual_hosts: Option<VirtualHosts>,
+}
+
+/// `[fabric.virtual_hosts]`: virtualised hosts (VMCC §III to §V).
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct VirtualHosts {
+    /// Physical hosts.
+    hosts: u32,
+    /// Physical NICs of each; those of one number lead to one top-of-rack switch.
+    nics: u32,
+    /// Machines (virtual ones or containers) on each: they are what a workload calls hosts.
+    machines: u32,
+    /// Virtual NICs of each machine.
+    virtual_nics: u32,
+    /// Which physical NICs they are mapped to: one mapping for all physical hosts, or one for each.
+    mapping: Mappings,
+    /// The cap on what a virtual NIC receives. Default: none.
+    receive: Option<Rate>,
+}
+
+fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, OwnRoutes), Wrong> {
+    let keys: Keys = f.own_keys()?;
+    let Some(v) = keys.virtual_hosts else {
+        let example = "virtual_hosts = { hosts = 10, nics = 2, machines = 12, virtual_nics = 2, mapping = \
+                       \"disjoint\" }";
+        return Err(wrong("topology", format!("virtual hosts need a table such as {example}")));
+    };
+    let at = |key: &str, message: String| Wrong::new(["fabric", "virtual_hosts", key], message);
+    if let Some(rate) = v.receive.filter(|r| !RATES.contains(&r.0)) {
+        return Err(at("receive", format!("{rate}: a link has 1kbps to 100Tbps")));
+    }
+    let layers = Layers::new(f, ["vnic", "nic", "trunk"])?;
+    let config = VirtualHostsConfig {
+        hosts: v.hosts,
+        nics: v.nics,
+        machines: v.machines,
+        virtual_nics: v.virtual_nics,
+        mapping: v.mapping.of(v.hosts),
+        rate: layers.rate,
+        receive: v.receive.map(|r| r.0),
+        delay: layers.delay,
+        limit: layers.limit,
+        mark: layers.mark,
+        host: (f.host_queue.into(), f.host_mark.into()),
+        non_ect: f.non_ect.into(),
+        loss: layers.loss,
+        spare: Vec::new(),
+    };
+    let hosts = fabric::VirtualHosts::new(config.clone()).map_err(|e| match e {
+        VirtualHostsError::Mappings(..) => at("mapping", e.to_string()),
+        _ => wrong("virtual_hosts", e.to_string()),
+    })?;
+    let spare = spare(f, &hosts, changes)?;
+    let hosts = fabric::VirtualHosts::new(VirtualHostsConfig { spare, ..config })
+        .map_err(|e| wrong("virtual_hosts", e.to_string()))?;
+    Ok((hosts.topology(), OwnRoutes::Virtual(hosts)))
+}
+
+/// The links that `changes` need: numbers of virtual NICs and of bridges.
+fn spare(f: &Fabric, hosts: &fabric::VirtualHosts, changes: &[ChangeKey]) -> Result<Vec<[u32; 2]>, Wrong> {
+    let topology = hosts.topology();
+    let virtual_nics = topology.network.hosts;
+    let mut spare = Vec::new();
+    for (i, names) in (0..).zip(changes).filter_map(|(i, c)| Some((i, c.remap.as_ref()?))) {
+        let wrong = |message: String| Wrong::new(["changes", &usize::to_string(&i), "remap"], message);
+        let nodes = nodes(&topology, names).map_err(wrong)?;
+        let bridge = nodes[1].checked_sub(virtual_nics).filter(|_| names[1].starts_with("bridge "));
+        let (Some(bridge), true) = (bridge, nodes[0] < virtual_nics) else {
+            return Err(wrong("a virtual NIC and a bridge, such as [\"vnic 0.3.1\", \"bridge 0.1\"]".into()));
+        };
+        if f.links.iter().any(|link| link.failed && link.ends.contains(&names[0])) {
+            let message = format!("`[[fabric.links]]` says that a link of {} is not there", names[0]);
+            return Err(wrong(message + ": it has all its links, or it is not remapped"));
+        }
+        let link = [nodes[0], bridge];
+        if hosts.bridge(nodes[0]) != bridge && !spare.contains(&link) {
+            spare.push(link);
+        }
+    }
+    Ok(spare)
+}

@@ -1,0 +1,73 @@
+//! `[fabric]`: the keys of topologies, wherever they stand.
+
+use tresse_experiment::keys::Experiment;
+use tresse_experiment::read::built_in;
+use tresse_experiment::{Profile, Source, find, load, resolve, schema};
+
+/// What is wrong with an experiment of a dumbbell with two pairs and `more`, which one setting changes.
+fn message(more: &str, setting: &str) -> String {
+    let text = format!(
+        "title = \"t\"\nschemes.a.controller = \"reno\"\ntransport.profile = \"ns3\"\n\
+         [workloads.all]\npattern = \"permutation\"\nsize = \"1MB\"\nrounds = 1\n\
+         [fabric]\nrate = \"1Gbps\"\ndelay = \"10us\"\nqueue = \"100pkt\"\nhost_queue = \"unlimited\"\n\
+         topology = \"dumbbell\"\npairs = 2\n{more}\n"
+    );
+    let settings: Vec<String> = Some(setting.to_owned()).into_iter().filter(|s| !s.is_empty()).collect();
+    let loaded = load(Source { name: "t.toml".into(), text }, Profile::Quick, &settings);
+    let plan = loaded.and_then(|l| resolve(&l, &[]));
+    plan.map_or_else(|e| e.to_string(), |_| "it is fine".to_owned())
+}
+
+#[test]
+fn a_key_is_wrong_where_it_stands() {
+    let (quick, variant) = ("[profile.quick.fabric]\n", "[variants.v.fabric]\n");
+    for (key, expected) in [
+        ("k = 4", "`k` is a fat tree's; a dumbbell has `pairs`"),
+        ("hops = \"3\"", "invalid type: string \"3\", expected u32"),
+        ("pair = 4", "unknown field `pair`, expected one of `topology`, `k`, `leaves`, `spines`, "),
+    ] {
+        let column = if key.starts_with("pair") { 1 } else { key.find("= ").expect("a value") + 3 };
+        let in_file = format!("t.toml:15:{column}: {expected}");
+        assert!(message(key, "").starts_with(&in_file), "{}", message(key, ""));
+        let set = format!("fabric.{}", key.replace(" = ", "="));
+        let by_setting = format!("--set {set}: {expected}");
+        assert!(message("", &set).starts_with(&by_setting), "{}", message("", &set));
+        for (table, name) in [(quick, "[profile.quick]"), (variant, "[variants.v]")] {
+            let message = message(&format!("{table}{key}"), "");
+            assert!(message.contains(&format!(": {name}: {expected}")), "{message}");
+        }
+    }
+    assert_eq!(message("", "fabric.pairs=3"), "it is fine");
+    assert_eq!(message("[variants.v.fabric]\npairs = 0", "fabric.pairs=3"), "it is fine");
+    let unknown = message("", "fabric.topology=ring");
+    assert!(unknown.contains("unknown variant `ring`, expected one of `fat-tree`, "), "{unknown}");
+}
+
+#[test]
+fn another_topology_needs_its_own_keys() {
+    let message = message("", "fabric.topology=leaf-spine");
+    assert!(
+        message.starts_with("t.toml:14:9: `pairs` is a dumbbell's; a leaf-spine has `leaves`, "),
+        "{message}"
+    );
+}
+
+/// The keys of every topology, and what is common to all.
+#[test]
+fn the_schema_has_the_keys_of_every_topology() {
+    let schema = schema();
+    let fabric = &schema.get("$defs").expect("definitions")["Fabric"];
+    let (keys, names) = (&fabric["properties"], &fabric["properties"]["topology"]["oneOf"]);
+    assert_eq!(fabric["additionalProperties"], false);
+    let names: Vec<&str> =
+        names.as_array().expect("names").iter().filter_map(|n| n["const"].as_str()).collect();
+    assert_eq!(names.len(), 13);
+    for name in built_in::names() {
+        let loaded = load(find(name).expect("built in"), Profile::Full, &[]).expect("valid");
+        let Experiment { fabric, .. } = &loaded.experiment;
+        assert!(names.contains(&&*fabric.topology), "{name}: {}", fabric.topology);
+        for key in loaded.resolved["fabric"].as_table().expect("a table").keys() {
+            assert!(keys.get(key).is_some(), "{name}: {key}");
+        }
+    }
+}
