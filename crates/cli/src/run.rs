@@ -72,7 +72,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         if !plan
             .cases
             .iter()
-            .flat_map(|case| &case.carriers)
+            .flat_map(|case| &case.bound_schemes)
             .any(|c| c.controllers.controller().name() == name)
         {
             eprintln!(

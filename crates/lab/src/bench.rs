@@ -157,7 +157,7 @@ fn flows(case: &Case) -> Vec<FlowSpec> {
     let transfers = pattern.round(0).into_iter();
     let begun = |t: Transfer| Begun {
         part: 0,
-        member: Member { carrier: 0, group: 0 },
+        member: Member { bound_scheme: 0, group: 0 },
         start: Start {
             name: t.from.into(),
             from: t.from,
@@ -181,7 +181,7 @@ fn ceiling_speed(plan: &Plan, flows: &[FlowSpec], duration: Time) -> f64 {
         .map(|p| ConstantWindow { there: p.there.clone(), back: p.back.clone(), window: WINDOW })
         .collect();
     let start = clock();
-    let (ports, longest) = (plan.fabric().ports(1), plan.cases[0].carriers[0].routing.longest());
+    let (ports, longest) = (plan.fabric().ports(1), plan.cases[0].bound_schemes[0].routing.longest());
     let hops = ceiling::run(&ports, longest, &sources, (1500, 40), duration);
     hops as f64 / start.elapsed().as_secs_f64()
 }

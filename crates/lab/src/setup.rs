@@ -35,7 +35,7 @@ pub(crate) fn world(case: &Case, seed: u64) -> World {
     let mut configs = case.setting.options.apply(&case.setting.fabric, seed);
     link_events::serve(&case.setting.changes, &mut configs);
     let PortConfigs { ports, servers, pools } = configs;
-    let longest = case.carriers.iter().map(|c| c.routing.longest()).max().unwrap_or(0);
+    let longest = case.bound_schemes.iter().map(|c| c.routing.longest()).max().unwrap_or(0);
     let fabric = Fabric::new(&ports, longest).with_queued_ports(&servers, &pools);
     let fabric = match case.nodes() {
         Some(Routing::Nodes { balancing, .. }) => {
@@ -43,7 +43,7 @@ pub(crate) fn world(case: &Case, seed: u64) -> World {
         }
         Some(Routing::Fixed(_)) | None => fabric,
     };
-    let world = World::on(match case.carriers.iter().find_map(|c| c.flags) {
+    let world = World::on(match case.bound_schemes.iter().find_map(|c| c.flags) {
         Some(flags) => fabric.with_flags(flags),
         None => fabric,
     });
@@ -52,26 +52,28 @@ pub(crate) fn world(case: &Case, seed: u64) -> World {
 
 /// The ways of a flow: what is random of them comes from its own stream.
 pub(crate) fn paths(case: &Case, seed: u64, flow: &Begun) -> Paths {
-    let (part, carrier, start) = (&case.parts[flow.part], &case.carriers[flow.member.carrier], &flow.start);
+    let (part, bound_scheme, start) =
+        (&case.parts[flow.part], &case.bound_schemes[flow.member.bound_scheme], &flow.start);
     if let Some(Own { paths: Some(paths), .. }) = part.own(start) {
         return Paths::Fixed(paths.clone());
     }
-    let mut stream = if carrier.names_paths {
+    let mut stream = if bound_scheme.names_paths {
         // What one connection learns of a path is to hold for the others of the two hosts.
         tresse_units::Stream::new(seed, "paths", u64::from(start.from) << 32 | u64::from(start.to))
     } else {
         part.stream(seed, "addresses", start)
     };
     let first = |host| case.setting.fabric.addresses(host).start;
-    match &*carrier.routing {
+    match &*bound_scheme.routing {
         Routing::Fixed(routes) => {
-            let drawn = routes.draw(start.from, start.to, carrier.paths, |n| stream.below(n.into()) as u32);
+            let drawn =
+                routes.draw(start.from, start.to, bound_scheme.paths, |n| stream.below(n.into()) as u32);
             Paths::Fixed(drawn)
         }
         Routing::Nodes { paths, .. } => Paths::Forwarded {
             from: match case.setting.fabric.addresses(start.from) {
                 // Aliases, one for each subflow.
-                one if one.len() == 1 => one.cycle().take(carrier.paths as usize).collect(),
+                one if one.len() == 1 => one.cycle().take(bound_scheme.paths as usize).collect(),
                 several => several.collect(),
             },
             to: case.setting.fabric.addresses(start.to).collect(),
@@ -81,15 +83,16 @@ pub(crate) fn paths(case: &Case, seed: u64, flow: &Begun) -> Paths {
     }
 }
 
-/// What opens and closes the subflows of each of the case's carriers.
+/// What opens and closes the subflows of each of the case's bound schemes.
 pub(crate) fn managers(case: &Case) -> Vec<Manager> {
-    case.carriers.iter().map(|carrier| carrier.manager.clone().into()).collect()
+    case.bound_schemes.iter().map(|bound_scheme| bound_scheme.manager.clone().into()).collect()
 }
 
-/// What the simulator is to know of a flow that it calls `id`; `managers` are those of the case's carriers.
+/// What the simulator is to know of a flow that it calls `id`; `managers` are those of the case's bound schemes.
 pub(crate) fn spec(case: &Case, managers: &[Manager], seed: u64, id: u64, flow: &Begun) -> FlowSpec {
-    let (part, carrier, start) = (&case.parts[flow.part], &case.carriers[flow.member.carrier], &flow.start);
-    let mut config = carrier.transport;
+    let (part, bound_scheme, start) =
+        (&case.parts[flow.part], &case.bound_schemes[flow.member.bound_scheme], &flow.start);
+    let mut config = bound_scheme.transport;
     if let Some(plb) = &mut config.plb {
         plb.seed = part.stream(seed, "plb", start).below(u64::MAX);
     }
@@ -97,24 +100,24 @@ pub(crate) fn spec(case: &Case, managers: &[Manager], seed: u64, id: u64, flow: 
         id,
         hosts: [start.from, start.to],
         config,
-        scheme: Arc::clone(&carrier.controllers),
+        scheme: Arc::clone(&bound_scheme.controllers),
         bytes: start.bytes.unwrap_or(u64::from(u32::MAX) * u64::from(config.mss)),
         paths: paths(case, seed, flow),
-        manager: manager(carrier, &managers[flow.member.carrier], part.own(start)),
+        manager: manager(bound_scheme, &managers[flow.member.bound_scheme], part.own(start)),
         stream: part.stream(seed, "path manager", start).below(u64::MAX),
-        class: carrier.class,
+        class: bound_scheme.class,
         group: flow.member.group as u32,
     }
 }
 
-fn manager(carrier: &BoundScheme, usual: &Manager, own: Option<&Own>) -> Manager {
+fn manager(bound_scheme: &BoundScheme, usual: &Manager, own: Option<&Own>) -> Manager {
     match own {
         Some(own) if !own.subflow_starts.is_empty() => {
-            let by = match &*carrier.routing {
+            let by = match &*bound_scheme.routing {
                 Routing::Fixed(_) => By::Address,
                 Routing::Nodes { .. } => By::Port,
             };
-            Manager::timed(carrier.paths as usize, by, own.subflow_starts.clone())
+            Manager::timed(bound_scheme.paths as usize, by, own.subflow_starts.clone())
         }
         _ => usual.clone(),
     }

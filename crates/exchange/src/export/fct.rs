@@ -70,11 +70,12 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
         let own_variant = c.variant.clone().unwrap_or_default();
         [&c.scheme, &number, &c.pattern, &own_variant] == [scheme, subflows, pattern, variant]
     });
-    let Some((fabric, carrier)) = own.and_then(|c| Some((&c.setting.fabric, c.carriers.first()?))) else {
+    let Some((fabric, bound_scheme)) = own.and_then(|c| Some((&c.setting.fabric, c.bound_schemes.first()?)))
+    else {
         let message = format!("run.json knows no case {scheme} {subflows} {pattern} {variant}");
         return Err(Diagnostic::input(message).of(run.display().to_string()));
     };
-    let (mss, header) = (u64::from(carrier.transport.mss), u64::from(carrier.transport.header));
+    let (mss, header) = (u64::from(bound_scheme.transport.mss), u64::from(bound_scheme.transport.header));
     let hosts = u64::from(fabric.hosts());
     if let Some(flow) = flows.iter().find(|f| f.from.max(f.to) >= hosts.min(MOST_HOSTS)) {
         let host = flow.from.max(flow.to);

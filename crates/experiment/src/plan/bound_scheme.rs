@@ -1,4 +1,4 @@
-//! Carriers: what carries a flow, a scheme with one number of subflows on the fabric.
+//! Bound schemes: a scheme with one number of subflows on the fabric, which is what carries a flow.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -120,11 +120,11 @@ pub(crate) fn schemes<'a>(
     Ok(schemes)
 }
 
-/// The carrier of `name` with `subflows` subflows, for a workload's class of packets.
+/// The bound scheme of `name` with `subflows` subflows, for a workload's class of packets.
 ///
 /// # Errors
 /// The first thing that is wrong, with its place in the file.
-pub(crate) fn carrier(
+pub(crate) fn bind(
     loaded: &Loaded,
     fabric: &Topology,
     name: &str,

@@ -33,7 +33,7 @@ pub(crate) struct Building<'a> {
     /// The case's own scheme and its subflows.
     axis: Option<(&'a str, u32)>,
     uses_axis: bool,
-    carriers: Vec<BoundScheme>,
+    bound_schemes: Vec<BoundScheme>,
     groups: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Builder<'a> {
         axis: Option<(&'a str, u32)>,
     ) -> Result<(Case, bool), Diagnostic> {
         let path = ["workloads", name];
-        let mut building = Building { axis, uses_axis: false, carriers: Vec::new(), groups: Vec::new() };
+        let mut building = Building { axis, uses_axis: false, bound_schemes: Vec::new(), groups: Vec::new() };
         let duration = workload.duration.map(|d| d.0);
         if duration.is_some_and(|d| d == 0 || d > LONGEST) {
             return Err(self.wrong(&path, "duration", "more than 0s and at most 1000s"));
@@ -61,8 +61,8 @@ impl<'a> Builder<'a> {
             let message = "it never ends: `duration` says when it is stopped (`tresse explain workloads`)";
             return Err(self.wrong(&path, "", message));
         }
-        let Building { uses_axis, carriers, groups, .. } = building;
-        let balancers = carriers.iter().filter_map(|c| match &*c.routing {
+        let Building { uses_axis, bound_schemes, groups, .. } = building;
+        let balancers = bound_schemes.iter().filter_map(|c| match &*c.routing {
             Routing::Nodes { balancing, .. } => Some((balancing, &c.scheme)),
             Routing::Fixed(_) => None,
         });
@@ -78,7 +78,7 @@ impl<'a> Builder<'a> {
                 (scheme.to_owned(), self.schemes[scheme].takes_subflows().then_some(n))
             }
             _ => {
-                let mut labels: Vec<String> = carriers.iter().map(BoundScheme::label).collect();
+                let mut labels: Vec<String> = bound_schemes.iter().map(BoundScheme::label).collect();
                 labels.dedup();
                 (labels.join("+"), None)
             }
@@ -89,7 +89,7 @@ impl<'a> Builder<'a> {
             pattern: name.to_owned(),
             variant: self.variant.map(str::to_owned),
             setting: Arc::clone(self.setting),
-            carriers,
+            bound_schemes,
             parts,
             groups,
             duration,
@@ -151,9 +151,9 @@ impl<'a> Builder<'a> {
         let who = if !flows.is_empty() {
             Who::Each(flow_members::own(self, (path, name), w, &flows, building)?)
         } else if w.mix.is_empty() {
-            let carrier = self.named(path, "scheme", w.scheme.as_deref(), w, building)?;
+            let bound_scheme = self.named(path, "scheme", w.scheme.as_deref(), w, building)?;
             let group = building.group(name);
-            Who::One(Member { carrier, group })
+            Who::One(Member { bound_scheme, group })
         } else {
             Who::Mix(self.mix(path, name, w, building)?)
         };
@@ -178,15 +178,15 @@ impl<'a> Builder<'a> {
         for scheme in &w.mix {
             members.push(self.named(path, "mix", Some(scheme), w, building)?);
         }
-        let member = |carrier: usize| {
-            let label = building.carriers[carrier].label();
+        let member = |bound_scheme: usize| {
+            let label = building.bound_schemes[bound_scheme].label();
             let group = building.group(format!("{name} {label}").trim());
-            Member { carrier, group }
+            Member { bound_scheme, group }
         };
         Ok(members.into_iter().map(member).collect())
     }
 
-    /// The place of the carrier of the scheme `name`, or of the case's own, with so many subflows.
+    /// The place of the bound scheme of the scheme `name`, or of the case's own, with so many subflows.
     pub fn with_subflows(
         &self,
         path: &[&str],
@@ -207,7 +207,7 @@ impl<'a> Builder<'a> {
             let message = format!("the path manager of `{name}` decides itself how many subflows there are");
             return Err(self.wrong(path, "subflows", &message));
         }
-        self.carrier(path, name, subflows, w.class, building)
+        self.bind(path, name, subflows, w.class, building)
     }
 
     fn known(&self, path: &[&str], key: &str, name: &str) -> Result<&'a str, Diagnostic> {
@@ -223,7 +223,7 @@ impl<'a> Builder<'a> {
         self.wrong(path, "", "every scheme has axis = false, so it needs a `scheme` of its own")
     }
 
-    /// The place of the carrier of the scheme `name`, or of the case's own.
+    /// The place of the bound scheme of the scheme `name`, or of the case's own.
     pub fn named(
         &self,
         path: &[&str],
@@ -251,11 +251,11 @@ impl<'a> Builder<'a> {
             }
             (None, None) => return Err(self.no_scheme(path)),
         };
-        self.carrier(path, name, subflows, w.class, building)
+        self.bind(path, name, subflows, w.class, building)
     }
 
-    /// The place of a carrier, which is made if there is none yet.
-    pub fn carrier(
+    /// The place of a bound scheme, which is made if there is none yet.
+    pub fn bind(
         &self,
         path: &[&str],
         name: &str,
@@ -275,13 +275,13 @@ impl<'a> Builder<'a> {
             };
             return Err(self.loaded.error_at(&at, &message));
         }
-        let carrier = bound_scheme::carrier(self.loaded, self.fabric(), name, scheme, subflows, class)?;
+        let bound_scheme = bound_scheme::bind(self.loaded, self.fabric(), name, scheme, subflows, class)?;
         let is_same = |c: &BoundScheme| {
-            c.scheme == carrier.scheme && c.subflows == carrier.subflows && c.class == class
+            c.scheme == bound_scheme.scheme && c.subflows == bound_scheme.subflows && c.class == class
         };
-        Ok(building.carriers.iter().position(is_same).unwrap_or_else(|| {
-            building.carriers.push(carrier);
-            building.carriers.len() - 1
+        Ok(building.bound_schemes.iter().position(is_same).unwrap_or_else(|| {
+            building.bound_schemes.push(bound_scheme);
+            building.bound_schemes.len() - 1
         }))
     }
 
@@ -301,9 +301,9 @@ impl Building<'_> {
         })
     }
 
-    /// The carriers that there are.
-    pub fn carriers(&self) -> &[BoundScheme] {
-        &self.carriers
+    /// The bound schemes that there are.
+    pub fn bound_schemes(&self) -> &[BoundScheme] {
+        &self.bound_schemes
     }
 }
 

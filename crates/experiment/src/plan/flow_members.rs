@@ -29,7 +29,7 @@ pub(crate) fn own<'a>(
         let number = i.to_string();
         let path = [path, &["flow", &number]].concat();
         let scheme = flow.scheme.as_deref().or(w.scheme.as_deref());
-        let carrier = match flow.subflows {
+        let bound_scheme = match flow.subflows {
             None => b.named(&path, "scheme", scheme, w, building)?,
             Some(n) => b.with_subflows(&path, scheme, n, w, building)?,
         };
@@ -44,7 +44,7 @@ pub(crate) fn own<'a>(
             let message = "datagrams have a rate above 0, and neither a `size` nor an `application`";
             return Err(b.wrong(&path, "datagrams", message));
         }
-        let subflows = building.carriers()[carrier].paths as usize;
+        let subflows = building.bound_schemes()[bound_scheme].paths as usize;
         if flow.subflow_starts.len() > subflows {
             let message = format!("{} times for {subflows} subflows", flow.subflow_starts.len());
             return Err(b.wrong(&path, "subflow_starts", &message));
@@ -55,10 +55,10 @@ pub(crate) fn own<'a>(
         }
         let paths = match &flow.via[..] {
             [] => None,
-            via => Some(paths(b, &path, flow, via, carrier, building)?),
+            via => Some(paths(b, &path, flow, via, bound_scheme, building)?),
         };
         let own = Own {
-            member: Member { carrier, group },
+            member: Member { bound_scheme, group },
             paths,
             subflow_starts: flow.subflow_starts.iter().map(|t| t.0).collect::<Vec<Time>>(),
             application,
@@ -75,16 +75,16 @@ fn paths(
     at: &[&str],
     flow: &Flow,
     via: &[Vec<String>],
-    carrier: usize,
+    bound_scheme: usize,
     building: &Building,
 ) -> Result<Vec<Path>, Diagnostic> {
     let wrong = |message: &str| b.wrong(at, "via", message);
-    let carrier = &building.carriers()[carrier];
-    let Routing::Fixed(routes) = &*carrier.routing else {
+    let bound_scheme = &building.bound_schemes()[bound_scheme];
+    let Routing::Fixed(routes) = &*bound_scheme.routing else {
         return Err(wrong("here the switches choose the ways: fixed routes (`tresse explain shortest`)"));
     };
-    if via.len() != carrier.paths as usize {
-        let message = format!("{} paths for {} subflows", via.len(), carrier.paths);
+    if via.len() != bound_scheme.paths as usize {
+        let message = format!("{} paths for {} subflows", via.len(), bound_scheme.paths);
         return Err(wrong(&message));
     }
     let hosts = HostSets { fabric: b.fabric() }.names();

@@ -57,7 +57,7 @@ pub struct Case {
     /// What it has in common with the other cases of its variant.
     pub setting: Arc<Setting>,
     /// What carries its flows; at least one.
-    pub carriers: Vec<BoundScheme>,
+    pub bound_schemes: Vec<BoundScheme>,
     /// What runs at the same time.
     pub parts: Vec<Part>,
     /// The names of the groups of its flows; one without a name if there is no more to tell apart.
@@ -96,9 +96,9 @@ impl Case {
         self.parts.iter().any(|p| p.pattern.has_jobs())
     }
 
-    /// The carrier of all its flows; `None` if there are several.
-    pub fn carrier(&self) -> Option<&BoundScheme> {
-        match &self.carriers[..] {
+    /// The bound scheme of all its flows; `None` if there are several.
+    pub fn bound_scheme(&self) -> Option<&BoundScheme> {
+        match &self.bound_schemes[..] {
             [one] => Some(one),
             _ => None,
         }
@@ -106,7 +106,7 @@ impl Case {
 
     /// What decides the ways of packets, if that are not the flows: at most one in a case.
     pub fn nodes(&self) -> Option<&Routing> {
-        self.carriers.iter().map(|c| &*c.routing).find(|r| matches!(r, Routing::Nodes { .. }))
+        self.bound_schemes.iter().map(|c| &*c.routing).find(|r| matches!(r, Routing::Nodes { .. }))
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Part {
 /// Who carries the flows of a part.
 #[derive(Debug, Clone)]
 pub(crate) enum Who {
-    /// One of the case's carriers, for one group.
+    /// One of the case's bound schemes, for one group.
     One(Member),
     /// Each of these by a part of the sending hosts.
     Mix(Vec<Member>),
@@ -33,11 +33,11 @@ pub(crate) enum Who {
     Each(Vec<Own>),
 }
 
-/// A carrier of a case, and a group of its results.
+/// A bound scheme of a case, and a group of its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Member {
-    /// The carrier's place in the case.
-    pub carrier: usize,
+    /// The bound scheme's place in the case.
+    pub bound_scheme: usize,
     /// The group's.
     pub group: usize,
 }

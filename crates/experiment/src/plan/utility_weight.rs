@@ -58,9 +58,13 @@ mod tests {
         let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &set);
         let plan = resolve(&loaded.map_err(|e| e.to_string())?, &["scheme=video".to_owned()]);
         let case = plan.map_err(|e| e.to_string())?.cases.remove(0);
-        let at =
-            case.carriers[0].controllers.controller().parameters().iter().position(|p| p.name == "weight");
-        Ok(case.carriers[0].controllers.values()[at.expect("holnet_cc_cos has a weight")])
+        let at = case.bound_schemes[0]
+            .controllers
+            .controller()
+            .parameters()
+            .iter()
+            .position(|p| p.name == "weight");
+        Ok(case.bound_schemes[0].controllers.values()[at.expect("holnet_cc_cos has a weight")])
     }
 
     /// THESIS Figure 2.3, case 1: alpha = 0.5, saturated rates of 400 and 100 Mbit/s, so that centers are as 4

@@ -1,124 +1,23 @@
-//! From text to an experiment: the file, the profile, its variants, `--set`; and where in the file an error lies.
+//! From text to an experiment: the file, the profile, its variants, `--set`.
 
 pub mod built_in;
 pub mod flow_file;
 mod for_each;
 pub mod graph_file;
+mod loaded;
 pub mod sniff_format;
 pub mod variants;
 
 use std::path::Path;
 use std::{fs, io};
 
-use toml::de::{DeTable, DeValue};
-use toml::{Spanned, Table, Value};
+use toml::de::DeTable;
+use toml::{Table, Value};
 
-use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean};
+use crate::diagnostic::{Diagnostic, Wrong, did_you_mean};
 use crate::keys::Experiment;
-use crate::read::variants::LoadedVariant;
-
-/// Which size of an experiment is run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Profile {
-    /// As `[profile.quick]` cuts it.
-    Quick,
-    /// As the file says.
-    Full,
-}
-
-impl Profile {
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Quick => "quick",
-            Self::Full => "full",
-        }
-    }
-}
-
-/// An experiment's text and the name that messages call it by.
-#[derive(Debug, Clone)]
-pub struct Source {
-    /// The built-in name, or the file.
-    pub name: String,
-    /// The TOML text.
-    pub text: String,
-}
-
-impl Source {
-    /// What is wrong in it, with its place.
-    pub(crate) fn error(&self, wrong: Wrong) -> Diagnostic {
-        let offset = match &wrong.at {
-            At::Offset(offset) => *offset,
-            At::Keys(keys) => locate(&self.text, &keys.iter().map(String::as_str).collect::<Vec<_>>()),
-        };
-        match offset {
-            Some(offset) => Diagnostic::at_offset(&self.name, &self.text, offset, wrong.message),
-            None => Diagnostic::input(wrong.message).of(&self.name),
-        }
-    }
-}
-
-/// An experiment as it will run.
-#[derive(Debug, Clone)]
-pub struct Loaded {
-    /// Where it came from.
-    pub source: Source,
-    /// After the profile and the settings.
-    pub experiment: Experiment,
-    /// The same, as the TOML value that it was read from.
-    pub resolved: Table,
-    /// What the profile changed: path, the file's value, the profile's.
-    pub cuts: Vec<(String, String, String)>,
-    /// Its variants, in the order of the file.
-    pub variants: Vec<LoadedVariant>,
-    /// What does not stand where it belongs in the file: path, and where it comes from.
-    pub(crate) overrides: Vec<(String, String)>,
-    check: Check,
-}
-
-/// Checks what only those know who know what an experiment means, in the tables of a text.
-pub(crate) type Check = fn(DeTable) -> Result<(), Wrong>;
-
-impl Loaded {
-    /// Neither the profile nor a setting changed anything.
-    pub(crate) fn is_as_written(&self) -> bool {
-        self.overrides.is_empty()
-    }
-
-    /// An error about what stands at `path`, with its place in the file, or the setting that put it
-    /// there.
-    pub fn error_at(&self, path: &[&str], message: &str) -> Diagnostic {
-        let dotted = path.join(".");
-        if let Some(cause) = self.cause(&dotted) {
-            return Diagnostic::input(message).of(cause);
-        }
-        let Source { name, text } = &self.source;
-        match locate(text, path) {
-            Some(offset) => Diagnostic::at_offset(name, text, offset, message),
-            None => Diagnostic::input(format!("{dotted}: {message}")).of(name),
-        }
-    }
-
-    /// The same of what is wrong in its file.
-    pub fn error(&self, wrong: Wrong) -> Diagnostic {
-        match wrong.at {
-            At::Keys(keys) => {
-                self.error_at(&keys.iter().map(String::as_str).collect::<Vec<_>>(), &wrong.message)
-            }
-            At::Offset(_) => self.source.error(wrong),
-        }
-    }
-
-    /// What put the value at `dotted` there, if the file did not.
-    pub(crate) fn cause(&self, dotted: &str) -> Option<&str> {
-        let below = |parent: &str| {
-            dotted.strip_prefix(parent).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-                || parent.strip_prefix(dotted).is_some_and(|rest| rest.starts_with('.'))
-        };
-        self.overrides.iter().rev().find(|(path, _)| below(path)).map(|(_, cause)| &**cause)
-    }
-}
+use crate::read::loaded::{Check, place};
+pub use crate::read::loaded::{Loaded, LoadedVariant, Profile, Source};
 
 /// Finds an experiment: a built-in name such as `xmp/table1`, one of its rows such as `xmp/fig9`, a TOML file, or `-`
 /// for stdin. The source of a row has the name of the experiment that it is part of.
@@ -259,32 +158,4 @@ pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, Diagnost
     }
     at.insert(last.to_owned(), value);
     Ok(path.trim().to_owned())
-}
-
-/// `file:line: what`, for what stands at `path`.
-pub(crate) fn place(source: &Source, path: &[&str], what: &str) -> String {
-    match locate(&source.text, path) {
-        Some(offset) => {
-            let line = source.text[..offset].matches('\n').count() + 1;
-            format!("{}:{line}: {what}", source.name)
-        }
-        None => format!("{}: {what}", source.name),
-    }
-}
-
-/// Where the value at `path` begins in the text, or the nearest one above it that is no table; a number in the
-/// path is a place in a list.
-fn locate(text: &str, path: &[&str]) -> Option<usize> {
-    let table = for_each::parse(text).ok()?;
-    let mut value = Spanned::new(table.span(), DeValue::Table(table.into_inner()));
-    for key in path {
-        let start = value.span().start;
-        let place = key.parse::<usize>().ok();
-        value = match (value.into_inner(), place) {
-            (DeValue::Table(table), _) => table.into_iter().find(|(k, _)| k.get_ref() == key)?.1,
-            (DeValue::Array(values), Some(place)) => values.into_iter().nth(place)?,
-            _ => return Some(start),
-        };
-    }
-    Some(value.span().start)
 }

@@ -2,39 +2,10 @@
 
 use toml::{Table, Value};
 
-use crate::diagnostic::{Diagnostic, Wrong, did_you_mean};
+use crate::diagnostic::{Diagnostic, Wrong};
 use crate::keys::variant::Variant;
-use crate::read::{self, Loaded};
-
-/// A variant as it will run.
-#[derive(Debug, Clone)]
-pub struct LoadedVariant {
-    /// Its name.
-    pub name: String,
-    /// Which of its cases are run, as `--only` takes them.
-    pub only: Vec<String>,
-    /// The experiment that it makes of the file; one without variants.
-    pub loaded: Loaded,
-}
-
-impl Loaded {
-    /// What this variant makes of the experiment.
-    ///
-    /// # Errors
-    /// If there is none of this name.
-    pub fn variant(&self, name: &str) -> Result<&Self, Diagnostic> {
-        let names: Vec<&str> = self.variants.iter().map(|v| &*v.name).collect();
-        let found = self.variants.iter().find(|v| v.name == name).map(|v| &v.loaded);
-        found.ok_or_else(|| {
-            let known = match names.is_empty() {
-                true => "it has none".to_owned(),
-                false => format!("there are: {}", names.join(", ")),
-            };
-            let hint = did_you_mean(name, names.iter().copied());
-            Diagnostic::input(format!("there is no variant `{name}`{hint} ({known})")).of(&self.source.name)
-        })
-    }
-}
+use crate::read;
+use crate::read::loaded::{Loaded, LoadedVariant, place};
 
 /// What an experiment says once, for all its variants.
 const COMMON: [&str; 9] =
@@ -90,12 +61,12 @@ fn one(base: &Loaded, name: &str, variant: &Variant) -> Result<LoadedVariant, Di
     table.remove("variants");
     let mut changes = Vec::new();
     read::merge(&mut table, &variant.over, "", &mut changes);
-    read::recheck(&table, base.check, &read::place(&base.source, &["variants", name], &header))?;
+    read::recheck(&table, base.check, &place(&base.source, &["variants", name], &header))?;
     let mut overrides = base.overrides.clone();
     overrides.extend(changes.into_iter().map(|(path, ..)| {
         let keys: Vec<&str> = ["variants", name].into_iter().chain(path.split('.')).collect();
         let cause = base.cause(&keys.join(".")).map(str::to_owned);
-        (path.clone(), cause.unwrap_or_else(|| read::place(&base.source, &keys, &header)))
+        (path.clone(), cause.unwrap_or_else(|| place(&base.source, &keys, &header)))
     }));
     let loaded = Loaded::new(base.source.clone(), table, overrides, base.check)?;
     Ok(LoadedVariant { name: name.to_owned(), only: variant.only.clone(), loaded })

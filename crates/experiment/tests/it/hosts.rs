@@ -12,7 +12,7 @@ fn config(keys: &str) -> Result<Config, String> {
     let text = format!("{before}[transport]\n{keys}\n[schemes.dctcp]{after}");
     let loaded = load(Source { name: "test.toml".into(), text }, Profile::Full, &[]);
     let plan = loaded.and_then(|l| resolve(&l, &["scheme=lia".to_owned()]));
-    plan.map(|p| p.cases[0].carriers[0].transport).map_err(|e| e.to_string())
+    plan.map(|p| p.cases[0].bound_schemes[0].transport).map_err(|e| e.to_string())
 }
 
 /// XMP's table 1 lists every key; they are what the profile has.
@@ -20,7 +20,7 @@ fn config(keys: &str) -> Result<Config, String> {
 fn the_ns3_profile_is_that_of_xmps_experiments() {
     let loaded = load(find("xmp/table1").expect("built in"), Profile::Full, &[]).expect("valid");
     let plan = resolve(&loaded, &["scheme=lia".to_owned()]).expect("valid");
-    assert_eq!(config("profile = \"ns3\""), Ok(plan.cases[0].carriers[0].transport));
+    assert_eq!(config("profile = \"ns3\""), Ok(plan.cases[0].bound_schemes[0].transport));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn schemes(common: &str, own: &str) -> Result<[Config; 2], String> {
     let loaded = load(Source { name: "test.toml".into(), text }, Profile::Full, &[]);
     let plan = loaded.and_then(|l| resolve(&l, &[])).map_err(|e| e.to_string())?;
     // What differs without a transport of its own is the ECN that the controller needs.
-    Ok([0, 1].map(|i| Config { ecn: false, ..plan.cases[i].carriers[0].transport }))
+    Ok([0, 1].map(|i| Config { ecn: false, ..plan.cases[i].bound_schemes[0].transport }))
 }
 
 #[test]

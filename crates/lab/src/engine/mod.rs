@@ -45,7 +45,7 @@ pub(crate) struct Engine<'a, M> {
     links: Links<'a>,
     stall: Stall,
     parts: Vec<Running>,
-    /// By the case's carriers.
+    /// By the case's bound schemes.
     managers: Vec<Manager>,
     /// By payload and header of a full packet.
     ideals: BTreeMap<[u32; 2], Ideals<'a>>,
@@ -118,7 +118,7 @@ where
         links.apply(&mut world);
         let expected = parts.iter().map(|p| p.source.expected_bytes()).fold(0, u64::saturating_add);
         let endless = parts.iter().any(|p| p.source.is_endless());
-        let packets = case.carriers.iter().map(|c| [c.transport.mss, c.transport.header]);
+        let packets = case.bound_schemes.iter().map(|c| [c.transport.mss, c.transport.header]);
         let ideals = packets.map(|[mss, header]| ([mss, header], Ideals::new(empty, mss, header))).collect();
         progress.expected_bytes.store(if endless { 0 } else { expected }, Ordering::Relaxed);
         progress.expected_ps.store(case.duration.unwrap_or(0), Ordering::Relaxed);
@@ -286,9 +286,9 @@ where
 
     /// What the completion of a flow takes on an empty network, if it ends by itself.
     fn ideal(&mut self, begun: &Begun) -> Option<Time> {
-        let transport = &self.case.carriers[begun.member.carrier].transport;
+        let transport = &self.case.bound_schemes[begun.member.bound_scheme].transport;
         let ideals =
-            self.ideals.get_mut(&[transport.mss, transport.header]).expect("one of the case's carriers");
+            self.ideals.get_mut(&[transport.mss, transport.header]).expect("one of the case's bound_schemes");
         ideals.time(begun.start.from, begun.start.to, begun.start.bytes?)
     }
 

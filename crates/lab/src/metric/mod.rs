@@ -228,7 +228,7 @@ mod tests {
         record.counters.rounds = rounds;
         record.counters.windows = windows;
         let start = Start { name: 0, from: 0, to: 1, bytes: Some(1500), round, job: None, deadline: None };
-        let begun = Begun { part: 0, member: Member { carrier: 0, group: 0 }, start };
+        let begun = Begun { part: 0, member: Member { bound_scheme: 0, group: 0 }, start };
         let ideal = Some(MILLISECOND);
         Flow { begun, locality: Locality::InterRack, shares: Some(true), ideal, record }
     }

@@ -27,9 +27,9 @@ fn share_a_port(paths: &[Path], unavoidable: &Path) -> bool {
 /// Whether two subflows of a flow that has ended share a port, if its path manager detects path sharing and the
 /// flow's paths are fixed.
 pub(crate) fn shares(case: &Case, seed: u64, begun: &Begun, record: &FlowRecord) -> Option<bool> {
-    let carrier = &case.carriers[begun.member.carrier];
-    match &*carrier.routing {
-        Routing::Fixed(routes) if carrier.detects => {
+    let bound_scheme = &case.bound_schemes[begun.member.bound_scheme];
+    match &*bound_scheme.routing {
+        Routing::Fixed(routes) if bound_scheme.detects => {
             let paths = setup::paths(case, seed, begun);
             let opened = &paths.fixed()[..record.opened as usize];
             Some(share_a_port(opened, &routes.unavoidable(begun.start.from, begun.start.to)))
@@ -41,7 +41,7 @@ pub(crate) fn shares(case: &Case, seed: u64, begun: &Begun, record: &FlowRecord)
 /// Why the detection of `case` has no score, if it detects.
 pub(crate) fn why_none(case: &Case) -> Option<String> {
     let chosen = |c: &BoundScheme| c.detects && matches!(*c.routing, Routing::Nodes { .. });
-    case.carriers.iter().any(chosen).then(|| {
+    case.bound_schemes.iter().any(chosen).then(|| {
         "switches choose the ways, so it is not known which subflows share a port: fixed routes have a score \
          (routing = \"shortest\", or \"two-level\" of a fat tree)"
             .to_owned()
@@ -94,7 +94,7 @@ mod tests {
             counters: Default::default(),
         };
         let start = Start { name: 0, from: 0, to: 1, bytes: Some(1), round: 0, job: None, deadline: None };
-        let begun = Begun { part: 0, member: Member { carrier: 0, group: 0 }, start };
+        let begun = Begun { part: 0, member: Member { bound_scheme: 0, group: 0 }, start };
         Flow { begun, locality: Locality::InterRack, shares, ideal: None, record }
     }
 

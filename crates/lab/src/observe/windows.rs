@@ -232,7 +232,7 @@ mod tests {
     fn sample(flow: u64, group: usize, subflow: u32, [start, duration, bytes]: [u64; 3]) -> Sample {
         let start_of = Start { name: flow, from: 0, to: 1, bytes: None, round: 0, job: None, deadline: None };
         Sample {
-            flow: Begun { part: 0, member: Member { carrier: 0, group }, start: start_of },
+            flow: Begun { part: 0, member: Member { bound_scheme: 0, group }, start: start_of },
             subflow,
             start: start * MILLISECOND,
             duration: duration * MILLISECOND,

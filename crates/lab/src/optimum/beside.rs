@@ -69,16 +69,16 @@ impl Optima {
 }
 
 fn beside(case: &Case, seed: u64, flows: &[Flow]) -> Result<Beside, String> {
-    let carrier = case.carrier().ok_or(words::SEVERAL)?;
-    if let Some(why) = words::no_fixed_paths(carrier).or_else(|| words::no_lasting_links(case)) {
+    let bound_scheme = case.bound_scheme().ok_or(words::SEVERAL)?;
+    if let Some(why) = words::no_fixed_paths(bound_scheme).or_else(|| words::no_lasting_links(case)) {
         return Err(why);
     }
     if case.parts.iter().any(Part::is_limited) {
         return Err("applications limit the flows, or they are datagrams".to_owned());
     }
     let begun: Vec<Begun> = flows.iter().map(|f| f.begun).collect();
-    let round = Round::new(case, carrier, seed, &begun);
-    if let Some(why) = why_none(carrier, &round) {
+    let round = Round::new(case, bound_scheme, seed, &begun);
+    if let Some(why) = why_none(bound_scheme, &round) {
         return Err(why);
     }
     let paths = round.paths();
@@ -89,7 +89,7 @@ fn beside(case: &Case, seed: u64, flows: &[Flow]) -> Result<Beside, String> {
         ));
     }
     let problem = round.problem().ok_or("no utility of such subflows is known")?;
-    let optimum = solve(&problem).map_err(|e| words::no_optimum(carrier, &e))?;
+    let optimum = solve(&problem).map_err(|e| words::no_optimum(bound_scheme, &e))?;
     let rates: Vec<f64> = flows.iter().map(|f| round.rate(f.record.goodput() as f64)).collect();
     Ok(Beside {
         goodput: optimum.totals.iter().map(|&x| round.goodput(x)).collect(),
@@ -98,8 +98,8 @@ fn beside(case: &Case, seed: u64, flows: &[Flow]) -> Result<Beside, String> {
 }
 
 /// Why the controller's own paper gives no optimum to be near to.
-pub(super) fn why_none(carrier: &BoundScheme, round: &Round) -> Option<String> {
-    let name = carrier.controllers.controller().name();
+pub(super) fn why_none(bound_scheme: &BoundScheme, round: &Round) -> Option<String> {
+    let name = bound_scheme.controllers.controller().name();
     match round.claim() {
         None => Some(format!("nothing is known of what {name} claims to maximise")),
         Some(claim) if claim.standing == Standing::None => {

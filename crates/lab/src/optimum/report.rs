@@ -171,11 +171,11 @@ pub fn optimum(loaded: &Loaded, plan: &Plan, profile: Profile, seed: u64, parall
 
 fn one(case: &Case, seed: u64) -> OptimumCase {
     let begun = setup::first(case, seed);
-    let controller = case.carriers[0].controllers.controller().name();
-    let why = match case.carrier() {
+    let controller = case.bound_schemes[0].controllers.controller().name();
+    let why = match case.bound_scheme() {
         None => Some(words::SEVERAL.to_owned()),
         Some(_) if begun.is_empty() => Some("no flow starts at time 0".to_owned()),
-        Some(carrier) => words::no_fixed_paths(carrier).or_else(|| words::no_lasting_links(case)),
+        Some(bound_scheme) => words::no_fixed_paths(bound_scheme).or_else(|| words::no_lasting_links(case)),
     };
     if let Some(why) = why {
         return OptimumCase {
@@ -189,20 +189,20 @@ fn one(case: &Case, seed: u64) -> OptimumCase {
             no_fluid: Some(why),
         };
     }
-    let carrier = &case.carriers[0];
-    let round = Round::new(case, carrier, seed, &begun);
+    let bound_scheme = &case.bound_schemes[0];
+    let round = Round::new(case, bound_scheme, seed, &begun);
     let problem = round.problem();
-    let mut no_optimum = why_none(carrier, &round);
+    let mut no_optimum = why_none(bound_scheme, &round);
     let solved = problem.as_ref().and_then(|p| match solve(p) {
         Ok(optimum) => Some((p, optimum)),
         Err(e) => {
-            no_optimum = Some(words::no_optimum(carrier, &e));
+            no_optimum = Some(words::no_optimum(bound_scheme, &e));
             None
         }
     });
     let (fluid, no_fluid) = match round.network().map(|network| rest(&round, network)) {
         Some(Ok(fluid)) => (Some(fluid), None),
-        Some(Err(e)) => (None, Some(words::no_fluid(carrier, &e))),
+        Some(Err(e)) => (None, Some(words::no_fluid(bound_scheme, &e))),
         None => (None, Some(format!("{controller} has no fluid model for these subflows"))),
     };
     OptimumCase {

@@ -14,7 +14,7 @@ use tresse_optimum::problem::Problem;
 use crate::record::flow::Begun;
 use crate::setup;
 
-/// Flows of a case that are there together: nobody has finished. One carrier has them all, and their paths must be
+/// Flows of a case that are there together: nobody has finished. One bound scheme has them all, and their paths must be
 /// fixed: see [`words::no_fixed_paths`](super::words::no_fixed_paths).
 ///
 /// Links are the ports that data takes; ACKs take nothing. Rates are on the wire, headers included. RTTs are
@@ -56,10 +56,10 @@ impl RoundFlow {
 }
 
 impl Round {
-    /// These flows of `case` under `seed`, all of its carrier `carrier`.
-    pub fn new(case: &Case, carrier: &BoundScheme, seed: u64, begun: &[Begun]) -> Self {
+    /// These flows of `case` under `seed`, all of its bound scheme `bound scheme`.
+    pub fn new(case: &Case, bound_scheme: &BoundScheme, seed: u64, begun: &[Begun]) -> Self {
         let fabric = &case.setting.fabric;
-        let transport = carrier.transport;
+        let transport = bound_scheme.transport;
         let bytes = transport.mss + transport.header;
         let routes: Vec<Vec<Vec<u32>>> = begun
             .iter()
@@ -74,7 +74,7 @@ impl Round {
                 let losses = routes.iter().map(|ports| loss(fabric, ports)).collect();
                 let rtts = routes.iter().map(|ports| fabric.base_rtt(ports, bytes, transport.ack)).collect();
                 let flow = RoundFlow { paths, losses, rtts, claim: None };
-                let claim = flow.with_subflows(bytes.into(), |s| claim(&carrier.controllers, s));
+                let claim = flow.with_subflows(bytes.into(), |s| claim(&bound_scheme.controllers, s));
                 RoundFlow { claim, ..flow }
             })
             .collect();
@@ -86,7 +86,7 @@ impl Round {
             ports: links.into_keys().collect(),
             packet_bytes: u64::from(bytes),
             payload: f64::from(transport.mss) / f64::from(bytes),
-            controllers: Arc::clone(&carrier.controllers),
+            controllers: Arc::clone(&bound_scheme.controllers),
         }
     }
 
@@ -188,7 +188,7 @@ mod tests {
 
     fn first(plan: &Plan) -> Round {
         let case = &plan.cases[0];
-        Round::new(case, &case.carriers[0], 1, &setup::first(case, 1))
+        Round::new(case, &case.bound_schemes[0], 1, &setup::first(case, 1))
     }
 
     fn round(settings: &[&str], only: &str) -> Round {

@@ -41,12 +41,12 @@ impl Together {
     /// Of `begun`, which are all that are there from `now` on; `None` if their controller claims no utility, or
     /// they are more than 256, of several schemes, or limited by applications.
     pub fn of(case: &Case, seed: u64, begun: &[Begun], now: Time, links: &Links) -> Option<Self> {
-        let carrier = case.carrier().filter(|c| words::no_fixed_paths(c).is_none())?;
+        let bound_scheme = case.bound_scheme().filter(|c| words::no_fixed_paths(c).is_none())?;
         if begun.len() > MOST_FLOWS || case.parts.iter().any(Part::is_limited) {
             return None;
         }
-        let round = Round::new(case, carrier, seed, begun);
-        if why_none(carrier, &round).is_some() {
+        let round = Round::new(case, bound_scheme, seed, begun);
+        if why_none(bound_scheme, &round).is_some() {
             return None;
         }
         let mut steps = Self::new(round.problem()?, round.ports.clone(), round.goodput(1.0), now);
@@ -256,7 +256,7 @@ mod tests {
             let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
             let plan = resolve(&loaded, &only).expect("valid");
             let case = &plan.cases[0];
-            let round = Round::new(case, &case.carriers[0], 1, &setup::first(case, 1));
+            let round = Round::new(case, &case.bound_schemes[0], 1, &setup::first(case, 1));
             let flows = round.problem().expect("XMP has a utility").flows;
             let links = Links::new(plan.fabric(), &[]);
             let mut steps = of(&plan, &links).expect("XMP claims an optimum");

@@ -29,13 +29,13 @@ pub(super) fn utility(objective: &Objective, standing: Standing) -> String {
 }
 
 /// Why flows have no paths that an optimum could divide the links among.
-pub(super) fn no_fixed_paths(carrier: &BoundScheme) -> Option<String> {
-    if let Some(manager) = carrier.decides {
+pub(super) fn no_fixed_paths(bound_scheme: &BoundScheme) -> Option<String> {
+    if let Some(manager) = bound_scheme.decides {
         return Some(format!(
             "{manager} decides while flows run which subflows there are, and an optimum is of paths that stay"
         ));
     }
-    match &*carrier.routing {
+    match &*bound_scheme.routing {
         Routing::Fixed(_) => None,
         Routing::Nodes { balancing: Balancing::Ecmp, .. } => {
             Some("which ways the subflows get is for the switches' hashes to decide".to_owned())
@@ -56,28 +56,28 @@ pub(super) fn no_lasting_links(case: &Case) -> Option<String> {
     (!case.setting.changes.is_empty()).then(|| why.to_owned())
 }
 
-/// Why the flows of a carrier have no optimum.
-pub(super) fn no_optimum(carrier: &BoundScheme, error: &OptimumError) -> String {
+/// Why the flows of a bound scheme have no optimum.
+pub(super) fn no_optimum(bound_scheme: &BoundScheme, error: &OptimumError) -> String {
     match error {
-        OptimumError::Infeasible(clash) => format!("{}: {}", named(carrier), clash.with_rates(&mbps)),
-        error => format!("{}: {error}", named(carrier)),
+        OptimumError::Infeasible(clash) => format!("{}: {}", named(bound_scheme), clash.with_rates(&mbps)),
+        error => format!("{}: {error}", named(bound_scheme)),
     }
 }
 
-/// Why the flows of a carrier have no fluid equilibrium.
-pub(super) fn no_fluid(carrier: &BoundScheme, error: &FluidError) -> String {
+/// Why the flows of a bound scheme have no fluid equilibrium.
+pub(super) fn no_fluid(bound_scheme: &BoundScheme, error: &FluidError) -> String {
     match error {
         FluidError::Connection { expected, .. } => {
-            format!("{}: the fluid model needs {expected}", named(carrier))
+            format!("{}: the fluid model needs {expected}", named(bound_scheme))
         }
-        error => format!("{}: {error}", named(carrier)),
+        error => format!("{}: {error}", named(bound_scheme)),
     }
 }
 
 /// A scheme with the parameters that differ from their defaults: one of them is the reason.
-fn named(carrier: &BoundScheme) -> String {
-    let declared = carrier.controllers.controller().parameters();
-    let set = declared.iter().zip(carrier.controllers.values()).filter(|(p, v)| **v != p.range.default);
+fn named(bound_scheme: &BoundScheme) -> String {
+    let declared = bound_scheme.controllers.controller().parameters();
+    let set = declared.iter().zip(bound_scheme.controllers.values()).filter(|(p, v)| **v != p.range.default);
     let set: Vec<String> = set
         .map(|(p, v)| match p.unit.strip_prefix("1/") {
             Some(parts) => format!("{} = {v}/{parts}", p.name),
@@ -85,7 +85,7 @@ fn named(carrier: &BoundScheme) -> String {
         })
         .collect();
     let with = if set.is_empty() { String::new() } else { format!(" with {}", set.join(", ")) };
-    format!("scheme `{}`{with}", carrier.scheme)
+    format!("scheme `{}`{with}", bound_scheme.scheme)
 }
 
 /// A rate on the wire, for messages.

@@ -82,7 +82,7 @@ mod tests {
     /// A flow from 5 to `end`, whose message has arrived then or which was stopped.
     fn flow(end: Time, complete: bool, deadline: Option<Time>, ideal: Option<Time>) -> Flow {
         let start = Start { name: 0, from: 0, to: 1, bytes: Some(1), round: 0, job: None, deadline };
-        let begun = Begun { part: 0, member: Member { carrier: 0, group: 0 }, start };
+        let begun = Begun { part: 0, member: Member { bound_scheme: 0, group: 0 }, start };
         let counters = Default::default();
         let record = FlowRecord { id: 0, bytes: 1, complete, start: 5, end, opened: 1, closed: 0, counters };
         Flow { begun, locality: Locality::InnerRack, shares: None, ideal, record }

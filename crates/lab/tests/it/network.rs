@@ -86,7 +86,7 @@ fn a_leaf_spine_has_its_layers_and_one_path_over_each_spine() {
         let rate = if plan.fabric().layer_name(port) == "spine" { 500_000_000 } else { 1_000_000_000 };
         assert_eq!(plan.fabric().rate(port), rate);
     }
-    assert_eq!(plan.cases[0].carriers[0].routing.most(), 4);
+    assert_eq!(plan.cases[0].bound_schemes[0].routing.most(), 4);
 }
 
 /// Each routing runs to the end, and only fixed paths have an optimum; why the others have none is said.
@@ -132,7 +132,7 @@ fn a_hosts_only_link_is_no_shared_path() {
 #[test]
 fn a_fat_tree_takes_balancers_and_shortest_paths() {
     let tree = fat_tree();
-    let routing = |text: &str| plan(text).expect("valid").cases[0].carriers[0].routing.clone();
+    let routing = |text: &str| plan(text).expect("valid").cases[0].bound_schemes[0].routing.clone();
     assert!(matches!(*routing(&tree), Routing::Fixed(tresse_fabric::FixedPaths::TwoLevel(..))));
     let with = |name: &str| tree.replace("topology =", &format!("routing = \"{name}\"\ntopology ="));
     let routing = routing(&with("ecmp"));
@@ -311,7 +311,7 @@ fn hosts_may_change_the_hashes_that_switches_follow() {
     let plb = |plb: &str| {
         let fabric = text("[fabric]", "[fabric]\nrouting = \"ecmp\"", "");
         let text = fabric.replacen("[transport]", &format!("[transport]\nplb = {plb}"), 1);
-        plan(&text).expect("valid").cases[0].carriers[0].transport.plb
+        plan(&text).expect("valid").cases[0].bound_schemes[0].transport.plb
     };
     assert_eq!((plb("\"off\""), plb("\"on\"")), (None, Some(Plb::default())));
     let set = Plb { rehash_rounds: 6, suspend: 10 * SECOND, ..Plb::default() };

@@ -54,12 +54,12 @@ fn every_row_of_the_design_space_runs() {
             let (_, plan) = plan(&scheme).expect("valid");
             let case = &plan.cases[0];
             assert_eq!(
-                case.carriers[0].controllers.controller().name(),
+                case.bound_schemes[0].controllers.controller().name(),
                 format!("{}{ending}", preset.controller)
             );
-            assert_eq!(case.carriers[0].flags.is_some(), preset.balances, "{scheme}");
-            assert!(matches!(*case.carriers[0].routing, Routing::Nodes { .. }));
-            assert_eq!(case.carriers[0].transport.ecn, detection == "ecn");
+            assert_eq!(case.bound_schemes[0].flags.is_some(), preset.balances, "{scheme}");
+            assert!(matches!(*case.bound_schemes[0].routing, Routing::Nodes { .. }));
+            assert_eq!(case.bound_schemes[0].transport.ecn, detection == "ecn");
             let report = report(&scheme);
             assert!(report.status == Status::Complete, "{scheme}");
             assert_eq!(report.cases[0].metrics["flows"].value(), 6.0, "{scheme}");

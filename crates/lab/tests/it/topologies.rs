@@ -53,7 +53,7 @@ fn plan(text: &str) -> Result<Plan, String> {
 
 /// How many paths lead from one host to another, and their RTT, us.
 fn paths(plan: &Plan, from: &str, to: &str) -> (u32, u64) {
-    let Routing::Fixed(routes) = &*plan.cases[0].carriers[0].routing else { panic!("shortest paths") };
+    let Routing::Fixed(routes) = &*plan.cases[0].bound_schemes[0].routing else { panic!("shortest paths") };
     let node = |name| plan.fabric().node(name).expect("it is there");
     let mut all: Vec<_> = routes.draw(node(from), node(to), routes.most(), |_| 0);
     all.sort_by(|a, b| a.there.cmp(&b.there));

@@ -24,7 +24,7 @@ fn settings_come_after_the_profile() {
     let plan = resolve(&loaded, &["scheme=xmp", "pattern=permutation"].map(str::to_owned)).expect("valid");
     assert_eq!(plan.fabric().hosts(), 16);
     assert_eq!(plan.cases.len(), 2);
-    assert!(plan.cases.iter().all(|c| c.carriers[0].controllers.values()[0] == 6));
+    assert!(plan.cases.iter().all(|c| c.bound_schemes[0].controllers.values()[0] == 6));
 }
 
 #[test]

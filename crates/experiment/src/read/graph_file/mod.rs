@@ -14,7 +14,7 @@ use tresse_units::{Probability, Queue};
 
 use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean, wrong};
 use crate::keys::fabric::{Fabric, Layered};
-use crate::read::{Loaded, Source};
+use crate::read::loaded::{Loaded, Source};
 use attributes::{LinkAttributes, NodeAttributes};
 
 /// A file, as both formats tell it.

@@ -91,9 +91,9 @@ impl Row {
     }
 
     /// What carries the flows of this scheme in any case.
-    pub fn carrier(&self, scheme: &str) -> &BoundScheme {
-        let mut all = self.plan.cases.iter().flat_map(|c| &c.carriers);
-        all.find(|c| c.scheme == scheme).unwrap_or_else(|| panic!("no carrier {scheme}"))
+    pub fn bound_scheme(&self, scheme: &str) -> &BoundScheme {
+        let mut all = self.plan.cases.iter().flat_map(|c| &c.bound_schemes);
+        all.find(|c| c.scheme == scheme).unwrap_or_else(|| panic!("no bound_scheme {scheme}"))
     }
 
     /// The number of a node.
@@ -108,7 +108,7 @@ impl Row {
 
     /// All ways of a packet of the first case from one host to another.
     pub fn routes(&self, from: u32, to: u32) -> Vec<Path> {
-        match &*self.plan.cases[0].carriers[0].routing {
+        match &*self.plan.cases[0].bound_schemes[0].routing {
             Routing::Fixed(routes) => routes.all(from, to, 65_536),
             Routing::Nodes { paths, .. } => {
                 let [from, to] = [from, to].map(|host| self.plan.fabric().addresses(host).start);
@@ -125,7 +125,7 @@ impl Row {
     /// The RTTs of empty paths between two hosts, us: of propagation alone, and with the packets of the first scheme
     /// and its ACKs. All paths between them have the same.
     pub fn rtt_us(&self, from: u32, to: u32) -> (f64, f64) {
-        let transport = &self.plan.cases[0].carriers[0].transport;
+        let transport = &self.plan.cases[0].bound_schemes[0].transport;
         let sizes = [(0, 0), (transport.mss + transport.header, transport.ack)];
         let routes = self.routes(from, to);
         let [bare, full] = sizes.map(|(data, ack)| {

@@ -16,7 +16,7 @@ fn empty_paths_have_240_us_and_1_gbps() {
         assert!(configs.iter().all(|c| c.rate == 1_000_000_000 && c.mark.value() == 10), "{name}");
         let (from, to) = if TREES.contains(name) { (0, 127) } else { (row.host("S2"), row.host("D2")) };
         assert_eq!(row.rtt_us(from, to).0, 240.0, "{name}");
-        let transport = &row.plan.cases[0].carriers[0].transport;
+        let transport = &row.plan.cases[0].bound_schemes[0].transport;
         assert_eq!((transport.mss, transport.delayed_ack.every, transport.initial_window), (1400, 1, 1));
     }
     assert!(TREES.iter().all(|tree| full(tree).plan.fabric().hosts() == 128));
@@ -36,8 +36,8 @@ fn coexistence_is_one_flow_of_1_or_8_subflows_and_two_of_dctcp() {
     let row = full("dcm/coexist");
     for (scheme, subflows) in [("xmp", 1), ("xmp", 8), ("dcm", 1), ("dcm", 8)] {
         let case = row.case(&format!("{scheme}-{subflows} staggered k-10"));
-        let carriers: Vec<_> = case.carriers.iter().map(|c| (&*c.scheme, c.subflows)).collect();
-        assert_eq!(carriers, [(scheme, Some(subflows)), ("dctcp", Some(1))]);
+        let bound_schemes: Vec<_> = case.bound_schemes.iter().map(|c| (&*c.scheme, c.subflows)).collect();
+        assert_eq!(bound_schemes, [(scheme, Some(subflows)), ("dctcp", Some(1))]);
         assert_eq!(case.groups, ["multipath", "dctcp 1", "dctcp 2"]);
         assert_eq!(starts(row, &case.label()), [0, 1, 2]);
         let random = row.case(&format!("{scheme}-{subflows} random-starts k-10"));
@@ -57,8 +57,11 @@ fn traffic_shifts_between_two_bottlenecks() {
         let case = row.case(label);
         assert_eq!(case.groups, ["multipath", "on 1", "on 2"]);
         assert_eq!(starts(row, label), [0, 10, 20]);
-        let last = case.carriers.last().expect("two carriers");
-        assert_eq!((case.carriers[0].subflows, &*last.scheme, last.subflows), (Some(2), others, Some(1)));
+        let last = case.bound_schemes.last().expect("two bound_schemes");
+        assert_eq!(
+            (case.bound_schemes[0].subflows, &*last.scheme, last.subflows),
+            (Some(2), others, Some(1))
+        );
     }
     let over = |from, to| row.named(from, to).iter().map(|r| row.passes(r)[0].to_owned()).collect::<Vec<_>>();
     assert_eq!(over("S2", "D2"), ["DN1 in", "DN2 in"]);
@@ -132,7 +135,7 @@ fn experiment_3_has_jobs_beside_long_flows() {
     assert!(within(0.05, each, 0.052), "a job every {each} s");
     // The jobs of a scheme have one subflow of it.
     for (label, scheme) in [("dcm-8 incast dcm-jobs", "dcm-alone"), ("xmp-8 incast xmp-jobs", "xmp-alone")] {
-        let jobs = row.case(label).carriers.iter().find(|c| c.scheme == scheme).expect(scheme);
+        let jobs = row.case(label).bound_schemes.iter().find(|c| c.scheme == scheme).expect(scheme);
         assert_eq!(jobs.subflows, Some(1));
     }
     // How many long flows a receiver has at a time.
@@ -167,7 +170,7 @@ fn the_contradictions_go_from_one_papers_settings_to_the_others() {
     {
         let row = full(file);
         let [xmp, slides] =
-            ends.map(|end| &row.case(&format!("xmp-2 {pattern} {end}")).carriers[0].transport);
+            ends.map(|end| &row.case(&format!("xmp-2 {pattern} {end}")).bound_schemes[0].transport);
         assert_eq!((xmp.mss, xmp.delayed_ack.every, xmp.floor), (1460, 2, None), "{file}");
         assert_eq!((slides.mss, slides.delayed_ack.every, slides.floor), (1400, 1, Some(1)), "{file}");
         assert!(slides.receive_window == 46 && xmp.receive_window > 100_000, "{file}");

@@ -16,7 +16,7 @@ fn fig_2_3_has_two_weighted_flows_on_100_mbps() {
             assert_eq!((routes.len(), row.rates(&routes[0])), (1, vec![1000, 100, 1000]), "{name}");
             assert_eq!(row.rtt_us(row.host(from), row.host(to)).0, 10_000.0);
         }
-        let carriers = row.plan.cases[0].carriers.iter().take(2).map(|c| {
+        let bound_schemes = row.plan.cases[0].bound_schemes.iter().take(2).map(|c| {
             let declared = c.controllers.controller().parameters();
             let value =
                 |name: &str| declared.iter().position(|p| p.name == name).map(|i| c.controllers.values()[i]);
@@ -24,7 +24,7 @@ fn fig_2_3_has_two_weighted_flows_on_100_mbps() {
         });
         let least = |name: &str| if name == "holnet/fig2.3-2" { [None, Some(20_000)] } else { [None, None] };
         let wanted: Vec<_> = weights.map(Some).into_iter().zip(least(name)).collect();
-        assert_eq!(carriers.collect::<Vec<_>>(), wanted, "{name}");
+        assert_eq!(bound_schemes.collect::<Vec<_>>(), wanted, "{name}");
         assert_eq!(starts(row), [0, 0]);
     }
     // (2.9): w1/w2 = (x1/x2)^alpha, of 80:20 and 84.8:15.2 Mbps.
@@ -47,8 +47,8 @@ fn fig_2_4_has_a_private_and_a_shared_path() {
     assert_eq!((rates("S1", "D1"), rates("S2", "D2")), (vec![60, 100], vec![100]));
     for case in &row.plan.cases {
         let of = |n: usize| {
-            let carrier = &case.carriers[n];
-            (carrier.controllers.controller().name().to_owned(), carrier.subflows)
+            let bound_scheme = &case.bound_schemes[n];
+            (bound_scheme.controllers.controller().name().to_owned(), bound_scheme.subflows)
         };
         let name = if case.scheme == "mcc" { "holnet_mcc" } else { "lia" };
         // LIA on one path is Reno.
@@ -76,8 +76,8 @@ fn fig_2_5_is_a_leaf_spine_of_144_hosts_and_160_us() {
     let routing = |scheme: &str| row.experiment().schemes[scheme].routing.as_ref().map(|r| &*r.name);
     let wanted = [("uta", "holnet-percentage"), ("drill", "drill"), ("ecmp", "ecmp")];
     assert!(wanted.iter().all(|(scheme, name)| routing(scheme) == Some(name)));
-    assert!(row.carrier("uta").flags.is_some());
-    assert_eq!(row.carrier("uta").transport.recovery, tresse_transport::Recovery::GoBackN);
+    assert!(row.bound_scheme("uta").flags.is_some());
+    assert_eq!(row.bound_scheme("uta").transport.recovery, tresse_transport::Recovery::GoBackN);
 }
 
 /// Poisson arrivals of data mining between racks, at 0.3 to 0.9 of the uplinks' 720 Gbps.

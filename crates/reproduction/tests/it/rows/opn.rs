@@ -37,9 +37,13 @@ fn five_schemes_are_compared() {
     for figure in FIGURES {
         let row = full(figure);
         let told = |scheme: &str| {
-            let carrier = row.carrier(scheme);
-            assert_eq!(carrier.transport.rto_min, 200 * MILLISECOND);
-            (carrier.controllers.controller().name().to_owned(), carrier.subflows, carrier.decides)
+            let bound_scheme = row.bound_scheme(scheme);
+            assert_eq!(bound_scheme.transport.rto_min, 200 * MILLISECOND);
+            (
+                bound_scheme.controllers.controller().name().to_owned(),
+                bound_scheme.subflows,
+                bound_scheme.decides,
+            )
         };
         assert_eq!(told("opn"), ("lia".into(), None, Some("opn")), "{figure}");
         assert_eq!(told("ecmp"), ("dctcp".into(), Some(1), None));
@@ -117,7 +121,7 @@ fn fig_12_has_a_last_hop_for_opn_and_tcp_flows() {
         let via = flows.into_iter().flatten().filter_map(|flow| flow["via"].as_array()).flatten();
         let via: BTreeSet<_> = via.map(ToString::to_string).collect();
         assert_eq!(via.len(), 20);
-        assert_eq!(row.carrier("lia").paths, 20);
+        assert_eq!(row.bound_scheme("lia").paths, 20);
         let routes = row.routes(20, 50);
         assert_eq!((routes.len(), row.rates(&routes[0])), (20, vec![1000; 4]));
     }

@@ -53,7 +53,7 @@ fn flows_start_together_and_have_no_end() {
             assert!(seen.starts.iter().all(|(_, s)| s.to == d));
             let wanted: Vec<u32> = multipath.iter().chain(single).map(|host| row.host(host)).collect();
             assert_eq!(from, wanted, "{name}");
-            let [own, tcp] = &case.carriers[..] else { panic!("{name}: two carriers") };
+            let [own, tcp] = &case.bound_schemes[..] else { panic!("{name}: two bound_schemes") };
             assert_eq!((own.subflows, tcp.subflows, &*tcp.scheme), (Some(2), Some(1), "tcp"));
             let changes = row.experiment().changes.len() as u64;
             assert!(case.duration >= Some((10 + 5 * changes) * SECOND), "{name}");
@@ -78,7 +78,7 @@ fn the_private_link_falls_to_8_mbps_for_7_seconds() {
 /// The first scheme of each case: its controller and, if it is said, the parameter.
 fn schemes(row: &Row, parameter: &str) -> Vec<(String, Option<u64>)> {
     let of = |case: &tresse_experiment::Case| {
-        let controllers = &case.carriers[0].controllers;
+        let controllers = &case.bound_schemes[0].controllers;
         let declared = controllers.controller().parameters();
         let value = declared.iter().position(|p| p.name == parameter).map(|i| controllers.values()[i]);
         (controllers.controller().name().to_owned(), value)

@@ -39,7 +39,8 @@ fn machines_have_two_disjoint_paths_below_600_mbps() {
         let wanted = if name == "vmcc/fig7" { vec![600] } else { vec![300, 300] };
         assert_eq!(caps, wanted, "{name}");
         let most: usize =
-            row.plan.cases.iter().filter_map(|c| c.carriers[0].subflows).max().expect("subflows") as usize;
+            row.plan.cases.iter().filter_map(|c| c.bound_schemes[0].subflows).max().expect("subflows")
+                as usize;
         let used = row.routes(from, to)[..most.min(caps.len())].to_vec();
         let ports: BTreeSet<u32> = used.iter().flat_map(|r| r.there.clone()).collect();
         assert_eq!(

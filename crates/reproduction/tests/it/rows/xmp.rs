@@ -36,7 +36,7 @@ fn fig_1_has_a_bdp_of_19_packets_and_flows_every_5_seconds() {
     }
     let wanted = [(0, 20), (5, 25), (10, 30), (15, 35)].map(|(start, stop)| (start, Some(stop)));
     assert_eq!(times(row), wanted);
-    let controllers = row.plan.cases.iter().map(|c| c.carriers[0].controllers.controller().name());
+    let controllers = row.plan.cases.iter().map(|c| c.bound_schemes[0].controllers.controller().name());
     assert_eq!(controllers.collect::<Vec<_>>(), ["dctcp", "dctcp", "halving", "halving"]);
     assert_eq!(thresholds(row), [10, 20, 10, 20].map(k));
 }
@@ -49,12 +49,12 @@ fn k(packets: u64) -> Option<Layered<Queue>> {
 /// K of the class of each case.
 fn thresholds(row: &Row) -> Vec<Option<Layered<Queue>>> {
     let classes = &row.experiment().fabric.classes;
-    row.plan.cases.iter().map(|c| classes[usize::from(c.carriers[0].class)].mark.clone()).collect()
+    row.plan.cases.iter().map(|c| classes[usize::from(c.bound_schemes[0].class)].mark.clone()).collect()
 }
 
 /// The value of a parameter of each case's first scheme.
 fn parameters(row: &Row) -> Vec<u64> {
-    row.plan.cases.iter().map(|c| c.carriers[0].controllers.values()[0]).collect()
+    row.plan.cases.iter().map(|c| c.bound_schemes[0].controllers.values()[0]).collect()
 }
 
 /// "The average RTT is roughly 1.8ms", "the capacity of bottleneck links to 300Mbps so as to achieve a BDP of about 45
@@ -93,7 +93,7 @@ fn fig_4_shifts_between_two_bottlenecks_of_300_mbps() {
 
 /// How many subflows the connections of a case have.
 fn subflows(row: &Row) -> Vec<Option<u32>> {
-    row.plan.cases[0].carriers.iter().map(|c| c.subflows).collect()
+    row.plan.cases[0].bound_schemes.iter().map(|c| c.subflows).collect()
 }
 
 /// All subflows share one path; flow 1 has three of them, flow 2 two.

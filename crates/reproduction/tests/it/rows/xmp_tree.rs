@@ -79,9 +79,9 @@ fn incast_has_8_jobs_of_8_servers_beside_large_flows() {
     let row = full("xmp/table1");
     let case = row.case("xmp-2 incast");
     let [large, jobs] = &case.parts[..] else { panic!("two parts") };
-    let carriers: Vec<_> = case.carriers.iter().map(|c| (&*c.scheme, c.subflows)).collect();
-    assert_eq!(carriers, [("xmp", Some(2)), ("tcp", Some(1))]);
-    assert!(!case.carriers[1].transport.ecn);
+    let bound_schemes: Vec<_> = case.bound_schemes.iter().map(|c| (&*c.scheme, c.subflows)).collect();
+    assert_eq!(bound_schemes, [("xmp", Some(2)), ("tcp", Some(1))]);
+    assert!(!case.bound_schemes[1].transport.ecn);
     let seen_jobs = seen(jobs, 100 * MILLISECOND, |_| MILLISECOND);
     assert_eq!(seen_jobs.starts.iter().filter(|(at, _)| *at == 0).count(), 64);
     // A request and a response take 1 ms each, and then there is the next job.
