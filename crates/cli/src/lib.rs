@@ -1,5 +1,7 @@
 //! The command `tresse`: data to stdout, everything else to stderr.
 
+#![forbid(unsafe_code)]
+
 mod bench;
 pub mod catalogue;
 mod chosen;
@@ -18,8 +20,8 @@ mod mark;
 mod optimum;
 mod output;
 mod paper;
-mod parts;
 mod progress;
+mod result_tables;
 mod run;
 mod table;
 mod topology;

@@ -15,7 +15,7 @@ use crate::interrupt::Interrupt;
 use crate::output::print_json;
 use crate::progress::{self, Mode};
 use crate::table::Table;
-use crate::{claims, columns, parts};
+use crate::{claims, columns, result_tables};
 
 /// Run every case of an experiment and show its table
 ///
@@ -140,7 +140,9 @@ fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
         Some(metrics) => write!(out, "{}", columns::of(&report.cases, metrics))?,
         None => write!(out, "{}", usual(&report.cases))?,
     }
-    for below in [parts::groups(&report.cases), parts::jobs(&report.cases)].into_iter().flatten() {
+    for below in
+        [result_tables::groups(&report.cases), result_tables::jobs(&report.cases)].into_iter().flatten()
+    {
         write!(out, "\n{below}")?;
     }
     let is_shown = |metric: &str| named.is_none_or(|names| names.iter().any(|n| n == metric));
@@ -157,7 +159,7 @@ fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
     if named.is_none() {
         explain_optimum(&report.cases, &mut out)?;
     }
-    for line in parts::offered(&report.cases) {
+    for line in result_tables::offered(&report.cases) {
         writeln!(out, "{line}")?;
     }
     tell(&mut out, "score of path sharing", report.cases.iter().map(|c| &c.no_sharing_score))?;

@@ -1,4 +1,6 @@
 //! Exchange with other tools: their files as experiments, and networks and results as their files.
 
+#![forbid(unsafe_code)]
+
 pub mod export;
 pub mod import;

@@ -5,6 +5,8 @@
 //! - [`plan`] goes from keys to cases that can run.
 //! - [`diagnostic`] is what can be wrong, and how it is told.
 
+#![forbid(unsafe_code)]
+
 pub mod diagnostic;
 pub mod keys;
 pub mod plan;

@@ -1,5 +1,7 @@
 //! Published numbers and claims, judged against results; and the pages that are made of them.
 
+#![forbid(unsafe_code)]
+
 mod claims;
 pub mod metric_display;
 pub mod pages;

@@ -6,7 +6,7 @@ use std::path::Path;
 use tresse_experiment::read::built_in;
 use tresse_reproduction::pages::{Stored, page, times};
 
-use crate::controllers_page;
+use crate::{controllers_page, results_page};
 
 /// The first line of an experiment's file in `papers/PAPER/`: editors find the schema by it.
 const SCHEMA_LINE: &str = "#:schema ../../docs/reference/experiment.schema.json\n";
@@ -53,7 +53,11 @@ fn stale(files: Vec<File>, root: &Path) -> Vec<File> {
 
 fn files(root: &Path) -> Result<Vec<File>, String> {
     let stored = Stored::all(&root.join("papers/results")).map_err(|e| e.to_string())?;
+    let results = "docs/explain/results.md";
+    let there =
+        fs::read_to_string(root.join(results)).map_err(|e| format!("{results} cannot be read: {e}"))?;
     let mut files = vec![
+        File::new(results, results_page::page(&there)?),
         File::new("docs/reference/controllers.md", controllers_page::page(&tresse_controllers::built_in())),
         File::new("docs/reference/experiment.schema.json", tresse::schema() + "\n"),
         File::new("docs/reproduction.md", page(&stored).map_err(|e| e.to_string())?),

@@ -1,7 +1,10 @@
 //! What a developer of Tresse runs: `cargo xtask generate [--check]`.
 
+#![forbid(unsafe_code)]
+
 mod controllers_page;
 mod generate;
+mod results_page;
 
 use std::path::Path;
 use std::process::ExitCode;

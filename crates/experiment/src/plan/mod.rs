@@ -27,10 +27,13 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
+use toml::Table;
+use toml::de::DeTable;
 use tresse_fabric::Topology;
 use tresse_units::{Duration, MICROSECOND, Time};
 
 use crate::diagnostic::{Diagnostic, Wrong, did_you_mean};
+use crate::keys::Experiment;
 use crate::keys::bounds::LONGEST;
 use crate::keys::measure::Criterion;
 use crate::keys::wanted::Wanted;
@@ -154,6 +157,17 @@ impl Plan {
 /// The first thing that is wrong, with its place in the file, or the setting that made it wrong.
 pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loaded, Diagnostic> {
     read::load(source, profile, settings, check::check)
+}
+
+/// The keys of an experiment that was run, from the tables that its results keep.
+///
+/// # Errors
+/// The first thing that this version does not know.
+pub fn keys_of(resolved: Table) -> Result<Experiment, Wrong> {
+    let text = resolved.to_string();
+    let experiment = resolved.try_into()?;
+    check::check(DeTable::parse(&text)?.into_inner())?;
+    Ok(experiment)
 }
 
 /// Checks what a type cannot, and builds the cases that `only` (`KEY=VALUE[,VALUE]…`) keeps.

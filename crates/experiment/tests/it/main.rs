@@ -5,5 +5,4 @@ mod compatibility;
 mod flow_file;
 mod hosts;
 mod patterns;
-mod results_page;
 mod topologies;

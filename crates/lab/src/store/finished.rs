@@ -52,7 +52,7 @@ impl Finished {
         if report.schema != Report::SCHEMA {
             return Err(wrong(&format!("its schema is {}, not {}", report.schema, Report::SCHEMA)));
         }
-        let experiment = resolved.try_into().map_err(|e: toml::de::Error| wrong(&e.message()))?;
+        let experiment = tresse_experiment::plan::keys_of(resolved).map_err(|e| wrong(&e.message))?;
         Ok(Self { report, experiment })
     }
 }

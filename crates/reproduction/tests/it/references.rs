@@ -67,7 +67,8 @@ right = { scheme = "lia-2", pattern = "apart" }
 ratio_below = 1
 "#;
     let dir = TempDir::new().expect("a temporary folder");
-    let report = measure(&plan(source(more), &[]), dir.path(), 1, 1);
+    let plan = plan(source(more), &[]);
+    let report = measure(&plan, dir.path(), 1, 1);
     let [list, apart] = &report.cases[..] else { panic!("two cases") };
     let published = |case| serde_json::to_value(case).expect("it can be written");
     assert_eq!(
@@ -79,7 +80,8 @@ ratio_below = 1
     });
     assert_eq!(serde_json::to_value(&list.published_by).expect("it can be written"), parts);
     assert_eq!(apart.published_by["layer"]["core"]["utilisation_max_ratio"], 1.0);
-    let claims: Vec<_> = report.claims.iter().map(|c| (c.value, c.holds, c.why.as_deref())).collect();
+    let judged = tresse_reproduction::comparison(&plan.0.experiment, &report).claims;
+    let claims: Vec<_> = judged.iter().map(|c| (c.value, c.holds, c.why.as_deref())).collect();
     let why = "reno-1 list, size above 1MB has no fct_p99_s";
     assert_eq!(claims, [(Some(2.0), Some(true), None), (None, None, Some(why))]);
 }
