@@ -3,7 +3,7 @@
 //! - [`engine`] turns the simulator's time: flows that start and stop, links that change.
 //! - [`observe`] looks at a case while it runs.
 //! - [`record`] is what is known after a run.
-//! - [`metric`] and [`optimum`] make numbers of it.
+//! - `metric` and `optimum` make numbers of it.
 //! - [`store`] keeps them in a folder.
 
 pub mod bench;

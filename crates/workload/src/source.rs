@@ -55,7 +55,7 @@ pub enum Action {
 /// At the start, at [`Source::next`] and after every `handle_*` call [`Source::poll`] until it returns `None`, then
 /// look at `next` again. Equal calls give equal answers: no clock, no global order.
 pub trait Source: fmt::Debug + Send {
-    /// When to call [`Source::poll`] again if no flow finishes before; [`NEVER`] if it waits for flows only, or if
+    /// When to call `Source::poll` again if no flow finishes before; `NEVER` if it waits for flows only, or if
     /// nothing will start any more.
     fn next(&self) -> Time;
 

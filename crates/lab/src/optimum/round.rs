@@ -15,7 +15,7 @@ use crate::record::flow::Begun;
 use crate::setup;
 
 /// Flows of a case that are there together: nobody has finished. One bound scheme has them all, and their paths must be
-/// fixed: see [`words::no_fixed_paths`](super::words::no_fixed_paths).
+/// fixed: see `words::no_fixed_paths`.
 ///
 /// Links are the ports that data takes; ACKs take nothing. Rates are on the wire, headers included. RTTs are
 /// those of empty paths.

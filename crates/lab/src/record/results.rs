@@ -68,7 +68,7 @@ pub fn is(case: &IndexMap<String, Value>, wanted: &Wanted) -> bool {
 }
 
 impl CaseResult {
-    /// A name for people: `xmp-2 permutation`, as [`Case::label`] has it.
+    /// A name for people: `xmp-2 permutation`, as `Case::label` has it.
     pub fn label(&self) -> String {
         let text = |axis: &str| self.case.get(axis).and_then(|value| value.as_str());
         let scheme = text("scheme").unwrap_or_default();

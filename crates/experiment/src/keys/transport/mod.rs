@@ -1,5 +1,5 @@
 //! The keys of `[transport]`, and the transport that comes of them. A key is its field in [`Transport`], its values in
-//! [`VALUES`], and its use in [`Transport::config`].
+//! `VALUES`, and its use in [`Transport::config`].
 
 mod check;
 mod of_scheme;
