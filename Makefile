@@ -20,7 +20,7 @@ test: check
 ## the command, as target/release/tresse
 build:
 	scripts/setup build
-	cargo build --release --locked
+	cargo build --release --locked --package tresse
 
 ## every experiment of the five papers, and docs/reproduction.md; PROFILE=full for the papers' own sizes
 reproduction:
