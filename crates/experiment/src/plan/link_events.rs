@@ -1,4 +1,4 @@
-//! Links that change during a run: `[[changes]]`, and what has become of the links.
+//! Links that change during a run: what `[[changes]]` means on a network.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
