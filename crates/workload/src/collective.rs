@@ -147,6 +147,15 @@ impl Collective {
         }
     }
 
+    /// The largest of its messages, bytes.
+    pub fn largest_message(&self) -> u64 {
+        let blocks = match self.operation {
+            Operation::TreeAllReduce | Operation::Broadcast => 1,
+            _ => self.ranks.len() as u64,
+        };
+        self.bytes.div_ceil(blocks.max(1)).div_ceil(u64::from(self.chunks.max(1)))
+    }
+
     /// The workload. A flow's number is its place in the operation: by step, then rank, then chunk for rings and
     /// rotations; by direction, then chunk, then child for trees.
     ///

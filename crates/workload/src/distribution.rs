@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::size::too_large;
+
 /// The most lines that a file may have.
 const MOST_LINES: usize = 1_000_000;
 
@@ -66,22 +68,25 @@ fn bad(line: usize, text: &str, at: usize, message: impl Into<String>) -> BadDis
 }
 
 impl Distribution {
-    /// Reads lines `size_bytes cumulative_probability`; what follows a `#` is a comment.
+    /// Reads lines `size_bytes cumulative_probability` of sizes up to `most`; what follows a `#` is a comment.
     ///
     /// If the last probability is 100 all of them are per cent, as the HPCC simulator's files have them. A first
     /// line whose probability is above 0 is a mass at its size, and so are two lines of one size.
     ///
     /// # Errors
-    /// The first thing that is wrong: not two numbers, a size that is negative, falls or is above 2^53, a probability
-    /// that falls or lies outside of 0 to 1, a last one that is not 1 (or 100), nothing but zeros for sizes, no line
+    /// The first thing that is wrong: not two numbers, a size that is negative, falls, or is above `most` or 2^53, a
+    /// probability that falls or lies outside of 0 to 1, a last one that is not 1 (or 100), nothing but zeros for sizes, no line
     /// at all, or more than a million of them.
-    pub fn parse(text: &str) -> Result<Self, BadDistribution> {
+    pub fn parse(text: &str, most: u64) -> Result<Self, BadDistribution> {
         let mut read: Vec<Knot> = Vec::new();
         for (text, line) in text.lines().zip(1..) {
             if line > MOST_LINES {
                 return Err(bad(line, text, 0, format!("a distribution has at most {MOST_LINES} lines")));
             }
             let Some(knot) = knot(line, text)? else { continue };
+            if knot.size > most as f64 {
+                return Err(knot.wrong(knot.at[0], too_large(libm::ceil(knot.size) as u64, most)));
+            }
             if let Some(before) = read.last() {
                 let (size, probability) = (before.size, before.probability);
                 if knot.size < size {

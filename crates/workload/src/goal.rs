@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use tresse_units::Time;
 
+use crate::size::too_large;
 use crate::tasks::{Graph, Task, Tasks, Work};
 use words::{Word, words};
 
@@ -52,13 +53,13 @@ struct End {
 type Channel = (u32, u32, u64);
 
 impl Goal {
-    /// Reads a trace.
+    /// Reads a trace whose messages may have `most` bytes.
     ///
     /// # Errors
     /// The first thing that is wrong, with its place: what is no GOAL, labels that are not there, a send without its
-    /// receive or of another size, ranks that require each other in a circle, a file that ends early.
-    pub fn read(text: &str) -> Result<Self, GoalError> {
-        let mut reader = Reader::default();
+    /// receive, of another size or too large, ranks that require each other in a circle, a file that ends early.
+    pub fn read(text: &str, most: u64) -> Result<Self, GoalError> {
+        let mut reader = Reader { most, ..Reader::default() };
         let mut comment = false;
         let mut last = 1;
         for (line, text) in (1..).zip(text.lines()) {
@@ -77,6 +78,8 @@ impl Goal {
 #[derive(Debug, Default)]
 struct Reader<'a> {
     line: usize,
+    /// The largest message, bytes.
+    most: u64,
     ranks: Option<u32>,
     graph: Graph,
     /// The line of every task, from which errors of the graph get their place.
@@ -213,6 +216,9 @@ impl<'a> Reader<'a> {
             let column = words.get(1).map_or(words[0].0, |w| w.0);
             self.error(column, "expected a size such as 1024b")
         })?;
+        if bytes > self.most {
+            return self.error(words[1].0, too_large(bytes, self.most));
+        }
         self.expect(words, after, if send { "to" } else { "from" })?;
         if words.get(after + 1).is_some_and(|&(_, peer)| peer == "-1") {
             let message = "a receive from any rank is decided while the program runs; a trace that runs on another \

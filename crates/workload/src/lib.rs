@@ -39,7 +39,7 @@ pub use pattern::{Permutation, RackToRack, Transfer};
 pub use poisson::{Limit, Poisson, PoissonConfig};
 pub use random_pattern::{RandomConfig, RandomPattern};
 pub use rounds::{Pairing, Rounds, RoundsConfig};
-pub use size::{Beyond, Size};
+pub use size::{Beyond, Size, too_large};
 pub use source::{Action, Job, Source, Start};
 pub use span::Span;
 pub use spread::{Spread, SpreadConfig};

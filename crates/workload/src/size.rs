@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tresse_units::Stream;
+use tresse_units::{Bytes, Stream};
 
 use crate::distribution::Distribution;
 
@@ -14,6 +14,12 @@ pub enum Beyond {
     Resample,
     /// It is the bound.
     Clip,
+}
+
+/// What is wrong with a message of `bytes` where the transport carries at most `most`.
+pub fn too_large(bytes: u64, most: u64) -> String {
+    let (bytes, most) = (Bytes(bytes), Bytes(most));
+    format!("{bytes} is too large: at most {most}, for a flow has fewer than 2^32 segments")
 }
 
 /// How large a flow is.

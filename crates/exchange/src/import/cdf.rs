@@ -31,6 +31,9 @@ pub(crate) fn draft(input: &Input) -> Result<Draft, Diagnostic> {
             let bad = if x.is_none() { size } else { percent };
             return bad.error(input, instead("expected a number that is not negative", input.text, OWN));
         };
+        if let Some(message) = Packets::OURS.refuse(x.ceil() as u64) {
+            return size.error(input, message);
+        }
         match last {
             None if y != 0.0 => {
                 return percent.error(input, "the first percentage is 0, as traffic_gen.py demands");

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tresse_experiment::read::flow_file::{self, Flow};
 use tresse_units::{Duration, SECOND};
+use tresse_workload::too_large;
 
 use super::graph::Graph;
 use super::{Imported, Input};
@@ -25,6 +26,12 @@ impl Packets {
     /// XMP's, for formats that say nothing.
     pub const OURS: Self =
         Self { mss: 1460, header: 40, ack: 40, origin: "not in the file: Ethernet's 1500 B" };
+
+    /// What is wrong with a message of so many bytes, if it is too large.
+    pub fn refuse(&self, bytes: u64) -> Option<String> {
+        let most = self.mss * u64::from(u32::MAX);
+        (bytes > most).then(|| too_large(bytes, most))
+    }
 }
 
 /// Who sends what.

@@ -290,6 +290,9 @@ fn read_flows(input: &Input, network: &Network, notes: &mut Vec<String>) -> Resu
         if bytes == 0 {
             return size.error(input, "a flow of 0 bytes: the simulator would never end it");
         }
+        if let Some(message) = PACKETS.refuse(bytes) {
+            return size.error(input, message);
+        }
         let begin = seconds(start, input)?;
         if flows.last().is_some_and(|last| last.start > begin) {
             let message = "it starts before the flow above it; the simulator needs the flows by their starts";

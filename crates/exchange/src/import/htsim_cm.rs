@@ -9,7 +9,7 @@ use tresse_experiment::read::sniff_format::instead;
 use tresse_units::{Bytes, Duration, Rate};
 use tresse_workload::MOST_FLOWS;
 
-use super::draft::{Draft, Traffic};
+use super::draft::{Draft, Packets, Traffic};
 use super::htsim_topo::{Clos, Layer};
 use super::triggers::{Triggers, value};
 use super::words::{Input, Word, of_line};
@@ -172,7 +172,14 @@ impl<'a> Matrix<'a> {
         while let Some(key) = rest.next() {
             match key.text {
                 "start" => start = Some(picoseconds(input, key, rest.next())?),
-                "size" => size = Some(value::<u64>(input, key, rest.next())?),
+                "size" => {
+                    let word = rest.next();
+                    let bytes = value(input, key, word)?;
+                    if let (Some(word), Some(message)) = (word, Packets::OURS.refuse(bytes)) {
+                        return word.error(input, message);
+                    }
+                    size = Some(bytes);
+                }
                 "id" => {
                     id = value(input, key, rest.next())?;
                     if id == 0 {

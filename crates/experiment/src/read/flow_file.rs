@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::str::FromStr;
 
 use tresse_units::{Bytes, Duration};
-use tresse_workload::{Graph, GraphError, Task, Tasks, Work};
+use tresse_workload::{Graph, GraphError, Task, Tasks, Work, too_large};
 
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::keys::host_names::{Host, Hosts};
@@ -64,12 +64,12 @@ pub struct FlowError {
     pub message: String,
 }
 
-/// The workload of these flows.
+/// The workload of these flows, of at most `most` bytes each.
 ///
 /// # Errors
-/// If a host is not there, a flow contradicts itself, or flows wait for each other or for some that are not there.
-pub fn tasks(flows: impl IntoIterator<Item = Flow>, hosts: &Hosts) -> Result<Tasks, FlowError> {
-    let mut builder = Builder::default();
+/// If a host is not there, a flow is too large or contradicts itself, or flows wait for each other or for some that are not there.
+pub fn tasks(flows: impl IntoIterator<Item = Flow>, hosts: &Hosts, most: u64) -> Result<Tasks, FlowError> {
+    let mut builder = Builder { most, ..Builder::default() };
     flows.into_iter().try_for_each(|flow| builder.add(flow, hosts))?;
     builder.finish()
 }
@@ -77,6 +77,8 @@ pub fn tasks(flows: impl IntoIterator<Item = Flow>, hosts: &Hosts) -> Result<Tas
 #[derive(Default)]
 struct Builder {
     graph: Graph,
+    /// The largest flow, bytes.
+    most: u64,
     /// Empty as long as no flow has one.
     ids: BTreeMap<String, u32>,
     waiting: Vec<(u32, String)>,
@@ -110,6 +112,9 @@ impl Builder {
         let number = self.graph.len();
         let host = |key, host| hosts.find(host).or_else(|message| wrong(number, key, message));
         let (from, to) = (host("from", &flow.from)?, host("to", &flow.to)?);
+        if let Some(Bytes(bytes)) = flow.size.filter(|size| size.0 > self.most) {
+            return wrong(number, "size", too_large(bytes, self.most));
+        }
         let work = Work::Message { from, to, bytes: flow.size.map(|b| b.0) };
         let [stop, deadline] = [flow.stop, flow.deadline].map(|t| t.map(|t| t.0));
         let task = Task { work, delay: flow.start.0, stop, deadline, job: flow.job };
@@ -188,11 +193,11 @@ const COLUMNS: [(&str, bool); 9] = [
 /// Which columns every file has.
 const NEEDED: [&str; 4] = ["from", "to", "size", "start"];
 
-/// Reads a flow file; `name` is what messages call it.
+/// Reads a flow file; `name` is what messages call it, and no flow has more than `most` bytes.
 ///
 /// # Errors
 /// The first thing that is wrong, with its place.
-pub fn read(name: &str, text: &str, hosts: &Hosts) -> Result<Tasks, Diagnostic> {
+pub fn read(name: &str, text: &str, hosts: &Hosts, most: u64) -> Result<Tasks, Diagnostic> {
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| {
         let line = line.trim_start();
         !line.is_empty() && !line.starts_with('#')
@@ -203,7 +208,7 @@ pub fn read(name: &str, text: &str, hosts: &Hosts) -> Result<Tasks, Diagnostic> 
     };
     let columns =
         header(head, text).map_err(|(column, message)| Diagnostic::at(name, text, line, column, &message))?;
-    let mut builder = Builder::default();
+    let mut builder = Builder { most, ..Builder::default() };
     let mut numbers: Vec<u32> = Vec::new();
     for (line, row) in lines {
         numbers.push(line as u32);

@@ -52,7 +52,7 @@ to, from, start, size, id, after, deadline, stop, job
 3, 2, 100us, , d, , , 1ms,
 2, 3, 0s, 1MiB, e, a b, , ,
 ";
-    let flows = run(&mut read("flows.csv", text, &hosts()).unwrap());
+    let flows = run(&mut read("flows.csv", text, &hosts(), u64::MAX).unwrap());
     let rows: Vec<_> = flows.iter().map(|(at, s)| (*at, s.name, s.from, s.to, s.bytes, s.job)).collect();
     assert_eq!(
         rows,
@@ -70,13 +70,13 @@ to, from, start, size, id, after, deadline, stop, job
 #[test]
 fn without_ids_flows_go_by_their_places() {
     let text = "from,to,size,start,after\n0,1,1kB,0s,\n1,2,1kB,0s,0\n2,3,1kB,1us,1\n";
-    let flows = run(&mut read("f", text, &hosts()).unwrap());
+    let flows = run(&mut read("f", text, &hosts(), u64::MAX).unwrap());
     assert_eq!(flows.iter().map(|f| f.0).collect::<Vec<_>>(), [0, US, 3 * US]);
 }
 
 #[track_caller]
 fn refused(text: &str, place: &str, message: &str) {
-    let error = read("f.csv", text, &hosts()).unwrap_err().to_string();
+    let error = read("f.csv", text, &hosts(), u64::MAX).unwrap_err().to_string();
     assert!(error.starts_with(&format!("f.csv:{place}: ")) && error.contains(message), "{error}");
 }
 
@@ -99,7 +99,7 @@ fn what_is_wrong_is_told_with_its_place_and_line() {
     refused(&row("0,1,1kB,0"), "3:9", "\"0\" has no unit");
     refused(&row("0,1,0B,0s"), "3:5", "at least 1B");
     refused(&row("2,2,1kB,0s"), "3:3", "does not send to itself");
-    let error = read("f.csv", &row("0,1,1kB,0"), &hosts()).unwrap_err().to_string();
+    let error = read("f.csv", &row("0,1,1kB,0"), &hosts(), u64::MAX).unwrap_err().to_string();
     assert!(error.ends_with("\n  |\n3 | 0,1,1kB,0\n  |         ^"), "{error}");
 
     const WIDE: &str = "id,from,to,size,start,after,stop";
@@ -112,7 +112,7 @@ fn what_is_wrong_is_told_with_its_place_and_line() {
     refused(&rows("b,0,1,1kB,0s,c,\n\nc,0,1,1kB,0s,b,"), "5:14", "it waits for itself");
     refused(&rows("b,0,1,1kB,5us,,5us"), "3:16", "stopped before it starts");
 
-    let empty = read("f.csv", "# nothing\n", &hosts()).unwrap_err().to_string();
+    let empty = read("f.csv", "# nothing\n", &hosts(), u64::MAX).unwrap_err().to_string();
     assert!(empty.starts_with("f.csv: no flows"), "{empty}");
 }
 
@@ -134,8 +134,9 @@ fn what_is_written_is_read_back() {
         ..flows[2].clone()
     };
     let text = write(&flows);
-    let [written, listed] = [read("f", &text, &hosts()).unwrap(), tasks(flows, &hosts()).unwrap()]
-        .map(|mut tasks| run(&mut tasks));
+    let [written, listed] =
+        [read("f", &text, &hosts(), u64::MAX).unwrap(), tasks(flows, &hosts(), u64::MAX).unwrap()]
+            .map(|mut tasks| run(&mut tasks));
     assert_eq!(written, listed);
     assert_eq!(written.len(), 3);
     assert!(text.starts_with("from,to,size,start,id,after,deadline,stop,job\n"), "{text}");

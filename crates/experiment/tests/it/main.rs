@@ -5,4 +5,5 @@ mod compatibility;
 mod flow_file;
 mod hosts;
 mod patterns;
+mod sizes;
 mod topologies;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tresse_units::{NEVER, Time};
 
-use super::{NONE, State, Tasks};
+use super::{ENDLESS, NONE, State, Tasks};
 
 /// The flows that a workload may have, rounds and iterations multiplied out: each needs about 40 bytes while the
 /// workload runs and a row in the results, so more of them fit no machine's memory.
@@ -19,7 +19,7 @@ pub enum Work {
         from: u32,
         /// The receiving host, another one.
         to: u32,
-        /// Its length, at least 1 byte; `None` if it goes on until it is stopped.
+        /// Its length, 1 to 2^64 - 2 bytes; `None` if it goes on until it is stopped.
         bytes: Option<u64>,
     },
     /// A time that passes, such as a computation; ps.
@@ -74,6 +74,9 @@ pub enum GraphError {
     /// A message has no bytes.
     #[error("task {0} is a message of no bytes")]
     Empty(u32),
+    /// A message has as many bytes as stand for no end.
+    #[error("task {0} is a message of 2^64 - 1 bytes: at least one fewer")]
+    TooLarge(u32),
     /// A message is stopped before it starts.
     #[error("task {0} is stopped before it starts")]
     StopsEarly(u32),
@@ -163,6 +166,7 @@ impl Graph {
         match task.work {
             Work::Message { from, to, .. } if from == to => return Err(GraphError::Itself(number)),
             Work::Message { bytes: Some(0), .. } => return Err(GraphError::Empty(number)),
+            Work::Message { bytes: Some(ENDLESS), .. } => return Err(GraphError::TooLarge(number)),
             Work::Message { .. } if task.stop.is_some_and(|stop| stop <= task.delay) => {
                 return Err(GraphError::StopsEarly(number));
             }

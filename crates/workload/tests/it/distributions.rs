@@ -54,25 +54,25 @@ fn means_are_exact() {
     let d = distributions::find("websearch-hpcc").expect("built in").distribution();
     assert_eq!(d.mean(), 1_711_250.0);
     // A mass of a tenth at 1000, and the rest uniform up to 3000.
-    let d = Distribution::parse("1000 0.1\n3000 1\n").expect("valid");
+    let d = Distribution::parse("1000 0.1\n3000 1\n", u64::MAX).expect("valid");
     assert!((d.mean() - 1900.0).abs() < 1e-9);
     assert_eq!([0.05, 0.1, 0.55, 1.0].map(|u| d.quantile(u)), [1000, 1000, 2000, 3000]);
     // Two lines of one size are a mass too.
-    let d = Distribution::parse("100 0\n100 .5 # half of them\n\n200 .5\n200 1").expect("valid");
+    let d = Distribution::parse("100 0\n100 .5 # half of them\n\n200 .5\n200 1", u64::MAX).expect("valid");
     assert!((d.mean() - 150.0).abs() < 1e-9);
     assert_eq!([0.1, 0.5, 0.500001, 0.9].map(|u| d.quantile(u)), [100, 100, 200, 200]);
 }
 
 #[test]
 fn per_cent_is_the_same_as_a_share() {
-    let share = Distribution::parse("0 0\n10000 .15\n20000 1").expect("valid");
-    let per_cent = Distribution::parse("0\t0\r\n10000\t15\r\n20000\t100\r\n").expect("valid");
+    let share = Distribution::parse("0 0\n10000 .15\n20000 1", u64::MAX).expect("valid");
+    let per_cent = Distribution::parse("0\t0\r\n10000\t15\r\n20000\t100\r\n", u64::MAX).expect("valid");
     assert_eq!(share, per_cent);
 }
 
 #[test]
 fn a_flow_has_at_least_one_byte() {
-    let d = Distribution::parse("0 0\n3 1").expect("valid");
+    let d = Distribution::parse("0 0\n3 1", u64::MAX).expect("valid");
     assert_eq!([0.0, 0.1, 0.4, 0.6, 1.0].map(|u| d.quantile(u)), [1, 1, 1, 2, 3]);
 }
 
@@ -103,19 +103,19 @@ fn what_is_wrong_is_told_with_its_place() {
         (&many, "1000001:1: a distribution has at most 1000000 lines"),
     ];
     for (text, expected) in cases {
-        let error = Distribution::parse(text).expect_err(expected).to_string();
+        let error = Distribution::parse(text, u64::MAX).expect_err(expected).to_string();
         assert_eq!(error.lines().next(), Some(expected));
     }
     // With the line.
-    let error = Distribution::parse("0 0\n10\tx\n20 1").expect_err("wrong");
+    let error = Distribution::parse("0 0\n10\tx\n20 1", u64::MAX).expect_err("wrong");
     assert_eq!(
         (error.to_string(), error.text),
         ("2:4: `x` is not a number; lines are such as `10000 0.15`".to_owned(), "10 x".to_owned())
     );
     // A binary file does not fill the screen.
-    let error = Distribution::parse(&"\u{1}".repeat(1 << 20)).expect_err("wrong");
+    let error = Distribution::parse(&"\u{1}".repeat(1 << 20), u64::MAX).expect_err("wrong");
     assert!(error.to_string().len() < 1 << 21 && error.text.len() < 200, "{}", error.text.len());
-    assert!(Distribution::parse("").is_err());
+    assert!(Distribution::parse("", u64::MAX).is_err());
 }
 
 /// Knots that rise: (size steps, probability steps).
@@ -137,7 +137,7 @@ proptest! {
 
     #[test]
     fn quantiles_rise_invert_the_distribution_and_have_its_mean(text in knots()) {
-        let d = Distribution::parse(&text).expect("valid");
+        let d = Distribution::parse(&text, u64::MAX).expect("valid");
         const N: u32 = 20_000;
         let (mut before, mut sum) = (0, 0.0);
         for n in 0..N {
@@ -153,7 +153,7 @@ proptest! {
 
     #[test]
     fn no_text_makes_it_panic(text in "[-0-9.eE# \t\nxµ]{0,60}") {
-        if let Err(e) = Distribution::parse(&text) {
+        if let Err(e) = Distribution::parse(&text, u64::MAX) {
             prop_assert!(e.line >= 1 && e.column >= 1 && !e.to_string().is_empty());
         }
     }

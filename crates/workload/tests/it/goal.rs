@@ -10,7 +10,7 @@ use crate::ideal::{Ideal, Run};
 const NET: Ideal = Ideal { alpha: 10_000, beta: 1000 };
 
 fn run(text: &str) -> Run {
-    NET.run(&mut Goal::read(text).unwrap().tasks)
+    NET.run(&mut Goal::read(text, u64::MAX).unwrap().tasks)
 }
 
 /// When each message started, in ns, in the order of the file.
@@ -76,7 +76,7 @@ fn sends_wait_for_what_they_require() {
         recv 200b from 0
         recv 50b from 1
         }";
-    let goal = Goal::read(text).unwrap();
+    let goal = Goal::read(text, u64::MAX).unwrap();
     assert_eq!((goal.ranks, goal.tasks.messages()), (3, 3));
     let r = run(text);
     assert_eq!(starts(&r), [500, 610, 610]);
@@ -121,7 +121,7 @@ fn a_receive_gets_the_messages_of_its_pair_and_tag_in_order() {
         s: send 1b to 0
         s requires x
         }";
-    let error = Goal::read(text).unwrap_err();
+    let error = Goal::read(text, u64::MAX).unwrap_err();
     assert_eq!(
         (error.line, &*error.message),
         (11, "no receive belongs to this send from rank 1 to rank 0 with tag 0")
@@ -140,7 +140,7 @@ fn an_empty_message_has_one_byte_and_a_calc_may_take_no_time() {
 
 #[track_caller]
 fn refused(text: &str, line: usize, message: &str) {
-    let error = Goal::read(text).unwrap_err();
+    let error = Goal::read(text, u64::MAX).unwrap_err();
     assert!(error.line == line && error.message.contains(message), "{error}");
 }
 
@@ -179,7 +179,7 @@ fn what_is_broken_is_told_with_its_line() {
     // Each sends only when it has got the other's message.
     let each = "r: recv 1b from X\ns: send 1b to X\ns requires r\n";
     let text = two(&each.replace('X', "1"), &each.replace('X', "0"));
-    let error = Goal::read(&text).unwrap_err();
+    let error = Goal::read(&text, u64::MAX).unwrap_err();
     assert!(error.message.contains("waits for itself"), "{error}");
     let place = text.lines().nth(error.line - 1).unwrap();
     assert!(place.contains("recv") || place.contains("send"), "{place}");
@@ -188,9 +188,9 @@ fn what_is_broken_is_told_with_its_line() {
 #[test]
 fn a_file_cut_off_anywhere_is_refused() {
     let whole = dissemination(8);
-    assert!(Goal::read(&whole).is_ok());
+    assert!(Goal::read(&whole, u64::MAX).is_ok());
     // The last two characters are a line's end and an empty line.
     for end in 0..whole.len() - 2 {
-        assert!(Goal::read(&whole[..end]).is_err(), "{end} of {}", whole.len());
+        assert!(Goal::read(&whole[..end], u64::MAX).is_err(), "{end} of {}", whole.len());
     }
 }

@@ -165,6 +165,7 @@ fn what_makes_no_graph_is_refused() {
     let mut g = Graph::new();
     assert_eq!(g.add(Task::message(3, 3, 1)), Err(GraphError::Itself(0)));
     assert_eq!(g.add(message(0)), Err(GraphError::Empty(0)));
+    assert_eq!(g.add(message(u64::MAX)), Err(GraphError::TooLarge(0)), "it would be endless");
     let early = Task { delay: 5, stop: Some(5), ..message(1) };
     assert_eq!(g.add(early), Err(GraphError::StopsEarly(0)));
     let wait = Task { deadline: Some(5), ..Task::new(Work::Wait(1)) };

@@ -53,7 +53,7 @@ struct Ran {
 fn run(imported: &Imported, hosts: u32) -> Vec<Ran> {
     let names: Vec<String> = (0..hosts).map(|h| format!("host {h}")).collect();
     let hosts = Hosts::new(names.iter().map(|n| &**n));
-    let mut source = flow_file::read("x.flows.csv", file(imported, "flows.csv"), &hosts).unwrap();
+    let mut source = flow_file::read("x.flows.csv", file(imported, "flows.csv"), &hosts, u64::MAX).unwrap();
     let (mut flows, mut underway, mut now) = (Vec::new(), BTreeSet::new(), 0);
     loop {
         while let Some(action) = source.poll(now) {

@@ -5,8 +5,8 @@ use std::path::Path;
 use tresse_exchange::import::{Format, Input, import};
 
 use crate::import::generators::{allreduce, hpcc_fat, permutation, traffic_gen};
-use crate::import::refused;
 use crate::import::topologies::{FAT_TREE_1024, LEAF_SPINE_TINY};
+use crate::import::{imported, refused};
 
 #[test]
 fn another_format_is_named() {
@@ -154,4 +154,20 @@ fn what_contradicts_itself_is_told_with_its_line() {
     topology("3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 1.0\n", "t:4:15: ", "nothing ever arrives");
     topology("3 1 1\n2\n0 2 1Gbps 1us 0\n", "t: host 1 has no link", "");
     topology("4 2 2\n2 3\n0 2 1Gbps 1us 0\n1 3 1Gbps 1us 0\n", "t: no way leads from host 0 to host 1", "");
+}
+
+#[test]
+fn a_flow_of_2_to_the_32_segments_is_refused() {
+    let message = "is too large: at most";
+    let most = 4_294_967_295u64 * 1460;
+    let cm = |bytes: u64| format!("Nodes 16\nConnections 1\n0->1 id 1 start 0 size {bytes}\n");
+    imported(Format::HtsimCm, &[("x.cm", &cm(most))]);
+    refused(Format::HtsimCm, &[("x.cm", &cm(most + 1))], "x.cm:3:24: ", message);
+    let cdf = |bytes: u64| format!("0 0\n{bytes} 100\n");
+    imported(Format::HpccCdf, &[("x.cdf", &cdf(most))]);
+    refused(Format::HpccCdf, &[("x.cdf", &cdf(most + 1))], "x.cdf:2:1: ", message);
+    let topology = "3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 0\n";
+    let flows = |bytes: u64| format!("1\n0 1 3 100 {bytes} 2\n");
+    imported(Format::Hpcc, &[("t", topology), ("f", &flows(4_294_967_295_000))]);
+    refused(Format::Hpcc, &[("t", topology), ("f", &flows(4_294_967_295_001))], "f:2:11: ", message);
 }

@@ -1,8 +1,8 @@
 //! Where a pattern is built, and how it reads the values that several patterns have.
 
 use tresse_fabric::Topology;
-use tresse_units::{Rate, Time};
-use tresse_workload::{self as workload, MOST_FLOWS, Size, Span};
+use tresse_units::{Bytes, Rate, Time};
+use tresse_workload::{self as workload, MOST_FLOWS, Size, Span, too_large};
 
 use crate::diagnostic::Diagnostic;
 use crate::keys::bounds::LONGEST;
@@ -92,14 +92,24 @@ impl At<'_> {
         }
     }
 
+    /// The largest message that each of its schemes carries, bytes.
+    pub(crate) fn most(&self) -> u64 {
+        u64::from(u32::MAX) * u64::from(self.mss)
+    }
+
+    /// The size of a message.
+    pub(crate) fn message(&self, key: &str, Bytes(bytes): Bytes) -> Result<u64, Diagnostic> {
+        match bytes {
+            0 => Err(self.wrong(key, "at least one byte")),
+            _ if bytes > self.most() => Err(self.wrong(key, &too_large(bytes, self.most()))),
+            _ => Ok(bytes),
+        }
+    }
+
     /// The sizes of flows.
     pub(crate) fn size(&self, size: &FlowSize) -> Result<Size, Diagnostic> {
-        let size = flow_sizes::resolve(size, &self.loaded.source)
-            .map_err(|e| self.loaded.error(e.below("size").below_all(self.path)))?;
-        if size.largest().div_ceil(u64::from(self.mss)) > u64::from(u32::MAX) {
-            return Err(self.wrong("size", "a flow has fewer than 2^32 segments"));
-        }
-        Ok(size)
+        flow_sizes::resolve(size, self.most(), &self.loaded.source)
+            .map_err(|e| self.loaded.error(e.below("size").below_all(self.path)))
     }
 
     /// The sizes of flows that need one.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tresse_units::{Bytes, Duration};
-use tresse_workload::{self as workload, CollectiveError, GraphError, MOST_FLOWS};
+use tresse_workload::{self as workload, CollectiveError, GraphError, MOST_FLOWS, too_large};
 
 use crate::diagnostic::Diagnostic;
 use crate::keys::bounds::LONGEST;
@@ -99,6 +99,10 @@ impl Keys for Collective {
         if messages > u128::from(MOST_FLOWS) {
             let message = format!("{messages} messages: at most {MOST_FLOWS}");
             return Err(at.wrong("collective", &message));
+        }
+        if collective.largest_message() > at.most() {
+            let message = too_large(collective.largest_message(), at.most());
+            return Err(at.wrong("size", &format!("a message of {message}")));
         }
         let tasks = collective.tasks().map_err(|e| at.wrong(key(&e), &e.to_string()))?;
         let pattern = if self.shuffle == Some(true) {

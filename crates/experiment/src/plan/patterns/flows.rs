@@ -124,11 +124,11 @@ fn listed(at: &At, flows: &[Flow]) -> Result<Tasks, Diagnostic> {
         entries.extend(std::iter::repeat_n(i, count as usize));
     }
     let error = |e: FlowError| wrong(entries[e.flow], e.key, &e.message);
-    flow_file::tasks(tasks, &HostSets { fabric: at.fabric }.names()).map_err(error)
+    flow_file::tasks(tasks, &HostSets { fabric: at.fabric }.names(), at.most()).map_err(error)
 }
 
 fn from_file(at: &At, file: &str) -> Result<Tasks, Diagnostic> {
     let path = beside(&at.loaded.source, file);
     let text = fs::read_to_string(&path).map_err(|e| at.wrong("file", &unreadable(&path, &e)))?;
-    flow_file::read(&path.display().to_string(), &text, &HostSets { fabric: at.fabric }.names())
+    flow_file::read(&path.display().to_string(), &text, &HostSets { fabric: at.fabric }.names(), at.most())
 }

@@ -42,13 +42,9 @@ impl Keys for Jobs {
             let message = format!("{servers} servers and a client of {hosts} hosts: 1 to {}", hosts - 1);
             return Err(at.wrong("servers", &message));
         }
-        let request = at.needed("request", self.request, "request = \"2kB\"")?.0;
-        let response = at.needed("response", self.response, "response = \"64kB\"")?.0;
-        for (key, bytes) in [("request", request), ("response", response)] {
-            if bytes == 0 {
-                return Err(at.wrong(key, "at least one byte"));
-            }
-        }
+        let request = at.needed("request", self.request, "request = \"2kB\"")?;
+        let response = at.needed("response", self.response, "response = \"64kB\"")?;
+        let (request, response) = (at.message("request", request)?, at.message("response", response)?);
         let gap = at.span("gap", self.gap.unwrap_or(Draw::Fixed(Duration(0))), 0)?;
         let deadline = at.deadline(self.deadline)?;
         if let Some(total) = self.total {
