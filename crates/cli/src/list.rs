@@ -193,7 +193,8 @@ pub fn explain(args: &ExplainArgs) -> Result<(), Failure> {
         writeln!(io::stdout(), "{}", names.join("\n"))?;
         return Ok(());
     };
-    let Some(text) = catalogue::explain(name) else {
+    // No name has capital letters, and people write XMP.
+    let Some(text) = catalogue::explain(name).or_else(|| catalogue::explain(&name.to_lowercase())) else {
         let names = catalogue::names();
         let hint = tresse_experiment::did_you_mean(name, names.iter().map(String::as_str));
         return Err(Failure::Input(format!(

@@ -6,6 +6,7 @@ use tresse_lab::{OptimumCase, OptimumReport};
 
 use crate::chosen::Chosen;
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::output::print_json;
 use crate::table::Table;
 
@@ -34,6 +35,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
+    Interrupt::catch()?;
     let (loaded, plan) = args.chosen.load()?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let report = tresse_lab::optimum(&loaded, &plan, args.chosen.profile(), args.seed, cores);

@@ -71,6 +71,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
+    let interrupt = Interrupt::catch()?;
     let paper = paper::find(&args.paper)?;
     let chosen = chosen(paper, &args.only)?;
     let replications = args.replications.map(|asked| asked.to_string());
@@ -80,8 +81,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         "replications": replications, "version": env!("CARGO_PKG_VERSION"),
         "model_version": tresse_lab::MODEL_VERSION,
     });
-    let interrupt = Interrupt::catch()?;
     let files = folder::Folder::open(&out, head)?;
+    interrupt.keep();
 
     let (mut done, mut errors) = (Vec::new(), Vec::new());
     let mut estimate = Estimate::of(&chosen, args.profile.profile());
@@ -96,7 +97,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         } else {
             eprintln!("{number}{}", estimate.text(i));
             files.clear(name)?;
-            errors.extend(one(args, &loaded, &place, &interrupt)?);
+            match one(args, loaded, &place, &interrupt) {
+                Err(Failure::Interrupted) => break,
+                error => errors.extend(error?),
+            }
         }
         let (experiment, own) = Reproduced::read(&place)?;
         estimate.took(i, own.comparison.summary.wall_s);
@@ -135,8 +139,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// Runs one experiment into its folder; what went wrong is told at the end, after the other experiments.
-fn one(args: &Args, loaded: &Loaded, out: &Path, interrupt: &Interrupt) -> Result<Option<String>, Failure> {
-    let plan = tresse_experiment::resolve(loaded, &[])?;
+fn one(
+    args: &Args,
+    loaded: Loaded,
+    out: &Path,
+    interrupt: &Arc<Interrupt>,
+) -> Result<Option<String>, Failure> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let said = &loaded.experiment.replications;
     let options = Options {
@@ -146,13 +154,18 @@ fn one(args: &Args, loaded: &Loaded, out: &Path, interrupt: &Interrupt) -> Resul
         parallel: args.parallel.map_or(cores, usize::from),
         out: out.to_owned(),
     };
-    let watch = Arc::new(Watch::new(&plan, &options)?);
-    interrupt.ends(&watch);
-    let display = progress::start(&watch, args.progress);
-    let report = tresse_reproduction::run(loaded, &plan, &options, &watch);
-    display.finish();
-    let errors = report?.errors;
-    Ok((!errors.is_empty()).then(|| format!("{}: {}", loaded.source.name, errors.join("\n"))))
+    let (progress, ends) = (args.progress, Arc::clone(interrupt));
+    let report = interrupt.run(move || {
+        let plan = tresse_experiment::resolve(&loaded, &[])?;
+        let watch = Arc::new(Watch::new(&plan, &options)?);
+        ends.ends(&watch);
+        let display = progress::start(&watch, progress);
+        let report = tresse_reproduction::run(&loaded, &plan, &options, &watch);
+        display.finish();
+        Ok(report?)
+    })?;
+    let name = &report.experiment;
+    Ok((!report.errors.is_empty()).then(|| format!("{name}: {}", report.errors.join("\n"))))
 }
 
 /// All, or those that are named, in the paper's order.

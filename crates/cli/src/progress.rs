@@ -174,8 +174,8 @@ mod tests {
         done.done.store(true, Ordering::Relaxed);
         let units = [done, unit([0, 0, 5, 0], 7), unit([0; 4], 0), unit([1, 2, 0, 0], 3)];
         let units: Vec<_> = units.into_iter().map(|p| ("a unit".to_owned(), p)).collect();
-        let (planned, stop) = (units.len().into(), AtomicBool::new(false));
-        let watch = Watch { replications: units, planned, stop };
+        let mut watch = Watch::default();
+        (watch.planned, watch.replications) = (units.len().into(), units);
         let s = sum(&watch);
         assert_eq!((s.share, s.known, s.hops, s.done, s.running.len()), (0.375, false, 20, 1, 2));
         // Units that may not be needed do not count.

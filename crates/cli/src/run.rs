@@ -60,6 +60,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<(), Failure> {
+    let interrupt = Interrupt::catch()?;
     let mut own = Vec::new();
     for file in &args.controller {
         for controller in tresse_controllers::load(file)? {
@@ -90,14 +91,18 @@ pub fn run(args: Args) -> Result<(), Failure> {
         parallel: args.parallel.map_or(cores, usize::from),
         out: args.out.unwrap_or_else(|| tresse_lab::default_out(&loaded.source.name)),
     };
-    for (path, full, quick) in &loaded.cuts {
+    for (path, full, quick) in plan.cuts(&loaded) {
         eprintln!("quick profile: {path} = {quick} (full: {full})");
     }
 
     let watch = Arc::new(Watch::new(&plan, &options)?);
-    Interrupt::catch()?.ends(&watch);
+    interrupt.ends(&watch);
     let display = progress::start(&watch, args.progress);
-    let report = tresse_reproduction::run(&loaded, &plan, &options, &watch);
+    let loaded = Arc::new(loaded);
+    let report = interrupt.run({
+        let loaded = Arc::clone(&loaded);
+        move || Ok(tresse_reproduction::run(&loaded, &plan, &options, &watch)?)
+    });
     display.finish();
     let report = report?;
     if args.json {

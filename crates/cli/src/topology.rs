@@ -9,6 +9,7 @@ use tresse_units::{Duration, Rate};
 
 use crate::chosen::Experiment;
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::output::print_json;
 use crate::table::Table;
 
@@ -59,6 +60,7 @@ enum FormatArg {
 
 pub fn run(command: Command) -> Result<(), Failure> {
     let Command::Show(args) = command;
+    Interrupt::catch()?;
     let whole = args.experiment.load()?;
     let loaded = match &args.variant {
         Some(name) => whole.variant(name)?,

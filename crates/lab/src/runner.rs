@@ -1,12 +1,13 @@
 //! Runs an experiment: every case under every seed, on as many threads as asked, into one folder.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use tresse_experiment::diagnostic::Diagnostic;
@@ -42,10 +43,10 @@ pub struct Options {
 
 /// `run.json`: the report, and everything that is needed to run it again.
 #[derive(Serialize)]
-struct RunFile<'a> {
+struct RunFile {
     #[serde(flatten)]
-    report: &'a Report,
-    resolved: &'a toml::Table,
+    report: Report,
+    resolved: toml::Table,
     host: Host,
 }
 
@@ -58,7 +59,7 @@ struct Host {
 }
 
 /// A run that is under way, for whoever shows its progress.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Watch {
     /// One for each replication that there may be, in the order in which they start.
     pub replications: Vec<(String, Progress)>,
@@ -66,6 +67,22 @@ pub struct Watch {
     pub planned: AtomicUsize,
     /// Set it to end the run early; what was measured is kept.
     pub stop: AtomicBool,
+    /// While a run writes there.
+    folder: Mutex<Option<Folder>>,
+}
+
+/// A folder of results that is written.
+struct Folder {
+    out: PathBuf,
+    start: Instant,
+    file: RunFile,
+    tables: Tables,
+}
+
+impl fmt::Debug for Folder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Folder").field("out", &self.out).finish_non_exhaustive()
+    }
 }
 
 impl Watch {
@@ -81,7 +98,38 @@ impl Watch {
             .map(|(case, seed)| (format!("{} seed {seed}", case.label()), Progress::default()))
             .collect();
         let planned = plan.cases.len() * options.replications.least() as usize;
-        Ok(Self { replications, planned: planned.into(), stop: AtomicBool::new(false) })
+        Ok(Self {
+            replications,
+            planned: planned.into(),
+            stop: AtomicBool::new(false),
+            folder: Mutex::default(),
+        })
+    }
+
+    /// Closes the folder of a run that does not heed `stop` in time, with what was written until now: the run writes
+    /// nothing more, and its threads may be left alone. What is known of it; nothing if no folder is open.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub fn abandon(&self) -> Result<Option<Report>, Diagnostic> {
+        let Some(mut folder) = self.folder().take() else { return Ok(None) };
+        folder.tables.finish()?;
+        folder.file.report.status = Status::Partial;
+        folder.file.report.wall_s = folder.start.elapsed().as_secs_f64();
+        folder.file.save(&folder.out)?;
+        Ok(Some(folder.file.report))
+    }
+
+    fn folder(&self) -> MutexGuard<'_, Option<Folder>> {
+        self.folder.lock().expect("no holder of the lock panics")
+    }
+
+    /// Writes `run.json` anew with this report; nothing if the folder was closed.
+    fn save(&self, report: &Report) -> Result<(), Diagnostic> {
+        let mut folder = self.folder();
+        let Some(folder) = folder.as_mut() else { return Ok(()) };
+        folder.file.report = report.clone();
+        folder.file.save(&folder.out)
     }
 }
 
@@ -123,8 +171,12 @@ pub fn run(
         cases: Vec::new(),
         claims: Vec::new(),
     };
-    save(&report, loaded, options)?;
-    let tables = Mutex::new(Tables::create(&options.out, &plan.cases)?);
+    let host =
+        Host { os: std::env::consts::OS, architecture: std::env::consts::ARCH, threads: options.parallel };
+    let file = RunFile { report: report.clone(), resolved: loaded.resolved.clone(), host };
+    file.save(&options.out)?;
+    let tables = Tables::create(&options.out, &plan.cases)?;
+    *watch.folder() = Some(Folder { out: options.out.clone(), start, file, tables });
 
     let replications: Vec<(&Case, u64)> = replications(plan, options).collect();
     let outcomes: Vec<Mutex<Option<Outcome>>> = replications.iter().map(|_| Mutex::new(None)).collect();
@@ -146,13 +198,13 @@ pub fn run(
             report.wall_s = start.elapsed().as_secs_f64();
             cases.insert(case, summary::case_result(&plan.cases[case], &own, &loaded.experiment));
             report.cases = cases.values().cloned().collect();
-            save(&report, loaded, options)
+            watch.save(&report)
         };
         let batch = Batch { replications: &replications[..end], outcomes: &outcomes, begun };
-        simulate(&batch, options.parallel, watch, &tables, ended).inspect_err(|_| {
+        simulate(&batch, options.parallel, watch, ended).inspect_err(|_| {
             report.status = Status::Partial;
             // The folder may be why it failed: the first error is the one to tell.
-            let _ = save(&report, loaded, options);
+            let _ = watch.save(&report);
         })?;
         complete = cases.len() == plan.cases.len();
         let more = stopping_rule::after(&options.replications, report.replications, &report.cases)
@@ -187,8 +239,12 @@ pub fn run(
         report.cases = plan.cases.iter().map(result).collect();
     }
     report.wall_s = start.elapsed().as_secs_f64();
-    tables.into_inner().expect("no holder of the lock panics").finish()?;
-    save(&report, loaded, options)?;
+    let mut folder = watch.folder();
+    if let Some(mut folder) = folder.take() {
+        folder.tables.finish()?;
+        folder.file.report = report.clone();
+        folder.file.save(&folder.out)?;
+    }
     Ok(report)
 }
 
@@ -210,7 +266,6 @@ fn simulate(
     batch: &Batch,
     parallel: usize,
     watch: &Watch,
-    tables: &Mutex<Tables>,
     mut ended: impl FnMut(usize) -> Result<(), Diagnostic>,
 ) -> Result<(), Diagnostic> {
     let &Batch { replications, outcomes, begun } = batch;
@@ -222,11 +277,12 @@ fn simulate(
         Failed
     };
     let write = |rows: &mut dyn FnMut(&mut Tables) -> Result<(), Diagnostic>| -> Result<(), Failed> {
-        let mut tables = tables.lock().expect("no holder of the lock panics");
-        if failure.lock().expect("no holder of the lock panics").is_some() {
-            return Err(Failed);
+        let mut folder = watch.folder();
+        let is_failed = failure.lock().expect("no holder of the lock panics").is_some();
+        match folder.as_mut().filter(|_| !is_failed) {
+            Some(folder) => rows(&mut folder.tables).map_err(fail),
+            None => Err(Failed), // the first error was told, or the run was abandoned
         }
-        rows(&mut tables).map_err(fail)
     };
     let work = |tell: &mpsc::Sender<usize>| -> Result<(), Failed> {
         loop {
@@ -304,17 +360,16 @@ pub fn default_out(experiment: &str) -> PathBuf {
         .expect("there are fewer than 2^31 runs")
 }
 
-/// Writes `run.json`, whole or not at all.
-fn save(report: &Report, loaded: &Loaded, options: &Options) -> Result<(), Diagnostic> {
-    let host =
-        Host { os: std::env::consts::OS, architecture: std::env::consts::ARCH, threads: options.parallel };
-    let file = RunFile { report, resolved: &loaded.resolved, host };
-    let text = serde_json::to_string_pretty(&file).expect("a report is plain data");
-    let (partial, path) = (options.out.join("run.json.partial"), options.out.join("run.json"));
-    let io = |path: &Path| {
-        let path = path.to_owned();
-        move |error| Diagnostic::io("cannot be written", path, error)
-    };
-    fs::write(&partial, text + "\n").map_err(io(&partial))?;
-    fs::rename(&partial, &path).map_err(io(&path))
+impl RunFile {
+    /// Writes `run.json`, whole or not at all.
+    fn save(&self, out: &Path) -> Result<(), Diagnostic> {
+        let text = serde_json::to_string_pretty(self).expect("a report is plain data");
+        let (partial, path) = (out.join("run.json.partial"), out.join("run.json"));
+        let io = |path: &Path| {
+            let path = path.to_owned();
+            move |error| Diagnostic::io("cannot be written", path, error)
+        };
+        fs::write(&partial, text + "\n").map_err(io(&partial))?;
+        fs::rename(&partial, &path).map_err(io(&path))
+    }
 }

@@ -30,7 +30,7 @@ fn message_for(from: &str, to: &str) -> String {
 #[test]
 fn an_unknown_key_is_named_with_its_line() {
     let message = message_for("k = 8 ", "k = 8\nkolour = 3 ");
-    let place = format!("mine.toml:{}:1: unknown field `kolour`", line("k = 8 ") + 1);
+    let place = format!("mine.toml:{}:1: unknown key `kolour`", line("k = 8 ") + 1);
     assert!(message.contains(&place), "{message}");
     assert!(message.contains("expected one of"), "{message}");
 }
@@ -95,8 +95,8 @@ fn a_setting_that_breaks_the_experiment_is_named() {
     let dir = TempDir::new().expect("a temporary folder");
     for (setting, expected) in [
         ("fabric.k=7", "--set fabric.k=7: k = 7"),
-        ("fabric.q=7", "--set fabric.q=7: unknown field `q`"),
-        ("fabrik.k=8", "unknown field `fabrik`"),
+        ("fabric.q=7", "--set fabric.q=7: unknown key `q`"),
+        ("fabrik.k=8", "unknown key `fabrik`"),
         ("fabric.rate=1bps", "a link has 1kbps to 100Tbps"),
         ("fabric.delay=2000s", "at most 1000s of delay"),
         ("fabric.loss=-0.5", "-0.5 is not a probability: 0 to 1, such as 0.001"),
@@ -132,7 +132,7 @@ fn a_claim_about_nothing_is_refused() {
 #[test]
 fn an_error_in_the_profile_has_its_line() {
     let message = message_for("permutation.rounds = 4", "permutation.round = 4");
-    assert!(message.contains("mine.toml:") && message.contains("unknown field `round`"), "{message}");
+    assert!(message.contains("mine.toml:") && message.contains("unknown key `round`"), "{message}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What can go wrong, said with what, where, and the mend (design rule 8).
 
 mod drawing;
+mod plain;
 mod wrong;
 
 use std::fmt;

@@ -1,5 +1,7 @@
 //! What is wrong with a value, before it is known in which file the value stands.
 
+use crate::diagnostic::plain::plain;
+
 /// What is wrong, and where below what was read; whoever knows the file makes a
 /// [`Diagnostic`](crate::diagnostic::Diagnostic) of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +72,7 @@ impl Wrong {
 
 impl From<toml::de::Error> for Wrong {
     fn from(error: toml::de::Error) -> Self {
-        Self { at: At::Offset(error.span().map(|span| span.start)), message: error.message().to_owned() }
+        Self { at: At::Offset(error.span().map(|span| span.start)), message: plain(error.message()) }
     }
 }
 

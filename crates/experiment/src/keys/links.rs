@@ -13,6 +13,7 @@ use crate::keys::bounds::{LONGEST, RATES};
 pub struct LinkSetting {
     /// The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`; of several links with a range, without its
     /// last number: `["leaf 0", "spine 0..8"]`.
+    #[serde(deserialize_with = "crate::keys::untagged::pair")]
     pub ends: [String; 2],
     /// Its rate.
     pub rate: Option<Rate>,

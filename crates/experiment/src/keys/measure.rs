@@ -29,7 +29,7 @@ pub struct Measure {
     pub convergence: Option<Convergence>,
     /// Windows of time, by name: from when to when, such as `["12s", "20s"]`, counted from the start of the run. What
     /// every flow got in them, from `samples`, is told beside the metrics of the whole run.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::keys::untagged::pairs")]
     pub windows: IndexMap<String, [Duration; 2]>,
     /// The metrics that the table of `tresse run` shows, each a column (`tresse explain results`). If it is not
     /// said: goodput beside the published numbers and the optimum, timeouts, what was sent again.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
+use indexmap::IndexMap;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use tresse_units::{Bytes, Duration};
@@ -13,7 +14,7 @@ use tresse_units::{Bytes, Duration};
 use crate::diagnostic::did_you_mean;
 use crate::keys::fabric::Layered;
 use crate::keys::scheme::Counts;
-use crate::keys::workload::{Draw, FlowSize};
+use crate::keys::workload::{Draw, FlowSize, HostSet};
 
 impl<T: Copy> Layered<T> {
     /// The values for the layers of these names.
@@ -117,7 +118,7 @@ impl<'de> Deserialize<'de> for FlowSize {
                 Bytes::deserialize(v.into_deserializer()).map(FlowSize::Fixed)
             }
             fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<FlowSize, A::Error> {
-                let (min, max) = Deserialize::deserialize(SeqAccessDeserializer::new(seq))?;
+                let Pair([min, max]) = Deserialize::deserialize(SeqAccessDeserializer::new(seq))?;
                 Ok(FlowSize::Uniform(min, max))
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<FlowSize, A::Error> {
@@ -148,4 +149,54 @@ impl<'de> Deserialize<'de> for Draw {
         }
         d.deserialize_any(Shape)
     }
+}
+
+impl<'de> Deserialize<'de> for HostSet {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Shape;
+        impl<'de> Visitor<'de> for Shape {
+            type Value = HostSet;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("hosts such as \"host 3\", \"rack 0\" or \"0..50\", or a list of such")
+            }
+            fn visit_str<E: Error>(self, v: &str) -> Result<HostSet, E> {
+                Ok(HostSet::One(v.to_owned()))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<HostSet, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(HostSet::Several)
+            }
+        }
+        d.deserialize_any(Shape)
+    }
+}
+
+/// A list of two. By hand, because a list that goes on would be read, and what follows the two ignored.
+pub(crate) struct Pair<T>(pub [T; 2]);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pair<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let all = Vec::deserialize(d)?;
+        let length = all.len();
+        all.try_into().map(Pair).map_err(|_| Error::custom(format!("expected a list of 2, found {length}")))
+    }
+}
+
+/// Two values: for a key that is such a list.
+pub(crate) fn pair<'de, T: Deserialize<'de>, D: Deserializer<'de>>(d: D) -> Result<[T; 2], D::Error> {
+    Pair::deserialize(d).map(|pair| pair.0)
+}
+
+/// The same of a key that may be left out.
+pub(crate) fn some_pair<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    d: D,
+) -> Result<Option<[T; 2]>, D::Error> {
+    pair(d).map(Some)
+}
+
+/// Such lists by name.
+pub(crate) fn pairs<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    d: D,
+) -> Result<IndexMap<String, [T; 2]>, D::Error> {
+    let read = IndexMap::<String, Pair<T>>::deserialize(d)?;
+    Ok(read.into_iter().map(|(name, pair)| (name, pair.0)).collect())
 }

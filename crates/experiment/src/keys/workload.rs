@@ -47,7 +47,7 @@ impl<'de> Deserialize<'de> for Workload {
         impl<'de> Visitor<'de> for Keys {
             type Value = Workload;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("struct Workload")
+                f.write_str("a table such as { pattern = \"permutation\", size = \"64MB\" }")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Workload, A::Error> {
                 let mut workload = Workload::default();
@@ -126,7 +126,7 @@ pub enum Pairs {
 
 /// Hosts, each by its name (`"host 3"`), as a whole rack or pod (`"rack 0"`), or by numbers (`"0..50"`, without the
 /// last).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum HostSet {
     /// One of these.

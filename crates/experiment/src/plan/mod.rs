@@ -145,6 +145,24 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// What the profile changed of these cases: path, the file's value, the profile's. Not what a setting changed again.
+    pub fn cuts<'a>(&'a self, loaded: &'a Loaded) -> impl Iterator<Item = &'a (String, String, String)> {
+        let is_used = |path: &str| {
+            let mut keys = path.split('.');
+            match (keys.next(), keys.next()) {
+                (Some("workloads"), Some(name)) => self.cases.iter().any(|c| c.pattern == name),
+                (Some("schemes"), Some(name)) => {
+                    self.cases.iter().flat_map(|c| &c.bound_schemes).any(|c| c.scheme == name)
+                }
+                (Some("variants"), Some(name)) => {
+                    self.cases.iter().any(|c| c.variant.as_deref() == Some(name))
+                }
+                _ => true,
+            }
+        };
+        loaded.cuts.iter().filter(move |(path, ..)| is_used(path) && !loaded.is_set(path))
+    }
+
     /// The network of the first case: that of all, if there are no variants.
     pub fn fabric(&self) -> &Topology {
         &self.cases[0].setting.fabric

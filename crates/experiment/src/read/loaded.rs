@@ -36,6 +36,19 @@ pub struct Source {
 }
 
 impl Source {
+    /// What is wrong with what the table at `keys` lays over the experiment; messages call the table `name`.
+    pub(crate) fn error_below(&self, keys: &[&str], name: &str, wrong: &Wrong) -> Diagnostic {
+        let below = wrong.keys().iter().map(String::as_str);
+        let whole: Vec<&str> = keys.iter().copied().chain(below).collect();
+        match locate(&self.text, &whole) {
+            Some(offset) => {
+                let message = format!("{name}: {}", wrong.message);
+                Diagnostic::at_offset(&self.name, &self.text, offset, message)
+            }
+            None => Diagnostic::input(wrong.message.clone()).of(place(self, keys, name)),
+        }
+    }
+
     /// What is wrong in it, with its place.
     pub(crate) fn error(&self, wrong: Wrong) -> Diagnostic {
         let offset = match &wrong.at {
@@ -84,9 +97,14 @@ impl Loaded {
             return Diagnostic::input(message).of(cause);
         }
         let Source { name, text } = &self.source;
-        match locate(text, path) {
+        if let Some(offset) = locate(text, path) {
+            return Diagnostic::at_offset(name, text, offset, message);
+        }
+        // It is not there: the table that could have it is.
+        let message = format!("{dotted}: {message}");
+        match (0..path.len()).rev().find_map(|end| locate(text, &path[..end])) {
             Some(offset) => Diagnostic::at_offset(name, text, offset, message),
-            None => Diagnostic::input(format!("{dotted}: {message}")).of(name),
+            None => Diagnostic::input(message).of(name),
         }
     }
 
@@ -98,6 +116,14 @@ impl Loaded {
             }
             At::Offset(_) => self.source.error(wrong),
         }
+    }
+
+    /// Whether a setting put the value at `dotted` there.
+    pub(crate) fn is_set(&self, dotted: &str) -> bool {
+        let covers = |path: &str| {
+            dotted.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.overrides.iter().any(|(path, cause)| cause.starts_with("--set ") && covers(path))
     }
 
     /// What put the value at `dotted` there, if the file did not.
@@ -149,6 +175,34 @@ pub(crate) fn place(source: &Source, path: &[&str], what: &str) -> String {
         }
         None => format!("{}: {what}", source.name),
     }
+}
+
+/// The keys that lead to what stands `offset` bytes from the start of the text.
+pub(crate) fn keys_at(text: &str, offset: usize) -> Vec<String> {
+    fn search(value: &Spanned<DeValue>, offset: usize, keys: &mut Vec<String>) -> bool {
+        let mut is_below = |key: String, start: Option<usize>, below: &Spanned<DeValue>| {
+            keys.push(key);
+            let found = start == Some(offset) || search(below, offset, keys);
+            if !found {
+                keys.pop();
+            }
+            found
+        };
+        let found = match value.get_ref() {
+            DeValue::Table(table) => table
+                .iter()
+                .any(|(key, below)| is_below(key.get_ref().to_string(), Some(key.span().start), below)),
+            DeValue::Array(list) => {
+                list.iter().enumerate().any(|(place, below)| is_below(place.to_string(), None, below))
+            }
+            _ => false,
+        };
+        found || value.span().start == offset
+    }
+    let Ok(table) = DeTable::parse(text) else { return Vec::new() };
+    let mut keys = Vec::new();
+    search(&Spanned::new(table.span(), DeValue::Table(table.into_inner())), offset, &mut keys);
+    keys
 }
 
 /// Where the value at `path` begins in the text, or the nearest one above it that is no table; a number in the

@@ -14,9 +14,9 @@ use std::{fs, io};
 use toml::de::DeTable;
 use toml::{Table, Value};
 
-use crate::diagnostic::{Diagnostic, Wrong, did_you_mean};
+use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean};
 use crate::keys::Experiment;
-use crate::read::loaded::{Check, place};
+use crate::read::loaded::{Check, keys_at, place};
 pub use crate::read::loaded::{Loaded, LoadedVariant, Profile, Source};
 
 /// Finds an experiment: a built-in name such as `xmp/table1`, one of its rows such as `xmp/fig9`, a TOML file, or `-`
@@ -71,13 +71,14 @@ pub(crate) fn load(
             let keys: Vec<&str> = ["profile", "quick"].into_iter().chain(path.split('.')).collect();
             (path.clone(), place(&source, &keys, "[profile.quick]"))
         }));
-        recheck(&resolved, check, &place(&source, &["profile", "quick"], "[profile.quick]"))?;
+        recheck(&resolved, check)
+            .map_err(|e| source.error_below(&["profile", "quick"], "[profile.quick]", &e).hint(KEYS))?;
     }
     for setting in settings {
         let path = apply(&mut resolved, setting)?;
         let cause = format!("--set {setting}");
         let of_variants = variants::set(&mut resolved, &path, setting)?;
-        recheck(&resolved, check, &cause)?;
+        recheck(&resolved, check).map_err(|e| Diagnostic::input(e.message).of(&cause).hint(KEYS))?;
         overrides.extend(of_variants.into_iter().chain([path]).map(|path| (path, cause.clone())));
     }
     let mut loaded = Loaded::new(source, resolved, overrides, check)?;
@@ -97,7 +98,7 @@ impl Loaded {
         check: Check,
     ) -> Result<Self, Diagnostic> {
         let experiment =
-            Experiment::deserialize_table(&resolved).map_err(|e| Diagnostic::input(e.to_string()))?;
+            resolved.clone().try_into().map_err(|e| Diagnostic::input(Wrong::from(e).message))?;
         let (cuts, variants) = (Vec::new(), Vec::new());
         let mut loaded = Self { source, experiment, resolved, cuts, variants, overrides, check };
         graph_file::read(&mut loaded)?;
@@ -105,17 +106,20 @@ impl Loaded {
     }
 }
 
-impl Experiment {
-    fn deserialize_table(table: &Table) -> Result<Self, toml::de::Error> {
-        table.clone().try_into()
-    }
-}
+/// The hint where what is laid over an experiment is wrong.
+pub(crate) const KEYS: &str = "`tresse schema` has every key";
 
-/// Checks an experiment again that `cause` changed.
-pub(crate) fn recheck(table: &Table, check: Check, cause: &str) -> Result<(), Diagnostic> {
-    let read = Experiment::deserialize_table(table).map(drop).map_err(Wrong::from);
-    read.and_then(|()| check(DeTable::parse(&table.to_string())?.into_inner()))
-        .map_err(|e| Diagnostic::input(e.message).of(cause).hint("`tresse schema` has every key"))
+/// Checks an experiment again that was changed.
+///
+/// # Errors
+/// The first thing that is wrong, with the keys that lead to it.
+pub(crate) fn recheck(table: &Table, check: Check) -> Result<(), Wrong> {
+    let text = table.to_string();
+    let read = toml::from_str::<Experiment>(&text).map(drop).map_err(Wrong::from);
+    read.and_then(|()| check(DeTable::parse(&text)?.into_inner())).map_err(|e| match e.at {
+        At::Offset(offset) => Wrong::new(offset.map_or(Vec::new(), |o| keys_at(&text, o)), e.message),
+        At::Keys(_) => e,
+    })
 }
 
 /// Puts tables over the experiment's; `cuts` gets what changes: path, old value, new value.

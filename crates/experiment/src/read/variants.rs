@@ -61,7 +61,8 @@ fn one(base: &Loaded, name: &str, variant: &Variant) -> Result<LoadedVariant, Di
     table.remove("variants");
     let mut changes = Vec::new();
     read::merge(&mut table, &variant.over, "", &mut changes);
-    read::recheck(&table, base.check, &place(&base.source, &["variants", name], &header))?;
+    read::recheck(&table, base.check)
+        .map_err(|e| base.source.error_below(&["variants", name], &header, &e).hint(read::KEYS))?;
     let mut overrides = base.overrides.clone();
     overrides.extend(changes.into_iter().map(|(path, ..)| {
         let keys: Vec<&str> = ["variants", name].into_iter().chain(path.split('.')).collect();

@@ -68,7 +68,7 @@ fn what_is_wrong_is_named() {
         ("profile = \"ns3\"\nplb = { cong_thresh = 300 }", "a whole number in 1..=256 1/256"),
         ("mss = \"1460B\"", "transport.header: it has no value"),
         ("", "profile = \"ns3\" or \"linux\""),
-        ("profile = \"bsd\"", "unknown variant `bsd`, expected `ns3` or `linux`"),
+        ("profile = \"bsd\"", "unknown value `bsd`, expected `ns3` or `linux`"),
         ("profile = \"linux\"\ntso = \"0pkt\"", "at least 1pkt"),
         ("profile = \"linux\"\ngro = \"0pkt\"", "at least 1pkt"),
         ("profile = \"linux\"\nmss = \"65535B\"", "a packet has 1 to 65535 bytes"),
@@ -129,7 +129,7 @@ fn what_is_wrong_in_a_scheme_is_found_there() {
         (ns3, "tso = \"0pkt\"", "tso = ", "at least 1pkt"),
         (ns3, "plb = { rounds = 6 }", "plb = ", "plb has no parameter `rounds`"),
         (ns3, "rto_max = \"100ms\"", "[schemes.a.transport]", "rto_min: 200ms: a timeout is above 0"),
-        (ns3, "rto = \"1s\"", "rto = ", "unknown field `rto`"),
+        (ns3, "rto = \"1s\"", "rto = ", "unknown key `rto`"),
         (keys, "profile = \"linux\"", "profile = ", "keys come before profiles"),
         ("profile = \"ns3\"\nplb = \"on\"", "tso = \"4pkt\"", "", "schemes.b.ecn: PLB counts marks"),
     ] {

@@ -23,8 +23,8 @@ fn a_key_is_wrong_where_it_stands() {
     let (quick, variant) = ("[profile.quick.fabric]\n", "[variants.v.fabric]\n");
     for (key, expected) in [
         ("k = 4", "`k` is a fat tree's; a dumbbell has `pairs`"),
-        ("hops = \"3\"", "invalid type: string \"3\", expected u32"),
-        ("pair = 4", "unknown field `pair`, expected one of `topology`, `k`, `leaves`, `spines`, "),
+        ("hops = \"3\"", "expected a whole number from 0 to 4294967295, found \"3\""),
+        ("pair = 4", "unknown key `pair`, expected one of `topology`, `k`, `leaves`, `spines`, "),
     ] {
         let column = if key.starts_with("pair") { 1 } else { key.find("= ").expect("a value") + 3 };
         let in_file = format!("t.toml:15:{column}: {expected}");
@@ -40,7 +40,7 @@ fn a_key_is_wrong_where_it_stands() {
     assert_eq!(message("", "fabric.pairs=3"), "it is fine");
     assert_eq!(message("[variants.v.fabric]\npairs = 0", "fabric.pairs=3"), "it is fine");
     let unknown = message("", "fabric.topology=ring");
-    assert!(unknown.contains("unknown variant `ring`, expected one of `fat-tree`, "), "{unknown}");
+    assert!(unknown.contains("unknown value `ring`, expected one of `fat-tree`, "), "{unknown}");
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn what_is_wrong_is_named() {
         (&["fabric.red={min='5pkt', max='15pkt', probability=0}"], "a probability of 2^-16 to 1"),
         (&["fabric.red={min='5pkt', max='15pkt', probability=0.1, weight=17}"], "with 0 to 16"),
         (&["fabric.red={min=5, max='15pkt', probability=0.1}"], "a bare number 5 has no unit"),
-        (&["fabric.red={min='5pkt', probability=0.1}"], "missing field `max`"),
+        (&["fabric.red={min='5pkt', probability=0.1}"], "the key `max` is missing"),
         (&["fabric.classes=[{quantum='0B'}]"], "class 0: a quantum of 0B: 1B to 1GB"),
         (
             &["fabric.classes=[{quantum='1B'}, {quantum='1B', mark='1pkt', share={rtt='1us', lambda=1}}]"],

@@ -137,8 +137,8 @@ fn line(more: &str, what: &str) -> usize {
 fn an_error_in_a_variant_has_its_line() {
     for (body, at, message) in [
         ("fabric.pairs = 0", "fabric.pairs = 0", "pairs"),
-        ("fabric.kolour = 3", "[variants.bad]", "unknown field `kolour`"),
-        ("fabric.queue = 7", "[variants.bad]", "a bare number 7 has no unit"),
+        ("fabric.kolour = 3", "fabric.kolour", "unknown key `kolour`"),
+        ("fabric.queue = 7", "fabric.queue = 7", "a bare number 7 has no unit"),
         ("schemes.reno.controller = \"rino\"", "rino", "did you mean `reno`?"),
         ("only = [\"scheme=rino\"]", "scheme=rino", "no case has scheme = rino; did you mean `reno`?"),
         ("replications = 3", "replications", "a variant changes what is run: `replications` is of the whole"),

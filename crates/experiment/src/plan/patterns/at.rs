@@ -4,7 +4,7 @@ use tresse_fabric::Topology;
 use tresse_units::{Bytes, Rate, Time};
 use tresse_workload::{self as workload, MOST_FLOWS, Size, Span, too_large};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Wrong};
 use crate::keys::bounds::LONGEST;
 use crate::keys::workload::{Draw, DrawTable, FlowSize, HostSet, Pairs, Workload};
 use crate::plan::flow_sizes;
@@ -47,7 +47,11 @@ impl At<'_> {
 
     /// The keys of its pattern.
     pub(crate) fn keys<K: Keys>(&self) -> Result<K, Diagnostic> {
-        self.workload.own.clone().try_into().map_err(|e: toml::de::Error| self.wrong("", e.message()))
+        self.workload
+            .own
+            .clone()
+            .try_into()
+            .map_err(|e: toml::de::Error| self.wrong("", &Wrong::from(e).message))
     }
 
     /// A value that the pattern needs.

@@ -54,7 +54,7 @@ impl Kind {
     fn find(name: &str) -> Result<&'static Self, String> {
         ALL.iter().find(|kind| kind.name == name).ok_or_else(|| {
             let names: Vec<String> = ALL.iter().map(|kind| format!("`{}`", kind.name)).collect();
-            format!("unknown variant `{name}`, expected one of {}", names.join(", "))
+            format!("unknown value `{name}`, expected one of {}", names.join(", "))
         })
     }
 }
@@ -84,7 +84,7 @@ pub(crate) fn check(workload: Spanned<DeTable>) -> Result<(), Wrong> {
             typed.insert(key, value);
         } else if !has(&common, key.get_ref()) && !ALL.iter().any(|kind| has(&(kind.keys)(), key.get_ref())) {
             let known: Vec<String> = common.iter().chain(&own).map(|key| format!("`{key}`")).collect();
-            let message = format!("unknown field `{}`, expected one of {}", key.get_ref(), known.join(", "));
+            let message = format!("unknown key `{}`, expected one of {}", key.get_ref(), known.join(", "));
             return Err(Wrong::offset(key.span().start, message));
         }
     }

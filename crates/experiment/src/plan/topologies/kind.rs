@@ -64,7 +64,7 @@ pub(crate) enum OwnRoutes {
 impl Fabric {
     /// The keys that only its topology has.
     pub(super) fn own_keys<K: DeserializeOwned>(&self) -> Result<K, Wrong> {
-        self.own.clone().try_into().map_err(|e: Error| wrong("topology", e.message()))
+        self.own.clone().try_into().map_err(|e: Error| wrong("topology", Wrong::from(e).message))
     }
 }
 

@@ -44,7 +44,7 @@ static ALL: [Kind; 13] = [
 fn named(name: &str) -> Result<&'static Kind, String> {
     ALL.iter().find(|kind| kind.name == name).ok_or_else(|| {
         let names: Vec<String> = ALL.iter().map(|kind| format!("`{}`", kind.name)).collect();
-        format!("unknown variant `{name}`, expected one of {}", names.join(", "))
+        format!("unknown value `{name}`, expected one of {}", names.join(", "))
     })
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn check(fabric: &DeTable) -> Result<(), Wrong> {
     let known = key_names();
     if let Some((key, _)) = fabric.iter().find(|(key, _)| !known.iter().any(|known| known == key.get_ref())) {
         let known: Vec<String> = known.iter().map(|key| format!("`{key}`")).collect();
-        let message = format!("unknown field `{}`, expected one of {}", key.get_ref(), known.join(", "));
+        let message = format!("unknown key `{}`, expected one of {}", key.get_ref(), known.join(", "));
         return Err(misread(key.span(), message));
     }
     for kind in &ALL {

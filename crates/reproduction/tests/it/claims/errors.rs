@@ -124,7 +124,7 @@ fn a_claim_speaks_of_what_there_is() {
     refused(
         "metric = \"flows\"\nof = { scheme = \"xmp\", flow = 1 }\nabove = 0",
         "flow",
-        "unknown field `flow`",
+        "unknown key `flow`",
     );
     refused("metric = \"flows\"\nof = 3\nabove = 0", "3", "expected cases such as { scheme");
     refused("id = \"again\"", "id", "duplicate key");
@@ -154,8 +154,8 @@ fn what_is_not_expected_to_hold_says_why() {
     refused(&claim("\"does not hold\""), "\"does not hold\"", "`because = \"…\"` says why");
     let each = "{ quick = \"holds\", full = \"inconclusive\" }";
     refused(&claim(each), "{ quick", "mine: it is not expected to hold");
-    refused(&claim("\"no\""), "\"no\"", "unknown variant `no`, expected one of `holds`");
-    refused(&claim("{ quick = \"holds\" }"), "{ quick", "missing field `full`");
+    refused(&claim("\"no\""), "\"no\"", "unknown value `no`, expected one of `holds`");
+    refused(&claim("{ quick = \"holds\" }"), "{ quick", "the key `full` is missing");
     let fine = format!(
         "[[claims]]\nid = \"c\"\ntext = \"t\"\n{}\n",
         claim("{ quick = \"holds\", full = \"holds\" }")

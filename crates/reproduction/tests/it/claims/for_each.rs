@@ -180,7 +180,7 @@ fn what_is_wrong_with_for_each_has_its_place() {
             "{ scheme = \"{",
             "c-xpm: there is no scheme `xpm`; did you mean `xmp`?",
         ),
-        ("{ scheme = [\"lia\", 3] }", id, "3", "invalid type: integer `3`, expected a string"),
+        ("{ scheme = [\"lia\", 3] }", id, "3", "expected a string, found 3"),
         ("{ scheme = [\"lia\", \"lia\"] }", id, "\"c-{scheme}\"", "c-lia: another claim has that name"),
         (
             "{ scheme = [[\"lia\"]] }",
@@ -209,7 +209,7 @@ fn what_is_wrong_with_for_each_has_its_place() {
     refused(
         &format!("{block}sorce = \"s\"\n[[claims.each]]\n{id}\n{of}\n{REST}"),
         "sorce",
-        "unknown field `sorce`",
+        "unknown key `sorce`",
     );
     refused(&format!("{block}each = 3"), "3", "expected claims, as `[[claims.each]]`");
     refused(&format!("{block}each = []"), "[]", "expected claims, as `[[claims.each]]`");
@@ -231,7 +231,7 @@ fn what_is_wrong_with_same_as_has_its_place() {
             "mine: `next` takes its `because` from another claim: name that one",
         ),
         ("{ same = \"first\" }", "{ same", "expected a sentence, or { same_as = \"the id of a claim\" }"),
-        ("3", "3", "invalid type: integer `3`, expected a string"),
+        ("3", "3", "expected a string, found 3"),
     ] {
         let others = [claim("first", "\"r\""), claim("next", "{ same_as = \"first\" }"), claim("plain", "")];
         refused(&format!("{}{}", others.concat(), claim("mine", because)), place, message);

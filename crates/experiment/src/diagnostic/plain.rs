@@ -1,0 +1,94 @@
+//! What serde says of a value that it cannot read, in the words of this project.
+
+/// `message` of a TOML reader, without the reader's names of types.
+pub(super) fn plain(message: &str) -> String {
+    let message = message.trim_end();
+    // How the reader passes a date on.
+    if message.contains("$__toml_private_datetime") {
+        return "no key is a date".to_owned();
+    }
+    let mismatch = ["invalid type: ", "invalid value: "].iter().find_map(|head| message.strip_prefix(head));
+    if let Some((found, wanted)) = mismatch.and_then(|rest| rest.rsplit_once(", expected ")) {
+        return format!("expected {}, found {}", self::wanted(wanted), self::found(found));
+    }
+    if let Some((length, wanted)) =
+        message.strip_prefix("invalid length ").and_then(|rest| rest.split_once(", expected "))
+    {
+        return format!("expected {}, found {length}", self::wanted(wanted));
+    }
+    if let Some(key) = message.strip_prefix("missing field ") {
+        return format!("the key {key} is missing");
+    }
+    for (theirs, ours) in [("unknown field ", "unknown key "), ("unknown variant ", "unknown value ")] {
+        if let Some(rest) = message.strip_prefix(theirs) {
+            return format!("{ours}{rest}");
+        }
+    }
+    match message {
+        "wanted string or table" => "expected a string".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// What may stand there.
+fn wanted(type_name: &str) -> String {
+    let whole = |most: u64| format!("a whole number from 0 to {most}");
+    match type_name {
+        "u8" => whole(u8::MAX.into()),
+        "u16" => whole(u16::MAX.into()),
+        "u32" => whole(u32::MAX.into()),
+        "u64" | "usize" => "a whole number from 0 on".to_owned(),
+        "i64" => "a whole number".to_owned(),
+        "f64" => "a number".to_owned(),
+        "a boolean" => "true or false".to_owned(),
+        "a map" => "a table".to_owned(),
+        "a sequence" => "a list".to_owned(),
+        other if other.starts_with("struct ") => "a table".to_owned(),
+        other => match other.strip_prefix("a tuple of size ") {
+            Some(length) => format!("a list of {length}"),
+            None => other.to_owned(),
+        },
+    }
+}
+
+/// What stands there.
+fn found(described: &str) -> String {
+    let value = |kind: &str| described.strip_prefix(kind).map(|value| value.trim_matches('`').to_owned());
+    match described {
+        "map" => "a table".to_owned(),
+        "sequence" => "a list".to_owned(),
+        _ => ["string ", "integer ", "floating point ", "boolean "]
+            .iter()
+            .find_map(|kind| value(kind))
+            .unwrap_or_else(|| described.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn types_are_told_by_what_may_stand_there() {
+        for (theirs, ours) in [
+            (
+                "invalid type: string \"three\", expected u32",
+                "expected a whole number from 0 to 4294967295, found \"three\"",
+            ),
+            ("invalid value: integer `-1`, expected u64", "expected a whole number from 0 on, found -1"),
+            ("invalid type: boolean `true`, expected f64", "expected a number, found true"),
+            ("invalid type: sequence, expected struct Red", "expected a table, found a list"),
+            (
+                "invalid type: string \"a, expected b\", expected a boolean",
+                "expected true or false, found \"a, expected b\"",
+            ),
+            ("invalid length 1, expected a tuple of size 2", "expected a list of 2, found 1"),
+            ("missing field `max`", "the key `max` is missing"),
+            ("unknown field `a`, expected `b` or `c`", "unknown key `a`, expected `b` or `c`"),
+            ("unknown field `$__toml_private_datetime`, expected `a`", "no key is a date"),
+            ("7GBB is no size", "7GBB is no size"),
+        ] {
+            assert_eq!(plain(theirs), ours);
+        }
+    }
+}
