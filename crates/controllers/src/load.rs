@@ -73,6 +73,37 @@ pub enum LoadError {
     },
 }
 
+/// How a user's file was compiled.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Build {
+    /// The compiler and its version: the first line of `cc --version`.
+    pub compiler: String,
+    /// Its flags; the folders and files that it was given are left out.
+    pub flags: &'static [&'static str],
+}
+
+/// What is known of a controller's file.
+#[derive(Debug)]
+pub(crate) struct UserFile {
+    pub path: PathBuf,
+    pub build: Build,
+}
+
+/// Lines of the source are kept (`-g`), and undefined functions must fail at compile time, not when they are first
+/// called.
+const FLAGS: &[&str] = &[
+    "-std=c11",
+    "-O2",
+    "-g",
+    "-Wall",
+    "-Wextra",
+    "-Wno-unused-parameter",
+    "-Werror",
+    "-shared",
+    "-fPIC",
+    "-Wl,-z,defs",
+];
+
 /// The names of the controllers that `path` declares, at least one, without compiling it; second names
 /// (`ALIAS`) are left out.
 ///
@@ -109,10 +140,10 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
         fs::write(dir.path().join(name), text).map_err(machine("a temporary file"))?;
     }
     let library = dir.path().join("controller.so");
+    let compiler = compiler().map_err(machine("the C compiler `cc`"))?;
     let output = Command::new("cc")
-        .args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"])
-        // Undefined functions must fail here, not when they are first called.
-        .args(["-shared", "-fPIC", "-Wl,-z,defs", "-I"])
+        .args(FLAGS)
+        .arg("-I")
         .arg(dir.path())
         .arg(path)
         .arg("-o")
@@ -132,7 +163,8 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
     // Controllers are `'static`: the library must never be unloaded.
     let library: &'static libloading::Library = Box::leak(Box::new(library));
     let text: &'static str = Box::leak(text.into_boxed_str());
-    let file: &'static Path = Box::leak(path.to_owned().into_boxed_path());
+    let file: &'static UserFile =
+        Box::leak(Box::new(UserFile { path: path.to_owned(), build: Build { compiler, flags: FLAGS } }));
     // SAFETY: `CONTROLLER(name, …)` defines `tresse_name` with this type.
     let controllers = names.iter().map(|name| unsafe {
         library
@@ -162,4 +194,10 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
         .collect::<Result<_, LoadError>>()?;
     registry::register(&controllers);
     Ok(controllers)
+}
+
+/// The first line of `cc --version`.
+fn compiler() -> io::Result<String> {
+    let output = Command::new("cc").arg("--version").output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned())
 }

@@ -8,6 +8,7 @@ use tresse_units::{Parameter, Whole};
 
 use crate::CWND_LIMIT;
 use crate::header;
+use crate::load::{Build, UserFile};
 use crate::raw::{Cause, IGNORE_MARK, RawAlias, RawController, RawParameter};
 
 /// What one `CONTROLLER(…)` or `ALIAS(…)` declares.
@@ -34,7 +35,7 @@ pub struct Controller {
     pub(crate) raw: &'static RawController,
     alias: Option<&'static RawAlias>,
     text: &'static str,
-    file: Option<&'static Path>,
+    file: Option<&'static UserFile>,
 }
 
 /// A signal that a controller needs from its host.
@@ -161,7 +162,7 @@ pub enum ParameterError {
 }
 
 impl Controller {
-    pub(crate) fn new(declaration: Declaration, text: &'static str, file: Option<&'static Path>) -> Self {
+    pub(crate) fn new(declaration: Declaration, text: &'static str, file: Option<&'static UserFile>) -> Self {
         let (raw, alias) = match declaration {
             Declaration::Controller(raw) => (raw, None),
             Declaration::Alias(alias) => (alias.of, Some(alias)),
@@ -278,7 +279,7 @@ impl Controller {
         self.alias.map(|_| string(self.raw.name))
     }
 
-    /// Its source text.
+    /// Its source text, as it was read.
     pub fn text(&self) -> &'static str {
         self.text
     }
@@ -290,7 +291,7 @@ impl Controller {
 
     /// The file that declares it: the user's, or its place in Tresse's source tree.
     pub fn source_file(&self) -> &'static Path {
-        self.file.unwrap_or_else(|| {
+        self.file().unwrap_or_else(|| {
             let built_in = generated::BUILT_IN.iter().find(|b| b.text == self.text);
             Path::new(built_in.expect("what has no file is built in").source_file)
         })
@@ -298,7 +299,12 @@ impl Controller {
 
     /// The file that it was loaded from; `None` if it is built in.
     pub fn file(&self) -> Option<&'static Path> {
-        self.file
+        self.file.map(|file| &*file.path)
+    }
+
+    /// How its file was compiled; `None` if it is built in.
+    pub fn build(&self) -> Option<&'static Build> {
+        self.file.map(|file| &file.build)
     }
 }
 
