@@ -95,7 +95,8 @@ pub fn run(args: Args) -> Result<(), Failure> {
     }
 
     let watch = Arc::new(Watch::new(&plan, &options)?);
-    Interrupt::catch()?.ends(&watch);
+    let interrupt = Interrupt::catch()?;
+    interrupt.ends(&watch);
     let display = progress::start(&watch, args.progress);
     let report = tresse_reproduction::run(&loaded, &plan, &options, &watch);
     display.finish();
@@ -108,9 +109,12 @@ pub fn run(args: Args) -> Result<(), Failure> {
     if report.status == Status::Complete {
         return Ok(());
     }
-    if !report.errors.is_empty() {
-        let errors = report.errors.join("\n");
-        return Err(Failure::Input(format!("partial, what was measured is in {}: {errors}", report.out)));
+    let errors = report.errors.join("\n");
+    if !errors.is_empty() && !interrupt.asked() {
+        return Err(Failure::Input(format!("partial, what was measured is in {}:\n{errors}", report.out)));
+    }
+    if !errors.is_empty() {
+        eprintln!("{errors}");
     }
     eprintln!("partial: interrupted before every flow had finished; what was measured is in {}", report.out);
     Err(Failure::Interrupted)

@@ -10,6 +10,7 @@ use crate::raw::{ABI, RawAlias, RawController};
 use crate::registry;
 use crate::registry::Declaration;
 use crate::registry::generated::HEADERS;
+use crate::user_file::{Build, UserFile};
 
 /// Why a controller's file could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -73,28 +74,13 @@ pub enum LoadError {
     },
 }
 
-/// How a user's file was compiled.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Build {
-    /// The compiler and its version: the first line of `cc --version`.
-    pub compiler: String,
-    /// Its flags; the folders and files that it was given are left out.
-    pub flags: &'static [&'static str],
-}
-
-/// What is known of a controller's file.
-#[derive(Debug)]
-pub(crate) struct UserFile {
-    pub path: PathBuf,
-    pub build: Build,
-}
-
-/// Lines of the source are kept (`-g`), and undefined functions must fail at compile time, not when they are first
-/// called.
+/// Lines of the source (`-g`) and every function's frame are kept, so that it can be told where a hook went wrong.
+/// Undefined functions must fail here, not when they are first called.
 const FLAGS: &[&str] = &[
     "-std=c11",
     "-O2",
     "-g",
+    "-fno-optimize-sibling-calls",
     "-Wall",
     "-Wextra",
     "-Wno-unused-parameter",
@@ -158,13 +144,12 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
         let cause = std::error::Error::source(&error).map_or_else(String::new, |c| format!(": {c}"));
         LoadError::Library { path: path.to_owned(), message: format!("{error}{cause}") }
     };
+    let file = library;
     // SAFETY: the library holds controllers only; it has no constructors.
-    let library = unsafe { libloading::Library::new(&library) }.map_err(failed)?;
+    let library = unsafe { libloading::Library::new(&file) }.map_err(failed)?;
     // Controllers are `'static`: the library must never be unloaded.
     let library: &'static libloading::Library = Box::leak(Box::new(library));
     let text: &'static str = Box::leak(text.into_boxed_str());
-    let file: &'static UserFile =
-        Box::leak(Box::new(UserFile { path: path.to_owned(), build: Build { compiler, flags: FLAGS } }));
     // SAFETY: `CONTROLLER(name, …)` defines `tresse_name` with this type.
     let controllers = names.iter().map(|name| unsafe {
         library
@@ -177,10 +162,14 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
             .get::<&'static RawAlias>(format!("tresse_{name}\0").as_bytes())
             .map(|raw| Declaration::Alias(*raw))
     });
-    let controllers: Vec<Controller> = controllers
-        .chain(aliases)
+    let declarations = controllers.chain(aliases).collect::<Result<Vec<Declaration>, _>>().map_err(failed)?;
+    let build = Build { compiler, flags: FLAGS };
+    let file = UserFile::new(path, build, &file, declarations[0].address());
+    let file: &'static UserFile = Box::leak(Box::new(file.map_err(machine("a temporary file"))?));
+    let controllers: Vec<Controller> = declarations
+        .into_iter()
         .map(|declaration| {
-            let controller = Controller::new(declaration.map_err(failed)?, text, Some(file));
+            let controller = Controller::new(declaration, text, Some(file));
             let abi = controller.raw.abi;
             if abi != ABI {
                 let message = format!("the controller.h beside it has ABI {abi}; this program has {ABI}");

@@ -8,14 +8,24 @@ use tresse_units::{Parameter, Whole};
 
 use crate::CWND_LIMIT;
 use crate::header;
-use crate::load::{Build, UserFile};
 use crate::raw::{Cause, IGNORE_MARK, RawAlias, RawController, RawParameter};
+use crate::user_file::{Build, UserFile};
 
 /// What one `CONTROLLER(…)` or `ALIAS(…)` declares.
 #[derive(Clone, Copy)]
 pub(crate) enum Declaration {
     Controller(&'static RawController),
     Alias(&'static RawAlias),
+}
+
+impl Declaration {
+    /// Where it lies.
+    pub fn address(self) -> usize {
+        match self {
+            Self::Controller(raw) => std::ptr::from_ref(raw) as usize,
+            Self::Alias(alias) => std::ptr::from_ref(alias) as usize,
+        }
+    }
 }
 
 pub(crate) struct BuiltIn {
@@ -302,6 +312,24 @@ impl Controller {
         self.file.map(|file| &*file.path)
     }
 
+    /// What is known of the file that it was loaded from.
+    pub(crate) fn user_file(&self) -> Option<&'static UserFile> {
+        self.file
+    }
+
+    /// Its hooks, by their names in `struct controller`, with the addresses of their code.
+    pub(crate) fn hooks(&self) -> Vec<(&'static str, usize)> {
+        let &RawController { init, ack, grow, congestion, timeout, .. } = self.raw;
+        let all = [
+            ("init", init.map(|f| f as usize)),
+            ("ack", ack.map(|f| f as usize)),
+            ("grow", grow.map(|f| f as usize)),
+            ("congestion", congestion.map(|f| f as usize)),
+            ("timeout", timeout.map(|f| f as usize)),
+        ];
+        all.into_iter().filter_map(|(name, address)| Some((name, address?))).collect()
+    }
+
     /// How its file was compiled; `None` if it is built in.
     pub fn build(&self) -> Option<&'static Build> {
         self.file.map(|file| &file.build)
@@ -329,10 +357,15 @@ pub(crate) fn register(controllers: &[Controller]) {
     LOADED.write().expect("no holder of the lock panics").extend_from_slice(controllers);
 }
 
+/// Those that were loaded.
+pub(crate) fn loaded() -> Vec<Controller> {
+    LOADED.read().expect("no holder of the lock panics").clone()
+}
+
 /// The built-in controllers and those that were loaded, by name.
 pub fn all() -> Vec<Controller> {
     let mut all = built_in();
-    all.extend_from_slice(&LOADED.read().expect("no holder of the lock panics"));
+    all.extend(loaded());
     all.sort_by_key(Controller::name);
     all
 }
