@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tresse_controllers as controllers;
-use tresse_controllers::trace::{Script, Step, play};
+use tresse_controllers::apart::End;
+use tresse_controllers::trace::{Script, Step, play_apart};
 use tresse_controllers::{ConfiguredController, Controller};
 use tresse_linux::trace::Player;
 
@@ -85,14 +86,17 @@ pub fn run(command: Command) -> Result<(), Failure> {
 }
 
 fn trace(args: &TraceArgs) -> Result<(), Failure> {
-    let scheme = ConfiguredController::new(controller(&args.controller)?, settings(&args.parameters)?)
+    let controller = controller(&args.controller)?;
+    let scheme = ConfiguredController::new(controller, settings(&args.parameters)?)
         .map_err(|e| Failure::Input(e.to_string()))?;
     let name = args.script.display();
     let text = read(&args.script).map_err(|e| Failure::Input(format!("{name}: cannot be read: {e}")))?;
     let script = Script::parse(&text)
         .map_err(|e| Failure::Input(format!("{name}:{}: {}\n  |\n  | {}", e.line, e.message, e.text)))?;
     let steps = match args.host {
-        Host::Native => play(Arc::new(scheme), &script, args.initial_window),
+        Host::Native => play_apart(Arc::new(scheme), &script, args.initial_window)
+            .map_err(|e| Failure::Machine(format!("a process for the controller: {e}")))?
+            .map_err(|end| ended(end, controller))?,
         Host::Bpf => Player::new(&scheme)?.play(&script, args.initial_window),
     };
     if args.json {
@@ -105,6 +109,14 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
     }
     out.flush()?;
     Ok(())
+}
+
+/// A hook of `controller` ended the process that it ran in.
+fn ended(end: End, controller: Controller) -> Failure {
+    Failure::Input(match end.told(&[controller]) {
+        Some(told) => format!("{told}\n\nhint: tresse controller check {}", told.file.display()),
+        None => format!("controller {}: {end}", controller.name()),
+    })
 }
 
 /// A built-in controller's name, or a file that declares one.

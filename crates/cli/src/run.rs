@@ -113,9 +113,12 @@ pub fn run(args: Args) -> Result<(), Failure> {
     if report.status == Status::Complete {
         return Ok(());
     }
-    if !report.errors.is_empty() {
-        let errors = report.errors.join("\n");
-        return Err(Failure::Input(format!("partial, what was measured is in {}: {errors}", report.out)));
+    let errors = report.errors.join("\n");
+    if !errors.is_empty() && !interrupt.asked() {
+        return Err(Failure::Input(format!("partial, what was measured is in {}:\n{errors}", report.out)));
+    }
+    if !errors.is_empty() {
+        eprintln!("{errors}");
     }
     eprintln!("partial: interrupted before every flow had finished; what was measured is in {}", report.out);
     Err(Failure::Interrupted)

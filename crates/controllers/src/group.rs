@@ -3,8 +3,9 @@
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
-use crate::raw::{Ack, Cause, Subflow};
-use crate::{Controller, MAX_SUBFLOWS, ParameterError};
+use crate::apart::refuse_window;
+use crate::raw::{Ack, Cause, FAST_START_MOST, Subflow};
+use crate::{CWND_LIMIT, Controller, Exception, MAX_SUBFLOWS, ParameterError};
 
 /// A controller with values for its parameters.
 #[derive(Debug)]
@@ -121,8 +122,10 @@ impl Group {
 
     fn init(&mut self, i: usize) {
         if let Some(init) = self.scheme.controller.raw.init {
+            let before = self.subflows[i].cwnd;
             // SAFETY: see `Group::pointer`.
             unsafe { init(self.pointer(i)) };
+            self.look(i, before, init as usize);
         }
     }
 
@@ -156,18 +159,45 @@ impl Group {
     #[inline]
     pub fn ack(&mut self, i: usize, ack: &Ack) {
         if let Some(hook) = self.scheme.controller.raw.ack {
+            let before = self.subflows[i].cwnd;
             // SAFETY: see `Group::pointer`; `ack` outlives the call.
             unsafe { hook(self.pointer(i), ack) };
+            self.look(i, before, hook as usize);
         }
     }
 
     /// The `grow` hook: the window of subflow `i` may rise, and is never 0 whatever the
-    /// controller says. Keeping it below `CWND_LIMIT` is the host's part.
+    /// controller says. Keeping it below `CWND_LIMIT` is the host's part. See
+    /// [`refuse_windows`](crate::apart::refuse_windows).
     #[inline]
     pub fn grow(&mut self, i: usize, ack: &Ack) {
         self.grow_unbounded(i, ack);
+        if is_outside(self.subflows[i].cwnd) {
+            self.correct_growth(i, ack.delivered);
+        }
+    }
+
+    /// `grow` made a window that is 0 or above the limit: to reach the limit is no fault, nor to pass it by what
+    /// may be added.
+    #[cold]
+    fn correct_growth(&mut self, i: usize, delivered: u32) {
+        let Controller { raw, .. } = &self.scheme.controller;
+        let most = u64::from(CWND_LIMIT) + FAST_START_MOST * u64::from(delivered);
+        let leaps = self.scheme.controller.exceptions().contains(&Exception::Leaps);
         let cwnd = &mut self.subflows[i].cwnd;
+        if *cwnd == 0 || (u64::from(*cwnd) >= most && !leaps) {
+            refuse_window(raw.grow.map_or(0, |hook| hook as usize), *cwnd);
+        }
         *cwnd = (*cwnd).max(1);
+    }
+
+    /// Looks at a window that the hook at `address` should have left as it was.
+    #[inline]
+    fn look(&self, i: usize, before: u32, address: usize) {
+        let cwnd = self.subflows[i].cwnd;
+        if cwnd != before && is_outside(cwnd) {
+            refuse_window(address, cwnd);
+        }
     }
 
     /// What the `grow` hook makes of the window, before a host corrects it.
@@ -184,7 +214,14 @@ impl Group {
     pub fn congestion(&mut self, i: usize, cause: Cause) -> Option<u32> {
         let before = self.subflows[i].cwnd;
         let window = self.congestion_unbounded(i, cause);
-        self.scheme.controller.bound_cut(cause, before, window)
+        let bounded = self.scheme.controller.bound_cut(cause, before, window);
+        if let Some(hook) = self.scheme.controller.raw.congestion {
+            self.look(i, before, hook as usize);
+            if bounded.is_some() && is_outside(window) {
+                refuse_window(hook as usize, window);
+            }
+        }
+        bounded
     }
 
     /// What the `congestion` hook answers, before a host corrects it.
@@ -199,8 +236,10 @@ impl Group {
     /// The `timeout` hook of subflow `i`.
     pub fn timeout(&mut self, i: usize) {
         if let Some(hook) = self.scheme.controller.raw.timeout {
+            let before = self.subflows[i].cwnd;
             // SAFETY: see `Group::pointer`.
             unsafe { hook(self.pointer(i)) };
+            self.look(i, before, hook as usize);
         }
     }
 
@@ -212,6 +251,12 @@ impl Group {
         // SAFETY: `i` is in bounds.
         unsafe { self.subflows.as_mut_ptr().add(i) }
     }
+}
+
+/// Whether no host takes such a window.
+#[inline]
+fn is_outside(cwnd: u32) -> bool {
+    !(1..CWND_LIMIT).contains(&cwnd)
 }
 
 impl Index<usize> for Group {

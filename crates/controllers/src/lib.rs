@@ -8,6 +8,7 @@
 
 #![expect(unsafe_code, reason = "controllers are C")]
 
+pub mod apart;
 pub mod check;
 mod declared;
 mod group;
@@ -16,11 +17,13 @@ mod load;
 mod raw;
 mod registry;
 pub mod trace;
+mod user_file;
 
 pub use group::{ConfiguredController, Group};
 pub use load::{LoadError, declared_in, load};
 pub use raw::{Ack, Cause, PRIVATE_WORDS, State, Subflow};
 pub use registry::{Claim, Controller, Exception, ParameterError, Signal, all, built_in, find};
+pub use user_file::Build;
 
 /// The slow-start threshold of a subflow that has not left its first slow start, packets.
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;

@@ -10,6 +10,7 @@ use crate::raw::{ABI, RawAlias, RawController};
 use crate::registry;
 use crate::registry::Declaration;
 use crate::registry::generated::HEADERS;
+use crate::user_file::{Build, UserFile};
 
 /// Why a controller's file could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -73,6 +74,22 @@ pub enum LoadError {
     },
 }
 
+/// Lines of the source (`-g`) and every function's frame are kept, so that it can be told where a hook went wrong.
+/// Undefined functions must fail here, not when they are first called.
+const FLAGS: &[&str] = &[
+    "-std=c11",
+    "-O2",
+    "-g",
+    "-fno-optimize-sibling-calls",
+    "-Wall",
+    "-Wextra",
+    "-Wno-unused-parameter",
+    "-Werror",
+    "-shared",
+    "-fPIC",
+    "-Wl,-z,defs",
+];
+
 /// The names of the controllers that `path` declares, at least one, without compiling it; second names
 /// (`ALIAS`) are left out.
 ///
@@ -109,10 +126,10 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
         fs::write(dir.path().join(name), text).map_err(machine("a temporary file"))?;
     }
     let library = dir.path().join("controller.so");
+    let compiler = compiler().map_err(machine("the C compiler `cc`"))?;
     let output = Command::new("cc")
-        .args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"])
-        // Undefined functions must fail here, not when they are first called.
-        .args(["-shared", "-fPIC", "-Wl,-z,defs", "-I"])
+        .args(FLAGS)
+        .arg("-I")
         .arg(dir.path())
         .arg(path)
         .arg("-o")
@@ -127,12 +144,12 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
         let cause = std::error::Error::source(&error).map_or_else(String::new, |c| format!(": {c}"));
         LoadError::Library { path: path.to_owned(), message: format!("{error}{cause}") }
     };
+    let file = library;
     // SAFETY: the library holds controllers only; it has no constructors.
-    let library = unsafe { libloading::Library::new(&library) }.map_err(failed)?;
+    let library = unsafe { libloading::Library::new(&file) }.map_err(failed)?;
     // Controllers are `'static`: the library must never be unloaded.
     let library: &'static libloading::Library = Box::leak(Box::new(library));
     let text: &'static str = Box::leak(text.into_boxed_str());
-    let file: &'static Path = Box::leak(path.to_owned().into_boxed_path());
     // SAFETY: `CONTROLLER(name, …)` defines `tresse_name` with this type.
     let controllers = names.iter().map(|name| unsafe {
         library
@@ -145,10 +162,14 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
             .get::<&'static RawAlias>(format!("tresse_{name}\0").as_bytes())
             .map(|raw| Declaration::Alias(*raw))
     });
-    let controllers: Vec<Controller> = controllers
-        .chain(aliases)
+    let declarations = controllers.chain(aliases).collect::<Result<Vec<Declaration>, _>>().map_err(failed)?;
+    let build = Build { compiler, flags: FLAGS };
+    let file = UserFile::new(path, build, &file, declarations[0].address());
+    let file: &'static UserFile = Box::leak(Box::new(file.map_err(machine("a temporary file"))?));
+    let controllers: Vec<Controller> = declarations
+        .into_iter()
         .map(|declaration| {
-            let controller = Controller::new(declaration.map_err(failed)?, text, Some(file));
+            let controller = Controller::new(declaration, text, Some(file));
             let abi = controller.raw.abi;
             if abi != ABI {
                 let message = format!("the controller.h beside it has ABI {abi}; this program has {ABI}");
@@ -162,4 +183,10 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
         .collect::<Result<_, LoadError>>()?;
     registry::register(&controllers);
     Ok(controllers)
+}
+
+/// The first line of `cc --version`.
+fn compiler() -> io::Result<String> {
+    let output = Command::new("cc").arg("--version").output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned())
 }

@@ -2,6 +2,8 @@
 
 use std::ffi::c_char;
 
+use serde::{Deserialize, Serialize};
+
 /// `TRESSE_CONTROLLER_ABI`: raised whenever the layout or the meaning of the contract changes.
 pub(crate) const ABI: u32 = 2;
 
@@ -95,7 +97,7 @@ impl Subflow {
 
 /// The sender's states, with Linux's names and numbers (`TCP_CA_*`).
 #[repr(u8)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum State {
     /// Nothing unusual.
     Open,

@@ -9,12 +9,23 @@ use tresse_units::{Parameter, Whole};
 use crate::CWND_LIMIT;
 use crate::header;
 use crate::raw::{Cause, IGNORE_MARK, RawAlias, RawController, RawParameter};
+use crate::user_file::{Build, UserFile};
 
 /// What one `CONTROLLER(…)` or `ALIAS(…)` declares.
 #[derive(Clone, Copy)]
 pub(crate) enum Declaration {
     Controller(&'static RawController),
     Alias(&'static RawAlias),
+}
+
+impl Declaration {
+    /// Where it lies.
+    pub fn address(self) -> usize {
+        match self {
+            Self::Controller(raw) => std::ptr::from_ref(raw) as usize,
+            Self::Alias(alias) => std::ptr::from_ref(alias) as usize,
+        }
+    }
 }
 
 pub(crate) struct BuiltIn {
@@ -34,7 +45,7 @@ pub struct Controller {
     pub(crate) raw: &'static RawController,
     alias: Option<&'static RawAlias>,
     text: &'static str,
-    file: Option<&'static Path>,
+    file: Option<&'static UserFile>,
 }
 
 /// A signal that a controller needs from its host.
@@ -161,7 +172,7 @@ pub enum ParameterError {
 }
 
 impl Controller {
-    pub(crate) fn new(declaration: Declaration, text: &'static str, file: Option<&'static Path>) -> Self {
+    pub(crate) fn new(declaration: Declaration, text: &'static str, file: Option<&'static UserFile>) -> Self {
         let (raw, alias) = match declaration {
             Declaration::Controller(raw) => (raw, None),
             Declaration::Alias(alias) => (alias.of, Some(alias)),
@@ -278,7 +289,7 @@ impl Controller {
         self.alias.map(|_| string(self.raw.name))
     }
 
-    /// Its source text.
+    /// Its source text, as it was read.
     pub fn text(&self) -> &'static str {
         self.text
     }
@@ -290,7 +301,7 @@ impl Controller {
 
     /// The file that declares it: the user's, or its place in Tresse's source tree.
     pub fn source_file(&self) -> &'static Path {
-        self.file.unwrap_or_else(|| {
+        self.file().unwrap_or_else(|| {
             let built_in = generated::BUILT_IN.iter().find(|b| b.text == self.text);
             Path::new(built_in.expect("what has no file is built in").source_file)
         })
@@ -298,7 +309,30 @@ impl Controller {
 
     /// The file that it was loaded from; `None` if it is built in.
     pub fn file(&self) -> Option<&'static Path> {
+        self.file.map(|file| &*file.path)
+    }
+
+    /// What is known of the file that it was loaded from.
+    pub(crate) fn user_file(&self) -> Option<&'static UserFile> {
         self.file
+    }
+
+    /// Its hooks, by their names in `struct controller`, with the addresses of their code.
+    pub(crate) fn hooks(&self) -> Vec<(&'static str, usize)> {
+        let &RawController { init, ack, grow, congestion, timeout, .. } = self.raw;
+        let all = [
+            ("init", init.map(|f| f as usize)),
+            ("ack", ack.map(|f| f as usize)),
+            ("grow", grow.map(|f| f as usize)),
+            ("congestion", congestion.map(|f| f as usize)),
+            ("timeout", timeout.map(|f| f as usize)),
+        ];
+        all.into_iter().filter_map(|(name, address)| Some((name, address?))).collect()
+    }
+
+    /// How its file was compiled; `None` if it is built in.
+    pub fn build(&self) -> Option<&'static Build> {
+        self.file.map(|file| &file.build)
     }
 }
 
@@ -323,10 +357,15 @@ pub(crate) fn register(controllers: &[Controller]) {
     LOADED.write().expect("no holder of the lock panics").extend_from_slice(controllers);
 }
 
+/// Those that were loaded.
+pub(crate) fn loaded() -> Vec<Controller> {
+    LOADED.read().expect("no holder of the lock panics").clone()
+}
+
 /// The built-in controllers and those that were loaded, by name.
 pub fn all() -> Vec<Controller> {
     let mut all = built_in();
-    all.extend_from_slice(&LOADED.read().expect("no holder of the lock panics"));
+    all.extend(loaded());
     all.sort_by_key(Controller::name);
     all
 }

@@ -4,12 +4,14 @@
 //! for is off by half a bucket, 1/128 of the value, at the most. The mean, the least and the largest value
 //! are exact.
 
+use serde::{Deserialize, Serialize};
+
 /// Buckets in an octave, as a power of two.
 const BITS: u32 = 6;
 
 /// A histogram of whole numbers. It holds the buckets between the least and the largest value: 512 bytes for each
 /// octave between them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Histogram {
     /// The number of the first bucket in `counts`.
     first: usize,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use tresse_units::{BitsPerSecond, SECOND, Time};
 
 use crate::loss::{Loss, Probability};
@@ -11,7 +12,7 @@ use crate::network::Network;
 use crate::port::PortConfig;
 
 /// How far apart two hosts are (XMP §5.2.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Locality {
     /// In one rack.
     InnerRack,

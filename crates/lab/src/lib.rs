@@ -9,6 +9,7 @@
 pub mod bench;
 mod clock;
 pub mod engine;
+mod failures;
 mod link_events;
 pub mod metric;
 pub mod observe;

@@ -1,13 +1,12 @@
 //! Runs an experiment: every case under every seed, on as many threads as asked, into one folder.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
+use std::{fmt, fs, io};
 
 use serde::Serialize;
 use tresse_experiment::diagnostic::Diagnostic;
@@ -16,7 +15,8 @@ use tresse_experiment::plan::{Case, Plan};
 use tresse_experiment::read::{Loaded, Profile};
 
 use crate::clock::clock;
-use crate::engine::replication;
+use crate::engine::{replication, worker};
+use crate::failures;
 use crate::metric::summary;
 use crate::record::claim::ClaimResult;
 use crate::record::outcome::{Outcome, Rows};
@@ -180,6 +180,7 @@ pub fn run(
 
     let replications: Vec<(&Case, u64)> = replications(plan, options).collect();
     let outcomes: Vec<Mutex<Option<Outcome>>> = replications.iter().map(|_| Mutex::new(None)).collect();
+    let died: Vec<AtomicBool> = plan.cases.iter().map(|_| AtomicBool::new(false)).collect();
     let mut begun = 0;
     let mut complete;
     loop {
@@ -200,7 +201,7 @@ pub fn run(
             report.cases = cases.values().cloned().collect();
             watch.save(&report)
         };
-        let batch = Batch { replications: &replications[..end], outcomes: &outcomes, begun };
+        let batch = Batch { replications: &replications[..end], outcomes: &outcomes, begun, died: &died };
         simulate(&batch, options.parallel, watch, ended).inspect_err(|_| {
             report.status = Status::Partial;
             // The folder may be why it failed: the first error is the one to tell.
@@ -222,10 +223,7 @@ pub fn run(
         .collect();
     report.status = if complete { Status::Complete } else { Status::Partial };
     report.packet_hops = done.iter().map(|(_, _, o)| o.hops).sum();
-    let stuck = |&(case, seed, o): &(&Case, u64, &Outcome)| {
-        o.stuck.as_ref().map(|why| format!("{} seed {seed}: {why}", case.label()))
-    };
-    report.errors = done.iter().filter_map(stuck).collect();
+    report.errors = failures::told(&done);
     report.digest = summary::digest(&done);
     if complete {
         report.too_wide = stopping_rule::too_wide(&options.replications, &report.cases);
@@ -259,6 +257,8 @@ struct Batch<'a> {
     outcomes: &'a [Mutex<Option<Outcome>>],
     /// How many were begun before.
     begun: usize,
+    /// By case: a controller of it has ended its worker, so that other seeds would tell nothing new.
+    died: &'a [AtomicBool],
 }
 
 /// Runs the replications of a batch on `parallel` threads. `ended` is called after each.
@@ -268,7 +268,7 @@ fn simulate(
     watch: &Watch,
     mut ended: impl FnMut(usize) -> Result<(), Diagnostic>,
 ) -> Result<(), Diagnostic> {
-    let &Batch { replications, outcomes, begun } = batch;
+    let &Batch { replications, outcomes, begun, died } = batch;
     let next = AtomicUsize::new(begun);
     // The first error is the cause; one in a file that it left half written would tell nothing.
     let failure: Mutex<Option<Diagnostic>> = Mutex::new(None);
@@ -292,12 +292,22 @@ fn simulate(
                 return Ok(());
             }
             let progress = &watch.replications[i].1;
-            let outcome = replication::run(case, seed, &watch.stop, progress, |rows| match rows {
+            let died = &died[i % died.len()];
+            if died.load(Ordering::Relaxed) {
+                continue;
+            }
+            let measured = |rows: Rows| match rows {
                 Rows::Flows(flows, optimum) => write(&mut |t| t.flows(case, seed, flows, optimum)),
                 Rows::Jobs(jobs) => write(&mut |t| t.jobs(case, seed, jobs)),
                 Rows::Samples(interval) => write(&mut |t| t.samples(case, seed, interval)),
                 Rows::Converged(rows) => write(&mut |t| t.converged(case, seed, rows)),
-            })?;
+            };
+            let outcome = if worker::users_controllers(case).is_empty() {
+                replication::run(case, seed, &watch.stop, progress, measured)
+            } else {
+                worker::run(case, seed, &watch.stop, progress, measured).map_err(|e| fail(no_worker(&e)))?
+            }?;
+            died.fetch_or(outcome.died.is_some(), Ordering::Relaxed);
             write(&mut |t| t.links(case, seed, outcome.simulated, &outcome.links))?;
             *outcomes[i].lock().expect("no holder of the lock panics") = Some(outcome);
             let _ = tell.send(i); // nobody listens any more if something could not be written
@@ -332,6 +342,12 @@ fn simulate(
         Some(error) => Err(error),
         None => Ok(()),
     }
+}
+
+/// The system gives no process for a user's controller.
+fn no_worker(error: &io::Error) -> Diagnostic {
+    Diagnostic::input(format!("a process for a controller of a file: {error}"))
+        .hint("`--parallel 1` needs one at a time only")
 }
 
 /// Something could not be written; the first such error is kept.

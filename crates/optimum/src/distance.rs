@@ -1,10 +1,12 @@
 //! How far rates are from an optimum.
 
+use serde::{Deserialize, Serialize};
+
 use crate::problem::Problem;
 use crate::solve::{Optimum, total_utility};
 
 /// How far rates are from an optimum: 0 if they are one.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Distance {
     /// |x - x*| / max(x, x*) of a flow's rate x and its optimal rate x*, the mean over the flows; from 0 to 1.
     pub mean: f64,

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use tresse_controllers::ConfiguredController;
 use tresse_fabric::Path;
 use tresse_path_manager::{self as path_manager, By, Opening, Pair, PathManager, fixed};
@@ -160,7 +161,7 @@ impl FlowSpec {
 }
 
 /// A connection whose message has arrived, or that was stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowRecord {
     /// The caller's own name for it.
     pub id: u64,

@@ -8,6 +8,7 @@ mod state;
 
 use std::ops::AddAssign;
 
+use serde::{Deserialize, Serialize};
 use tresse_controllers::{self as controllers, Ack, Cause, Group, State};
 
 use self::pacing::Pacer;
@@ -20,7 +21,7 @@ use crate::{Config, Echo, Recovery, Wire};
 use tresse_units::{NEVER, Time};
 
 /// What a subflow has counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// Segments sent for the first time.
     pub sent: u64,

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use tresse_units::Time;
 
 /// A flow that starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {
     /// What the workload calls it: unique among all its flows, and the name of what is drawn for it. It depends on
     /// nothing but the flow's place in the workload, so that no other flow shifts its draws.
@@ -25,7 +26,7 @@ pub struct Start {
 }
 
 /// A job that has ended: what waits for several flows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     /// Its number, from 0 in the order of their starts.
     pub number: u32,

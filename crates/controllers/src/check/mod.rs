@@ -6,13 +6,14 @@
 
 mod compare;
 mod generate;
-mod isolate;
 mod shrink;
 mod watch;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
+use crate::apart::{ALL_SCRIPTS, End, Told, try_apart};
 use crate::trace::Script;
 use crate::{Claim, ConfiguredController, Controller};
 
@@ -135,6 +136,9 @@ pub const SCRIPTS: usize = 20_000;
 /// The share of the scripts that every other combination of parameters gets.
 const SHARE: usize = 10;
 
+/// CPU time for one script while it is made shorter, over and over.
+const ONE_SCRIPT: Duration = Duration::from_millis(200);
+
 /// Combinations of random values of all parameters.
 const RANDOM_SETTINGS: usize = 8;
 
@@ -173,18 +177,28 @@ pub fn check_apart(
             }
         }
     };
-    let Some((place, end)) = isolate::apart(isolate::ALL_SCRIPTS, run)? else {
+    let Some((place, end)) = try_apart(ALL_SCRIPTS, run)? else {
         return Ok(check(controller, scripts));
     };
     let case = cases(controller, scripts).nth(place).expect("the case that was being played");
     let ends_badly = |script: &Script| {
         let one = |_: &dyn Fn(usize)| drop(inspect(&case.scheme, script));
-        isolate::apart(isolate::ONE_SCRIPT, one).ok().flatten().map(|(_, end)| end)
+        try_apart(ONE_SCRIPT, one).ok().flatten().map(|(_, end)| end)
     };
     let script = shrink::shrink(case.script.clone(), &mut |script| ends_badly(script).is_some());
     let end = ends_badly(&script).unwrap_or(end);
-    let found = Found { invariant: Invariant::Returns, message: end.to_string(), events: 0, other: None };
+    let found =
+        Found { invariant: Invariant::Returns, message: message(end, controller), events: 0, other: None };
     Ok(Err(Box::new(found.with(script, &case.scheme))))
+}
+
+/// How a hook of `controller` ended its process, with the line if it is known.
+fn message(end: End, controller: Controller) -> String {
+    match end.told(&[controller]) {
+        Some(Told { file, line: Some(line), what, .. }) => format!("{what}, {}:{line}", file.display()),
+        Some(Told { what, .. }) => what,
+        None => end.to_string(),
+    }
 }
 
 /// Plays one script under every invariant that can be told from it; the hooks that were called.

@@ -75,6 +75,10 @@ fn a_good_file_runs() {
     assert_eq!((gentle.name(), gentle.title()), ("gentle", "Reno with a gentle cut"));
     assert_eq!((gentle.source(), gentle.text()), ("none", text.as_str()));
     assert_eq!((gentle.signals(), gentle.min_cwnd()), (vec![Signal::Loss], 2));
+    let build = gentle.build().expect("it was compiled");
+    assert!(build.compiler.contains(|c: char| c.is_ascii_digit()), "its version: {build:?}");
+    assert!(build.flags.contains(&"-O2"), "{build:?}");
+    assert_eq!(find("reno").and_then(|reno| reno.build()), None);
     let [divisor] = gentle.parameters()[..] else { panic!("it has one parameter") };
     assert_eq!(
         (divisor.name, divisor.range.default, divisor.range.min, divisor.range.max),

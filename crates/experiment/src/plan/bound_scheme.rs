@@ -213,8 +213,12 @@ fn build_scheme(base: &transport::Config, scheme: &Scheme) -> Result<Built, Wron
     let Some(controller) = controllers::find(&scheme.controller) else {
         let known: Vec<&str> = controllers::all().iter().map(controllers::Controller::name).collect();
         let hint = did_you_mean(&scheme.controller, known.iter().copied());
-        let message =
-            format!("there is no controller `{}`{hint} (there are: {})", scheme.controller, known.join(", "));
+        let message = format!(
+            "there is no controller `{name}`{hint} (there are: {}; one of your own is loaded by `tresse run … \
+             --controller {name}.c`)",
+            known.join(", "),
+            name = scheme.controller,
+        );
         return Err(Wrong::key("controller", message));
     };
     let weight = utility_weight::of(controller, scheme).map_err(|e| Wrong::key("utility", e))?;

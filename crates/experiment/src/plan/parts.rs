@@ -1,5 +1,6 @@
 //! The parts of a case: what starts their flows, who carries them, in which group of the results.
 
+use serde::{Deserialize, Serialize};
 use tresse_fabric::Path;
 use tresse_units::{Stream, Time};
 use tresse_workload::{Source, Start, host_split};
@@ -34,7 +35,7 @@ pub(crate) enum Who {
 }
 
 /// A bound scheme of a case, and a group of its results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
     /// The bound scheme's place in the case.
     pub bound_scheme: usize,

@@ -71,6 +71,7 @@ where
             seed: self.seed,
             complete: self.complete,
             stuck: self.stuck,
+            died: None,
             simulated: self.world.now(),
             hops: self.world.fabric().hops(),
             lost: counters().map(|c| c.lost).sum(),

@@ -4,6 +4,7 @@ mod ends;
 pub mod ideal;
 pub mod replication;
 pub mod stall;
+pub mod worker;
 pub mod writer;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -238,6 +238,7 @@ mod tests {
             seed: 1,
             complete: true,
             stuck: None,
+            died: None,
             simulated: 0,
             hops: 0,
             lost: 0,

@@ -24,7 +24,7 @@ pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -
     let optima: Vec<_> = outcomes.iter().map(|o| &o.optima).collect();
     let optimum = owned(beside::summary(&optima));
     let why_none = optima.iter().find_map(|o| o.why_none().map(str::to_owned));
-    let cut_short = || optimum.is_empty().then(|| "no round had finished when it was interrupted".to_owned());
+    let cut_short = || optimum.is_empty().then(|| "no round had finished when it ended".to_owned());
     CaseResult {
         case: owned(axes(case)),
         metrics: owned(metric::of(outcomes).into_iter().chain(metric::offered(case))),

@@ -1,6 +1,7 @@
 //! The optimum beside the rounds that were simulated.
 
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 use tresse_experiment::plan::Case;
 use tresse_experiment::plan::bound_scheme::BoundScheme;
 use tresse_experiment::plan::parts::Part;
@@ -14,7 +15,7 @@ use crate::record::flow::{Begun, Flow};
 use crate::record::metric::percentile;
 
 /// The optimum of one round, and how far its flows were from it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Beside {
     /// The optimal goodput of each flow, bit/s.
     goodput: Vec<f64>,
@@ -23,7 +24,7 @@ struct Beside {
 }
 
 /// The optima beside a case's rounds under one seed.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Optima {
     rounds: Vec<Beside>,
     /// Why a round has none.

@@ -1,11 +1,12 @@
 //! How long rates took to converge.
 
+use serde::{Deserialize, Serialize};
 use tresse_units::Time;
 
 use crate::record::flow::Begun;
 
 /// What became of a rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Convergence {
     /// How long it took to converge, ps; `None` if it did not, or if the mean is 0.
     pub time: Option<Time>,
@@ -14,7 +15,7 @@ pub struct Convergence {
 }
 
 /// A subflow of which it was looked at how long it took to converge, after its start or after an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Converged {
     /// The flow.
     pub flow: Begun,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use tresse_experiment::plan::parts::Member;
 use tresse_fabric::Locality;
 use tresse_sim::FlowRecord;
@@ -9,7 +10,7 @@ use tresse_units::Time;
 use tresse_workload::Start;
 
 /// A flow that has begun, and what the workload knows of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Begun {
     /// Which part of its case started it.
     pub part: usize,
@@ -20,7 +21,7 @@ pub struct Begun {
 }
 
 /// A flow that has finished, or was stopped, with what the workload knows of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
     /// What it was when it began.
     pub begun: Begun,
@@ -57,7 +58,7 @@ impl Flow {
 }
 
 /// A port's totals.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
     /// Its number.
     pub port: u32,

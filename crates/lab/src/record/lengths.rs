@@ -1,8 +1,10 @@
 //! How long queues were.
 
+use serde::{Deserialize, Serialize};
+
 /// How long queues were at the instants at which they were looked at: a count for each length, so that whatever is
 /// told of these instants is exact.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lengths {
     /// By length, packets.
     counts: Vec<u64>,

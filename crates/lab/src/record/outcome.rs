@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use tresse_controllers::apart::Told;
 use tresse_fabric::Histogram;
 use tresse_units::Time;
 use tresse_workload::Job;
@@ -15,7 +17,7 @@ use crate::record::results::WindowResult;
 use crate::record::sample::Interval;
 
 /// What a replication leaves behind.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Outcome {
     /// The seed.
     pub seed: u64,
@@ -23,6 +25,9 @@ pub struct Outcome {
     pub complete: bool,
     /// Why it gave up, if flows wait for ever.
     pub stuck: Option<String>,
+    /// The controller that ended its worker, if one did.
+    #[serde(skip)]
+    pub died: Option<Told>,
     /// Simulated time, ps.
     pub simulated: Time,
     /// Packet-hops.

@@ -1,6 +1,6 @@
 //! How far a replication is.
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How far a replication is; written by it, read by whoever shows progress.
 #[derive(Debug, Default)]
@@ -18,4 +18,20 @@ pub struct Progress {
     pub expected_ps: AtomicU64,
     /// The replication has ended.
     pub done: AtomicBool,
+}
+
+impl Progress {
+    /// Is as far as another, which has not ended.
+    pub(crate) fn follow(&self, other: &Self) {
+        let pairs = [
+            (&self.now, &other.now),
+            (&self.hops, &other.hops),
+            (&self.bytes, &other.bytes),
+            (&self.expected_bytes, &other.expected_bytes),
+            (&self.expected_ps, &other.expected_ps),
+        ];
+        for (own, other) in pairs {
+            own.store(other.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
 }

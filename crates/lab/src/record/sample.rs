@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use tresse_controllers::State;
 use tresse_units::{SECOND, Time};
 
 use crate::record::flow::Begun;
 
 /// A subflow in an interval, or in that part of it in which its flow was there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
     /// The flow.
     pub flow: Begun,
@@ -38,7 +39,7 @@ impl Sample {
 }
 
 /// A port in an interval.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortSample {
     /// The round of the pattern, from 0.
     pub round: u32,
@@ -57,7 +58,7 @@ pub struct PortSample {
 }
 
 /// What was sampled in an interval.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Interval {
     /// The subflows.
     pub subflows: Vec<Sample>,

@@ -129,7 +129,8 @@ impl Tables {
 
     /// Adds the ports of a finished replication.
     pub fn links(&mut self, case: &Case, seed: u64, duration: u64, links: &[Link]) -> Result<(), Diagnostic> {
-        let Some(table) = self.links.as_mut().filter(|_| case.setting.links) else { return Ok(()) };
+        let is_asked = case.setting.links && !links.is_empty();
+        let Some(table) = self.links.as_mut().filter(|_| is_asked) else { return Ok(()) };
         let u64s = |f: fn(&Link) -> u64| -> ArrayRef {
             Arc::new(UInt64Array::from_iter_values(links.iter().map(f)))
         };

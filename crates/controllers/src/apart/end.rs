@@ -1,0 +1,133 @@
+//! How a hook ended the process that it ran in, in words, with the line.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use super::fault::{Fault, PROBE, kind};
+use crate::user_file::UserFile;
+use crate::{CWND_LIMIT, Controller};
+
+/// How a hook ended its process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct End {
+    kind: usize,
+    /// A signal's number, or a window.
+    detail: u64,
+    first: usize,
+    hook: usize,
+    status: i32,
+}
+
+/// An [`End`] with the controller that did it. As text: `mine.c:42: controller mine: divides by 0 (SIGFPE) in hook grow`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// The controller's file.
+    pub file: &'static Path,
+    /// The line in it, if it is known.
+    pub line: Option<u32>,
+    /// The controller; several, if they have one file, or if it is not known which it was.
+    pub controller: String,
+    /// What happened.
+    pub what: String,
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, line, controller, what } = self;
+        let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+        write!(f, "{}{line}: controller {controller}: {what}", file.display())
+    }
+}
+
+impl End {
+    /// Of a child that left `fault` and `status`; `None` if no hook ended it.
+    pub(super) fn new(fault: &Fault, status: i32) -> Option<Self> {
+        let kind = fault.kind.load(Ordering::Relaxed);
+        let end = Self {
+            kind,
+            detail: fault.detail.load(Ordering::Relaxed),
+            first: fault.first.load(Ordering::Relaxed),
+            hook: fault.hook.load(Ordering::Relaxed),
+            status,
+        };
+        (kind != kind::DONE && kind != kind::PANIC).then_some(end)
+    }
+
+    /// Whether its time was over.
+    fn is_endless(&self) -> bool {
+        self.kind == kind::SIGNAL && [libc::SIGPROF, PROBE].contains(&(self.detail as i32))
+    }
+
+    /// Which of `controllers`, those that ran in the process, did it, and where; `None` if all of them are built in.
+    pub fn told(&self, controllers: &[Controller]) -> Option<Told> {
+        let mut users: Vec<(&Controller, &'static UserFile)> =
+            controllers.iter().filter_map(|c| Some((c, c.user_file()?))).collect();
+        if users.iter().any(|(_, file)| file.code.contains(&self.first)) {
+            users.retain(|(_, file)| file.code.contains(&self.first));
+        }
+        let &(_, file) = users.first()?;
+        let (place, function) = match self.first {
+            0 => (None, None),
+            _ => (file.line(self.first), file.function(self.hook)),
+        };
+        let of = |c: &Controller| {
+            let mut hooks = c.hooks().into_iter();
+            hooks.find(|(_, address)| function.is_some() && file.function(*address) == function)
+        };
+        if users.iter().any(|(c, _)| of(c).is_some()) {
+            users.retain(|(c, _)| of(c).is_some());
+        }
+        let hook = users.iter().find_map(|(c, _)| of(c));
+        let leaves = if self.is_endless() { "from" } else { "in" };
+        let place_in_code = match (hook, &function) {
+            (Some((hook, _)), _) => format!(" {leaves} hook {hook}"),
+            (None, Some(function)) => format!(" {leaves} {function}"),
+            (None, None) => String::new(),
+        };
+        let mut names: Vec<&str> = users.iter().map(|(c, _)| c.name()).collect();
+        names.dedup();
+        Some(Told {
+            file: &file.path,
+            line: place,
+            controller: names.join(" or "),
+            what: format!("{self}{place_in_code}"),
+        })
+    }
+}
+
+impl fmt::Display for End {
+    /// What happened, without the place.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let signal = self.detail as i32;
+        let name = match signal {
+            libc::SIGBUS => "SIGBUS",
+            libc::SIGTRAP => "SIGTRAP",
+            libc::SIGILL => "SIGILL",
+            _ => "SIGSEGV",
+        };
+        match self.kind {
+            kind::STACK => write!(f, "overflows the stack ({name})"),
+            kind::NULL => write!(f, "uses a null pointer ({name})"),
+            kind::EXIT => f.write_str("calls exit()"),
+            kind::WINDOW if self.detail == 0 => f.write_str("makes a window of 0 packets"),
+            kind::WINDOW => {
+                write!(f, "makes a window of {} packets, above {},", self.detail, CWND_LIMIT - 1)
+            }
+            kind::SIGNAL => match signal {
+                libc::SIGFPE => f.write_str("divides by 0 (SIGFPE)"),
+                libc::SIGABRT => f.write_str("aborts (SIGABRT)"),
+                libc::SIGILL | libc::SIGTRAP => write!(f, "traps ({name})"),
+                _ if self.is_endless() => f.write_str("does not return"),
+                _ => write!(f, "reaches outside of its memory ({name})"),
+            },
+            _ if libc::WIFSIGNALED(self.status) => {
+                write!(f, "its process was killed (signal {})", libc::WTERMSIG(self.status))
+            }
+            _ => {
+                let code = libc::WEXITSTATUS(self.status);
+                write!(f, "ends its process without a word (exit code {code}), as _exit() does")
+            }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Code that may divide by 0, call `exit`, or never return, run in a process of its own.
+//!
+//! # Why a fork of a process with threads is safe here
+//!
+//! The child has one thread, and of all others' locks the state at the fork. What it does afterwards takes none of
+//! them: it computes, allocates (glibc makes its allocator whole in the child), and writes to its pipe. It prints
+//! nothing through Rust's standard streams, starts nothing, and reads [`crate::find`]'s list at most, which
+//! is written only while files are loaded. It ends by `_exit`, so that nothing that the parent has registered runs
+//! twice. Ctrl-C is the parent's affair: the child ignores it, and dies with the parent.
+
+mod end;
+mod fault;
+mod shared;
+
+use std::io::{self, PipeReader, PipeWriter};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+use std::{mem, panic, ptr};
+
+pub use end::{End, Told};
+pub use shared::Shareable;
+
+use crate::registry;
+use fault::{Fault, kind};
+use shared::Shared;
+
+/// What a child shares with its parent.
+struct Page<T> {
+    own: T,
+    fault: Fault,
+}
+
+// SAFETY: both are.
+unsafe impl<T: Shareable> Shareable for Page<T> {}
+
+/// A child process, which does one thing and ends.
+pub struct Apart<T> {
+    child: libc::pid_t,
+    page: Shared<Page<T>>,
+    output: PipeReader,
+    waited: bool,
+}
+
+/// Pipes and children are made one after the other: a child that was forked between a pipe's making and the closing of
+/// its writing end here would hold that end open, and the pipe would not end with its own child.
+static FORK: Mutex<()> = Mutex::new(());
+
+impl<T: Shareable> Apart<T> {
+    /// Runs `work` in a child process. It sees `shared` as the caller does, and what it writes to the pipe can be read
+    /// from [`Apart::output`]; all else that it changes is not seen here.
+    ///
+    /// # Errors
+    /// If the system gives no process, memory or pipe.
+    pub fn start(shared: T, work: impl FnOnce(&T, PipeWriter)) -> io::Result<Self> {
+        let page = Shared::new(Page { own: shared, fault: Fault::default() })?;
+        let code = registry::loaded().iter().filter_map(|c| Some(c.user_file()?.code.clone())).collect();
+        let turn = FORK.lock().expect("no holder of the lock panics");
+        let (output, input) = io::pipe()?;
+        let signals = block();
+        // SAFETY: the child does what the head of this module says, then `_exit`.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            begin();
+            fault::catch(&page.fault, code);
+            restore(&signals);
+            let done = catch_unwind(AssertUnwindSafe(|| work(&page.own, input)));
+            page.fault.kind.store(if done.is_ok() { kind::DONE } else { kind::PANIC }, Ordering::Relaxed);
+            finish();
+        }
+        let failed = io::Error::last_os_error();
+        restore(&signals);
+        drop((input, turn));
+        if child == -1 { Err(failed) } else { Ok(Self { child, page, output, waited: false }) }
+    }
+
+    /// What the child was given and has changed since.
+    pub fn shared(&self) -> &T {
+        &self.page.own
+    }
+
+    /// What the child writes; it ends with the child.
+    ///
+    /// # Errors
+    /// If the system has no room for one more file.
+    pub fn output(&self) -> io::Result<PipeReader> {
+        self.output.try_clone()
+    }
+
+    /// Waits until there is something to be read, or the child has ended; false if that takes longer than `limit`.
+    ///
+    /// # Errors
+    /// If the system cannot tell.
+    pub fn has_output(&self, limit: Duration) -> io::Result<bool> {
+        use std::os::fd::AsRawFd;
+        let mut wanted = libc::pollfd { fd: self.output.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one descriptor is looked at, and it is open.
+        match unsafe { libc::poll(&mut wanted, 1, limit.as_millis() as i32) } {
+            -1 => match io::Error::last_os_error() {
+                error if error.kind() == io::ErrorKind::Interrupted => Ok(false),
+                error => Err(error),
+            },
+            ready => Ok(ready > 0),
+        }
+    }
+
+    /// Ends the child, if it is in a hook now; if it is not, it goes on.
+    pub fn end_in_hook(&self) {
+        // SAFETY: the child is ours, and nobody has waited for it.
+        unsafe { libc::kill(self.child, fault::PROBE) };
+    }
+
+    /// Waits for the child's end: how a hook ended it, if one did.
+    ///
+    /// # Errors
+    /// If the system does not know it.
+    ///
+    /// # Panics
+    /// If `work` did, which has said so itself.
+    pub fn end(mut self) -> io::Result<Option<End>> {
+        let mut status = 0;
+        // SAFETY: the child is ours, and `status` is there to be written.
+        while unsafe { libc::waitpid(self.child, &mut status, 0) } == -1 {
+            let error = io::Error::last_os_error();
+            if error.kind() != io::ErrorKind::Interrupted {
+                return Err(error);
+            }
+        }
+        self.waited = true;
+        let panicked = self.page.fault.kind.load(Ordering::Relaxed) == kind::PANIC;
+        assert!(!panicked, "in a process of its own, which has told why");
+        Ok(End::new(&self.page.fault, status))
+    }
+}
+
+impl<T> Drop for Apart<T> {
+    /// A child of which nobody wants to know the end is killed.
+    fn drop(&mut self) {
+        if !self.waited {
+            // SAFETY: the child is ours, and nobody has waited for it.
+            unsafe {
+                libc::kill(self.child, libc::SIGKILL);
+                libc::waitpid(self.child, ptr::null_mut(), 0);
+            }
+        }
+    }
+}
+
+/// Whether this process refuses windows; see [`refuse_windows`].
+static REFUSES: AtomicBool = AtomicBool::new(false);
+
+/// In a child: from now on a hook that makes a window of 0, or of [`CWND_LIMIT`](crate::CWND_LIMIT) and more, ends it.
+/// Elsewhere hosts correct such a window, as kernels do.
+pub fn refuse_windows() {
+    REFUSES.store(true, Ordering::Relaxed);
+}
+
+/// The hook at `address` made a window that no host takes.
+#[cold]
+pub(crate) fn refuse_window(address: usize, window: u32) {
+    if REFUSES.load(Ordering::Relaxed) {
+        fault::refuse_window(address, window);
+    }
+}
+
+/// CPU time for what a test calls a step, among many.
+pub(crate) const ALL_SCRIPTS: Duration = Duration::from_secs(2);
+
+/// Runs `work` in a child process; what it does there is not seen here. `work` says which step it begins,
+/// and has `limit` of CPU time for each. If a hook ended it: the step, and the end.
+///
+/// # Errors
+/// If no process can be made.
+pub(crate) fn try_apart(limit: Duration, work: impl Fn(&dyn Fn(usize))) -> io::Result<Option<(usize, End)>> {
+    let child = Apart::start(AtomicUsize::new(0), |step, _| {
+        let begin = |k: usize| {
+            step.store(k, Ordering::Relaxed);
+            arm(limit);
+        };
+        begin(0);
+        work(&begin);
+    })?;
+    io::copy(&mut child.output()?, &mut io::sink())?;
+    let step = child.shared().load(Ordering::Relaxed);
+    Ok(child.end()?.map(|end| (step, end)))
+}
+
+/// SIGPROF, after `limit` of CPU time.
+fn arm(limit: Duration) {
+    let value = libc::timeval { tv_sec: limit.as_secs() as i64, tv_usec: i64::from(limit.subsec_micros()) };
+    let once = libc::itimerval { it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 }, it_value: value };
+    // SAFETY: `once` is read, and nothing is written.
+    unsafe { libc::setitimer(libc::ITIMER_PROF, &once, ptr::null_mut()) };
+}
+
+/// What a child does first, before any signal reaches it.
+fn begin() {
+    // SAFETY: these calls change this process alone.
+    unsafe {
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            libc::signal(signal, libc::SIG_IGN);
+        }
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        // What a hook prints is no result.
+        libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO);
+    }
+    // The usual hook locks standard error, which a thread of the parent may have held at the fork.
+    panic::set_hook(Box::new(|panic| {
+        let text = format!("{panic}\n");
+        // SAFETY: the text is that long.
+        unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
+    }));
+}
+
+/// Ends the child without running what the parent has registered.
+fn finish() -> ! {
+    // SAFETY: what hooks have printed is written out; nothing of the parent's waits there, for it prints otherwise.
+    unsafe {
+        libc::fflush(ptr::null_mut());
+        libc::_exit(0)
+    }
+}
+
+/// Blocks all signals in this thread; those that were blocked before.
+fn block() -> libc::sigset_t {
+    // SAFETY: both sets are there to be written.
+    unsafe {
+        let (mut all, mut before) = (mem::zeroed(), mem::zeroed());
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
+        before
+    }
+}
+
+fn restore(signals: &libc::sigset_t) {
+    // SAFETY: a set that `block` gave.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, signals, ptr::null_mut()) };
+}

@@ -1,0 +1,104 @@
+//! A user's file after it was compiled: how, where its code lies in this process, and which line an instruction is of.
+
+use std::ffi::{c_int, c_void};
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+
+use addr2line::Loader;
+
+/// How a user's file was compiled.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Build {
+    /// The compiler and its version: the first line of `cc --version`.
+    pub compiler: String,
+    /// Its flags; the folders and files that it was given are left out.
+    pub flags: &'static [&'static str],
+}
+
+/// What is known of a controller's file.
+#[derive(Debug)]
+pub(crate) struct UserFile {
+    pub path: PathBuf,
+    pub build: Build,
+    /// The addresses of its code.
+    pub code: Range<usize>,
+    /// The compiled library; its name is gone.
+    library: File,
+    /// Where the library lies.
+    base: usize,
+}
+
+impl UserFile {
+    /// Of the file `path`, whose compiled `library` has `symbol` at that address.
+    ///
+    /// # Errors
+    /// If the library cannot be read any more.
+    pub fn new(path: &Path, build: Build, library: &Path, symbol: usize) -> io::Result<Self> {
+        let (base, code) = code_with(symbol);
+        Ok(Self { path: path.to_owned(), build, code, library: File::open(library)?, base })
+    }
+
+    /// The line of this file that the instruction at `address` is of: where a header's function stands in its place,
+    /// the line that calls that. `None` if the file does not say.
+    pub fn line(&self, address: usize) -> Option<u32> {
+        let loader = self.loader()?;
+        let mut frames = loader.find_frames(self.probe(address)).ok()?;
+        while let Ok(Some(frame)) = frames.next() {
+            let own = |file: &str| Path::new(file).file_name() == self.path.file_name();
+            if let Some(location) = frame.location.filter(|l| l.file.is_some_and(own)) {
+                return location.line;
+            }
+        }
+        None
+    }
+
+    /// The name of the function that the instruction at `address` is of, not of one that stands in its place.
+    pub fn function(&self, address: usize) -> Option<String> {
+        let loader = self.loader()?;
+        let mut frames = loader.find_frames(self.probe(address)).ok()?;
+        let mut name = None;
+        while let Ok(Some(frame)) = frames.next() {
+            name = frame.function.and_then(|f| f.raw_name().map(|name| name.into_owned()).ok());
+        }
+        name
+    }
+
+    fn loader(&self) -> Option<Loader> {
+        Loader::new(format!("/proc/self/fd/{}", self.library.as_raw_fd())).ok()
+    }
+
+    fn probe(&self, address: usize) -> u64 {
+        (address - self.base) as u64
+    }
+}
+
+/// Where the library that has `symbol` lies, and the addresses of its code.
+fn code_with(symbol: usize) -> (usize, Range<usize>) {
+    let mut search = (symbol, (0, 0..0));
+    // SAFETY: `look` gets what is searched for, and does not outlive the call.
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
+    search.1
+}
+
+/// One library: is it the one?
+unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
+    // SAFETY: the system gives a library, and `code_with` what is searched for.
+    let (info, (symbol, found)) = unsafe { (&*info, &mut *search.cast::<(usize, (usize, Range<usize>))>()) };
+    let base = info.dlpi_addr as usize;
+    // SAFETY: the library has so many headers.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+    let part = |header: &libc::Elf64_Phdr| {
+        let start = base + header.p_vaddr as usize;
+        start..start + header.p_memsz as usize
+    };
+    let loaded = || headers.iter().filter(|h| h.p_type == libc::PT_LOAD);
+    if !loaded().any(|h| part(h).contains(symbol)) {
+        return 0;
+    }
+    let code = loaded().find(|h| h.p_flags & libc::PF_X != 0).map_or(0..0, part);
+    *found = (base, code);
+    1
+}

@@ -1,0 +1,155 @@
+//! A replication in a process of its own: one whose controller is a user's file may divide by 0, call `exit`, or never
+//! return.
+//!
+//! The worker runs what a thread would run, and hands on the same rows: so the results are the same. Rows and outcome
+//! come through a pipe; progress and the wish to stop lie in memory that both share.
+
+use std::borrow::Cow;
+use std::io::{self, BufReader, BufWriter, PipeReader, PipeWriter, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tresse_controllers::Controller;
+use tresse_controllers::apart::{Apart, Shareable, refuse_windows};
+use tresse_experiment::plan::Case;
+use tresse_workload::Job;
+
+use crate::engine::replication;
+use crate::record::convergence::Converged;
+use crate::record::flow::Flow;
+use crate::record::outcome::{Outcome, Rows};
+use crate::record::progress::Progress;
+use crate::record::sample::Interval;
+
+/// How often progress is looked at.
+const REFRESH: Duration = Duration::from_millis(50);
+
+/// A worker that is to stop, and has done nothing for so many times, is in a hook that does not return.
+const PATIENCE: u32 = 10;
+
+/// What a worker says: what [`Rows`] has, and at the end the outcome without what went ahead of it.
+#[derive(Serialize, Deserialize)]
+enum Message<'a> {
+    Flows(Cow<'a, [Flow]>, Option<Cow<'a, [f64]>>),
+    Jobs(Cow<'a, [(usize, Job)]>),
+    Samples(Cow<'a, Interval>),
+    Converged(Cow<'a, [Converged]>),
+    Ended(Box<Outcome>),
+}
+
+/// What worker and parent share.
+#[derive(Debug, Default)]
+struct Page {
+    progress: Progress,
+    stop: AtomicBool,
+}
+
+#[expect(unsafe_code, reason = "two processes share it")]
+// SAFETY: `Progress` and `stop` are atomic numbers.
+unsafe impl Shareable for Page {}
+
+/// The controllers of `case` that are users' files; such a case needs a worker.
+pub fn users_controllers(case: &Case) -> Vec<Controller> {
+    let all = case.bound_schemes.iter().map(|scheme| scheme.controllers.controller());
+    all.filter(|controller| controller.file().is_some()).collect()
+}
+
+/// As [`replication::run`], in a worker. If a hook ends it, the outcome has what was handed on until then, and
+/// [`Outcome::died`].
+///
+/// # Errors
+/// If there can be no worker; what `measured` returned.
+pub fn run<E>(
+    case: &Case,
+    seed: u64,
+    stop: &AtomicBool,
+    progress: &Progress,
+    mut measured: impl FnMut(Rows) -> Result<(), E>,
+) -> io::Result<Result<Outcome, E>> {
+    let worker = Apart::start(Page::default(), |page, output| work(case, seed, page, output))?;
+    let mut output = BufReader::new(worker.output()?);
+    let mut outcome = Outcome { seed, ..Outcome::default() };
+    let (mut idle, mut hops) = (0, 0);
+    loop {
+        let waits = output.buffer().is_empty() && !worker.has_output(REFRESH)?;
+        progress.follow(&worker.shared().progress);
+        if stop.load(Ordering::Relaxed) {
+            worker.shared().stop.store(true, Ordering::Relaxed);
+            let now = progress.hops.load(Ordering::Relaxed);
+            idle = if waits && now == hops { idle + 1 } else { 0 };
+            hops = now;
+            if idle >= PATIENCE {
+                worker.end_in_hook();
+            }
+        }
+        if waits {
+            continue;
+        }
+        let Ok(message) = next(&mut output) else { break };
+        let rows = match &message {
+            Message::Flows(flows, optimum) => {
+                outcome.flows.extend_from_slice(flows);
+                Rows::Flows(flows, optimum.as_deref())
+            }
+            Message::Jobs(jobs) => {
+                outcome.jobs.extend_from_slice(jobs);
+                Rows::Jobs(jobs)
+            }
+            Message::Samples(interval) => Rows::Samples(interval),
+            Message::Converged(rows) => {
+                outcome.converged.extend_from_slice(rows);
+                Rows::Converged(rows)
+            }
+            Message::Ended(_) => {
+                let Message::Ended(ended) = message else { unreachable!("it was just matched") };
+                let Outcome { flows, jobs, converged, .. } = outcome;
+                outcome = Outcome { flows, jobs, converged, ..*ended };
+                continue;
+            }
+        };
+        if let Err(error) = measured(rows) {
+            return Ok(Err(error));
+        }
+    }
+    progress.done.store(true, Ordering::Relaxed);
+    if let Some(end) = worker.end()? {
+        outcome.complete = false;
+        outcome.simulated = progress.now.load(Ordering::Relaxed);
+        outcome.hops = progress.hops.load(Ordering::Relaxed);
+        outcome.died = end.told(&users_controllers(case));
+    }
+    Ok(Ok(outcome))
+}
+
+/// What the worker does.
+fn work(case: &Case, seed: u64, page: &Page, output: PipeWriter) {
+    refuse_windows();
+    let mut output = BufWriter::new(output);
+    let mut say = |message: &Message| -> io::Result<()> {
+        match message {
+            // Some of its fields are left out when they are empty.
+            Message::Ended(_) => rmp_serde::encode::write_named(&mut output, message),
+            _ => rmp_serde::encode::write(&mut output, message),
+        }
+        .map_err(io::Error::other)?;
+        output.flush()
+    };
+    let outcome = replication::run(case, seed, &page.stop, &page.progress, |rows| {
+        say(&match rows {
+            Rows::Flows(flows, optimum) => Message::Flows(flows.into(), optimum.map(Cow::from)),
+            Rows::Jobs(jobs) => Message::Jobs(jobs.into()),
+            Rows::Samples(interval) => Message::Samples(Cow::Borrowed(interval)),
+            Rows::Converged(rows) => Message::Converged(rows.into()),
+        })
+    });
+    // If nobody listens any more, nobody needs the rest.
+    let Ok(mut outcome) = outcome else { return };
+    (outcome.flows, outcome.jobs, outcome.converged) = Default::default();
+    let _ = say(&Message::Ended(Box::new(outcome)));
+}
+
+/// The next message; an error at the end of the pipe.
+fn next(output: &mut BufReader<PipeReader>) -> Result<Message<'static>, rmp_serde::decode::Error> {
+    rmp_serde::from_read(output)
+}

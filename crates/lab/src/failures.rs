@@ -1,0 +1,30 @@
+//! What is said of replications that did not come to their end by themselves.
+
+use std::collections::BTreeSet;
+
+use tresse_experiment::plan::Case;
+
+use crate::record::outcome::Outcome;
+
+/// One message for each replication that gave up, and for each case that a controller has ended; the last one of a
+/// controller's file has the hint.
+pub(crate) fn told(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
+    let mut told = Vec::new();
+    let (mut ended, mut files) = (Vec::new(), BTreeSet::new());
+    for &(case, seed, outcome) in done {
+        let label = case.label();
+        if let Some(why) = &outcome.stuck {
+            told.push(format!("{label} seed {seed}: {why}"));
+        }
+        if let Some(died) = outcome.died.as_ref().filter(|_| !ended.contains(&label)) {
+            told.push(format!("{died}; {label} seed {seed}"));
+            files.insert(died.file);
+            ended.push(label);
+        }
+    }
+    if let Some(last) = told.last_mut().filter(|_| !files.is_empty()) {
+        let checks = files.iter().map(|file| format!("tresse controller check {}", file.display()));
+        last.push_str(&format!("\n\nhint: {}", checks.collect::<Vec<_>>().join("; ")));
+    }
+    told
+}
