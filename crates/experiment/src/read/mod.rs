@@ -1,6 +1,8 @@
 //! From text to an experiment: the file, the profile, its variants, `--set`.
 
 pub mod built_in;
+pub mod changes;
+pub mod files;
 pub mod flow_file;
 mod for_each;
 pub mod graph_file;
@@ -16,6 +18,7 @@ use toml::{Table, Value};
 
 use crate::diagnostic::{Diagnostic, Wrong, did_you_mean};
 use crate::keys::Experiment;
+use crate::read::files::Files;
 use crate::read::loaded::{Check, place};
 pub use crate::read::loaded::{Loaded, LoadedVariant, Profile, Source};
 
@@ -73,15 +76,28 @@ pub(crate) fn load(
         }));
         recheck(&resolved, check, &place(&source, &["profile", "quick"], "[profile.quick]"))?;
     }
+    let base = resolved.clone();
+    let mut paths = Vec::new();
     for setting in settings {
         let path = apply(&mut resolved, setting)?;
+        paths.push(path.clone());
         let cause = format!("--set {setting}");
         let of_variants = variants::set(&mut resolved, &path, setting)?;
         recheck(&resolved, check, &cause)?;
         overrides.extend(of_variants.into_iter().chain([path]).map(|path| (path, cause.clone())));
     }
-    let mut loaded = Loaded::new(source, resolved, overrides, check)?;
+    let files = Files::default();
+    if built_in::find(&source.name).is_none_or(|(_, text)| text != source.text) {
+        files.remember(&source.name, &source.text);
+    }
+    let mut loaded = Loaded::new(source, resolved, overrides, files, check)?;
     loaded.cuts = cuts;
+    loaded.settings = settings.to_vec();
+    if !paths.is_empty() {
+        let before = Experiment::deserialize_table(&base).map_err(|e| Diagnostic::input(e.to_string()))?;
+        let experiments = (&before, &loaded.experiment);
+        loaded.changes = changes::of_settings(&base, &loaded.resolved, &paths, experiments);
+    }
     let replications = loaded.experiment.replications.check();
     replications.map_err(|e| loaded.error(e.below("replications")))?;
     loaded.variants = variants::load(&loaded)?;
@@ -94,12 +110,14 @@ impl Loaded {
         source: Source,
         resolved: Table,
         overrides: Vec<(String, String)>,
+        files: Files,
         check: Check,
     ) -> Result<Self, Diagnostic> {
         let experiment =
             Experiment::deserialize_table(&resolved).map_err(|e| Diagnostic::input(e.to_string()))?;
-        let (cuts, variants) = (Vec::new(), Vec::new());
-        let mut loaded = Self { source, experiment, resolved, cuts, variants, overrides, check };
+        let (cuts, variants, settings, changes) = Default::default();
+        let mut loaded =
+            Self { source, experiment, resolved, cuts, settings, changes, files, variants, overrides, check };
         graph_file::read(&mut loaded)?;
         Ok(loaded)
     }

@@ -94,7 +94,7 @@ impl At<'_> {
 
     /// The sizes of flows.
     pub(crate) fn size(&self, size: &FlowSize) -> Result<Size, Diagnostic> {
-        let size = flow_sizes::resolve(size, &self.loaded.source)
+        let size = flow_sizes::resolve(size, &self.loaded.source, &self.loaded.files)
             .map_err(|e| self.loaded.error(e.below("size").below_all(self.path)))?;
         if size.largest().div_ceil(u64::from(self.mss)) > u64::from(u32::MAX) {
             return Err(self.wrong("size", "a flow has fewer than 2^32 segments"));
