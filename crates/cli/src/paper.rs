@@ -74,14 +74,18 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let paper = paper::find(&args.paper)?;
     let chosen = chosen(paper, &args.only)?;
     let replications = args.replications.map(|asked| asked.to_string());
-    let out = args.out.clone().unwrap_or_else(|| tresse_lab::default_out(&format!("paper-{}", paper.name)));
     let head = json!({
         "schema": "tresse/paper/1", "paper": paper.name, "profile": args.profile.profile().name(), "seed": args.seed,
         "replications": replications, "version": env!("CARGO_PKG_VERSION"),
         "model_version": tresse_lab::MODEL_VERSION,
     });
     let interrupt = Interrupt::catch()?;
-    let files = folder::Folder::open(&out, head)?;
+    let held = match &args.out {
+        Some(out) => tresse_lab::Folder::hold(out)?,
+        None => tresse_lab::Folder::next(&format!("paper-{}", paper.name))?,
+    };
+    let out = held.path().to_owned();
+    let files = folder::Folder::open(held, head)?;
 
     let (mut done, mut errors) = (Vec::new(), Vec::new());
     let mut estimate = Estimate::of(&chosen, args.profile.profile());
@@ -98,7 +102,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             files.clear(name)?;
             errors.extend(one(args, &loaded, &place, &interrupt)?);
         }
-        let (experiment, own) = Reproduced::read(&place)?;
+        let (experiment, own) = Reproduced::read(&place, false)?;
         estimate.took(i, own.comparison.summary.wall_s);
         let mut stdout = io::stdout().lock();
         if args.markdown {
@@ -144,7 +148,8 @@ fn one(args: &Args, loaded: &Loaded, out: &Path, interrupt: &Interrupt) -> Resul
         seed: args.seed,
         replications: args.replications.map_or_else(|| said.clone(), |asked| asked.over(said)),
         parallel: args.parallel.map_or(cores, usize::from),
-        out: out.to_owned(),
+        out: Some(out.to_owned()),
+        judge: false,
     };
     let watch = Arc::new(Watch::new(&plan, &options)?);
     interrupt.ends(&watch);

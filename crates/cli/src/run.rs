@@ -8,6 +8,7 @@ use std::sync::Arc;
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::stopping_rule::Asked;
 use tresse_lab::{CaseResult, Options, Report, Status, Watch};
+use tresse_reproduction::pages::{NOT_JUDGED, changed_line};
 
 use crate::chosen::Chosen;
 use crate::failure::Failure;
@@ -51,6 +52,9 @@ pub struct Args {
     /// The folder for the results; must be new or empty [default: runs/NAME-N]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Judge by the published numbers and claims even if `--set` has changed what they are of
+    #[arg(long)]
+    judge: bool,
     /// Print one JSON object instead of the table
     #[arg(long)]
     json: bool,
@@ -88,7 +92,8 @@ pub fn run(args: Args) -> Result<(), Failure> {
         seed: args.seed,
         replications: args.replications.map_or_else(|| said.clone(), |asked| asked.over(said)),
         parallel: args.parallel.map_or(cores, usize::from),
-        out: args.out.unwrap_or_else(|| tresse_lab::default_out(&loaded.source.name)),
+        out: args.out,
+        judge: args.judge,
     };
     for (path, full, quick) in &loaded.cuts {
         eprintln!("quick profile: {path} = {quick} (full: {full})");
@@ -125,7 +130,7 @@ fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
     }
     writeln!(
         out,
-        "{} · {} profile · {} · {flows} flows · {:.0} million packet-hops in {:.1} s\n",
+        "{} · {} profile · {} · {flows} flows · {:.0} million packet-hops in {:.1} s",
         report.experiment,
         report.profile,
         match report.replications {
@@ -135,6 +140,15 @@ fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
         report.packet_hops as f64 / 1e6,
         report.wall_s
     )?;
+    if let Some(line) = changed_line(&report.changed) {
+        let is_published = !experiment.published.values.is_empty() || !experiment.claims.is_empty();
+        match report.judged {
+            _ if !is_published => writeln!(out, "{line}")?,
+            true => writeln!(out, "{line}; judged all the same")?,
+            false => writeln!(out, "{line}: {NOT_JUDGED}")?,
+        }
+    }
+    writeln!(out)?;
     let named = experiment.measure.table.as_ref();
     match named {
         Some(metrics) => write!(out, "{}", columns::of(&report.cases, metrics))?,

@@ -18,7 +18,7 @@ mod registry;
 pub mod trace;
 
 pub use group::{ConfiguredController, Group};
-pub use load::{Build, LoadError, declared_in, load};
+pub use load::{Build, LoadError, declared_in, headers, load};
 pub use raw::{Ack, Cause, PRIVATE_WORDS, State, Subflow};
 pub use registry::{Claim, Controller, Exception, ParameterError, Signal, all, built_in, find};
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use tresse_experiment::diagnostic::Diagnostic;
+use tresse_experiment::keys::Published;
 use tresse_experiment::keys::stopping_rule::Replications;
 use tresse_experiment::plan::{Case, Plan};
 use tresse_experiment::read::{Loaded, Profile};
@@ -18,12 +19,14 @@ use crate::clock::clock;
 use crate::engine::replication;
 use crate::metric::summary;
 use crate::record::claim::ClaimResult;
+use crate::record::inputs::Inputs;
 use crate::record::outcome::{Outcome, Rows};
 use crate::record::progress::Progress;
 use crate::record::report::{MODEL_VERSION, Report, Status};
 use crate::record::results::CaseResult;
 use crate::stopping_rule;
 use crate::store::Tables;
+use crate::store::folder::Folder;
 
 /// How an experiment is to be run.
 #[derive(Debug, Clone)]
@@ -36,8 +39,11 @@ pub struct Options {
     pub replications: Replications,
     /// How many threads.
     pub parallel: usize,
-    /// The folder of results; it must not exist, or be empty.
-    pub out: PathBuf,
+    /// The folder of results; it must not exist, or be empty. If it is not said, the first `runs/NAME-N` that does not
+    /// exist.
+    pub out: Option<PathBuf>,
+    /// Whether claims are judged although settings have changed what they are of.
+    pub judge: bool,
 }
 
 /// `run.json`: the report, and everything that is needed to run it again.
@@ -92,7 +98,7 @@ fn replications<'a>(plan: &'a Plan, options: &Options) -> impl Iterator<Item = (
 }
 
 /// Runs `plan` and leaves its results in the folder. `judge` is asked for the verdicts on the paper's claims when every case
-/// is complete.
+/// is complete, if they are to be judged.
 ///
 /// # Errors
 /// If the folder cannot be written. What was written until then stays in folders `*.partial`.
@@ -104,7 +110,11 @@ pub fn run(
     judge: impl Fn(&Report) -> Vec<ClaimResult>,
 ) -> Result<Report, Diagnostic> {
     let start = clock();
-    prepare(&options.out)?;
+    let folder = match &options.out {
+        Some(out) => Folder::hold_empty(out)?,
+        None => Folder::next(&loaded.source.name)?,
+    };
+    let inputs = |replications| Some(Inputs::new(loaded, plan, options.seed, replications));
     let mut report = Report {
         schema: Report::SCHEMA.to_owned(),
         experiment: loaded.source.name.clone(),
@@ -115,16 +125,23 @@ pub fn run(
         status: Status::Running,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         model_version: MODEL_VERSION,
-        out: options.out.display().to_string(),
+        out: folder.path().display().to_string(),
         wall_s: 0.0,
         packet_hops: 0,
         digest: String::new(),
+        inputs: inputs(options.replications.least()),
+        changed: loaded.changes.clone(),
+        judged: options.judge || loaded.changes.is_empty(),
         errors: Vec::new(),
         cases: Vec::new(),
         claims: Vec::new(),
     };
     save(&report, loaded, options)?;
-    let tables = Mutex::new(Tables::create(&options.out, &plan.cases)?);
+    let mut experiment = loaded.experiment.clone();
+    if !report.judged {
+        experiment.published = Published::default(); // that was published of something else
+    }
+    let tables = Mutex::new(Tables::create(folder.path(), &plan.cases)?);
 
     let replications: Vec<(&Case, u64)> = replications(plan, options).collect();
     let outcomes: Vec<Mutex<Option<Outcome>>> = replications.iter().map(|_| Mutex::new(None)).collect();
@@ -144,7 +161,7 @@ pub fn run(
                 own.map(|o| o.lock().expect("no holder of the lock panics").clone()).collect();
             let Some(own) = own.filter(|own| own.iter().all(|o| o.complete)) else { return Ok(()) };
             report.wall_s = start.elapsed().as_secs_f64();
-            cases.insert(case, summary::case_result(&plan.cases[case], &own, &loaded.experiment));
+            cases.insert(case, summary::case_result(&plan.cases[case], &own, &experiment));
             report.cases = cases.values().cloned().collect();
             save(&report, loaded, options)
         };
@@ -158,7 +175,7 @@ pub fn run(
         let more = stopping_rule::after(&options.replications, report.replications, &report.cases)
             .filter(|_| complete);
         let Some(more) = more else { break };
-        (begun, report.replications) = (end, more);
+        (begun, report.replications, report.inputs) = (end, more, inputs(more));
     }
 
     let outcomes: Vec<Option<Outcome>> =
@@ -177,12 +194,14 @@ pub fn run(
     report.digest = summary::digest(&done);
     if complete {
         report.too_wide = stopping_rule::too_wide(&options.replications, &report.cases);
-        report.claims = judge(&report);
+        if report.judged {
+            report.claims = judge(&report);
+        }
     } else {
         let result = |case: &Case| {
             let own = done.iter().filter(|(c, _, _)| std::ptr::eq(*c, case));
             let outcomes: Vec<Outcome> = own.map(|(_, _, o)| (*o).clone()).collect();
-            summary::case_result(case, &outcomes, &loaded.experiment)
+            summary::case_result(case, &outcomes, &experiment)
         };
         report.cases = plan.cases.iter().map(result).collect();
     }
@@ -281,36 +300,14 @@ fn simulate(
 /// Something could not be written; the first such error is kept.
 struct Failed;
 
-/// Makes the folder, and refuses one that holds something.
-fn prepare(out: &Path) -> Result<(), Diagnostic> {
-    let io = |action| move |error| Diagnostic::io(action, out, error);
-    fs::create_dir_all(out).map_err(io("cannot be created"))?;
-    if fs::read_dir(out).map_err(io("cannot be read"))?.next().is_some() {
-        let message = format!("{} is not empty, and a run overwrites nothing", out.display());
-        return Err(Diagnostic::input(message).hint("choose another folder with `--out DIR`"));
-    }
-    Ok(())
-}
-
-/// The first free folder `runs/NAME-N`.
-pub fn default_out(experiment: &str) -> PathBuf {
-    let stem = Path::new(experiment).with_extension("");
-    let name: String =
-        stem.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let name = name.trim_matches('-').to_owned();
-    (1..)
-        .map(|n| Path::new("runs").join(format!("{name}-{n}")))
-        .find(|p| !p.exists())
-        .expect("there are fewer than 2^31 runs")
-}
-
 /// Writes `run.json`, whole or not at all.
 fn save(report: &Report, loaded: &Loaded, options: &Options) -> Result<(), Diagnostic> {
     let host =
         Host { os: std::env::consts::OS, architecture: std::env::consts::ARCH, threads: options.parallel };
     let file = RunFile { report, resolved: &loaded.resolved, host };
     let text = serde_json::to_string_pretty(&file).expect("a report is plain data");
-    let (partial, path) = (options.out.join("run.json.partial"), options.out.join("run.json"));
+    let out = Path::new(&report.out);
+    let (partial, path) = (out.join("run.json.partial"), out.join("run.json"));
     let io = |path: &Path| {
         let path = path.to_owned();
         move |error| Diagnostic::io("cannot be written", path, error)
