@@ -8,7 +8,6 @@ use std::sync::Arc;
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::stopping_rule::Asked;
 use tresse_lab::{CaseResult, Options, Report, Status, Watch};
-use tresse_reproduction::pages::{NOT_JUDGED, changed_line};
 
 use crate::chosen::Chosen;
 use crate::failure::Failure;
@@ -16,7 +15,7 @@ use crate::interrupt::Interrupt;
 use crate::output::print_json;
 use crate::progress::{self, Mode};
 use crate::table::Table;
-use crate::{claims, columns, result_tables};
+use crate::{changed, claims, columns, result_tables};
 
 /// Run every case of an experiment and show its table
 ///
@@ -140,13 +139,8 @@ fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
         report.packet_hops as f64 / 1e6,
         report.wall_s
     )?;
-    if let Some(line) = changed_line(&report.changed) {
-        let is_published = !experiment.published.values.is_empty() || !experiment.claims.is_empty();
-        match report.judged {
-            _ if !is_published => writeln!(out, "{line}")?,
-            true => writeln!(out, "{line}; judged all the same")?,
-            false => writeln!(out, "{line}: {NOT_JUDGED}")?,
-        }
+    if let Some(line) = changed::line(&report.changed, report.judged, experiment) {
+        writeln!(out, "{line}")?;
     }
     writeln!(out)?;
     let named = experiment.measure.table.as_ref();

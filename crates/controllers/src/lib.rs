@@ -12,12 +12,14 @@ pub mod check;
 mod declared;
 mod group;
 mod header;
+mod included;
 mod load;
 mod raw;
 mod registry;
 pub mod trace;
 
 pub use group::{ConfiguredController, Group};
+pub use included::included;
 pub use load::{Build, LoadError, declared_in, headers, load};
 pub use raw::{Ack, Cause, PRIVATE_WORDS, State, Subflow};
 pub use registry::{Claim, Controller, Exception, ParameterError, Signal, all, built_in, find};

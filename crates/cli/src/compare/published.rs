@@ -7,11 +7,11 @@ use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::claims::{Kind, Verdict};
 use tresse_lab::State;
 use tresse_reproduction::metric_display;
-use tresse_reproduction::pages::{NOT_JUDGED, Reproduced, Reproduction, section};
+use tresse_reproduction::pages::{Reproduced, Reproduction, section};
 
-use crate::claims;
 use crate::failure::Failure;
 use crate::table::Table;
+use crate::{changed, claims};
 
 /// An experiment's results as text.
 pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) -> io::Result<()> {
@@ -27,11 +27,8 @@ pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) 
     if result.state != State::Complete {
         writeln!(out, "PARTIAL: it {}, so its claims are not judged", result.state)?;
     }
-    if let Some(line) = result.changed_line() {
-        match result.judged {
-            true => writeln!(out, "{line}; judged all the same")?,
-            false => writeln!(out, "{line}: {NOT_JUDGED}")?,
-        }
+    if let Some(line) = changed::line(&result.changed, result.judged, experiment) {
+        writeln!(out, "{line}")?;
     }
     if !comparison.numbers.is_empty() {
         write!(out, "\n{}", numbers(result))?;

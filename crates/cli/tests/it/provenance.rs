@@ -129,6 +129,19 @@ fn another_source_is_told_with_its_lines() {
     assert_eq!(json[0]["lines"].as_array().expect("lines").len(), 2, "one less, one more");
 }
 
+/// Also what a controller includes is its source.
+#[test]
+fn another_header_is_told() {
+    let dir = folder();
+    write(&dir, "mine.c", &format!("#include \"own.h\"\n{}", own_controller()));
+    for (out, header) in [("a", "// one\n"), ("b", "// two\n")] {
+        write(&dir, "own.h", header);
+        run(&dir, out, &["--controller", "mine.c", "--set", "schemes.lia.controller=mine"]);
+    }
+    let (head, _) = differences(&dir);
+    assert!(head.contains("note: the content of own.h: SHA-256 "), "{head}");
+}
+
 #[test]
 fn another_setting_is_told() {
     let dir = folder();

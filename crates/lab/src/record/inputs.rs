@@ -19,7 +19,8 @@ pub struct Inputs {
     pub set: Vec<String>,
     /// `--only`, as given.
     pub only: Vec<String>,
-    /// The files that the experiment read; its own, if it is not built in.
+    /// The files that the experiment read, its own if it is not built in; and the users' headers that their controllers
+    /// include.
     pub files: Vec<ReadFile>,
     /// The users' controllers that a case uses.
     pub controllers: Vec<UsersController>,
@@ -45,6 +46,16 @@ pub struct UsersController {
 impl Inputs {
     /// Of the cases of `plan` under `replications` seeds from `seed` on.
     pub(crate) fn new(loaded: &Loaded, plan: &Plan, seed: u64, replications: u32) -> Self {
+        let mut files = loaded.files.all();
+        for path in used(&plan.cases).iter().filter_map(Controller::file) {
+            let headers = tresse_controllers::included(path).into_iter();
+            files.extend(
+                headers
+                    .map(|(path, text)| ReadFile { path: path.display().to_string(), sha256: sha256(&text) }),
+            );
+        }
+        files.sort();
+        files.dedup();
         let users = used(&plan.cases).into_iter().filter_map(|c| Some((c, c.file()?, c.build()?)));
         let users = users.map(|(controller, path, build)| UsersController {
             name: controller.name().to_owned(),
@@ -55,10 +66,10 @@ impl Inputs {
             source: controller.text().to_owned(),
         });
         Self {
-            digest: digest(loaded, plan, seed, replications),
+            digest: digest(loaded, plan, &files, seed, replications),
             set: loaded.settings.clone(),
             only: plan.only.clone(),
-            files: loaded.files.all(),
+            files,
             controllers: users.collect(),
         }
     }
@@ -80,7 +91,7 @@ const NOT_RUN: [&str; 8] =
 /// The SHA-256 of the model version, the seeds, the experiment without what only people read and judge by, the cases in
 /// their order, and the content of every file and every controller's source that is used, with the headers. Where it
 /// is the same, the digest of the results is.
-fn digest(loaded: &Loaded, plan: &Plan, seed: u64, replications: u32) -> String {
+fn digest(loaded: &Loaded, plan: &Plan, files: &[ReadFile], seed: u64, replications: u32) -> String {
     let mut hash = Sha256::new();
     let mut add = |what: &str, text: &str| {
         // With its length, so that no text can pass for two.
@@ -103,7 +114,7 @@ fn digest(loaded: &Loaded, plan: &Plan, seed: u64, replications: u32) -> String 
         add(name, text);
     }
     let own = &loaded.source.name;
-    for file in loaded.files.all().iter().filter(|file| file.path != *own) {
+    for file in files.iter().filter(|file| file.path != *own) {
         add("file", &file.sha256);
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()

@@ -5,7 +5,7 @@ use tresse_experiment::keys::claims::{Kind, PublishedValue, Verdict};
 use tresse_lab::record::report::Status;
 use tresse_lab::record::results::is;
 
-use super::{NOT_JUDGED, Reproduced};
+use super::{NOT_JUDGED, Reproduced, changed_line};
 use crate::claims::PublishedNumber;
 use crate::metric_display;
 
@@ -48,7 +48,7 @@ pub fn section(name: &str, experiment: &Experiment, results: &[&Reproduced]) -> 
             if result.status == Status::Complete { "" } else { "; it was interrupted" },
         );
     }
-    for (line, result) in results.iter().filter_map(|result| Some((result.changed_line()?, result))) {
+    for (line, result) in results.iter().filter_map(|result| Some((changed_line(&result.changed)?, result))) {
         text += &match result.judged {
             true => format!("\n**{line}**; judged all the same.\n"),
             false => format!("\n**{line}**: {NOT_JUDGED}.\n"),

@@ -97,11 +97,6 @@ impl Reproduction {
 pub const NOT_JUDGED: &str = "the published numbers and claims are not judged (`--judge` does)";
 
 impl Reproduced {
-    /// `changed: fabric.k = 4`, if settings have changed something.
-    pub fn changed_line(&self) -> Option<String> {
-        changed_line(&self.changed)
-    }
-
     fn judged(&self) -> Judged<'_> {
         (&self.experiment, &self.comparison.claims, &self.comparison.numbers)
     }
