@@ -72,7 +72,7 @@ pub fn lines(all: &[Difference]) -> Vec<String> {
     let shown = others.iter().chain(keys.iter().take(MOST_KEYS));
     let mut lines: Vec<String> = shown.map(ToString::to_string).collect();
     if keys.len() > MOST_KEYS {
-        lines.push(format!("and {} keys more (`--json` has all)", keys.len() - MOST_KEYS));
+        lines.push(format!("more keys that differ: {} (`--json` has all)", keys.len() - MOST_KEYS));
     }
     lines
 }
@@ -85,7 +85,8 @@ fn another(what: &'static str, name: &str, left: Value, right: Value) -> Option<
         Value::Array(list) => list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
         value => value.to_string(),
     };
-    let text = format!("another {name}: {} and {}", text(&left), text(&right));
+    let other = if what.ends_with('s') { "other" } else { "another" };
+    let text = format!("{other} {name}: {} and {}", text(&left), text(&right));
     (left != right).then(|| Difference { what, name: None, left, right, lines: Vec::new(), text })
 }
 
@@ -205,7 +206,7 @@ fn diff(left: &str, right: &str) -> Vec<String> {
     if lines.len() > MOST_LINES {
         let more = lines.len() - (MOST_LINES - 1);
         lines.truncate(MOST_LINES - 1);
-        lines.push(format!("and {more} lines more"));
+        lines.push(format!("more lines that differ: {more}"));
     }
     lines
 }

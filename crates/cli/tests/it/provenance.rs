@@ -143,6 +143,56 @@ fn another_header_is_told() {
 }
 
 #[test]
+fn another_compiler_is_told() {
+    let dir = folder();
+    for out in ["a", "b"] {
+        run(&dir, out, &["--controller", "mine.c", "--set", "schemes.lia.controller=mine"]);
+    }
+    let path = dir.path().join("b/run.json");
+    let mut other: Value = serde_json::from_str(&fs::read_to_string(&path).expect("run.json")).expect("JSON");
+    other["inputs"]["controllers"][0]["compiler"] = "cc 99.1".into();
+    other["inputs"]["controllers"][0]["flags"] = serde_json::json!(["-O3"]);
+    fs::write(&path, other.to_string()).expect("written");
+    let (head, json) = differences(&dir);
+    assert!(
+        head.contains("note: another compiler of the controller mine: ") && head.contains(" and cc 99.1\n"),
+        "{head}"
+    );
+    assert!(head.contains("note: other flags of the controller mine: "), "{head}");
+    assert_eq!((&json[0]["what"], &json[1]["what"]), (&"compiler".into(), &"flags".into()));
+}
+
+/// Of many keys the first ones are shown.
+#[test]
+fn another_experiment_is_told_in_few_lines() {
+    let dir = folder();
+    run(&dir, "a", &[]);
+    write(&dir, "sizes.cdf", "100000 0\n200000 1\n");
+    write(&dir, "own.toml", &OWN.replace("profile = \"ns3\"", MANY).replace("rounds = 2", "rounds = 3"));
+    run(&dir, "b", &[]);
+    let (head, json) = differences(&dir);
+    assert_eq!(head.matches("\nnote: ").count(), 14, "a file, twelve keys, and how many more: {head}");
+    assert!(head.contains("note: more keys that differ: 2 (`--json` has all)"), "{head}");
+    assert_eq!(json.as_array().expect("a list").len(), 15, "{json}");
+}
+
+/// The keys of a transport one by one, and a key less.
+const MANY: &str = r#"
+mss = "1460B"
+header = "40B"
+ack = "40B"
+initial_window = "1pkt"
+rto_min = "200ms"
+rto_initial = "1s"
+rto_max = "60s"
+recovery = "newreno"
+reduction = "immediate"
+ack_every = "2pkt"
+ack_timer = "40ms"
+quick_acks = "16pkt"
+"#;
+
+#[test]
 fn another_setting_is_told() {
     let dir = folder();
     run(&dir, "a", &[]);
@@ -196,10 +246,7 @@ fn another_seed_and_other_replications_are_told() {
     run(&dir, "a", &[]);
     run(&dir, "b", &["--seed", "2", "--replications", "3"]);
     let (head, _) = differences(&dir);
-    assert!(
-        head.contains("another seed: 1 and 2") && head.contains("another replications: 1 and 3"),
-        "{head}"
-    );
+    assert!(head.contains("another seed: 1 and 2") && head.contains("other replications: 1 and 3"), "{head}");
 }
 
 /// The digest of a run depends on the order of its cases, that of each case does not.

@@ -32,8 +32,10 @@ pub fn section(name: &str, experiment: &Experiment, results: &[&Reproduced]) -> 
             "quick" => String::new(),
             profile => format!(" --profile {profile}"),
         };
-        let settings =
-            result.changed.iter().map(|change| format!(" --set '{}'", change.setting().replace(" = ", "=")));
+        let settings = result.changed.iter().map(|change| match change.setting().replace(" = ", "=") {
+            setting if setting.contains([' ', '"', '[', '{']) => format!(" --set '{setting}'"),
+            setting => format!(" --set {setting}"),
+        });
         text += &format!("    tresse run {name}{profile}{}\n", settings.collect::<String>());
     }
     for (i, result) in results.iter().enumerate() {
