@@ -1,5 +1,6 @@
 //! `tresse compare`: a finished run against the published numbers, or two runs against each other.
 
+mod differences;
 pub mod published;
 mod two;
 
@@ -19,7 +20,8 @@ use crate::paper::{MARKER, folder};
 /// Compare a finished run with the published numbers, or two runs with each other
 ///
 /// RUN is the folder of a run, or that of a run of a paper. One run stands beside what was published; of two runs every
-/// case stands beside the same case of the other, with their ratio, and whether their 95 % intervals are apart.
+/// case stands beside the same case of the other, with their ratio, and whether their 95 % intervals are apart. Before
+/// that stands what was not the same in what they ran: settings, keys, seeds, files, controllers, versions.
 ///
 /// The exit code is 1 if a claim that is expected to hold does not, if a published number is more than 20 % off and the
 /// experiment's file does not say why, or, of two runs, if a claim that held in the first does not in the second.
@@ -35,6 +37,9 @@ pub struct Args {
     run: PathBuf,
     /// The folder of another run, to compare it with the first
     other: Option<PathBuf>,
+    /// Judge runs that `--set` has changed by the published numbers and claims all the same
+    #[arg(long)]
+    judge: bool,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -47,7 +52,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let runs = folders(&args.run)?;
     let mut out = io::stdout().lock();
     if let Some(other) = &args.other {
-        let pairs = two::compare(&read(&runs)?, &read(&folders(other)?)?);
+        let pairs = two::compare(&read(&runs)?, &read(&folders(other)?)?, args.judge);
         match (args.json, args.markdown) {
             (true, _) => print_compact(&serde_json::to_value(&pairs).expect("plain data"))?,
             (_, true) => write!(out, "{}", pairs.markdown())?,
@@ -57,7 +62,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let mut experiments = Vec::new();
     for run in &runs {
-        let (experiment, own) = Reproduced::read(run)?;
+        let (experiment, own) = Reproduced::read(run, args.judge)?;
         if args.markdown {
             writeln!(out, "{}", published::markdown(&experiment, &own))?;
         } else if !args.json {

@@ -4,6 +4,7 @@
 
 mod bench;
 pub mod catalogue;
+mod changed;
 mod chosen;
 mod claims;
 mod columns;

@@ -75,13 +75,17 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let paper = paper::find(&args.paper)?;
     let chosen = chosen(paper, &args.only)?;
     let replications = args.replications.map(|asked| asked.to_string());
-    let out = args.out.clone().unwrap_or_else(|| tresse_lab::default_out(&format!("paper-{}", paper.name)));
     let head = json!({
         "schema": "tresse/paper/1", "paper": paper.name, "profile": args.profile.profile().name(), "seed": args.seed,
         "replications": replications, "version": env!("CARGO_PKG_VERSION"),
         "model_version": tresse_lab::MODEL_VERSION,
     });
-    let files = folder::Folder::open(&out, head)?;
+    let held = match &args.out {
+        Some(out) => tresse_lab::Folder::hold(out)?,
+        None => tresse_lab::Folder::next(&format!("paper-{}", paper.name))?,
+    };
+    let out = held.path().to_owned();
+    let files = folder::Folder::open(held, head)?;
     interrupt.keep();
 
     let (mut done, mut errors) = (Vec::new(), Vec::new());
@@ -102,7 +106,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
                 error => errors.extend(error?),
             }
         }
-        let (experiment, own) = Reproduced::read(&place)?;
+        let (experiment, own) = Reproduced::read(&place, false)?;
         estimate.took(i, own.comparison.summary.wall_s);
         let mut stdout = io::stdout().lock();
         if args.markdown {
@@ -152,7 +156,8 @@ fn one(
         seed: args.seed,
         replications: args.replications.map_or_else(|| said.clone(), |asked| asked.over(said)),
         parallel: args.parallel.map_or(cores, usize::from),
-        out: out.to_owned(),
+        out: Some(out.to_owned()),
+        judge: false,
     };
     let (progress, ends) = (args.progress, Arc::clone(interrupt));
     let report = interrupt.run(move || {

@@ -15,7 +15,7 @@ use crate::interrupt::Interrupt;
 use crate::output::print_json;
 use crate::progress::{self, Mode};
 use crate::table::Table;
-use crate::{claims, columns, result_tables};
+use crate::{changed, claims, columns, result_tables};
 
 /// Run every case of an experiment and show its table
 ///
@@ -51,6 +51,9 @@ pub struct Args {
     /// The folder for the results; must be new or empty [default: runs/NAME-N]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Judge by the published numbers and claims even if `--set` has changed what they are of
+    #[arg(long)]
+    judge: bool,
     /// Print one JSON object instead of the table
     #[arg(long)]
     json: bool,
@@ -89,7 +92,8 @@ pub fn run(args: Args) -> Result<(), Failure> {
         seed: args.seed,
         replications: args.replications.map_or_else(|| said.clone(), |asked| asked.over(said)),
         parallel: args.parallel.map_or(cores, usize::from),
-        out: args.out.unwrap_or_else(|| tresse_lab::default_out(&loaded.source.name)),
+        out: args.out,
+        judge: args.judge,
     };
     for (path, full, quick) in plan.cuts(&loaded) {
         eprintln!("quick profile: {path} = {quick} (full: {full})");
@@ -133,7 +137,7 @@ fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
     }
     writeln!(
         out,
-        "{} · {} profile · {} · {flows} flows · {:.0} million packet-hops in {:.1} s\n",
+        "{} · {} profile · {} · {flows} flows · {:.0} million packet-hops in {:.1} s",
         report.experiment,
         report.profile,
         match report.replications {
@@ -143,6 +147,10 @@ fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
         report.packet_hops as f64 / 1e6,
         report.wall_s
     )?;
+    if let Some(line) = changed::line(&report.changed, report.judged, experiment) {
+        writeln!(out, "{line}")?;
+    }
+    writeln!(out)?;
     let named = experiment.measure.table.as_ref();
     match named {
         Some(metrics) => write!(out, "{}", columns::of(&report.cases, metrics))?,

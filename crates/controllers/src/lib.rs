@@ -13,6 +13,7 @@ pub mod check;
 mod declared;
 mod group;
 mod header;
+mod included;
 mod load;
 mod raw;
 mod registry;
@@ -20,7 +21,8 @@ pub mod trace;
 mod user_file;
 
 pub use group::{ConfiguredController, Group};
-pub use load::{LoadError, declared_in, load};
+pub use included::included;
+pub use load::{LoadError, declared_in, headers, load};
 pub use raw::{Ack, Cause, PRIVATE_WORDS, State, Subflow};
 pub use registry::{Claim, Controller, Exception, ParameterError, Signal, all, built_in, find};
 pub use user_file::Build;

@@ -185,6 +185,11 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
     Ok(controllers)
 }
 
+/// The headers that controllers may include, as they are built in: name and text.
+pub fn headers() -> &'static [(&'static str, &'static str)] {
+    HEADERS
+}
+
 /// The first line of `cc --version`.
 fn compiler() -> io::Result<String> {
     let output = Command::new("cc").arg("--version").output()?;

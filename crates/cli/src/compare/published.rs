@@ -5,13 +5,13 @@ use std::io::{self, Write};
 
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::claims::{Kind, Verdict};
-use tresse_lab::Status;
+use tresse_lab::State;
 use tresse_reproduction::metric_display;
 use tresse_reproduction::pages::{Reproduced, Reproduction, section};
 
-use crate::claims;
 use crate::failure::Failure;
 use crate::table::Table;
+use crate::{changed, claims};
 
 /// An experiment's results as text.
 pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) -> io::Result<()> {
@@ -24,8 +24,11 @@ pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) 
     let (profile, cases, wall) = (&result.profile, result.cases, comparison.summary.wall_s);
     let s = if cases == 1 { "" } else { "s" };
     writeln!(out, "{profile} profile · {seeds} · {cases} case{s} · {wall:.1} s")?;
-    if result.status != Status::Complete {
-        writeln!(out, "PARTIAL: it was interrupted, so its claims are not judged")?;
+    if result.state != State::Complete {
+        writeln!(out, "PARTIAL: it {}, so its claims are not judged", result.state)?;
+    }
+    if let Some(line) = changed::line(&result.changed, result.judged, experiment) {
+        writeln!(out, "{line}")?;
     }
     if !comparison.numbers.is_empty() {
         write!(out, "\n{}", numbers(result))?;

@@ -6,9 +6,12 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 use tresse_experiment::keys::claims::Verdict;
-use tresse_lab::{CaseResult, Finished, Metrics, Status};
-use tresse_reproduction::metric_display;
+use tresse_experiment::read::changes::Change;
+use tresse_lab::{CaseResult, ClaimResult, Finished, Metrics, Report, State};
+use tresse_reproduction::pages::changed_line;
+use tresse_reproduction::{comparison, metric_display};
 
+use crate::compare::differences::{self, Difference};
 use crate::failure::Failure;
 use crate::table::Table;
 
@@ -30,10 +33,18 @@ struct Pair {
     experiment: String,
     left: Side,
     right: Side,
-    /// What differs besides results: the experiment, the profile, the version; a line for each.
+    /// What differs in what was run.
+    differences: Vec<Difference>,
+    /// The same as lines, and what else is to be known before the results are compared.
     notes: Vec<String>,
+    /// Why claims are not compared, if they are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_judged: Option<String>,
     cases: Vec<CasePair>,
     claims: Vec<ClaimPair>,
+    /// Whether one of them has cases that the other has not.
+    #[serde(skip)]
+    has_other_cases: bool,
     /// The metrics of the table for people.
     #[serde(skip)]
     shown: Vec<String>,
@@ -46,12 +57,19 @@ struct Side {
     profile: String,
     seed: u64,
     digest: String,
+    /// The fingerprint of what it was made of; null if the run does not say it.
+    inputs_digest: Option<String>,
+    /// What `--set` has changed of the experiment.
+    changed: Vec<Change>,
+    state: State,
 }
 
 /// A case that both have.
 #[derive(Debug, Serialize)]
 struct CasePair {
     case: IndexMap<String, Value>,
+    /// Whether the results are the same to the last bit; null if a run does not say it.
+    same: Option<bool>,
     /// Of the whole case.
     metrics: IndexMap<String, ValuePair>,
     /// Of its parts, as in `tresse/run/1`.
@@ -97,18 +115,19 @@ const USUAL: [&str; 9] = [
     "retransmissions_pkts",
 ];
 
-/// Compares the runs of the experiments that both have; a single run goes with a single one, whatever they are of.
-pub fn compare(left: &[Finished], right: &[Finished]) -> Pairs {
+/// Compares the runs of the experiments that both have; a single run goes with a single one, whatever they are of. With
+/// `judge` also the claims of runs that settings have changed.
+pub fn compare(left: &[Finished], right: &[Finished], judge: bool) -> Pairs {
     let mut pairs =
         Pairs { schema: "tresse/compare/1", against: "run", experiments: Vec::new(), missing: Vec::new() };
     if let ([left], [right]) = (left, right) {
-        pairs.experiments.push(pair(left, right));
+        pairs.experiments.push(pair(left, right, judge));
         return pairs;
     }
     let name = |run: &Finished| run.report.experiment.clone();
     for own in left {
         match right.iter().find(|other| name(other) == name(own)) {
-            Some(other) => pairs.experiments.push(pair(own, other)),
+            Some(other) => pairs.experiments.push(pair(own, other, judge)),
             None => pairs.missing.push(format!("{}: only the first run has it", name(own))),
         }
     }
@@ -117,35 +136,40 @@ pub fn compare(left: &[Finished], right: &[Finished]) -> Pairs {
     pairs
 }
 
-fn pair(left: &Finished, right: &Finished) -> Pair {
+fn pair(left: &Finished, right: &Finished, judge: bool) -> Pair {
     let (l, r) = (&left.report, &right.report);
-    let mut notes = Vec::new();
-    for (what, own, other) in [
-        ("experiment", l.experiment.clone(), r.experiment.clone()),
-        ("profile", l.profile.clone(), r.profile.clone()),
-        ("replications", l.replications.to_string(), r.replications.to_string()),
-        ("version", l.version.clone(), r.version.clone()),
-        ("model version", l.model_version.to_string(), r.model_version.to_string()),
-    ] {
-        if own != other {
-            notes.push(format!("another {what}: {own} and {other}"));
-        }
-    }
-    for (which, report) in [("first", l), ("second", r)] {
-        if report.status != Status::Complete {
-            notes.push(format!("the {which} run is partial"));
-        }
+    let differences = differences::between(left, right);
+    let mut notes = differences::lines(&differences);
+    notes.extend(changed(l, r));
+    for (which, run) in [("first", left), ("second", right)] {
+        notes.extend(
+            (run.state != State::Complete)
+                .then(|| format!("the {which} run {}: its results are partial", run.state)),
+        );
+        notes.extend(run.report.inputs.is_none().then(|| {
+            format!("the {which} run is of an earlier build: it does not say its --set, --only, files and controllers")
+        }));
     }
     let find = |cases: &[CaseResult], case: &CaseResult| cases.iter().any(|c| c.case == case.case);
     let only = |which: &'static str, own: &[CaseResult], other: &[CaseResult]| -> Vec<String> {
         let alone = own.iter().filter(|case| !find(other, case));
         alone.map(|case| format!("only the {which} run has {}", case.label())).collect()
     };
-    notes.extend(only("first", &l.cases, &r.cases));
-    notes.extend(only("second", &r.cases, &l.cases));
+    let alone = [only("first", &l.cases, &r.cases), only("second", &r.cases, &l.cases)].concat();
+    let has_other_cases = !alone.is_empty();
+    notes.extend(alone);
     let both = l.cases.iter().filter_map(|own| Some((own, r.cases.iter().find(|c| c.case == own.case)?)));
-    let claims = l.claims.iter().filter_map(|own| {
-        let other = r.claims.iter().find(|claim| claim.id == own.id)?;
+    let is_judged = judge || l.judged && r.judged;
+    let has_claims = [left, right].iter().all(|run| !run.experiment.claims.is_empty());
+    let not_judged = (has_claims && !is_judged).then(|| {
+        "claims are not compared: of what was changed they are not judged (`--judge` does)".to_owned()
+    });
+    let claims = match not_judged {
+        None => [left, right].map(|run| verdicts(run, judge)),
+        Some(_) => [Vec::new(), Vec::new()],
+    };
+    let claims = claims[0].iter().filter_map(|own| {
+        let other = claims[1].iter().find(|claim| claim.id == own.id)?;
         Some(ClaimPair {
             id: own.id.clone(),
             text: own.text.clone(),
@@ -155,21 +179,45 @@ fn pair(left: &Finished, right: &Finished) -> Pair {
             right_value: other.value,
         })
     });
-    let side = |report: &tresse_lab::Report| Side {
+    let side = |Finished { report, state, .. }: &Finished| Side {
         run: report.out.clone(),
         profile: report.profile.clone(),
         seed: report.seed,
         digest: report.digest.clone(),
+        inputs_digest: report.inputs.as_ref().map(|inputs| inputs.digest.clone()),
+        changed: report.changed.clone(),
+        state: *state,
     };
     let usual = || USUAL.iter().map(|&name| name.to_owned()).collect();
     Pair {
         experiment: l.experiment.clone(),
-        left: side(l),
-        right: side(r),
+        left: side(left),
+        right: side(right),
+        differences,
         notes,
+        not_judged,
         cases: both.map(|(own, other)| case_pair(own, other)).collect(),
         claims: claims.collect(),
+        has_other_cases,
         shown: left.experiment.measure.table.clone().unwrap_or_else(usual),
+    }
+}
+
+/// What `--set` has changed of each, or of both alike.
+fn changed(left: &Report, right: &Report) -> Vec<String> {
+    let note = |which: &str, report: &Report| Some(format!("{} ({which})", changed_line(&report.changed)?));
+    let notes = match left.changed == right.changed {
+        true => [note("both runs", left), None],
+        false => [note("the first run", left), note("the second run", right)],
+    };
+    notes.into_iter().flatten().collect()
+}
+
+/// The claims of a run; with `judge` they are judged now, if they were not.
+fn verdicts(run: &Finished, judge: bool) -> Vec<ClaimResult> {
+    match judge && !run.report.judged {
+        true => comparison(&run.experiment, &Report { judged: true, ..run.report.clone() }).claims,
+        false => run.report.claims.clone(),
     }
 }
 
@@ -184,6 +232,7 @@ fn case_pair(left: &CaseResult, right: &CaseResult) -> CasePair {
     }
     CasePair {
         case: left.case.clone(),
+        same: (!left.digest.is_empty() && !right.digest.is_empty()).then(|| left.digest == right.digest),
         metrics: values([&left.metrics, &right.metrics], [Some(&left.ci95), Some(&right.ci95)]),
         by,
         label: left.label(),
@@ -223,10 +272,13 @@ impl Pairs {
             let [left, right] = [&pair.left.run, &pair.right.run];
             text += &format!("### {}: {left} and {right}\n\n", pair.experiment);
             text += &pair.notes.iter().map(|note| format!("- {note}\n")).collect::<String>();
+            text += &pair.sameness().map(|line| format!("- {line}\n")).unwrap_or_default();
             text += &format!("\n{}", pair.table().markdown());
             let changed = pair.claims.iter().filter(|c| c.left != c.right);
             let changed = changed.map(|c| format!("- {}: {}, then {}\n", c.text, c.left, c.right));
-            text += &format!("\n{}", changed.collect::<String>());
+            let changed: String =
+                changed.chain(pair.not_judged.iter().map(|why| format!("- {why}\n"))).collect();
+            text += &format!("\n{changed}");
         }
         text + &self.missing.iter().map(|line| format!("- {line}\n")).collect::<String>()
     }
@@ -239,6 +291,26 @@ impl ClaimPair {
 }
 
 impl Pair {
+    /// What of the results is the same to the last bit. The digest of a run depends on the order of its cases, and that
+    /// of each case does not.
+    fn sameness(&self) -> Option<String> {
+        let digest = &self.left.digest;
+        if !digest.is_empty() && *digest == self.right.digest {
+            return Some(format!("the same results to the last bit: digest {digest}"));
+        }
+        let (all, same) =
+            (self.cases.len(), self.cases.iter().filter(|case| case.same == Some(true)).count());
+        match same {
+            0 => None,
+            same if same < all => Some(format!("cases with the same results to the last bit: {same} of {all}")),
+            _ if self.has_other_cases => Some("each case that both have: the same results to the last bit".to_owned()),
+            _ => Some(
+                "the same cases with the same results to the last bit; the digests differ for the order of the cases"
+                    .to_owned(),
+            ),
+        }
+    }
+
     fn table(&self) -> Table {
         let mut table =
             Table::new(&["case", "metric", "first", "±95 %", "second", "±95 %", "ratio", "intervals"]);
@@ -280,13 +352,16 @@ impl fmt::Display for Pairs {
             for note in &pair.notes {
                 writeln!(f, "note: {note}")?;
             }
-            if pair.left.digest == pair.right.digest {
-                writeln!(f, "the same results to the last bit: digest {}", pair.left.digest)?;
+            if let Some(line) = pair.sameness() {
+                writeln!(f, "{line}")?;
             }
             write!(f, "\n{}", pair.table())?;
             let changed: Vec<_> = pair.claims.iter().filter(|c| c.left != c.right).collect();
             let all = pair.claims.len();
-            writeln!(f, "\nclaims whose verdict changed: {} of {all}", changed.len())?;
+            match &pair.not_judged {
+                Some(why) => writeln!(f, "\n{why}")?,
+                None => writeln!(f, "\nclaims whose verdict changed: {} of {all}", changed.len())?,
+            }
             for claim in changed {
                 writeln!(f, "{}, then {}: {}", claim.left, claim.right, claim.text)?;
             }

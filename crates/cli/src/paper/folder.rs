@@ -23,20 +23,23 @@ pub fn folder(name: &str) -> &str {
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    /// No other run has it meanwhile.
+    _held: tresse_lab::Folder,
     /// What was asked for: paper, profile, seeds, version.
     head: Value,
 }
 
 impl Folder {
-    /// Makes the folder, or goes on with one of the same `head`.
+    /// Begins in the folder, or goes on with a run of the same `head`.
     ///
     /// # Errors
     /// If it holds something else, or a run of something else.
-    pub fn open(path: &Path, head: Value) -> Result<Self, Failure> {
+    pub fn open(held: tresse_lab::Folder, head: Value) -> Result<Self, Failure> {
+        let path = held.path().to_owned();
         let marker = path.join(MARKER);
         let shown = path.display();
         let hint = "hint: choose another folder with `--out DIR`";
-        let folder = Self { path: path.to_owned(), head };
+        let folder = Self { path: path.clone(), _held: held, head };
         if let Ok(text) = fs::read_to_string(&marker) {
             let old: Value = serde_json::from_str(&text).map_err(|e| {
                 Failure::Input(format!("{}: cannot be read: {e}\n\n{hint}", marker.display()))
@@ -50,8 +53,7 @@ impl Folder {
             }
             return Ok(folder);
         }
-        fs::create_dir_all(path).map_err(|e| io("cannot be created", path, e))?;
-        if fs::read_dir(path).map_err(|e| io("cannot be read", path, e))?.next().is_some() {
+        if fs::read_dir(&path).map_err(|e| io("cannot be read", &path, e))?.next().is_some() {
             return Err(Failure::Input(format!(
                 "{shown} is not empty, and a run overwrites nothing\n\n{hint}"
             )));

@@ -182,10 +182,10 @@ fn a_claim_that_held_before_fails() {
     let dir = TempDir::new().expect("a temporary folder");
     run(dir.path(), "a", &PUBLISHED.replace("above = 1e6", "above = 1e8"), &[]);
     run(dir.path(), "b", &PUBLISHED.replace("above = 1e6", "above = 1e8"), &["--set", "fabric.rate=10Mbps"]);
-    let error = fails(tresse(dir.path()).args(["compare", "a", "b"]), 1);
+    let error = fails(tresse(dir.path()).args(["compare", "a", "b", "--judge"]), 1);
     assert!(error.contains("the claim fast held, and no longer does"), "{error}");
     // The other way round nothing is lost.
-    let text = compare(dir.path(), &["b", "a"]);
+    let text = compare(dir.path(), &["b", "a", "--judge"]);
     assert!(text.contains("does not hold, then holds: XMP has more than a megabit"), "{text}");
 }
 

@@ -15,6 +15,7 @@ mod new;
 mod optimum;
 mod output;
 mod paper;
+mod provenance;
 mod run;
 mod topology;
 mod variants;

@@ -1,8 +1,8 @@
 //! From `size` to sizes that can be drawn.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{fs, io};
 
 use tresse_workload as workload;
 use tresse_workload::{Distribution, Size, distributions, too_large};
@@ -10,16 +10,17 @@ use tresse_workload::{Distribution, Size, distributions, too_large};
 use crate::diagnostic::{Place, Wrong, did_you_mean, draw};
 use crate::keys::workload::{Beyond, FlowSize, SizeTable};
 use crate::read::Source;
+use crate::read::files::Files;
 
-/// What `size` says, of at most `most` bytes; files are seen from the experiment's.
+/// What `size` says, of at most `most` bytes; files are seen from the experiment's, and remembered in `files`.
 ///
 /// # Errors
 /// What is wrong; of a distribution's file with its line.
-pub(crate) fn resolve(size: &FlowSize, most: u64, source: &Source) -> Result<Size, Wrong> {
+pub(crate) fn resolve(size: &FlowSize, most: u64, source: &Source, files: &Files) -> Result<Size, Wrong> {
     let size = match size {
         FlowSize::Fixed(bytes) => Size::Fixed(bytes.0),
         FlowSize::Uniform(min, max) => Size::Uniform(min.0, max.0),
-        FlowSize::Drawn(table) => drawn(table, most, source)?,
+        FlowSize::Drawn(table) => drawn(table, most, source, files)?,
     };
     size.check().map_err(Wrong::whole)?;
     if size.largest() > most {
@@ -28,7 +29,7 @@ pub(crate) fn resolve(size: &FlowSize, most: u64, source: &Source) -> Result<Siz
     Ok(size)
 }
 
-fn drawn(table: &SizeTable, most: u64, source: &Source) -> Result<Size, Wrong> {
+fn drawn(table: &SizeTable, most: u64, source: &Source, files: &Files) -> Result<Size, Wrong> {
     let SizeTable { pareto, mean, bound, beyond, distribution, file } = table;
     let of_pareto = [("mean", mean.is_some()), ("bound", bound.is_some()), ("beyond", beyond.is_some())];
     if let (None, Some((key, _))) = (pareto, of_pareto.iter().find(|(_, said)| *said)) {
@@ -63,7 +64,7 @@ fn drawn(table: &SizeTable, most: u64, source: &Source) -> Result<Size, Wrong> {
         },
         (None, None, Some(file)) => {
             let path = beside(source, file);
-            let text = fs::read_to_string(&path).map_err(|e| Wrong::key("file", unreadable(&path, &e)))?;
+            let text = files.read(&path).map_err(|e| Wrong::key("file", unreadable(&path, &e)))?;
             let distribution = Distribution::parse(&text, most).map_err(|e| {
                 let message = quoted(&path, (e.line, e.column), &e.message, &e.text);
                 Wrong::key("file", message)

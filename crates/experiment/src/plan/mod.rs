@@ -142,6 +142,8 @@ pub struct Setting {
 pub struct Plan {
     /// The cases, in the order of the file: at least one.
     pub cases: Vec<Case>,
+    /// What picked them, as it was given: `KEY=VALUE[,VALUE]…`.
+    pub only: Vec<String>,
 }
 
 impl Plan {
@@ -209,7 +211,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, Diagnostic> {
     for filter in only {
         cases = keep(cases, filter).map_err(|e| Diagnostic::input(e).of(format!("--only {filter}")))?;
     }
-    Ok(Plan { cases })
+    Ok(Plan { cases, only: only.to_vec() })
 }
 
 /// All cases of an experiment without variants, or of one variant.

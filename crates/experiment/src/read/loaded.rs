@@ -5,6 +5,8 @@ use toml::{Spanned, Table};
 
 use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean};
 use crate::keys::Experiment;
+use crate::read::changes::Change;
+use crate::read::files::Files;
 use crate::read::for_each;
 
 /// Which size of an experiment is run.
@@ -73,6 +75,12 @@ pub struct Loaded {
     pub resolved: Table,
     /// What the profile changed: path, the file's value, the profile's.
     pub cuts: Vec<(String, String, String)>,
+    /// The settings, as they were given: `PATH=VALUE`.
+    pub settings: Vec<String>,
+    /// What they have changed of what is run, so that its published numbers are those of something else.
+    pub changes: Vec<Change>,
+    /// The files that it has read; when it is planned, those of its workloads too.
+    pub files: Files,
     /// Its variants, in the order of the file.
     pub variants: Vec<LoadedVariant>,
     /// What does not stand where it belongs in the file: path, and where it comes from.

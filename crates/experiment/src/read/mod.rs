@@ -1,6 +1,8 @@
 //! From text to an experiment: the file, the profile, its variants, `--set`.
 
 pub mod built_in;
+pub mod changes;
+pub mod files;
 pub mod flow_file;
 mod for_each;
 pub mod graph_file;
@@ -16,6 +18,7 @@ use toml::{Table, Value};
 
 use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean};
 use crate::keys::Experiment;
+use crate::read::files::Files;
 use crate::read::loaded::{Check, keys_at, place};
 pub use crate::read::loaded::{Loaded, LoadedVariant, Profile, Source};
 
@@ -74,15 +77,28 @@ pub(crate) fn load(
         recheck(&resolved, check)
             .map_err(|e| source.error_below(&["profile", "quick"], "[profile.quick]", &e).hint(KEYS))?;
     }
+    let base = resolved.clone();
+    let mut paths = Vec::new();
     for setting in settings {
         let path = apply(&mut resolved, setting)?;
+        paths.push(path.clone());
         let cause = format!("--set {setting}");
         let of_variants = variants::set(&mut resolved, &path, setting)?;
         recheck(&resolved, check).map_err(|e| Diagnostic::input(e.message).of(&cause).hint(KEYS))?;
         overrides.extend(of_variants.into_iter().chain([path]).map(|path| (path, cause.clone())));
     }
-    let mut loaded = Loaded::new(source, resolved, overrides, check)?;
+    let files = Files::default();
+    if built_in::find(&source.name).is_none_or(|(_, text)| text != source.text) {
+        files.remember(&source.name, &source.text);
+    }
+    let mut loaded = Loaded::new(source, resolved, overrides, files, check)?;
     loaded.cuts = cuts;
+    loaded.settings = settings.to_vec();
+    if !paths.is_empty() {
+        let before = base.clone().try_into().map_err(|e| Diagnostic::input(Wrong::from(e).message))?;
+        let experiments = (&before, &loaded.experiment);
+        loaded.changes = changes::of_settings(&base, &loaded.resolved, &paths, experiments);
+    }
     let replications = loaded.experiment.replications.check();
     replications.map_err(|e| loaded.error(e.below("replications")))?;
     loaded.variants = variants::load(&loaded)?;
@@ -95,12 +111,14 @@ impl Loaded {
         source: Source,
         resolved: Table,
         overrides: Vec<(String, String)>,
+        files: Files,
         check: Check,
     ) -> Result<Self, Diagnostic> {
         let experiment =
             resolved.clone().try_into().map_err(|e| Diagnostic::input(Wrong::from(e).message))?;
-        let (cuts, variants) = (Vec::new(), Vec::new());
-        let mut loaded = Self { source, experiment, resolved, cuts, variants, overrides, check };
+        let (cuts, variants, settings, changes) = Default::default();
+        let mut loaded =
+            Self { source, experiment, resolved, cuts, settings, changes, files, variants, overrides, check };
         graph_file::read(&mut loaded)?;
         Ok(loaded)
     }

@@ -69,6 +69,6 @@ fn one(base: &Loaded, name: &str, variant: &Variant) -> Result<LoadedVariant, Di
         let cause = base.cause(&keys.join(".")).map(str::to_owned);
         (path.clone(), cause.unwrap_or_else(|| place(&base.source, &keys, &header)))
     }));
-    let loaded = Loaded::new(base.source.clone(), table, overrides, base.check)?;
+    let loaded = Loaded::new(base.source.clone(), table, overrides, base.files.clone(), base.check)?;
     Ok(LoadedVariant { name: name.to_owned(), only: variant.only.clone(), loaded })
 }

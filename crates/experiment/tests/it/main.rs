@@ -1,6 +1,7 @@
 //! What files say, and the cases that come of it.
 
 mod balancers;
+mod changes;
 mod compatibility;
 mod flow_file;
 mod hosts;

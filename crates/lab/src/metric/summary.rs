@@ -27,6 +27,7 @@ pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -
     let cut_short = || optimum.is_empty().then(|| "no round had finished when it ended".to_owned());
     CaseResult {
         case: owned(axes(case)),
+        digest: digest(&outcomes.iter().map(|o| (case, o.seed, o)).collect::<Vec<_>>()),
         metrics: owned(metric::of(outcomes).into_iter().chain(metric::offered(case))),
         by: by(case, outcomes),
         windows: windows::mean(&outcomes.iter().map(|o| &o.windows).collect::<Vec<_>>()),
@@ -146,7 +147,8 @@ pub(crate) fn axes(case: &Case) -> IndexMap<&'static str, serde_json::Value> {
 }
 
 /// A fingerprint of everything that was simulated: equal digests, equal results. It depends on the
-/// cases, the seeds and the model only, not on the machine or the number of workers.
+/// cases, the seeds and the model only, not on the machine or the number of workers. The cases are taken in their order:
+/// the digests of all kept results would be others without it. A case's own digest tells whether it is the same.
 pub fn digest(replications: &[(&Case, u64, &Outcome)]) -> String {
     let mut hash = Sha256::new();
     for (case, seed, outcome) in replications {

@@ -3,6 +3,7 @@
 pub mod claim;
 pub mod convergence;
 pub mod flow;
+pub mod inputs;
 pub mod lengths;
 pub mod metric;
 pub mod outcome;

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use tresse_experiment::read::changes::Change;
+
 use crate::record::claim::ClaimResult;
+use crate::record::inputs::Inputs;
 use crate::record::results::CaseResult;
 
 /// Raised whenever the same experiment and seed give other results than before.
@@ -50,6 +53,15 @@ pub struct Report {
     pub packet_hops: u64,
     /// A fingerprint of the results.
     pub digest: String,
+    /// What it was made of; none of a run of an earlier program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Inputs>,
+    /// What `--set` has changed of what its numbers and claims were published of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<Change>,
+    /// Whether it is judged by these numbers and claims: what was changed is not, if nobody asked.
+    #[serde(default = "yes")]
+    pub judged: bool,
     /// The cases and seeds that gave up, and why: flows waited for ever.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
@@ -57,6 +69,10 @@ pub struct Report {
     pub cases: Vec<CaseResult>,
     /// The paper's claims.
     pub claims: Vec<ClaimResult>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Report {

@@ -20,6 +20,9 @@ pub type Parts<T> = IndexMap<String, IndexMap<String, T>>;
 pub struct CaseResult {
     /// The axes.
     pub case: IndexMap<String, Value>,
+    /// A fingerprint of its own results, under all its seeds.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub digest: String,
     /// What was measured, of [`metric::METRICS`](tresse_experiment::keys::metrics::METRICS).
     pub metrics: Metrics,
     /// The same of parts of the flows, by `group` (a part of the workload, or a scheme of a mix), `distance` and

@@ -1,13 +1,14 @@
 //! A run that is read back from its folder.
 
-use std::fs;
 use std::path::Path;
+use std::{fmt, fs};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::Experiment;
 
-use crate::record::report::Report;
+use crate::record::report::{Report, Status};
+use crate::store::folder;
 
 /// A run that is read back: `run.json`.
 #[derive(Debug, Clone)]
@@ -16,6 +17,52 @@ pub struct Finished {
     pub report: Report,
     /// The experiment as it was run, after the profile and the settings.
     pub experiment: Experiment,
+    /// The same, as the tables that it was read from.
+    pub resolved: toml::Table,
+    /// How it stands.
+    pub state: State,
+}
+
+/// How a run stands, by its folder.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// Every flow of every case finished.
+    #[default]
+    Complete,
+    /// A process is at work on it.
+    UnderWay,
+    /// It was asked to end.
+    Interrupted,
+    /// Some of its cases could not end.
+    GaveUp,
+    /// Its process is gone, and has not said how it ended.
+    Killed,
+}
+
+impl State {
+    fn of(report: &Report, is_held: bool) -> Self {
+        match report.status {
+            Status::Complete => Self::Complete,
+            Status::Running if is_held => Self::UnderWay,
+            Status::Running => Self::Killed,
+            Status::Partial if report.errors.is_empty() => Self::Interrupted,
+            Status::Partial => Self::GaveUp,
+        }
+    }
+}
+
+impl fmt::Display for State {
+    /// What is said of the run: it "was killed".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Complete => "is complete",
+            Self::UnderWay => "is under way",
+            Self::Interrupted => "was interrupted",
+            Self::GaveUp => "gave up",
+            Self::Killed => "was killed",
+        })
+    }
 }
 
 /// What of `run.json` is read.
@@ -35,10 +82,12 @@ impl Finished {
         let path = out.join("run.json");
         let text =
             fs::read_to_string(&path).map_err(|error| Diagnostic::io("cannot be read", &path, error))?;
-        Self::parse(&path.display().to_string(), &text)
+        let finished = Self::parse(&path.display().to_string(), &text)?;
+        let state = State::of(&finished.report, folder::is_held(out));
+        Ok(Self { state, ..finished })
     }
 
-    /// Reads the text of `run.json`; messages call it `name`.
+    /// Reads the text of `run.json`, of a run that no process is at work on; messages call it `name`.
     ///
     /// # Errors
     /// If it is none, or of another version of Tresse.
@@ -52,7 +101,8 @@ impl Finished {
         if report.schema != Report::SCHEMA {
             return Err(wrong(&format!("its schema is {}, not {}", report.schema, Report::SCHEMA)));
         }
-        let experiment = tresse_experiment::plan::keys_of(resolved).map_err(|e| wrong(&e.message))?;
-        Ok(Self { report, experiment })
+        let experiment = tresse_experiment::plan::keys_of(resolved.clone()).map_err(|e| wrong(&e.message))?;
+        let state = State::of(&report, false);
+        Ok(Self { report, experiment, resolved, state })
     }
 }

@@ -2,6 +2,7 @@
 
 mod columns;
 pub mod finished;
+pub mod folder;
 mod table;
 
 use std::path::Path;

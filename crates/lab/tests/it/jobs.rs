@@ -111,8 +111,14 @@ fn read_and_stop(settings: &[&str], table: &str, parts: usize) -> (Report, Vec<u
     let dir = TempDir::new().expect("a temporary folder");
     let (loaded, plan) = experiment(settings);
     let out = dir.path().join("out");
-    let options =
-        Options { profile: Profile::Full, seed: 1, replications: 1.into(), parallel: 1, out: out.clone() };
+    let options = Options {
+        profile: Profile::Full,
+        seed: 1,
+        replications: 1.into(),
+        parallel: 1,
+        out: Some(out.clone()),
+        judge: false,
+    };
     let watch = Watch::new(&plan, &options).expect("there is one seed");
     let numbers = |path: String| Table::read(&out.join(path)).numbers("end_ps");
     let part = |n: usize| format!("{table}.partial/{n:06}.parquet");

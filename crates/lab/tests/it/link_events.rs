@@ -59,7 +59,14 @@ fn report_of_any(text: &str) -> Report {
     let plan = resolve(&loaded, &[]).expect("valid");
     let out = tempfile::tempdir().expect("a folder");
     let out = out.path().to_owned();
-    let options = Options { profile: Profile::Full, seed: 1, replications: 1.into(), parallel: 1, out };
+    let options = Options {
+        profile: Profile::Full,
+        seed: 1,
+        replications: 1.into(),
+        parallel: 1,
+        out: Some(out),
+        judge: false,
+    };
     let watch = Watch::new(&plan, &options).expect("one seed");
     run(&loaded, &plan, &options, &watch, |_| Vec::new()).expect("it runs")
 }

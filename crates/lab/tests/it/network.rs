@@ -72,7 +72,8 @@ fn report(text: &str) -> Report {
         seed: 1,
         replications: 1.into(),
         parallel: 1,
-        out: out.path().to_owned(),
+        out: Some(out.path().to_owned()),
+        judge: false,
     };
     let watch = Watch::new(&plan, &options).expect("one seed");
     run(&loaded, &plan, &options, &watch, |_| Vec::new()).expect("it runs")

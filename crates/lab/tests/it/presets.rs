@@ -37,7 +37,14 @@ fn plan(scheme: &str) -> Result<(tresse_experiment::Loaded, Plan), String> {
 fn report(scheme: &str) -> Report {
     let (loaded, plan) = plan(scheme).expect("valid");
     let out = tempfile::tempdir().expect("a folder").path().to_owned();
-    let options = Options { profile: Profile::Full, seed: 1, replications: 1.into(), parallel: 1, out };
+    let options = Options {
+        profile: Profile::Full,
+        seed: 1,
+        replications: 1.into(),
+        parallel: 1,
+        out: Some(out),
+        judge: false,
+    };
     let watch = Watch::new(&plan, &options).expect("one seed");
     run(&loaded, &plan, &options, &watch, |_| Vec::new()).expect("it runs")
 }

@@ -130,8 +130,14 @@ fn a_permutation_runs_on_every_one_of_them() {
             let plan = resolve(&loaded, &[]).expect("valid");
             let out = tempfile::tempdir().expect("a folder");
             let out = out.path().to_owned();
-            let options =
-                Options { profile: Profile::Full, seed: 1, replications: 1.into(), parallel: 1, out };
+            let options = Options {
+                profile: Profile::Full,
+                seed: 1,
+                replications: 1.into(),
+                parallel: 1,
+                out: Some(out),
+                judge: false,
+            };
             let watch = Watch::new(&plan, &options).expect("one seed");
             let report = run(&loaded, &plan, &options, &watch, |_| Vec::new()).expect("it runs");
             assert!(report.status == Status::Complete);

@@ -19,7 +19,14 @@ fn report(settings: &[&str]) -> Report {
     let (loaded, plan) = plan(&[&small, settings].concat()).expect("valid");
     let out = TempDir::new().expect("a temporary folder");
     let out = out.path().to_owned();
-    let options = Options { profile: Profile::Quick, seed: 1, replications: 1.into(), parallel: 1, out };
+    let options = Options {
+        profile: Profile::Quick,
+        seed: 1,
+        replications: 1.into(),
+        parallel: 1,
+        out: Some(out),
+        judge: false,
+    };
     let watch = Watch::new(&plan, &options).expect("there is one seed");
     run(&loaded, &plan, &options, &watch, |_| Vec::new()).expect("the folder can be written")
 }

@@ -20,7 +20,7 @@ pub(crate) use verdicts::verdicts;
 pub struct Comparison {
     /// The published numbers of the cases that were run, in the order of the file.
     pub numbers: Vec<PublishedNumber>,
-    /// The claims whose cases were run; none of a run that was interrupted.
+    /// The claims whose cases were run; none of a run that was interrupted, or of one that is not judged.
     pub claims: Vec<ClaimResult>,
     /// How many there are of each.
     pub summary: Tally,
@@ -35,12 +35,15 @@ impl Comparison {
 }
 
 /// What `report` says of the published numbers and the claims of `experiment`, which may be a newer text of the one that
-/// was run.
+/// was run. Nothing, if it is not judged.
 pub fn comparison(experiment: &Experiment, report: &Report) -> Comparison {
-    let numbers = numbers::numbers(&experiment.published, &report.cases);
+    let numbers = match report.judged {
+        true => numbers::numbers(&experiment.published, &report.cases),
+        false => Vec::new(),
+    };
     let claims = match report.status {
-        Status::Complete => verdicts(experiment, &report.profile, &report.cases),
-        Status::Running | Status::Partial => Vec::new(),
+        Status::Complete if report.judged => verdicts(experiment, &report.profile, &report.cases),
+        Status::Complete | Status::Running | Status::Partial => Vec::new(),
     };
     let summary = Tally { wall_s: report.wall_s, ..tally(&[(&report.experiment, &claims, &numbers)]) };
     Comparison { numbers, claims, summary }

@@ -5,7 +5,7 @@ use tresse_experiment::keys::claims::{Kind, PublishedValue, Verdict};
 use tresse_lab::record::report::Status;
 use tresse_lab::record::results::is;
 
-use super::Reproduced;
+use super::{NOT_JUDGED, Reproduced, changed_line};
 use crate::claims::PublishedNumber;
 use crate::metric_display;
 
@@ -28,10 +28,15 @@ pub fn section(name: &str, experiment: &Experiment, results: &[&Reproduced]) -> 
         text += &format!("    tresse run {name}\n\nNo results are kept of it.\n");
     }
     for result in results {
-        text += &match &*result.profile {
-            "quick" => format!("    tresse run {name}\n"),
-            profile => format!("    tresse run {name} --profile {profile}\n"),
+        let profile = match &*result.profile {
+            "quick" => String::new(),
+            profile => format!(" --profile {profile}"),
         };
+        let settings = result.changed.iter().map(|change| match change.setting().replace(" = ", "=") {
+            setting if setting.contains([' ', '"', '[', '{']) => format!(" --set '{setting}'"),
+            setting => format!(" --set {setting}"),
+        });
+        text += &format!("    tresse run {name}{profile}{}\n", settings.collect::<String>());
     }
     for (i, result) in results.iter().enumerate() {
         text += if i == 0 { "\n" } else { "" };
@@ -45,6 +50,17 @@ pub fn section(name: &str, experiment: &Experiment, results: &[&Reproduced]) -> 
             if result.status == Status::Complete { "" } else { "; it was interrupted" },
         );
     }
+    for (line, result) in results.iter().filter_map(|result| Some((changed_line(&result.changed)?, result))) {
+        text += &match result.judged {
+            true => format!("\n**{line}**; judged all the same.\n"),
+            false => format!("\n**{line}**: {NOT_JUDGED}.\n"),
+        };
+    }
+    let judged: Vec<&Reproduced> = results.iter().copied().filter(|result| result.judged).collect();
+    if judged.is_empty() && !results.is_empty() {
+        return text;
+    }
+    let results = &judged[..];
     for part in [numbers(experiment, results), claims(experiment, results)] {
         if !part.is_empty() {
             text += &format!("\n{part}");

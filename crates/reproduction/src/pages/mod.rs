@@ -3,7 +3,6 @@
 mod markdown;
 mod page;
 
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -11,9 +10,10 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::Experiment;
+use tresse_experiment::read::changes::Change;
 use tresse_experiment::{Profile, find, load};
 use tresse_lab::record::report::{Report, Status};
-use tresse_lab::store::finished::Finished;
+use tresse_lab::store::finished::{Finished, State};
 
 use crate::claims::{self, Comparison, Judged, Tally};
 pub use markdown::section;
@@ -57,9 +57,30 @@ pub struct Reproduced {
     pub packet_hops: u64,
     /// How many cases were run.
     pub cases: usize,
+    /// What `--set` has changed of what the numbers and claims were published of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<Change>,
+    /// Whether it is judged all the same.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub judged: bool,
+    /// How the run stands now; what is kept is of complete ones.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub state: State,
     /// Numbers, claims and how many of them are as published.
     #[serde(flatten)]
     pub comparison: Comparison,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_true(judged: &bool) -> bool {
+    *judged
+}
+
+fn is_default(state: &State) -> bool {
+    *state == State::default()
 }
 
 impl Reproduction {
@@ -72,30 +93,28 @@ impl Reproduction {
     }
 }
 
+/// Why a changed run has no numbers and no claims.
+pub const NOT_JUDGED: &str = "the published numbers and claims are not judged (`--judge` does)";
+
 impl Reproduced {
     fn judged(&self) -> Judged<'_> {
         (&self.experiment, &self.comparison.claims, &self.comparison.numbers)
     }
 
-    /// Reads the run in the folder `out`, with its experiment as it was run.
+    /// Reads the run in the folder `out`, with its experiment as it was run. With `judge` it is judged though settings
+    /// have changed what its numbers and claims are of.
     ///
     /// # Errors
     /// If there is none, or one of another version of Tresse.
-    pub fn read(out: &Path) -> Result<(Experiment, Self), Diagnostic> {
-        let path = out.join("run.json");
-        let io = |error| Diagnostic::io("cannot be read", &path, error);
-        let text = fs::read_to_string(&path).map_err(io)?;
-        Self::parse(&path.display().to_string(), &text)
+    pub fn read(out: &Path, judge: bool) -> Result<(Experiment, Self), Diagnostic> {
+        Ok(Self::of(Finished::read(out)?, judge))
     }
 
-    /// Reads the text of a `run.json`; messages call it `name`.
-    ///
-    /// # Errors
-    /// If it is none, or one of another version of Tresse.
-    pub fn parse(name: &str, text: &str) -> Result<(Experiment, Self), Diagnostic> {
-        let Finished { report, mut experiment } = Finished::parse(name, text)?;
-        let mut file: Value = serde_json::from_str(text).expect("it was read before");
-        let mut resolved = file["resolved"].take();
+    /// Of a run, with its experiment as its file is now, if that would run the same.
+    pub fn of(finished: Finished, judge: bool) -> (Experiment, Self) {
+        let Finished { mut report, mut experiment, resolved, state } = finished;
+        report.judged |= judge;
+        let mut resolved = serde_json::to_value(&resolved).expect("TOML is plain data");
         if let Some((newer, text)) = newer(&report, &resolved) {
             (experiment, resolved) = (newer, text);
         }
@@ -112,8 +131,11 @@ impl Reproduced {
             digest: report.digest,
             packet_hops: report.packet_hops,
             cases: report.cases.len(),
+            changed: report.changed,
+            judged: report.judged,
+            state,
         };
-        Ok((experiment, own))
+        (experiment, own)
     }
 }
 
@@ -123,6 +145,12 @@ fn newer(report: &Report, resolved: &Value) -> Option<(Experiment, Value)> {
     let loaded = load(find(&report.experiment).ok()?, profile, &[]).ok()?;
     let text = serde_json::to_value(&loaded.resolved).expect("TOML is plain data");
     runs_alike(resolved.clone(), text.clone()).then_some((loaded.experiment, text))
+}
+
+/// `changed: fabric.k = 4`, of what settings have changed; none if that is nothing.
+pub fn changed_line(changes: &[Change]) -> Option<String> {
+    let settings: Vec<String> = changes.iter().map(Change::setting).collect();
+    (!settings.is_empty()).then(|| format!("changed: {}", settings.join(", ")))
 }
 
 /// Whether two experiments, after their profiles, measure the same, by whatever claims and numbers it is judged. What is

@@ -213,6 +213,11 @@ impl Transport {
         Ok(config)
     }
 
+    /// The value of every key that has one: given, or of the profile.
+    pub(crate) fn values(&self) -> Table {
+        self.with_values().table()
+    }
+
     /// These keys over the values of the profile.
     fn with_values(&self) -> Self {
         let values: BTreeMap<String, Self> = toml::from_str(VALUES).expect("the keys of a transport");

@@ -112,7 +112,7 @@ impl At<'_> {
 
     /// The sizes of flows.
     pub(crate) fn size(&self, size: &FlowSize) -> Result<Size, Diagnostic> {
-        flow_sizes::resolve(size, self.most(), &self.loaded.source)
+        flow_sizes::resolve(size, self.most(), &self.loaded.source, &self.loaded.files)
             .map_err(|e| self.loaded.error(e.below("size").below_all(self.path)))
     }
 

@@ -1,7 +1,5 @@
 //! The pattern `flows`.
 
-use std::fs;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tresse_units::{Bytes, Duration, Rate};
@@ -129,6 +127,6 @@ fn listed(at: &At, flows: &[Flow]) -> Result<Tasks, Diagnostic> {
 
 fn from_file(at: &At, file: &str) -> Result<Tasks, Diagnostic> {
     let path = beside(&at.loaded.source, file);
-    let text = fs::read_to_string(&path).map_err(|e| at.wrong("file", &unreadable(&path, &e)))?;
+    let text = at.loaded.files.read(&path).map_err(|e| at.wrong("file", &unreadable(&path, &e)))?;
     flow_file::read(&path.display().to_string(), &text, &HostSets { fabric: at.fabric }.names(), at.most())
 }

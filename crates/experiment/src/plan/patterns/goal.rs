@@ -1,7 +1,5 @@
 //! The pattern `goal`.
 
-use std::fs;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tresse_workload::Goal as Trace;
@@ -26,7 +24,7 @@ impl Keys for Goal {
     fn build(self, at: &At) -> Result<Pattern, Diagnostic> {
         let file = at.needed("file", self.file, "file = \"trace.goal\"")?;
         let path = beside(&at.loaded.source, &file);
-        let text = fs::read_to_string(&path).map_err(|e| at.wrong("file", &unreadable(&path, &e)))?;
+        let text = at.loaded.files.read(&path).map_err(|e| at.wrong("file", &unreadable(&path, &e)))?;
         let goal = Trace::read(&text, at.most()).map_err(|e| {
             let line = text.lines().nth(e.line - 1).unwrap_or("");
             at.wrong("file", &quoted(&path, (e.line, e.column), &e.message, line))

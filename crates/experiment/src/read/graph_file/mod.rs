@@ -5,7 +5,6 @@ mod graphml;
 mod json;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -63,7 +62,9 @@ pub(crate) fn read(loaded: &mut Loaded) -> Result<(), Diagnostic> {
     let own = Path::new(&loaded.source.name);
     let path = if own.is_file() { own.with_file_name(file) } else { file.into() };
     let name = path.display().to_string();
-    let text = fs::read_to_string(&path)
+    let text = loaded
+        .files
+        .read(&path)
         .map_err(|e| loaded.error_at(&["fabric", "file"], &format!("{name}: cannot be read: {e}")))?;
     match graph(&text, fabric) {
         Ok(graph) => loaded.experiment.fabric.graph = Some(Arc::new(graph)),

@@ -29,7 +29,14 @@ pub fn measure(
     parallel: usize,
 ) -> Report {
     let replications = replications.into();
-    let options = Options { profile: Profile::Full, seed: 1, replications, parallel, out: out.to_owned() };
+    let options = Options {
+        profile: Profile::Full,
+        seed: 1,
+        replications,
+        parallel,
+        out: Some(out.to_owned()),
+        judge: false,
+    };
     let watch = Watch::new(plan, &options).expect("there are as many seeds");
     run(loaded, plan, &options, &watch, |_| Vec::new()).expect("the folder can be written")
 }

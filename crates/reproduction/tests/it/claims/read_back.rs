@@ -81,7 +81,8 @@ fn measured(folder: &TempDir, replications: u32, more: &str) -> (Loaded, Plan, R
         seed: 1,
         replications: Replications::Count(replications),
         parallel: 1,
-        out,
+        out: Some(out),
+        judge: false,
     };
     let watch = Watch::new(&plan, &options).expect("there are as many seeds");
     let report = run(&loaded, &plan, &options, &watch).expect("the folder can be written");
@@ -139,7 +140,8 @@ fn several_seeds_have_intervals_of_everything() {
         seed: 5,
         replications: Replications::Count(3),
         parallel: 2,
-        out: out.clone(),
+        out: Some(out.clone()),
+        judge: false,
     };
     let watch = Watch::new(&plan, &options).expect("there are as many seeds");
     let report = run(&loaded, &plan, &options, &watch).expect("the folder can be written");

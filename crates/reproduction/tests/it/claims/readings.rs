@@ -1,6 +1,7 @@
 //! What counts once under several readings: claims by `reading_of`, numbers because they are the same.
 
 use serde_json::json;
+use tresse_lab::Finished;
 use tresse_reproduction::pages::{Reproduced, Reproduction, runs_alike};
 
 use super::{comparison, measured, run_json};
@@ -21,7 +22,7 @@ fn run(name: &str, more: &str) -> Reproduced {
     let mut file: serde_json::Value =
         serde_json::from_str(&run_json(more, "full", &[result()])).expect("JSON");
     file["experiment"] = name.into();
-    Reproduced::parse("run.json", &file.to_string()).expect("a run").1
+    Reproduced::of(Finished::parse("run.json", &file.to_string()).expect("a run"), false).1
 }
 
 #[test]

@@ -1,146 +1,36 @@
 //! Runs an experiment: every case under every seed, on as many threads as asked, into one folder.
 
+mod watch;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Mutex, MutexGuard};
-use std::time::{Duration, Instant};
-use std::{fmt, fs, io};
+use std::time::Duration;
 
-use serde::Serialize;
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::keys::stopping_rule::Replications;
+use tresse_experiment::keys::Published;
 use tresse_experiment::plan::{Case, Plan};
-use tresse_experiment::read::{Loaded, Profile};
+use tresse_experiment::read::Loaded;
 
 use crate::clock::clock;
 use crate::engine::{replication, worker};
 use crate::failures;
 use crate::metric::summary;
 use crate::record::claim::ClaimResult;
+use crate::record::inputs::Inputs;
 use crate::record::outcome::{Outcome, Rows};
-use crate::record::progress::Progress;
 use crate::record::report::{MODEL_VERSION, Report, Status};
 use crate::record::results::CaseResult;
 use crate::stopping_rule;
 use crate::store::Tables;
-
-/// How an experiment is to be run.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The profile; it was applied when the experiment was loaded.
-    pub profile: Profile,
-    /// The first seed.
-    pub seed: u64,
-    /// How many seeds: `seed`, `seed + 1`, …
-    pub replications: Replications,
-    /// How many threads.
-    pub parallel: usize,
-    /// The folder of results; it must not exist, or be empty.
-    pub out: PathBuf,
-}
-
-/// `run.json`: the report, and everything that is needed to run it again.
-#[derive(Serialize)]
-struct RunFile {
-    #[serde(flatten)]
-    report: Report,
-    resolved: toml::Table,
-    host: Host,
-}
-
-/// The machine that it ran on.
-#[derive(Serialize)]
-struct Host {
-    os: &'static str,
-    architecture: &'static str,
-    threads: usize,
-}
-
-/// A run that is under way, for whoever shows its progress.
-#[derive(Debug, Default)]
-pub struct Watch {
-    /// One for each replication that there may be, in the order in which they start.
-    pub replications: Vec<(String, Progress)>,
-    /// How many of them are to run, as far as is known.
-    pub planned: AtomicUsize,
-    /// Set it to end the run early; what was measured is kept.
-    pub stop: AtomicBool,
-    /// While a run writes there.
-    folder: Mutex<Option<Folder>>,
-}
-
-/// A folder of results that is written.
-struct Folder {
-    out: PathBuf,
-    start: Instant,
-    file: RunFile,
-    tables: Tables,
-}
-
-impl fmt::Debug for Folder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Folder").field("out", &self.out).finish_non_exhaustive()
-    }
-}
-
-impl Watch {
-    /// For the cases of `plan` under as many seeds as there may be.
-    ///
-    /// # Errors
-    /// If there are not that many seeds.
-    pub fn new(plan: &Plan, options: &Options) -> Result<Self, Diagnostic> {
-        if options.seed.checked_add(options.replications.most().into()).is_none() {
-            return Err(Diagnostic::input(format!("seed {}: too large for its replications", options.seed)));
-        }
-        let replications = replications(plan, options)
-            .map(|(case, seed)| (format!("{} seed {seed}", case.label()), Progress::default()))
-            .collect();
-        let planned = plan.cases.len() * options.replications.least() as usize;
-        Ok(Self {
-            replications,
-            planned: planned.into(),
-            stop: AtomicBool::new(false),
-            folder: Mutex::default(),
-        })
-    }
-
-    /// Closes the folder of a run that does not heed `stop` in time, with what was written until now: the run writes
-    /// nothing more, and its threads may be left alone. What is known of it; nothing if no folder is open.
-    ///
-    /// # Errors
-    /// If the folder cannot be written.
-    pub fn abandon(&self) -> Result<Option<Report>, Diagnostic> {
-        let Some(mut folder) = self.folder().take() else { return Ok(None) };
-        folder.tables.finish()?;
-        folder.file.report.status = Status::Partial;
-        folder.file.report.wall_s = folder.start.elapsed().as_secs_f64();
-        folder.file.save(&folder.out)?;
-        Ok(Some(folder.file.report))
-    }
-
-    fn folder(&self) -> MutexGuard<'_, Option<Folder>> {
-        self.folder.lock().expect("no holder of the lock panics")
-    }
-
-    /// Writes `run.json` anew with this report; nothing if the folder was closed.
-    fn save(&self, report: &Report) -> Result<(), Diagnostic> {
-        let mut folder = self.folder();
-        let Some(folder) = folder.as_mut() else { return Ok(()) };
-        folder.file.report = report.clone();
-        folder.file.save(&folder.out)
-    }
-}
-
-/// Every case under the first seed, under the second, and so on to the last that there may be.
-fn replications<'a>(plan: &'a Plan, options: &Options) -> impl Iterator<Item = (&'a Case, u64)> {
-    let seeds = options.seed..options.seed + u64::from(options.replications.most());
-    seeds.flat_map(|seed| plan.cases.iter().map(move |case| (case, seed)))
-}
+use crate::store::folder::Folder;
+pub use watch::{Options, Watch};
+use watch::{RunFile, replications};
 
 /// Runs `plan` and leaves its results in the folder. `judge` is asked for the verdicts on the paper's claims when every case
-/// is complete.
+/// is complete, if they are to be judged.
 ///
 /// # Errors
 /// If the folder cannot be written. What was written until then stays in folders `*.partial`.
@@ -152,7 +42,11 @@ pub fn run(
     judge: impl Fn(&Report) -> Vec<ClaimResult>,
 ) -> Result<Report, Diagnostic> {
     let start = clock();
-    prepare(&options.out)?;
+    let folder = match &options.out {
+        Some(out) => Folder::hold_empty(out)?,
+        None => Folder::next(&loaded.source.name)?,
+    };
+    let inputs = |replications| Some(Inputs::new(loaded, plan, options.seed, replications));
     let mut report = Report {
         schema: Report::SCHEMA.to_owned(),
         experiment: loaded.source.name.clone(),
@@ -163,20 +57,25 @@ pub fn run(
         status: Status::Running,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         model_version: MODEL_VERSION,
-        out: options.out.display().to_string(),
+        out: folder.path().display().to_string(),
         wall_s: 0.0,
         packet_hops: 0,
         digest: String::new(),
+        inputs: inputs(options.replications.least()),
+        changed: loaded.changes.clone(),
+        judged: options.judge || loaded.changes.is_empty(),
         errors: Vec::new(),
         cases: Vec::new(),
         claims: Vec::new(),
     };
-    let host =
-        Host { os: std::env::consts::OS, architecture: std::env::consts::ARCH, threads: options.parallel };
-    let file = RunFile { report: report.clone(), resolved: loaded.resolved.clone(), host };
-    file.save(&options.out)?;
-    let tables = Tables::create(&options.out, &plan.cases)?;
-    *watch.folder() = Some(Folder { out: options.out.clone(), start, file, tables });
+    let file = RunFile::new(&report, loaded, options);
+    file.save(folder.path())?;
+    let mut experiment = loaded.experiment.clone();
+    if !report.judged {
+        experiment.published = Published::default(); // that was published of something else
+    }
+    let tables = Tables::create(folder.path(), &plan.cases)?;
+    watch.open(folder, start, file, tables);
 
     let replications: Vec<(&Case, u64)> = replications(plan, options).collect();
     let outcomes: Vec<Mutex<Option<Outcome>>> = replications.iter().map(|_| Mutex::new(None)).collect();
@@ -197,7 +96,7 @@ pub fn run(
                 own.map(|o| o.lock().expect("no holder of the lock panics").clone()).collect();
             let Some(own) = own.filter(|own| own.iter().all(|o| o.complete)) else { return Ok(()) };
             report.wall_s = start.elapsed().as_secs_f64();
-            cases.insert(case, summary::case_result(&plan.cases[case], &own, &loaded.experiment));
+            cases.insert(case, summary::case_result(&plan.cases[case], &own, &experiment));
             report.cases = cases.values().cloned().collect();
             watch.save(&report)
         };
@@ -211,7 +110,7 @@ pub fn run(
         let more = stopping_rule::after(&options.replications, report.replications, &report.cases)
             .filter(|_| complete);
         let Some(more) = more else { break };
-        (begun, report.replications) = (end, more);
+        (begun, report.replications, report.inputs) = (end, more, inputs(more));
     }
 
     let outcomes: Vec<Option<Outcome>> =
@@ -227,22 +126,19 @@ pub fn run(
     report.digest = summary::digest(&done);
     if complete {
         report.too_wide = stopping_rule::too_wide(&options.replications, &report.cases);
-        report.claims = judge(&report);
+        if report.judged {
+            report.claims = judge(&report);
+        }
     } else {
         let result = |case: &Case| {
             let own = done.iter().filter(|(c, _, _)| std::ptr::eq(*c, case));
             let outcomes: Vec<Outcome> = own.map(|(_, _, o)| (*o).clone()).collect();
-            summary::case_result(case, &outcomes, &loaded.experiment)
+            summary::case_result(case, &outcomes, &experiment)
         };
         report.cases = plan.cases.iter().map(result).collect();
     }
     report.wall_s = start.elapsed().as_secs_f64();
-    let mut folder = watch.folder();
-    if let Some(mut folder) = folder.take() {
-        folder.tables.finish()?;
-        folder.file.report = report.clone();
-        folder.file.save(&folder.out)?;
-    }
+    watch.close(|own| *own = report.clone())?;
     Ok(report)
 }
 
@@ -277,12 +173,11 @@ fn simulate(
         Failed
     };
     let write = |rows: &mut dyn FnMut(&mut Tables) -> Result<(), Diagnostic>| -> Result<(), Failed> {
-        let mut folder = watch.folder();
-        let is_failed = failure.lock().expect("no holder of the lock panics").is_some();
-        match folder.as_mut().filter(|_| !is_failed) {
-            Some(folder) => rows(&mut folder.tables).map_err(fail),
-            None => Err(Failed), // the first error was told, or the run was abandoned
-        }
+        let written = watch.with_tables(|tables| {
+            let is_failed = failure.lock().expect("no holder of the lock panics").is_some();
+            if is_failed { Err(Failed) } else { rows(tables).map_err(fail) }
+        });
+        written.unwrap_or(Err(Failed)) // the run was abandoned
     };
     let work = |tell: &mpsc::Sender<usize>| -> Result<(), Failed> {
         loop {
@@ -352,40 +247,3 @@ fn no_worker(error: &io::Error) -> Diagnostic {
 
 /// Something could not be written; the first such error is kept.
 struct Failed;
-
-/// Makes the folder, and refuses one that holds something.
-fn prepare(out: &Path) -> Result<(), Diagnostic> {
-    let io = |action| move |error| Diagnostic::io(action, out, error);
-    fs::create_dir_all(out).map_err(io("cannot be created"))?;
-    if fs::read_dir(out).map_err(io("cannot be read"))?.next().is_some() {
-        let message = format!("{} is not empty, and a run overwrites nothing", out.display());
-        return Err(Diagnostic::input(message).hint("choose another folder with `--out DIR`"));
-    }
-    Ok(())
-}
-
-/// The first free folder `runs/NAME-N`.
-pub fn default_out(experiment: &str) -> PathBuf {
-    let stem = Path::new(experiment).with_extension("");
-    let name: String =
-        stem.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let name = name.trim_matches('-').to_owned();
-    (1..)
-        .map(|n| Path::new("runs").join(format!("{name}-{n}")))
-        .find(|p| !p.exists())
-        .expect("there are fewer than 2^31 runs")
-}
-
-impl RunFile {
-    /// Writes `run.json`, whole or not at all.
-    fn save(&self, out: &Path) -> Result<(), Diagnostic> {
-        let text = serde_json::to_string_pretty(self).expect("a report is plain data");
-        let (partial, path) = (out.join("run.json.partial"), out.join("run.json"));
-        let io = |path: &Path| {
-            let path = path.to_owned();
-            move |error| Diagnostic::io("cannot be written", path, error)
-        };
-        fs::write(&partial, text + "\n").map_err(io(&partial))?;
-        fs::rename(&partial, &path).map_err(io(&path))
-    }
-}

@@ -1,0 +1,176 @@
+//! What differs between two experiments, key by key; and what `--set` has changed of one.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+use tresse_units::{Bytes, Duration, Packets, Rate};
+
+use crate::keys::Experiment;
+use crate::keys::claims::Selectors;
+
+/// A key of which two experiments say different things.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// Its path, such as `fabric.k`.
+    pub key: String,
+    /// What the first says; `None` if it has no such key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<Value>,
+    /// What the second says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<Value>,
+}
+
+impl Change {
+    /// `fabric.k = 4`: what the second says.
+    pub fn setting(&self) -> String {
+        format!("{} = {}", self.key, shown(self.to.as_ref()))
+    }
+}
+
+/// A value for people: a text without quotes, `(none)` for one that is not there.
+pub fn shown(value: Option<&Value>) -> String {
+    match value {
+        None => "(none)".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+    }
+}
+
+/// The keys of which two experiments say different things. The order of keys says nothing, nor the unit of a value.
+pub fn differences(one: &Table, other: &Table) -> Vec<Change> {
+    let mut changes = Vec::new();
+    of_tables(one, other, "", &mut changes);
+    changes
+}
+
+fn of_tables(one: &Table, other: &Table, path: &str, changes: &mut Vec<Change>) {
+    let added = other.keys().filter(|key| !one.contains_key(*key));
+    for key in one.keys().chain(added) {
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        of_values(one.get(key), other.get(key), path, changes);
+    }
+}
+
+fn of_values(one: Option<&Value>, other: Option<&Value>, path: String, changes: &mut Vec<Change>) {
+    let none = Table::new();
+    match (one, other) {
+        (Some(one), Some(other)) if is_same(one, other) => {}
+        (Some(Value::Table(one)), Some(Value::Table(other))) => of_tables(one, other, &path, changes),
+        // A table that only one of them has differs in each of its keys.
+        (None, Some(Value::Table(other))) if !other.is_empty() => of_tables(&none, other, &path, changes),
+        (Some(Value::Table(one)), None) if !one.is_empty() => of_tables(one, &none, &path, changes),
+        (Some(Value::Array(one)), Some(Value::Array(other)))
+            if one.iter().chain(other).all(Value::is_table) =>
+        {
+            for place in 0..one.len().max(other.len()) {
+                of_values(one.get(place), other.get(place), format!("{path}.{place}"), changes);
+            }
+        }
+        (from, to) => changes.push(Change { key: path, from: from.cloned(), to: to.cloned() }),
+    }
+}
+
+/// Whether two values mean the same: 1 and 1.0 do, and "1Gbps" and "1000Mbps".
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Integer(whole), Value::Float(number)) | (Value::Float(number), Value::Integer(whole)) => {
+            *whole as f64 == *number
+        }
+        (Value::String(one), Value::String(other)) => {
+            one == other
+                || is_same_quantity::<Rate>(one, other)
+                || is_same_quantity::<Duration>(one, other)
+                || is_same_quantity::<Bytes>(one, other)
+                || is_same_quantity::<Packets>(one, other)
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same(one, other))
+        }
+        (one, other) => one == other,
+    }
+}
+
+fn is_same_quantity<T: FromStr + PartialEq>(one: &str, other: &str) -> bool {
+    one.parse::<T>().is_ok_and(|one| other.parse::<T>().is_ok_and(|other| one == other))
+}
+
+/// What settings have changed of what is published: `base` is what the file and its profile say, `resolved` the same
+/// after the settings, of which `paths` are the keys.
+pub(crate) fn of_settings(
+    base: &Table,
+    resolved: &Table,
+    paths: &[String],
+    (before, after): (&Experiment, &Experiment),
+) -> Vec<Change> {
+    let mut changes: Vec<Change> = Vec::new();
+    for mut change in differences(base, resolved) {
+        // A setting holds in every variant.
+        if let Some(common) = paths.iter().find_map(|path| in_variant(&change.key, path)) {
+            change.key = common;
+        }
+        let default = |experiment: &Experiment| default(experiment, &change.key);
+        let (from, to) =
+            (change.from.clone().or_else(|| default(before)), change.to.clone().or_else(|| default(after)));
+        let is_default = from.as_ref().zip(to.as_ref()).is_some_and(|(from, to)| is_same(from, to));
+        let is_known = changes.iter().any(|known| known.key == change.key);
+        if !is_default && !is_known && counts(&change, base, after) {
+            changes.push(Change { from, ..change });
+        }
+    }
+    changes
+}
+
+/// The key of all variants that `key` is of one, if it is below the setting `path`.
+fn in_variant(key: &str, path: &str) -> Option<String> {
+    let own = key.strip_prefix("variants.")?.split_once('.')?.1;
+    let rest = own.strip_prefix(path)?;
+    (rest.is_empty() || rest.starts_with('.')).then(|| own.to_owned())
+}
+
+/// What a key means that the file leaves out, as far as that is known here.
+fn default(experiment: &Experiment, key: &str) -> Option<Value> {
+    let mut keys = key.split('.');
+    let mut value = match keys.next()? {
+        "transport" => Value::Table(experiment.transport.values()),
+        head => Value::Table(Table::try_from(experiment).ok()?).get(head)?.clone(),
+    };
+    for key in keys {
+        value = value.get(key)?.clone();
+    }
+    Some(value)
+}
+
+/// Whether a change is one of what was published, and not only of what is said, shown, or measured besides.
+fn counts(change: &Change, base: &Table, after: &Experiment) -> bool {
+    let keys: Vec<&str> = change.key.split('.').collect();
+    let is_new = |path: &[&str]| {
+        let mut at = Some(base);
+        let (last, above) = path.split_last().expect("a path has a key");
+        for key in above {
+            at = at.and_then(|table| table.get(*key)?.as_table());
+        }
+        at.is_none_or(|table| !table.contains_key(*last))
+    };
+    match keys[..] {
+        ["title" | "source" | "about" | "rows" | "profile" | "replications", ..] => false,
+        ["measure", "table", ..] => false,
+        ["measure", key, ..] => !is_new(&["measure", key]),
+        // Cases of its own, unless its segments are what the ports' buffers are counted in, or a claim is of every scheme.
+        ["schemes", name, ..] if is_new(&["schemes", name]) => {
+            after.schemes.get(name).is_some_and(|scheme| scheme.transport.is_some())
+                || is_of_every_scheme(after)
+        }
+        _ => true,
+    }
+}
+
+/// Whether a claim leaves the scheme open.
+fn is_of_every_scheme(experiment: &Experiment) -> bool {
+    experiment.claims.iter().any(|claim| {
+        let lists = [&claim.right, &claim.of].into_iter().flatten();
+        let mut all = claim.left.iter().chain(lists.flat_map(Selectors::all));
+        all.any(|selector| selector.scheme.is_none())
+    })
+}

@@ -1,0 +1,50 @@
+//! The files that an experiment reads, and what was in them.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::{fs, io};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// A file, by what was in it when it was read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ReadFile {
+    /// Its path, as it was opened.
+    pub path: String,
+    /// The SHA-256 of its content, in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// What an experiment and its variants have read.
+#[derive(Debug, Clone, Default)]
+pub struct Files(Arc<Mutex<BTreeSet<ReadFile>>>);
+
+impl Files {
+    /// The text of the file at `path`, which is remembered.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn read(&self, path: &Path) -> io::Result<String> {
+        let text = fs::read_to_string(path)?;
+        self.remember(&path.display().to_string(), &text);
+        Ok(text)
+    }
+
+    /// Remembers what was read of `path`.
+    pub(crate) fn remember(&self, path: &str, text: &str) {
+        let file = ReadFile { path: path.to_owned(), sha256: sha256(text) };
+        self.0.lock().expect("no holder of the lock panics").insert(file);
+    }
+
+    /// Every file that was read so far, in the order of their paths.
+    pub fn all(&self) -> Vec<ReadFile> {
+        self.0.lock().expect("no holder of the lock panics").iter().cloned().collect()
+    }
+}
+
+/// The SHA-256 of a text, in hexadecimal digits.
+pub fn sha256(text: &str) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+}

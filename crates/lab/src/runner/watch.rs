@@ -1,0 +1,175 @@
+//! How a run is asked for, watched and stopped, and the folder that it has open meanwhile.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Mutex, MutexGuard};
+use std::time::Instant;
+
+use serde::Serialize;
+use tresse_experiment::diagnostic::Diagnostic;
+use tresse_experiment::keys::stopping_rule::Replications;
+use tresse_experiment::plan::{Case, Plan};
+use tresse_experiment::read::{Loaded, Profile};
+
+use crate::record::progress::Progress;
+use crate::record::report::{Report, Status};
+use crate::store::Tables;
+use crate::store::folder::Folder;
+
+/// How an experiment is to be run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The profile; it was applied when the experiment was loaded.
+    pub profile: Profile,
+    /// The first seed.
+    pub seed: u64,
+    /// How many seeds: `seed`, `seed + 1`, …
+    pub replications: Replications,
+    /// How many threads.
+    pub parallel: usize,
+    /// The folder of results; it must not exist, or be empty. If it is not said, the first `runs/NAME-N` that does not
+    /// exist.
+    pub out: Option<PathBuf>,
+    /// Whether claims are judged although settings have changed what they are of.
+    pub judge: bool,
+}
+
+/// `run.json`: the report, and everything that is needed to run it again.
+#[derive(Serialize)]
+pub(super) struct RunFile {
+    #[serde(flatten)]
+    report: Report,
+    resolved: toml::Table,
+    host: Host,
+}
+
+/// The machine that it ran on.
+#[derive(Serialize)]
+struct Host {
+    os: &'static str,
+    architecture: &'static str,
+    threads: usize,
+}
+
+/// A run that is under way, for whoever shows its progress.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// One for each replication that there may be, in the order in which they start.
+    pub replications: Vec<(String, Progress)>,
+    /// How many of them are to run, as far as is known.
+    pub planned: AtomicUsize,
+    /// Set it to end the run early; what was measured is kept.
+    pub stop: AtomicBool,
+    /// While a run writes there.
+    folder: Mutex<Option<Open>>,
+}
+
+/// A folder of results that is written.
+struct Open {
+    folder: Folder,
+    start: Instant,
+    file: RunFile,
+    tables: Tables,
+}
+
+impl fmt::Debug for Open {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Open").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+impl Watch {
+    /// For the cases of `plan` under as many seeds as there may be.
+    ///
+    /// # Errors
+    /// If there are not that many seeds.
+    pub fn new(plan: &Plan, options: &Options) -> Result<Self, Diagnostic> {
+        if options.seed.checked_add(options.replications.most().into()).is_none() {
+            return Err(Diagnostic::input(format!("seed {}: too large for its replications", options.seed)));
+        }
+        let replications = replications(plan, options)
+            .map(|(case, seed)| (format!("{} seed {seed}", case.label()), Progress::default()))
+            .collect();
+        let planned = plan.cases.len() * options.replications.least() as usize;
+        Ok(Self {
+            replications,
+            planned: planned.into(),
+            stop: AtomicBool::new(false),
+            folder: Mutex::default(),
+        })
+    }
+
+    /// From now on the run writes there.
+    pub(super) fn open(&self, folder: Folder, start: Instant, file: RunFile, tables: Tables) {
+        *self.lock() = Some(Open { folder, start, file, tables });
+    }
+
+    /// Closes the folder of a run that does not heed `stop` in time, with what was written until now: the run writes
+    /// nothing more, and its threads may be left alone. What is known of it; nothing if no folder is open.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub fn abandon(&self) -> Result<Option<Report>, Diagnostic> {
+        self.close(|report| report.status = Status::Partial)
+    }
+
+    /// Writes the last of the folder, with what `last` makes of the report; nothing if no folder is open.
+    pub(super) fn close(&self, last: impl FnOnce(&mut Report)) -> Result<Option<Report>, Diagnostic> {
+        // Held until the files are whole: who finds nothing to close may end the process.
+        let mut own = self.lock();
+        let Some(mut open) = own.take() else { return Ok(None) };
+        open.tables.finish()?;
+        open.file.report.wall_s = open.start.elapsed().as_secs_f64();
+        last(&mut open.file.report);
+        open.file.save(open.folder.path())?;
+        Ok(Some(open.file.report))
+    }
+
+    /// Does `work` with the tables; nothing if the folder was closed.
+    pub(super) fn with_tables<T>(&self, work: impl FnOnce(&mut Tables) -> T) -> Option<T> {
+        self.lock().as_mut().map(|open| work(&mut open.tables))
+    }
+
+    /// Writes `run.json` anew with this report; nothing if the folder was closed.
+    pub(super) fn save(&self, report: &Report) -> Result<(), Diagnostic> {
+        let mut open = self.lock();
+        let Some(open) = open.as_mut() else { return Ok(()) };
+        open.file.report = report.clone();
+        open.file.save(open.folder.path())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Open>> {
+        self.folder.lock().expect("no holder of the lock panics")
+    }
+}
+
+impl RunFile {
+    pub fn new(report: &Report, loaded: &Loaded, options: &Options) -> Self {
+        let host = Host {
+            os: std::env::consts::OS,
+            architecture: std::env::consts::ARCH,
+            threads: options.parallel,
+        };
+        Self { report: report.clone(), resolved: loaded.resolved.clone(), host }
+    }
+
+    /// Writes `run.json`, whole or not at all.
+    pub fn save(&self, out: &Path) -> Result<(), Diagnostic> {
+        let text = serde_json::to_string_pretty(self).expect("a report is plain data");
+        let (partial, path) = (out.join("run.json.partial"), out.join("run.json"));
+        let io = |path: &Path| {
+            let path = path.to_owned();
+            move |error| Diagnostic::io("cannot be written", path, error)
+        };
+        fs::write(&partial, text + "\n").map_err(io(&partial))?;
+        fs::rename(&partial, &path).map_err(io(&path))
+    }
+}
+
+/// Every case under the first seed, under the second, and so on to the last that there may be.
+pub(super) fn replications<'a>(plan: &'a Plan, options: &Options) -> impl Iterator<Item = (&'a Case, u64)> {
+    let seeds = options.seed..options.seed + u64::from(options.replications.most());
+    seeds.flat_map(|seed| plan.cases.iter().map(move |case| (case, seed)))
+}

@@ -1,0 +1,92 @@
+//! The folder of a run's results: made for one run, and held by it while it is under way.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use tresse_experiment::diagnostic::Diagnostic;
+
+/// A folder that this process writes results to. It holds an advisory lock (`flock`) on the folder itself, which the
+/// system takes back when the process ends, in whatever way: so a run that was killed is told from one under way.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    /// None where the file system has no such locks.
+    _held: Option<Flock<File>>,
+}
+
+impl Folder {
+    /// Makes the folder, or takes it if it is there, and holds it.
+    ///
+    /// # Errors
+    /// If it cannot be made, or another run holds it.
+    pub fn hold(path: &Path) -> Result<Self, Diagnostic> {
+        fs::create_dir_all(path).map_err(|e| Diagnostic::io("cannot be created", path, e))?;
+        let held = match lock(path, FlockArg::LockExclusiveNonblock) {
+            Ok(held) => Some(held),
+            Err(Errno::EWOULDBLOCK) => {
+                let message = format!("another run is under way in {}", path.display());
+                return Err(Diagnostic::input(message).hint(ANOTHER));
+            }
+            Err(_) => None,
+        };
+        Ok(Self { path: path.to_owned(), _held: held })
+    }
+
+    /// The same, of a folder that must be new or empty.
+    ///
+    /// # Errors
+    /// If it cannot be made, holds something, or another run holds it.
+    pub fn hold_empty(path: &Path) -> Result<Self, Diagnostic> {
+        // Only who holds it can tell: another run may have been quicker.
+        let folder = Self::hold(path)?;
+        let mut entries = fs::read_dir(path).map_err(|e| Diagnostic::io("cannot be read", path, e))?;
+        if entries.next().is_some() {
+            let message = format!("{} is not empty, and a run overwrites nothing", path.display());
+            return Err(Diagnostic::input(message).hint(ANOTHER));
+        }
+        Ok(folder)
+    }
+
+    /// Makes and holds the first folder `runs/NAME-N` that is not there yet, NAME from the experiment's.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn next(experiment: &str) -> Result<Self, Diagnostic> {
+        let stem = Path::new(experiment).with_extension("");
+        let stem = stem.to_string_lossy();
+        let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let name = name.trim_matches('-');
+        let runs = Path::new("runs");
+        fs::create_dir_all(runs).map_err(|e| Diagnostic::io("cannot be created", runs, e))?;
+        for n in 1_u32.. {
+            let path = runs.join(format!("{name}-{n}"));
+            // Of two runs that begin at one moment, one makes it.
+            match fs::create_dir(&path) {
+                Ok(()) => return Self::hold(&path),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Diagnostic::io("cannot be created", &path, error)),
+            }
+        }
+        unreachable!("there are fewer than 2^32 runs")
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+const ANOTHER: &str = "choose another folder with `--out DIR`";
+
+/// Whether a process holds the folder: the run in it is under way. On a file system without locks nobody does.
+pub fn is_held(path: &Path) -> bool {
+    lock(path, FlockArg::LockSharedNonblock).is_err_and(|error| error == Errno::EWOULDBLOCK)
+}
+
+fn lock(path: &Path, how: FlockArg) -> Result<Flock<File>, Errno> {
+    let folder = File::open(path).map_err(|e| e.raw_os_error().map_or(Errno::EIO, Errno::from_raw))?;
+    Flock::lock(folder, how).map_err(|(_, error)| error)
+}
