@@ -24,6 +24,9 @@
 	P(mark_cut, 20, 1, 90, "%", "a mark takes this part of the window")
 DECLARE_PARAMETERS
 
+/* The floor of a cut, packets. */
+#define LEAST 2
+
 /* What a subflow remembers, 72 bytes at most, all 0 at first (else set it in an `init` hook). */
 struct gentle_state {
 	u64 credit;    /* fraction of a packet still to add, Q48: the integer v stands for v / 2^48 */
@@ -77,7 +80,7 @@ static u32 gentle_congestion(struct subflow *s, enum cause cause)
 	u64 percent = cause == LOSS_EVENT ? PARAMETER(s, cut) : PARAMETER(s, mark_cut);
 
 	state_of(s)->credit = 0;
-	return max_u32(s->cwnd * (100 - (u32)percent) / 100, 2);
+	return max_u32(s->cwnd * (100 - (u32)percent) / 100, LEAST);
 }
 
 /* After congestion(LOSS_EVENT), if it was a timeout: what was counted is of no use any more. */
@@ -94,7 +97,7 @@ CONTROLLER(gentle,
 	.signals = SIGNAL_LOSS | SIGNAL_ECN,
 	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS, /* held to by `tresse controller check` */
 	.coupled = 1,
-	.min_cwnd = 2, /* the floor of `congestion`, packets */
+	.min_cwnd = LEAST,
 	WITH_PARAMETERS,
 	.ack = gentle_ack,
 	.grow = gentle_grow,

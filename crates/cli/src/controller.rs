@@ -45,6 +45,8 @@ pub enum Command {
 /// A round is a window of ACKed packets; an ACK of n packets takes n/cwnd of the RTT. `tresse
 /// controller check` prints such scripts. The output has one line an event: its name (`mark` for an
 /// ACK whose mark cut the window), subflow, cwnd, ssthresh (`-` before there is one), state.
+///
+/// A C file is compiled to native code that runs with your rights: run only what you trust.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct TraceArgs {

@@ -35,7 +35,8 @@ use crate::{changed, claims, columns, result_tables};
 pub struct Args {
     #[command(flatten)]
     chosen: Chosen,
-    /// Compile and load a controller of your own; its name can then be set as a scheme's controller
+    /// Compile and load a controller of your own; its name can then be set as a scheme's controller. It is native
+    /// code and runs with your rights: run only what you trust
     #[arg(long, value_name = "FILE.c")]
     controller: Vec<PathBuf>,
     /// The seed of the first replication

@@ -31,6 +31,8 @@ use crate::table::Table;
 /// trace FILE --script -`, and the exit code is 1. If it does not compile, that is 2. If the kernel
 /// cannot be asked (no root, no clang), a line says so, and what was checked counts.
 ///
+/// A C file is compiled to native code that runs with your rights: run only what you trust.
+///
 /// Nothing is attached. Of the kernel's side, prints each hook's instructions, those that the verifier
 /// walked through (it gives up at a million), and the bytes of machine code.
 #[derive(Debug, clap::Args)]
@@ -68,14 +70,30 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             }
             Err(Failure::Check(format!(
                 "{} breaks `{}`: {}\n\n\
-                 hint: the script above shows it: tresse controller trace {}{} --script -",
+                 hint: {}the script above shows it: tresse controller trace {}{} --script -",
                 controller.name(),
                 breach.invariant.name(),
                 breach.message,
+                remedy(&controller, breach.invariant),
                 args.controller,
                 breach.arguments(),
             )))
         }
+    }
+}
+
+/// What can be done about it beside mending a hook: what is declared may be too much.
+fn remedy(controller: &Controller, broken: Invariant) -> String {
+    match broken {
+        Invariant::Single => format!(
+            "leave `.single` out, unless it is to be {} with one subflow and its defaults; ",
+            controller.single().unwrap_or_default()
+        ),
+        Invariant::NotAboveReno => {
+            "leave CLAIM_NOT_ABOVE_RENO out of `.claims`, unless it is to hold; ".to_owned()
+        }
+        Invariant::RttRatios => "leave CLAIM_RTT_RATIOS out of `.claims`, unless it is to hold; ".to_owned(),
+        _ => String::new(),
     }
 }
 

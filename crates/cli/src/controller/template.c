@@ -21,6 +21,9 @@
 #define PARAMETERS(P) P(cut, 50, 1, 90, "%", "a congestion takes this part of the window")
 DECLARE_PARAMETERS
 
+/* The floor of a cut, packets. */
+#define LEAST 2
+
 /* What a subflow remembers, 72 bytes at most, all 0 at first (else set it in an `init` hook). */
 struct NAME_state {
 	u64 credit;    /* fraction of a packet still to add, Q48: the integer v stands for v / 2^48 */
@@ -72,7 +75,7 @@ static void NAME_grow(struct subflow *s, const struct ack *a)
 static u32 NAME_congestion(struct subflow *s, enum cause cause)
 {
 	state_of(s)->credit = 0;
-	return max_u32(s->cwnd * (100 - (u32)PARAMETER(s, cut)) / 100, 2);
+	return max_u32(s->cwnd * (100 - (u32)PARAMETER(s, cut)) / 100, LEAST);
 }
 
 /* After congestion(LOSS_EVENT), if it was a timeout: what was counted is of no use any more. */
@@ -89,8 +92,8 @@ CONTROLLER(NAME,
 	.signals = SIGNAL_LOSS, /* | SIGNAL_ECN | SIGNAL_CE_EXACT, if marks count */
 	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS, /* held to by `tresse controller check` */
 	.coupled = 1,
-	.min_cwnd = 2, /* the floor of `congestion`, packets */
-	.single = "reno", /* what it is with one subflow and its defaults */
+	.min_cwnd = LEAST,
+	/* .single = "reno", if with one subflow and its defaults it is Reno: checked too */
 	WITH_PARAMETERS,
 	.ack = NAME_ack,
 	.grow = NAME_grow,

@@ -5,6 +5,7 @@ mod catalogue;
 mod check;
 mod common;
 mod compare;
+mod ended;
 mod export;
 mod facts;
 mod guide;

@@ -33,7 +33,7 @@ const LIFE: &str =
 #[test]
 fn a_new_controller_is_what_it_says_it_is() {
     let dir = begun(&["mine"]);
-    // Its declaration says so: with one subflow and its defaults it is Reno.
+    // With one subflow and its defaults it is Reno.
     assert_eq!(trace(dir.path(), "mine.c", "native", LIFE), trace(dir.path(), "reno", "native", LIFE));
     // Two subflows that deliver the same gain half of what Reno would each.
     let script = "subflows 2\nack 10\nack 10 subflow=1\nloss\nloss subflow=1\n\
@@ -74,6 +74,60 @@ fn the_template_and_the_guide_s_example_keep_the_contract() {
         for controller in tresse_controllers::load(file).expect("it compiles") {
             if let Err(breach) = tresse_controllers::check::check(controller, 500) {
                 panic!("{controller:?}: {breach:?}");
+            }
+        }
+    }
+}
+
+/// Each change that the template's comments invite, alone: none breaks what is still declared.
+#[test]
+fn what_the_template_invites_keeps_the_contract() {
+    let dir = begun(&["mine"]);
+    let text = fs::read_to_string(dir.path().join("mine.c")).expect("it was written");
+    let without = |from: &str, to: &str| {
+        let start = text.find(from).expect("it begins");
+        let end = start + text[start..].find(to).expect("it ends");
+        [&text[..start], &text[end..]].concat()
+    };
+    let init = "static void own_init(struct subflow *s)\n{\n\tstate_of(s)->delivered = 1;\n}\n\nCONTROLLER(";
+    let changes: [(&str, &[(&str, &str)]); 11] = [
+        ("a smaller cut", &[("cut, 50, 1, 90", "cut, 30, 1, 90")]),
+        ("a larger cut", &[("cut, 50, 1, 90", "cut, 70, 1, 90")]),
+        ("a wider range", &[("cut, 50, 1, 90", "cut, 50, 0, 100")]),
+        ("another floor", &[("#define LEAST 2", "#define LEAST 4")]),
+        ("a floor of one packet", &[("#define LEAST 2", "#define LEAST 1")]),
+        ("marks", &[(".signals = SIGNAL_LOSS,", ".signals = SIGNAL_LOSS | SIGNAL_ECN,")]),
+        (
+            "all marks",
+            &[(".signals = SIGNAL_LOSS,", ".signals = SIGNAL_LOSS | SIGNAL_ECN | SIGNAL_CE_EXACT,")],
+        ),
+        ("coupled.h", &[("controller.h", "coupled.h")]),
+        ("dctcp_alpha.h", &[("controller.h", "dctcp_alpha.h")]),
+        ("an init hook", &[("CONTROLLER(", init), (".ack =", ".init = own_init,\n\t.ack =")]),
+        ("Reno on one subflow", &[("/* .single = \"reno\", ", ".single = \"reno\", /* ")]),
+    ];
+    let mut files: Vec<(&str, String)> = changes
+        .iter()
+        .map(|(what, edits)| {
+            let edit = |text: String, (from, to): &(&str, &str)| {
+                assert!(text.contains(from), "{what}: {from}");
+                text.replacen(from, to, 1)
+            };
+            (*what, edits.iter().fold(text.clone(), edit))
+        })
+        .collect();
+    let timeout = without("/* After congestion(LOSS_EVENT)", "/* From this every host");
+    files.push(("no timeout hook", timeout.replace(",\n\t.timeout = mine_timeout", "")));
+    let parameter = without("/* Whole numbers:", "/* The floor of a cut");
+    let parameter = parameter.replace("(u32)PARAMETER(s, cut)", "50").replace("\tWITH_PARAMETERS,\n", "");
+    files.push(("no parameter", parameter));
+    for (i, (what, text)) in files.into_iter().enumerate() {
+        // A name can be taken once in a process.
+        let file = dir.path().join(format!("own{i}.c"));
+        fs::write(&file, text.replace("CONTROLLER(mine", &format!("CONTROLLER(own{i}"))).expect("a file");
+        for controller in tresse_controllers::load(&file).unwrap_or_else(|e| panic!("{what}: {e}")) {
+            if let Err(breach) = tresse_controllers::check::check(controller, 500) {
+                panic!("{what}: {breach:?}");
             }
         }
     }

@@ -71,6 +71,9 @@ impl End {
             0 => (None, None),
             _ => (file.line(self.first), file.function(self.hook)),
         };
+        // A window is the fault of the whole hook: its first instruction may be of any line in it.
+        let head = function.as_deref().filter(|_| self.kind == kind::WINDOW);
+        let place = head.and_then(|name| head_of(name, users[0].0.text())).or(place);
         let of = |c: &Controller| {
             let mut hooks = c.hooks().into_iter();
             hooks.find(|(_, address)| function.is_some() && file.function(*address) == function)
@@ -94,6 +97,15 @@ impl End {
             what: format!("{self}{place_in_code}"),
         })
     }
+}
+
+/// The line where the definition of a function begins in a source text.
+fn head_of(function: &str, text: &str) -> Option<u32> {
+    let is_head = |line: &str| {
+        let called = line.split_once(function).is_some_and(|(_, rest)| rest.starts_with('('));
+        called && !line.starts_with(char::is_whitespace) && !line.ends_with(';')
+    };
+    (1..).zip(text.lines()).find_map(|(number, line)| is_head(line).then_some(number))
 }
 
 impl fmt::Display for End {
