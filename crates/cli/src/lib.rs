@@ -17,6 +17,7 @@ mod interrupt;
 mod linux;
 mod list;
 mod mark;
+mod memory;
 mod optimum;
 mod output;
 mod paper;

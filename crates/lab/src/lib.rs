@@ -10,6 +10,7 @@ pub mod bench;
 mod clock;
 pub mod engine;
 mod link_events;
+pub mod memory;
 pub mod metric;
 pub mod observe;
 pub mod optimum;
