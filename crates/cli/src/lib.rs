@@ -18,6 +18,7 @@ mod interrupt;
 mod linux;
 mod list;
 mod mark;
+mod memory;
 mod optimum;
 mod output;
 mod paper;

@@ -18,6 +18,7 @@ use crate::chosen::ProfileArg;
 use crate::compare::published;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::memory;
 use crate::output::print_json;
 use crate::progress::{self, Mode};
 pub use folder::{MARKER, folder};
@@ -162,6 +163,7 @@ fn one(
     let (progress, ends) = (args.progress, Arc::clone(interrupt));
     let report = interrupt.run(move || {
         let plan = tresse_experiment::resolve(&loaded, &[])?;
+        memory::check(&plan, &options)?;
         let watch = Arc::new(Watch::new(&plan, &options)?);
         ends.ends(&watch);
         let display = progress::start(&watch, progress);

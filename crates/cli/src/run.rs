@@ -15,7 +15,7 @@ use crate::interrupt::Interrupt;
 use crate::output::print_json;
 use crate::progress::{self, Mode};
 use crate::table::Table;
-use crate::{changed, claims, columns, result_tables};
+use crate::{changed, claims, columns, memory, result_tables};
 
 /// Run every case of an experiment and show its table
 ///
@@ -100,6 +100,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         eprintln!("quick profile: {path} = {quick} (full: {full})");
     }
 
+    memory::check(&plan, &options)?;
     let watch = Arc::new(Watch::new(&plan, &options)?);
     interrupt.ends(&watch);
     let display = progress::start(&watch, args.progress);

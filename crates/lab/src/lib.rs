@@ -11,6 +11,7 @@ mod clock;
 pub mod engine;
 mod failures;
 mod link_events;
+pub mod memory;
 pub mod metric;
 pub mod observe;
 pub mod optimum;

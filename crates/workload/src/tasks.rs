@@ -145,6 +145,14 @@ impl Tasks {
         self.parts.to.iter().filter(|&&to| to != NONE).count() as u64
     }
 
+    /// How many messages begin together before all others, of those that wait for none.
+    pub fn first_messages(&self) -> u64 {
+        let delay = |&task: &u32| self.parts.delay[task as usize];
+        let messages = || self.parts.roots.iter().filter(|&&task| self.parts.to[task as usize] != NONE);
+        let first = messages().next().map(delay);
+        messages().take_while(|task| Some(delay(task)) == first).count() as u64
+    }
+
     /// Whether some of its tasks make up jobs.
     pub fn has_jobs(&self) -> bool {
         !self.parts.sizes.is_empty()

@@ -18,5 +18,6 @@ mod output;
 mod paper;
 mod provenance;
 mod run;
+mod stops;
 mod topology;
 mod variants;

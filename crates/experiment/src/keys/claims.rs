@@ -158,7 +158,7 @@ pub enum Order {
 
 /// Two jumps of a distribution: its two most frequent classes, at least half of `apart` from one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { apart = \"200ms\", within = \"10ms\" }")]
 pub struct Jumps {
     /// How far apart they are.
     pub apart: Duration,

@@ -128,7 +128,7 @@ pub enum Distinct {
 
 /// Congestion flags in the ports of switches and hosts (THESIS §2.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { percent = 80 }")]
 pub struct Flags {
     /// A port is congested from this share of its queue's limit on, percent.
     #[serde(default = "eighty")]

@@ -57,7 +57,7 @@ impl Default for Measure {
 
 /// What it means to have converged.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { within = 0.1, for = \"1s\" }")]
 pub struct Convergence {
     /// How far the goodput may be from its final mean, as a share of that: above 0 and below 1.
     #[serde(default = "a_tenth")]

@@ -9,7 +9,10 @@ use crate::keys::fabric::Layered;
 
 /// Random early detection (Floyd and Jacobson, ToN 1993).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { min = \"5pkt\", max = \"15pkt\", probability = 0.1 }"
+)]
 pub struct Red {
     /// Below this averaged queue length no packet is signalled.
     pub min: Layered<Queue>,
@@ -47,7 +50,7 @@ pub struct Class {
 
 /// K_i = (the class's share of the rate) x RTT x lambda (vMCC eq. (1); the share is that of MQ-ECN).
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { rtt = \"200us\", lambda = 1 }")]
 pub struct Share {
     /// The round-trip time.
     pub rtt: Duration,
@@ -57,7 +60,7 @@ pub struct Share {
 
 /// A buffer that the ports of a switch share, with dynamic thresholds (Choudhury and Hahne, ToN 1998).
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { size = \"1MB\", alpha = 1 }")]
 pub struct Buffer {
     /// The memory of each switch.
     pub size: Bytes,

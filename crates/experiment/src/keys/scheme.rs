@@ -71,7 +71,10 @@ pub enum Detection {
 
 /// A user's utility, and the flow that it is weighed against.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { points = [[\"0bps\", 0], [\"1Gbps\", 1]], base = \"1Gbps\" }"
+)]
 pub struct UserUtility {
     /// Rates and what they are worth, in any unit, with straight lines between them: from rate 0 to the rate
     /// beyond which more is worth nothing.

@@ -157,7 +157,7 @@ pub enum DrawTable {
 
 /// What an application gives its connection to send (the classes of THESIS §2.1).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { rate = \"1Mbps\" }")]
 pub struct Application {
     /// A constant rate of payload, whatever the network does (hard real time, and with a buffer delay-adaptive).
     pub rate: Option<Rate>,

@@ -13,8 +13,8 @@ pub mod variants;
 use std::path::Path;
 use std::{fs, io};
 
-use toml::de::DeTable;
-use toml::{Table, Value};
+use toml::de::DeValue;
+use toml::{Spanned, Table, Value};
 
 use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean};
 use crate::keys::Experiment;
@@ -62,9 +62,7 @@ pub(crate) fn load(
     check: Check,
 ) -> Result<Loaded, Diagnostic> {
     // Read as it stands first: only the text knows its lines.
-    let experiment: Experiment = for_each::read(&source.text).map_err(|e| source.error(e))?;
-    let tables = for_each::parse(&source.text).map_err(|e| source.error(e))?;
-    check(tables.into_inner()).map_err(|e| source.error(e))?;
+    let experiment = checked(&source.text, check).map_err(|e| source.error(e))?;
     let mut resolved: Table = for_each::read(&source.text).map_err(|e| source.error(e))?;
     let (mut cuts, mut overrides) = (Vec::new(), Vec::new());
     if profile == Profile::Quick {
@@ -124,6 +122,25 @@ impl Loaded {
     }
 }
 
+/// The experiment of a text.
+fn checked(text: &str, check: Check) -> Result<Experiment, Wrong> {
+    let tables = for_each::parse(text)?.into_inner();
+    tables.values().try_for_each(refuse_dates)?;
+    let experiment = for_each::read(text)?;
+    check(tables)?;
+    Ok(experiment)
+}
+
+/// TOML has dates, and an experiment has none: a type that takes any table would take one for a table.
+fn refuse_dates(value: &Spanned<DeValue>) -> Result<(), Wrong> {
+    match value.get_ref() {
+        DeValue::Datetime(_) => Err(Wrong::offset(value.span().start, "a date: no key has one")),
+        DeValue::Table(table) => table.values().try_for_each(refuse_dates),
+        DeValue::Array(list) => list.iter().try_for_each(refuse_dates),
+        _ => Ok(()),
+    }
+}
+
 /// The hint where what is laid over an experiment is wrong.
 pub(crate) const KEYS: &str = "`tresse schema` has every key";
 
@@ -133,8 +150,7 @@ pub(crate) const KEYS: &str = "`tresse schema` has every key";
 /// The first thing that is wrong, with the keys that lead to it.
 pub(crate) fn recheck(table: &Table, check: Check) -> Result<(), Wrong> {
     let text = table.to_string();
-    let read = toml::from_str::<Experiment>(&text).map(drop).map_err(Wrong::from);
-    read.and_then(|()| check(DeTable::parse(&text)?.into_inner())).map_err(|e| match e.at {
+    checked(&text, check).map(drop).map_err(|e| match e.at {
         At::Offset(offset) => Wrong::new(offset.map_or(Vec::new(), |o| keys_at(&text, o)), e.message),
         At::Keys(_) => e,
     })

@@ -8,9 +8,9 @@ use tresse_workload::{self as workload, CollectiveError, GraphError, MOST_FLOWS,
 use crate::diagnostic::Diagnostic;
 use crate::keys::bounds::LONGEST;
 use crate::keys::workload::{FlowSize, HostSet};
-use crate::plan::patterns::Pattern;
 use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
+use crate::plan::patterns::{FlowCounts, Pattern};
 
 /// A collective operation of parallel programs.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -105,6 +105,7 @@ impl Keys for Collective {
             return Err(at.wrong("size", &format!("a message of {message}")));
         }
         let tasks = collective.tasks().map_err(|e| at.wrong(key(&e), &e.to_string()))?;
+        let flow_counts = FlowCounts { at_once: tasks.first_messages(), in_all: messages as u64 };
         let pattern = if self.shuffle == Some(true) {
             Pattern::new(move |seed| {
                 let ranks = workload::shuffled(collective.ranks.clone(), seed);
@@ -114,7 +115,7 @@ impl Keys for Collective {
         } else {
             Pattern::new(move |_| tasks.clone())
         };
-        Ok(Pattern { has_jobs: true, ..pattern })
+        Ok(Pattern { has_jobs: true, flow_counts, ..pattern })
     }
 }
 

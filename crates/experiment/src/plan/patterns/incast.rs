@@ -6,9 +6,9 @@ use tresse_workload::{Incast as Source, IncastConfig};
 
 use crate::diagnostic::Diagnostic;
 use crate::keys::workload::{FlowSize, HostSet};
-use crate::plan::patterns::Pattern;
 use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
+use crate::plan::patterns::{FlowCounts, Pattern};
 
 /// Several hosts send to one at the same time.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -53,11 +53,13 @@ impl Keys for Incast {
         let senders: Vec<u32> =
             senders.into_iter().flat_map(|s| std::iter::repeat_n(s, connections as usize)).collect();
         let rounds = at.number("rounds", self.rounds, 1, u32::MAX)?;
-        at.flows("rounds", senders.len() as u64 * u64::from(rounds))?;
+        let at_once = senders.len() as u64;
+        let in_all = at.flows("rounds", at_once * u64::from(rounds))?;
         let pattern = Pattern::new(move |seed| {
             let (senders, size) = (senders.clone(), size.clone());
             Source::new(IncastConfig { senders, receiver, size, rounds, seed })
         });
-        Ok(Pattern { has_jobs: true, connections, ..pattern })
+        let flow_counts = FlowCounts { at_once, in_all };
+        Ok(Pattern { has_jobs: true, flow_counts, connections, ..pattern })
     }
 }

@@ -7,9 +7,9 @@ use tresse_workload::{Jobs as Source, JobsConfig};
 
 use crate::diagnostic::Diagnostic;
 use crate::keys::workload::Draw;
-use crate::plan::patterns::Pattern;
 use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
+use crate::plan::patterns::{FlowCounts, Pattern};
 
 /// Clients ask several servers at once, again and again (XMP §5.2.1).
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -47,13 +47,16 @@ impl Keys for Jobs {
         let (request, response) = (at.message("request", request)?, at.message("response", response)?);
         let gap = at.span("gap", self.gap.unwrap_or(Draw::Fixed(Duration(0))), 0)?;
         let deadline = at.deadline(self.deadline)?;
-        if let Some(total) = self.total {
-            at.flows("total", total.saturating_mul(2 * u64::from(servers)))?;
-        }
+        let at_once = u64::from(jobs) * u64::from(servers);
+        let in_all = match self.total {
+            Some(total) => at.flows("total", total.saturating_mul(2 * u64::from(servers)))?,
+            None => at_once,
+        };
+        let flow_counts = FlowCounts { at_once, in_all };
         let count = self.total.map(|total| total as u32);
         let pattern = Pattern::new(move |seed| {
             Source::new(JobsConfig { hosts, jobs, servers, request, response, gap, deadline, count, seed })
         });
-        Ok(Pattern { has_jobs: true, endless: count.is_none(), ..pattern })
+        Ok(Pattern { has_jobs: true, endless: count.is_none(), flow_counts, ..pattern })
     }
 }

@@ -49,10 +49,21 @@ pub struct Pattern {
     pub offered: Option<Offered>,
     /// Instead of connections: the payload of datagrams, bit/s.
     pub(crate) datagrams: Option<u64>,
+    /// How many flows it has.
+    pub flow_counts: FlowCounts,
     /// How many connections carry each of its transfers.
     pub(crate) connections: u32,
     /// Its flows, if each may have something of its own.
     pub(crate) flows: Vec<Flow>,
+}
+
+/// How many flows there are, for who estimates what they take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FlowCounts {
+    /// At a time. Of arrivals at random times a flow for each host, as where the network keeps up.
+    pub at_once: u64,
+    /// From the start to the end of a case; those at a time, where flows go on as long as something else does.
+    pub in_all: u64,
 }
 
 /// An offered load.
@@ -79,6 +90,7 @@ impl Pattern {
             has_jobs: false,
             offered: None,
             datagrams: None,
+            flow_counts: FlowCounts::default(),
             connections: 1,
             flows: Vec::new(),
         }
@@ -87,7 +99,8 @@ impl Pattern {
     /// Of a graph of tasks.
     pub(crate) fn of_tasks(tasks: Tasks) -> Self {
         let (endless, has_jobs) = (tasks.is_endless(), tasks.has_jobs());
-        Self { endless, has_jobs, ..Self::new(move |_| tasks.clone()) }
+        let flow_counts = FlowCounts { at_once: tasks.first_messages(), in_all: tasks.messages() };
+        Self { endless, has_jobs, flow_counts, ..Self::new(move |_| tasks.clone()) }
     }
 
     /// The flows under `seed`.

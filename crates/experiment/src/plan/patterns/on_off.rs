@@ -7,9 +7,9 @@ use tresse_workload::{OnOff as Source, OnOffConfig};
 
 use crate::diagnostic::Diagnostic;
 use crate::keys::workload::{Draw, HostSet};
-use crate::plan::patterns::Pattern;
 use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
+use crate::plan::patterns::{FlowCounts, Pattern};
 
 /// Flows that send and pause by turns.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -54,10 +54,12 @@ impl Keys for OnOff {
             return Err(at.wrong("stop", "it ends before it starts"));
         }
         let datagrams = at.datagrams(self.datagrams, false)?;
+        let at_once = flows.len() as u64;
+        let flow_counts = FlowCounts { at_once, in_all: at_once };
         let pattern = Pattern::new(move |seed| {
             let flows = flows.clone();
             Source::new(OnOffConfig { flows, on, off, start, stop, seed })
         });
-        Ok(Pattern { endless: self.stop.is_none(), datagrams, ..pattern })
+        Ok(Pattern { endless: self.stop.is_none(), datagrams, flow_counts, ..pattern })
     }
 }

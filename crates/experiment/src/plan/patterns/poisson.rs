@@ -10,7 +10,7 @@ use crate::keys::workload::{Draw, FlowSize, HostSet, Pairs};
 use crate::plan::offered::{self, Allowed};
 use crate::plan::patterns::at::{At, Between};
 use crate::plan::patterns::kind::Keys;
-use crate::plan::patterns::{Offered, Pattern};
+use crate::plan::patterns::{FlowCounts, Offered, Pattern};
 
 /// Flows arrive at random times, at a load.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -68,20 +68,22 @@ impl Keys for Poisson {
         };
         let rate = load * of;
         let interval = PoissonConfig::interval(&size, load, of as u64);
-        let limit = match (self.flows, at.duration) {
-            (Some(flows), _) => Limit::Flows(at.flows("flows", flows)?),
+        let hosts = u64::from(at.fabric.hosts());
+        let (limit, in_all) = match (self.flows, at.duration) {
+            (Some(flows), _) => (Limit::Flows(at.flows("flows", flows)?), flows),
             (None, Some(until)) => {
-                at.flows("load", (until as f64 / interval) as u64 + 1)?;
-                Limit::Until(until)
+                let flows = at.flows("load", (until as f64 / interval) as u64 + 1)?;
+                (Limit::Until(until), flows)
             }
-            (None, None) => Limit::Until(LONGEST),
+            (None, None) => (Limit::Until(LONGEST), hosts),
         };
+        let flow_counts = FlowCounts { at_once: in_all.min(hosts), in_all };
         let deadline = at.deadline(self.deadline)?;
         let pattern = Pattern::new(move |seed| {
             let (pairs, size) = (pairs.clone(), size.clone());
             Source::new(PoissonConfig { pairs, size, interval, limit, deadline, seed })
         });
         let endless = self.flows.is_none() && at.duration.is_none();
-        Ok(Pattern { endless, offered: Some(Offered { rate, capacity }), ..pattern })
+        Ok(Pattern { endless, flow_counts, offered: Some(Offered { rate, capacity }), ..pattern })
     }
 }

@@ -6,9 +6,9 @@ use tresse_workload::{RandomConfig, RandomPattern};
 
 use crate::diagnostic::Diagnostic;
 use crate::keys::workload::{FlowSize, Pairs};
-use crate::plan::patterns::Pattern;
 use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
+use crate::plan::patterns::{FlowCounts, Pattern};
 
 /// Every host sends one flow after another, to hosts that receive few others (XMP §5.2.1).
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -39,6 +39,8 @@ impl Keys for Random {
             let (racks, size) = (racks.clone(), size.clone());
             RandomPattern::new(RandomConfig { hosts, racks, size, per_host, at_most, flows, seed })
         });
-        Ok(Pattern { endless: flows.is_none(), ..pattern })
+        let at_once = u64::from(hosts) * u64::from(per_host);
+        let flow_counts = FlowCounts { at_once, in_all: flows.unwrap_or(at_once) };
+        Ok(Pattern { endless: flows.is_none(), flow_counts, ..pattern })
     }
 }

@@ -7,8 +7,8 @@ use tresse_workload::{Pairing, Rounds, RoundsConfig};
 
 use crate::diagnostic::Diagnostic;
 use crate::keys::workload::FlowSize;
-use crate::plan::patterns::Pattern;
 use crate::plan::patterns::at::At;
+use crate::plan::patterns::{FlowCounts, Pattern};
 
 /// The keys of a pattern of rounds.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -42,13 +42,15 @@ impl RoundKeys {
             Pairing::Permutation(hosts) | Pairing::RackToRack(hosts) => u64::from(*hosts),
             Pairing::Listed(pairs) => pairs.len() as u64,
         };
-        at.flows("rounds", senders * u64::from(connections) * u64::from(rounds))?;
+        let at_once = senders * u64::from(connections);
+        let in_all = at.flows("rounds", at_once * u64::from(rounds))?;
         let datagrams = at.datagrams(self.datagrams, size.is_some())?;
         let endless = size.is_none();
         let pattern = Pattern::new(move |seed| {
             let (pairing, size) = (pairing.clone(), size.clone());
             Rounds::new(RoundsConfig { pairing, size, connections, rounds, seed })
         });
-        Ok(Pattern { endless, datagrams, connections, ..pattern })
+        let flow_counts = FlowCounts { at_once, in_all };
+        Ok(Pattern { endless, datagrams, flow_counts, connections, ..pattern })
     }
 }

@@ -8,9 +8,9 @@ use tresse_workload::{Spread as Source, SpreadConfig};
 use crate::diagnostic::Diagnostic;
 use crate::keys::bounds::LONGEST;
 use crate::keys::workload::{FlowSize, HostSet, Pairs};
-use crate::plan::patterns::Pattern;
 use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
+use crate::plan::patterns::{FlowCounts, Pattern};
 
 /// A number of flows that start at random times in a window.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -41,10 +41,13 @@ impl Keys for Spread {
         if window > LONGEST {
             return Err(at.wrong("window", "at most 1000s"));
         }
+        let at_once = if window == 0 { flows } else { flows.min(at.fabric.hosts()) };
+        let flow_counts = FlowCounts { at_once: at_once.into(), in_all: flows.into() };
         let pairs = at.pairs(self.senders.as_ref(), self.receivers.as_ref(), self.pairs)?.pairs;
-        Ok(Pattern::new(move |seed| {
+        let pattern = Pattern::new(move |seed| {
             let (pairs, size) = (pairs.clone(), size.clone());
             Source::new(SpreadConfig { pairs, size, flows, window, seed })
-        }))
+        });
+        Ok(Pattern { flow_counts, ..pattern })
     }
 }

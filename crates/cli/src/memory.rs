@@ -1,0 +1,65 @@
+//! Tells what a run takes of the machine's memory, and refuses one that does not fit.
+
+use tresse_experiment::Plan;
+use tresse_lab::{Options, memory};
+
+use crate::failure::Failure;
+
+/// From here on it is told, bytes.
+const MUCH: u64 = 1_000_000_000;
+
+/// Whether there is room for a run of `plan`.
+///
+/// # Errors
+/// If there is not.
+pub fn check(plan: &Plan, options: &Options) -> Result<(), Failure> {
+    let needed = memory::estimate(plan, options);
+    if needed < MUCH {
+        return Ok(());
+    }
+    match memory::available() {
+        Some(free) if needed > free => {
+            let one = memory::estimate(plan, &Options { parallel: 1, ..options.clone() });
+            Err(Failure::Machine(refusal(needed, free, one)))
+        }
+        _ => {
+            eprintln!("note: this takes about {} of memory", gigabytes(needed));
+            Ok(())
+        }
+    }
+}
+
+/// What to say where so many bytes are needed, and so many if cases run one after the other.
+fn refusal(needed: u64, free: u64, one: u64) -> String {
+    let mend = if one <= free {
+        format!("`--parallel 1` runs one case after the other, in about {}", gigabytes(one))
+    } else {
+        "a smaller network, or fewer flows at a time, as `--set` can say; `--only` runs some of the cases"
+            .to_owned()
+    };
+    let (needed, free) = (gigabytes(needed), gigabytes(free));
+    format!("this takes about {needed} of memory, and {free} are free\n\nhint: {mend}")
+}
+
+fn gigabytes(bytes: u64) -> String {
+    match bytes as f64 / 1e9 {
+        few if few < 10.0 => format!("{few:.1} GB"),
+        many => format!("{many:.0} GB"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::refusal;
+
+    #[test]
+    fn a_refusal_says_what_to_change() {
+        let text = refusal(21_400_000_000, 16_000_000_000, 9_950_000_000);
+        assert_eq!(
+            text,
+            "this takes about 21 GB of memory, and 16 GB are free\n\n\
+             hint: `--parallel 1` runs one case after the other, in about 9.9 GB"
+        );
+        assert!(refusal(3, 2, 3).contains("a smaller network"));
+    }
+}

@@ -1,0 +1,77 @@
+//! What a run takes of the machine's memory, before it is begun.
+//!
+//! The numbers were measured on fat trees with k = 8 to 48, and with up to 50 000 flows and messages; they hold for flows
+//! with few packets in flight.
+
+use std::fs;
+use std::iter;
+use std::path::Path;
+
+use tresse_experiment::plan::parts::Part;
+use tresse_experiment::plan::{Case, Plan};
+
+use crate::runner::Options;
+
+/// The program itself, bytes.
+const PROGRAM: u64 = 30_000_000;
+
+/// A port of a network that is simulated, with its share of nodes and their names.
+const PORT: u64 = 650;
+
+/// A connection that is there, without subflows, and each of these.
+const CONNECTION: u64 = 2_800;
+const SUBFLOW: u64 = 1_000;
+
+/// What is known of a flow when it has finished, until all cases are done; and its place in the workload.
+const FINISHED: u64 = 550;
+
+/// What is known of a port, until all cases are done.
+const TOTALS: u64 = 80;
+
+/// What a run of `plan` takes, bytes: the largest cases that run at the same time, and all finished flows.
+pub fn estimate(plan: &Plan, options: &Options) -> u64 {
+    let seeds = u64::from(options.replications.least());
+    let mut cases: Vec<u64> = plan.cases.iter().map(live).collect();
+    cases.sort_unstable_by(|a, b| b.cmp(a));
+    let together = cases.iter().flat_map(|&case| iter::repeat_n(case, seeds as usize)).take(options.parallel);
+    let finished = plan.cases.iter().map(finished).fold(0, u64::saturating_add).saturating_mul(seeds);
+    together.fold(PROGRAM.saturating_add(finished), u64::saturating_add)
+}
+
+/// The network of a case and the flows that are there at a time.
+fn live(case: &Case) -> u64 {
+    let subflows = case.bound_schemes.iter().map(|b| b.subflows.unwrap_or(b.paths)).max().unwrap_or(1);
+    let flow = CONNECTION + SUBFLOW * u64::from(subflows);
+    let flows = case.parts.iter().map(|part: &Part| part.pattern.flow_counts.at_once);
+    let flows = flows.fold(0, u64::saturating_add).saturating_mul(flow);
+    (case.setting.fabric.configs.len() as u64 * PORT).saturating_add(flows)
+}
+
+/// What is kept of a case that was run.
+fn finished(case: &Case) -> u64 {
+    let flows = case.parts.iter().map(|part: &Part| part.pattern.flow_counts.in_all);
+    let flows = flows.fold(0, u64::saturating_add).saturating_mul(FINISHED);
+    flows.saturating_add(case.setting.fabric.configs.len() as u64 * TOTALS)
+}
+
+/// What the machine has, or the control group that the process is in, bytes; `None` where the system does not tell.
+pub fn available() -> Option<u64> {
+    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+        let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+        Some(kib * 1024)
+    });
+    machine.into_iter().chain(group()).min()
+}
+
+/// What is left in the control group of the process, or in one above it (Linux, version 2).
+fn group() -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let own = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    let root = Path::new("/sys/fs/cgroup");
+    let left = |group: &Path| -> Option<u64> {
+        let number = |file| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
+        Some(number("memory.max")?.saturating_sub(number("memory.current")?))
+    };
+    root.join(own).ancestors().take_while(|group| group.starts_with(root)).filter_map(left).min()
+}
