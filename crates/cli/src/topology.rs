@@ -107,8 +107,8 @@ fn show(r: &TopologyReport) -> io::Result<()> {
         table.row(vec![layer.layer.clone(), layer.links.to_string(), rate, delay]);
     }
     writeln!(out, "{table}")?;
-    let mut table =
-        Table::new(&["tier", "", "ports", "capacity", "crossings", "throughput", "oversubscription"]);
+    let head = ["tier", "", "ports", "capacity", "crossings", "throughput", "oversubscription"];
+    let mut table = Table::new(&head).labels(2);
     for (place, tier) in r.tiers.iter().enumerate() {
         let narrowest = if place == r.narrowest_tier { "  narrowest" } else { "" };
         table.row(vec![

@@ -11,6 +11,7 @@ use tresse_reproduction::metric_display;
 
 use crate::failure::Failure;
 use crate::table::Table;
+use crate::width::sentence;
 
 /// What `tresse compare RUN RUN --json` prints.
 #[derive(Debug, Serialize)]
@@ -240,8 +241,8 @@ impl ClaimPair {
 
 impl Pair {
     fn table(&self) -> Table {
-        let mut table =
-            Table::new(&["case", "metric", "first", "±95 %", "second", "±95 %", "ratio", "intervals"]);
+        let head = ["case", "metric", "first", "±95 %", "second", "±95 %", "ratio", "intervals"];
+        let mut table = Table::new(&head).labels(2);
         for case in &self.cases {
             let whole = case.metrics.iter().map(|(name, pair)| (String::new(), name, pair));
             let groups = case.by.get("group").into_iter().flatten();
@@ -278,7 +279,7 @@ impl fmt::Display for Pairs {
         for pair in &self.experiments {
             writeln!(f, "{}: {} (first) and {} (second)", pair.experiment, pair.left.run, pair.right.run)?;
             for note in &pair.notes {
-                writeln!(f, "note: {note}")?;
+                writeln!(f, "{}", sentence(&format!("note: {note}"), 2))?;
             }
             if pair.left.digest == pair.right.digest {
                 writeln!(f, "the same results to the last bit: digest {}", pair.left.digest)?;
@@ -288,7 +289,8 @@ impl fmt::Display for Pairs {
             let all = pair.claims.len();
             writeln!(f, "\nclaims whose verdict changed: {} of {all}", changed.len())?;
             for claim in changed {
-                writeln!(f, "{}, then {}: {}", claim.left, claim.right, claim.text)?;
+                let line = format!("{}, then {}: {}", claim.left, claim.right, claim.text);
+                writeln!(f, "{}", sentence(&line, 2))?;
             }
             f.write_char('\n')?;
         }

@@ -16,5 +16,6 @@ mod optimum;
 mod output;
 mod paper;
 mod run;
+mod tables;
 mod topology;
 mod variants;

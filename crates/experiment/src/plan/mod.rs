@@ -99,6 +99,11 @@ impl Case {
         self.parts.iter().any(|p| p.pattern.has_jobs())
     }
 
+    /// Whether its flows have sizes and come one by one, so that how long each takes is what counts.
+    pub fn is_of_arrivals(&self) -> bool {
+        self.parts.iter().all(|p| p.pattern.arrivals && p.application.is_none())
+    }
+
     /// The bound scheme of all its flows; `None` if there are several.
     pub fn bound_scheme(&self) -> Option<&BoundScheme> {
         match &self.bound_schemes[..] {

@@ -27,6 +27,7 @@ pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -
     let cut_short = || optimum.is_empty().then(|| "no round had finished when it was interrupted".to_owned());
     CaseResult {
         case: owned(axes(case)),
+        arrivals: case.is_of_arrivals(),
         metrics: owned(metric::of(outcomes).into_iter().chain(metric::offered(case))),
         by: by(case, outcomes),
         windows: windows::mean(&outcomes.iter().map(|o| &o.windows).collect::<Vec<_>>()),

@@ -20,6 +20,9 @@ pub type Parts<T> = IndexMap<String, IndexMap<String, T>>;
 pub struct CaseResult {
     /// The axes.
     pub case: IndexMap<String, Value>,
+    /// Whether its flows have sizes and come one by one: `tresse run` shows how long they took, by size.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub arrivals: bool,
     /// What was measured, of [`metric::METRICS`](tresse_experiment::keys::metrics::METRICS).
     pub metrics: Metrics,
     /// The same of parts of the flows, by `group` (a part of the workload, or a scheme of a mix), `distance` and
@@ -68,15 +71,20 @@ pub fn is(case: &IndexMap<String, Value>, wanted: &Wanted) -> bool {
 }
 
 impl CaseResult {
-    /// A name for people: `xmp-2 permutation`, as `Case::label` has it.
-    pub fn label(&self) -> String {
-        let text = |axis: &str| self.case.get(axis).and_then(|value| value.as_str());
-        let scheme = text("scheme").unwrap_or_default();
-        let scheme = match self.case.get("subflows").and_then(Value::as_u64) {
+    /// Its scheme with the number of subflows, if it has one: `xmp-2`.
+    pub fn scheme(&self) -> String {
+        let scheme = self.case.get("scheme").and_then(Value::as_str).unwrap_or_default();
+        match self.case.get("subflows").and_then(Value::as_u64) {
             Some(n) => format!("{scheme}-{n}"),
             None => scheme.to_owned(),
-        };
-        [Some(&*scheme), text("pattern"), text("variant")].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        }
+    }
+
+    /// A name for people: `xmp-2 permutation`, as `Case::label` has it.
+    pub fn label(&self) -> String {
+        let others = ["pattern", "variant"].into_iter().filter_map(|axis| self.case.get(axis)?.as_str());
+        let others: String = others.map(|name| format!(" {name}")).collect();
+        self.scheme() + &others
     }
 }
 

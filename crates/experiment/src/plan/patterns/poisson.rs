@@ -82,6 +82,6 @@ impl Keys for Poisson {
             Source::new(PoissonConfig { pairs, size, interval, limit, deadline, seed })
         });
         let endless = self.flows.is_none() && at.duration.is_none();
-        Ok(Pattern { endless, offered: Some(Offered { rate, capacity }), ..pattern })
+        Ok(Pattern { endless, arrivals: true, offered: Some(Offered { rate, capacity }), ..pattern })
     }
 }

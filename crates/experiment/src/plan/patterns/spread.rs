@@ -42,9 +42,10 @@ impl Keys for Spread {
             return Err(at.wrong("window", "at most 1000s"));
         }
         let pairs = at.pairs(self.senders.as_ref(), self.receivers.as_ref(), self.pairs)?.pairs;
-        Ok(Pattern::new(move |seed| {
+        let pattern = Pattern::new(move |seed| {
             let (pairs, size) = (pairs.clone(), size.clone());
             Source::new(SpreadConfig { pairs, size, flows, window, seed })
-        }))
+        });
+        Ok(Pattern { arrivals: true, ..pattern })
     }
 }
