@@ -2,11 +2,13 @@
 
 use std::io::{self, Write};
 
+use indexmap::IndexSet;
 use tresse_lab::{OptimumCase, OptimumReport};
 
 use crate::chosen::Chosen;
 use crate::failure::Failure;
 use crate::output::print_json;
+use crate::points::text;
 use crate::table::Table;
 use crate::width::sentence;
 
@@ -48,13 +50,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn show(report: &OptimumReport) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{} · seed {} · the first round's flows, all together\n", report.experiment, report.seed)?;
-    let variant = report.cases.iter().any(|c| c.case.contains_key("variant")).then_some("variant");
-    let axes = ["scheme", "subflows", "pattern"].into_iter().chain(variant);
+    let axes: IndexSet<&str> = report.cases.iter().flat_map(|c| c.case.keys()).map(String::as_str).collect();
     let rest = ["claim", "Mbit/s", "p10", "p90", "full links", "KKT", "fluid", "apart %", "utility %"];
-    let head: Vec<&str> = axes.chain(rest).collect();
-    let mut table = Table::new(&head).labels(head.len() - rest.len());
+    let head: Vec<&str> = axes.iter().copied().chain(rest).collect();
+    let mut table = Table::new(&head).labels(axes.len());
     for case in &report.cases {
-        table.row(row(case));
+        table.row(row(case, &axes));
     }
     write!(out, "{table}")?;
     writeln!(out)?;
@@ -81,12 +82,9 @@ fn is_moving(case: &OptimumCase) -> bool {
     case.fluid.as_ref().is_some_and(|f| !f.settled)
 }
 
-fn row(case: &OptimumCase) -> Vec<String> {
+fn row(case: &OptimumCase, axes: &IndexSet<&str>) -> Vec<String> {
     let dash = || "-".to_owned();
-    let axes = case.case.values().map(|value| match value {
-        serde_json::Value::Null => dash(),
-        value => value.to_string().trim_matches('"').to_owned(),
-    });
+    let axes = axes.iter().map(|&axis| case.case.get(axis).map_or_else(dash, text));
     let mbps = |v: Option<f64>| v.map_or_else(dash, |v| format!("{:.1}", v / 1e6));
     let optimal = |key: &str| case.optimum.as_ref().and_then(|o| o.goodput.get(key).copied());
     let percent = |key: &str| {
@@ -112,15 +110,18 @@ fn row(case: &OptimumCase) -> Vec<String> {
 /// The dearest links of a case, and what must be said of it.
 fn details(out: &mut impl Write, case: &OptimumCase) -> io::Result<()> {
     const SHOWN: usize = 3;
-    let text = |key: &str| case.case.get(key).and_then(|v| v.as_str()).unwrap_or_default();
     let subflows = match case.case["subflows"].as_u64() {
         Some(1) => " with 1 subflow".to_owned(),
         Some(n) => format!(" with {n} subflows"),
         None => String::new(),
     };
-    let variant = text("variant");
-    let variant = if variant.is_empty() { String::new() } else { format!(", {variant}") };
-    writeln!(out, "\n{}{subflows}, {}{variant}:", text("scheme"), text("pattern"))?;
+    let other = |(axis, value): (&String, _)| match &**axis {
+        "scheme" | "subflows" => None,
+        "pattern" | "variant" => Some(format!(", {}", text(value))),
+        axis => Some(format!(", {axis} = {}", text(value))),
+    };
+    let others: String = case.case.iter().filter_map(other).collect();
+    writeln!(out, "\n{}{subflows}{others}:", text(&case.case["scheme"]))?;
     let line = |out: &mut dyn Write, text: String| writeln!(out, "{}", sentence(&format!("  {text}"), 4));
     if let Some(claim) = &case.claim {
         let utility = claim.utility.as_deref().unwrap_or("none");

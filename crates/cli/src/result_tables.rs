@@ -1,6 +1,7 @@
 //! What `tresse run` shows of parts of cases: sizes, groups of flows, jobs, and what else the cases are divided by.
 
 use clap::ValueEnum;
+use indexmap::IndexSet;
 use tresse_experiment::keys::metrics::{DISJOINT_SIZES, SIZES};
 use tresse_lab::{CaseResult, Metrics};
 
@@ -238,18 +239,16 @@ fn four(value: f64) -> String {
 }
 
 /// The load that is offered to the patterns that have one, on either definition (`tresse explain tiers`).
-pub fn offered(cases: &[CaseResult]) -> Vec<String> {
+pub fn offered(cases: &[CaseResult]) -> IndexSet<String> {
     let line = |case: &CaseResult| {
         let percent = |name: &str| Some(100.0 * case.metrics.get(name)?.value());
         let (tier, access) = (percent("offered_bisection_ratio")?, percent("offered_access_ratio")?);
-        let label = case.label();
-        let (_, pattern) = label.split_once(' ')?;
+        let names = ["pattern", "variant"].into_iter().filter_map(|axis| case.case.get(axis)?.as_str());
+        let pattern = names.collect::<Vec<_>>().join(" ");
         Some(format!(
             "load of {pattern}: {tier:.1} % of the narrowest tier, {access:.1} % of the senders' links (payload)"
         ))
     };
-    let mut lines: Vec<String> = cases.iter().filter_map(line).collect();
     // The schemes of a pattern have the same.
-    lines.dedup();
-    lines
+    cases.iter().filter_map(line).collect()
 }

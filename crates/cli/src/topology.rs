@@ -64,6 +64,13 @@ pub fn run(command: Command) -> Result<(), Failure> {
         Some(name) => whole.variant(name)?,
         None => &whole,
     };
+    for axis in &loaded.axes {
+        eprintln!(
+            "{} has several values: this is the network with the first, {}",
+            axis.path(),
+            axis.values[0]
+        );
+    }
     let format = match args.format {
         FormatArg::Text => None,
         FormatArg::Json => Some(GraphFormat::Json),

@@ -149,3 +149,50 @@ fn a_run_that_has_not_ended_says_so() {
     let none = shown("running", 0);
     assert!(none.starts_with("RUNNING, or killed before its end: no case is complete so far\n"), "{none}");
 }
+
+#[test]
+fn a_list_makes_a_case_of_each_value() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let lists = ["--set", "workloads.websearch.load=[0.3,0.5]", "--set", "schemes.xmp.parameters.beta=[4,6]"];
+    let args = [&web_search(dir.path())[..], &lists].concat();
+    let output = tresse(dir.path()).args(&args).env_remove("COLUMNS").output().expect("the command starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("6 cases, with load = 0.3, 0.5 × beta = 4, 6\n"), "{said}");
+    let text = stdout(output);
+    assert_eq!(
+        line(&text, "scheme"),
+        ["scheme", "pattern", "load", "beta", "RTOs", "resent", "drops", "marks"]
+    );
+    let labels =
+        ["dctcp-1 websearch load=0.3", "xmp-4 websearch load=0.3 beta=4", "xmp-4 websearch load=0.3 beta=6"];
+    let at = labels.map(|label| text.find(&format!("\n{label}\n")).expect("a case"));
+    assert!(at.is_sorted(), "what is compared stands together: {text}");
+    let text = fs::read_to_string(dir.path().join("runs/web-1/run.json")).expect("a run");
+    let report: Value = serde_json::from_str(&text).expect("JSON");
+    let case = json!({ "scheme": "xmp", "subflows": 4, "pattern": "websearch", "load": 0.3, "beta": 6 });
+    assert_eq!(report["cases"][2]["case"], case);
+
+    let export = |only: &[&str], format: &str| {
+        let only = only.iter().flat_map(|&only| ["--only", only]);
+        let mut command = tresse(dir.path());
+        command.args(["export", "runs/web-1", "--format", format]).args(only);
+        command
+    };
+    let csv = stdout(export(&["load=0.3", "beta=6"], "csv").output().expect("the command starts"));
+    assert!(csv.starts_with("scheme,subflows,pattern,load,beta,seed,group,"), "{csv}");
+    assert!(csv.lines().skip(1).all(|line| line.starts_with("xmp,4,websearch,0.3,6,1,")), "{csv}");
+    assert_eq!(csv.lines().count(), 41);
+    let several = fails(&mut export(&["scheme=xmp", "load=0.3"], "hpcc-fct"), 2);
+    let choice = "--only scheme=xmp --only subflows=4 --only pattern=websearch --only load=0.3 --only beta=6 --only seed=1";
+    assert!(several.contains(choice), "{several}");
+    let fct = stdout(export(&["load=0.3", "beta=6"], "hpcc-fct").output().expect("the command starts"));
+    assert_eq!(fct.lines().count(), 40);
+    let unknown = fails(&mut export(&["laod=0.3"], "csv"), 2);
+    assert!(unknown.contains("there is no key `laod`; did you mean `load`?"), "{unknown}");
+    // What is run again is the same case, whatever list it came from.
+    let alone = ["--set", "workloads.websearch.load=0.3", "--only", "scheme=dctcp", "--json"];
+    let alone: Value =
+        serde_json::from_str(&run(dir.path(), &[&web_search(dir.path())[..], &alone].concat(), None))
+            .expect("JSON");
+    assert_eq!(alone["cases"][0]["metrics"], report["cases"][0]["metrics"]);
+}

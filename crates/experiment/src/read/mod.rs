@@ -1,5 +1,6 @@
 //! From text to an experiment: the file, the profile, its variants, `--set`.
 
+pub mod axes;
 pub mod built_in;
 pub mod flow_file;
 mod for_each;
@@ -59,9 +60,8 @@ pub(crate) fn load(
     check: Check,
 ) -> Result<Loaded, Diagnostic> {
     // Read as it stands first: only the text knows its lines.
-    let experiment: Experiment = for_each::read(&source.text).map_err(|e| source.error(e))?;
     let tables = for_each::parse(&source.text).map_err(|e| source.error(e))?;
-    check(tables.into_inner()).map_err(|e| source.error(e))?;
+    let (experiment, _) = axes::read(tables, check).map_err(|e| source.error(e))?;
     let mut resolved: Table = for_each::read(&source.text).map_err(|e| source.error(e))?;
     let (mut cuts, mut overrides) = (Vec::new(), Vec::new());
     if profile == Profile::Quick {
@@ -96,10 +96,26 @@ impl Loaded {
         overrides: Vec<(String, String)>,
         check: Check,
     ) -> Result<Self, Diagnostic> {
+        let whole = |e: Wrong| Diagnostic::input(e.message).of(&source.name);
+        let text = resolved.to_string();
+        let tables = DeTable::parse(&text).map_err(Wrong::from).map_err(whole)?;
+        let (_, axes) = axes::read(tables, check).map_err(whole)?;
+        let first = axes::at(&resolved, &axes, &vec![0; axes.len()]);
+        let experiment = Experiment::deserialize_table(&first).map_err(Wrong::from).map_err(whole)?;
+        let (cuts, variants, at) = (Vec::new(), Vec::new(), Vec::new());
+        let mut loaded = Self { source, experiment, resolved, cuts, axes, at, variants, overrides, check };
+        graph_file::read(&mut loaded)?;
+        Ok(loaded)
+    }
+
+    /// What it is at a point of its axes.
+    fn at(&self, places: &[usize]) -> Result<Self, Diagnostic> {
+        let resolved = axes::at(&self.resolved, &self.axes, places);
         let experiment =
             Experiment::deserialize_table(&resolved).map_err(|e| Diagnostic::input(e.to_string()))?;
-        let (cuts, variants) = (Vec::new(), Vec::new());
-        let mut loaded = Self { source, experiment, resolved, cuts, variants, overrides, check };
+        let at = self.axes.iter().zip(places).map(|(axis, &place)| (axis.keys.clone(), place)).collect();
+        let (axes, variants) = (Vec::new(), Vec::new());
+        let mut loaded = Self { experiment, resolved, axes, at, variants, ..self.clone() };
         graph_file::read(&mut loaded)?;
         Ok(loaded)
     }
@@ -113,8 +129,8 @@ impl Experiment {
 
 /// Checks an experiment again that `cause` changed.
 pub(crate) fn recheck(table: &Table, check: Check, cause: &str) -> Result<(), Diagnostic> {
-    let read = Experiment::deserialize_table(table).map(drop).map_err(Wrong::from);
-    read.and_then(|()| check(DeTable::parse(&table.to_string())?.into_inner()))
+    let read = |text: &str| axes::read(DeTable::parse(text)?, check).map(drop);
+    read(&table.to_string())
         .map_err(|e| Diagnostic::input(e.message).of(cause).hint("`tresse schema` has every key"))
 }
 
@@ -140,11 +156,7 @@ pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, Diagnost
     let (path, text) = setting
         .split_once('=')
         .ok_or_else(|| bad("expected PATH=VALUE, such as fabric.k=16 or transport.rto_min=10ms".into()))?;
-    let text = text.trim();
-    let value = toml::from_str::<Table>(&format!("v = {text}"))
-        .ok()
-        .and_then(|mut t| t.remove("v"))
-        .unwrap_or_else(|| Value::String(text.to_owned()));
+    let value = value(text.trim());
     let mut keys: Vec<&str> = path.trim().split('.').collect();
     let last = keys.pop().filter(|k| !k.is_empty()).ok_or_else(|| bad("the path is empty".into()))?;
     let mut at = table;
@@ -158,4 +170,15 @@ pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, Diagnost
     }
     at.insert(last.to_owned(), value);
     Ok(path.trim().to_owned())
+}
+
+/// What a setting says: TOML, a list of what may need quotes, or a string.
+fn value(text: &str) -> Value {
+    let toml = toml::from_str::<Table>(&format!("v = {text}")).ok().and_then(|mut t| t.remove("v"));
+    let list = || text.strip_prefix('[')?.strip_suffix(']');
+    match (toml, list()) {
+        (Some(value), _) => value,
+        (None, Some(values)) => Value::Array(values.split(',').map(|text| value(text.trim())).collect()),
+        (None, None) => Value::String(text.to_owned()),
+    }
 }

@@ -65,7 +65,7 @@ pub struct CaseResult {
 pub fn is(case: &IndexMap<String, Value>, wanted: &Wanted) -> bool {
     wanted.matches(|axis| match case.get(axis)? {
         Value::String(name) => Some(Cow::from(name)),
-        Value::Number(number) => Some(Cow::from(number.to_string())),
+        value @ (Value::Number(_) | Value::Bool(_)) => Some(Cow::from(value.to_string())),
         _ => None, // the path manager decides on the number of subflows
     })
 }
@@ -82,9 +82,13 @@ impl CaseResult {
 
     /// A name for people: `xmp-2 permutation`, as `Case::label` has it.
     pub fn label(&self) -> String {
-        let others = ["pattern", "variant"].into_iter().filter_map(|axis| self.case.get(axis)?.as_str());
-        let others: String = others.map(|name| format!(" {name}")).collect();
-        self.scheme() + &others
+        let other = |(axis, value): (&String, &Value)| match (&**axis, value) {
+            ("scheme" | "subflows", _) | (_, Value::Null) => None,
+            ("pattern" | "variant", value) => Some(format!(" {}", value.as_str().unwrap_or_default())),
+            (axis, Value::String(text)) => Some(format!(" {axis}={text}")),
+            (axis, value) => Some(format!(" {axis}={value}")),
+        };
+        self.scheme() + &self.case.iter().filter_map(other).collect::<String>()
     }
 }
 
