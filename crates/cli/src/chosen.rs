@@ -1,6 +1,7 @@
 //! Which cases of which experiment a command is about.
 
 use clap::ValueEnum;
+use indexmap::{IndexMap, IndexSet};
 use tresse_experiment::read::built_in;
 use tresse_experiment::{Loaded, Plan, Profile};
 
@@ -14,7 +15,8 @@ pub struct Experiment {
     /// The size of the experiment: `full` is the paper's own, `quick` has fewer flows, rounds or seconds
     #[arg(long, value_enum, default_value = "quick")]
     profile: ProfileArg,
-    /// Set a value of the experiment, such as fabric.k=16 or transport.rto_min=10ms
+    /// Set a value of the experiment, such as fabric.k=16 or transport.rto_min=10ms; a list such as
+    /// fabric.mark=[10pkt,20pkt] makes a case of each value (`tresse explain axes`)
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
 }
@@ -24,7 +26,7 @@ pub struct Experiment {
 pub struct Chosen {
     #[command(flatten)]
     experiment: Experiment,
-    /// Keep only the cases with these values of an axis: scheme, subflows, pattern, variant
+    /// Keep only the cases with these values of an axis: scheme, subflows, pattern, variant, or a key that has a list
     #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
     only: Vec<String>,
 }
@@ -59,6 +61,21 @@ impl Experiment {
     }
 }
 
+/// Says how many cases there are if lists of values make them.
+fn tell_lists(plan: &Plan) {
+    let mut lists: IndexMap<&str, IndexSet<String>> = IndexMap::new();
+    for at in plan.cases.iter().flat_map(|case| &case.at) {
+        lists.entry(&at.name).or_default().insert(at.text());
+    }
+    if !lists.is_empty() {
+        let list = |(name, values): (&&str, &IndexSet<String>)| {
+            format!("{name} = {}", values.iter().map(String::as_str).collect::<Vec<_>>().join(", "))
+        };
+        let lists: Vec<String> = lists.iter().map(list).collect();
+        eprintln!("{} cases, with {}", plan.cases.len(), lists.join(" × "));
+    }
+}
+
 impl Chosen {
     pub fn profile(&self) -> Profile {
         self.experiment.profile()
@@ -67,6 +84,7 @@ impl Chosen {
     pub fn load(&self) -> Result<(Loaded, Plan), Failure> {
         let loaded = self.experiment.load()?;
         let plan = tresse_experiment::resolve(&loaded, &self.only)?;
+        tell_lists(&plan);
         Ok((loaded, plan))
     }
 }

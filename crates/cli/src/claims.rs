@@ -6,6 +6,8 @@ use tresse_experiment::keys::claims::Verdict;
 use tresse_lab::ClaimResult;
 use tresse_reproduction::metric_display;
 
+use crate::width::sentence;
+
 /// Writes each claim with its verdict and its value, and why it does not hold if that is known.
 pub fn show(claims: &[ClaimResult], out: &mut impl Write) -> io::Result<()> {
     let values: Vec<String> = claims.iter().map(metric_display::claim).collect();
@@ -13,15 +15,14 @@ pub fn show(claims: &[ClaimResult], out: &mut impl Write) -> io::Result<()> {
     for (claim, value) in claims.iter().zip(values) {
         let of = claim.of.as_ref().map(|of| format!(" ({of})")).unwrap_or_default();
         let why = claim.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-        writeln!(
-            out,
-            "{:<13}  {value:>width$}  {}{}",
-            claim.verdict,
-            claim.text,
-            if why.is_empty() { of } else { why }
-        )?;
+        let end = if why.is_empty() { of } else { why };
+        // Below the text, past the verdict and the value.
+        let indent = 13 + 2 + width + 2;
+        let line = format!("{:<13}  {value:>width$}  {}{end}", claim.verdict, claim.text);
+        writeln!(out, "{}", sentence(&line, indent))?;
         if let Some(note) = note(claim) {
-            writeln!(out, "{:<13}  {:>width$}  {note}", "", "")?;
+            let line = format!("{:indent$}{note}", "");
+            writeln!(out, "{}", sentence(&line, indent))?;
         }
     }
     Ok(())

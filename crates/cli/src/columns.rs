@@ -3,7 +3,7 @@
 use tresse_lab::{CaseResult, Metric};
 use tresse_reproduction::metric_display;
 
-use crate::run::{axes, point};
+use crate::points::{cells, heads};
 use crate::table::Table;
 
 /// `metrics` of the cases; one that has a confidence interval has a second column for it, and one of which
@@ -11,15 +11,16 @@ use crate::table::Table;
 pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
     let has_interval = |metric: &str| cases.iter().any(|c| c.ci95.contains_key(metric));
     let is_published = |metric: &str| cases.iter().any(|c| c.published.contains_key(metric));
-    let mut head: Vec<String> = axes(cases).into_iter().map(str::to_owned).collect();
+    let axes = heads(cases);
+    let mut head = axes.clone();
     for metric in metrics {
         head.push(metric_display::name(metric));
         head.extend(has_interval(metric).then(|| "±95 %".to_owned()));
         head.extend(is_published(metric).then(|| "paper".to_owned()));
     }
-    let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut table = Table::new(&head).labels(axes.len());
     for case in cases {
-        let mut row = point(case);
+        let mut row = cells(case, &axes);
         for metric in metrics {
             let value = case.metrics.get(metric.as_str()).copied();
             row.push(value.map_or_else(|| "-".to_owned(), |v| show(metric, v)));

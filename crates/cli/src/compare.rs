@@ -81,7 +81,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// The folders of runs that `path` means: itself, or those of a run of a paper.
-fn folders(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub fn folders(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if path.join("run.json").exists() {
         return Ok(vec![path.to_owned()]);
     }

@@ -22,11 +22,15 @@ mod memory;
 mod optimum;
 mod output;
 mod paper;
+mod points;
 mod progress;
+mod report;
 mod result_tables;
 mod run;
+mod show;
 mod table;
 mod topology;
+mod width;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -51,6 +55,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Args),
+    Show(show::Args),
     Paper(paper::Args),
     Compare(compare::Args),
     Optimum(optimum::Args),
@@ -80,6 +85,7 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
         Command::Run(args) => run::run(args),
+        Command::Show(args) => show::run(&args),
         Command::Paper(args) => paper::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Optimum(args) => optimum::run(&args),

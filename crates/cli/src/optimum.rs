@@ -2,13 +2,16 @@
 
 use std::io::{self, Write};
 
+use indexmap::IndexSet;
 use tresse_lab::{OptimumCase, OptimumReport};
 
 use crate::chosen::Chosen;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::print_json;
+use crate::points::text;
 use crate::table::Table;
+use crate::width::sentence;
 
 /// Compute the optimum of an experiment's flows, without a simulation
 ///
@@ -49,25 +52,26 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn show(report: &OptimumReport) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{} · seed {} · the first round's flows, all together\n", report.experiment, report.seed)?;
-    let variant = report.cases.iter().any(|c| c.case.contains_key("variant")).then_some("variant");
-    let axes = ["scheme", "subflows", "pattern"].into_iter().chain(variant);
+    let axes: IndexSet<&str> = report.cases.iter().flat_map(|c| c.case.keys()).map(String::as_str).collect();
     let rest = ["claim", "Mbit/s", "p10", "p90", "full links", "KKT", "fluid", "apart %", "utility %"];
-    let mut table = Table::new(&axes.chain(rest).collect::<Vec<_>>());
+    let head: Vec<&str> = axes.iter().copied().chain(rest).collect();
+    let mut table = Table::new(&head).labels(axes.len());
     for case in &report.cases {
-        table.row(row(case));
+        table.row(row(case, &axes));
     }
     write!(out, "{table}")?;
-    writeln!(
-        out,
-        "\nMbit/s: optimal goodput, mean over the flows\nfluid: the same where the fluid model comes to rest\n\
-         apart: its mean distance from the optimum, flow by flow\nutility: its loss of total utility, as a share \
-         of rate"
-    )?;
+    writeln!(out)?;
+    for line in [
+        "Mbit/s: optimal goodput, mean over the flows",
+        "fluid: the same where the fluid model comes to rest",
+        "apart: its mean distance from the optimum, flow by flow",
+        "utility: its loss of total utility, as a share of rate",
+    ] {
+        writeln!(out, "{}", sentence(line, 2))?;
+    }
     if report.cases.iter().any(is_moving) {
-        writeln!(
-            out,
-            "~: the fluid model did not settle in the steps that it gets; this is where it stood then"
-        )?;
+        let line = "~: the fluid model did not settle in the steps that it gets; this is where it stood then";
+        writeln!(out, "{}", sentence(line, 2))?;
     }
     for case in &report.cases {
         details(&mut out, case)?;
@@ -80,12 +84,9 @@ fn is_moving(case: &OptimumCase) -> bool {
     case.fluid.as_ref().is_some_and(|f| !f.settled)
 }
 
-fn row(case: &OptimumCase) -> Vec<String> {
+fn row(case: &OptimumCase, axes: &IndexSet<&str>) -> Vec<String> {
     let dash = || "-".to_owned();
-    let axes = case.case.values().map(|value| match value {
-        serde_json::Value::Null => dash(),
-        value => value.to_string().trim_matches('"').to_owned(),
-    });
+    let axes = axes.iter().map(|&axis| case.case.get(axis).map_or_else(dash, text));
     let mbps = |v: Option<f64>| v.map_or_else(dash, |v| format!("{:.1}", v / 1e6));
     let optimal = |key: &str| case.optimum.as_ref().and_then(|o| o.goodput.get(key).copied());
     let percent = |key: &str| {
@@ -111,29 +112,33 @@ fn row(case: &OptimumCase) -> Vec<String> {
 /// The dearest links of a case, and what must be said of it.
 fn details(out: &mut impl Write, case: &OptimumCase) -> io::Result<()> {
     const SHOWN: usize = 3;
-    let text = |key: &str| case.case.get(key).and_then(|v| v.as_str()).unwrap_or_default();
     let subflows = match case.case["subflows"].as_u64() {
         Some(1) => " with 1 subflow".to_owned(),
         Some(n) => format!(" with {n} subflows"),
         None => String::new(),
     };
-    let variant = text("variant");
-    let variant = if variant.is_empty() { String::new() } else { format!(", {variant}") };
-    writeln!(out, "\n{}{subflows}, {}{variant}:", text("scheme"), text("pattern"))?;
+    let other = |(axis, value): (&String, _)| match &**axis {
+        "scheme" | "subflows" => None,
+        "pattern" | "variant" => Some(format!(", {}", text(value))),
+        axis => Some(format!(", {axis} = {}", text(value))),
+    };
+    let others: String = case.case.iter().filter_map(other).collect();
+    writeln!(out, "\n{}{subflows}{others}:", text(&case.case["scheme"]))?;
+    let line = |out: &mut dyn Write, text: String| writeln!(out, "{}", sentence(&format!("  {text}"), 4));
     if let Some(claim) = &case.claim {
         let utility = claim.utility.as_deref().unwrap_or("none");
-        writeln!(out, "  utility: {utility} (standing: {}; {})", claim.standing, claim.source)?;
+        line(out, format!("utility: {utility} (standing: {}; {})", claim.standing, claim.source))?;
         if case.no_optimum.is_none() && !claim.caveat.is_empty() {
-            writeln!(out, "  {}", claim.caveat)?;
+            line(out, claim.caveat.to_owned())?;
         }
     }
     if let Some(why) = &case.no_optimum {
         let reference =
             if case.optimum.is_some() { ": the optimum is a reference, no goal of its" } else { "" };
-        writeln!(out, "  {why}{reference}")?;
+        line(out, format!("{why}{reference}"))?;
     }
     if let Some(optimum) = &case.optimum {
-        writeln!(out, "  total utility: {:.9e}", optimum.utility)?;
+        line(out, format!("total utility: {:.9e}", optimum.utility))?;
         let dearest: Vec<String> = optimum
             .links
             .iter()
@@ -142,18 +147,20 @@ fn details(out: &mut impl Write, case: &OptimumCase) -> io::Result<()> {
             .map(|l| format!("{} to {} ({:.3e})", l.from, l.to, l.price_per_bps))
             .collect();
         if dearest.is_empty() {
-            writeln!(out, "  no link is full: the flows' largest rates limit them")?;
+            line(out, "no link is full: the flows' largest rates limit them".to_owned())?;
         } else {
-            writeln!(out, "  dearest links (price per bit/s): {}", dearest.join(", "))?;
+            line(out, format!("dearest links (price per bit/s): {}", dearest.join(", ")))?;
         }
     }
     match (&case.fluid, &case.no_fluid) {
-        (Some(fluid), _) if !fluid.settled => writeln!(
+        (Some(fluid), _) if !fluid.settled => line(
             out,
-            "  fluid: not settled after {:.3} s in the model; its numbers are those of that moment",
-            fluid.model_s
+            format!(
+                "fluid: not settled after {:.3} s in the model; its numbers are those of that moment",
+                fluid.model_s
+            ),
         ),
-        (None, Some(why)) => writeln!(out, "  fluid: {why}"),
+        (None, Some(why)) => line(out, format!("fluid: {why}")),
         _ => Ok(()),
     }
 }

@@ -1,9 +1,154 @@
-//! What `tresse run` shows below its table: the groups of flows, and jobs.
+//! What `tresse run` shows of parts of cases: sizes, groups of flows, jobs, and what else the cases are divided by.
 
-use tresse_lab::CaseResult;
+use clap::ValueEnum;
+use indexmap::IndexSet;
+use tresse_experiment::keys::metrics::{DISJOINT_SIZES, SIZES};
+use tresse_lab::{CaseResult, Metrics};
 
-use crate::run::point;
+use crate::points::{cells, heads};
 use crate::table::Table;
+
+/// What divides a case into parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// How large flows are
+    Size,
+    /// How far apart the hosts of flows are
+    Distance,
+    /// Parts of the workload, or schemes of a mix
+    Group,
+    /// The layers of the network
+    Layer,
+}
+
+impl By {
+    /// As results have it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Size => "size",
+            Self::Distance => "distance",
+            Self::Group => "group",
+            Self::Layer => "layer",
+        }
+    }
+
+    /// Why a case has no such parts.
+    fn why_none(self, case: &CaseResult) -> &'static str {
+        match self {
+            _ if case.metrics.get("flows").is_none_or(|flows| flows.value() == 0.0) => "no flow has ended",
+            Self::Size => "its flows have no size: they send until they are stopped",
+            Self::Distance => "no flow has ended",
+            Self::Group => "all its flows are in one group: its workload has no `parts` and no `mix`",
+            Self::Layer => "no totals of its links were kept",
+        }
+    }
+}
+
+/// A column: its head, the metric, and how its values are shown.
+type Column = (&'static str, &'static str, fn(f64) -> String);
+
+/// How long flows took.
+const TIMES: [Column; 7] = [
+    ("flows", "flows", whole),
+    ("FCT, ms", "fct_mean_s", ms),
+    ("p50", "fct_p50_s", ms),
+    ("p99", "fct_p99_s", ms),
+    ("slowdown", "slowdown_mean_ratio", four),
+    ("p50", "slowdown_p50_ratio", four),
+    ("p99", "slowdown_p99_ratio", four),
+];
+
+/// What became of flows otherwise.
+const FLOWS: [Column; 3] = [
+    ("Mbit/s", "goodput_mean_bps", mbps),
+    ("RTOs", "timeouts", whole),
+    ("resent", "retransmissions_pkts", whole),
+];
+
+/// What links carried, and how long queues were.
+const LAYERS: [Column; 10] = [
+    ("busy %", "utilisation_mean_ratio", percent),
+    ("min", "utilisation_min_ratio", percent),
+    ("p10", "utilisation_p10_ratio", percent),
+    ("p50", "utilisation_p50_ratio", percent),
+    ("p90", "utilisation_p90_ratio", percent),
+    ("max", "utilisation_max_ratio", percent),
+    ("queue, pkts", "queue_mean_pkts", four),
+    ("p50", "queue_p50_pkts", whole),
+    ("p99", "queue_p99_pkts", whole),
+    ("max", "queue_max_pkts", whole),
+];
+
+/// How long the flows of each size took, and all of a case; with half the 95 % interval of the mean if there is one.
+pub fn sizes(cases: &[&CaseResult]) -> Table {
+    let width =
+        |case: &CaseResult, size: &str| case.ci95_by.get("size")?.get(size)?.get("fct_mean_s").copied();
+    let mut head = vec!["size"];
+    head.extend(TIMES.map(|(head, ..)| head));
+    head.insert(3, "±95 %");
+    let mut table = Table::new(&head);
+    for case in cases {
+        table.section(case.label());
+        let mut row = |name: &str, metrics: &Metrics, width: Option<f64>| {
+            let mut row = vec![format!("  {name}")];
+            row.extend(values(&TIMES, metrics));
+            row.insert(3, width.map_or_else(|| "-".to_owned(), ms));
+            table.row(row);
+        };
+        for (name, ..) in &SIZES[..DISJOINT_SIZES] {
+            if let Some(metrics) = case.by.get("size").and_then(|sizes| sizes.get(*name)) {
+                row(name, metrics, width(case, name));
+            }
+        }
+        row("all", &case.metrics, case.ci95.get("fct_mean_s").copied());
+    }
+    table
+}
+
+/// What cases whose flows come one by one lost and had marked.
+pub fn losses(cases: &[CaseResult]) -> Table {
+    let axes = heads(cases);
+    let columns: [Column; 5] = [
+        ("RTOs", "timeouts", whole),
+        ("resent", "retransmissions_pkts", whole),
+        ("drops", "drops_pkts", whole),
+        ("marks", "marks_pkts", whole),
+        // All of them finish unless the case ends before; then that is what to see first.
+        ("unfinished", "unfinished_flows", |n| if n > 0.0 { whole(n) } else { "-".to_owned() }),
+    ];
+    let head: Vec<&str> = axes.iter().map(String::as_str).chain(columns.map(|(head, ..)| head)).collect();
+    let mut table = Table::new(&head).labels(axes.len());
+    for case in cases {
+        let mut row = cells(case, &axes);
+        row.extend(values(&columns, &case.metrics));
+        table.row(row);
+    }
+    table
+}
+
+/// The parts of the cases, and why those that have none have none.
+pub fn parts(cases: &[CaseResult], by: By) -> (Table, Vec<String>) {
+    let columns: Vec<Column> = match by {
+        By::Layer => LAYERS.to_vec(),
+        _ => TIMES.into_iter().chain(FLOWS).collect(),
+    };
+    let mut head = vec![by.name()];
+    head.extend(columns.iter().map(|(head, ..)| *head));
+    let (mut table, mut none) = (Table::new(&head), Vec::new());
+    for case in cases {
+        let Some(parts) = case.by.get(by.name()) else {
+            none.push(format!("no {} of {}: {}", by.name(), case.label(), by.why_none(case)));
+            continue;
+        };
+        table.section(case.label());
+        for (name, metrics) in parts {
+            let mut row = vec![format!("  {name}")];
+            row.extend(values(&columns, metrics));
+            table.row(row);
+        }
+    }
+    (table, none)
+}
 
 /// The groups of the cases that have several; nothing if none has.
 pub fn groups(cases: &[CaseResult]) -> Option<Table> {
@@ -15,15 +160,13 @@ pub fn groups(cases: &[CaseResult]) -> Option<Table> {
         groups.flat_map(|(case, groups)| groups.iter().map(move |(group, metrics)| (case, group, metrics)))
     };
     groups().next()?;
-    let is_published = groups().any(|(case, group, _)| paper(case, group).is_some());
-    let mut head = vec!["case", "group", "Mbit/s"];
-    head.extend(is_published.then_some("paper"));
+    let mut head = vec!["case", "group", "Mbit/s", "paper"];
     head.extend(["p10", "p90", "fct p50, ms", "fct p99, ms", "slowdown p99", "RTOs", "flows"]);
-    let mut table = Table::new(&head);
+    let mut table = Table::new(&head).labels(2);
     for (case, group, metrics) in groups() {
         let value = |name: &str| metrics.get(name).map(|m| m.value());
-        let mut row = vec![label(case), group.clone(), number(value("goodput_mean_bps"), 1e6, 1)];
-        row.extend(is_published.then(|| number(paper(case, group), 1e6, 1)));
+        let mut row = vec![case.label(), group.clone(), number(value("goodput_mean_bps"), 1e6, 1)];
+        row.push(number(paper(case, group), 1e6, 1));
         for (name, size, decimals) in [
             ("goodput_p10_bps", 1e6, 1),
             ("goodput_p90_bps", 1e6, 1),
@@ -48,7 +191,7 @@ pub fn jobs(cases: &[CaseResult]) -> Option<Table> {
     for case in cases {
         let value = |name: &str| case.metrics.get(name).map(|m| m.value());
         table.row(vec![
-            label(case),
+            case.label(),
             number(value("jobs"), 1.0, 0),
             number(value("jct_mean_s"), 1e-3, 3),
             number(value("jct_p99_s"), 1e-3, 3),
@@ -58,8 +201,9 @@ pub fn jobs(cases: &[CaseResult]) -> Option<Table> {
     Some(table)
 }
 
-fn label(case: &CaseResult) -> String {
-    point(case).join(" ")
+fn values(columns: &[Column], metrics: &Metrics) -> Vec<String> {
+    let cell = |&(_, name, show): &Column| metrics.get(name).map(|m| show(m.value()));
+    columns.iter().map(|column| cell(column).unwrap_or_else(|| "-".to_owned())).collect()
 }
 
 /// A value in units of `size`, or a dash.
@@ -67,19 +211,44 @@ fn number(value: Option<f64>, size: f64, decimals: usize) -> String {
     value.map_or_else(|| "-".to_owned(), |v| format!("{:.*}", decimals, v / size))
 }
 
+fn whole(value: f64) -> String {
+    number(Some(value), 1.0, 0)
+}
+
+fn mbps(value: f64) -> String {
+    number(Some(value), 1e6, 1)
+}
+
+fn percent(value: f64) -> String {
+    number(Some(value), 1e-2, 1)
+}
+
+fn ms(seconds: f64) -> String {
+    four(seconds * 1e3)
+}
+
+/// In four digits, and at most three decimals: percentiles are of four orders of magnitude in one column.
+fn four(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 1000.0 => 0,
+        v if v >= 100.0 => 1,
+        v if v >= 10.0 => 2,
+        _ => 3,
+    };
+    number(Some(value), 1.0, decimals)
+}
+
 /// The load that is offered to the patterns that have one, on either definition (`tresse explain tiers`).
-pub fn offered(cases: &[CaseResult]) -> Vec<String> {
+pub fn offered(cases: &[CaseResult]) -> IndexSet<String> {
     let line = |case: &CaseResult| {
         let percent = |name: &str| Some(100.0 * case.metrics.get(name)?.value());
         let (tier, access) = (percent("offered_bisection_ratio")?, percent("offered_access_ratio")?);
-        // Without the scheme.
-        let pattern = point(case)[1..].join(" ");
+        let names = ["pattern", "variant"].into_iter().filter_map(|axis| case.case.get(axis)?.as_str());
+        let pattern = names.collect::<Vec<_>>().join(" ");
         Some(format!(
             "load of {pattern}: {tier:.1} % of the narrowest tier, {access:.1} % of the senders' links (payload)"
         ))
     };
-    let mut lines: Vec<String> = cases.iter().filter_map(line).collect();
     // The schemes of a pattern have the same.
-    lines.dedup();
-    lines
+    cases.iter().filter_map(line).collect()
 }

@@ -1,27 +1,25 @@
 //! `tresse run`: every case of an experiment, as a table or as JSON.
 
-use std::io::{self, Write};
-use std::iter;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::stopping_rule::Asked;
-use tresse_lab::{CaseResult, Options, Report, Status, Watch};
+use tresse_lab::{Options, State, Status, Watch};
 
 use crate::chosen::Chosen;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::print_json;
 use crate::progress::{self, Mode};
-use crate::table::Table;
-use crate::{changed, claims, columns, memory, result_tables};
+use crate::{memory, report};
 
 /// Run every case of an experiment and show its table
 ///
 /// EXPERIMENT is a built-in name (`tresse list experiments`) or a TOML file. The published numbers
 /// stand beside ours where there are any. Everything that was measured goes to a folder, by default
-/// `runs/NAME-N`; `tresse explain results` says what is in it.
+/// `runs/NAME-N`; `tresse explain results` says what is in it, and `tresse show` prints its tables
+/// again.
 ///
 /// Examples:
 ///   tresse run xmp/table1
@@ -114,7 +112,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     if args.json {
         print_json(&report)?;
     } else {
-        show(&report, &loaded.experiment)?;
+        report::show(&report, State::of(&report, false), &loaded.experiment, &mut io::stdout().lock())?;
     }
     if report.status == Status::Complete {
         return Ok(());
@@ -128,161 +126,4 @@ pub fn run(args: Args) -> Result<(), Failure> {
     }
     eprintln!("partial: interrupted before every flow had finished; what was measured is in {}", report.out);
     Err(Failure::Interrupted)
-}
-
-fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    let flows: f64 = report.cases.iter().map(|c| c.metrics["flows"].value()).sum();
-    if report.status != Status::Complete {
-        let end = if report.errors.is_empty() { "was interrupted" } else { "gave up" };
-        writeln!(out, "PARTIAL: only the flows that had finished when the run {end}\n")?;
-    }
-    writeln!(
-        out,
-        "{} · {} profile · {} · {flows} flows · {:.0} million packet-hops in {:.1} s",
-        report.experiment,
-        report.profile,
-        match report.replications {
-            1 => format!("seed {}", report.seed),
-            n => format!("seeds {} to {}", report.seed, report.seed + u64::from(n) - 1),
-        },
-        report.packet_hops as f64 / 1e6,
-        report.wall_s
-    )?;
-    if let Some(line) = changed::line(&report.changed, report.judged, experiment) {
-        writeln!(out, "{line}")?;
-    }
-    writeln!(out)?;
-    let named = experiment.measure.table.as_ref();
-    match named {
-        Some(metrics) => write!(out, "{}", columns::of(&report.cases, metrics))?,
-        None => write!(out, "{}", usual(&report.cases))?,
-    }
-    for below in
-        [result_tables::groups(&report.cases), result_tables::jobs(&report.cases)].into_iter().flatten()
-    {
-        write!(out, "\n{below}")?;
-    }
-    let is_shown = |metric: &str| named.is_none_or(|names| names.iter().any(|n| n == metric));
-    let shows_group = |c: &CaseResult| c.published_by.contains_key("group");
-    if report.cases.iter().any(|c| shows_group(c) || c.published.keys().any(|m| is_shown(m))) {
-        writeln!(out, "\npaper: {}", experiment.published.source)?;
-    }
-    if let Some(case) = report.cases.iter().find(|c| c.ci95.keys().any(|m| is_shown(m))) {
-        writeln!(out, "±95 %: half the confidence interval of the mean, over {}", case.ci95_over)?;
-    }
-    for wide in &report.too_wide {
-        writeln!(out, "not enough seeds: {wide}")?;
-    }
-    if named.is_none() {
-        explain_optimum(&report.cases, &mut out)?;
-    }
-    for line in result_tables::offered(&report.cases) {
-        writeln!(out, "{line}")?;
-    }
-    tell(&mut out, "score of path sharing", report.cases.iter().map(|c| &c.no_sharing_score))?;
-    tell(&mut out, "convergence times", report.cases.iter().map(|c| &c.no_convergence))?;
-    if !report.claims.is_empty() {
-        writeln!(out)?;
-        claims::show(&report.claims, &mut out)?;
-    }
-    writeln!(out, "\nresults: {}  digest: {}", report.out, report.digest)
-}
-
-/// The table of an experiment that names no metrics.
-fn usual(cases: &[CaseResult]) -> Table {
-    let rest = [
-        "Mbit/s",
-        "±95 %",
-        "paper",
-        "ratio",
-        "optimum",
-        "apart %",
-        "utility %",
-        "p10",
-        "p90",
-        "RTOs",
-        "resent",
-        "flows",
-    ];
-    let mut table = Table::new(&[&axes(cases)[..], &rest].concat());
-    for case in cases {
-        table.row(row(case));
-    }
-    table
-}
-
-/// What the usual table's columns of the optimum mean, and why some are empty.
-fn explain_optimum(cases: &[CaseResult], out: &mut impl Write) -> io::Result<()> {
-    if cases.iter().any(|c| !c.optimum.is_empty()) {
-        writeln!(
-            out,
-            "optimum: mean goodput that the controller claims to reach, while all flows of a round are there\n\
-             apart: mean distance of the flows from it; late flows may be above it (`tresse explain optimum`)\n\
-             utility: their loss of total utility, as a share of rate"
-        )?;
-    }
-    tell(out, "optimum", cases.iter().map(|c| &c.no_optimum))
-}
-
-/// Why cases have no such thing; several have the same reason.
-fn tell<'a>(
-    out: &mut impl Write,
-    what: &str,
-    reasons: impl Iterator<Item = &'a Option<String>>,
-) -> io::Result<()> {
-    let mut reasons: Vec<&String> = reasons.flatten().collect();
-    reasons.dedup();
-    reasons.into_iter().try_for_each(|why| writeln!(out, "no {what}: {why}"))
-}
-
-/// A scheme with its number of subflows, if it has one: `xmp-2`.
-fn scheme(case: &CaseResult) -> String {
-    let name = case.case["scheme"].as_str().unwrap_or_default();
-    match case.case["subflows"].as_u64() {
-        Some(n) => format!("{name}-{n}"),
-        None => name.to_owned(),
-    }
-}
-
-/// The heads of the columns that tell cases apart; see [`point`].
-pub(crate) fn axes(cases: &[CaseResult]) -> Vec<&'static str> {
-    let variant = cases.iter().any(|c| c.case.contains_key("variant")).then_some("variant");
-    ["scheme", "pattern"].into_iter().chain(variant).collect()
-}
-
-/// Where a case stands: its scheme with its number of subflows, its pattern, and its variant if the experiment has some.
-pub(crate) fn point(case: &CaseResult) -> Vec<String> {
-    let others =
-        ["pattern", "variant"].into_iter().filter_map(|axis| Some(case.case.get(axis)?.as_str()?.to_owned()));
-    iter::once(scheme(case)).chain(others).collect()
-}
-
-fn row(case: &CaseResult) -> Vec<String> {
-    let mbps = |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| format!("{:.1}", v / 1e6));
-    let metric = |key: &str| case.metrics.get(key).map(|m| m.value());
-    let mean = metric("goodput_mean_bps");
-    let published = case.published.get("goodput_mean_bps").copied();
-    let ratio = mean.zip(published).map_or_else(|| "-".to_owned(), |(m, p)| format!("{:.2}", m / p));
-    // What rounds to nothing has no sign.
-    let percent = |key: &str| {
-        let distance = case.optimum.get(key);
-        distance.map_or_else(|| "-".to_owned(), |d| format!("{:.1}", (1e3 * d).round() / 10.0 + 0.0))
-    };
-    let count = |key: &str| format!("{:.0}", case.metrics[key].value());
-    let rest = [
-        mbps(mean),
-        mbps(case.ci95.get("goodput_mean_bps").copied()),
-        mbps(published),
-        ratio,
-        mbps(case.optimum.get("goodput_mean_bps").copied()),
-        percent("goodput_distance_mean"),
-        percent("utility_distance_mean"),
-        mbps(metric("goodput_p10_bps")),
-        mbps(metric("goodput_p90_bps")),
-        count("timeouts"),
-        count("retransmissions_pkts"),
-        count("flows"),
-    ];
-    point(case).into_iter().chain(rest).collect()
 }

@@ -1,58 +1,174 @@
-//! A table for people: columns as wide as they must be, numbers to the right.
+//! A table for people: columns as wide as they must be, numbers to the right. One that is wider than the terminal has
+//! its long texts folded, or its columns one group below the other.
 
 use std::fmt;
+use std::iter;
+
+use crate::width;
 
 /// Rows of text under a head.
 #[derive(Debug)]
 pub struct Table {
-    rows: Vec<Vec<String>>,
+    head: Vec<String>,
+    rows: Vec<Row>,
+    /// How many columns, from the first, say what a row is of.
+    labels: usize,
 }
 
+#[derive(Debug)]
+enum Row {
+    /// As many as the head has.
+    Cells(Vec<String>),
+    /// A line over the whole width: what the rows below it are of.
+    Section(String),
+}
+
+/// Between two columns.
+const GAP: usize = 2;
+/// A column of text is not made narrower than this, or than its longest word if that is longer.
+const NARROWEST_TEXT: usize = 24;
+/// A longer word is broken.
+const LONGEST_WORD: usize = 40;
+
 impl Table {
-    /// A table with this head.
-    pub fn new(head: &[&str]) -> Self {
-        Self { rows: vec![head.iter().map(|&h| h.to_owned()).collect()] }
+    /// A table with this head; its first column says what a row is of.
+    pub fn new<S: AsRef<str>>(head: &[S]) -> Self {
+        Self { head: head.iter().map(|h| h.as_ref().to_owned()).collect(), rows: Vec::new(), labels: 1 }
+    }
+
+    /// The same, whose first `labels` columns say what a row is of: a part of the table that stands below the rest of
+    /// it begins with them.
+    #[must_use]
+    pub fn labels(self, labels: usize) -> Self {
+        Self { labels, ..self }
     }
 
     /// Adds a row; it has as many cells as the head.
     pub fn row(&mut self, cells: Vec<String>) {
-        debug_assert_eq!(cells.len(), self.rows[0].len());
-        self.rows.push(cells);
+        debug_assert_eq!(cells.len(), self.head.len());
+        self.rows.push(Row::Cells(cells));
+    }
+
+    /// Adds a line that says what the rows below it are of.
+    pub fn section(&mut self, text: String) {
+        self.rows.push(Row::Section(text));
     }
 
     /// The same in Markdown.
     pub fn markdown(&self) -> String {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-        let rule = format!("|{}\n", "---|".repeat(self.rows[0].len()));
-        let rows = self.rows[1..].iter().map(|row| line(row));
-        line(&self.rows[0]) + &rule + &rows.collect::<String>()
+        let rule = format!("|{}\n", "---|".repeat(self.head.len()));
+        line(&self.head) + &rule + &self.cells().map(|row| line(row)).collect::<String>()
+    }
+
+    fn cells(&self) -> impl Iterator<Item = &Vec<String>> + Clone {
+        self.rows.iter().filter_map(|row| match row {
+            Row::Cells(cells) => Some(cells),
+            Row::Section(_) => None,
+        })
     }
 
     /// A column of numbers: every cell below the head is one, or a dash; with `~` where it is not final.
     fn is_numeric(&self, column: usize) -> bool {
         let number = |s: &str| s == "-" || s.trim_start_matches(['±', '~']).parse::<f64>().is_ok();
-        self.rows.len() > 1 && self.rows[1..].iter().all(|r| number(&r[column]))
+        self.cells().next().is_some() && self.cells().all(|r| number(&r[column]))
     }
+
+    /// Whether no row has something there.
+    fn is_empty(&self, column: usize) -> bool {
+        self.cells().next().is_some() && self.cells().all(|r| ["", "-"].contains(&&*r[column]))
+    }
+
+    /// As text, in lines of at most `width` columns if that can be. Columns without a value are left out.
+    fn text(&self, width: Option<usize>) -> String {
+        let shown: Vec<usize> = (0..self.head.len()).filter(|&c| !self.is_empty(c)).collect();
+        let longest = |c: usize| {
+            iter::once(&self.head).chain(self.cells()).map(|r| r[c].chars().count()).max().unwrap_or(0)
+        };
+        let mut widths: Vec<usize> = (0..self.head.len()).map(longest).collect();
+        let Some(limit) = width.filter(|limit| total(&shown, &widths) > *limit) else {
+            return self.block(&shown, &widths, width);
+        };
+        let mut narrow = widths.clone();
+        self.narrow(&shown, &mut narrow, limit);
+        if total(&shown, &narrow) <= limit {
+            return self.block(&shown, &narrow, width);
+        }
+        let (labels, others): (Vec<usize>, Vec<usize>) = shown.iter().partition(|&&c| c < self.labels);
+        self.narrow(&labels, &mut widths, limit / 2);
+        let mut blocks = vec![labels.clone()];
+        let mut others = &others[..];
+        while let [first, rest @ ..] = others {
+            // What qualifies the column before it stays beside it.
+            let with = rest.iter().take_while(|&&c| ["±95 %", "paper"].contains(&&*self.head[c])).count();
+            let (group, rest) = others.split_at(1 + with);
+            let last = blocks.last_mut().expect("there is one");
+            let wider = [&last[..], group].concat();
+            if total(&wider, &widths) <= limit || last.len() == labels.len() {
+                *last = wider;
+            } else {
+                blocks.push([&labels[..], &[*first], &group[1..]].concat());
+            }
+            others = rest;
+        }
+        blocks.iter().map(|block| self.block(block, &widths, width)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Makes columns of text narrower, the widest first, until these columns fit into `limit` or can be no narrower.
+    fn narrow(&self, columns: &[usize], widths: &mut [usize], limit: usize) {
+        let least = |c: usize| {
+            let words = self.cells().flat_map(|r| r[c].split(' ')).map(|word| word.chars().count());
+            words.max().unwrap_or(0).min(LONGEST_WORD).max(NARROWEST_TEXT)
+        };
+        let mut left: Vec<(usize, usize)> =
+            columns.iter().filter(|&&c| !self.is_numeric(c)).map(|&c| (c, least(c))).collect();
+        while total(columns, widths) > limit {
+            left.retain(|&(c, least)| widths[c] > least);
+            let Some(&(widest, _)) = left.iter().max_by_key(|&&(c, _)| widths[c]) else { return };
+            widths[widest] -= 1;
+        }
+    }
+
+    /// These columns, in these widths; what is longer than its column is folded.
+    fn block(&self, columns: &[usize], widths: &[usize], limit: Option<usize>) -> String {
+        let mut text = String::new();
+        let mut line = |cells: &[String]| {
+            let folded: Vec<Vec<String>> = columns
+                .iter()
+                .map(|&c| match cells[c].chars().count() > widths[c] {
+                    true => width::fold(&cells[c], widths[c], 0),
+                    false => vec![cells[c].clone()],
+                })
+                .collect();
+            for i in 0..folded.iter().map(Vec::len).max().unwrap_or(0) {
+                let cells = columns.iter().zip(&folded).map(|(&c, lines)| {
+                    let (cell, width) = (lines.get(i).map_or("", |line| line), widths[c]);
+                    if self.is_numeric(c) { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+                });
+                let cells: Vec<String> = cells.collect();
+                text += &format!("{}\n", cells.join(&" ".repeat(GAP)).trim_end());
+            }
+            std::mem::take(&mut text)
+        };
+        let head = line(&self.head);
+        let rows = self.rows.iter().map(|row| match (row, limit) {
+            (Row::Cells(cells), _) => line(cells),
+            (Row::Section(text), Some(limit)) => width::fold(text, limit, GAP).join("\n") + "\n",
+            (Row::Section(text), None) => format!("{text}\n"),
+        });
+        let rows: String = rows.collect();
+        head + &rows
+    }
+}
+
+/// The width of a line of these columns.
+fn total(columns: &[usize], widths: &[usize]) -> usize {
+    columns.iter().map(|&c| widths[c]).sum::<usize>() + GAP * columns.len().saturating_sub(1)
 }
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let columns = self.rows[0].len();
-        let widths: Vec<usize> =
-            (0..columns).map(|c| self.rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0)).collect();
-        for row in &self.rows {
-            let mut line = String::new();
-            for (c, cell) in row.iter().enumerate() {
-                if c > 0 {
-                    line.push_str("  ");
-                }
-                let width = widths[c];
-                line +=
-                    &if self.is_numeric(c) { format!("{cell:>width$}") } else { format!("{cell:<width$}") };
-            }
-            writeln!(f, "{}", line.trim_end())?;
-        }
-        Ok(())
+        f.write_str(&self.text(width::of_stdout()))
     }
 }
 
@@ -60,14 +176,54 @@ impl fmt::Display for Table {
 mod tests {
     use super::Table;
 
+    fn table(head: &[&str], rows: &[&[&str]]) -> Table {
+        let mut table = Table::new(head);
+        for row in rows {
+            table.row(row.iter().map(|&cell| cell.to_owned()).collect());
+        }
+        table
+    }
+
     #[test]
     fn numbers_stand_to_the_right() {
-        let mut table = Table::new(&["name", "Mbit/s"]);
-        table.row(vec!["dctcp".into(), "9.5".into()]);
-        table.row(vec!["x".into(), "-".into()]);
-        table.row(vec!["y".into(), "~10.1".into()]);
-        assert_eq!(table.to_string(), "name   Mbit/s\ndctcp     9.5\nx           -\ny       ~10.1\n");
+        let table = table(&["name", "Mbit/s"], &[&["dctcp", "9.5"], &["x", "-"], &["y", "~10.1"]]);
+        assert_eq!(table.text(None), "name   Mbit/s\ndctcp     9.5\nx           -\ny       ~10.1\n");
         let markdown = "| name | Mbit/s |\n|---|---|\n| dctcp | 9.5 |\n| x | - |\n| y | ~10.1 |\n";
         assert_eq!(table.markdown(), markdown);
+    }
+
+    #[test]
+    fn columns_without_a_value_are_left_out() {
+        let table = table(&["name", "paper", "flows"], &[&["a", "-", "1"], &["b", "-", "0"]]);
+        assert_eq!(table.text(None), "name  flows\na         1\nb         0\n");
+    }
+
+    #[test]
+    fn what_is_too_wide_goes_below_with_its_label() {
+        let head = ["scheme", "goodput", "±95 %", "timeouts"];
+        let table = table(&head, &[&["xmp-2", "1", "2", "3"], &["lia", "4", "5", "6"]]);
+        let below = "scheme  goodput  ±95 %\nxmp-2         1      2\nlia           4      5\n\n\
+                     scheme  timeouts\nxmp-2          3\nlia            6\n";
+        assert_eq!(table.text(Some(24)), below);
+        // The interval is never without its mean.
+        assert!(table.text(Some(20)).starts_with("scheme  goodput  ±95 %\n"));
+        assert_eq!(table.text(Some(80)), table.text(None));
+    }
+
+    #[test]
+    fn long_texts_are_folded() {
+        let long = "The optimum is far away, and nobody knows the way to it";
+        let table = table(&["name", "what it is"], &[&["a", long]]);
+        let folded =
+            "name  what it is\na     The optimum is far away,\n      and nobody knows the way\n      to it\n";
+        assert_eq!(table.text(Some(30)), folded);
+    }
+
+    #[test]
+    fn a_section_has_rows_below_it() {
+        let mut table = table(&["size", "flows"], &[]);
+        table.section("dctcp-1 websearch".into());
+        table.row(vec!["  all".into(), "7".into()]);
+        assert_eq!(table.text(None), "size   flows\ndctcp-1 websearch\n  all      7\n");
     }
 }

@@ -66,6 +66,13 @@ pub fn run(command: Command) -> Result<(), Failure> {
         Some(name) => whole.variant(name)?,
         None => &whole,
     };
+    for axis in &loaded.axes {
+        eprintln!(
+            "{} has several values: this is the network with the first, {}",
+            axis.path(),
+            axis.values[0]
+        );
+    }
     let format = match args.format {
         FormatArg::Text => None,
         FormatArg::Json => Some(GraphFormat::Json),
@@ -109,8 +116,8 @@ fn show(r: &TopologyReport) -> io::Result<()> {
         table.row(vec![layer.layer.clone(), layer.links.to_string(), rate, delay]);
     }
     writeln!(out, "{table}")?;
-    let mut table =
-        Table::new(&["tier", "", "ports", "capacity", "crossings", "throughput", "oversubscription"]);
+    let head = ["tier", "", "ports", "capacity", "crossings", "throughput", "oversubscription"];
+    let mut table = Table::new(&head).labels(2);
     for (place, tier) in r.tiers.iter().enumerate() {
         let narrowest = if place == r.narrowest_tier { "  narrowest" } else { "" };
         table.row(vec![

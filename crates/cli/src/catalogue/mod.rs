@@ -106,6 +106,7 @@ const PAGES: &[Page] = &[
     page!(Topics, "delayed-acks", "RFC 5681 §4.2, RFC 8257 §3.2"),
     page!(Topics, "profiles", ""),
     page!(Topics, "variants", ""),
+    page!(Topics, "axes", ""),
     page!(Topics, "replications", "Law, Simulation Modeling and Analysis §9.4.1"),
     page!(Topics, "optimum", "THESIS §2.3, XMP §2.1"),
     page!(Topics, "results", ""),

@@ -11,12 +11,14 @@ use tresse_reproduction::pages::{Reproduced, Reproduction, section};
 
 use crate::failure::Failure;
 use crate::table::Table;
+use crate::width::sentence;
 use crate::{changed, claims};
 
 /// An experiment's results as text.
 pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) -> io::Result<()> {
     let comparison = &result.comparison;
-    writeln!(out, "{} · {}", result.experiment, experiment.title)?;
+    let title = format!("{} · {}", result.experiment, experiment.title);
+    writeln!(out, "{}", sentence(&title, 2))?;
     let seeds = match result.replications {
         1 => format!("seed {}", result.seed),
         n => format!("{n} seeds from {}", result.seed),
@@ -36,11 +38,12 @@ pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) 
             Kind::Simulation => "",
             Kind::Testbed => "; from a testbed: to be compared as ratios",
         };
-        writeln!(out, "paper: {}{testbed}", experiment.published.source)?;
+        let paper = format!("paper: {}{testbed}", experiment.published.source);
+        writeln!(out, "{}", sentence(&paper, 2))?;
         let mut told: Vec<&str> = Vec::new();
         for number in comparison.numbers.iter().filter(|n| n.within_20_percent != Some(true)) {
             if let Some(why) = number.differs.as_deref().filter(|why| !told.contains(why)) {
-                writeln!(out, "differs, {}: {why}", number.of)?;
+                writeln!(out, "{}", sentence(&format!("differs, {}: {why}", number.of), 2))?;
                 told.push(why);
             }
         }
@@ -53,7 +56,7 @@ pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) 
 }
 
 fn numbers(result: &Reproduced) -> Table {
-    let mut table = Table::new(&["metric", "case", "paper", "ours", "±95 %", "ratio"]);
+    let mut table = Table::new(&["metric", "case", "paper", "ours", "±95 %", "ratio"]).labels(2);
     for n in &result.comparison.numbers {
         let number =
             |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| metric_display::value(&n.metric, v));

@@ -14,6 +14,7 @@ use tresse_reproduction::{comparison, metric_display};
 use crate::compare::differences::{self, Difference};
 use crate::failure::Failure;
 use crate::table::Table;
+use crate::width::sentence;
 
 /// What `tresse compare RUN RUN --json` prints.
 #[derive(Debug, Serialize)]
@@ -312,8 +313,8 @@ impl Pair {
     }
 
     fn table(&self) -> Table {
-        let mut table =
-            Table::new(&["case", "metric", "first", "±95 %", "second", "±95 %", "ratio", "intervals"]);
+        let head = ["case", "metric", "first", "±95 %", "second", "±95 %", "ratio", "intervals"];
+        let mut table = Table::new(&head).labels(2);
         for case in &self.cases {
             let whole = case.metrics.iter().map(|(name, pair)| (String::new(), name, pair));
             let groups = case.by.get("group").into_iter().flatten();
@@ -350,7 +351,7 @@ impl fmt::Display for Pairs {
         for pair in &self.experiments {
             writeln!(f, "{}: {} (first) and {} (second)", pair.experiment, pair.left.run, pair.right.run)?;
             for note in &pair.notes {
-                writeln!(f, "note: {note}")?;
+                writeln!(f, "{}", sentence(&format!("note: {note}"), 2))?;
             }
             if let Some(line) = pair.sameness() {
                 writeln!(f, "{line}")?;
@@ -363,7 +364,8 @@ impl fmt::Display for Pairs {
                 None => writeln!(f, "\nclaims whose verdict changed: {} of {all}", changed.len())?,
             }
             for claim in changed {
-                writeln!(f, "{}, then {}: {}", claim.left, claim.right, claim.text)?;
+                let line = format!("{}, then {}: {}", claim.left, claim.right, claim.text);
+                writeln!(f, "{}", sentence(&line, 2))?;
             }
             f.write_char('\n')?;
         }

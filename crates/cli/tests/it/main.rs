@@ -19,5 +19,6 @@ mod paper;
 mod provenance;
 mod run;
 mod stops;
+mod tables;
 mod topology;
 mod variants;

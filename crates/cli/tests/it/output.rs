@@ -61,6 +61,7 @@ fn output(tiny: &str, args: &[&str]) -> String {
 const COMMANDS: &[&str] = &[
     "",
     "run",
+    "show",
     "paper",
     "compare",
     "optimum",

@@ -38,14 +38,15 @@ struct Run {
     resolved: toml::Table,
 }
 
-/// Scheme, subflows, pattern, variant and seed; the variant is empty if there are none.
-type Case = [String; 5];
+/// Its values in the columns of its axes and its seed.
+type Case = Vec<String>;
 
 pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Vec<String>, Diagnostic> {
     let (mut flows, mut cases, mut unfinished) = (Vec::new(), BTreeSet::<Case>::new(), 0u64);
-    let kept = Flows::open(run)?.each(only, |row| {
-        let [scheme, subflows, pattern] = ["scheme", "subflows", "pattern"].map(|key| row.text(key));
-        cases.insert([scheme?, subflows?, pattern?, row.text("variant")?, row.text("seed")?]);
+    let all = Flows::open(run)?;
+    let axes = all.axes();
+    let kept = all.each(only, |row| {
+        cases.insert(axes.iter().map(|axis| row.text(axis)).collect::<Result<_, _>>()?);
         match (row.number("end_ps")?, row.number("size_bytes")?) {
             (Some(end), Some(bytes)) => flows.push(Flow {
                 from: row.needed("from")?,
@@ -61,18 +62,18 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
     let case = match (kept, cases.len()) {
         (0, _) => return Err(none(run)),
         (_, 1) => cases.pop_first().expect("there is one"),
-        _ => return Err(several(run, &cases)),
+        _ => return Err(several(run, &axes, &cases)),
     };
     let plan = plan(run)?;
-    let [scheme, subflows, pattern, variant, _] = &case;
     let own = plan.cases.iter().find(|c| {
-        let number = c.subflows.map(|n| n.to_string()).unwrap_or_default();
-        let own_variant = c.variant.clone().unwrap_or_default();
-        [&c.scheme, &number, &c.pattern, &own_variant] == [scheme, subflows, pattern, variant]
+        let own = c.axes();
+        axes.iter()
+            .zip(&case)
+            .all(|(axis, value)| axis == "seed" || own.get(&**axis).map_or("", String::as_str) == value)
     });
     let Some((fabric, bound_scheme)) = own.and_then(|c| Some((&c.setting.fabric, c.bound_schemes.first()?)))
     else {
-        let message = format!("run.json knows no case {scheme} {subflows} {pattern} {variant}");
+        let message = format!("run.json knows no case {}", case.join(" "));
         return Err(Diagnostic::input(message).of(run.display().to_string()));
     };
     let (mss, header) = (u64::from(bound_scheme.transport.mss), u64::from(bound_scheme.transport.header));
@@ -104,14 +105,11 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
     Ok(notes)
 }
 
-fn several(run: &Path, cases: &BTreeSet<Case>) -> Diagnostic {
-    let only = |key: &str, value: &str| match value.is_empty() {
-        true => String::new(),
-        false => format!(" --only {key}={value}"),
-    };
-    let shown = cases.iter().map(|[scheme, subflows, pattern, variant, seed]| {
-        let (subflows, variant) = (only("subflows", subflows), only("variant", variant));
-        format!("  --only scheme={scheme}{subflows} --only pattern={pattern}{variant} --only seed={seed}")
+fn several(run: &Path, axes: &[String], cases: &BTreeSet<Case>) -> Diagnostic {
+    let shown = cases.iter().map(|case| {
+        let values = axes.iter().zip(case).filter(|(_, value)| !value.is_empty());
+        let only: Vec<String> = values.map(|(axis, value)| format!(" --only {axis}={value}")).collect();
+        format!(" {}", only.concat())
     });
     let shown: Vec<String> = shown.collect();
     Diagnostic::input(format!(

@@ -23,23 +23,15 @@ pub enum Format {
     HpccFct,
 }
 
-/// The columns by which flows are chosen.
-const AXES: [&str; 6] = ["scheme", "subflows", "pattern", "variant", "seed", "group"];
-
 /// Which flows are wanted, by their columns: `KEY=VALUE[,VALUE]…` for each of `settings`.
 ///
 /// # Errors
-/// If one has another form, or another key.
+/// If one has another form.
 pub fn wanted(settings: &[String]) -> Result<Wanted, Diagnostic> {
     settings.iter().try_fold(Wanted::default(), |wanted, setting| {
-        let bad = |message: String| Diagnostic::input(message).of(format!("--only {setting}"));
-        let own =
-            Wanted::parse(setting).ok_or_else(|| bad("expected KEY=VALUE, such as scheme=xmp".to_owned()))?;
-        if let Some((key, _)) = own.axes().find(|(key, _)| !AXES.contains(key)) {
-            let hint = did_you_mean(key, AXES);
-            return Err(bad(format!("there is no key `{key}`{hint} (there are: {})", AXES.join(", "))));
-        }
-        Ok(wanted.and(own))
+        let bad =
+            || Diagnostic::input("expected KEY=VALUE, such as scheme=xmp").of(format!("--only {setting}"));
+        Ok(wanted.and(Wanted::parse(setting).ok_or_else(bad)?))
     })
 }
 
@@ -114,12 +106,27 @@ impl Flows {
         Ok(Self { path: shown, reader })
     }
 
+    /// The columns that say of which case and seed a flow is: the first ones.
+    fn axes(&self) -> Vec<String> {
+        let schema = self.reader.schema();
+        let names: Vec<&str> = schema.fields().iter().map(|field| &**field.name()).collect();
+        let end = names.iter().position(|name| *name == "seed").map_or(0, |seed| seed + 1);
+        names[..end].iter().map(|&name| name.to_owned()).collect()
+    }
+
     /// Shows every row that `only` keeps.
     fn each(
         self,
         only: &Wanted,
         mut show: impl FnMut(&Row) -> Result<(), Diagnostic>,
     ) -> Result<u64, Diagnostic> {
+        let mut known = self.axes();
+        known.push("group".to_owned());
+        if let Some((key, _)) = only.axes().find(|(key, _)| !known.iter().any(|known| known == key)) {
+            let hint = did_you_mean(key, known.iter().map(String::as_str));
+            let message = format!("there is no key `{key}`{hint} (there are: {})", known.join(", "));
+            return Err(Diagnostic::input(message).of(format!("--only {key}=…")));
+        }
         let mut kept = 0;
         let options = FormatOptions::default();
         for batch in self.reader {
@@ -132,7 +139,6 @@ impl Flows {
             let columns = columns.collect::<Result<Vec<_>, Diagnostic>>()?;
             for row in 0..batch.num_rows() {
                 let row = Row { path: &self.path, columns: &columns, row };
-                only.axes().try_for_each(|(column, _)| row.column(column).map(drop))?;
                 if only.matches(|column| row.text(column).ok()) {
                     show(&row)?;
                     kept += 1;

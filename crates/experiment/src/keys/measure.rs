@@ -32,7 +32,8 @@ pub struct Measure {
     #[serde(default, deserialize_with = "crate::keys::untagged::pairs")]
     pub windows: IndexMap<String, [Duration; 2]>,
     /// The metrics that the table of `tresse run` shows, each a column (`tresse explain results`). If it is not
-    /// said: goodput beside the published numbers and the optimum, timeouts, what was sent again.
+    /// said: completion times and slowdowns by size where flows come one by one, otherwise goodput beside the
+    /// published numbers and the optimum, timeouts, what was sent again.
     #[schemars(with = "Option<Vec<CaseMetric>>")]
     pub table: Option<Vec<String>>,
 }

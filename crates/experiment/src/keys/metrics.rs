@@ -163,8 +163,9 @@ pub const OPTIMUM_METRICS: &[MetricRow] = rows! {
 /// The distances between two hosts, the shortest first.
 pub const DISTANCES: [Locality; 3] = [Locality::InnerRack, Locality::InterRack, Locality::InterPod];
 
-/// The size classes of results: a name, the size that a flow must exceed, and the largest, bytes. Four that share
-/// all flows out among them (OPN Table 2), and what the papers call short (OPN, THESIS) and huge (THESIS).
+/// The size classes of results: a name, the size that a flow must exceed, and the largest, bytes. First
+/// [`DISJOINT_SIZES`] that share all flows out among them (OPN Table 2), then what the papers call short (OPN, THESIS)
+/// and huge (THESIS).
 pub const SIZES: [(&str, u64, u64); 6] = [
     ("up to 10kB", 0, 10_000),
     ("10kB to 100kB", 10_000, 100_000),
@@ -173,6 +174,9 @@ pub const SIZES: [(&str, u64, u64); 6] = [
     ("up to 100kB", 0, 100_000),
     ("above 10MB", 10_000_000, u64::MAX),
 ];
+
+/// How many of [`SIZES`], from the first, share all flows out among them.
+pub const DISJOINT_SIZES: usize = 4;
 
 /// What the queues of hosts are called, which are in no switch's layer.
 pub const HOSTS: &str = "hosts";

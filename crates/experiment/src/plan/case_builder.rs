@@ -88,6 +88,7 @@ impl<'a> Builder<'a> {
             subflows,
             pattern: name.to_owned(),
             variant: self.variant.map(str::to_owned),
+            at: Vec::new(),
             setting: Arc::clone(self.setting),
             bound_schemes,
             parts,

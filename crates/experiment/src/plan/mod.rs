@@ -1,6 +1,7 @@
 //! From an experiment to its cases: every point of the axes scheme, subflows, pattern and variant.
 
 pub mod applications;
+mod axes;
 pub mod bound_scheme;
 pub mod case_builder;
 mod check;
@@ -37,6 +38,7 @@ use crate::keys::Experiment;
 use crate::keys::bounds::LONGEST;
 use crate::keys::measure::Criterion;
 use crate::keys::wanted::Wanted;
+pub use crate::plan::axes::AxisValue;
 use crate::plan::bound_scheme::{BoundScheme, OnFabric};
 use crate::plan::link_events::Change;
 use crate::plan::network::Routing;
@@ -57,6 +59,8 @@ pub struct Case {
     pub pattern: String,
     /// The name of its variant; `None` if the experiment has none.
     pub variant: Option<String>,
+    /// Its values on the axes that lists of values make, as far as they make a difference to it.
+    pub at: Vec<AxisValue>,
     /// What it has in common with the other cases of its variant.
     pub setting: Arc<Setting>,
     /// What carries its flows; at least one.
@@ -72,31 +76,39 @@ pub struct Case {
 impl Case {
     /// The axes with their values, as `--only` takes them. There is no number of subflows if the path manager
     /// decides.
-    pub fn axes(&self) -> IndexMap<&'static str, String> {
+    pub fn axes(&self) -> IndexMap<&str, String> {
         let subflows = self.subflows.map(|n| ("subflows", n.to_string()));
         let scheme = iter::once(("scheme", self.scheme.clone()));
         let pattern = iter::once(("pattern", self.pattern.clone()));
         let variant = self.variant.iter().map(|name| ("variant", name.clone()));
-        scheme.chain(subflows).chain(pattern).chain(variant).collect()
+        let lists = self.at.iter().map(|value| (&*value.name, value.text()));
+        scheme.chain(subflows).chain(pattern).chain(variant).chain(lists).collect()
     }
 
     /// Whether it is one of the cases that are wanted.
     pub fn is(&self, wanted: &Wanted) -> bool {
         let axes = self.axes();
-        wanted.matches(|axis| axes.get(axis))
+        wanted.matches(|axis| axes.get(axes::name(axis, std::slice::from_ref(self))))
     }
 
     /// A name for people: `xmp-2 permutation`, `opn permutation` if the path manager decides, `xmp-2 permutation
-    /// queue-50` of a variant.
+    /// queue-50` of a variant, `xmp-2 permutation load=0.5` on the axis of a list.
     pub fn label(&self) -> String {
         let subflows = self.subflows.map(|n| format!("-{n}")).unwrap_or_default();
         let variant = self.variant.iter().map(|name| format!(" {name}")).collect::<String>();
-        format!("{}{subflows} {}{variant}", self.scheme, self.pattern)
+        let lists =
+            self.at.iter().map(|value| format!(" {}={}", value.name, value.text())).collect::<String>();
+        format!("{}{subflows} {}{variant}{lists}", self.scheme, self.pattern)
     }
 
     /// Whether some of its flows make up jobs.
     pub fn has_jobs(&self) -> bool {
         self.parts.iter().any(|p| p.pattern.has_jobs())
+    }
+
+    /// Whether its flows have sizes and come one by one, so that how long each takes is what counts.
+    pub fn is_of_arrivals(&self) -> bool {
+        self.parts.iter().all(|p| p.pattern.arrivals && p.application.is_none())
     }
 
     /// The bound scheme of all its flows; `None` if there are several.
@@ -184,9 +196,7 @@ pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loa
 /// # Errors
 /// The first thing that this version does not know.
 pub fn keys_of(resolved: Table) -> Result<Experiment, Wrong> {
-    let text = resolved.to_string();
-    let experiment = resolved.try_into()?;
-    check::check(DeTable::parse(&text)?.into_inner())?;
+    let (experiment, _) = read::axes::read(DeTable::parse(&resolved.to_string())?, check::check)?;
     Ok(experiment)
 }
 
@@ -196,11 +206,12 @@ pub fn keys_of(resolved: Table) -> Result<Experiment, Wrong> {
 /// The first thing that is wrong, with its place in the file.
 pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, Diagnostic> {
     let mut cases = Vec::new();
+    let names = axes::Names::of(loaded);
     if loaded.variants.is_empty() {
-        cases = self::cases(loaded, None)?;
+        cases = axes::cases(loaded, None, &names)?;
     }
     for variant in &loaded.variants {
-        let mut own = self::cases(&variant.loaded, Some(&variant.name))?;
+        let mut own = axes::cases(&variant.loaded, Some(&variant.name), &names)?;
         for filter in &variant.only {
             let wrong = |e: String| loaded.error_at(&["variants", &variant.name, "only"], &e);
             own = keep(own, filter).map_err(wrong)?;
@@ -312,6 +323,7 @@ fn keep(cases: Vec<Case>, filter: &str) -> Result<Vec<Case>, String> {
     let wanted = Wanted::parse(filter)
         .ok_or_else(|| format!("expected KEY=VALUE[,VALUE]…, with a key of {}", keys.join(", ")))?;
     for (key, values) in wanted.axes() {
+        let key = axes::name(key, &cases);
         if !keys.contains(&key) {
             let hint = did_you_mean(key, keys.iter().copied());
             return Err(format!("there is no axis `{key}`{hint} (there are: {})", keys.join(", ")));

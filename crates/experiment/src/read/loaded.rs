@@ -5,6 +5,7 @@ use toml::{Spanned, Table};
 
 use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean};
 use crate::keys::Experiment;
+use crate::read::axes::Axis;
 use crate::read::changes::Change;
 use crate::read::files::Files;
 use crate::read::for_each;
@@ -81,6 +82,10 @@ pub struct Loaded {
     pub changes: Vec<Change>,
     /// The files that it has read; when it is planned, those of its workloads too.
     pub files: Files,
+    /// The axes that lists make; `experiment` is what it is at the first value of each.
+    pub axes: Vec<Axis>,
+    /// At a point of such axes: their keys, each with the place of its value in the list.
+    pub(super) at: Vec<(Vec<String>, usize)>,
     /// Its variants, in the order of the file.
     pub variants: Vec<LoadedVariant>,
     /// What does not stand where it belongs in the file: path, and where it comes from.
@@ -105,7 +110,16 @@ impl Loaded {
             return Diagnostic::input(message).of(cause);
         }
         let Source { name, text } = &self.source;
-        if let Some(offset) = locate(text, path) {
+        // One value of a list makes an axis, and that one is wrong.
+        let of_axis = |(keys, _): &&(Vec<String>, usize)| {
+            path.iter().zip(keys).all(|(a, b)| a == b) && path.len() >= keys.len()
+        };
+        let place = self.at.iter().find(of_axis).map(|(keys, place)| (keys.len(), place.to_string()));
+        let mut path = path.to_vec();
+        if let Some((end, place)) = &place {
+            path.insert(*end, place);
+        }
+        if let Some(offset) = locate(text, &path) {
             return Diagnostic::at_offset(name, text, offset, message);
         }
         // It is not there: the table that could have it is.

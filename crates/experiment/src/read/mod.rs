@@ -1,5 +1,6 @@
 //! From text to an experiment: the file, the profile, its variants, `--set`.
 
+pub mod axes;
 pub mod built_in;
 pub mod changes;
 pub mod files;
@@ -18,6 +19,7 @@ use toml::{Spanned, Table, Value};
 
 use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean};
 use crate::keys::Experiment;
+use crate::read::axes::Axis;
 use crate::read::files::Files;
 use crate::read::loaded::{Check, keys_at, place};
 pub use crate::read::loaded::{Loaded, LoadedVariant, Profile, Source};
@@ -62,7 +64,7 @@ pub(crate) fn load(
     check: Check,
 ) -> Result<Loaded, Diagnostic> {
     // Read as it stands first: only the text knows its lines.
-    let experiment = checked(&source.text, check).map_err(|e| source.error(e))?;
+    let (experiment, _) = checked(&source.text, check).map_err(|e| source.error(e))?;
     let mut resolved: Table = for_each::read(&source.text).map_err(|e| source.error(e))?;
     let (mut cuts, mut overrides) = (Vec::new(), Vec::new());
     if profile == Profile::Quick {
@@ -93,7 +95,8 @@ pub(crate) fn load(
     loaded.cuts = cuts;
     loaded.settings = settings.to_vec();
     if !paths.is_empty() {
-        let before = base.clone().try_into().map_err(|e| Diagnostic::input(Wrong::from(e).message))?;
+        let (before, _) = checked(&base.to_string(), check)
+            .map_err(|e| Diagnostic::input(e.message).of(&loaded.source.name))?;
         let experiments = (&before, &loaded.experiment);
         loaded.changes = changes::of_settings(&base, &loaded.resolved, &paths, experiments);
     }
@@ -112,23 +115,45 @@ impl Loaded {
         files: Files,
         check: Check,
     ) -> Result<Self, Diagnostic> {
+        let whole = |e: Wrong| Diagnostic::input(e.message).of(&source.name);
+        let (experiment, axes) = checked(&resolved.to_string(), check).map_err(whole)?;
+        let (cuts, variants, at, settings, changes) = Default::default();
+        let mut loaded = Self {
+            source,
+            experiment,
+            resolved,
+            cuts,
+            settings,
+            changes,
+            files,
+            axes,
+            at,
+            variants,
+            overrides,
+            check,
+        };
+        graph_file::read(&mut loaded)?;
+        Ok(loaded)
+    }
+
+    /// What it is at a point of its axes.
+    fn at(&self, places: &[usize]) -> Result<Self, Diagnostic> {
+        let resolved = axes::at(&self.resolved, &self.axes, places);
         let experiment =
             resolved.clone().try_into().map_err(|e| Diagnostic::input(Wrong::from(e).message))?;
-        let (cuts, variants, settings, changes) = Default::default();
-        let mut loaded =
-            Self { source, experiment, resolved, cuts, settings, changes, files, variants, overrides, check };
+        let at = self.axes.iter().zip(places).map(|(axis, &place)| (axis.keys.clone(), place)).collect();
+        let (axes, variants) = (Vec::new(), Vec::new());
+        let mut loaded = Self { experiment, resolved, axes, at, variants, ..self.clone() };
         graph_file::read(&mut loaded)?;
         Ok(loaded)
     }
 }
 
-/// The experiment of a text.
-fn checked(text: &str, check: Check) -> Result<Experiment, Wrong> {
-    let tables = for_each::parse(text)?.into_inner();
-    tables.values().try_for_each(refuse_dates)?;
-    let experiment = for_each::read(text)?;
-    check(tables)?;
-    Ok(experiment)
+/// The experiment of a text, at the first value of each of its axes.
+fn checked(text: &str, check: Check) -> Result<(Experiment, Vec<Axis>), Wrong> {
+    let tables = for_each::parse(text)?;
+    tables.get_ref().values().try_for_each(refuse_dates)?;
+    axes::read(tables, check)
 }
 
 /// TOML has dates, and an experiment has none: a type that takes any table would take one for a table.
@@ -178,11 +203,7 @@ pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, Diagnost
     let (path, text) = setting
         .split_once('=')
         .ok_or_else(|| bad("expected PATH=VALUE, such as fabric.k=16 or transport.rto_min=10ms".into()))?;
-    let text = text.trim();
-    let value = toml::from_str::<Table>(&format!("v = {text}"))
-        .ok()
-        .and_then(|mut t| t.remove("v"))
-        .unwrap_or_else(|| Value::String(text.to_owned()));
+    let value = value(text.trim());
     let mut keys: Vec<&str> = path.trim().split('.').collect();
     let last = keys.pop().filter(|k| !k.is_empty()).ok_or_else(|| bad("the path is empty".into()))?;
     let mut at = table;
@@ -196,4 +217,15 @@ pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, Diagnost
     }
     at.insert(last.to_owned(), value);
     Ok(path.trim().to_owned())
+}
+
+/// What a setting says: TOML, a list of what may need quotes, or a string.
+fn value(text: &str) -> Value {
+    let toml = toml::from_str::<Table>(&format!("v = {text}")).ok().and_then(|mut t| t.remove("v"));
+    let list = || text.strip_prefix('[')?.strip_suffix(']');
+    match (toml, list()) {
+        (Some(value), _) => value,
+        (None, Some(values)) => Value::Array(values.split(',').map(|text| value(text.trim())).collect()),
+        (None, None) => Value::String(text.to_owned()),
+    }
 }

@@ -11,6 +11,11 @@ use crate::read::loaded::{Loaded, LoadedVariant, place};
 const COMMON: [&str; 9] =
     ["title", "source", "about", "rows", "replications", "variants", "profile", "published", "claims"];
 
+/// Whether a key is of the whole experiment, and no variant or axis changes it.
+pub(crate) fn is_common(keys: &[String]) -> bool {
+    COMMON.contains(&&*keys[0]) || keys.iter().map(String::as_str).eq(["measure", "table"])
+}
+
 /// What is wrong with what a variant says.
 fn refused(over: &Table) -> Option<Wrong> {
     if let Some(key) = over.keys().find(|key| COMMON.contains(&key.as_str())) {

@@ -1,5 +1,6 @@
 //! What files say, and the cases that come of it.
 
+mod axes;
 mod balancers;
 mod changes;
 mod compatibility;

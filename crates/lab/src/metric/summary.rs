@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
 use tresse_experiment::keys::Experiment;
-use tresse_experiment::plan::Case;
+use tresse_experiment::plan::{AxisValue, Case};
 
 use crate::metric::{self, by, intervals, jct_jumps};
 use crate::observe::{convergence, path_sharing_score, windows};
@@ -26,8 +26,9 @@ pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -
     let why_none = optima.iter().find_map(|o| o.why_none().map(str::to_owned));
     let cut_short = || optimum.is_empty().then(|| "no round had finished when it ended".to_owned());
     CaseResult {
-        case: owned(axes(case)),
+        case: axes(case),
         digest: digest(&outcomes.iter().map(|o| (case, o.seed, o)).collect::<Vec<_>>()),
+        arrivals: case.is_of_arrivals(),
         metrics: owned(metric::of(outcomes).into_iter().chain(metric::offered(case))),
         by: by(case, outcomes),
         windows: windows::mean(&outcomes.iter().map(|o| &o.windows).collect::<Vec<_>>()),
@@ -135,15 +136,26 @@ fn no_convergence(outcomes: &[Outcome], case: &Case) -> Option<String> {
 }
 
 /// The axes of a case, as results name it; `subflows` is null if the path manager decides, and there is a `variant`
-/// only if the experiment has some.
-pub(crate) fn axes(case: &Case) -> IndexMap<&'static str, serde_json::Value> {
-    let mut axes = IndexMap::from([
+/// only if the experiment has some. Last come the axes that lists of values make.
+pub(crate) fn axes(case: &Case) -> IndexMap<String, serde_json::Value> {
+    let mut axes = owned([
         ("scheme", case.scheme.clone().into()),
         ("subflows", case.subflows.into()),
         ("pattern", case.pattern.clone().into()),
     ]);
-    axes.extend(case.variant.clone().map(|variant| ("variant", variant.into())));
+    axes.extend(case.variant.clone().map(|variant| ("variant".to_owned(), variant.into())));
+    axes.extend(case.at.iter().map(|at| (at.name.to_string(), json(at))));
     axes
+}
+
+/// A number stays one; what is no plain value is told as files have it.
+fn json(at: &AxisValue) -> serde_json::Value {
+    match &at.value {
+        toml::Value::Integer(n) => (*n).into(),
+        toml::Value::Float(x) => (*x).into(),
+        toml::Value::Boolean(is) => (*is).into(),
+        _ => at.text().into(),
+    }
 }
 
 /// A fingerprint of everything that was simulated: equal digests, equal results. It depends on the

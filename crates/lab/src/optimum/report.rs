@@ -41,7 +41,7 @@ pub struct OptimumReport {
 #[derive(Debug, Clone, Serialize)]
 pub struct OptimumCase {
     /// The axes.
-    pub case: IndexMap<&'static str, serde_json::Value>,
+    pub case: IndexMap<String, serde_json::Value>,
     /// The controller.
     pub controller: &'static str,
     /// How many flows there are.

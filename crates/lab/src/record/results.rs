@@ -23,6 +23,9 @@ pub struct CaseResult {
     /// A fingerprint of its own results, under all its seeds.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub digest: String,
+    /// Whether its flows have sizes and come one by one: `tresse run` shows how long they took, by size.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub arrivals: bool,
     /// What was measured, of [`metric::METRICS`](tresse_experiment::keys::metrics::METRICS).
     pub metrics: Metrics,
     /// The same of parts of the flows, by `group` (a part of the workload, or a scheme of a mix), `distance` and
@@ -65,21 +68,30 @@ pub struct CaseResult {
 pub fn is(case: &IndexMap<String, Value>, wanted: &Wanted) -> bool {
     wanted.matches(|axis| match case.get(axis)? {
         Value::String(name) => Some(Cow::from(name)),
-        Value::Number(number) => Some(Cow::from(number.to_string())),
+        value @ (Value::Number(_) | Value::Bool(_)) => Some(Cow::from(value.to_string())),
         _ => None, // the path manager decides on the number of subflows
     })
 }
 
 impl CaseResult {
-    /// A name for people: `xmp-2 permutation`, as `Case::label` has it.
-    pub fn label(&self) -> String {
-        let text = |axis: &str| self.case.get(axis).and_then(|value| value.as_str());
-        let scheme = text("scheme").unwrap_or_default();
-        let scheme = match self.case.get("subflows").and_then(Value::as_u64) {
+    /// Its scheme with the number of subflows, if it has one: `xmp-2`.
+    pub fn scheme(&self) -> String {
+        let scheme = self.case.get("scheme").and_then(Value::as_str).unwrap_or_default();
+        match self.case.get("subflows").and_then(Value::as_u64) {
             Some(n) => format!("{scheme}-{n}"),
             None => scheme.to_owned(),
+        }
+    }
+
+    /// A name for people: `xmp-2 permutation`, as `Case::label` has it.
+    pub fn label(&self) -> String {
+        let other = |(axis, value): (&String, &Value)| match (&**axis, value) {
+            ("scheme" | "subflows", _) | (_, Value::Null) => None,
+            ("pattern" | "variant", value) => Some(format!(" {}", value.as_str().unwrap_or_default())),
+            (axis, Value::String(text)) => Some(format!(" {axis}={text}")),
+            (axis, value) => Some(format!(" {axis}={value}")),
         };
-        [Some(&*scheme), text("pattern"), text("variant")].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        self.scheme() + &self.case.iter().filter_map(other).collect::<String>()
     }
 }
 

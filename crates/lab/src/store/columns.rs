@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema};
+use indexmap::IndexMap;
+use tresse_experiment::plan::Case;
 
 /// A column: name, type, unit, meaning.
 pub(super) struct Column(&'static str, Kind, &'static str, &'static str);
@@ -18,7 +20,8 @@ const MAYBE_U64: Kind = Kind(DataType::UInt64, true);
 
 const VARIANT: &str = "variant";
 
-/// Of a case and a seed; the variant is in tables of experiments that have some.
+/// Of a case and a seed; the variant is in tables of experiments that have some. Before the seed stand the axes that
+/// lists of values make.
 const CASE: [Column; 5] = [
     Column("scheme", TEXT, "", "the scheme's name in the experiment"),
     Column(
@@ -215,14 +218,37 @@ pub(super) fn explain() -> String {
     every + &own.collect::<String>()
 }
 
-/// The schema of a table: the case, with its variant if there are `variants`, and the seed of a row, then its own
-/// columns.
-pub(super) fn schema(columns: &[Column], variants: bool) -> Arc<Schema> {
-    let field = |Column(name, kind, unit, meaning): &Column| {
-        let metadata = [("unit", *unit), ("meaning", *meaning)];
-        let metadata = metadata.map(|(k, v)| (k.to_owned(), v.to_owned())).into();
-        Field::new(*name, kind.0.clone(), kind.1).with_metadata(metadata)
+/// The axes that not every experiment has.
+pub(super) struct Axes {
+    pub variants: bool,
+    /// Those that lists of values make: their names and paths.
+    pub lists: IndexMap<Arc<str>, Arc<str>>,
+}
+
+impl Axes {
+    /// Those of these cases.
+    pub fn of(cases: &[Case]) -> Self {
+        let values = cases.iter().flat_map(|case| &case.at);
+        let lists = values.map(|at| (Arc::clone(&at.name), Arc::clone(&at.path))).collect();
+        Self { variants: cases.iter().any(|case| case.variant.is_some()), lists }
+    }
+}
+
+/// The schema of a table: the case, with the axes that there are, and the seed of a row, then its own columns.
+pub(super) fn schema(columns: &[Column], axes: &Axes) -> Arc<Schema> {
+    let with = |field: Field, unit: &str, meaning: &str| {
+        let metadata = [("unit", unit), ("meaning", meaning)];
+        field.with_metadata(metadata.map(|(k, v)| (k.to_owned(), v.to_owned())).into())
     };
-    let case = CASE.iter().filter(|Column(name, ..)| variants || *name != VARIANT);
-    Arc::new(Schema::new(case.chain(columns).map(field).collect::<Vec<_>>()))
+    let field = |Column(name, kind, unit, meaning): &Column| {
+        with(Field::new(*name, kind.0.clone(), kind.1), unit, meaning)
+    };
+    let list = |(name, path): (&Arc<str>, &Arc<str>)| {
+        let meaning = format!("the value of {path}; null if it makes no difference to the case");
+        with(Field::new(&**name, DataType::Utf8, true), "", &meaning)
+    };
+    let (seed, case) = CASE.split_last().expect("a case has columns");
+    let case = case.iter().filter(|Column(name, ..)| axes.variants || *name != VARIANT);
+    let fields = case.map(field).chain(axes.lists.iter().map(list));
+    Arc::new(Schema::new(fields.chain([seed].into_iter().chain(columns).map(field)).collect::<Vec<_>>()))
 }

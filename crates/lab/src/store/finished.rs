@@ -41,7 +41,8 @@ pub enum State {
 }
 
 impl State {
-    fn of(report: &Report, is_held: bool) -> Self {
+    /// By its report, and whether a process [holds](folder::is_held) its folder.
+    pub fn of(report: &Report, is_held: bool) -> Self {
         match report.status {
             Status::Complete => Self::Complete,
             Status::Running if is_held => Self::UnderWay,

@@ -11,13 +11,13 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, StringArray, UInt32Array, UInt64Array};
 use tresse_controllers::State;
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::plan::Case;
+use tresse_experiment::plan::{AxisValue, Case};
 use tresse_workload::Job;
 
 use crate::record::convergence::Converged;
 use crate::record::flow::{Begun, Flow, Link};
 use crate::record::sample::{Interval, PortSample, Sample};
-use columns::{CONVERGENCE, FLOWS, JOBS, LINKS, QUEUES, SAMPLES};
+use columns::{Axes, CONVERGENCE, FLOWS, JOBS, LINKS, QUEUES, SAMPLES};
 use table::Table;
 
 /// What the columns of all tables mean, in Markdown.
@@ -27,6 +27,7 @@ pub fn explain() -> String {
 
 /// The tables of a run.
 pub(crate) struct Tables {
+    axes: Axes,
     flows: Table,
     jobs: Option<Table>,
     links: Option<Table>,
@@ -38,8 +39,8 @@ pub(crate) struct Tables {
 impl Tables {
     /// In the folder `dir`: those that one of the cases needs.
     pub fn create(dir: &Path, cases: &[Case]) -> Result<Self, Diagnostic> {
-        let variants = cases.iter().any(|c| c.variant.is_some());
-        let table = |name, columns| Table::create(dir, name, columns, variants);
+        let axes = Axes::of(cases);
+        let table = |name, columns| Table::create(dir, name, columns, &axes);
         let needed = |name, columns, needs: fn(&Case) -> bool| {
             cases.iter().any(needs).then(|| table(name, columns)).transpose()
         };
@@ -50,6 +51,7 @@ impl Tables {
             samples: needed("samples", &SAMPLES, |c| c.setting.samples.is_some())?,
             queues: needed("queues", &QUEUES, |c| c.setting.samples.is_some() && c.setting.links)?,
             convergence: needed("convergence", &CONVERGENCE, |c| c.setting.convergence.is_some())?,
+            axes,
         })
     }
 
@@ -70,7 +72,7 @@ impl Tables {
         let u64s = |f: fn(&Flow) -> u64| -> ArrayRef {
             Arc::new(UInt64Array::from_iter_values(flows.iter().map(f)))
         };
-        let mut columns = case_columns(case, seed, flows.len());
+        let mut columns = case_columns(&self.axes, case, seed, flows.len());
         let maybe = |f: fn(&Flow) -> Option<u64>| -> ArrayRef {
             Arc::new(UInt64Array::from_iter(flows.iter().map(f)))
         };
@@ -115,7 +117,7 @@ impl Tables {
         let u32s = |f: fn(&Job) -> u32| -> ArrayRef {
             Arc::new(UInt32Array::from_iter_values(jobs.iter().map(|(_, j)| f(j))))
         };
-        let mut columns = case_columns(case, seed, jobs.len());
+        let mut columns = case_columns(&self.axes, case, seed, jobs.len());
         columns.extend([
             Arc::new(StringArray::from_iter_values(jobs.iter().map(|(part, _)| &case.parts[*part].name)))
                 as ArrayRef,
@@ -135,7 +137,7 @@ impl Tables {
         let u64s = |f: fn(&Link) -> u64| -> ArrayRef {
             Arc::new(UInt64Array::from_iter_values(links.iter().map(f)))
         };
-        let mut columns = case_columns(case, seed, links.len());
+        let mut columns = case_columns(&self.axes, case, seed, links.len());
         columns.extend([
             Arc::new(UInt32Array::from_iter_values(links.iter().map(|l| l.port))) as ArrayRef,
             Arc::new(StringArray::from_iter_values(links.iter().map(|l| &l.layer))),
@@ -164,7 +166,7 @@ impl Tables {
         let u64s = |f: fn(&PortSample) -> u64| -> ArrayRef {
             Arc::new(UInt64Array::from_iter_values(ports.iter().map(f)))
         };
-        let mut columns = case_columns(case, seed, ports.len());
+        let mut columns = case_columns(&self.axes, case, seed, ports.len());
         columns.extend([
             u32s(|p| p.round),
             u64s(|p| p.start),
@@ -188,7 +190,7 @@ impl Tables {
         let maybe = |f: fn(&Sample) -> Option<u64>| -> ArrayRef {
             Arc::new(UInt64Array::from_iter(samples.iter().map(f)))
         };
-        let mut columns = case_columns(case, seed, samples.len());
+        let mut columns = case_columns(&self.axes, case, seed, samples.len());
         columns.extend([
             u32s(|s| s.flow.start.round),
             u64s(|s| s.start),
@@ -219,7 +221,7 @@ impl Tables {
         let u64s = |f: fn(&Converged) -> u64| -> ArrayRef {
             Arc::new(UInt64Array::from_iter_values(rows.iter().map(f)))
         };
-        let mut columns = case_columns(case, seed, rows.len());
+        let mut columns = case_columns(&self.axes, case, seed, rows.len());
         columns.extend([
             groups(case, rows.iter().map(|c| &c.flow)),
             u64s(|c| c.flow.start.name),
@@ -253,11 +255,15 @@ fn groups<'a>(case: &Case, flows: impl Iterator<Item = &'a Begun>) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(flows.map(|f| &case.groups[f.member.group])))
 }
 
-fn case_columns(case: &Case, seed: u64, rows: usize) -> Vec<ArrayRef> {
+fn case_columns(axes: &Axes, case: &Case, seed: u64, rows: usize) -> Vec<ArrayRef> {
     let text = |v: &str| -> ArrayRef { Arc::new(StringArray::from_iter_values((0..rows).map(|_| v))) };
     let subflows = Arc::new(UInt32Array::from_iter((0..rows).map(|_| case.subflows)));
     let mut columns = vec![text(&case.scheme), subflows, text(&case.pattern)];
     columns.extend(case.variant.as_deref().map(text));
+    columns.extend(axes.lists.keys().map(|name| -> ArrayRef {
+        let value = case.at.iter().find(|at| at.name == *name).map(AxisValue::text);
+        Arc::new(StringArray::from_iter((0..rows).map(|_| value.as_deref())))
+    }));
     columns.push(Arc::new(UInt64Array::from_value(seed, rows)));
     columns
 }

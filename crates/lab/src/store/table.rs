@@ -17,7 +17,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use tresse_experiment::diagnostic::Diagnostic;
 
-use super::columns::{Column, schema};
+use super::columns::{Axes, Column, schema};
 use crate::clock::clock;
 
 /// Rows of a part, which is a row group: enough for their columns, and few enough to wait in memory. In a large
@@ -46,13 +46,13 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// A table without rows, in the folder `dir`; rows say their variant if there are `variants`.
-    pub fn create(dir: &Path, name: &str, columns: &[Column], variants: bool) -> Result<Self, Diagnostic> {
+    /// A table without rows, in the folder `dir`; rows say where their cases stand on `axes`.
+    pub fn create(dir: &Path, name: &str, columns: &[Column], axes: &Axes) -> Result<Self, Diagnostic> {
         let folder = dir.join(format!("{name}.partial"));
         fs::create_dir(&folder).map_err(|error| Diagnostic::io("cannot be created", &folder, error))?;
         let now = clock();
         Ok(Self {
-            schema: schema(columns, variants),
+            schema: schema(columns, axes),
             path: dir.join(format!("{name}.parquet")),
             folder,
             parts: 0,

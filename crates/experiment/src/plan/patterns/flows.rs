@@ -82,7 +82,9 @@ impl Keys for Flows {
                 return Err(at.wrong("pattern", message));
             }
         };
-        Ok(Pattern { flows: self.flow, ..Pattern::of_tasks(tasks) })
+        // A file of flows, or flows that all come to an end by themselves.
+        let arrivals = self.flow.iter().all(|flow| flow.size.is_some() && flow.datagrams.is_none());
+        Ok(Pattern { arrivals, flows: self.flow, ..Pattern::of_tasks(tasks) })
     }
 }
 

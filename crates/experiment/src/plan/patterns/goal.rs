@@ -35,6 +35,6 @@ impl Keys for Goal {
                 format!("{} has {} ranks, and the fabric {hosts} hosts", path.display(), goal.ranks);
             return Err(at.wrong("file", &message));
         }
-        Ok(Pattern::of_tasks(goal.tasks))
+        Ok(Pattern { arrivals: true, ..Pattern::of_tasks(goal.tasks) })
     }
 }

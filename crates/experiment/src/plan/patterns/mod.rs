@@ -45,6 +45,8 @@ pub struct Pattern {
     make: Arc<dyn Fn(u64) -> Box<dyn Source> + Send + Sync>,
     endless: bool,
     has_jobs: bool,
+    /// Whether its flows have sizes and come one by one, so that how long each takes is what counts.
+    pub(crate) arrivals: bool,
     /// What its flows offer, and what the network carries of such flows, bit/s; for arrivals at a load.
     pub offered: Option<Offered>,
     /// Instead of connections: the payload of datagrams, bit/s.
@@ -88,6 +90,7 @@ impl Pattern {
             make: Arc::new(move |seed| Box::new(make(seed))),
             endless: false,
             has_jobs: false,
+            arrivals: false,
             offered: None,
             datagrams: None,
             flow_counts: FlowCounts::default(),

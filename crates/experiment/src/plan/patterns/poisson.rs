@@ -84,6 +84,7 @@ impl Keys for Poisson {
             Source::new(PoissonConfig { pairs, size, interval, limit, deadline, seed })
         });
         let endless = self.flows.is_none() && at.duration.is_none();
-        Ok(Pattern { endless, flow_counts, offered: Some(Offered { rate, capacity }), ..pattern })
+        let offered = Some(Offered { rate, capacity });
+        Ok(Pattern { endless, arrivals: true, flow_counts, offered, ..pattern })
     }
 }

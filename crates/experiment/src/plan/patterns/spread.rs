@@ -48,6 +48,6 @@ impl Keys for Spread {
             let (pairs, size) = (pairs.clone(), size.clone());
             Source::new(SpreadConfig { pairs, size, flows, window, seed })
         });
-        Ok(Pattern { flow_counts, ..pattern })
+        Ok(Pattern { arrivals: true, flow_counts, ..pattern })
     }
 }

@@ -1,0 +1,222 @@
+//! A run's report as text: its tables, what their columns mean, its claims.
+
+use std::io::{self, Write};
+
+use tresse_experiment::keys::Experiment;
+use tresse_lab::{CaseResult, Report, State, Status};
+
+use crate::points::{cells, heads};
+use crate::result_tables::{self, By};
+use crate::table::Table;
+use crate::width::sentence;
+use crate::{changed, claims, columns};
+
+/// Writes all of it, as `tresse run` shows it, of a run that stands so.
+pub fn show(report: &Report, state: State, experiment: &Experiment, out: &mut impl Write) -> io::Result<()> {
+    head(report, state, experiment, out)?;
+    if !report.cases.is_empty() {
+        tables(report, experiment, out)?;
+    }
+    for line in result_tables::offered(&report.cases) {
+        note(out, &line)?;
+    }
+    tell(out, "score of path sharing", report.cases.iter().map(|c| &c.no_sharing_score))?;
+    tell(out, "convergence times", report.cases.iter().map(|c| &c.no_convergence))?;
+    if !report.claims.is_empty() {
+        writeln!(out)?;
+        claims::show(&report.claims, out)?;
+    }
+    end(report, out)
+}
+
+/// Writes the parts of its cases.
+pub fn show_parts(
+    report: &Report,
+    state: State,
+    experiment: &Experiment,
+    by: By,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    head(report, state, experiment, out)?;
+    let (table, mut none) = result_tables::parts(&report.cases, by);
+    if none.len() < report.cases.len() {
+        write!(out, "{table}")?;
+    }
+    none.dedup();
+    none.iter().try_for_each(|line| note(out, line))?;
+    end(report, out)
+}
+
+/// What was run, and whether it came to its end.
+fn head(report: &Report, state: State, experiment: &Experiment, out: &mut impl Write) -> io::Result<()> {
+    let flows: f64 = report.cases.iter().map(|c| c.metrics["flows"].value()).sum();
+    let until_now = || match report.cases.len() {
+        0 => "no case is".to_owned(),
+        1 => "only the case that is".to_owned(),
+        n => format!("only the {n} cases that are"),
+    };
+    let partial = match state {
+        State::Complete => None,
+        State::UnderWay => Some(format!("UNDER WAY: {} complete so far", until_now())),
+        State::Killed => Some(format!("KILLED: {} complete", until_now())),
+        State::Interrupted | State::GaveUp => {
+            Some(format!("PARTIAL: only the flows that had finished when the run {state}"))
+        }
+    };
+    if let Some(partial) = partial {
+        note(out, &partial)?;
+        writeln!(out)?;
+    }
+    let line = format!(
+        "{} · {} profile · {} · {flows} flows · {:.0} million packet-hops in {:.1} s",
+        report.experiment,
+        report.profile,
+        match report.replications {
+            1 => format!("seed {}", report.seed),
+            n => format!("seeds {} to {}", report.seed, report.seed + u64::from(n) - 1),
+        },
+        report.packet_hops as f64 / 1e6,
+        report.wall_s
+    );
+    note(out, &line)?;
+    if let Some(line) = changed::line(&report.changed, report.judged, experiment) {
+        note(out, &line)?;
+    }
+    writeln!(out)
+}
+
+fn tables(report: &Report, experiment: &Experiment, out: &mut impl Write) -> io::Result<()> {
+    let cases = &report.cases;
+    let named = experiment.measure.table.as_ref();
+    // Where goodput was published, it stands beside ours.
+    let is_sized = |case: &&CaseResult| named.is_none() && case.arrivals && case.published.is_empty();
+    let (sized, others): (Vec<&CaseResult>, Vec<&CaseResult>) = cases.iter().partition(is_sized);
+    let owned = |cases: &[&CaseResult]| cases.iter().map(|&case| case.clone()).collect::<Vec<_>>();
+    if let Some(metrics) = named {
+        write!(out, "{}", columns::of(cases, metrics))?;
+    } else if !others.is_empty() {
+        write!(out, "{}", usual(&owned(&others)))?;
+    }
+    if !sized.is_empty() {
+        let space = if others.is_empty() { "" } else { "\n" };
+        let losses = result_tables::losses(&owned(&sized));
+        write!(out, "{space}{}\n{losses}", result_tables::sizes(&sized))?;
+    }
+    for below in [result_tables::groups(cases), result_tables::jobs(cases)].into_iter().flatten() {
+        write!(out, "\n{below}")?;
+    }
+    if !sized.is_empty() {
+        writeln!(out)?;
+        note(out, "FCT: from a flow's start to the arrival of its last byte, mean and percentiles")?;
+        note(out, "slowdown: the same over what it takes on an empty network (`tresse explain results`)")?;
+    }
+    let is_shown = |metric: &str| named.is_none_or(|names| names.iter().any(|n| n == metric));
+    let shows_group = |c: &CaseResult| c.published_by.contains_key("group");
+    if cases.iter().any(|c| shows_group(c) || c.published.keys().any(|m| is_shown(m))) {
+        writeln!(out)?;
+        note(out, &format!("paper: {}", experiment.published.source))?;
+    }
+    if let Some(case) = cases.iter().find(|c| c.ci95.keys().any(|m| is_shown(m))) {
+        let line = format!("±95 %: half the confidence interval of the mean, over {}", case.ci95_over);
+        note(out, &line)?;
+    }
+    for wide in &report.too_wide {
+        note(out, &format!("not enough seeds: {wide}"))?;
+    }
+    if named.is_none() {
+        explain_optimum(&others, out)?;
+    }
+    Ok(())
+}
+
+fn end(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    write!(out, "\nresults: {}", report.out)?;
+    match report.status {
+        Status::Running => writeln!(out),
+        _ => writeln!(out, "  digest: {}", report.digest),
+    }
+}
+
+/// The table of an experiment that names no metrics.
+fn usual(cases: &[CaseResult]) -> Table {
+    let rest = [
+        "Mbit/s",
+        "±95 %",
+        "paper",
+        "ratio",
+        "optimum",
+        "apart %",
+        "utility %",
+        "p10",
+        "p90",
+        "RTOs",
+        "resent",
+        "flows",
+    ];
+    let axes = heads(cases);
+    let head: Vec<&str> = axes.iter().map(String::as_str).chain(rest).collect();
+    let mut table = Table::new(&head).labels(axes.len());
+    for case in cases {
+        table.row(row(case, &axes));
+    }
+    table
+}
+
+/// What the usual table's columns of the optimum mean, and why some are empty.
+fn explain_optimum(cases: &[&CaseResult], out: &mut impl Write) -> io::Result<()> {
+    if cases.iter().any(|c| !c.optimum.is_empty()) {
+        for line in [
+            "optimum: mean goodput that the controller claims to reach, while all flows of a round are there",
+            "apart: mean distance of the flows from it; late flows may be above it (`tresse explain optimum`)",
+            "utility: their loss of total utility, as a share of rate",
+        ] {
+            note(out, line)?;
+        }
+    }
+    tell(out, "optimum", cases.iter().map(|c| &c.no_optimum))
+}
+
+/// Why cases have no such thing; several have the same reason.
+fn tell<'a>(
+    out: &mut impl Write,
+    what: &str,
+    reasons: impl Iterator<Item = &'a Option<String>>,
+) -> io::Result<()> {
+    let mut reasons: Vec<&String> = reasons.flatten().collect();
+    reasons.dedup();
+    reasons.into_iter().try_for_each(|why| note(out, &format!("no {what}: {why}")))
+}
+
+/// A line, or several that fit the terminal.
+fn note(out: &mut impl Write, text: &str) -> io::Result<()> {
+    writeln!(out, "{}", sentence(text, 2))
+}
+
+fn row(case: &CaseResult, axes: &[String]) -> Vec<String> {
+    let mbps = |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| format!("{:.1}", v / 1e6));
+    let metric = |key: &str| case.metrics.get(key).map(|m| m.value());
+    let mean = metric("goodput_mean_bps");
+    let published = case.published.get("goodput_mean_bps").copied();
+    let ratio = mean.zip(published).map_or_else(|| "-".to_owned(), |(m, p)| format!("{:.2}", m / p));
+    // What rounds to nothing has no sign.
+    let percent = |key: &str| {
+        let distance = case.optimum.get(key);
+        distance.map_or_else(|| "-".to_owned(), |d| format!("{:.1}", (1e3 * d).round() / 10.0 + 0.0))
+    };
+    let count = |key: &str| format!("{:.0}", case.metrics[key].value());
+    let rest = [
+        mbps(mean),
+        mbps(case.ci95.get("goodput_mean_bps").copied()),
+        mbps(published),
+        ratio,
+        mbps(case.optimum.get("goodput_mean_bps").copied()),
+        percent("goodput_distance_mean"),
+        percent("utility_distance_mean"),
+        mbps(metric("goodput_p10_bps")),
+        mbps(metric("goodput_p90_bps")),
+        count("timeouts"),
+        count("retransmissions_pkts"),
+        count("flows"),
+    ];
+    cells(case, axes).into_iter().chain(rest).collect()
+}

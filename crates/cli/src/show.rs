@@ -1,0 +1,74 @@
+//! `tresse show`: the tables of a run again, from its folder.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use serde_json::value::RawValue;
+use tresse_lab::Finished;
+
+use crate::compare::folders;
+use crate::failure::Failure;
+use crate::report;
+use crate::result_tables::By;
+
+/// Print the tables of a run again, from its folder
+///
+/// RUN is the folder of a run, or that of a run of a paper. What is printed is what `tresse run`
+/// printed at its end. Of a run that has not ended, or was interrupted, it is what is known until
+/// now, and the first line says so. With --by each case is divided into parts.
+///
+/// Examples:
+///   tresse show runs/xmp-table1-1
+///   tresse show runs/mine-1 runs/mine-2
+///   tresse show runs/mine-1 --by size           # FCT and slowdown of small and large flows
+///   tresse show runs/mine-1 --by layer          # how busy links were, how long queues
+///   tresse show runs/mine-1 --json | jq '.cases[0].by.size'
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// Folders of runs, such as runs/xmp-table1-1 or runs/paper-xmp-1
+    #[arg(required = true)]
+    run: Vec<PathBuf>,
+    /// Show the parts of each case instead
+    #[arg(long, value_enum)]
+    by: Option<By>,
+    /// Print the report as `tresse run --json` did, one JSON object for each run
+    #[arg(long, conflicts_with = "by")]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let mut runs = Vec::new();
+    for run in &args.run {
+        runs.extend(folders(run)?);
+    }
+    let mut out = io::stdout().lock();
+    for (i, run) in runs.iter().enumerate() {
+        let Finished { report, experiment, state, .. } = Finished::read(run)?;
+        if args.json {
+            writeln!(out, "{}", json(run)?)?;
+            continue;
+        }
+        if i > 0 {
+            writeln!(out)?;
+        }
+        match args.by {
+            Some(by) => report::show_parts(&report, state, &experiment, by, &mut out)?,
+            None => report::show(&report, state, &experiment, &mut out)?,
+        }
+    }
+    Ok(())
+}
+
+/// The report in `run.json`, to the last digit: without what only the file has.
+fn json(run: &Path) -> Result<String, Failure> {
+    let path = run.join("run.json");
+    let cannot =
+        |e: &dyn std::fmt::Display| Failure::Input(format!("{}: cannot be read: {e}", path.display()));
+    let text = fs::read_to_string(&path).map_err(|e| cannot(&e))?;
+    let mut report: IndexMap<&str, &RawValue> = serde_json::from_str(&text).map_err(|e| cannot(&e))?;
+    report.retain(|key, _| !["resolved", "host"].contains(key));
+    Ok(crate::output::pretty(&report))
+}

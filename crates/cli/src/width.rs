@@ -1,0 +1,33 @@
+//! How wide the terminal is that facts go to, and sentences that fit it.
+
+use std::env;
+use std::io;
+
+use terminal_size::{Width, terminal_size_of};
+use textwrap::{Options, WordSplitter};
+
+/// Below this many columns nothing can be laid out.
+const NARROWEST: usize = 20;
+
+/// The columns of standard output: what COLUMNS says, or those of the terminal. `None` where it is a file or a pipe:
+/// then lines are as long as they are.
+pub fn of_stdout() -> Option<usize> {
+    let said = env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    let terminal = || terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns.into());
+    said.or_else(terminal).filter(|columns| *columns >= NARROWEST)
+}
+
+/// `text` in lines that fit standard output, all but the first indented by `indent` columns.
+pub fn sentence(text: &str, indent: usize) -> String {
+    match of_stdout() {
+        Some(width) => fold(text, width, indent.min(width / 2)).join("\n"),
+        None => text.to_owned(),
+    }
+}
+
+/// `text` in lines of at most `width` columns, all but the first indented; names with hyphens stay whole.
+pub fn fold(text: &str, width: usize, indent: usize) -> Vec<String> {
+    let indent = " ".repeat(indent);
+    let options = Options::new(width).subsequent_indent(&indent).word_splitter(WordSplitter::NoHyphenation);
+    textwrap::wrap(text, options).into_iter().map(|line| line.into_owned()).collect()
+}

@@ -1,0 +1,106 @@
+//! The cases at every point of the axes that lists of values make.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use toml::Value;
+
+use crate::diagnostic::Diagnostic;
+use crate::plan::{Case, cases as cases_of};
+use crate::read::Loaded;
+use crate::read::axes::Axis;
+
+/// The most cases that lists may make.
+const MOST_CASES: usize = 1000;
+
+/// Where a case stands on the axis that a list of values makes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AxisValue {
+    /// What the axis is called: its key, or all of its path if another axis has that key too.
+    pub name: Arc<str>,
+    /// Its path, such as `workloads.websearch.load`.
+    pub path: Arc<str>,
+    /// The value.
+    pub value: Value,
+}
+
+impl AxisValue {
+    /// The value as files have it, without quotes.
+    pub fn text(&self) -> String {
+        match &self.value {
+            Value::String(text) => text.clone(),
+            value => value.to_string(),
+        }
+    }
+}
+
+/// The axes that every case has: a list's axis of one of these names is called by its path.
+const TAKEN: [&str; 5] = ["scheme", "subflows", "pattern", "variant", "seed"];
+
+/// What axes are called, by their paths: the same in all variants.
+pub(super) struct Names(IndexMap<String, Arc<str>>);
+
+impl Names {
+    pub fn of(loaded: &Loaded) -> Self {
+        let own = loaded.variants.iter().flat_map(|variant| &variant.loaded.axes);
+        let mut keys: IndexMap<String, &str> = IndexMap::new();
+        for axis in loaded.axes.iter().chain(own) {
+            keys.insert(axis.path(), axis.keys.last().expect("an axis is a key"));
+        }
+        let is_alone = |key: &str| keys.values().filter(|other| **other == key).count() == 1;
+        let name = |(path, &key): (&String, &&str)| {
+            let is_free = is_alone(key) && !TAKEN.contains(&key);
+            (path.clone(), if is_free { key.into() } else { path.as_str().into() })
+        };
+        Self(keys.iter().map(name).collect())
+    }
+}
+
+/// All cases of an experiment without variants, or of one variant.
+pub(super) fn cases(loaded: &Loaded, variant: Option<&str>, names: &Names) -> Result<Vec<Case>, Diagnostic> {
+    if loaded.axes.is_empty() {
+        return cases_of(loaded, variant);
+    }
+    let value = |axis: &Axis, place: usize| {
+        let path = axis.path();
+        let name = Arc::clone(&names.0[&path]);
+        AxisValue { name, path: path.into(), value: axis.values[place].clone() }
+    };
+    let mut all = Vec::new();
+    for point in loaded.points()? {
+        for mut case in cases_of(&point.loaded, variant)? {
+            let on = || loaded.axes.iter().zip(point.places.iter().copied());
+            // What is no axis of its own is the same at all of its values: the first stands for them.
+            if on().any(|(axis, place)| place > 0 && !matters(axis, &case)) {
+                continue;
+            }
+            case.at = on()
+                .filter(|(axis, _)| matters(axis, &case))
+                .map(|(axis, place)| value(axis, place))
+                .collect();
+            all.push(case);
+        }
+        if all.len() > MOST_CASES {
+            let last = loaded.axes.last().map(|axis| axis.keys.clone()).unwrap_or_default();
+            let keys: Vec<&str> = last.iter().map(String::as_str).collect();
+            return Err(loaded.error_at(&keys, &format!("the lists make more than {MOST_CASES} cases")));
+        }
+    }
+    Ok(all)
+}
+
+/// Whether a case depends on an axis: one of another workload, or of a scheme that carries none of its flows, is none
+/// of its.
+fn matters(axis: &Axis, case: &Case) -> bool {
+    match (&*axis.keys[0], axis.keys.get(1)) {
+        ("workloads", Some(name)) => *name == case.pattern,
+        ("schemes", Some(name)) => case.bound_schemes.iter().any(|bound| bound.scheme == *name),
+        _ => true,
+    }
+}
+
+/// What the axis `key` is called, if that is its path; otherwise `key` itself.
+pub(super) fn name<'a>(key: &'a str, cases: &'a [Case]) -> &'a str {
+    let values = cases.iter().flat_map(|case| &case.at);
+    values.into_iter().find(|value| *value.path == *key).map_or(key, |value| &value.name)
+}

@@ -1,0 +1,174 @@
+//! Axes: a list where a key takes one value makes a case of each of its values (`tresse explain axes`).
+
+use serde::Deserialize;
+use toml::de::{DeTable, DeValue, Deserializer, ValueDeserializer};
+use toml::{Spanned, Table, Value};
+
+use crate::diagnostic::{At, Diagnostic, Wrong};
+use crate::keys::Experiment;
+use crate::read::loaded::{Check, Loaded};
+use crate::read::variants;
+
+/// A key with a list of values, of which each is a point of an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    /// The key with those above it, the outermost first.
+    pub keys: Vec<String>,
+    /// The values, in the order of the file: at least one, no two alike.
+    pub values: Vec<Value>,
+}
+
+impl Axis {
+    /// `workloads.websearch.load`.
+    pub fn path(&self) -> String {
+        self.keys.join(".")
+    }
+}
+
+/// The most points that the axes of an experiment may have together.
+pub const MOST_POINTS: usize = 1000;
+
+/// How the message ends where a value that is no list was expected and one stands there: only the type of a key knows
+/// what it takes.
+const LIST: &str = ", found a list";
+
+/// Reads an experiment at the first value of each of its axes, and looks at all others.
+///
+/// # Errors
+/// The first thing that is wrong, with its place in the text that the tables are of.
+pub(crate) fn read(mut file: Spanned<DeTable>, check: Check) -> Result<(Experiment, Vec<Axis>), Wrong> {
+    let mut lists: Vec<(Vec<String>, DeValue)> = Vec::new();
+    let experiment = loop {
+        let wrong = match try_read(file.clone(), check) {
+            Ok(experiment) => break experiment,
+            Err(wrong) => wrong,
+        };
+        let At::Offset(Some(start)) = wrong.at else { return Err(wrong) };
+        let found = list_at(file.get_ref(), start).filter(|keys| {
+            let is_known = lists.iter().any(|(known, _)| known == keys);
+            wrong.message.ends_with(LIST) && !is_known && !variants::is_common(keys)
+        });
+        let Some(keys) = found else { return Err(wrong) };
+        let place = value_mut(file.get_mut(), &keys).expect("it was just found");
+        let DeValue::Array(list) = place.get_ref() else { unreachable!("it is a list") };
+        let Some(first) = list.iter().next().cloned() else {
+            return Err(Wrong::offset(start, "the list is empty: there is no case"));
+        };
+        let list = std::mem::replace(place, first).into_inner();
+        lists.push((keys, list));
+    };
+    let mut axes = Vec::new();
+    for (keys, list) in lists {
+        let DeValue::Array(list) = list else { unreachable!("it is a list") };
+        let mut values: Vec<Value> = Vec::new();
+        for value in list.iter() {
+            let mut one = file.clone();
+            *value_mut(one.get_mut(), &keys).expect("it is there") = value.clone();
+            try_read(one, check)?;
+            let own = plain(value)?;
+            if values.contains(&own) {
+                return Err(Wrong::offset(value.span().start, "this value stands twice in the list"));
+            }
+            values.push(own);
+        }
+        axes.push(Axis { keys, values });
+    }
+    // In the order of the file, which the order of errors need not be. What is of a scheme changes first: schemes
+    // are compared where everything else is the same.
+    axes.sort_by_key(|axis| (axis.keys[0] == "schemes", position(file.get_ref(), &axis.keys)));
+    let points = axes.iter().try_fold(1usize, |all, axis| all.checked_mul(axis.values.len()));
+    if points.is_none_or(|points| points > MOST_POINTS) {
+        let lengths: Vec<String> =
+            axes.iter().map(|axis| format!("{} of {}", axis.values.len(), axis.path())).collect();
+        let message = format!("lists of {} values make more than {MOST_POINTS} points", lengths.join(" × "));
+        let last = axes.last().map(|axis| axis.keys.clone()).unwrap_or_default();
+        return Err(Wrong::offset(position(file.get_ref(), &last), message));
+    }
+    Ok((experiment, axes))
+}
+
+fn try_read(file: Spanned<DeTable>, check: Check) -> Result<Experiment, Wrong> {
+    let experiment = Experiment::deserialize(Deserializer::from(file.clone()))?;
+    check(file.into_inner())?;
+    Ok(experiment)
+}
+
+/// A value of a list, by itself.
+fn plain(value: &Spanned<DeValue>) -> Result<Value, Wrong> {
+    Ok(Value::deserialize(ValueDeserializer::from(value.clone()))?)
+}
+
+/// Where the value at `keys` begins in the text.
+fn position(table: &DeTable, keys: &[String]) -> usize {
+    let Some((first, below)) = keys.split_first() else { return 0 };
+    match table.get(first.as_str()) {
+        Some(value) => match value.get_ref() {
+            DeValue::Table(table) if !below.is_empty() => position(table, below),
+            _ => value.span().start,
+        },
+        None => 0,
+    }
+}
+
+/// The keys of the list that begins there; one in a list is none.
+fn list_at(table: &DeTable, start: usize) -> Option<Vec<String>> {
+    table.iter().find_map(|(key, value)| {
+        let mut keys = vec![key.get_ref().to_string()];
+        match value.get_ref() {
+            DeValue::Array(_) if value.span().start == start => Some(keys),
+            DeValue::Table(below) => {
+                keys.extend(list_at(below, start)?);
+                Some(keys)
+            }
+            _ => None,
+        }
+    })
+}
+
+fn value_mut<'a, 'i>(table: &'a mut DeTable<'i>, keys: &[String]) -> Option<&'a mut Spanned<DeValue<'i>>> {
+    let (last, above) = keys.split_last()?;
+    let mut at = table;
+    for key in above {
+        at = match at.get_mut(key.as_str())?.get_mut() {
+            DeValue::Table(table) => table,
+            _ => return None,
+        };
+    }
+    at.get_mut(last.as_str())
+}
+
+/// An experiment at one point of its axes.
+pub(crate) struct Point {
+    /// By axis, the place of its value in the list.
+    pub places: Vec<usize>,
+    /// What the experiment is there: one without axes.
+    pub loaded: Loaded,
+}
+
+/// The tables of an experiment at a point of its axes.
+pub(crate) fn at(resolved: &Table, axes: &[Axis], places: &[usize]) -> Table {
+    let mut table = resolved.clone();
+    for (axis, &place) in axes.iter().zip(places) {
+        let (last, above) = axis.keys.split_last().expect("an axis is a key");
+        let below = above.iter().try_fold(&mut table, |table, key| table.get_mut(key)?.as_table_mut());
+        below.expect("the axis was found there").insert(last.clone(), axis.values[place].clone());
+    }
+    table
+}
+
+impl Loaded {
+    /// What it is at each point of its axes, the last of which changes first.
+    ///
+    /// # Errors
+    /// If a file that a value names cannot be read.
+    pub(crate) fn points(&self) -> Result<Vec<Point>, Diagnostic> {
+        let mut all = vec![Vec::new()];
+        for axis in &self.axes {
+            let one = |places: Vec<usize>| {
+                (0..axis.values.len()).map(move |place| places.iter().copied().chain([place]).collect())
+            };
+            all = all.into_iter().flat_map(one).collect();
+        }
+        all.into_iter().map(|places| Ok(Point { loaded: self.at(&places)?, places })).collect()
+    }
+}
