@@ -68,7 +68,7 @@ fn a_run_that_is_set_up_or_draws_arrivals_can_be_stopped() {
 fn what_keeps_nothing_ends_at_once() {
     let dir = TempDir::new().expect("a temporary folder");
     for (args, signal, after_ms) in [
-        (&["topology", "show", "xmp/table1", "--set", "fabric.k=64"], "TERM", 50),
+        (&["topology", "show", "xmp/table1", "--set", "fabric.k=64"][..], "TERM", 50),
         (&["topology", "show", "xmp/table1", "--set", "fabric.k=64"], "INT", 1000),
         (&["optimum", "xmp/table1", "--set", "fabric.k=32"], "TERM", 1000),
     ] {
