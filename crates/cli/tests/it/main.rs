@@ -12,6 +12,7 @@ mod guide;
 mod import;
 mod linux;
 mod mark;
+mod mutated;
 mod new;
 mod optimum;
 mod output;
