@@ -317,19 +317,6 @@ impl Controller {
         self.file
     }
 
-    /// Its hooks, by their names in `struct controller`, with the addresses of their code.
-    pub(crate) fn hooks(&self) -> Vec<(&'static str, usize)> {
-        let &RawController { init, ack, grow, congestion, timeout, .. } = self.raw;
-        let all = [
-            ("init", init.map(|f| f as usize)),
-            ("ack", ack.map(|f| f as usize)),
-            ("grow", grow.map(|f| f as usize)),
-            ("congestion", congestion.map(|f| f as usize)),
-            ("timeout", timeout.map(|f| f as usize)),
-        ];
-        all.into_iter().filter_map(|(name, address)| Some((name, address?))).collect()
-    }
-
     /// How its file was compiled; `None` if it is built in.
     pub fn build(&self) -> Option<&'static Build> {
         self.file.map(|file| &file.build)

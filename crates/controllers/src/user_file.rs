@@ -71,7 +71,7 @@ impl UserFile {
     }
 
     fn probe(&self, address: usize) -> u64 {
-        (address - self.base) as u64
+        address.wrapping_sub(self.base) as u64
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use super::fault::{Fault, PROBE, kind};
+use crate::raw::RawController;
 use crate::user_file::UserFile;
 use crate::{CWND_LIMIT, Controller};
 
@@ -75,7 +76,7 @@ impl End {
         let head = function.as_deref().filter(|_| self.kind == kind::WINDOW);
         let place = head.and_then(|name| head_of(name, users[0].0.text())).or(place);
         let of = |c: &Controller| {
-            let mut hooks = c.hooks().into_iter();
+            let mut hooks = hooks(c).into_iter();
             hooks.find(|(_, address)| function.is_some() && file.function(*address) == function)
         };
         if users.iter().any(|(c, _)| of(c).is_some()) {
@@ -99,11 +100,27 @@ impl End {
     }
 }
 
+/// The hooks of a controller, by their names in `struct controller`, with the addresses of their code.
+fn hooks(controller: &Controller) -> Vec<(&'static str, usize)> {
+    let &RawController { init, ack, grow, congestion, timeout, .. } = controller.raw;
+    let all = [
+        ("init", init.map(|f| f as usize)),
+        ("ack", ack.map(|f| f as usize)),
+        ("grow", grow.map(|f| f as usize)),
+        ("congestion", congestion.map(|f| f as usize)),
+        ("timeout", timeout.map(|f| f as usize)),
+    ];
+    all.into_iter().filter_map(|(name, address)| Some((name, address?))).collect()
+}
+
 /// The line where the definition of a function begins in a source text.
 fn head_of(function: &str, text: &str) -> Option<u32> {
     let is_head = |line: &str| {
-        let called = line.split_once(function).is_some_and(|(_, rest)| rest.starts_with('('));
-        called && !line.starts_with(char::is_whitespace) && !line.ends_with(';')
+        let name = line.split('(').next().and_then(|head| head.rsplit([' ', '*']).next());
+        name == Some(function)
+            && line.contains('(')
+            && !line.starts_with(char::is_whitespace)
+            && !line.ends_with(';')
     };
     (1..).zip(text.lines()).find_map(|(number, line)| is_head(line).then_some(number))
 }
@@ -141,5 +158,20 @@ impl fmt::Display for End {
                 write!(f, "ends its process without a word (exit code {code}), as _exit() does")
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::head_of;
+
+    #[test]
+    fn a_definition_is_no_call_and_no_prototype() {
+        let text = "static u32 cut(struct subflow *s);\n\nstatic void grow(void)\n{\n\tcut(s);\n}\n\n\
+                    static u32 cut(struct subflow *s)\n{\n}\n";
+        assert_eq!(
+            [head_of("grow", text), head_of("cut", text), head_of("row", text)],
+            [Some(3), Some(8), None]
+        );
     }
 }

@@ -189,6 +189,7 @@ fn simulate(
             let progress = &watch.replications[i].1;
             let died = &died[i % died.len()];
             if died.load(Ordering::Relaxed) {
+                progress.done.store(true, Ordering::Relaxed);
                 continue;
             }
             let measured = |rows: Rows| match rows {
