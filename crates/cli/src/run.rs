@@ -124,7 +124,8 @@ pub fn run(args: Args) -> Result<(), Failure> {
 
 fn show(report: &Report, experiment: &Experiment) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let flows: f64 = report.cases.iter().map(|c| c.metrics["flows"].value()).sum();
+    let flows: f64 =
+        report.cases.iter().map(|c| c.metrics["flows"].value()).fold(0.0, |sum, flows| sum + flows);
     if report.status != Status::Complete {
         let end = if report.errors.is_empty() { "was interrupted" } else { "gave up" };
         writeln!(out, "PARTIAL: only the flows that had finished when the run {end}\n")?;

@@ -4,6 +4,7 @@ mod balancers;
 mod compatibility;
 mod flow_file;
 mod hosts;
+mod messages;
 mod patterns;
 mod sizes;
 mod topologies;
