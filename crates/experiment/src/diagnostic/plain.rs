@@ -10,7 +10,10 @@ pub(super) fn plain(message: &str) -> String {
     if let Some((length, wanted)) =
         message.strip_prefix("invalid length ").and_then(|rest| rest.split_once(", expected "))
     {
-        let found = if wanted.starts_with("struct ") { "a list" } else { length };
+        // A table may be written as a list of its values, as far as the reader knows.
+        let wanted = wanted.rsplit_once(" with ").map_or(wanted, |(table, _)| table);
+        let is_table = wanted.starts_with("struct ") || wanted.starts_with("a table");
+        let found = if is_table { "a list" } else { length };
         return format!("expected {}, found {found}", self::wanted(wanted));
     }
     if let Some(key) = message.strip_prefix("missing field ") {
@@ -23,6 +26,7 @@ pub(super) fn plain(message: &str) -> String {
     }
     match message {
         "wanted string or table" => "expected a string".to_owned(),
+        other if other.starts_with("wanted exactly 1 element") => "expected a string".to_owned(),
         other => other.to_owned(),
     }
 }
@@ -39,6 +43,7 @@ fn wanted(type_name: &str) -> String {
         "f64" => "a number".to_owned(),
         "a boolean" => "true or false".to_owned(),
         "a map" => "a table".to_owned(),
+        "enum" => "one key".to_owned(),
         "a sequence" => "a list".to_owned(),
         other if other.starts_with("struct ") => "a table".to_owned(),
         other => match other.strip_prefix("a tuple of size ") {
@@ -80,6 +85,7 @@ mod tests {
                 "expected true or false, found \"a, expected b\"",
             ),
             ("invalid length 1, expected a tuple of size 2", "expected a list of 2, found 1"),
+            ("invalid length 0, expected struct Red with 5 elements", "expected a table, found a list"),
             ("missing field `max`", "the key `max` is missing"),
             ("unknown field `a`, expected `b` or `c`", "unknown key `a`, expected `b` or `c`"),
             ("7GBB is no size", "7GBB is no size"),

@@ -6,6 +6,7 @@ mod changes;
 mod compatibility;
 mod flow_file;
 mod hosts;
+mod messages;
 mod patterns;
 mod sizes;
 mod topologies;
