@@ -118,7 +118,7 @@ impl Table {
     fn narrow(&self, columns: &[usize], widths: &mut [usize], limit: usize) {
         let least = |c: usize| {
             let words = self.cells().flat_map(|r| r[c].split(' ')).map(|word| word.chars().count());
-            words.max().unwrap_or(0).min(LONGEST_WORD).max(NARROWEST_TEXT)
+            words.max().unwrap_or(0).clamp(NARROWEST_TEXT, LONGEST_WORD)
         };
         let mut left: Vec<(usize, usize)> =
             columns.iter().filter(|&&c| !self.is_numeric(c)).map(|&c| (c, least(c))).collect();

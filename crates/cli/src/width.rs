@@ -12,6 +12,7 @@ const NARROWEST: usize = 20;
 /// The columns of standard output: what COLUMNS says, or those of the terminal. `None` where it is a file or a pipe:
 /// then lines are as long as they are.
 pub fn of_stdout() -> Option<usize> {
+    #[expect(clippy::disallowed_methods, reason = "COLUMNS is for whoever prints")]
     let said = env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
     let terminal = || terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns.into());
     said.or_else(terminal).filter(|columns| *columns >= NARROWEST)

@@ -230,7 +230,7 @@ mod tests {
     }
 
     fn table(dir: &TempDir) -> Table {
-        Table::create(dir.path(), "queues", &QUEUES, false).expect("the folder can be written")
+        Table::create(dir.path(), "queues", &QUEUES, &Axes::of(&[])).expect("the folder can be written")
     }
 
     #[test]
