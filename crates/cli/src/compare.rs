@@ -20,8 +20,9 @@ use crate::paper::{MARKER, folder};
 /// Compare a finished run with the published numbers, or two runs with each other
 ///
 /// RUN is the folder of a run, or that of a run of a paper. One run stands beside what was published; of two runs every
-/// case stands beside the same case of the other, with their ratio, and whether their 95 % intervals are apart. Before
-/// that stands what was not the same in what they ran: settings, keys, seeds, files, controllers, versions.
+/// case stands beside the same case of the other, with their ratio, and whether their 95 % intervals are apart.
+///
+/// Before that stands what differs in what the two ran: settings, keys, seeds, files, controllers.
 ///
 /// The exit code is 1 if a claim that is expected to hold does not, if a published number is more than 20 % off and the
 /// experiment's file does not say why, or, of two runs, if a claim that held in the first does not in the second.
