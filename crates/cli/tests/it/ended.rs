@@ -14,6 +14,7 @@ use crate::common::{interrupt, own_controller, tresse, wait_until};
 /// Does what it should not once its window is above 11 packets.
 const BAD: &str = "
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include \"controller.h\"
 
@@ -175,7 +176,8 @@ fn a_window_above_the_limit() {
 
 #[test]
 fn an_endless_loop_ends_with_the_interrupt() {
-    let (dir, place) = bad("while (!nothing) s->word++", "/* here */");
+    // The folder says that it is in the loop.
+    let (dir, place) = bad("{ mkdir(\"inside\", 0700); while (!nothing) s->word++; }", "/* here */");
     let child = Process::new(env!("CARGO_BIN_EXE_tresse"))
         .current_dir(dir.path())
         .args(RUN)
@@ -184,8 +186,13 @@ fn an_endless_loop_ends_with_the_interrupt() {
         .stderr(Stdio::piped())
         .spawn();
     let mut child = child.expect("the command starts");
-    let saved = || fs::read_to_string(dir.path().join("out/run.json")).unwrap_or_default();
-    wait_until(|| saved().contains("\"dctcp\"") && saved().contains("\"goodput_mean_bps\""));
+    let is_inside = || dir.path().join("inside").exists();
+    let is_dctcp_done = || {
+        let text = fs::read_to_string(dir.path().join("out/run.json")).unwrap_or_default();
+        let saved: Value = serde_json::from_str(&text).unwrap_or_default();
+        saved["cases"].as_array().is_some_and(|cases| !cases.is_empty())
+    };
+    wait_until(|| is_inside() && is_dctcp_done());
     interrupt(child.id());
     wait_until(|| child.try_wait().expect("the child can be waited for").is_some());
     let output = child.wait_with_output().expect("the child has ended");
