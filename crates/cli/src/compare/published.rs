@@ -30,7 +30,7 @@ pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) 
         writeln!(out, "PARTIAL: it {}, so its claims are not judged", result.state)?;
     }
     if let Some(line) = changed::line(&result.changed, result.judged, experiment) {
-        writeln!(out, "{line}")?;
+        writeln!(out, "{}", sentence(&line, 2))?;
     }
     if !comparison.numbers.is_empty() {
         write!(out, "\n{}", numbers(result))?;

@@ -354,13 +354,13 @@ impl fmt::Display for Pairs {
                 writeln!(f, "{}", sentence(&format!("note: {note}"), 2))?;
             }
             if let Some(line) = pair.sameness() {
-                writeln!(f, "{line}")?;
+                writeln!(f, "{}", sentence(&line, 2))?;
             }
             write!(f, "\n{}", pair.table())?;
             let changed: Vec<_> = pair.claims.iter().filter(|c| c.left != c.right).collect();
             let all = pair.claims.len();
             match &pair.not_judged {
-                Some(why) => writeln!(f, "\n{why}")?,
+                Some(why) => writeln!(f, "\n{}", sentence(why, 2))?,
                 None => writeln!(f, "\nclaims whose verdict changed: {} of {all}", changed.len())?,
             }
             for claim in changed {

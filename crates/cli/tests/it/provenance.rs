@@ -339,7 +339,7 @@ fn what_only_measures_more_is_judged() {
 fn long(dir: &TempDir, out: &[&str]) -> Child {
     let child = Process::new(env!("CARGO_BIN_EXE_tresse"))
         .current_dir(dir.path())
-        .args(["run", "own.toml", "--set", "workloads.w.rounds=10000000"])
+        .args(["run", "own.toml", "--set", "workloads.w.rounds=200000"])
         .args(out)
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -138,16 +138,13 @@ fn a_run_that_has_not_ended_says_so() {
     };
     assert!(shown("partial", 2).starts_with("PARTIAL: only the flows that had finished"));
     let one = shown("running", 1);
-    assert!(
-        one.starts_with("RUNNING, or killed before its end: only the case that is complete so far\n"),
-        "{one}"
-    );
+    assert!(one.starts_with("KILLED: only the case that is complete\n"), "{one}");
     assert!(
         one.contains("\ndctcp-1 websearch\n") && !one.contains("xmp-4") && !one.contains("digest"),
         "{one}"
     );
     let none = shown("running", 0);
-    assert!(none.starts_with("RUNNING, or killed before its end: no case is complete so far\n"), "{none}");
+    assert!(none.starts_with("KILLED: no case is complete\n"), "{none}");
 }
 
 #[test]
