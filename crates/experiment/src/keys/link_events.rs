@@ -11,11 +11,19 @@ pub struct ChangeKey {
     /// When, from the start of each case and seed.
     pub at: Duration,
     /// The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`.
-    #[serde(default, deserialize_with = "crate::keys::untagged::some_pair")]
+    #[serde(
+        default,
+        deserialize_with = "crate::keys::untagged::some_pair",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub link: Option<[String; 2]>,
     /// Instead of a link: a virtual NIC and the bridge that it is mapped to from then on, of its own host or, if
     /// its machine moves, of another, such as `["vnic 0.3.1", "bridge 0.1"]`. What waits for it is lost.
-    #[serde(default, deserialize_with = "crate::keys::untagged::some_pair")]
+    #[serde(
+        default,
+        deserialize_with = "crate::keys::untagged::some_pair",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub remap: Option<[String; 2]>,
     /// Its rate from then on. A packet in transmission goes on at the old one.
     pub rate: Option<Rate>,
