@@ -4,10 +4,20 @@ use serde::Deserialize;
 use toml::de::{DeTable, DeValue, Deserializer, ValueDeserializer};
 use toml::{Spanned, Table, Value};
 
-use crate::diagnostic::{At, Diagnostic, Wrong};
+use crate::diagnostic::{At, Wrong};
 use crate::keys::Experiment;
-use crate::read::loaded::{Check, Loaded};
-use crate::read::variants;
+
+/// Checks what only those know who know what an experiment means, in the tables of a text.
+pub(crate) type Check = fn(DeTable) -> Result<(), Wrong>;
+
+/// What an experiment says once, for all its variants and cases.
+pub(super) const COMMON: [&str; 9] =
+    ["title", "source", "about", "rows", "replications", "variants", "profile", "published", "claims"];
+
+/// Whether a key is of the whole experiment, so that a list is no axis.
+fn is_common(keys: &[String]) -> bool {
+    COMMON.contains(&&*keys[0]) || keys.iter().map(String::as_str).eq(["measure", "table"])
+}
 
 /// A key with a list of values, of which each is a point of an axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +56,7 @@ pub(crate) fn read(mut file: Spanned<DeTable>, check: Check) -> Result<(Experime
         let At::Offset(Some(start)) = wrong.at else { return Err(wrong) };
         let found = list_at(file.get_ref(), start).filter(|keys| {
             let is_known = lists.iter().any(|(known, _)| known == keys);
-            wrong.message.ends_with(LIST) && !is_known && !variants::is_common(keys)
+            wrong.message.ends_with(LIST) && !is_known && !is_common(keys)
         });
         let Some(keys) = found else { return Err(wrong) };
         let place = value_mut(file.get_mut(), &keys).expect("it was just found");
@@ -137,14 +147,6 @@ fn value_mut<'a, 'i>(table: &'a mut DeTable<'i>, keys: &[String]) -> Option<&'a 
     at.get_mut(last.as_str())
 }
 
-/// An experiment at one point of its axes.
-pub(crate) struct Point {
-    /// By axis, the place of its value in the list.
-    pub places: Vec<usize>,
-    /// What the experiment is there: one without axes.
-    pub loaded: Loaded,
-}
-
 /// The tables of an experiment at a point of its axes.
 pub(crate) fn at(resolved: &Table, axes: &[Axis], places: &[usize]) -> Table {
     let mut table = resolved.clone();
@@ -154,21 +156,4 @@ pub(crate) fn at(resolved: &Table, axes: &[Axis], places: &[usize]) -> Table {
         below.expect("the axis was found there").insert(last.clone(), axis.values[place].clone());
     }
     table
-}
-
-impl Loaded {
-    /// What it is at each point of its axes, the last of which changes first.
-    ///
-    /// # Errors
-    /// If a file that a value names cannot be read.
-    pub(crate) fn points(&self) -> Result<Vec<Point>, Diagnostic> {
-        let mut all = vec![Vec::new()];
-        for axis in &self.axes {
-            let one = |places: Vec<usize>| {
-                (0..axis.values.len()).map(move |place| places.iter().copied().chain([place]).collect())
-            };
-            all = all.into_iter().flat_map(one).collect();
-        }
-        all.into_iter().map(|places| Ok(Point { loaded: self.at(&places)?, places })).collect()
-    }
 }

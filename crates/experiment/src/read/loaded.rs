@@ -1,11 +1,11 @@
 //! An experiment that was read, and where in its file an error lies.
 
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 use toml::{Spanned, Table};
 
 use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean};
 use crate::keys::Experiment;
-use crate::read::axes::Axis;
+use crate::read::axes::{Axis, Check};
 use crate::read::changes::Change;
 use crate::read::files::Files;
 use crate::read::for_each;
@@ -92,9 +92,6 @@ pub struct Loaded {
     pub(crate) overrides: Vec<(String, String)>,
     pub(super) check: Check,
 }
-
-/// Checks what only those know who know what an experiment means, in the tables of a text.
-pub(crate) type Check = fn(DeTable) -> Result<(), Wrong>;
 
 impl Loaded {
     /// Neither the profile nor a setting changed anything.
@@ -221,7 +218,7 @@ pub(crate) fn keys_at(text: &str, offset: usize) -> Vec<String> {
         };
         found || value.span().start == offset
     }
-    let Ok(table) = DeTable::parse(text) else { return Vec::new() };
+    let Ok(table) = toml::de::DeTable::parse(text) else { return Vec::new() };
     let mut keys = Vec::new();
     search(&Spanned::new(table.span(), DeValue::Table(table.into_inner())), offset, &mut keys);
     keys

@@ -19,10 +19,10 @@ use toml::{Spanned, Table, Value};
 
 use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean};
 use crate::keys::Experiment;
-use crate::read::axes::Axis;
+use crate::read::axes::{Axis, Check};
 use crate::read::files::Files;
-use crate::read::loaded::{Check, keys_at, place};
 pub use crate::read::loaded::{Loaded, LoadedVariant, Profile, Source};
+use crate::read::loaded::{keys_at, place};
 
 /// Finds an experiment: a built-in name such as `xmp/table1`, one of its rows such as `xmp/fig9`, a TOML file, or `-`
 /// for stdin. The source of a row has the name of the experiment that it is part of.
@@ -106,6 +106,14 @@ pub(crate) fn load(
     Ok(loaded)
 }
 
+/// An experiment at one point of its axes.
+pub(crate) struct Point {
+    /// By axis, the place of its value in the list.
+    pub places: Vec<usize>,
+    /// What the experiment is there: one without axes.
+    pub loaded: Loaded,
+}
+
 impl Loaded {
     /// Of a table that was checked.
     pub(crate) fn new(
@@ -134,6 +142,21 @@ impl Loaded {
         };
         graph_file::read(&mut loaded)?;
         Ok(loaded)
+    }
+
+    /// What it is at each point of its axes, the last of which changes first.
+    ///
+    /// # Errors
+    /// If a file that a value names cannot be read.
+    pub(crate) fn points(&self) -> Result<Vec<Point>, Diagnostic> {
+        let mut all = vec![Vec::new()];
+        for axis in &self.axes {
+            let one = |places: Vec<usize>| {
+                (0..axis.values.len()).map(move |place| places.iter().copied().chain([place]).collect())
+            };
+            all = all.into_iter().flat_map(one).collect();
+        }
+        all.into_iter().map(|places| Ok(Point { loaded: self.at(&places)?, places })).collect()
     }
 
     /// What it is at a point of its axes.

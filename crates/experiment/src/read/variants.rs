@@ -5,16 +5,8 @@ use toml::{Table, Value};
 use crate::diagnostic::{Diagnostic, Wrong};
 use crate::keys::variant::Variant;
 use crate::read;
+use crate::read::axes::COMMON;
 use crate::read::loaded::{Loaded, LoadedVariant, place};
-
-/// What an experiment says once, for all its variants.
-const COMMON: [&str; 9] =
-    ["title", "source", "about", "rows", "replications", "variants", "profile", "published", "claims"];
-
-/// Whether a key is of the whole experiment, and no variant or axis changes it.
-pub(crate) fn is_common(keys: &[String]) -> bool {
-    COMMON.contains(&&*keys[0]) || keys.iter().map(String::as_str).eq(["measure", "table"])
-}
 
 /// What is wrong with what a variant says.
 fn refused(over: &Table) -> Option<Wrong> {
