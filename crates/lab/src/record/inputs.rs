@@ -13,7 +13,7 @@ use crate::record::report::MODEL_VERSION;
 /// What a run was made of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Inputs {
-    /// A fingerprint of everything that the results follow from ([`digest`]).
+    /// A fingerprint of everything that the results follow from.
     pub digest: String,
     /// `--set`, as given.
     pub set: Vec<String>,

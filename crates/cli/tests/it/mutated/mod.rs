@@ -47,6 +47,7 @@ fn input(seed: u64) -> Input {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the script says how many by variables")]
 fn no_input_is_too_much() {
     let number = |name: &str| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (count, first) = (number(COUNT).unwrap_or(IN_TESTS), number(SEED).unwrap_or(1));
