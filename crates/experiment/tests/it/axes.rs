@@ -139,9 +139,9 @@ fn what_is_wrong_with_a_list_is_told_where_it_stands() {
     let load = "load = 0.5";
     for (list, column, message) in [
         ("load = []", 8, "the list is empty: there is no case"),
-        ("load = [0.3, \"high\"]", 14, "invalid type: string \"high\", expected f64"),
+        ("load = [0.3, \"high\"]", 14, "expected a number, found \"high\""),
         ("load = [0.3, 0.3]", 14, "this value stands twice in the list"),
-        ("load = [0.3, [0.4, 0.5]]", 14, "invalid type: sequence"),
+        ("load = [0.3, [0.4, 0.5]]", 14, "expected a number, found a list"),
         ("load = [0.3, 1.5]", 14, "1.5: above 0 and at most 1"),
     ] {
         let error = plan(load, list, &[], &[]).expect_err(list);
@@ -151,9 +151,9 @@ fn what_is_wrong_with_a_list_is_told_where_it_stands() {
     for (setting, message) in [
         ("workloads.web.load=[0.3, 1.5]", "1.5: above 0 and at most 1"),
         ("workloads.web.load=[]", "the list is empty"),
-        ("workloads.web.load=[0.3, high]", "invalid type: string \"high\""),
+        ("workloads.web.load=[0.3, high]", "expected a number, found \"high\""),
         ("replications=[1, 2]", "replications"),
-        ("title=[a, b]", "invalid type: sequence"),
+        ("title=[a, b]", "expected a string, found a list"),
     ] {
         let error = plan(load, load, &[setting], &[]).expect_err(setting);
         assert!(error.contains(&format!("--set {setting}")) && error.contains(message), "{setting}: {error}");
