@@ -233,6 +233,9 @@ fn loss(word: &Word, input: &Input) -> Result<String, Diagnostic> {
     if value == 0.0 {
         return Ok(String::new());
     }
+    if !value.is_finite() {
+        return word.error(input, format!("{} is not a probability: 0 to 1, such as 0.001", word.text));
+    }
     let probability = serde_json::from_value::<Probability>(value.into());
     match probability {
         Ok(_) if value < 1.0 => Ok(format!("{value:?}")),

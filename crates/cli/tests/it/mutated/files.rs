@@ -77,7 +77,7 @@ pub fn stored(random: &mut SplitMix) -> Input {
         whole.iter().enumerate().map(file).collect()
     };
     let mut files = folder("run", Some(spoilt(random, &whole[k].1)));
-    let arguments: &[&str] = match random.below(5) {
+    let arguments: &[&str] = match random.below(8) {
         0 => &["compare", "run"],
         1 => &["compare", "run", "--json"],
         2 => {
@@ -85,6 +85,9 @@ pub fn stored(random: &mut SplitMix) -> Input {
             &["compare", "run", "other"]
         }
         3 => &["export", "run", "--format", "csv"],
+        4 => &["show", "run"],
+        5 => &["show", "run", "--by", "size"],
+        6 => &["show", "run", "--json"],
         _ => &["export", "run", "--format", "hpcc-fct"],
     };
     Input { arguments: arguments.iter().map(|&word| word.to_owned()).collect(), files }

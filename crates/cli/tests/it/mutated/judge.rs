@@ -24,10 +24,10 @@ const MEMORY: u64 = 12 << 20;
 /// The words of a library, which say what a program expects and not what a user may write.
 const NOT_OUR_WORDS: [&str; 7] = [
     "untagged enum",
-    "expected struct",
-    "expected f64",
-    "expected u64",
-    "expected u32",
+    ", expected struct",
+    ", expected f64",
+    ", expected u64",
+    ", expected u32",
     "invalid type",
     "RUST_BACKTRACE",
 ];

@@ -109,3 +109,17 @@ fn a_distribution_becomes_sizes() {
     wrong("", "c: the file is empty", "");
     wrong("Nodes 5\nTiers 3\n", "c:1:1: ", "looks like an htsim topology");
 }
+
+#[test]
+fn an_error_rate_is_a_share() {
+    for (rate, message) in [
+        ("nan", "nan is not a probability"),
+        ("inf", "inf is not a probability"),
+        ("-1", "-1 is not a probability"),
+        ("1.5", "1.5 is not a probability"),
+        ("1", "nothing ever arrives"),
+    ] {
+        let text = format!("3 1 2\n2\n0 2 100Gbps 1us {rate}\n1 2 100Gbps 1us 0\n");
+        refused(Format::Hpcc, &[("topology.txt", &text)], "topology.txt:3:17: ", message);
+    }
+}
