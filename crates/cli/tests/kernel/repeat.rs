@@ -10,8 +10,6 @@ use crate::probe::say;
 const TIMES: usize = 5;
 /// How many testbeds run at a time, in all tests of this process together.
 const AT_A_TIME: usize = 10;
-/// How often one of several repetitions is run again that was hit.
-const AGAIN: usize = 1;
 
 /// Repeats a scenario with a control that the kernel brings.
 pub fn stock<T: Send>(name: &str, scenario: impl Fn(&Control) -> T + Sync) -> Vec<T> {
@@ -21,29 +19,41 @@ pub fn stock<T: Send>(name: &str, scenario: impl Fn(&Control) -> T + Sync) -> Ve
     })
 }
 
-/// Repeats a scenario with one of our controllers, attached for each repetition.
+/// Repeats a scenario with one of our controllers, attached for each repetition, and has all of them judged.
 ///
-/// A repetition that was hit by skipped hooks is run again. A stock kernel skips none; some build
-/// machines have a guard that skips BPF programs while process 1 runs on the same core: a `ssthresh` that
-/// was never called returns garbage, until the next hook mends it. Where every run is hit, as happens to
-/// a controller that cuts in every round, the one counts that was hit least.
-pub fn attached<T: Send>(controller: &str, scenario: impl Fn(&Control) -> T + Sync) -> Vec<T> {
-    together(0..TIMES, |_| {
-        let mut runs = Vec::new();
-        loop {
-            let (skipped, result) = one(controller, &scenario);
-            runs.push((skipped, result));
-            if skipped == 0 || runs.len() > AGAIN {
-                return least_hit(controller, runs);
-            }
+/// If the verdict is bad, those repetitions count no more that were hit by skipped hooks: they are run again,
+/// once, and all are judged anew. A stock kernel skips none; some build machines have a guard that skips BPF
+/// programs while process 1 runs on the same core: a `ssthresh` that was never called returns garbage, until
+/// the next hook mends it.
+///
+/// # Panics
+/// With what `judge` says last, if it is an error.
+pub fn attached<T: Send>(
+    controller: &str,
+    scenario: impl Fn(&Control) -> T + Sync,
+    judge: impl Fn(&[&T]) -> Result<(), String>,
+) {
+    let runs = together(0..TIMES, |_| one(controller, &scenario));
+    let results = |runs: &[(u64, T)]| judge(&runs.iter().map(|(_, result)| result).collect::<Vec<_>>());
+    let Err(verdict) = results(&runs) else { return };
+    assert!(runs.iter().any(|(skipped, _)| *skipped > 0), "{verdict}");
+    say(&format!("{verdict}; what was hit by skipped hooks is run again"));
+    let again = |(skipped, result): (u64, T)| match skipped {
+        0 => (0, result),
+        _ => {
+            let (skipped_again, other) = one(controller, &scenario);
+            if skipped_again <= skipped { (skipped_again, other) } else { (skipped, result) }
         }
-    })
+    };
+    if let Err(verdict) = results(&together(runs, again)) {
+        panic!("{verdict}");
+    }
 }
 
 /// One run of a scenario that must give what is `expected`.
 ///
-/// A run that does not, and was hit by skipped hooks, says nothing about the controller: it is run again, as
-/// often as [`attached`] repeats.
+/// A run that does not, and was hit by skipped hooks, says nothing about the controller: it is run again,
+/// [`TIMES`] in all at most.
 pub fn once<T: Send>(controller: &str, expected: impl Fn(&T) -> bool, scenario: impl Fn(&Control) -> T) -> T {
     let mut runs = Vec::new();
     loop {
@@ -90,6 +100,11 @@ pub fn together<I: Send, T: Send>(
         let results: Vec<_> = runs.into_iter().map(thread::ScopedJoinHandle::join).collect();
         results.into_iter().map(|r| r.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     })
+}
+
+/// What a judge says of one thing.
+pub fn holds(is: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+    if is { Ok(()) } else { Err(otherwise()) }
 }
 
 /// Their mean, and the smallest and the largest, as words.

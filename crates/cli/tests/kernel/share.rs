@@ -4,7 +4,7 @@ use crate::clock::sleep;
 use crate::control::{Control, Controller, attachable};
 use crate::flow::{Protocol, measure};
 use crate::probe::ready;
-use crate::repeat::{attached, mean, stock, together};
+use crate::repeat::{attached, holds, mean, stock, together};
 use crate::testbed::{Path, Plan, Testbed};
 
 /// Those that couple subflows, and answer losses.
@@ -30,10 +30,14 @@ fn beside_one_reno() {
     together(
         attachable("beside_one_reno", &["reno", "lia", "olia", "balia"]),
         |Controller { name, .. }| {
-            let ratio =
-                mean(&format!("two subflows of {name} per Reno beside them"), attached(&name, beside));
             let bounds = if name == "reno" { 1.6..=2.2 } else { 0.0..=1.4 };
-            assert!(bounds.contains(&ratio), "two subflows of {name} take {ratio} times a Reno's rate");
+            attached(&name, beside, |runs| {
+                let what = format!("two subflows of {name} per Reno beside them");
+                let ratio = mean(&what, runs.iter().map(|ratio| **ratio));
+                holds(bounds.contains(&ratio), || {
+                    format!("two subflows of {name} take {ratio} times a Reno's rate")
+                })
+            });
         },
     );
 }
@@ -56,8 +60,10 @@ fn shifts_away_from_a_shared_path() {
     let uncoupled = mean("an uncoupled subflow's share beside one Reno", stock("reno", shared_path));
     assert!((0.4..=0.6).contains(&uncoupled), "an uncoupled subflow takes {uncoupled} of the shared path");
     together(attachable("shifts_away_from_a_shared_path", &COUPLED), |Controller { name, .. }| {
-        let coupled =
-            mean(&format!("a subflow of {name}: its share beside one Reno"), attached(&name, shared_path));
-        assert!(coupled < 0.8 * uncoupled, "{name} takes {coupled}, uncoupled Reno {uncoupled}");
+        attached(&name, shared_path, |runs| {
+            let what = format!("a subflow of {name}: its share beside one Reno");
+            let coupled = mean(&what, runs.iter().map(|share| **share));
+            holds(coupled < 0.8 * uncoupled, || format!("{name} takes {coupled}, uncoupled Reno {uncoupled}"))
+        });
     });
 }
