@@ -11,6 +11,8 @@ use crate::{CWND_LIMIT, Controller, Exception, MAX_SUBFLOWS, ParameterError};
 #[derive(Debug)]
 pub struct ConfiguredController {
     controller: Controller,
+    /// Whether the host looks at the windows that it makes: those that come with Tresse are proven.
+    watched: bool,
     values: Box<[u64]>,
 }
 
@@ -46,7 +48,7 @@ impl ConfiguredController {
             }
             values[i] = value;
         }
-        Ok(Self { controller, values })
+        Ok(Self { controller, watched: controller.file().is_some(), values })
     }
 
     /// The controller.
@@ -122,10 +124,11 @@ impl Group {
 
     fn init(&mut self, i: usize) {
         if let Some(init) = self.scheme.controller.raw.init {
-            let before = self.subflows[i].cwnd;
             // SAFETY: see `Group::pointer`.
             unsafe { init(self.pointer(i)) };
-            self.look(i, before, init as usize);
+            if self.scheme.watched {
+                self.look(i, init as usize);
+            }
         }
     }
 
@@ -159,10 +162,11 @@ impl Group {
     #[inline]
     pub fn ack(&mut self, i: usize, ack: &Ack) {
         if let Some(hook) = self.scheme.controller.raw.ack {
-            let before = self.subflows[i].cwnd;
             // SAFETY: see `Group::pointer`; `ack` outlives the call.
             unsafe { hook(self.pointer(i), ack) };
-            self.look(i, before, hook as usize);
+            if self.scheme.watched {
+                self.look(i, hook as usize);
+            }
         }
     }
 
@@ -172,30 +176,30 @@ impl Group {
     #[inline]
     pub fn grow(&mut self, i: usize, ack: &Ack) {
         self.grow_unbounded(i, ack);
-        if is_outside(self.subflows[i].cwnd) {
-            self.correct_growth(i, ack.delivered);
+        if self.scheme.watched {
+            self.look_at_growth(i, ack.delivered);
         }
-    }
-
-    /// `grow` made a window that is 0 or above the limit: to reach the limit is no fault, nor to pass it by what
-    /// may be added.
-    #[cold]
-    fn correct_growth(&mut self, i: usize, delivered: u32) {
-        let Controller { raw, .. } = &self.scheme.controller;
-        let most = u64::from(CWND_LIMIT) + FAST_START_MOST * u64::from(delivered);
-        let leaps = self.scheme.controller.exceptions().contains(&Exception::Leaps);
         let cwnd = &mut self.subflows[i].cwnd;
-        if *cwnd == 0 || (u64::from(*cwnd) >= most && !leaps) {
-            refuse_window(raw.grow.map_or(0, |hook| hook as usize), *cwnd);
-        }
         *cwnd = (*cwnd).max(1);
     }
 
-    /// Looks at a window that the hook at `address` should have left as it was.
-    #[inline]
-    fn look(&self, i: usize, before: u32, address: usize) {
+    /// Looks at what `grow` made of the window: to reach the limit is no fault, nor to pass it by what may be added.
+    #[cold]
+    fn look_at_growth(&self, i: usize, delivered: u32) {
+        let controller = &self.scheme.controller;
+        let most = u64::from(CWND_LIMIT) + FAST_START_MOST * u64::from(delivered);
+        let leaps = controller.exceptions().contains(&Exception::Leaps);
         let cwnd = self.subflows[i].cwnd;
-        if cwnd != before && is_outside(cwnd) {
+        if cwnd == 0 || (u64::from(cwnd) >= most && !leaps) {
+            refuse_window(controller.raw.grow.map_or(0, |hook| hook as usize), cwnd);
+        }
+    }
+
+    /// Looks at a window that the hook at `address` should have left as it was.
+    #[cold]
+    fn look(&self, i: usize, address: usize) {
+        let cwnd = self.subflows[i].cwnd;
+        if is_outside(cwnd) {
             refuse_window(address, cwnd);
         }
     }
@@ -215,8 +219,10 @@ impl Group {
         let before = self.subflows[i].cwnd;
         let window = self.congestion_unbounded(i, cause);
         let bounded = self.scheme.controller.bound_cut(cause, before, window);
-        if let Some(hook) = self.scheme.controller.raw.congestion {
-            self.look(i, before, hook as usize);
+        if let Some(hook) = self.scheme.controller.raw.congestion
+            && self.scheme.watched
+        {
+            self.look(i, hook as usize);
             if bounded.is_some() && is_outside(window) {
                 refuse_window(hook as usize, window);
             }
@@ -236,10 +242,11 @@ impl Group {
     /// The `timeout` hook of subflow `i`.
     pub fn timeout(&mut self, i: usize) {
         if let Some(hook) = self.scheme.controller.raw.timeout {
-            let before = self.subflows[i].cwnd;
             // SAFETY: see `Group::pointer`.
             unsafe { hook(self.pointer(i)) };
-            self.look(i, before, hook as usize);
+            if self.scheme.watched {
+                self.look(i, hook as usize);
+            }
         }
     }
 
