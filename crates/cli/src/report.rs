@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use tresse_experiment::keys::Experiment;
-use tresse_lab::{CaseResult, Report, State, Status};
+use tresse_lab::{CaseResult, Report, State};
 
 use crate::points::{cells, heads};
 use crate::result_tables::{self, By};
@@ -49,7 +49,7 @@ pub fn show_parts(
 
 /// What was run, and whether it came to its end.
 fn head(report: &Report, state: State, experiment: &Experiment, out: &mut impl Write) -> io::Result<()> {
-    let flows: f64 = report.cases.iter().map(|c| c.metrics["flows"].value()).sum();
+    let flows = report.cases.iter().map(|c| c.metrics["flows"].value()).fold(0.0, |all, own| all + own);
     let until_now = || match report.cases.len() {
         0 => "no case is".to_owned(),
         1 => "only the case that is".to_owned(),
@@ -130,10 +130,10 @@ fn tables(report: &Report, experiment: &Experiment, out: &mut impl Write) -> io:
 }
 
 fn end(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    write!(out, "\nresults: {}", report.out)?;
-    match report.status {
-        Status::Running => writeln!(out),
-        _ => writeln!(out, "  digest: {}", report.digest),
+    // What has not ended, or was abandoned, has no digest.
+    match &*report.digest {
+        "" => writeln!(out, "\nresults: {}", report.out),
+        digest => writeln!(out, "\nresults: {}  digest: {digest}", report.out),
     }
 }
 

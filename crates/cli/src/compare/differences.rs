@@ -5,7 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
-use tresse_experiment::read::changes::{differences, shown};
+use tresse_experiment::keys::FOR_PEOPLE;
+use tresse_experiment::read::changes::{Change, differences, shown};
 use tresse_experiment::read::files::ReadFile;
 use tresse_lab::Finished;
 use tresse_lab::record::inputs::UsersController;
@@ -177,10 +178,10 @@ fn alone(what: &'static str, has: &str, name: &str, sha256: [Option<&String>; 2]
 fn keys(left: &Finished, right: &Finished) -> Vec<Difference> {
     let is_run = |key: &str| {
         let head = key.split('.').next().unwrap_or(key);
-        !["title", "about", "source", "rows", "profile"].contains(&head)
+        !FOR_PEOPLE.contains(&head) && head != "profile"
     };
     let changes = differences(&left.resolved, &right.resolved).into_iter();
-    let difference = |change: tresse_experiment::read::changes::Change| Difference {
+    let difference = |change: Change| Difference {
         what: "key",
         text: format!("{}: {} and {}", change.key, shown(change.from.as_ref()), shown(change.to.as_ref())),
         left: json!(change.from),

@@ -42,6 +42,7 @@ fn a_run_that_is_set_up_or_draws_arrivals_can_be_stopped() {
     let large = ["--set", "fabric.k=64"];
     let arrivals =
         ["--set", "workloads.permutation={pattern=\"poisson\",load=0.5,flows=2000000,size=\"1MB\"}"];
+    let mut begun = 0;
     for (what, signal, after_ms) in [
         (large, "INT", 50),
         (large, "TERM", 500),
@@ -54,14 +55,18 @@ fn a_run_that_is_set_up_or_draws_arrivals_can_be_stopped() {
         let dir = TempDir::new().expect("a temporary folder");
         let usual = ["run", "xmp/table1", "--only", "scheme=dctcp", "--only", "pattern=permutation"];
         let args = [&usual[..], &["--set", "profile.quick={}", "--out", "out"], &what].concat();
-        stopped(dir.path(), &args, signal, after_ms);
+        let stdout = stopped(dir.path(), &args, signal, after_ms).stdout;
+        let stdout = String::from_utf8(stdout).expect("text");
+        assert!(!stdout.contains("-0 flows") && !stdout.contains("digest: \n"), "{stdout}");
         let out = dir.path().join("out");
         // It may not have been begun.
         let Ok(report) = fs::read_to_string(out.join("run.json")) else { continue };
+        begun += 1;
         assert!(report.contains("\"status\": \"partial\""), "{report}");
         let flows = fs::read(out.join("flows.parquet")).expect("a table that is whole");
         assert!(flows.starts_with(b"PAR1") && flows.ends_with(b"PAR1"));
     }
+    assert!(begun > 0, "no run was begun before its signal came");
 }
 
 #[test]
@@ -79,10 +84,13 @@ fn what_keeps_nothing_ends_at_once() {
 
 #[test]
 fn a_paper_says_that_it_is_partial() {
+    let mut begun = 0;
     for (signal, after_ms) in [("TERM", 500), ("INT", 1500)] {
         let dir = TempDir::new().expect("a temporary folder");
         stopped(dir.path(), &["paper", "xmp", "--profile", "full", "--out", "p"], signal, after_ms);
         let Ok(marker) = fs::read_to_string(dir.path().join("p/paper.json")) else { continue };
+        begun += 1;
         assert!(marker.contains("\"status\": \"partial\""), "{marker}");
     }
+    assert!(begun > 0, "no paper was begun before its signal came");
 }

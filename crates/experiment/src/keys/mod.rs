@@ -40,6 +40,9 @@ use crate::keys::transport::Transport;
 use crate::keys::variant::Variant;
 use crate::keys::workload::Workload;
 
+/// The keys of an experiment that only people read.
+pub const FOR_PEOPLE: [&str; 4] = ["title", "source", "about", "rows"];
+
 /// One experiment: a fabric, a transport, and the axes scheme, subflows, pattern and variant.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -5,18 +5,20 @@ use toml::de::{DeTable, DeValue, Deserializer, ValueDeserializer};
 use toml::{Spanned, Table, Value};
 
 use crate::diagnostic::{At, Wrong};
-use crate::keys::Experiment;
+use crate::keys::{Experiment, FOR_PEOPLE};
 
 /// Checks what only those know who know what an experiment means, in the tables of a text.
 pub(crate) type Check = fn(DeTable) -> Result<(), Wrong>;
 
-/// What an experiment says once, for all its variants and cases.
-pub(super) const COMMON: [&str; 9] =
-    ["title", "source", "about", "rows", "replications", "variants", "profile", "published", "claims"];
+/// Whether an experiment says this once, for all its variants and cases.
+pub(super) fn is_said_once(head: &str) -> bool {
+    FOR_PEOPLE.contains(&head)
+        || ["replications", "variants", "profile", "published", "claims"].contains(&head)
+}
 
 /// Whether a key is of the whole experiment, so that a list is no axis.
 fn is_common(keys: &[String]) -> bool {
-    COMMON.contains(&&*keys[0]) || keys.iter().map(String::as_str).eq(["measure", "table"])
+    is_said_once(&keys[0]) || keys.iter().map(String::as_str).eq(["measure", "table"])
 }
 
 /// A key with a list of values, of which each is a point of an axis.

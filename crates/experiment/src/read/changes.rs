@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 use tresse_units::{Bytes, Duration, Packets, Rate};
 
-use crate::keys::Experiment;
 use crate::keys::claims::Selectors;
+use crate::keys::{Experiment, FOR_PEOPLE};
 
 /// A key of which two experiments say different things.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -154,7 +154,8 @@ fn counts(change: &Change, base: &Table, after: &Experiment) -> bool {
         at.is_none_or(|table| !table.contains_key(*last))
     };
     match keys[..] {
-        ["title" | "source" | "about" | "rows" | "profile" | "replications", ..] => false,
+        [head, ..] if FOR_PEOPLE.contains(&head) => false,
+        ["profile" | "replications", ..] => false,
         ["measure", "table", ..] => false,
         ["measure", key, ..] => !is_new(&["measure", key]),
         // Cases of its own, unless its segments are what the ports' buffers are counted in, or a claim is of every scheme.

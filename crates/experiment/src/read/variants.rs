@@ -5,12 +5,12 @@ use toml::{Table, Value};
 use crate::diagnostic::{Diagnostic, Wrong};
 use crate::keys::variant::Variant;
 use crate::read;
-use crate::read::axes::COMMON;
+use crate::read::axes::is_said_once;
 use crate::read::loaded::{Loaded, LoadedVariant, place};
 
 /// What is wrong with what a variant says.
 fn refused(over: &Table) -> Option<Wrong> {
-    if let Some(key) = over.keys().find(|key| COMMON.contains(&key.as_str())) {
+    if let Some(key) = over.keys().find(|key| is_said_once(key)) {
         let message = format!("a variant changes what is run: `{key}` is of the whole experiment");
         return Some(Wrong::key(key, message));
     }
@@ -28,7 +28,7 @@ fn refused(over: &Table) -> Option<Wrong> {
 pub(crate) fn set(table: &mut Table, path: &str, setting: &str) -> Result<Vec<String>, Diagnostic> {
     let head = path.split('.').next().unwrap_or(path);
     let variants = table.get_mut("variants").and_then(Value::as_table_mut);
-    let Some(variants) = variants.filter(|_| !COMMON.contains(&head) && path != "measure.table") else {
+    let Some(variants) = variants.filter(|_| !is_said_once(head) && path != "measure.table") else {
         return Ok(Vec::new());
     };
     let mut paths = Vec::new();

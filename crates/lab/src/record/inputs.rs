@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use toml::{Table, Value};
 use tresse_controllers::Controller;
+use tresse_experiment::keys::FOR_PEOPLE;
 use tresse_experiment::plan::{Case, Plan};
 use tresse_experiment::read::Loaded;
 use tresse_experiment::read::files::{ReadFile, sha256};
@@ -84,9 +85,8 @@ fn used(cases: &[Case]) -> Vec<Controller> {
     all
 }
 
-/// What only people read of an experiment, what its results are judged by, and what has been laid over it already.
-const NOT_RUN: [&str; 8] =
-    ["title", "source", "about", "rows", "profile", "replications", "published", "claims"];
+/// What an experiment's results are judged by, and what has been laid over it already.
+const NOT_RUN: [&str; 4] = ["profile", "replications", "published", "claims"];
 
 /// The SHA-256 of the model version, the seeds, the experiment without what only people read and judge by, the cases in
 /// their order, and the content of every file and every controller's source that is used, with the headers. Where it
@@ -101,7 +101,7 @@ fn digest(loaded: &Loaded, plan: &Plan, files: &[ReadFile], seed: u64, replicati
     add("model version", &MODEL_VERSION.to_string());
     add("seeds", &format!("{replications} from {seed}"));
     let mut run: Table = loaded.resolved.clone();
-    run.retain(|key, _| !NOT_RUN.contains(&key));
+    run.retain(|key, _| !FOR_PEOPLE.contains(&key) && !NOT_RUN.contains(&key));
     run.get_mut("measure").and_then(Value::as_table_mut).map(|measure| measure.remove("table"));
     add("experiment", &sorted(&Value::Table(run)));
     for case in &plan.cases {
