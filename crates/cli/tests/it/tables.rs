@@ -132,6 +132,9 @@ fn a_run_that_has_not_ended_says_so() {
     let mut report: Value = serde_json::from_str(&fs::read_to_string(&path).expect("a run")).expect("JSON");
     let mut shown = |status: &str, cases: usize| {
         report["status"] = json!(status);
+        if status == "running" {
+            report["digest"] = json!(""); // it is known at the end
+        }
         report["cases"].as_array_mut().expect("cases").truncate(cases);
         fs::write(&path, report.to_string()).expect("it can be written");
         run(dir.path(), &["show", "runs/web-1"], None)
