@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use tresse_fabric::{Event, EventQueue};
+use tresse_fabric::{Event, EventQueue, Ties};
 use tresse_units::{MICROSECOND, NEVER, SECOND, SplitMix, Time};
 
 /// As many events as the permutation over the fat tree of k = 8 has under way, about, and of k = 16.
@@ -17,13 +17,13 @@ fn events(c: &mut Criterion) {
     for fill in FILLS {
         let mut random = SplitMix::new(1);
         let rate = f64::from(fill) * (SECOND / HORIZON) as f64 * 2.0;
-        let mut queue = EventQueue::new(rate, HORIZON);
+        let mut queue = EventQueue::new(rate, HORIZON, Ties::new(1));
         for entity in 0..fill {
             queue.push(Event { time: random.below(HORIZON), entity, id: entity });
         }
         group.bench_function(format!("pop and push, {fill} events"), |b| {
             b.iter(|| {
-                let event = queue.pop_before((NEVER, 0)).expect("as many are pushed as are popped");
+                let event = queue.pop_until(NEVER).expect("as many are pushed as are popped");
                 queue.push(Event { time: event.time + 1 + random.below(HORIZON), ..event });
                 black_box(event)
             });

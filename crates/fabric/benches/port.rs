@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use tresse_fabric::{Ecn, Loss, NonEct, Port, PortConfig, Threshold};
+use tresse_fabric::{Ecn, Loss, NonEct, Port, PortConfig, Processing, Threshold};
 use tresse_units::{MICROSECOND, Time};
 
 const CONFIG: PortConfig = PortConfig {
@@ -12,6 +12,8 @@ const CONFIG: PortConfig = PortConfig {
     limit: Threshold::UNLIMITED,
     mark: Threshold::UNLIMITED,
     non_ect: NonEct::Queue,
+    drop_until: None,
+    processing: Processing::NONE,
     red: None,
     loss: Loss::NONE,
 };

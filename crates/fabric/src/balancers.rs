@@ -8,6 +8,7 @@ use tresse_units::{MICROSECOND, Parameter, Range, Values, Whole};
 use crate::balance::Balancing;
 use crate::flag::{Feedback, FlagConfig};
 use crate::holnet::HolnetConfig;
+use crate::threshold::Threshold;
 
 /// A load balancer as lists and experiment files name it.
 #[derive(Debug)]
@@ -66,6 +67,7 @@ impl Declaration {
     pub fn flags(&self, values: &Values) -> Option<FlagConfig> {
         (self.follows == Follows::Flags).then(|| FlagConfig {
             fraction: values.whole("flag") as u32 * 10,
+            unlimited: Threshold::UNLIMITED,
             feedback: match values.choice("feedback") {
                 "backward" => Feedback::Backward,
                 _ => Feedback::OneHop,

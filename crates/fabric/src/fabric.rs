@@ -8,7 +8,7 @@ pub use feedback::Heard;
 use tresse_units::{NEVER, Time};
 
 use crate::balance::{Balancing, Queues};
-use crate::entity::{ARRIVALS, Entity};
+use crate::entity::ARRIVALS;
 use crate::flag::FlagConfig;
 use crate::forward::{Forwarding, Next};
 use crate::network::Network;
@@ -17,6 +17,7 @@ use crate::port::{Port, PortConfig};
 use crate::prefetch::{prefetch, prefetch_line};
 use crate::queue::{Event, EventQueue};
 use crate::queued_port::{Pool, PoolConfig, QueuedPort, QueuedPortConfig};
+use crate::ties::Ties;
 
 /// A route: the ports that a packet leaves by, one after the other, or the host that it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,8 +75,9 @@ enum Entry {
 }
 
 impl<P: Copy> Fabric<P> {
-    /// A fabric of these ports, with routes of at most `longest_route` ports.
-    pub fn new(ports: &[PortConfig], longest_route: usize) -> Self {
+    /// A fabric of these ports, with routes of at most `longest_route` ports. `seed` decides in which order
+    /// packets arrive that do so at one instant.
+    pub fn new(ports: &[PortConfig], longest_route: usize, seed: u64) -> Self {
         assert!(ports.len() < ARRIVALS as usize, "fewer than 2^23 ports");
         // A port that is busy with full packets causes this many events; half of them may be ACKs.
         let events: f64 = ports.iter().map(|p| p.rate as f64 / (8.0 * 1500.0)).sum();
@@ -84,7 +86,7 @@ impl<P: Copy> Fabric<P> {
             now: 0,
             ports: ports.iter().map(|&config| Port::new(config)).collect(),
             packets: Packets::new(),
-            queue: EventQueue::new(events, horizon.unwrap_or(0)),
+            queue: EventQueue::new(events, horizon.unwrap_or(0), Ties::new(seed)),
             routes: vec![GONE],
             stride: longest_route.max(1) + 1,
             free_routes: Vec::new(),
@@ -122,6 +124,7 @@ impl<P: Copy> Fabric<P> {
         self.pools = pools.iter().map(|&p| Pool::new(p)).collect();
         for (port, config) in queued_ports {
             let port = &mut self.ports[*port as usize];
+            assert!(port.config().drop_until.is_none(), "a queued port drops one by one");
             assert!(config.pool.is_none_or(|p| (p as usize) < pools.len()), "a queued port's pool exists");
             port.give_to(self.queued_ports.len() as u32);
             self.queued_ports.push(QueuedPort::new(&port.config(), config));
@@ -206,17 +209,17 @@ impl<P: Copy> Fabric<P> {
         true
     }
 
-    /// Moves packets on until one arrives or is dropped, or until nothing happens before `limit`:
-    /// then the caller's own next event comes first.
+    /// Moves packets on until one arrives or is dropped, or until nothing happens up to and at `limit`: then
+    /// the caller's own next event comes first.
     ///
     /// `soon` is asked of packets that may soon arrive what memory the caller will touch then: it is fetched.
     /// That changes nothing but speed, and any address will do.
     #[inline]
-    pub fn advance(&mut self, limit: (Time, Entity), soon: impl Fn(&P) -> *const u8) -> Option<Arrival<P>> {
+    pub fn advance(&mut self, limit: Time, soon: impl Fn(&P) -> *const u8) -> Option<Arrival<P>> {
         if let Some(id) = self.spilt.pop() {
             return Some(Arrival::Dropped(self.packets.remove(id)));
         }
-        while let Some(event) = self.queue.pop_before(limit) {
+        while let Some(event) = self.queue.pop_until(limit) {
             self.set_now(event.time);
             self.prefetch(&soon);
             if event.entity < ARRIVALS {
@@ -257,6 +260,9 @@ impl<P: Copy> Fabric<P> {
             if !port.examine(self.now, header.bytes, &mut header.ecn) {
                 return Entry::Dropped;
             }
+            self.hops += 1;
+            let time = port.let_in(self.now, header.bytes);
+            return Entry::Arrives(port.processed(time));
         }
         self.hops += 1;
         Entry::Arrives(port.let_in(self.now, header.bytes))
@@ -317,6 +323,11 @@ impl<P: Copy> Fabric<P> {
             self.update_shares(now);
         }
         self.now = now;
+    }
+
+    /// The order of what happens at one instant.
+    pub fn ties(&self) -> Ties {
+        self.queue.ties()
     }
 
     /// Packets that have entered a port, each once for every port.

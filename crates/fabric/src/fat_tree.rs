@@ -14,7 +14,7 @@ use tresse_units::{BitsPerSecond, Time};
 
 use crate::loss::{Loss, Probability};
 use crate::network::Network;
-use crate::port::{NonEct, PortConfig};
+use crate::port::{NonEct, PortConfig, Processing};
 use crate::threshold::Threshold;
 use crate::topology::Topology;
 
@@ -202,6 +202,8 @@ impl FatTree {
             limit,
             mark,
             non_ect: c.non_ect,
+            drop_until: None,
+            processing: Processing::NONE,
             red: None,
             loss: Loss::new(c.loss[layer], 0, port),
         }

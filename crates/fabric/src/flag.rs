@@ -9,12 +9,17 @@ use std::collections::VecDeque;
 
 use tresse_units::Time;
 
+use crate::threshold::Threshold;
+
 /// When ports are congested, and what nodes tell each other of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlagConfig {
     /// The fraction of a queue's limit from which on it is congested, in parts of 1000; the thesis has 800.
-    /// 1 to 1000. It is rounded up to whole packets or bytes. A queue without a limit is never congested.
+    /// 1 to 1000. It is rounded up to whole packets or bytes. A queue without a limit has `unlimited`.
     pub fraction: u32,
+    /// From which length on a queue without a limit is congested, above 0; [`Threshold::UNLIMITED`]: never. The thesis
+    /// gives no limit for the queues of hosts.
+    pub unlimited: Threshold,
     /// What a node tells the nodes before it.
     pub feedback: Feedback,
 }
@@ -31,8 +36,7 @@ pub enum Feedback {
 /// The congestion flag of a port, now and in the past.
 #[derive(Debug)]
 pub(crate) struct Flag {
-    /// [`FlagConfig::fraction`].
-    pub fraction: u32,
+    config: FlagConfig,
     /// Nobody asks for what is longer ago.
     pub memory: Time,
     /// When it was congested: the beginnings and ends, the last span last.
@@ -40,8 +44,17 @@ pub(crate) struct Flag {
 }
 
 impl Flag {
-    pub fn new(fraction: u32) -> Self {
-        Self { fraction, memory: 0, spans: VecDeque::new() }
+    pub fn new(config: FlagConfig) -> Self {
+        Self { config, memory: 0, spans: VecDeque::new() }
+    }
+
+    /// From which length on a queue with this limit is congested.
+    pub fn threshold(&self, limit: Threshold) -> Threshold {
+        if limit == Threshold::UNLIMITED {
+            self.config.unlimited
+        } else {
+            limit.fraction(self.config.fraction)
+        }
     }
 
     /// The queue has changed: from `now` on the port is congested until `end`, unless it changes again. It

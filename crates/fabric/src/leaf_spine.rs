@@ -10,7 +10,7 @@ use tresse_units::{BitsPerSecond, Time};
 use crate::entity::ARRIVALS;
 use crate::loss::{Loss, Probability};
 use crate::network::Network;
-use crate::port::{NonEct, PortConfig};
+use crate::port::{NonEct, PortConfig, Processing};
 use crate::threshold::Threshold;
 use crate::topology::Topology;
 
@@ -105,6 +105,8 @@ impl LeafSpine {
             limit,
             mark,
             non_ect: self.non_ect,
+            drop_until: None,
+            processing: Processing::NONE,
             red: None,
             loss: Loss::new(self.loss[layer], 0, port),
         }

@@ -7,18 +7,21 @@
 //! it. That is what a switch's (and ns-3's) queue holds when a packet arrives.
 
 mod config;
+mod processing;
 
 pub use config::{NonEct, PortConfig, PortCounters};
+pub use processing::Processing;
 
 use tresse_units::{NEVER, Time};
 
-use crate::flag::Flag;
+use crate::flag::{Flag, FlagConfig};
 use crate::loss::Probability;
 use crate::pace::Pace;
 use crate::packet::Ecn;
 use crate::prefetch::prefetch;
 use crate::red::Red;
 use crate::threshold::Threshold;
+use processing::Processed;
 
 /// An output port. What every hop touches comes first and fills one cache line.
 ///
@@ -36,11 +39,12 @@ pub struct Port {
     departures: Box<[Time]>,
     /// The place of the next departure.
     tail: u32,
-    /// As long as the `watch`-th last packet has left, the queue is neither full nor above K, nor congested.
+    /// As long as the `watch`-th last packet has left, the queue is neither full nor above K, nor congested, nor
+    /// is the port shut.
     watch: u32,
     bytes: u64,
     /// 0, or all bits where every packet is examined: the port loses some, averages its queue, keeps a flag by
-    /// bytes, or is queued.
+    /// bytes, is queued, or its host takes time.
     examine_all: Time,
     // Second cache line: touched where there is a queue, or queues.
     limit: Threshold,
@@ -50,6 +54,8 @@ pub struct Port {
     non_ect: NonEct,
     drops: u64,
     marks: u64,
+    /// Until then every packet is dropped.
+    shut_until: Time,
     flag: Option<Box<Flag>>,
     rare: Box<Rare>,
 }
@@ -61,6 +67,8 @@ struct Rare {
     /// Packets that could have been lost: the counter of the random numbers.
     exposed: u64,
     red: Option<Red>,
+    /// `None` if the host takes no time.
+    processed: Option<Processed>,
     config: PortConfig,
 }
 
@@ -72,12 +80,16 @@ impl Port {
     /// An empty port.
     ///
     /// # Panics
-    /// If the rate is 0.
+    /// If the rate is 0, or `drop_until` is 0, not below the limit or in another unit.
     pub fn new(config: PortConfig) -> Self {
         // A queue of n packets, one more in transmission: the (n + 1)-th last has not left.
         let first = |t: Threshold, more: u64| if t.is_bytes() { 1 } else { t.value() + more };
-        let watch = first(config.limit, 1).min(first(config.mark, 2)).min(16) as u32;
-        let quiet = config.loss.probability() == Probability::ZERO && config.red.is_none();
+        let full = config.drop_until.unwrap_or(config.limit);
+        let watch = first(full, 1).min(first(config.mark, 2)).min(16) as u32;
+        assert!(config.drop_until.is_none_or(|h| h.is_below(config.limit)), "what is full has a lower end");
+        let processed = (config.processing.below() > 0).then(|| Processed::new(config.processing));
+        let quiet =
+            config.loss.probability() == Probability::ZERO && config.red.is_none() && processed.is_none();
         Self {
             busy_until: 0,
             delay: config.delay,
@@ -93,8 +105,9 @@ impl Port {
             non_ect: config.non_ect,
             drops: 0,
             marks: 0,
+            shut_until: 0,
             flag: None,
-            rare: Box::new(Rare { lost: 0, exposed: 0, red: config.red.map(Red::new), config }),
+            rare: Box::new(Rare { lost: 0, exposed: 0, red: config.red.map(Red::new), processed, config }),
         }
     }
 
@@ -103,8 +116,12 @@ impl Port {
     /// an earlier call's.
     #[inline]
     pub fn admit(&mut self, now: Time, bytes: u32, ecn: &mut Ecn) -> Option<Time> {
-        if self.must_examine(now) && (self.queued != NOT_QUEUED || !self.examine(now, bytes, ecn)) {
-            return None;
+        if self.must_examine(now) {
+            if self.queued != NOT_QUEUED || !self.examine(now, bytes, ecn) {
+                return None;
+            }
+            let time = self.let_in(now, bytes);
+            return Some(self.processed(time));
         }
         Some(self.let_in(now, bytes))
     }
@@ -126,6 +143,16 @@ impl Port {
         self.tail = self.tail.wrapping_add(1);
         self.bytes += u64::from(bytes);
         departure + self.delay
+    }
+
+    /// When a packet is at the far end that would be there at `time` if its host took no time. Of each packet of a port
+    /// where every one is examined, once.
+    #[inline]
+    pub(crate) fn processed(&mut self, time: Time) -> Time {
+        if self.examine_all == 0 {
+            return time; // without a look at what is rare
+        }
+        self.rare.processed.as_mut().map_or(time, |processed| processed.arrival(time))
     }
 
     /// How long `bytes` take on the wire.
@@ -202,7 +229,7 @@ impl Port {
                 self.red_signals(length, now.saturating_sub(self.busy_until), self.pace)
             });
         }
-        if self.reaches(self.limit, 0, now) {
+        if now < self.shut_until || self.is_full(now) {
             self.drops += 1;
             return false;
         }
@@ -220,7 +247,7 @@ impl Port {
     /// How long the port will be congested if no packet comes after that of `bytes`, which is let in now.
     fn flag_packet(&mut self, now: Time, bytes: u32) {
         let Some(mut flag) = self.flag.take() else { return };
-        let threshold = self.limit.fraction(flag.fraction);
+        let threshold = flag.threshold(self.limit);
         let end = if threshold.is_bytes() {
             let departure = self.busy_until.max(now) + self.transmission(bytes);
             departure.saturating_sub(self.pace.total(threshold.value() - 1))
@@ -235,13 +262,14 @@ impl Port {
     }
 
     /// Keeps a congestion flag from now on. The port is idle.
-    pub(crate) fn give_flag(&mut self, fraction: u32) {
-        let threshold = self.limit.fraction(fraction);
+    pub(crate) fn give_flag(&mut self, config: FlagConfig) {
+        let flag = Flag::new(config);
+        let threshold = flag.threshold(self.limit);
         if threshold.is_bytes() {
             self.examine_all = NEVER; // one packet may be enough
         }
         self.watch = self.watch.min(threshold.value().min(16) as u32);
-        self.flag = Some(Box::new(Flag::new(fraction)));
+        self.flag = Some(Box::new(flag));
     }
 
     /// The congestion flag, if it keeps one.
@@ -319,6 +347,20 @@ impl Port {
     /// Counts packets that were lost with its link.
     pub(crate) fn count_lost(&mut self, packets: u64) {
         self.rare.lost += packets;
+    }
+
+    /// Whether the queue is at its limit. If so the port may stay shut: as it lets nothing in until then, it knows
+    /// already when the queue will be short enough.
+    fn is_full(&mut self, now: Time) -> bool {
+        let is_full = self.reaches(self.limit, 0, now);
+        if is_full && let Some(until) = self.rare.config.drop_until {
+            self.shut_until = if until.is_bytes() {
+                self.busy_until - self.pace.total(until.value() - 1)
+            } else {
+                self.departure(until.value() as u32 + 1)
+            };
+        }
+        is_full
     }
 
     /// Whether the queue is at least `threshold` and `more` long.

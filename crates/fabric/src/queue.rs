@@ -1,14 +1,15 @@
 //! The event queue: a calendar of what happens soon, and a heap of what happens late.
 //!
-//! Events come out in the order of (time, entity), which the model alone decides (design rule 4).
+//! Events come out in the order of time, at one time in that of [`Ties`]: the model alone decides it (design
+//! rule 4).
 //!
 //! The calendar is a ring of buckets, each a short span of time. A bucket is a chain of chunks, each
 //! a cache line with up to seven events by value; chunks are reused, the last one freed first. A bit
 //! for each bucket finds the next one that is not empty. A bucket is sorted when its time comes; the
 //! events after the next one are then known, so that the caller can prefetch what they will touch.
 //!
-//! An event in a bucket is one word: 16 bits of time from the bucket's start, 24 bits of entity, 24
-//! bits of id; so the order of words is the order of events.
+//! An event in a bucket is one word: 16 bits of time from the bucket's start, 24 bits of the entity's rank at
+//! that time, 24 bits of id; so the order of words is the order of events.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,6 +19,7 @@ use tresse_units::Time;
 use crate::entity::Entity;
 use crate::prefetch::prefetch;
 use crate::sort::sort_words;
+use crate::ties::Ties;
 
 /// Something that happens at `time`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,6 +57,7 @@ const END_CHUNK: Chunk = Chunk { events: [0; CHUNK], length: CHUNK as u32, next:
 /// The event queue; see the module's head.
 #[derive(Debug)]
 pub struct EventQueue {
+    ties: Ties,
     /// A bucket spans 2^shift ps.
     shift: u32,
     /// The first chunk of each bucket; their number is a power of two.
@@ -85,7 +88,7 @@ const MAX_BUCKETS: u64 = 1 << 18;
 impl EventQueue {
     /// A queue for about `events_per_second`, most of them no more than `horizon` ahead. Both only
     /// tune its speed.
-    pub fn new(events_per_second: f64, horizon: Time) -> Self {
+    pub fn new(events_per_second: f64, horizon: Time, ties: Ties) -> Self {
         // A few events a bucket; the ring reaches the horizon unless that takes too much cache.
         let width = EVENTS_A_BUCKET * 1e12 / events_per_second.max(1.0);
         let mut shift = (width.max(1.0).log2().round() as u32).clamp(4, OFFSET_BITS);
@@ -94,6 +97,7 @@ impl EventQueue {
         }
         let buckets = ((horizon >> shift) + 1).next_power_of_two().clamp(1024, MAX_BUCKETS) as usize;
         Self {
+            ties,
             shift,
             heads: vec![END; buckets],
             occupied: vec![0; buckets / 64],
@@ -113,7 +117,8 @@ impl EventQueue {
     #[inline(always)]
     pub fn push(&mut self, event: Event) {
         debug_assert!(event.entity < NAMES && event.id < NAMES, "{event:?}: names have 24 bits");
-        self.push_names(event.time, u64::from(event.entity) << NAME_BITS | u64::from(event.id));
+        let rank = self.ties.rank(event.time, event.entity);
+        self.push_names(event.time, u64::from(rank) << NAME_BITS | u64::from(event.id));
     }
 
     #[inline]
@@ -128,20 +133,20 @@ impl EventQueue {
         }
     }
 
-    /// The next event, if it comes before `limit`. After `None`, nothing may be pushed that comes
+    /// The next event, if it comes at `limit` or before. After `None`, nothing may be pushed that comes
     /// before that `limit`.
     #[inline]
-    pub fn pop_before(&mut self, limit: (Time, Entity)) -> Option<Event> {
+    pub fn pop_until(&mut self, limit: Time) -> Option<Event> {
         loop {
             if let Some(&word) = self.open.get(self.next) {
                 let event = self.event(word, self.start);
-                if (event.time, event.entity) >= limit {
+                if event.time > limit {
                     return None;
                 }
                 self.next += 1;
                 return Some(event);
             }
-            if !self.open_next(limit.0) {
+            if !self.open_next(limit) {
                 return None;
             }
         }
@@ -150,8 +155,8 @@ impl EventQueue {
     /// Entity and id of the event that comes `ahead` events after the next one, if it is known yet.
     #[inline]
     pub fn upcoming(&self, ahead: usize) -> Option<(Entity, u32)> {
-        let names = |&word: &u64| ((word >> NAME_BITS) as u32 & (NAMES - 1), word as u32 & (NAMES - 1));
-        self.open.get(self.next + ahead).map(names)
+        let event = self.event(*self.open.get(self.next + ahead)?, self.start);
+        Some((event.entity, event.id))
     }
 
     /// All events, in no order. Slow: it looks at every bucket.
@@ -168,6 +173,11 @@ impl EventQueue {
             words.map(move |&word| self.event(word, bucket << self.shift))
         });
         open.chain(filed).chain(self.far.iter().map(|&Reverse(event)| event))
+    }
+
+    /// The order of events at one time.
+    pub fn ties(&self) -> Ties {
+        self.ties
     }
 
     /// How many events there are.
@@ -207,11 +217,13 @@ impl EventQueue {
 
     #[inline]
     fn event(&self, word: u64, start: Time) -> Event {
-        Event {
-            time: start + (word >> (2 * NAME_BITS)),
-            entity: (word >> NAME_BITS) as u32 & (NAMES - 1),
-            id: word as u32 & (NAMES - 1),
-        }
+        self.event_at(start + (word >> (2 * NAME_BITS)), word)
+    }
+
+    #[inline]
+    fn event_at(&self, time: Time, names: u64) -> Event {
+        let rank = (names >> NAME_BITS) as u32 & (NAMES - 1);
+        Event { time, entity: self.ties.entity(time, rank), id: names as u32 & (NAMES - 1) }
     }
 
     /// Into the open bucket, or beyond the ring.
@@ -221,8 +233,7 @@ impl EventQueue {
         let bucket = time >> self.shift;
         if bucket > self.cursor {
             self.far_bucket = self.far_bucket.min(bucket);
-            let [entity, id] = [names >> NAME_BITS, names & u64::from(NAMES - 1)].map(|name| name as u32);
-            self.far.push(Reverse(Event { time, entity, id }));
+            self.far.push(Reverse(self.event_at(time, names)));
             return;
         }
         // Nothing comes before it: the open bucket began before the caller's own next event.

@@ -12,6 +12,7 @@ pub use config::{ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, QueuedPortConf
 
 use tresse_units::{BitsPerSecond, NEVER, SECOND, Time};
 
+use crate::flag::Flag;
 use crate::pace::Pace;
 use crate::packet::Header;
 use crate::port::PortConfig;
@@ -266,11 +267,11 @@ impl QueuedPort {
         self.classes.iter().map(|c| c.bytes).sum::<u64>() + self.rest(now)
     }
 
-    /// Until when a class's queue is at least `fraction` parts of 1000 of its limit if nothing comes, leaves
+    /// Until when a class's queue is so long that `flag` is up if nothing comes, leaves
     /// or fails; not later than now if none is.
-    pub fn congested_until(&self, now: Time, fraction: u32) -> Time {
+    pub fn congested_until(&self, now: Time, flag: &Flag) -> Time {
         let until = |(number, class): (usize, &Class)| {
-            let threshold = class.config.limit.fraction(fraction);
+            let threshold = flag.threshold(class.config.limit);
             if !threshold.is_bytes() {
                 return if class.queue.len() as u64 >= threshold.value() { NEVER } else { 0 };
             }

@@ -35,6 +35,13 @@ impl Threshold {
         u64::from(self.0 & !Self::BYTES)
     }
 
+    /// Whether it is above 0 and below `limit`, and both count the same.
+    pub fn is_below(self, limit: Self) -> bool {
+        self.is_bytes() == limit.is_bytes()
+            && limit != Self::UNLIMITED
+            && (1..limit.value()).contains(&self.value())
+    }
+
     /// `parts` of 1000 of a limit, rounded up, at least 1; without a limit unlimited.
     pub(crate) fn fraction(self, parts: u32) -> Self {
         if self == Self::UNLIMITED {

@@ -5,30 +5,30 @@
 
 use tresse_units::{NEVER, Time};
 
-use crate::entity::Entity;
+use crate::ties::Ties;
 
 const ABSENT: u32 = u32::MAX;
 
-/// A set of timers, numbered from 0; timer i is the entity `base + i`.
+/// A set of timers, numbered from 0.
 #[derive(Debug)]
 pub struct Timers {
-    base: Entity,
-    /// (time, timer), a binary heap.
-    heap: Vec<(Time, u32)>,
+    ties: Ties,
+    /// (time, place among those that fire then, timer), a binary heap.
+    heap: Vec<(Time, u64, u32)>,
     /// Where each timer stands in the heap.
     place: Vec<u32>,
 }
 
 impl Timers {
-    /// No timers; timer 0 will be the entity `base`.
-    pub fn new(base: Entity) -> Self {
-        Self { base, heap: Vec::new(), place: Vec::new() }
+    /// No timers.
+    pub fn new(ties: Ties) -> Self {
+        Self { ties, heap: Vec::new(), place: Vec::new() }
     }
 
-    /// The first timer to fire, as (time, entity); never, if there is none.
+    /// When the first timer fires; [`NEVER`] if there is none.
     #[inline]
-    pub fn next(&self) -> (Time, Entity) {
-        self.heap.first().map_or((NEVER, Entity::MAX), |&(time, i)| (time, self.base + i))
+    pub fn next(&self) -> Time {
+        self.heap.first().map_or(NEVER, |first| first.0)
     }
 
     /// When timer `i` fires; [`NEVER`] if it is not set.
@@ -40,41 +40,46 @@ impl Timers {
         }
     }
 
-    /// Sets timer `i`, whether it was set or not; [`NEVER`] clears it.
-    pub fn set(&mut self, i: u32, time: Time) {
+    /// Sets timer `i`, whether it was set or not. Its `name`, no other timer's, decides when others fire at the
+    /// same instant; its number may be another one's next time.
+    pub fn set(&mut self, i: u32, name: u64, time: Time) {
         if i as usize >= self.place.len() {
             self.place.resize(i as usize + 1, ABSENT);
         }
+        let timer = (time, self.ties.timer(time, name), i);
         let mut at = self.place[i as usize];
-        if time == NEVER {
-            if at != ABSENT {
-                self.remove(at as usize);
-            }
-            return;
-        }
         if at == ABSENT {
             at = self.heap.len() as u32;
-            self.heap.push((time, i));
+            self.heap.push(timer);
             self.place[i as usize] = at;
         } else {
-            self.heap[at as usize].0 = time;
+            self.heap[at as usize] = timer;
         }
         let at = self.up(at as usize);
         self.down(at);
     }
 
+    /// Timer `i` does not fire, whether it was set or not.
+    pub fn clear(&mut self, i: u32) {
+        if let Some(&at) = self.place.get(i as usize)
+            && at != ABSENT
+        {
+            self.remove(at as usize);
+        }
+    }
+
     /// Takes the first timer out: its number.
     pub fn pop(&mut self) -> Option<u32> {
-        let &(_, i) = self.heap.first()?;
+        let &(_, _, i) = self.heap.first()?;
         self.remove(0);
         Some(i)
     }
 
     fn remove(&mut self, at: usize) {
-        let (_, i) = self.heap.swap_remove(at);
+        let (_, _, i) = self.heap.swap_remove(at);
         self.place[i as usize] = ABSENT;
         if at < self.heap.len() {
-            self.place[self.heap[at].1 as usize] = at as u32;
+            self.place[self.heap[at].2 as usize] = at as u32;
             let at = self.up(at);
             self.down(at);
         }
@@ -106,7 +111,7 @@ impl Timers {
 
     fn swap(&mut self, a: usize, b: usize) {
         self.heap.swap(a, b);
-        self.place[self.heap[a].1 as usize] = a as u32;
-        self.place[self.heap[b].1 as usize] = b as u32;
+        self.place[self.heap[a].2 as usize] = a as u32;
+        self.place[self.heap[b].2 as usize] = b as u32;
     }
 }

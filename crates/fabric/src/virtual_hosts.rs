@@ -19,7 +19,7 @@ use tresse_units::{BitsPerSecond, Time, mix};
 use crate::entity::ARRIVALS;
 use crate::loss::{Loss, Probability};
 use crate::network::Network;
-use crate::port::{NonEct, PortConfig};
+use crate::port::{NonEct, PortConfig, Processing};
 use crate::threshold::Threshold;
 use crate::topology::Topology;
 
@@ -276,6 +276,8 @@ impl VirtualHosts {
             limit,
             mark,
             non_ect: c.non_ect,
+            drop_until: None,
+            processing: Processing::NONE,
             red: None,
             // The seed of a run is not known yet: see `Topology::ports`.
             loss: Loss::new(c.loss[layer], 0, 0),

@@ -23,15 +23,17 @@ impl<P: Copy> Fabric<P> {
     /// (catalogue S40).
     ///
     /// A port with several classes is congested if one of its queues is. A port whose only limit is a shared
-    /// buffer never is.
+    /// buffer
+    /// has [`FlagConfig::unlimited`].
     ///
     /// # Panics
-    /// If the fraction is not 1 to 1000.
+    /// If the fraction is not 1 to 1000, or `unlimited` is 0.
     #[must_use]
     pub fn with_flags(mut self, config: FlagConfig) -> Self {
         assert!((1..=1000).contains(&config.fraction), "a fraction of the limit, above 0, to 1");
+        assert!(config.unlimited.value() > 0, "a queue that is empty is not congested");
         for port in &mut self.ports {
-            port.give_flag(config.fraction);
+            port.give_flag(config);
         }
         self.flags = Some(config);
         self.remember();
@@ -100,7 +102,8 @@ impl<P: Copy> Fabric<P> {
         let port = &mut self.ports[number as usize];
         let queued = port.queued();
         if let (Some(flag), Some(queued)) = (port.flag_mut(), queued) {
-            flag.set(self.now, self.queued_ports[queued].congested_until(self.now, flag.fraction));
+            let until = self.queued_ports[queued].congested_until(self.now, flag);
+            flag.set(self.now, until);
         }
     }
 }

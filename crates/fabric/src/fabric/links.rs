@@ -39,6 +39,7 @@ impl<P: Copy> Fabric<P> {
         self.hops += 1;
         let [arrival, departure] = queued.admit(self.now, packet, pool.take());
         if let Some(time) = arrival {
+            let time = port.processed(time);
             self.queue.push(Event { time, entity: ARRIVALS | number, id });
         }
         if let Some(time) = departure {
@@ -53,11 +54,13 @@ impl<P: Copy> Fabric<P> {
     /// The packet that a queued port transmitted has left.
     #[inline(never)]
     pub(super) fn depart(&mut self, number: u32) {
-        let queued = self.ports[number as usize].queued().expect("only queued ports have departures");
+        let port = &mut self.ports[number as usize];
+        let queued = port.queued().expect("only queued ports have departures");
         let queued = &mut self.queued_ports[queued];
         let pool = queued.pool().map(|p| &mut self.pools[p as usize]);
         if let Some((id, arrival, departure)) = queued.depart(self.now, pool) {
-            self.queue.push(Event { time: arrival, entity: ARRIVALS | number, id });
+            let time = port.processed(arrival);
+            self.queue.push(Event { time, entity: ARRIVALS | number, id });
             if let Some(time) = departure {
                 self.queue.push(Event { time, entity: number, id: 0 });
             }

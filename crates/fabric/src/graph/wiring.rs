@@ -6,7 +6,7 @@ use tresse_units::{BitsPerSecond, Time};
 
 use super::{Graph, GraphPort, Node, NodeKind};
 use crate::loss::{Loss, Probability};
-use crate::port::{NonEct, PortConfig};
+use crate::port::{NonEct, PortConfig, Processing};
 use crate::threshold::Threshold;
 
 /// What the links of a layer are made of, both directions alike.
@@ -41,7 +41,17 @@ impl<const N: usize> Links<N> {
         let LinkConfig { rate, delay, limit, mark, loss } = self.layers[layer];
         let (limit, mark) = if is_nic { self.host } else { (limit, mark) };
         let loss = Loss::new(loss, 0, 0);
-        PortConfig { rate, delay, limit, mark, non_ect: self.non_ect, red: None, loss }
+        PortConfig {
+            rate,
+            delay,
+            limit,
+            mark,
+            non_ect: self.non_ect,
+            drop_until: None,
+            processing: Processing::NONE,
+            red: None,
+            loss,
+        }
     }
 }
 

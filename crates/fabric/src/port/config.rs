@@ -3,6 +3,7 @@
 use tresse_units::{BitsPerSecond, SECOND, Time};
 
 use crate::loss::Loss;
+use crate::port::processing::Processing;
 use crate::red::RedConfig;
 use crate::threshold::Threshold;
 
@@ -24,6 +25,9 @@ pub struct PortConfig {
     pub delay: Time,
     /// An arriving packet is dropped if the queue is at least this long.
     pub limit: Threshold,
+    /// Once a packet has been dropped for the limit, so is every other until the queue is shorter than this. Above 0
+    /// and below `limit`, in its unit.
+    pub drop_until: Option<Threshold>,
     /// An arriving packet is marked if the queue is longer than this (XMP §2.1: "larger than K").
     pub mark: Threshold,
     /// What a packet that cannot be marked meets there.
@@ -32,6 +36,8 @@ pub struct PortConfig {
     pub red: Option<RedConfig>,
     /// Arriving packets that are lost whatever the queue; they take no place in it.
     pub loss: Loss,
+    /// The time that its host takes over each packet, beside `delay`.
+    pub processing: Processing,
 }
 
 impl PortConfig {
@@ -43,7 +49,7 @@ impl PortConfig {
             limit if limit.is_bytes() => limit.value() / 1500,
             limit => limit.value(),
         };
-        self.delay + (packets.min(1024) + 2) * (1500 * 8 * SECOND / self.rate)
+        self.delay + self.processing.below() + (packets.min(1024) + 2) * (1500 * 8 * SECOND / self.rate)
     }
 }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tresse_fabric::{
     FatTree, FatTreeConfig, Graph, GraphPort, LeafSpine, LinkConfig, Links, Loss, Node, NodeKind, NonEct,
-    PortConfig, Probability, Threshold, Topology, bisection,
+    PortConfig, Probability, Processing, Threshold, Topology, bisection,
 };
 use tresse_units::MICROSECOND;
 
@@ -93,6 +93,8 @@ fn network(links: &[(usize, usize, u64, u64)]) -> Option<Topology> {
             limit: Threshold::UNLIMITED,
             mark: Threshold::UNLIMITED,
             non_ect: NonEct::Queue,
+            drop_until: None,
+            processing: Processing::NONE,
             red: None,
             loss: Loss::NONE,
         },

@@ -5,15 +5,17 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use proptest::prelude::*;
 use tresse_fabric::{
-    ARRIVALS, Arrival, Ecn, Entity, Fabric, Header, Loss, NonEct, PortConfig, RouteId, Threshold,
+    ARRIVALS, Arrival, Ecn, Fabric, Header, Loss, NonEct, PortConfig, Processing, RouteId, Threshold, Ties,
 };
 use tresse_units::{MICROSECOND, MILLISECOND, NEVER, SECOND, Time};
 
 const GIGABIT: u64 = 1_000_000_000;
+/// Of the order of what happens at one instant.
+const SEED: u64 = 5;
 
 /// Runs the fabric up to `limit`, to the next packet that arrives or is dropped.
 fn advance(fabric: &mut Fabric<u32>, limit: Time) -> Option<Arrival<u32>> {
-    fabric.advance((limit, Entity::MAX), |_| std::ptr::null())
+    fabric.advance(limit, |_| std::ptr::null())
 }
 
 /// Any ports, any routes over them (a route need not make sense to be followed), any packets.
@@ -52,6 +54,8 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                     limit: Threshold::packets(limit),
                     mark: Threshold::UNLIMITED,
                     non_ect: NonEct::Queue,
+                    drop_until: None,
+                    processing: Processing::NONE,
                     red: None,
                     loss: Loss::NONE,
                 })
@@ -66,7 +70,7 @@ type Fate = (Time, u32, bool);
 
 /// Plays a scenario on a fabric, checking that packets are conserved at every step.
 fn play(scenario: &Scenario) -> Vec<Fate> {
-    let mut fabric: Fabric<u32> = Fabric::new(&scenario.ports, 4);
+    let mut fabric: Fabric<u32> = Fabric::new(&scenario.ports, 4, SEED);
     let routes: Vec<RouteId> = scenario.routes.iter().map(|r| fabric.add_route(r)).collect();
     for (id, ports) in routes.iter().zip(&scenario.routes) {
         assert_eq!(fabric.route(*id), ports);
@@ -102,11 +106,12 @@ fn play(scenario: &Scenario) -> Vec<Fate> {
 /// The same by the book: a sorted set of events, a queue of departures a port, exact arithmetic.
 fn reference(scenario: &Scenario) -> Vec<Fate> {
     let mut departures: Vec<VecDeque<Time>> = vec![VecDeque::new(); scenario.ports.len()];
-    // An event is an arrival at the far end of a port; sending comes after it at the same time.
-    let mut events: BTreeSet<(Time, Entity, u32)> = BTreeSet::new();
+    // An event is an arrival at the far end of a port, by its rank; sending comes after it at the same time.
+    let mut events: BTreeSet<(Time, u32, u32)> = BTreeSet::new();
     for (name, packet) in scenario.packets.iter().enumerate() {
-        events.insert((packet.0, Entity::MAX, name as u32));
+        events.insert((packet.0, u32::MAX, name as u32));
     }
+    let ties = Ties::new(SEED);
     let mut hop: BTreeMap<u32, usize> = BTreeMap::new();
     let mut fates = Vec::new();
     while let Some((now, _, name)) = events.pop_first() {
@@ -128,7 +133,8 @@ fn reference(scenario: &Scenario) -> Vec<Fate> {
         }
         let departure = queue.back().copied().unwrap_or(now) + u64::from(bytes) * 8 * SECOND / port.rate;
         queue.push_back(departure);
-        events.insert((departure + port.delay, p, name));
+        let arrival = departure + port.delay;
+        events.insert((arrival, ties.rank(arrival, ARRIVALS | p), name));
     }
     fates
 }
@@ -168,6 +174,8 @@ fn a_lone_packet_takes_transmission_and_delay() {
         limit: Threshold::packets(100),
         mark: Threshold::packets(10),
         non_ect: NonEct::Queue,
+        drop_until: None,
+        processing: Processing::NONE,
         red: None,
         loss: Loss::NONE,
     };
@@ -176,7 +184,7 @@ fn a_lone_packet_takes_transmission_and_delay() {
         port(10 * GIGABIT, 30 * MICROSECOND),
         port(GIGABIT / 10, 3 * SECOND),
     ];
-    let mut fabric: Fabric<u32> = Fabric::new(&ports, 3);
+    let mut fabric: Fabric<u32> = Fabric::new(&ports, 3, 1);
     let route = fabric.add_route(&[0, 1, 2]);
     fabric.set_now(7 * MICROSECOND);
     assert!(fabric.send(route, Header::new(1500, Ecn::Ect), 9));
@@ -189,34 +197,33 @@ fn a_lone_packet_takes_transmission_and_delay() {
     assert!(advance(&mut fabric, NEVER).is_none());
 }
 
-/// The caller's own event at the same instant comes after an arrival of a lower entity, and an
-/// arrival at the limit itself waits for the caller.
+/// The caller's own event comes after all arrivals at the same instant.
 #[test]
-fn the_callers_event_takes_its_place_among_the_arrivals() {
+fn the_callers_event_comes_after_the_arrivals() {
     let port = PortConfig {
         rate: GIGABIT,
         delay: 0,
         limit: Threshold::UNLIMITED,
         mark: Threshold::UNLIMITED,
         non_ect: NonEct::Queue,
+        drop_until: None,
+        processing: Processing::NONE,
         red: None,
         loss: Loss::NONE,
     };
-    let mut fabric: Fabric<u32> = Fabric::new(&[port; 3], 1);
+    let mut fabric: Fabric<u32> = Fabric::new(&[port; 3], 1, SEED);
     for p in 0..3 {
         let route = fabric.add_route(&[p]);
         fabric.send(route, Header::new(1500, Ecn::NotEct), p);
     }
-    let arrived = |arrival| match arrival {
-        Some(Arrival::Delivered(packet)) => Some(packet.payload),
-        _ => None,
-    };
     let at = 12 * MICROSECOND;
-    assert_eq!(arrived(fabric.advance((at, ARRIVALS + 1), |_| std::ptr::null())), Some(0));
-    assert_eq!(arrived(fabric.advance((at, ARRIVALS + 1), |_| std::ptr::null())), None);
-    assert_eq!(arrived(fabric.advance((at, ARRIVALS + 2), |_| std::ptr::null())), Some(1));
-    assert_eq!(arrived(fabric.advance((at, ARRIVALS + 2), |_| std::ptr::null())), None);
-    assert_eq!(arrived(fabric.advance((at + 1, 0), |_| std::ptr::null())), Some(2));
+    assert!(advance(&mut fabric, at - 1).is_none());
+    let mut arrived: Vec<u32> = Vec::new();
+    while let Some(Arrival::Delivered(packet)) = advance(&mut fabric, at) {
+        arrived.push(packet.payload);
+    }
+    arrived.sort_unstable();
+    assert_eq!((arrived, fabric.now()), (vec![0, 1, 2], at));
 }
 
 /// A route that was given back is used again, with its new ports.
@@ -228,10 +235,12 @@ fn a_routes_place_is_used_again() {
         limit: Threshold::UNLIMITED,
         mark: Threshold::UNLIMITED,
         non_ect: NonEct::Queue,
+        drop_until: None,
+        processing: Processing::NONE,
         red: None,
         loss: Loss::NONE,
     };
-    let mut fabric: Fabric<u32> = Fabric::new(&[port; 4], 3);
+    let mut fabric: Fabric<u32> = Fabric::new(&[port; 4], 3, 1);
     let long = fabric.add_route(&[0, 1, 2]);
     let other = fabric.add_route(&[3]);
     fabric.remove_route(long);

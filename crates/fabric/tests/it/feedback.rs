@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use tresse_fabric::{
-    Balancing, Ecn, Entity, Fabric, Feedback, FlagConfig, Header, Heard, Loss, Network, NonEct, PortConfig,
-    QueuedPortConfig, RouteId, Threshold,
+    Balancing, Ecn, Fabric, Feedback, FlagConfig, Header, Heard, Loss, Network, NonEct, PortConfig,
+    Processing, QueuedPortConfig, RouteId, Threshold,
 };
 use tresse_units::{MICROSECOND, Time};
 
@@ -16,13 +16,15 @@ fn port(rate: u64, delay: Time, limit: Threshold) -> PortConfig {
         limit,
         mark: Threshold::UNLIMITED,
         non_ect: NonEct::Queue,
+        drop_until: None,
+        processing: Processing::NONE,
         red: None,
         loss: Loss::NONE,
     }
 }
 
 fn flags(feedback: Feedback) -> FlagConfig {
-    FlagConfig { fraction: 800, feedback }
+    FlagConfig { fraction: 800, unlimited: Threshold::UNLIMITED, feedback }
 }
 
 fn header(hash: u32) -> Header {
@@ -30,7 +32,7 @@ fn header(hash: u32) -> Header {
 }
 
 fn advance(fabric: &mut Fabric<u32>, to: Time) {
-    while fabric.advance((to, Entity::MAX), |_| std::ptr::null()).is_some() {}
+    while fabric.advance(to, |_| std::ptr::null()).is_some() {}
     fabric.set_now(to);
 }
 
@@ -39,7 +41,8 @@ fn heard(local: bool, next_hop: bool) -> Heard {
 }
 
 proptest! {
-    /// A flag is up while the queue is at least 80 % of its limit, read off the queue itself; and the next
+    /// A flag is up while the queue is at least 80 % of its limit, or, where it has none, at least so long, read off
+    /// the queue itself; and the next
     /// hop's is heard one propagation delay later, to the picosecond. Steps of a seventh of a packet's time.
     #[test]
     fn a_flag_is_the_queue_and_is_heard_one_hop_later(
@@ -48,14 +51,19 @@ proptest! {
         queued in any::<bool>(),
         hop in 0usize..40,
         limit in 1u64..12,
+        unlimited in any::<bool>(),
     ) {
         let step = 12 * MICROSECOND / 7;
         let limit_of = if bytes { Threshold::bytes(1500 * limit) } else { Threshold::packets(limit) };
+        let flagged = (if bytes { 1500 * limit * 8 } else { limit * 8 }).div_ceil(10);
+        let flagged_of = if bytes { Threshold::bytes(flagged) } else { Threshold::packets(flagged) };
+        let limit_of = if unlimited { Threshold::UNLIMITED } else { limit_of };
+        let flags = FlagConfig { unlimited: flagged_of, ..flags(Feedback::OneHop) };
         let config = port(GIGABIT, MICROSECOND, limit_of);
         let ports = [port(GIGABIT, hop as u64 * step, Threshold::packets(5)), config];
         let queued_ports: &[_] = if queued { &[(1, QueuedPortConfig::plain(&config))] } else { &[] };
         let mut fabric: Fabric<u32> =
-            Fabric::new(&ports, 2).with_queued_ports(queued_ports, &[]).with_flags(flags(Feedback::OneHop));
+            Fabric::new(&ports, 2, 1).with_queued_ports(queued_ports, &[]).with_flags(flags);
         let (both, second) = (fabric.add_route(&[0, 1]), fabric.add_route(&[1]));
         let mut past: Vec<bool> = Vec::new();
         // The bits that are not on the wire yet, by hand; a packet that is dropped adds none.
@@ -69,9 +77,9 @@ proptest! {
                 }
                 let full = if bytes {
                     let backlog = busy_until.saturating_sub(now).div_ceil(8000);
-                    backlog >= (1500 * limit * 8).div_ceil(10)
+                    backlog >= flagged
                 } else {
-                    fabric.waiting(1) >= (limit * 8).div_ceil(10)
+                    fabric.waiting(1) >= flagged
                 };
                 prop_assert_eq!(fabric.heard(second, 0), heard(full, false));
                 past.push(full);
@@ -112,7 +120,7 @@ fn feedback_comes_back_hop_by_hop() {
     let delays = [3, 20, 7, 40];
     let ports = delays.map(|d| port(GIGABIT, d * MICROSECOND, Threshold::packets(10)));
     let heard = |congested: u32, feedback| {
-        let mut fabric: Fabric<u32> = Fabric::new(&ports, 4).with_flags(flags(feedback));
+        let mut fabric: Fabric<u32> = Fabric::new(&ports, 4, 1).with_flags(flags(feedback));
         let route = fabric.add_route(&[0, 1, 2, 3]);
         congest(&mut fabric, congested, 100 * MICROSECOND);
         told(&mut fabric, route, 0)
@@ -149,7 +157,7 @@ fn told_in_a_leaf_spine(
 ) -> Option<(Time, Time)> {
     let (network, ports) = leaf_spine();
     let mut fabric: Fabric<u32> =
-        Fabric::new(&ports, 4).with_flags(flags(feedback)).with_forwarding(network, balancing, 1);
+        Fabric::new(&ports, 4, 1).with_flags(flags(feedback)).with_forwarding(network, balancing, 1);
     let route = fabric.add_forwarded(0, to);
     for &port in congested {
         congest(&mut fabric, port, 100 * MICROSECOND);
@@ -193,7 +201,7 @@ fn under_ecmp_a_flow_hears_of_its_own_way() {
         assert_eq!(first.or(second), Some((110, 122)));
         // Where its packets go.
         let (network, ports) = leaf_spine();
-        let mut fabric: Fabric<u32> = Fabric::new(&ports, 4).with_forwarding(network, Balancing::Ecmp, 1);
+        let mut fabric: Fabric<u32> = Fabric::new(&ports, 4, 1).with_forwarding(network, Balancing::Ecmp, 1);
         let route = fabric.add_forwarded(0, 2);
         assert!(fabric.send(route, header(hash), 0));
         advance(&mut fabric, 1000 * MICROSECOND);
@@ -207,7 +215,7 @@ fn under_ecmp_a_flow_hears_of_its_own_way() {
 #[test]
 fn a_link_that_fails_is_not_congested() {
     let ports = [10, 20].map(|d| port(GIGABIT, d * MICROSECOND, Threshold::packets(10)));
-    let mut fabric: Fabric<u32> = Fabric::new(&ports, 2)
+    let mut fabric: Fabric<u32> = Fabric::new(&ports, 2, 1)
         .with_queued_ports(&[(1, QueuedPortConfig::plain(&ports[1]))], &[])
         .with_flags(flags(Feedback::OneHop));
     let route = fabric.add_route(&[0, 1]);

@@ -2,8 +2,8 @@
 //! and what a queue of random arrivals does, against the closed form.
 
 use tresse_fabric::{
-    Arrival, Balancing, Ecn, Entity, Fabric, FatTree, FatTreeConfig, Feedback, FlagConfig, Header,
-    HolnetConfig, Loss, Network, NonEct, Port, PortConfig, Probability, QueuedPortConfig, Threshold,
+    Arrival, Balancing, Ecn, Fabric, FatTree, FatTreeConfig, Feedback, FlagConfig, Header, HolnetConfig,
+    Loss, Network, NonEct, Port, PortConfig, Probability, Processing, QueuedPortConfig, Threshold,
 };
 use tresse_units::{MICROSECOND, NEVER, Time};
 
@@ -16,6 +16,8 @@ fn port(rate: u64) -> PortConfig {
         limit: Threshold::UNLIMITED,
         mark: Threshold::UNLIMITED,
         non_ect: NonEct::Queue,
+        drop_until: None,
+        processing: Processing::NONE,
         red: None,
         loss: Loss::NONE,
     }
@@ -89,7 +91,7 @@ fn ecmp_collides_as_often_as_the_binomial_says() {
     let (mut sum, mut squares, mut together) = (0u64, 0u64, 0u64);
     for seed in 0..rounds {
         let mut fabric: Fabric<u32> =
-            Fabric::new(&ports, 4).with_forwarding(network.clone(), Balancing::Ecmp, seed);
+            Fabric::new(&ports, 4, 1).with_forwarding(network.clone(), Balancing::Ecmp, seed);
         let mut random = Random(seed + 1);
         for flow in 0..flows {
             let route = fabric.add_forwarded(flow, 32 + flow);
@@ -99,7 +101,7 @@ fn ecmp_collides_as_often_as_the_binomial_says() {
                 assert!(fabric.send(route, header(hash), flow));
             }
         }
-        while fabric.advance((NEVER, Entity::MAX), |_| std::ptr::null()).is_some() {}
+        while fabric.advance(NEVER, |_| std::ptr::null()).is_some() {}
         let load: Vec<u64> =
             (up..up + SPINES).map(|p| fabric.ports()[p as usize].counters().bytes / 4500).collect();
         assert_eq!(load.iter().sum::<u64>(), u64::from(flows));
@@ -124,14 +126,14 @@ fn mean_queue(balancing: Balancing) -> f64 {
     // Each host sends at most what one port up carries.
     let ports = vec![port(GIGABIT); network.ends.len()];
     let up = 2 * network.hosts;
-    let mut fabric: Fabric<u32> = Fabric::new(&ports, 4).with_forwarding(network, balancing, 1);
+    let mut fabric: Fabric<u32> = Fabric::new(&ports, 4, 1).with_forwarding(network, balancing, 1);
     let mut random = Random(3);
     let routes: Vec<_> = (0..6).map(|h| fabric.add_forwarded(h, 6 + h)).collect();
     let mut flows: Vec<(u32, u64)> = vec![(0, 0); 6];
     let (mut now, mut found, mut samples) = (0.0, 0u64, 0u64);
     for n in 0..60_000u32 {
         now += random.exponential() * 12e6 / (0.9 * 6.0);
-        while fabric.advance((now as Time, Entity::MAX), |_| std::ptr::null()).is_some() {}
+        while fabric.advance(now as Time, |_| std::ptr::null()).is_some() {}
         fabric.set_now(now as Time);
         let host = random.below(6) as usize;
         if flows[host].1 == 0 {
@@ -179,8 +181,12 @@ fn a_fat_tree_forwards_on_its_shortest_ways() {
         Balancing::HolnetRate(holnet),
     ] {
         // A tenth of the limit is reached, the limit is not.
-        let mut fabric: Fabric<u32> = Fabric::new(&topology.ports(1), 6)
-            .with_flags(FlagConfig { fraction: 100, feedback: Feedback::Backward })
+        let mut fabric: Fabric<u32> = Fabric::new(&topology.ports(1), 6, 1)
+            .with_flags(FlagConfig {
+                fraction: 100,
+                unlimited: Threshold::UNLIMITED,
+                feedback: Feedback::Backward,
+            })
             .with_forwarding(topology.network.clone(), balancing, 5);
         let mut expected = 0;
         for from in 0..16 {
@@ -191,7 +197,7 @@ fn a_fat_tree_forwards_on_its_shortest_ways() {
             }
         }
         let mut arrived = 0;
-        while let Some(Arrival::Delivered(_)) = fabric.advance((NEVER, Entity::MAX), |_| std::ptr::null()) {
+        while let Some(Arrival::Delivered(_)) = fabric.advance(NEVER, |_| std::ptr::null()) {
             arrived += 1;
         }
         assert_eq!((arrived, fabric.hops()), (240, expected), "{balancing:?}");
@@ -207,14 +213,14 @@ fn ways_around_a_link_that_fails() {
     let queued_ports: Vec<_> =
         [up[0], up[1], down].map(|p| (p, QueuedPortConfig::plain(&port(GIGABIT)))).to_vec();
     let count = |change: &dyn Fn(&mut Fabric<u32>)| {
-        let mut fabric: Fabric<u32> = Fabric::new(&ports, 4)
+        let mut fabric: Fabric<u32> = Fabric::new(&ports, 4, 1)
             .with_queued_ports(&queued_ports, &[])
             .with_forwarding(network.clone(), Balancing::Spray, 2);
         let route = fabric.add_forwarded(0, 1);
         change(&mut fabric);
         let sent = (0..1000).filter(|&n| fabric.send(route, header(n), n)).count();
         let mut arrived = 0;
-        while let Some(arrival) = fabric.advance((NEVER, Entity::MAX), |_| std::ptr::null()) {
+        while let Some(arrival) = fabric.advance(NEVER, |_| std::ptr::null()) {
             arrived += usize::from(matches!(arrival, Arrival::Delivered(_)));
         }
         assert_eq!(sent, 1000);

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tresse_fabric::{
     Direction, Graph, GraphError, GraphPort, LinkConfig, Links, Loss, Node, NodeKind, NonEct, PortConfig,
-    Probability, ShortestPaths, Threshold, Topology, narrowest_tier,
+    Probability, Processing, ShortestPaths, Threshold, Topology, narrowest_tier,
 };
 use tresse_units::{MICROSECOND, NANOSECOND};
 
@@ -206,6 +206,8 @@ fn port() -> PortConfig {
         limit: Threshold::UNLIMITED,
         mark: Threshold::UNLIMITED,
         non_ect: NonEct::Queue,
+        drop_until: None,
+        processing: Processing::NONE,
         red: None,
         loss: Loss::NONE,
     }

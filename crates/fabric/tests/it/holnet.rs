@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use tresse_fabric::{
-    Arrival, Balancing, Ecn, Entity, Fabric, Feedback, FlagConfig, Header, HolnetConfig, Loss, Network,
-    NonEct, PortConfig, QueuedPortConfig, RouteId, Threshold,
+    Arrival, Balancing, Ecn, Fabric, Feedback, FlagConfig, Header, HolnetConfig, Loss, Network, NonEct,
+    PortConfig, Processing, QueuedPortConfig, RouteId, Threshold,
 };
 use tresse_units::{MICROSECOND, NEVER, Time};
 
@@ -15,7 +15,8 @@ const ONE: f64 = (1u64 << 32) as f64;
 const HOLNET: HolnetConfig =
     HolnetConfig { r_min: 100, r_max: 1500, kappa: 50, period: 40 * MICROSECOND, flowlet_gap: None };
 
-const FLAGS: FlagConfig = FlagConfig { fraction: 800, feedback: Feedback::Backward };
+const FLAGS: FlagConfig =
+    FlagConfig { fraction: 800, unlimited: Threshold::UNLIMITED, feedback: Feedback::Backward };
 
 fn port(rate: u64) -> PortConfig {
     PortConfig {
@@ -24,6 +25,8 @@ fn port(rate: u64) -> PortConfig {
         limit: Threshold::packets(50),
         mark: Threshold::UNLIMITED,
         non_ect: NonEct::Queue,
+        drop_until: None,
+        processing: Processing::NONE,
         red: None,
         loss: Loss::NONE,
     }
@@ -54,13 +57,13 @@ impl Bench {
     fn new(spines: u32, balancing: Balancing, change: impl Fn(&mut [PortConfig])) -> Self {
         let (network, mut ports) = leaf_spine(spines);
         change(&mut ports);
-        let mut fabric = Fabric::new(&ports, 4).with_flags(FLAGS).with_forwarding(network, balancing, 3);
+        let mut fabric = Fabric::new(&ports, 4, 1).with_flags(FLAGS).with_forwarding(network, balancing, 3);
         let route = fabric.add_forwarded(0, 1);
         Self { fabric, route, delivered: Vec::new() }
     }
 
     fn advance(&mut self, to: Time) {
-        while let Some(arrival) = self.fabric.advance((to, Entity::MAX), |_| std::ptr::null()) {
+        while let Some(arrival) = self.fabric.advance(to, |_| std::ptr::null()) {
             if let Arrival::Delivered(packet) = arrival {
                 self.delivered.push(packet.payload);
             }
@@ -198,7 +201,7 @@ fn plain_ports_and_real_servers_balance_alike() {
             ports[11].rate = GIGABIT / 3; // spine 0 to leaf 1
             let queued_ports: Vec<_> =
                 (0..ports.len()).map(|p| (p as u32, QueuedPortConfig::plain(&ports[p]))).collect();
-            let mut fabric = Fabric::new(&ports, 4)
+            let mut fabric = Fabric::new(&ports, 4, 1)
                 .with_queued_ports(if queued { &queued_ports } else { &[] }, &[])
                 .with_flags(FLAGS)
                 .with_forwarding(network, Balancing::HolnetPercentage(HOLNET), 3);
@@ -222,16 +225,14 @@ fn which_nodes_balance() {
     for (balancing, moves) in
         [(Balancing::HolnetPercentage(HOLNET), false), (Balancing::HolnetRate(HOLNET), true)]
     {
-        let mut fabric: Fabric<u32> = Fabric::new(&[port(GIGABIT); 8], 6).with_flags(FLAGS).with_forwarding(
-            network.clone(),
-            balancing,
-            1,
-        );
+        let mut fabric: Fabric<u32> = Fabric::new(&[port(GIGABIT); 8], 6, 1)
+            .with_flags(FLAGS)
+            .with_forwarding(network.clone(), balancing, 1);
         let cross = fabric.add_route(&[2]);
         for n in 0..50 {
             fabric.send(cross, header(0), n);
         }
-        while fabric.advance((NEVER, Entity::MAX), |_| std::ptr::null()).is_some() {}
+        while fabric.advance(NEVER, |_| std::ptr::null()).is_some() {}
         let shares = fabric.shares(3, 1);
         assert_eq!([shares[0].0, shares[1].0], [2, 3]);
         assert_eq!(shares[0].1 < shares[1].1, moves, "{shares:?}");
@@ -294,7 +295,7 @@ proptest! {
         let run = |stops: &[u64]| {
             let (network, ports) = leaf_spine(2);
             let queued_ports: Vec<_> = (4..12).map(|p| (p, QueuedPortConfig::plain(&port(GIGABIT)))).collect();
-            let mut fabric: Fabric<u32> = Fabric::new(&ports, 4)
+            let mut fabric: Fabric<u32> = Fabric::new(&ports, 4, 1)
                 .with_queued_ports(&queued_ports, &[])
                 .with_flags(FLAGS)
                 .with_forwarding(network, balancing, seed);
@@ -308,7 +309,7 @@ proptest! {
             steps.sort_unstable();
             let mut sent = 0;
             let mut take = |fabric: &mut Fabric<u32>, until: Time| {
-                while let Some(arrival) = fabric.advance((until, Entity::MAX), |_| std::ptr::null()) {
+                while let Some(arrival) = fabric.advance(until, |_| std::ptr::null()) {
                     log.push(match arrival {
                         Arrival::Delivered(packet) => (fabric.now(), packet.payload, true),
                         Arrival::Dropped(packet) => (fabric.now(), packet.payload, false),

@@ -77,7 +77,8 @@ fn a_fat_tree_of_8192_hosts_is_built_soon() {
     timed("a copy of them", || paths.clone());
     timed("its twins", || tree.twins());
     timed("a fabric that decides for each packet", || {
-        let fabric: tresse_fabric::Fabric<()> = tresse_fabric::Fabric::new(&tree.ports(1), paths.longest());
+        let fabric: tresse_fabric::Fabric<()> =
+            tresse_fabric::Fabric::new(&tree.ports(1), paths.longest(), 1);
         fabric.with_forwarding(tree.network.clone(), Balancing::Ecmp, 1)
     });
     timed("it without a thousand links", || {

@@ -1,6 +1,7 @@
 //! Events, ports, routes and topologies.
 
 mod bisection;
+mod drop_until;
 mod fabric;
 mod fat_tree;
 mod feedback;
@@ -11,9 +12,11 @@ mod large;
 mod leaf_spine;
 mod port;
 mod port_losses;
+mod processing;
 mod queue;
 mod queued_port;
 mod red;
 mod shortest;
 mod tier;
+mod ties;
 mod virtual_hosts;

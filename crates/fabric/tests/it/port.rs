@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
-use tresse_fabric::{Ecn, Loss, NonEct, Port, PortConfig, PortCounters, Probability, Threshold};
+use tresse_fabric::{Ecn, Loss, NonEct, Port, PortConfig, PortCounters, Probability, Processing, Threshold};
 use tresse_units::{MICROSECOND, SECOND, Time};
 
 /// A queue length as the tests write it; `Threshold` hides what it holds.
@@ -29,6 +29,9 @@ struct Plain {
     config: PortConfig,
     limit: Length,
     mark: Length,
+    until: Option<Length>,
+    /// It has been full, and drops all.
+    shut: bool,
     present: VecDeque<(Time, u32)>,
     counters: PortCounters,
 }
@@ -88,10 +91,12 @@ impl Plain {
         while self.present.front().is_some_and(|&(departure, _)| departure <= now) {
             self.present.pop_front();
         }
-        let dropped = match self.exceeds(now, self.limit, true) {
+        let end = self.until.filter(|_| self.shut).unwrap_or(self.limit);
+        let dropped = match self.exceeds(now, end, true) {
             Verdict::Edge => port.0.is_none(),
             verdict => verdict == Verdict::Yes,
         };
+        self.shut = dropped;
         if dropped {
             self.counters.drops += 1;
             return None;
@@ -154,6 +159,8 @@ fn config(rate: u64, limit: Length, mark: Length) -> PortConfig {
         limit: limit.threshold(),
         mark: mark.threshold(),
         non_ect: NonEct::Queue,
+        drop_until: None,
+        processing: Processing::NONE,
         red: None,
         loss: Loss::NONE,
     }
@@ -168,14 +175,22 @@ proptest! {
         delay in prop_oneof![Just(0), 0..10 * SECOND],
         limit in length(),
         mark in length(),
+        percent in prop::option::of(0..100u64),
         drop_non_ect in any::<bool>(),
         packets in prop::collection::vec(packet(), 1..600),
     ) {
-        let non_ect = if drop_non_ect { NonEct::Drop } else { NonEct::Queue };
-        let config = PortConfig { delay, non_ect, ..config(rate, limit, mark) };
+        let until = percent.and_then(|percent| match limit {
+            Length::Packets(n @ 2..) => Some(Length::Packets((n * percent / 100).max(1))),
+            Length::Bytes(n @ 2..) => Some(Length::Bytes((n * percent / 100).max(1))),
+            _ => None,
+        });
+        // A limit in bytes that rounding decides must not be taken for K.
+        let non_ect = if drop_non_ect && until.is_none() { NonEct::Drop } else { NonEct::Queue };
+        let drop_until = until.map(Length::threshold);
+        let config = PortConfig { delay, non_ect, drop_until, ..config(rate, limit, mark) };
         let mut port = Port::new(config);
-        let mut plain =
-            Plain { config, limit, mark, present: VecDeque::new(), counters: PortCounters::default() };
+        let (present, counters) = (VecDeque::new(), PortCounters::default());
+        let mut plain = Plain { config, limit, mark, until, shut: false, present, counters };
         let mut now = 0;
         for (gap, bytes, ecn) in packets {
             now += gap * port.transmission(1500) / 100;

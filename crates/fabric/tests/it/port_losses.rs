@@ -1,6 +1,6 @@
 //! A port loses packets at random, as often as it should, and without a pattern.
 
-use tresse_fabric::{Ecn, Loss, NonEct, Port, PortConfig, Probability, Threshold};
+use tresse_fabric::{Ecn, Loss, NonEct, Port, PortConfig, Probability, Processing, Threshold};
 use tresse_units::{MICROSECOND, SECOND};
 
 /// Losses of port number `port` under `seed`, in `parts` of 2^32.
@@ -12,6 +12,8 @@ fn losing(parts: u64, seed: u64, port: u32) -> Port {
         limit: Threshold::UNLIMITED,
         mark: Threshold::UNLIMITED,
         non_ect: NonEct::Queue,
+        drop_until: None,
+        processing: Processing::NONE,
         red: None,
         loss,
     };

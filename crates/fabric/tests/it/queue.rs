@@ -1,12 +1,12 @@
 //! The event queue and the timers do what a plain sorted set does.
 //!
 //! The queue is driven as the simulator drives it: nothing is pushed before the last event that came
-//! out, nor before the limit of a `pop_before` that came back empty (the caller's clock stands there).
+//! out, nor before the limit of a `pop_until` that came back empty (the caller's clock stands there).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use tresse_fabric::{Entity, Event, EventQueue, TIMER_ENTITIES, Timers};
+use tresse_fabric::{ARRIVALS, Entity, Event, EventQueue, Ties, Timers};
 use tresse_units::{MICROSECOND, MILLISECOND, NANOSECOND, NEVER, SECOND, Time};
 
 /// One more than the largest entity or id.
@@ -18,9 +18,9 @@ enum Step {
     Push { ahead: Time, entity: Entity },
     /// As many entities at one time: more than one chunk, more than what the small sorts take.
     Cluster { ahead: Time, entity: Entity, count: u32 },
-    /// Everything before a limit, `count` at most.
-    Pop { ahead: Time, entity: Entity, count: usize },
-    /// Up to and with the event that comes so many after the next: a limit in the midst of a bucket.
+    /// Everything up to a limit, `count` at most.
+    Pop { ahead: Time, count: usize },
+    /// Up to the instant of the event that comes so many after the next: a limit in the midst of a bucket.
     PopUpTo { rank: usize },
 }
 
@@ -39,7 +39,7 @@ fn ahead() -> impl Strategy<Value = Time> {
 }
 
 fn entity() -> impl Strategy<Value = Entity> {
-    prop_oneof![4 => 0..8u32, 1 => 0..NAMES, 1 => Just(NAMES - 1)]
+    prop_oneof![4 => 0..8u32, 4 => ARRIVALS..ARRIVALS + 8, 1 => 0..NAMES, 1 => Just(NAMES - 1)]
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -47,14 +47,13 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (ahead(), entity()).prop_map(|(ahead, entity)| Step::Push { ahead, entity }),
         1 => (ahead(), 0..NAMES - 64, 2..40u32)
             .prop_map(|(ahead, entity, count)| Step::Cluster { ahead, entity, count }),
-        3 => (ahead(), entity(), 1..30usize)
-            .prop_map(|(ahead, entity, count)| Step::Pop { ahead, entity, count }),
+        3 => (ahead(), 1..30usize).prop_map(|(ahead, count)| Step::Pop { ahead, count }),
         2 => (0..30usize).prop_map(|rank| Step::PopUpTo { rank }),
     ]
 }
 
-/// Arguments that only tune the speed, from sensible to absurd.
-fn tuning() -> impl Strategy<Value = (f64, Time)> {
+/// Arguments that only tune the speed, from sensible to absurd, and a seed.
+fn tuning() -> impl Strategy<Value = (f64, Time, u64)> {
     let events = prop_oneof![
         Just(0.0),
         Just(1.0),
@@ -73,13 +72,15 @@ fn tuning() -> impl Strategy<Value = (f64, Time)> {
         Just(1000 * SECOND),
         Just(Time::MAX)
     ];
-    (events, horizon)
+    (events, horizon, any::<u64>())
 }
 
 /// The queue, beside the set that it must equal.
 struct Pair {
     queue: EventQueue,
-    model: BTreeSet<(Time, Entity, u32)>,
+    ties: Ties,
+    /// By time, class and rank.
+    model: BTreeSet<(Time, bool, u32, Entity, u32)>,
     /// Keys that are there or have been: one must not come twice.
     used: BTreeSet<(Time, Entity)>,
     now: Time,
@@ -87,9 +88,15 @@ struct Pair {
 }
 
 impl Pair {
-    fn new((events, horizon): (f64, Time)) -> Self {
-        let queue = EventQueue::new(events, horizon);
-        Self { queue, model: BTreeSet::new(), used: BTreeSet::new(), now: 0, next_id: NAMES - 50 }
+    fn new((events, horizon, seed): (f64, Time, u64)) -> Self {
+        let ties = Ties::new(seed);
+        let queue = EventQueue::new(events, horizon, ties);
+        Self { queue, ties, model: BTreeSet::new(), used: BTreeSet::new(), now: 0, next_id: NAMES - 50 }
+    }
+
+    fn expected(&self, event: Event) -> (Time, bool, u32, Entity, u32) {
+        let Event { time, entity, id } = event;
+        (time, entity >= ARRIVALS, self.ties.rank(time, entity), entity, id)
     }
 
     fn push(&mut self, ahead: Time, entity: Entity) {
@@ -99,19 +106,20 @@ impl Pair {
         }
         let id = self.next_id % NAMES;
         self.next_id += 1;
-        self.queue.push(Event { time, entity, id });
-        self.model.insert((time, entity, id));
+        let event = Event { time, entity, id };
+        self.queue.push(event);
+        self.model.insert(self.expected(event));
     }
 
-    /// Takes up to `count` events before `limit` from both.
-    fn pop(&mut self, limit: (Time, Entity), count: usize) {
+    /// Takes up to `count` events from both, none after `limit`.
+    fn pop(&mut self, limit: Time, count: usize) {
         for _ in 0..count {
-            let expected = self.model.first().copied().filter(|&(time, entity, _)| (time, entity) < limit);
-            let event = self.queue.pop_before(limit);
-            assert_eq!(event.map(|e| (e.time, e.entity, e.id)), expected, "limit {limit:?}");
+            let expected = self.model.first().copied().filter(|first| first.0 <= limit);
+            let event = self.queue.pop_until(limit);
+            assert_eq!(event.map(|e| self.expected(e)), expected, "limit {limit}");
             let Some(first) = expected else {
-                if limit.0 != NEVER {
-                    self.now = self.now.max(limit.0);
+                if limit != NEVER {
+                    self.now = self.now.max(limit);
                 }
                 return;
             };
@@ -124,7 +132,7 @@ impl Pair {
     fn check(&self) {
         assert_eq!(self.queue.len(), self.model.len());
         assert_eq!(self.queue.is_empty(), self.model.is_empty());
-        for (ahead, &(_, entity, id)) in self.model.iter().take(4).enumerate() {
+        for (ahead, &(.., entity, id)) in self.model.iter().take(4).enumerate() {
             assert!(self.queue.upcoming(ahead).is_none_or(|known| known == (entity, id)), "{ahead} ahead");
         }
     }
@@ -136,10 +144,10 @@ impl Pair {
             Step::Cluster { ahead, entity, count } => {
                 (0..count).rev().for_each(|i| self.push(ahead, entity + i));
             }
-            Step::Pop { ahead, entity, count } => self.pop((self.now + ahead, entity), count),
+            Step::Pop { ahead, count } => self.pop(self.now + ahead, count),
             Step::PopUpTo { rank } => {
-                if let Some(&(time, entity, _)) = self.model.iter().nth(rank) {
-                    self.pop((time, entity), usize::MAX);
+                if let Some(&(time, ..)) = self.model.iter().nth(rank) {
+                    self.pop(time, usize::MAX);
                 }
             }
         }
@@ -156,38 +164,44 @@ proptest! {
         for step in &steps {
             pair.apply(step);
         }
-        let mut all: Vec<_> = pair.queue.iter().map(|e| (e.time, e.entity, e.id)).collect();
+        let mut all: Vec<_> = pair.queue.iter().map(|e| pair.expected(e)).collect();
         all.sort_unstable();
         prop_assert!(pair.model.iter().eq(&all));
-        pair.pop((NEVER, Entity::MAX), usize::MAX);
+        pair.pop(NEVER, usize::MAX);
         prop_assert!(pair.queue.is_empty());
     }
 
     #[test]
     fn timers_fire_as_from_a_sorted_map(
         steps in prop::collection::vec(
-            (0..24u32, prop_oneof![3 => 0..50u64, 1 => Just(NEVER)], prop::bool::weighted(0.1)),
+            (0..24u32, 0..1000u64, prop_oneof![3 => 0..50u64, 1 => Just(NEVER)], prop::bool::weighted(0.1)),
             1..400,
-        )
+        ),
+        seed in any::<u64>(),
     ) {
-        let mut timers = Timers::new(TIMER_ENTITIES);
-        let mut model: BTreeMap<u32, Time> = BTreeMap::new();
-        let first = |model: &BTreeMap<u32, Time>| model.iter().map(|(&i, &time)| (time, i)).min();
-        for (i, time, pop) in steps {
+        let ties = Ties::new(seed);
+        let mut timers = Timers::new(ties);
+        let mut model: BTreeMap<u32, (Time, u64)> = BTreeMap::new();
+        let first = |model: &BTreeMap<u32, (Time, u64)>| {
+            model.iter().map(|(&i, &(time, name))| (time, ties.timer(time, name), i)).min()
+        };
+        for (i, name, time, pop) in steps {
             if pop {
-                let expected = first(&model).map(|(_, i)| i);
+                let expected = first(&model).map(|(_, _, i)| i);
                 prop_assert_eq!(timers.pop(), expected);
                 if let Some(i) = expected {
                     model.remove(&i);
                 }
+            } else if time == NEVER {
+                timers.clear(i);
+                model.remove(&i);
             } else {
-                timers.set(i, time);
-                if time == NEVER { model.remove(&i) } else { model.insert(i, time) };
+                timers.set(i, name, time);
+                model.insert(i, (time, name));
             }
-            let next = first(&model).map_or((NEVER, Entity::MAX), |(time, i)| (time, TIMER_ENTITIES + i));
-            prop_assert_eq!(timers.next(), next);
+            prop_assert_eq!(timers.next(), first(&model).map_or(NEVER, |(time, ..)| time));
             for i in 0..26 {
-                prop_assert_eq!(timers.time(i), model.get(&i).copied().unwrap_or(NEVER));
+                prop_assert_eq!(timers.time(i), model.get(&i).map_or(NEVER, |&(time, _)| time));
             }
         }
     }
@@ -205,20 +219,20 @@ fn xorshift(state: &mut u64) -> u64 {
 /// thousandth event lies seconds ahead.
 #[test]
 fn the_order_holds_while_the_ring_turns() {
-    for (events, horizon) in [(1e10, 10 * MICROSECOND), (1e8, MILLISECOND), (1.0, 0)] {
-        let mut pair = Pair::new((events, horizon));
+    for tuning in [(1e10, 10 * MICROSECOND, 1), (1e8, MILLISECOND, 2), (1.0, 0, 3)] {
+        let mut pair = Pair::new(tuning);
         let mut seed = 88_172_645_463_325_252;
         for entity in 0..500 {
             pair.push(xorshift(&mut seed) % (10 * MICROSECOND), entity);
         }
         for n in 0..20_000 {
-            pair.pop((NEVER, Entity::MAX), 1);
+            pair.pop(NEVER, 1);
             let reach = if n % 1000 == 0 { 3 * SECOND } else { 12 * MICROSECOND };
             pair.push(1 + xorshift(&mut seed) % reach, (xorshift(&mut seed) % 500) as Entity);
             // The sets of a long run would slow the test down; keys that are past cannot come again.
             pair.used = pair.used.split_off(&(pair.now, 0));
         }
-        pair.pop((NEVER, Entity::MAX), usize::MAX);
+        pair.pop(NEVER, usize::MAX);
     }
 }
 
@@ -228,11 +242,11 @@ fn a_bucket_of_any_size_comes_out_sorted() {
     let mut seed = 42;
     for count in 1..=40 {
         for _ in 0..20 {
-            let mut pair = Pair::new((1.0, 0));
+            let mut pair = Pair::new((1.0, 0, 1));
             for _ in 0..count {
                 pair.push((1 << 20) + xorshift(&mut seed) % (1 << 16), (xorshift(&mut seed) % 64) as Entity);
             }
-            pair.pop((NEVER, Entity::MAX), usize::MAX);
+            pair.pop(NEVER, usize::MAX);
         }
     }
 }
@@ -242,11 +256,11 @@ fn a_bucket_of_any_size_comes_out_sorted() {
 #[test]
 #[should_panic(expected = "two events of one entity at one time")]
 fn a_tie_in_a_bucket_to_come_panics() {
-    let mut queue = EventQueue::new(1e9, MILLISECOND);
+    let mut queue = EventQueue::new(1e9, MILLISECOND, Ties::new(1));
     for id in 0..2 {
         queue.push(Event { time: MICROSECOND, entity: 7, id });
     }
-    queue.pop_before((NEVER, Entity::MAX));
+    queue.pop_until(NEVER);
 }
 
 /// The same, when the second of the two comes after their bucket was opened.
@@ -254,11 +268,11 @@ fn a_tie_in_a_bucket_to_come_panics() {
 #[test]
 #[should_panic(expected = "two events of one entity at one time")]
 fn a_tie_in_the_open_bucket_panics() {
-    let mut queue = EventQueue::new(1.0, 0);
+    let mut queue = EventQueue::new(1.0, 0, Ties::new(1));
     queue.push(Event { time: 1 << 20, entity: 1, id: 0 });
     queue.push(Event { time: (1 << 20) + 5, entity: 7, id: 1 });
-    queue.pop_before((NEVER, Entity::MAX));
+    queue.pop_until(NEVER);
     queue.push(Event { time: (1 << 20) + 5, entity: 7, id: 2 });
-    queue.pop_before((NEVER, Entity::MAX));
-    queue.pop_before((NEVER, Entity::MAX));
+    queue.pop_until(NEVER);
+    queue.pop_until(NEVER);
 }

@@ -3,22 +3,32 @@
 
 use proptest::prelude::*;
 use tresse_fabric::{
-    Arrival, ClassConfig, ClassMark, Ecn, Entity, Fabric, Feedback, FlagConfig, Header, Loss, MAX_CLASSES,
-    NonEct, PoolConfig, PortConfig, Probability, QueuedPortConfig, RedConfig, RouteId, Threshold,
+    Arrival, ClassConfig, ClassMark, Ecn, Fabric, Feedback, FlagConfig, Header, Loss, MAX_CLASSES, NonEct,
+    PoolConfig, PortConfig, Probability, Processing, QueuedPortConfig, RedConfig, RouteId, Threshold,
 };
 use tresse_units::{MICROSECOND, NEVER, SECOND, Time};
 
 const GIGABIT: u64 = 1_000_000_000;
 
 fn port(rate: u64, delay: Time, limit: Threshold, mark: Threshold) -> PortConfig {
-    PortConfig { rate, delay, limit, mark, non_ect: NonEct::Queue, red: None, loss: Loss::NONE }
+    PortConfig {
+        rate,
+        delay,
+        limit,
+        mark,
+        non_ect: NonEct::Queue,
+        drop_until: None,
+        processing: Processing::NONE,
+        red: None,
+        loss: Loss::NONE,
+    }
 }
 
 /// What happened: when, to which packet, whether it arrived, and how it was marked.
 type Fate = (Time, u32, bool, Ecn);
 
 fn drain(fabric: &mut Fabric<u32>, limit: Time, fates: &mut Vec<Fate>) {
-    while let Some(arrival) = fabric.advance((limit, Entity::MAX), |_| std::ptr::null()) {
+    while let Some(arrival) = fabric.advance(limit, |_| std::ptr::null()) {
         let (packet, arrived) = match arrival {
             Arrival::Delivered(packet) => (packet, true),
             Arrival::Dropped(packet) => (packet, false),
@@ -133,8 +143,8 @@ proptest! {
     /// Two events a hop or one: the same departures, drops, losses and marks.
     #[test]
     fn a_server_with_one_class_is_a_plain_port((ports, routes, actions) in sends()) {
-        let one = play(&mut Fabric::new(&ports, 4), &routes, &actions);
-        let mut served = Fabric::new(&ports, 4).with_queued_ports(&plain_queued_ports(&ports), &[]);
+        let one = play(&mut Fabric::new(&ports, 4, 1), &routes, &actions);
+        let mut served = Fabric::new(&ports, 4, 1).with_queued_ports(&plain_queued_ports(&ports), &[]);
         let two = play(&mut served, &routes, &actions);
         prop_assert_eq!(one, two);
     }
@@ -172,7 +182,7 @@ proptest! {
         }
         actions.sort_by_key(|a| a.0);
         let pools = [PoolConfig { bytes: pool.0, alpha: pool.1 }];
-        let run = || play(&mut Fabric::new(&ports, 4).with_queued_ports(&queued_ports, &pools), &routes, &actions);
+        let run = || play(&mut Fabric::new(&ports, 4, 1).with_queued_ports(&queued_ports, &pools), &routes, &actions);
         let fates = run();
         prop_assert_eq!(&fates, &run());
     }
@@ -199,7 +209,7 @@ fn busy_classes_share_as_their_quanta() {
             mark: ClassMark::Above(Threshold::UNLIMITED),
         };
         let ports = [port(GIGABIT, 0, Threshold::UNLIMITED, Threshold::UNLIMITED)];
-        let mut fabric = Fabric::new(&ports, 1).with_queued_ports(&[(0, classes(&quanta.map(of)))], &[]);
+        let mut fabric = Fabric::new(&ports, 1, 1).with_queued_ports(&[(0, classes(&quanta.map(of)))], &[]);
         let route = fabric.add_route(&[0]);
         for _ in 0..4000 {
             for class in [0u8, 1] {
@@ -209,8 +219,7 @@ fn busy_classes_share_as_their_quanta() {
         }
         let mut sent = [0u64; 2];
         for _ in 0..3000 {
-            let Some(Arrival::Delivered(packet)) = fabric.advance((NEVER, Entity::MAX), |_| std::ptr::null())
-            else {
+            let Some(Arrival::Delivered(packet)) = fabric.advance(NEVER, |_| std::ptr::null()) else {
                 panic!("both classes are busy")
             };
             sent[packet.payload as usize] += u64::from(packet.header.bytes);
@@ -233,7 +242,7 @@ fn a_lone_class_gets_the_whole_rate() {
         mark: ClassMark::Above(Threshold::UNLIMITED),
     };
     let ports = [port(GIGABIT, 0, Threshold::UNLIMITED, Threshold::UNLIMITED)];
-    let mut fabric = Fabric::new(&ports, 1).with_queued_ports(&[(0, classes(&[class; 4]))], &[]);
+    let mut fabric = Fabric::new(&ports, 1, 1).with_queued_ports(&[(0, classes(&[class; 4]))], &[]);
     let route = fabric.add_route(&[0]);
     for _ in 0..1000 {
         fabric.send(route, Header { class: 2, ..Header::new(1500, Ecn::Ect) }, 0u32);
@@ -250,7 +259,7 @@ fn a_class_is_marked_above_its_share() {
     let class = ClassConfig { quantum: 1500, limit: Threshold::UNLIMITED, mark };
     let first_mark = |others: bool| {
         let ports = [port(GIGABIT, 0, Threshold::UNLIMITED, Threshold::UNLIMITED)];
-        let mut fabric = Fabric::new(&ports, 1).with_queued_ports(&[(0, classes(&[class; 2]))], &[]);
+        let mut fabric = Fabric::new(&ports, 1, 1).with_queued_ports(&[(0, classes(&[class; 2]))], &[]);
         let route = fabric.add_route(&[0]);
         let mut sent = Vec::new();
         for n in 0..200u32 {
@@ -277,7 +286,7 @@ fn full_queues_share_a_buffer_as_dynamic_thresholds_say() {
         let ports = [port(GIGABIT, 0, Threshold::UNLIMITED, Threshold::UNLIMITED); 4];
         let config = |p: &PortConfig| QueuedPortConfig { pool: Some(0), ..QueuedPortConfig::plain(p) };
         let queued_ports: Vec<_> = (0..4).map(|i| (i, config(&ports[0]))).collect();
-        let mut fabric = Fabric::new(&ports, 1).with_queued_ports(&queued_ports, &[pool]);
+        let mut fabric = Fabric::new(&ports, 1, 1).with_queued_ports(&queued_ports, &[pool]);
         let routes: Vec<RouteId> = (0..full).map(|i| fabric.add_route(&[i])).collect();
         for _ in 0..5000 {
             for &route in &routes {
@@ -297,7 +306,7 @@ fn full_queues_share_a_buffer_as_dynamic_thresholds_say() {
 #[test]
 fn a_new_rate_holds_from_the_next_packet_on() {
     let ports = [port(GIGABIT, 5 * MICROSECOND, Threshold::UNLIMITED, Threshold::UNLIMITED)];
-    let mut fabric = Fabric::new(&ports, 1).with_queued_ports(&plain_queued_ports(&ports), &[]);
+    let mut fabric = Fabric::new(&ports, 1, 1).with_queued_ports(&plain_queued_ports(&ports), &[]);
     let send = Action::Send { route: 0, header: Header::new(1500, Ecn::Ect) };
     let actions = [
         (0, send),
@@ -319,7 +328,7 @@ fn a_new_rate_does_not_change_what_is_left() {
     for limit in [700, 800] {
         let limit = Threshold::bytes(limit);
         let ports = [PortConfig { limit, ..ports[0] }];
-        let mut fabric = Fabric::new(&ports, 1).with_queued_ports(&plain_queued_ports(&ports), &[]);
+        let mut fabric = Fabric::new(&ports, 1, 1).with_queued_ports(&plain_queued_ports(&ports), &[]);
         let send = Action::Send { route: 0, header: Header::new(1500, Ecn::Ect) };
         let slower = Action::Rate { port: 0, rate: GIGABIT / 10 };
         let actions = [(0, send), (6 * MICROSECOND, slower), (6 * MICROSECOND, send)];
@@ -333,9 +342,9 @@ fn a_new_rate_does_not_change_what_is_left() {
         limit: Threshold::bytes(1400),
         mark: ClassMark::Above(Threshold::UNLIMITED),
     };
-    let flags = FlagConfig { fraction: 500, feedback: Feedback::OneHop };
+    let flags = FlagConfig { fraction: 500, unlimited: Threshold::UNLIMITED, feedback: Feedback::OneHop };
     let queued_ports = [(0, classes(&[class; 2]))];
-    let mut fabric = Fabric::new(&ports, 1).with_queued_ports(&queued_ports, &[]).with_flags(flags);
+    let mut fabric = Fabric::new(&ports, 1, 1).with_queued_ports(&queued_ports, &[]).with_flags(flags);
     let route = fabric.add_route(&[0]);
     fabric.send(route, Header::new(1500, Ecn::Ect), 0u32);
     fabric.set_now(MICROSECOND);
@@ -351,7 +360,7 @@ fn a_new_rate_does_not_change_what_is_left() {
 #[test]
 fn a_link_that_fails_loses_what_is_on_it() {
     let ports = [port(GIGABIT, 30 * MICROSECOND, Threshold::UNLIMITED, Threshold::UNLIMITED)];
-    let mut fabric = Fabric::new(&ports, 1).with_queued_ports(&plain_queued_ports(&ports), &[]);
+    let mut fabric = Fabric::new(&ports, 1, 1).with_queued_ports(&plain_queued_ports(&ports), &[]);
     let send = Action::Send { route: 0, header: Header::new(1500, Ecn::Ect) };
     let mut actions = vec![(0, send); 6];
     actions.extend([

@@ -1,7 +1,7 @@
 //! Random early detection against its closed forms; what it averages, and when.
 
 use tresse_fabric::{
-    Arrival, Ecn, Entity, Fabric, Header, Loss, NonEct, Port, PortConfig, QueuedPortConfig, RedConfig,
+    Arrival, Ecn, Fabric, Header, Loss, NonEct, Port, PortConfig, Processing, QueuedPortConfig, RedConfig,
     Threshold,
 };
 use tresse_units::{MICROSECOND, NEVER};
@@ -15,6 +15,8 @@ fn port(rate: u64) -> PortConfig {
         limit: Threshold::UNLIMITED,
         mark: Threshold::UNLIMITED,
         non_ect: NonEct::Queue,
+        drop_until: None,
+        processing: Processing::NONE,
         red: None,
         loss: Loss::NONE,
     }
@@ -145,18 +147,17 @@ fn reds_average_decays_at_the_present_rate() {
     let marked_at = |first: u64, then: u64| {
         let config = PortConfig { red: Some(red(2, 2, 1.0, 1)), ..port(first) };
         let mut fabric =
-            Fabric::new(&[config], 1).with_queued_ports(&[(0, QueuedPortConfig::plain(&config))], &[]);
+            Fabric::new(&[config], 1, 1).with_queued_ports(&[(0, QueuedPortConfig::plain(&config))], &[]);
         let route = fabric.add_route(&[0]);
         // The last one meets 39, so that the average is 38.
         for _ in 0..41 {
             fabric.send(route, Header::new(1500, Ecn::Ce), ());
         }
-        while fabric.advance((NEVER, Entity::MAX), |_| std::ptr::null()).is_some() {}
+        while fabric.advance(NEVER, |_| std::ptr::null()).is_some() {}
         fabric.set_rate(0, then);
         fabric.set_now(fabric.now() + 60 * MICROSECOND);
         fabric.send(route, Header::new(1500, Ecn::Ect), ());
-        let Some(Arrival::Delivered(packet)) = fabric.advance((NEVER, Entity::MAX), |_| std::ptr::null())
-        else {
+        let Some(Arrival::Delivered(packet)) = fabric.advance(NEVER, |_| std::ptr::null()) else {
             panic!("a packet")
         };
         packet.header.ecn == Ecn::Ce

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use tresse_fabric::{
-    FatTree, FatTreeConfig, Loss, Network, NonEct, PortConfig, Probability, ShortestPaths, Spread, Threshold,
-    Topology,
+    FatTree, FatTreeConfig, Loss, Network, NonEct, PortConfig, Probability, Processing, ShortestPaths,
+    Spread, Threshold, Topology,
 };
 use tresse_units::MICROSECOND;
 
@@ -17,6 +17,8 @@ fn topology(hosts: u32, switches: u32, links: &[[u32; 2]]) -> Topology {
         limit: Threshold::UNLIMITED,
         mark: Threshold::UNLIMITED,
         non_ect: NonEct::Queue,
+        drop_until: None,
+        processing: Processing::NONE,
         red: None,
         loss: Loss::NONE,
     };

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use tresse_fabric::{
-    Arrival, Balancing, Ecn, Entity, Fabric, FixedPaths, Header, Mapping, NonEct, Path, PortCounters,
-    Probability, QueuedPortConfig, Threshold, Topology, VirtualHosts, VirtualHostsConfig, VirtualHostsError,
+    Arrival, Balancing, Ecn, Fabric, FixedPaths, Header, Mapping, NonEct, Path, PortCounters, Probability,
+    QueuedPortConfig, Threshold, Topology, VirtualHosts, VirtualHostsConfig, VirtualHostsError,
 };
 use tresse_units::{MICROSECOND, NEVER, SECOND};
 
@@ -38,7 +38,7 @@ fn build(config: VirtualHostsConfig) -> (VirtualHosts, Topology) {
 fn fabric(topology: &Topology) -> Fabric<u32> {
     let network = topology.network.clone();
     let balancing = Balancing::Ecmp;
-    Fabric::new(&topology.ports(1), 1).with_forwarding(network, balancing, 1)
+    Fabric::new(&topology.ports(1), 1, 1).with_forwarding(network, balancing, 1)
 }
 
 /// The names of the ports that let something in since `before`.
@@ -53,7 +53,7 @@ fn trace(fabric: &mut Fabric<u32>, topology: &Topology, from: u32, to: u32) -> V
     let before: Vec<_> = fabric.ports().iter().map(|p| p.counters()).collect();
     let route = fabric.add_forwarded(from, to);
     if fabric.send(route, Header::new(1500, Ecn::NotEct), 0) {
-        while fabric.advance((NEVER, Entity::MAX), |_| std::ptr::null()).is_some() {}
+        while fabric.advance(NEVER, |_| std::ptr::null()).is_some() {}
     }
     used(fabric, topology, &before)
 }
@@ -134,7 +134,7 @@ fn a_cap_holds_whatever_else_is_idle_and_has_its_own_buffer() {
     let sent = (0..150).filter(|&i| fabric.send(route, Header::new(1500, Ecn::NotEct), i)).count();
     assert_eq!(sent, 101, "one in transmission, 100 behind the cap");
     let mut last = 0;
-    while let Some(Arrival::Delivered(_)) = fabric.advance((NEVER, Entity::MAX), |_| std::ptr::null()) {
+    while let Some(Arrival::Delivered(_)) = fabric.advance(NEVER, |_| std::ptr::null()) {
         last = fabric.now();
     }
     // 101 packets at the cap, then three hops of 10 Gbit/s, then the delays.
