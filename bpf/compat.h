@@ -163,6 +163,7 @@ struct tcp_congestion_ops {
 	void (*release)(struct sock *sk);
 	__u32 (*ssthresh)(struct sock *sk);
 	void (*cong_avoid)(struct sock *sk, __u32 ack, __u32 acked);
+	void (*set_state)(struct sock *sk, __u8 new_state);
 	void (*cwnd_event)(struct sock *sk, enum tcp_ca_event event);
 	void (*in_ack_event)(struct sock *sk, __u32 flags);
 	__u32 (*undo_cwnd)(struct sock *sk);
@@ -171,8 +172,8 @@ struct tcp_congestion_ops {
 };
 
 /* crates/linux/src/attach.rs writes the flags and the name. */
-_Static_assert(__builtin_offsetof(struct tcp_congestion_ops, flags) == 56 &&
-	       __builtin_offsetof(struct tcp_congestion_ops, name) == 60, "as attach.rs has it");
+_Static_assert(__builtin_offsetof(struct tcp_congestion_ops, flags) == 64 &&
+	       __builtin_offsetof(struct tcp_congestion_ops, name) == 68, "as attach.rs has it");
 
 /* Constants of the kernel's that its type information does not hold. */
 #define AF_INET6 10

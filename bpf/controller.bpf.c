@@ -11,6 +11,7 @@
  *   ssthresh       `congestion`: a loss if packets are marked lost, else a mark if the ACK at hand
  *                  carries an echo, else a drop in the host's own queue; asked once a window. The
  *                  kernel reduces by PRR after a loss; after a mark the cut is at once (begin_cut)
+ *   set_state      `congestion` for a loss that meets a reduction, of which the kernel asks nothing
  *   cwnd_event     CA_EVENT_LOSS: `timeout`, which follows the `ssthresh` of a timeout;
  *                  ECN_IS_CE, ECN_NO_CE: the receiver's exact echo
  *   cong_avoid     `grow`, if the window was the limit
@@ -265,6 +266,23 @@ HOOK u32 tresse_cut(ARGUMENTS)
 }
 
 /*
+ * In a reduction the kernel asks for no other, though a loss may be worth a deeper one than the mark
+ * that began it; nor of a timeout, unless all that the reduction was for is ACKed.
+ */
+HOOK void tresse_state(ARGUMENTS)
+{
+	struct sock *sk = SOCKET;
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	struct wrapper *w = wrapper_of(sk);
+	u8 state = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
+	u8 next = (u8)arguments[1];
+
+	if (w->ready == READY && state == CWR &&
+	    (next == RECOVERY || (next == LOSS && after(tp->high_seq, tp->snd_una))))
+		meet_loss(sk, w, next);
+}
+
+/*
  * The exact echo (RFC 8257 §3.2): each ACK tells whether the packets that it covers were marked.
  * When that changes, what an ACK still owes is sent first, in the old state.
  */
@@ -333,6 +351,7 @@ struct tcp_congestion_ops tresse = {
 	.release = (void *)tresse_release,
 	.ssthresh = (void *)tresse_cut,
 	.cong_avoid = (void *)tresse_grow,
+	.set_state = (void *)tresse_state,
 	.cwnd_event = (void *)tresse_event,
 	.in_ack_event = (void *)tresse_ack,
 	.undo_cwnd = (void *)tresse_undo,

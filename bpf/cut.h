@@ -100,18 +100,6 @@ static __always_inline void go_on_with_cut(struct sock *sk, struct wrapper *w)
 		w->target = 0;
 		w->event_end = tp->snd_nxt;
 	} else if (w->held && state != CWR) {
-		/* The kernel asks for no cut when a loss meets a reduction: here it has not had one. */
-		if (state > CWR) {
-			struct subflow s = before_reduction(sk);
-
-			tp->snd_ssthresh = ordinary_cut(&s, LOSS_EVENT);
-			if (state == LOSS && controller->timeout)
-				controller->timeout(&s);
-			done(&s, w);
-			count(CUTS_BY_LOSS);
-			if (state == LOSS)
-				count(TIMEOUTS);
-		}
 		w->held = 0;
 		w->ignoring = 0;
 	} else if (w->held && w->echoed && after(tp->snd_una, w->event_end)) {
@@ -120,6 +108,43 @@ static __always_inline void go_on_with_cut(struct sock *sk, struct wrapper *w)
 		tp->snd_ssthresh = begin_cut(sk, w, &s);
 		done(&s, w);
 	}
+}
+
+/*
+ * A loss, or a timeout, meets a CWR. One that was held has had no cut: this is it. Otherwise the cut
+ * becomes what the loss alone would have left of the window before, if that is less (RFC 8257 §3.5);
+ * if not, the controller is as if it had not been asked: a window is cut once (RFC 3168 §6.1.2).
+ */
+static __always_inline void meet_loss(struct sock *sk, struct wrapper *w, u8 next)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct subflow s = before_reduction(sk);
+	u32 reduced = w->target ? w->target : tp->snd_ssthresh;
+	u64 saved[PRIVATE_WORDS];
+	u32 after_cut;
+
+	for (int i = 0; i < PRIVATE_WORDS; i++)
+		saved[i] = w->controller[i];
+	after_cut = ordinary_cut(&s, LOSS_EVENT);
+	if (w->held || after_cut < reduced) {
+		if (w->target)
+			w->target = after_cut;
+		else
+			tp->snd_ssthresh = after_cut;
+		count(CUTS_BY_LOSS);
+	} else {
+		for (int i = 0; i < PRIVATE_WORDS; i++)
+			w->controller[i] = saved[i];
+		s.word = w->word;
+	}
+	if (next == LOSS) {
+		if (controller->timeout)
+			controller->timeout(&s);
+		count(TIMEOUTS);
+	}
+	done(&s, w);
+	w->held = 0;
+	w->ignoring = 0;
 }
 
 #endif

@@ -8,16 +8,18 @@
  *   rate ratio             a    = max_k(x_k) / x_r
  *   congestion avoidance   w_r += (w_r/T_r^2) / (sum_k w_k/T_k)^2 * (1 + a)/2 * (4 + a)/5
  *                          for each packet delivered
- *   loss or mark           w_r -= w_r/2 * min(a, 3/2), not below 1 packet
+ *   loss or mark           w_r -= w_r/2 * min(a, 3/2), not below 1 packet (THESIS §3.3.1; alone 2)
  *
  * With a put in, the increase is (x_r + X) (4 x_r + X) / (10 w_r (sum_k x_k)^2), X = max_k x_k: so it
  * is computed. It is never above 1/w_r. It is exact to 1e-5 for RTTs between 5 us and 1 s, or to its
- * last digit, 2^-48 packets. The cut is exact, and rounded down to whole packets; so a window never
- * falls below 1. Slow start is each subflow's own.
+ * last digit, 2^-48 packets. The window after a cut is exact, and rounded down to whole packets, as
+ * Reno's. Slow start is each subflow's own. Alone a subflow is Reno's, in the old kernel too, floor and
+ * all.
  *
  * integer_cut = 1 cuts as the old MPTCP kernel did: it truncated a to a whole number, so that below
- * a = 2 every cut is half a window, and it halved in whole packets first. That was an integer
- * division, not the paper's rule.
+ * a = 2 every cut is half a window, and it halved in whole packets first (mptcp_balia.c: md is
+ * (w >> 1) min(a, 3/2)). That was an integer division, not the paper's rule; its increase did not
+ * truncate a.
  *
  * Deviations from the old MPTCP kernel:
  *   - packets are counted, not calls, and the increase is computed anew at every ACK; the kernel did
@@ -54,8 +56,8 @@ static u64 balia_increase(const struct subflow *s)
 				best = rate;
 		}
 	}
-	if (!total)
-		return reno; /* the siblings could not be read */
+	if (!total || is_alone(s, base, total))
+		return reno; /* the siblings could not be read, or there is none */
 	own = s->cwnd * rtt_ratio(base, s->srtt);
 	/* In 30 bits of the sum: best is at least 1/64 of it, so the factors keep 24 bits or more, and
 	   their product, at most 10 * 2^60, fits. */
@@ -76,28 +78,34 @@ static void balia_grow(struct subflow *s, const struct ack *a)
 
 static u32 balia_congestion(struct subflow *s, enum cause cause)
 {
-	u64 aw = s->cwnd; /* a w_r = max_k(w_k T_r/T_k), rounded down: exact, and without a fraction */
-	u64 cut;
+	/* a w_r = max_k(w_k T_r/T_k), rounded down, and up */
+	u64 aw = s->cwnd, above = s->cwnd, cut;
+	u32 n = ZERO;
 
 	state_of(s)->credit = 0;
 	{
 		FOR_EACH_SUBFLOW(p, s) {
-			u64 term = (u64)p.cwnd * s->srtt / p.srtt;
+			u64 term = (u64)p.cwnd * s->srtt, up = (term + p.srtt - 1) / p.srtt;
 
-			if (term > aw)
-				aw = term;
+			n++;
+			term /= p.srtt;
+			aw = term > aw ? term : aw;
+			above = up > above ? up : above;
 		}
 	}
+	if (n <= 1 || !s->srtt)
+		return s->cwnd > 1 ? half_window(s) : 1;
 	if (PARAMETER(s, integer_cut)) {
 		cut = s->cwnd / 2;
 		if (aw >= 2ULL * s->cwnd)
 			cut = 3 * cut / 2;
 	} else {
-		u64 most = 3ULL * s->cwnd / 4;
+		u64 most = (3ULL * s->cwnd + 3) / 4;
 
-		cut = aw / 2 < most ? aw / 2 : most;
+		cut = (above + 1) / 2;
+		cut = cut < most ? cut : most;
 	}
-	return s->cwnd - (u32)cut;
+	return max_u32(s->cwnd - (u32)cut, 1);
 }
 
 CONTROLLER(balia,

@@ -26,7 +26,7 @@ typedef __UINT64_TYPE__ u64;
 #include "fix.h"
 
 /* Raised whenever the layout or the meaning of anything below changes. */
-#define TRESSE_CONTROLLER_ABI 2
+#define TRESSE_CONTROLLER_ABI 3
 
 /* Linux gives 13 words of private state; the kernel's wrapper needs 4 of them. */
 #define PRIVATE_WORDS 9
@@ -156,6 +156,9 @@ struct controller {
 	 * Once a window: returns the window after the cut, at most cwnd (or min_cwnd, if cwnd is
 	 * below it). The host reduces to it, at once or by PRR, and sets ssthresh to it. A mark may
 	 * be answered by IGNORE_MARK, if EXCEPTION_IGNORES_MARK is declared.
+	 * When a loss meets the reduction of a mark or of a local drop, it is asked once more, for
+	 * the loss, with the window before that reduction as cwnd and ssthresh: the lower answer
+	 * counts. If that is the first one, what this call wrote is forgotten.
 	 */
 	u32 (*congestion)(struct subflow *s, enum cause cause);
 	/* After `congestion(LOSS_EVENT)`, when it was a timeout. Resets private state. */
@@ -305,17 +308,27 @@ static inline u32 max_u32(u32 a, u32 b)
 	return a > b ? a : b;
 }
 
+static inline u32 min_u32(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+/* slow_start up to a threshold that is not the host's, packets. */
+static inline u32 slow_start_to(struct subflow *s, u32 threshold, u32 delivered)
+{
+	u32 used = min_u32(delivered, s->cwnd < threshold ? threshold - s->cwnd : 0);
+
+	s->cwnd += used;
+	return delivered - used;
+}
+
 /*
  * Slow start (RFC 5681 §3.1, counting packets): one packet more for each packet delivered, up to
  * ssthresh. Returns the packets that are left for congestion avoidance.
  */
 static inline u32 slow_start(struct subflow *s, u32 delivered)
 {
-	u32 room = s->cwnd < s->ssthresh ? s->ssthresh - s->cwnd : 0;
-	u32 used = delivered < room ? delivered : room;
-
-	s->cwnd += used;
-	return delivered - used;
+	return slow_start_to(s, s->ssthresh, delivered);
 }
 
 /*

@@ -41,6 +41,12 @@ static inline u64 total_rate(const struct subflow *s, u32 base)
 	return total;
 }
 
+/* Whether nobody adds to the sum but the own subflow: then a quotient is 1/w_r, but for its last digit. */
+static inline u32 is_alone(const struct subflow *s, u32 base, u64 total)
+{
+	return total == s->cwnd * rtt_ratio(base, s->srtt);
+}
+
 /*
  * (w_r/T_r^2) / (sum_k w_k/T_k)^2, Q48 packets. base is the smallest RTT, total the sum of
  * w_k base/T_k, Q36. The own RTT must be known.
@@ -73,7 +79,7 @@ static inline u64 semicoupled_increase(const struct subflow *s)
 		return reno; /* no RTT sample: nothing to compare by */
 	base = shortest_rtt(s);
 	total = total_rate(s, base);
-	if (!total)
+	if (!total || is_alone(s, base, total))
 		return reno;
 	/* = base / (T_r total): the sum keeps 36 bits, so that the product, with T_r below 2^27, fits. */
 	top = fix_msb(total);
@@ -103,7 +109,7 @@ static inline u64 lia_increase(const struct subflow *s)
 				best = value;
 		}
 	}
-	if (!best)
+	if (!best || is_alone(s, base, total))
 		return reno;
 	coupled = fix_div_square_q48(best, 42, total, RATIO_BITS);
 	return coupled < reno ? coupled : reno;

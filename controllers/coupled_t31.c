@@ -30,7 +30,7 @@ static u64 increase(const struct subflow *s)
 		return reno; /* no RTT sample: nothing to compare by */
 	base = shortest_rtt(s);
 	total = total_rate(s, base);
-	if (!total)
+	if (!total || is_alone(s, base, total))
 		return reno;
 	share = share_increase(s, base, total);
 	return share < reno ? share : reno;

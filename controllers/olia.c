@@ -12,11 +12,12 @@
  *   congestion avoidance   w_r += (w_r/T_r^2) / (sum_k w_k/T_k)^2 + alpha_r/w_r
  *                          for each packet delivered
  *                          alpha_r = 1/(n |B\M|) in B\M and -1/(n |M|) in M if B\M has any, else 0
- *   loss or mark           w_r = w_r/2, not below 1 packet
+ *   loss or mark           w_r = w_r/2, not below 2 packets (the kernel's tcp_reno_ssthresh)
  *
  * EXCEPTION to the contract: `grow` may lower the window. Where alpha_r is negative and the first term
  * small, the sum is negative; that is how OLIA takes a window away from a path that others outdo. It
- * never falls below 1 packet.
+ * does not take it below 2 packets
+ * (in the kernel 1).
  *
  * l/T^2 is compared exactly, by cross multiplication in 128 bits, so that ties are ties. The first
  * term is exact to 1e-5 for RTTs between 5 us and 1 s, and every term to its last digit, 2^-48
@@ -89,8 +90,8 @@ static struct change olia_change(const struct subflow *s)
 			outdone += narrow & ~(u32)is_better(best, best_rtt, p.word, p.srtt);
 		}
 	}
-	if (!total)
-		return change; /* the siblings could not be read */
+	if (!total || is_alone(s, base, total))
+		return change; /* the siblings could not be read, or there is none: Reno's to the last digit */
 	change.up = share_increase(s, base, total);
 	if (!outdone || !wide)
 		return change;
@@ -120,7 +121,7 @@ static void olia_grow(struct subflow *s, const struct ack *a)
 	o->avoiding = 1;
 	change = olia_change(s);
 	if (change.up < change.down) {
-		lower_window(s, &o->credit, left, change.down - change.up, 1);
+		lower_window(s, &o->credit, left, change.down - change.up, 2);
 		return;
 	}
 	change.up -= change.down;
@@ -138,7 +139,7 @@ static u32 olia_congestion(struct subflow *s, enum cause cause)
 		o->since = 0;
 	}
 	s->word = o->between;
-	return max_u32(s->cwnd / 2, 1);
+	return half_window(s);
 }
 
 CONTROLLER(olia,
@@ -148,7 +149,7 @@ CONTROLLER(olia,
 	.exceptions = EXCEPTION_LOWERS,
 	.claims = CLAIM_RTT_RATIOS,
 	.coupled = 1,
-	.min_cwnd = 1,
+	.min_cwnd = 2,
 	.single = "reno",
 	.ack = olia_ack,
 	.grow = olia_grow,

@@ -24,6 +24,10 @@
  * itself, forgets those that wait. Algorithm 1's first "update alpha_r", without a formula, is taken
  * for the one after the cut, which has one.
  *
+ * Algorithm 1 raises the window at every unmarked ACK. The paper's implementation is a Linux module, and
+ * Linux asks for no growth in the round after a cut: so it is here, and a host may do otherwise
+ * (`grow_in_cwr` in [transport]).
+ *
  * Algorithm 2, which closes subflows that share a path, is no congestion control: it belongs to a path
  * manager and is not here, nor is the mark counter that triggers it. The ACK that triggers the
  * detection in Algorithm 1 does not cut; here it does.

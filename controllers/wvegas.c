@@ -7,19 +7,23 @@
  * subflow r of the subflows k of a connection:
  *
  *   backlog                diff = w_r (T - B)/T, whole packets in queues
- *   slow start             w_r += 1 for each packet delivered; diff > gamma ends it, with
- *                          w_r = min(w_r, w_r B/T + 1)
+ *   slow start             below threshold_r, w_r += 1 for each packet delivered; diff > gamma ends it:
+ *                          w_r = min(w_r, w_r B/T + 1), threshold_r = min(threshold_r, w_r - 1)
  *   congestion avoidance   diff >= alpha_r: the rate w_r/T is told to the siblings, and
  *                          alpha_r = max(2, total_alpha rate_r / sum_k rate_k), whole packets
- *                          w_r -= 1 if diff > alpha_r, w_r += 1 if diff < alpha_r
+ *                          w_r -= 1 and threshold_r = min(threshold_r, w_r - 1) if diff > alpha_r,
+ *                          w_r += 1 if diff < alpha_r
  *   draining               q is the smallest T - B since the last draining; T - B >= 2 q: w_r *= B/2T
- *   loss or mark           w_r = w_r/2
+ *   last                   threshold_r = max(threshold_r, 3/4 w_r)
+ *   loss or mark           w_r = w_r/2, threshold_r = w_r
  *
  * So a connection aims at total_alpha packets in queues, more of them where its rate is higher; a path with
  * a long queue gives rate away. Where nothing makes RTTs vary it does not get there: the first queue is of
- * one packet, the next of two, which is twice the smallest, and the window is halved. Then it swings
- * between half of what fills the path and that, and uses some four fifths of it (in the simulator; in the
- * kernel, whose RTTs vary, it fills its paths). A window never falls below 2 packets. alpha_r starts at 2.
+ * one packet, the next of two, which is twice the smallest, and the window is halved. Slow start brings it
+ * back to threshold_r. Alone in the simulator, with an ACK for each packet, it has 83 of 97 Mbit/s at 20 ms
+ * and all of 1 Gbit/s at 225 us in 20 s. Where one ACK covers two packets and the RTT is that of the first
+ * (RFC 7323), the wait for the second counts as a queue: 15 of 97 Mbit/s, and 962 of 973. A window never
+ * falls below 2 packets. alpha_r starts at 2.
  *
  * EXCEPTION to the contract: `grow` may lower the window, for delay is the signal of congestion.
  *
@@ -30,7 +34,8 @@
  * Deviations from the kernel's module:
  *   - T - B = 0 drains nothing. There it was at least twice the smallest, which is 0 too, and halved
  *     the window of a path without any queue in each round; its jitter hid that.
- *   - slow start ends by a flag, not by a smaller ssthresh, which is the host's.
+ *   - threshold_r is the controller's own from the first such round to the next loss or mark; there it was
+ *     ssthresh, which is the host's here.
  *   - a sibling counts from its first rate on, also in a round of which it has no sample yet.
  *   - RTTs are in 1/8 us; there each sample was a whole number of us, and 1 us was added.
  */
@@ -51,7 +56,7 @@ struct wvegas {
 	u64 queue;  /* smallest queueing delay since the last draining, 1/8 us; 0: none */
 	u32 base;   /* smallest RTT sample ever, 1/8 us; 0: none */
 	u32 alpha;  /* packets; 0: the control has yet to begin (anew) */
-	u32 avoiding; /* congestion avoidance has begun */
+	u32 threshold; /* where slow start ends, packets; 0: at the host's ssthresh */
 };
 DECLARE_STATE(struct wvegas)
 
@@ -64,6 +69,20 @@ static void begin_anew(struct subflow *s)
 	v->samples = 0;
 	v->queue = 0;
 	v->alpha = LEAST_ALPHA;
+}
+
+/* Where slow start ends, packets. */
+static u32 threshold_of(struct subflow *s)
+{
+	struct wvegas *v = state_of(s);
+
+	return v->threshold ? v->threshold : s->ssthresh;
+}
+
+/* Where a queue has lowered the window there is no slow start. */
+static void lower_threshold(struct subflow *s, struct wvegas *v)
+{
+	v->threshold = min_u32(v->threshold, s->cwnd - 1);
 }
 
 /* alpha_r by the own share of the rates. The own word must be fresh, so that the sum is not 0. */
@@ -86,10 +105,12 @@ static void avoid_congestion(struct subflow *s, struct wvegas *v, u64 rtt, u64 d
 		s->word = ((u64)s->cwnd << 40) / rtt; /* packets per 1/8 us, Q40 */
 		v->alpha = weighted_alpha(s);
 	}
-	if (diff > v->alpha)
+	if (diff > v->alpha) {
 		s->cwnd--;
-	else if (diff < v->alpha)
+		lower_threshold(s, v);
+	} else if (diff < v->alpha) {
 		s->cwnd++;
+	}
 	if (!delay)
 		return;
 	if (!v->queue || delay < v->queue)
@@ -105,17 +126,17 @@ static void end_round(struct subflow *s, struct wvegas *v, u32 delivered)
 	u64 rtt = v->sum / v->samples;
 	u64 diff = s->cwnd * (rtt - v->base) / rtt;
 
-	if (v->avoiding) {
+	v->threshold = threshold_of(s);
+	if (s->cwnd >= v->threshold) {
 		avoid_congestion(s, v, rtt, diff);
 	} else if (diff > PARAMETER(s, gamma)) {
-		u32 target = (u32)((u64)s->cwnd * v->base / rtt) + 1;
-
-		v->avoiding = 1;
-		s->cwnd = target < s->cwnd ? target : s->cwnd;
+		s->cwnd = min_u32(s->cwnd, (u32)((u64)s->cwnd * v->base / rtt) + 1);
+		lower_threshold(s, v);
 	} else {
-		slow_start(s, delivered);
+		slow_start_to(s, v->threshold, delivered);
 	}
 	s->cwnd = max_u32(s->cwnd, FLOOR);
+	v->threshold = max_u32(v->threshold, s->cwnd / 2 + s->cwnd / 4);
 }
 
 static void wvegas_ack(struct subflow *s, const struct ack *a)
@@ -141,12 +162,10 @@ static void wvegas_grow(struct subflow *s, const struct ack *a)
 	struct wvegas *v = state_of(s);
 	u32 left;
 
-	if (s->cwnd >= s->ssthresh)
-		v->avoiding = 1;
 	if (v->alpha && a->new_round && v->samples > 2) {
 		end_round(s, v, a->delivered);
 	} else {
-		left = v->avoiding ? a->delivered : slow_start(s, a->delivered);
+		left = slow_start_to(s, threshold_of(s), a->delivered);
 		if (left && (!v->alpha || a->new_round))
 			raise_window(s, &v->credit, left, reno_increase(s));
 	}
@@ -163,7 +182,7 @@ static u32 wvegas_congestion(struct subflow *s, enum cause cause)
 	s->word = 0;
 	v->credit = 0;
 	v->alpha = 0;
-	v->avoiding = 0;
+	v->threshold = 0;
 	return half_window(s);
 }
 

@@ -13,6 +13,7 @@ pub mod check;
 mod declared;
 mod group;
 mod header;
+mod hooks;
 mod included;
 mod load;
 mod raw;
@@ -21,6 +22,7 @@ pub mod trace;
 mod user_file;
 
 pub use group::{ConfiguredController, Group};
+pub use hooks::Hooks;
 pub use included::included;
 pub use load::{LoadError, declared_in, headers, load};
 pub use raw::{Ack, Cause, PRIVATE_WORDS, State, Subflow};

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use serde::{Deserialize, Serialize};
 
 /// `TRESSE_CONTROLLER_ABI`: raised whenever the layout or the meaning of the contract changes.
-pub(crate) const ABI: u32 = 2;
+pub(crate) const ABI: u32 = 3;
 
 /// The payload of a full packet unless the host says otherwise, bytes.
 const DEFAULT_MSS: u32 = 1460;

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::apart::{ALL_SCRIPTS, End, refuse_windows, try_apart};
-use crate::raw::{Ack, Cause, State, Subflow};
-use crate::{CWND_LIMIT, ConfiguredController, Group, SRTT_LEAST, SRTT_LIMIT};
+use crate::raw::{Ack, Cause, State};
+use crate::{CWND_LIMIT, ConfiguredController, Group, Hooks, SRTT_LEAST, SRTT_LIMIT};
 
 pub(crate) use script::DEFAULT_RTT;
 pub use script::{Event, Script, ScriptError};
@@ -39,47 +39,12 @@ struct Host {
     round_left: u32,
     /// ACKed packets until the reduction ends.
     reduction_left: u32,
+    /// The window before it.
+    before: u32,
     /// A round has begun since the last `grow`.
     round_seen: bool,
     /// The subflow's time, ns.
     clock: u64,
-}
-
-/// The subflows of one connection with the hooks of their controller: those of [`Group`], wherever
-/// the controller runs.
-pub trait Hooks {
-    /// Subflow `i`, as its controller sees it.
-    fn subflow(&mut self, i: usize) -> &mut Subflow;
-    /// See [`Group::ack`].
-    fn ack(&mut self, i: usize, ack: &Ack);
-    /// See [`Group::grow`].
-    fn grow(&mut self, i: usize, ack: &Ack);
-    /// See [`Group::congestion`].
-    fn congestion(&mut self, i: usize, cause: Cause) -> Option<u32>;
-    /// See [`Group::timeout`].
-    fn timeout(&mut self, i: usize);
-}
-
-impl Hooks for Group {
-    fn subflow(&mut self, i: usize) -> &mut Subflow {
-        &mut self[i]
-    }
-
-    fn ack(&mut self, i: usize, ack: &Ack) {
-        Self::ack(self, i, ack);
-    }
-
-    fn grow(&mut self, i: usize, ack: &Ack) {
-        Self::grow(self, i, ack);
-    }
-
-    fn congestion(&mut self, i: usize, cause: Cause) -> Option<u32> {
-        Self::congestion(self, i, cause)
-    }
-
-    fn timeout(&mut self, i: usize) {
-        Self::timeout(self, i);
-    }
 }
 
 /// Plays `script` with the native build, each subflow starting with `initial_window` packets.
@@ -115,6 +80,7 @@ pub fn play_on(group: &mut impl Hooks, script: &Script, initial_window: u32) -> 
             rtt: DEFAULT_RTT,
             round_left: initial_window,
             reduction_left: 0,
+            before: 0,
             round_seen: false,
             clock: 0,
         })
@@ -130,17 +96,31 @@ pub fn play_on(group: &mut impl Hooks, script: &Script, initial_window: u32) -> 
                     (if cut { "mark" } else { "ack" }, subflow)
                 }
                 Event::Loss { subflow } => {
-                    if group.subflow(subflow).state < State::Cwr {
-                        reduce(group, &mut hosts[subflow], subflow, Cause::Loss, State::Recovery);
-                    } else if group.subflow(subflow).state == State::Cwr {
-                        group.subflow(subflow).state = State::Recovery; // a window is cut once
+                    match group.subflow(subflow).state {
+                        State::Open | State::Disorder => {
+                            reduce(group, &mut hosts[subflow], subflow, Cause::Loss, State::Recovery);
+                        }
+                        State::Cwr => {
+                            group.deepen(subflow, hosts[subflow].before);
+                            let s = group.subflow(subflow);
+                            s.cwnd = s.cwnd.min(s.ssthresh);
+                            s.state = State::Recovery;
+                        }
+                        State::Recovery | State::Loss => {}
                     }
                     ("loss", subflow)
                 }
                 Event::Timeout { subflow } => {
                     let host = &mut hosts[subflow];
-                    if group.subflow(subflow).state != State::Loss {
-                        reduce(group, host, subflow, Cause::Loss, State::Loss);
+                    match group.subflow(subflow).state {
+                        State::Cwr => {
+                            group.deepen(subflow, host.before);
+                            group.subflow(subflow).state = State::Loss;
+                        }
+                        State::Loss => {}
+                        State::Open | State::Disorder | State::Recovery => {
+                            reduce(group, host, subflow, Cause::Loss, State::Loss);
+                        }
                     }
                     group.timeout(subflow);
                     host.reduction_left = group.subflow(subflow).cwnd.max(1);
@@ -225,7 +205,8 @@ fn on_ack(
 /// Whether there is a reduction: not if a mark is ignored.
 fn reduce(group: &mut impl Hooks, host: &mut Host, i: usize, cause: Cause, state: State) -> bool {
     let Some(window) = group.congestion(i, cause) else { return false };
-    host.reduction_left = group.subflow(i).cwnd;
+    host.before = group.subflow(i).cwnd;
+    host.reduction_left = host.before;
     let s = group.subflow(i);
     s.ssthresh = window;
     s.cwnd = s.cwnd.min(window);

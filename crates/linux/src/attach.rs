@@ -179,10 +179,10 @@ fn register(scheme: &ConfiguredController, name: &str, bytes: &[u8], stamp: &Sta
     object::set_parameters(&mut open, scheme);
     let flags = NON_RESTRICTED | if controller.needs_ecn() { NEEDS_ECN } else { 0 };
     object::set(&mut open, "tresse", |ops| {
-        // `struct tcp_congestion_ops` of bpf/compat.h: seven functions, the flags, the name.
-        ops[56..60].copy_from_slice(&flags.to_ne_bytes());
-        ops[60..76].fill(0);
-        ops[60..60 + name.len()].copy_from_slice(name.as_bytes());
+        // `struct tcp_congestion_ops` of bpf/compat.h: eight functions, the flags, the name.
+        ops[64..68].copy_from_slice(&flags.to_ne_bytes());
+        ops[68..84].fill(0);
+        ops[68..68 + name.len()].copy_from_slice(name.as_bytes());
     });
     let mut object = object::load(open, controller.file())?;
     keep(&object, stamp)?;

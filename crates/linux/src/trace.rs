@@ -3,9 +3,9 @@
 use std::ffi::OsStr;
 
 use libbpf_rs::{AsRawLibbpf, MapCore, Object, ProgramInput};
-use tresse_controllers::trace::{Hooks, Script, Step, play_on};
+use tresse_controllers::trace::{Script, Step, play_on};
 use tresse_controllers::{
-    Ack, Cause, ConfiguredController, Controller, MAX_SUBFLOWS, PRIVATE_WORDS, Subflow,
+    Ack, Cause, ConfiguredController, Controller, Hooks, MAX_SUBFLOWS, PRIVATE_WORDS, Subflow,
 };
 
 use crate::Error;
@@ -148,6 +148,8 @@ impl Group<'_> {
 }
 
 impl Hooks for Group<'_> {
+    type Saved = (Subflow, [u64; PRIVATE_WORDS]);
+
     fn subflow(&mut self, i: usize) -> &mut Subflow {
         &mut self.subflows[i].0
     }
@@ -170,5 +172,13 @@ impl Hooks for Group<'_> {
 
     fn timeout(&mut self, i: usize) {
         self.call(i, TIMEOUT, &Ack::default(), Cause::Loss);
+    }
+
+    fn save(&mut self, i: usize) -> Self::Saved {
+        self.subflows[i].clone()
+    }
+
+    fn restore(&mut self, i: usize, saved: Self::Saved) {
+        self.subflows[i] = saved;
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{Found, INITIAL_WINDOW, Invariant};
 use crate::raw::{Ack, Cause, FAST_START_MOST, IGNORE_MARK, Subflow};
-use crate::trace::{Hooks, Script, play_on};
-use crate::{Claim, ConfiguredController, Exception, Group};
+use crate::trace::{Script, play_on};
+use crate::{Claim, ConfiguredController, Exception, Group, Hooks};
 
 /// One packet in Q48.
 const ONE: i128 = 1 << 48;
@@ -156,6 +156,8 @@ impl Watched {
 const FIELDS: &str = "a field that is the host's";
 
 impl Hooks for Watched {
+    type Saved = Subflow;
+
     fn subflow(&mut self, i: usize) -> &mut Subflow {
         &mut self.group[i]
     }
@@ -190,5 +192,13 @@ impl Hooks for Watched {
 
     fn timeout(&mut self, i: usize) {
         self.call("timeout", i, |group| group.timeout(i));
+    }
+
+    fn save(&mut self, i: usize) -> Subflow {
+        self.group[i].clone()
+    }
+
+    fn restore(&mut self, i: usize, saved: Subflow) {
+        self.group[i] = saved;
     }
 }

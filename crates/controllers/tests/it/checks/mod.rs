@@ -7,6 +7,7 @@ use tresse_controllers::{ConfiguredController, Group, State, built_in, find};
 use crate::readings::View;
 
 mod alias;
+mod alone;
 mod amp;
 mod balia;
 mod bos;
@@ -16,6 +17,7 @@ mod dctcp;
 mod holnet;
 mod holnet_uta;
 mod lia;
+mod linux_dctcp;
 mod meter;
 mod odctcp;
 mod olia;

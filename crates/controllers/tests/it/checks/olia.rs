@@ -160,8 +160,7 @@ proptest! {
         check(&paths, SHARE_ERROR);
     }
 
-    /// The rounding of the quotient may bring a whole packet one ACK later than Reno's. Below 4 packets
-    /// the floors differ.
+    /// From any window, in any order of hooks.
     #[test]
     fn one_subflow_goes_reno_s_way(events in events(400)) {
         let (mut olia, mut reno) = (group("olia", 1, 1000), group("reno", 1, 1000));
@@ -169,10 +168,10 @@ proptest! {
             make(&mut olia, &call);
             make(&mut reno, &call);
             // A window that the test sets lies above or below the threshold as it likes.
-            if reno[0].cwnd < 4 || matches!(call.hook, Hook::Window(..)) {
+            if matches!(call.hook, Hook::Window(..)) {
                 break;
             }
-            prop_assert!(olia[0].cwnd.abs_diff(reno[0].cwnd) <= 1, "{call:?}: {olia:?}, {reno:?}");
+            prop_assert_eq!(olia[0].cwnd, reno[0].cwnd, "{:?}", call);
         }
     }
 }
@@ -188,10 +187,10 @@ fn equal_subflows_share_one_tcp() {
     }
 }
 
-/// The largest window on a hopeless path falls, packet by packet, to 1 and not below; the fraction
+/// The largest window on a hopeless path falls, packet by packet, to 2 and not below; the fraction
 /// that it owes is forgotten there.
 #[test]
-fn a_negative_increase_lowers_the_window_to_one() {
+fn a_negative_increase_lowers_the_window_to_two() {
     // 3 and 2 packets; T is 100 times as long: alpha = -1/2, the first term below 10^-4.
     let mut group = olia(&[(3, 80_000, 0), (2, 800, 9)]);
     let mut windows = Vec::new();
@@ -204,8 +203,9 @@ fn a_negative_increase_lowers_the_window_to_one() {
     for delivered in [5, 1 << 14, u32::MAX] {
         let mut group = olia(&[(2, 80_000, 0), (1, 800, 9)]);
         group.grow(0, &of(delivered)); // 1/2/2 = 0.25 each
-        assert_eq!(group[0].cwnd, 1, "{delivered}");
-        assert!(fraction(&mut group, 0) < 1e-8, "a window of 1 owes nothing");
+        assert_eq!(group[0].cwnd, 2, "{delivered}");
+        group[1].cwnd = 2; // now M is both, and the window may rise
+        assert!(fraction(&mut group, 0) < 1e-8, "a window of 2 owes nothing");
     }
 }
 
@@ -261,9 +261,9 @@ fn quality_is_the_longer_of_two_intervals() {
 }
 
 #[test]
-fn every_cause_halves_down_to_one() {
+fn every_cause_halves_down_to_two() {
     for cause in [Cause::Mark, Cause::Loss, Cause::Local] {
-        for (window, expected) in [(1, 1), (2, 1), (3, 1), (4, 2), (101, 50)] {
+        for (window, expected) in [(2, 2), (3, 2), (4, 2), (5, 2), (101, 50)] {
             assert_eq!(
                 olia(&[(window, 800, 0)]).congestion(0, cause).expect("cut"),
                 expected,

@@ -122,7 +122,7 @@ impl Model {
             }
             Hook::Congestion(Cause::Mark) if self.reading.ignores_marks(&self.subflows[i], i) => {}
             Hook::Congestion(cause) => {
-                // DCTCP's product is rounded as Linux does: the cut down, so the window up. BALIA's too.
+                // DCTCP's product is rounded as Linux does: the cut down, so the window up.
                 let window = self.reading.cut(&self.subflows, i, cause).packets.ceil();
                 let window = window.max(self.reading.floor());
                 self.subflows[i].threshold = window;

@@ -96,10 +96,26 @@ fn twice_the_smallest_queue_drains() {
     round(&mut group, 0, BASE + 80);
     // diff = 9 packets, below alpha = 10: one more; then 800/1760 of it.
     assert_eq!(group[0].cwnd, (before + 1) * 800 / 1760);
-    // The smallest is forgotten: 80 is the first again.
-    let before = group[0].cwnd;
+}
+
+/// A drained window starts slowly up to three quarters of what it was, and the smallest queue is forgotten.
+#[test]
+fn a_drained_window_starts_slowly() {
+    let mut group = wvegas(&[100]);
+    round(&mut group, 0, BASE + 40); // diff = 4, alpha = 10: 101 packets
+    round(&mut group, 0, BASE + 40); // 102, three quarters of which are 51 + 25 = 76
+    round(&mut group, 0, BASE + 80); // 9 of 102: 103; then 103 * 800/1760
+    assert_eq!(group[0].cwnd, 46);
+    for n in 1..=7 {
+        round(&mut group, 0, BASE); // 4 packets
+        assert_eq!(group[0].cwnd, 46 + 4 * n);
+    }
+    // Two packets to the threshold of 76 that is left; then the round's end adds one.
+    round(&mut group, 0, BASE);
+    assert_eq!(group[0].cwnd, 77);
+    // 80 is the first again: it drains nothing.
     round(&mut group, 0, BASE + 80);
-    assert!(group[0].cwnd >= before);
+    assert_eq!(group[0].cwnd, 78);
 }
 
 /// The kernel's module halves the window of a path without a queue in each round.
@@ -112,7 +128,7 @@ fn no_queue_is_not_drained() {
     }
 }
 
-/// More than gamma = 1 packet queued: min(w, w B/T + 1), and slow start does not come back.
+/// More than gamma = 1 packet queued: min(w, w B/T + 1), and no slow start above it.
 #[test]
 fn a_queue_ends_slow_start() {
     let mut group = wvegas(&[100]);

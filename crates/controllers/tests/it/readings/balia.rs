@@ -31,10 +31,12 @@ impl Reading for Balia {
         Real { packets: increase, within: increase * BALIA_ERROR + packets * 2f64.powi(-48) }
     }
 
-    /// w - w/2 min(a, 3/2); the cut is no whole number.
+    /// w - w/2 min(a, 3/2), rounded down; alone with Reno's floor, as `balia.c` declares.
     fn cut(&mut self, all: &[View], i: usize, _cause: Cause) -> Real {
         let w = all[i].window;
-        Real { packets: w - w / 2.0 * rate_ratio(all, i).min(1.5), within: 1.0 }
+        let window = (w - w / 2.0 * rate_ratio(all, i).min(1.5) + 1e-9).floor();
+        let least = if all.len() == 1 { w.min(2.0) } else { 1.0 };
+        Real { packets: window.max(least), within: 1.0 }
     }
 
     /// The thesis, §3.3: one packet for BALIA.

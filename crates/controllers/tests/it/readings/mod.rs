@@ -79,7 +79,12 @@ pub trait Reading {
 
     /// Whether subflow `i` is in slow start.
     fn starts_slowly(&self, all: &[View], i: usize) -> bool {
-        all[i].window < all[i].threshold
+        all[i].window < self.threshold(all, i)
+    }
+
+    /// Where its slow start ends, packets.
+    fn threshold(&self, all: &[View], i: usize) -> f64 {
+        all[i].threshold
     }
 
     /// What a packet delivered in slow start is worth, packets; `None`: one, as RFC 5681 has it.
@@ -179,7 +184,7 @@ pub fn slow_start(reading: &dyn Reading, all: &[View], i: usize, delivered: f64)
     if !reading.starts_slowly(all, i) {
         return (0.0, delivered);
     }
-    let used = delivered.min((all[i].threshold - all[i].window).max(0.0));
+    let used = delivered.min((reading.threshold(all, i) - all[i].window).max(0.0));
     (used, delivered - used)
 }
 

@@ -89,8 +89,8 @@ impl Reading for Olia {
         half(&all[i])
     }
 
-    /// The catalogue: w floor 1.
-    fn floor(&self) -> f64 {
-        1.0
+    /// The catalogue: the floor of a loss, below which alpha takes nothing either, as `olia.c` declares.
+    fn least(&self) -> f64 {
+        2.0
     }
 }

@@ -26,9 +26,9 @@ struct Path {
     queue: Option<f64>,
     /// "doing_wvegas_now"
     on: bool,
-    avoiding: bool,
+    /// "snd_ssthresh", where the module has set it.
+    threshold: Option<f64>,
     new_round: bool,
-    delivered: f64,
 }
 
 impl Wvegas {
@@ -41,11 +41,15 @@ impl Wvegas {
             alpha: INITIAL_ALPHA,
             queue: None,
             on: false,
-            avoiding: false,
+            threshold: None,
             new_round: false,
-            delivered: 0.0,
         };
         Self { subflows: vec![path; count] }
+    }
+
+    /// "min(snd_ssthresh, snd_cwnd - 1)", for a window that a queue has lowered.
+    fn lower_threshold(&mut self, i: usize, window: f64) {
+        self.subflows[i].threshold = self.subflows[i].threshold.map(|threshold| threshold.min(window - 1.0));
     }
 
     /// The congestion avoidance of one round: the window after it. It may be a packet off where the
@@ -62,13 +66,14 @@ impl Wvegas {
             // Equal rates give equal shares, whatever a sum of reals makes of them.
             self.subflows[i].alpha = (share * (1.0 + 1e-12)).floor().max(INITIAL_ALPHA);
         }
-        let path = &mut self.subflows[i];
         let mut after = window;
-        if diff > path.alpha {
+        if diff > self.subflows[i].alpha {
             after -= 1.0;
-        } else if diff < path.alpha {
+            self.lower_threshold(i, after);
+        } else if diff < self.subflows[i].alpha {
             after += 1.0;
         }
+        let path = &mut self.subflows[i];
         let delay = rtt - path.base;
         if delay > 0.0 {
             let least = path.queue.map_or(delay, |queue| queue.min(delay));
@@ -78,7 +83,7 @@ impl Wvegas {
                 path.queue = None;
             }
         }
-        Real { packets: after.max(2.0), within }
+        Real { packets: after, within }
     }
 }
 
@@ -98,52 +103,60 @@ impl Reading for Wvegas {
         }
         // The host tells `grow` of a round that began while the window could not grow.
         path.new_round |= ack.new_round == 1;
-        path.delivered = f64::from(ack.delivered);
     }
 
-    /// `wvegas.c` declares that a flag ends slow start, and not a threshold.
+    /// The round's end decides by itself how the window goes on.
     fn starts_slowly(&self, all: &[View], i: usize) -> bool {
         let path = &self.subflows[i];
         let ends = path.new_round && path.on && path.samples.len() > 2;
-        !ends && !path.avoiding && all[i].window < all[i].threshold
+        !ends && all[i].window < self.threshold(all, i)
+    }
+
+    /// The module sets the host's own; `wvegas.c` declares that here it is the controller's.
+    fn threshold(&self, all: &[View], i: usize) -> f64 {
+        self.subflows[i].threshold.unwrap_or(all[i].threshold)
     }
 
     fn increase(&mut self, all: &[View], i: usize, packets: f64) -> Real {
         let own = &all[i];
-        let new_round = std::mem::take(&mut self.subflows[i].new_round);
+        let threshold = self.threshold(all, i);
         let path = &mut self.subflows[i];
-        let stays = Real { packets: 0.0, within: 0.0 };
+        let new_round = std::mem::take(&mut path.new_round);
         let enough = path.on && new_round && path.samples.len() > 2;
         let samples = if new_round { std::mem::take(&mut path.samples) } else { Vec::new() };
-        // A packet that slow start has not used says that the threshold is reached.
-        let slow = path.delivered - packets;
-        if own.window - slow >= own.threshold {
-            path.avoiding = true;
-        }
         if !enough {
             // Reno's, at a round's end or while the control is off.
             let grows = packets > 0.0 && (new_round || !path.on);
-            return if grows { standard_increase(own, packets) } else { stays };
+            return if grows { standard_increase(own, packets) } else { Real { packets: 0.0, within: 0.0 } };
         }
+        path.threshold = Some(threshold);
         let rtt = (samples.iter().sum::<f64>() / samples.len() as f64).floor();
-        let diff = (own.window * (rtt - path.base) / rtt).floor();
-        if path.avoiding {
-            let after = self.avoid(i, own.window, rtt, diff);
-            return Real { packets: after.packets - own.window, within: after.within };
-        }
-        if diff > GAMMA {
-            path.avoiding = true;
-            let target = (own.window * path.base / rtt).floor() + 1.0;
-            return Real { packets: target.min(own.window).max(2.0) - own.window, within: 0.0 };
-        }
-        let room = (own.threshold - own.window).max(0.0);
-        let after = (own.window + packets.min(room)).max(2.0);
-        Real { packets: after - own.window, within: 0.0 }
+        let base = path.base;
+        let diff = (own.window * (rtt - base) / rtt).floor();
+        let mut within = 0.0;
+        let after = if own.window >= threshold {
+            let avoided = self.avoid(i, own.window, rtt, diff);
+            within = avoided.within;
+            avoided.packets
+        } else if diff > GAMMA {
+            let target = (own.window * base / rtt).floor() + 1.0;
+            let after = target.min(own.window);
+            self.lower_threshold(i, after);
+            after
+        } else {
+            own.window + packets.min(threshold - own.window)
+        };
+        let after = after.max(2.0);
+        // "tcp_current_ssthresh": half of the window and a quarter of it, each rounded down.
+        let least = (after / 2.0).floor() + (after / 4.0).floor();
+        let path = &mut self.subflows[i];
+        path.threshold = path.threshold.map(|threshold| threshold.max(least));
+        Real { packets: after - own.window, within }
     }
 
     fn cut(&mut self, all: &[View], i: usize, _cause: Cause) -> Real {
         let path = &mut self.subflows[i];
-        (path.rate, path.on, path.avoiding) = (0.0, false, false);
+        (path.rate, path.on, path.threshold) = (0.0, false, None);
         half(&all[i])
     }
 }

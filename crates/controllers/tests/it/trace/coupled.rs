@@ -131,15 +131,15 @@ fn balia_by_hand() {
             // a = 17/8: 8/25^2 (1 + a)/2 (4 + a)/5 = 0.0128 * 1.914 = 0.0245; 42 of them: 1.029.
             ("ack 1 subflow=1", "ack 1 8 8 open"),
             ("ack 41 subflow=1", "ack 1 9 8 open"),
-            // a = 17/9, more than 3/2: 6.75, that is 6 whole packets less.
-            ("loss subflow=1", "loss 1 3 3 recovery"),
-            // 8.5, that is 8 whole packets less.
-            ("loss", "loss 0 9 9 recovery"),
-            // 9/12^2 = 0.0625; 17 of them: 1.0625.
-            ("ack 17", "ack 0 10 9 open"),
-            // Three quarters of 3: 2 whole packets less. The floor is 1.
+            // a = 17/9, more than 3/2: 9 - 6.75, rounded down.
+            ("loss subflow=1", "loss 1 2 2 recovery"),
+            // 17 - 8.5, rounded down.
+            ("loss", "loss 0 8 8 recovery"),
+            // 8/10^2 = 0.08; 17 of them: 1.36.
+            ("ack 17", "ack 0 9 8 open"),
+            // A quarter of 2 is no packet: the floor is 1.
             ("timeout subflow=1", "timeout 1 1 1 loss"),
-            // a = 10: 1/11^2 * 11/2 * 14/5 = 0.127; 8 of them: 1.018.
+            // a = 9: 1/10^2 * 10/2 * 13/5 = 0.13; 8 of them: 1.04.
             ("ack 1 subflow=1", "ack 1 1 1 open"),
             ("ack 7 subflow=1", "ack 1 2 1 open"),
         ],
@@ -225,8 +225,8 @@ fn amp_by_hand() {
             // 13 - 3.25 is 9 whole packets; half of 25.
             ("ack 1 marked=1 subflow=1", "mark 1 9 9 cwr"),
             ("loss", "loss 0 12 12 recovery"),
-            // Half of 9.
-            ("timeout subflow=1", "timeout 1 1 4 loss"),
+            // Half of the 13 before the mark: a window is cut once.
+            ("timeout subflow=1", "timeout 1 1 6 loss"),
         ],
     );
 }

@@ -16,8 +16,20 @@ mod single;
 
 /// Plays `script` and compares with one line an event: event, subflow, cwnd, ssthresh, state.
 fn assert_trace(controller: &str, initial_window: u32, lines: &[(&str, &str)]) {
+    assert_trace_with(controller, &[], initial_window, lines);
+}
+
+/// The same with `settings` in place of some defaults.
+fn assert_trace_with(
+    controller: &str,
+    settings: &[(&str, u64)],
+    initial_window: u32,
+    lines: &[(&str, &str)],
+) {
     let controller = find(controller).expect("it is built in");
-    let scheme = Arc::new(ConfiguredController::new(controller, []).expect("defaults lie in their ranges"));
+    let scheme =
+        ConfiguredController::new(controller, settings.iter().copied()).expect("values lie in their ranges");
+    let scheme = Arc::new(scheme);
     let text: Vec<_> = lines.iter().map(|(event, _)| *event).collect();
     let script = Script::parse(&text.join("\n")).expect("the script is good");
     let steps = play(scheme, &script, initial_window);

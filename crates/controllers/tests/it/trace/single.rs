@@ -1,6 +1,6 @@
 //! Controllers that look at their own subflow only, and the events themselves.
 
-use super::assert_trace;
+use super::{assert_trace, assert_trace_with};
 
 /// It is counted, it ends rounds and reductions, and its mark cuts; but the window does not rise.
 #[test]
@@ -93,14 +93,37 @@ fn dctcp_by_hand() {
             ("ack 13", "ack 0 8 7 open"),
             // F = 0: alpha = 0.84325 * 15/16 = 0.79055. 8 * 0.79055/2 = 3.16: 3.
             ("ack 9 marked=1", "mark 0 5 5 cwr"),
-            // A loss in the reduction: a window is cut once.
-            ("loss", "loss 0 5 5 recovery"),
-            // 9 packets: the 8 of the reduction are over. 9/5 = 1.8.
-            ("ack 9", "ack 0 6 5 open"),
+            // A loss in the reduction: half of the 8 packets before it, for a window is cut once.
+            ("loss", "loss 0 4 4 recovery"),
+            // 9 packets: the 8 of the reduction are over. 9/4 = 2.25.
+            ("ack 9", "ack 0 6 4 open"),
             // A loss halves, whatever alpha is.
             ("loss", "loss 0 3 3 recovery"),
         ],
     );
+}
+
+/// RFC 8257 §3.5: a loss, or a timeout, in the round after a mark's small cut leaves what it would have left alone.
+#[test]
+fn a_loss_in_the_window_of_a_mark_is_answered() {
+    for (event, after) in [("loss", "loss 0 50 50 recovery"), ("timeout", "timeout 0 1 50 loss")] {
+        assert_trace_with(
+            "dctcp",
+            &[("alpha_start", 10)],
+            10,
+            &[
+                ("window 100 ssthresh=50", "window 0 100 50 open"),
+                ("ack 1 rtt=100us", "ack 0 100 50 open"),
+                // alpha = 10/1024: 100 * 0.0049 is no packet.
+                ("ack 1 marked=1", "mark 0 100 100 cwr"),
+                (event, after),
+            ],
+        );
+    }
+    // What halved already is not cut again.
+    let halves = [("window 100 ssthresh=50", "window 0 100 50 open"), ("ack 1 marked=1", "mark 0 50 50 cwr")];
+    assert_trace("dctcp", 10, &[&halves[..], &[("loss", "loss 0 50 50 recovery")]].concat());
+    assert_trace("dctcp", 10, &[&halves[..], &[("timeout", "timeout 0 1 50 loss")]].concat());
 }
 
 #[test]
@@ -118,9 +141,10 @@ fn bos_by_hand() {
             ("ack 22", "ack 0 22 20 open"),
             // 22/4 = 5 whole packets less.
             ("ack 23 marked=1", "mark 0 17 17 cwr"),
-            ("loss", "loss 0 17 17 recovery"),
-            ("ack 23", "ack 0 17 17 open"),
-            ("timeout", "timeout 0 1 8 loss"),
+            // Half of 22; of 11.
+            ("loss", "loss 0 11 11 recovery"),
+            ("ack 23", "ack 0 11 11 open"),
+            ("timeout", "timeout 0 1 5 loss"),
         ],
     );
 }
@@ -140,6 +164,8 @@ fn cubic_by_hand() {
             ("ack 35 rtt=8434ms", "ack 0 85 70 open"),
             // W_max = 85: 59 are left, less than 59.5.
             ("ack 1 marked=1 rtt=100us", "mark 0 59 59 cwr"),
+            // A loss there asks for no more than the mark did: a window is cut once, and W_max is as it was.
+            ("loss", "loss 0 59 59 recovery"),
             // Below the last W_max, so the next is 59 * 0.85 = 50.15; 41 are left.
             ("ack 85 rtt=100us", "ack 0 59 59 open"),
             ("loss", "loss 0 41 41 recovery"),
@@ -193,9 +219,13 @@ fn wvegas_by_hand() {
             ("ack 2 rtt=150us", "ack 0 37 - open"),
             ("ack 2 rtt=150us", "ack 0 37 - open"),
             ("ack 32 rtt=150us", "ack 0 12 - open"),
-            ("loss", "loss 0 6 6 recovery"),
-            // Half of 6.
-            ("timeout", "timeout 0 1 3 loss"),
+            // Slow start ended at 36, and 36 again is less than 37: up to 35 it is slow start once more.
+            ("ack 2 rtt=100us", "ack 0 14 - open"),
+            ("ack 2 rtt=100us", "ack 0 16 - open"),
+            ("ack 33 rtt=100us", "ack 0 35 - open"),
+            ("loss", "loss 0 17 17 recovery"),
+            // Half of 17.
+            ("timeout", "timeout 0 1 8 loss"),
         ],
     );
 }
