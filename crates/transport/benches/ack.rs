@@ -21,6 +21,7 @@ fn config() -> Config {
         handshake: false,
         stale_after: 0,
         initial_window: WINDOW,
+        initial_ssthresh: tresse_controllers::INFINITE_SSTHRESH,
         rto_min: 200 * MILLISECOND,
         rto_initial: SECOND,
         rto_max: 60 * SECOND,

@@ -11,6 +11,10 @@ pub enum Recovery {
     /// RFC 5681 §3.2: the first ACK of new data ends a recovery, so a second loss in the window
     /// needs three duplicate ACKs of its own, or a timeout.
     Reno,
+    /// [`Reno`](Self::Reno) with RFC 6582 §3.2 step 2 (ns-2's Reno with its default `bugFix_`): no second fast
+    /// retransmit until more is ACKed than had been sent when the last one, or a timeout, began. What else that
+    /// window has lost waits for the timeout.
+    RenoOnce,
     /// RFC 6582, as Linux does it without SACK: duplicate ACKs stand for segments that arrived; a
     /// partial ACK retransmits the next hole and restarts the timer ("slow but steady").
     NewReno,
@@ -27,6 +31,12 @@ impl Recovery {
     #[inline]
     pub fn uses_sack(self) -> bool {
         matches!(self, Self::Sack | Self::Rack)
+    }
+
+    /// Whether the first ACK of new data ends a fast recovery (RFC 5681 §3.2).
+    #[inline]
+    pub(crate) fn ends_with_first_ack(self) -> bool {
+        matches!(self, Self::Reno | Self::RenoOnce)
     }
 }
 
@@ -138,6 +148,8 @@ pub struct Config {
     pub stale_after: u32,
     /// Initial window, packets.
     pub initial_window: u32,
+    /// The slow-start threshold of a new subflow, packets; at least 1.
+    pub initial_ssthresh: u32,
     /// The smallest retransmission timeout.
     pub rto_min: Time,
     /// The timeout before there is an RTT sample.
@@ -151,8 +163,8 @@ pub struct Config {
     pub recovery: Recovery,
     /// Window reduction.
     pub reduction: Reduction,
-    /// What marks may cut a window to, packets, where the controller's own floor is higher: at that floor each
-    /// takes one packet.
+    /// What marks may cut a window to, packets, in place of the controller's own floor: where that is higher, each
+    /// takes one packet at it.
     pub floor: Option<u32>,
     /// With [`Reduction::Immediate`]: the controller may raise the window also in the round after a cut for a
     /// mark, in which Linux and XMP's Algorithm 1 hold it (the slides' author's DCTCP).

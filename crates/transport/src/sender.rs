@@ -89,6 +89,7 @@ impl Sender {
         let config = config.into();
         let segments = segments(bytes, config.mss);
         let mut group = Group::new(scheme, subflows, config.initial_window);
+        (0..subflows).for_each(|i| group[i].ssthresh = config.initial_ssthresh);
         for i in 0..subflows {
             group[i].mss = config.mss;
         }
@@ -144,6 +145,7 @@ impl Sender {
     fn establish(&mut self, subflow: usize) {
         let place = self.rank(subflow);
         self.group.insert(place, self.config.initial_window);
+        self.group[place].ssthresh = self.config.initial_ssthresh;
         self.group[place].mss = self.config.mss;
         self.subflows[subflow].publish_rtt(&self.config, &mut self.group[place]);
         self.open |= bit(subflow);

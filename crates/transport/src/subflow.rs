@@ -9,7 +9,7 @@ mod state;
 use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
-use tresse_controllers::{self as controllers, Ack, Cause, Group, State};
+use tresse_controllers::{self as controllers, Ack, Cause, Group, Hooks, State};
 
 use self::pacing::Pacer;
 use self::plb::Balancer;
@@ -77,6 +77,8 @@ pub(crate) struct Subflow {
     pub rtt: RttEstimator,
     /// Where the state that is held ends: the next segment to be sent when it began.
     high_seq: u32,
+    /// With [`Recovery::RenoOnce`]: the least ACK that may begin a fast retransmit, one beyond RFC 6582's `recover`.
+    recover_end: u32,
     /// A round ends when this segment is ACKed (XMP Figure 2, beg_seq).
     round_end: u32,
     /// A round has begun since `grow` was last called.
@@ -113,6 +115,7 @@ impl Subflow {
             board: if rack { Scoreboard::timed() } else { Scoreboard::new() },
             rtt: RttEstimator::new(),
             high_seq: 0,
+            recover_end: 0,
             round_end: 0,
             round_seen: false,
             prr: Prr::default(),
@@ -263,8 +266,12 @@ impl Subflow {
         let again = state == State::Loss && self.rtt.backed_off();
         let asks =
             state <= State::Disorder || self.high_seq <= self.board.una() || (state == State::Loss && !again);
-        if asks && let Some(window) = group.congestion(i, Cause::Loss) {
-            group[i].ssthresh = window;
+        if asks {
+            if let Some(window) = group.congestion(i, Cause::Loss) {
+                group[i].ssthresh = window;
+            }
+        } else if state == State::Cwr {
+            group.deepen(i, self.prr.prior_cwnd);
         }
         self.balance_after_timeout(now, asks, config);
         group.timeout(i);
@@ -276,6 +283,7 @@ impl Subflow {
         };
         group[i].state = State::Loss;
         self.high_seq = self.board.nxt();
+        self.recover_end = self.board.nxt() + 1;
         self.forced = true;
         self.rtt.back_off();
         self.arm(now, config);

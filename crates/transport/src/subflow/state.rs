@@ -1,6 +1,6 @@
 //! Linux's congestion states: what begins and ends them, and what becomes of the window.
 
-use tresse_controllers::{Cause, Group, INFINITE_SSTHRESH, State};
+use tresse_controllers::{Cause, Group, Hooks, INFINITE_SSTHRESH, State};
 
 use super::{Prr, Subflow};
 use crate::{Config, Recovery, Reduction};
@@ -24,7 +24,7 @@ impl Subflow {
             // What it grew by since the cut stays.
             State::Cwr if seq > self.high_seq && config.grow_in_cwr => group[i].state = State::Open,
             State::Cwr if seq > self.high_seq => Self::end_reduction(group, i),
-            State::Recovery if passed || (advanced && config.recovery == Recovery::Reno) => {
+            State::Recovery if passed || (advanced && config.recovery.ends_with_first_ack()) => {
                 Self::end_reduction(group, i);
                 self.note_recovered();
             }
@@ -62,7 +62,7 @@ impl Subflow {
                 }
             }
             State::Open | State::Disorder | State::Cwr => {
-                if self.has_loss() {
+                if self.has_loss() && (config.recovery != Recovery::RenoOnce || seq >= self.recover_end) {
                     self.enter_recovery(config, group, i);
                 } else if group[i].state != State::Cwr
                     && !(marked && self.enter_cwr(Cause::Mark, config, group, i))
@@ -93,17 +93,22 @@ impl Subflow {
 
     pub(super) fn enter_recovery(&mut self, config: &Config, group: &mut Group, i: usize) {
         self.counters.recoveries += 1;
-        if group[i].state != State::Cwr {
+        if group[i].state == State::Cwr {
+            self.deepen_reduction(config, group, i);
+        } else {
             self.start_reduction(Cause::Loss, State::Recovery, config, group, i);
         }
         group[i].state = State::Recovery;
         self.high_seq = self.board.nxt();
+        self.recover_end = self.board.nxt() + 1;
         self.forget_probe();
         match config.recovery {
             // The reduction lets the first retransmission go.
             Recovery::Rack => return,
             Recovery::Sack => self.board.judge(self.duplicate_threshold),
-            Recovery::GoBackN | Recovery::Reno | Recovery::NewReno => self.board.lose_head(),
+            Recovery::GoBackN | Recovery::Reno | Recovery::RenoOnce | Recovery::NewReno => {
+                self.board.lose_head();
+            }
         }
         self.forced = true;
     }
@@ -137,7 +142,7 @@ impl Subflow {
     ) -> bool {
         let Some(window) = group.congestion(i, cause) else { return false };
         let window = match config.floor {
-            Some(floor) if cause == Cause::Mark => below_floor(floor, window, group, i),
+            Some(floor) if cause == Cause::Mark => with_floor(floor, window, group, i),
             _ => window,
         };
         self.cwr = true;
@@ -149,6 +154,20 @@ impl Subflow {
             own.cwnd = own.cwnd.min(window);
         }
         true
+    }
+
+    /// A recovery begins in the round after a cut for a mark, which may have been smaller than the loss asks for.
+    fn deepen_reduction(&mut self, config: &Config, group: &mut Group, i: usize) {
+        if !group.deepen(i, self.prr.prior_cwnd) {
+            return;
+        }
+        let own = &mut group[i];
+        if !self.uses_prr(config, State::Recovery) {
+            own.cwnd = own.cwnd.min(own.ssthresh);
+        } else if !self.uses_prr(config, State::Cwr) {
+            // The mark's cut was made at once: PRR begins with what it left.
+            self.prr = Prr { prior_cwnd: own.cwnd, delivered: 0, out: 0 };
+        }
     }
 
     pub(super) fn end_reduction(group: &mut Group, i: usize) {
@@ -175,10 +194,16 @@ impl Subflow {
     }
 }
 
-/// The window after a mark with a floor below the controller's: one packet less, if the controller's own keeps the
-/// window from going down. A mark that only ends slow start stays without a cut.
-fn below_floor(floor: u32, window: u32, group: &Group, i: usize) -> u32 {
+/// The window after a mark with another floor than the controller's. With a lower one: one packet less, if the
+/// controller's own keeps the window from going down. A mark that only ends slow start stays without a cut.
+fn with_floor(floor: u32, window: u32, group: &Group, i: usize) -> u32 {
     let (own, least) = (&group[i], group.scheme().controller().min_cwnd());
     let held = own.cwnd <= least && own.cwnd >= own.ssthresh;
-    if held && window >= own.cwnd { (own.cwnd - 1).max(floor.min(least)) } else { window }
+    if floor >= least {
+        window.max(floor.min(own.cwnd))
+    } else if held && window >= own.cwnd {
+        (own.cwnd - 1).max(floor)
+    } else {
+        window
+    }
 }

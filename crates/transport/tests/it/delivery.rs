@@ -39,8 +39,13 @@ fn fates(length: usize) -> impl Strategy<Value = Vec<Fate>> {
 }
 
 fn transport() -> impl Strategy<Value = Config> {
-    let recovery =
-        prop::sample::select(vec![Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack]);
+    let recovery = prop::sample::select(vec![
+        Recovery::Reno,
+        Recovery::RenoOnce,
+        Recovery::NewReno,
+        Recovery::Sack,
+        Recovery::Rack,
+    ]);
     let reduction = prop::sample::select(vec![Reduction::Immediate, Reduction::Prr]);
     let echo = prop::sample::select(vec![Echo::Rfc3168, Echo::Dctcp, Echo::TwoBit]);
     let delayed_ack = (1..9u32, 0..20u32, any::<bool>()).prop_map(|(every, quick, quick_again)| DelayedAck {

@@ -1,10 +1,14 @@
 //! Marks: one cut a window, no growth while it is being cut, and an echo that loses none.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
-use tresse_controllers::State;
+use tresse_controllers::{ConfiguredController, State, find};
 use tresse_transport::{Config, DelayedAck, Echo, Receiver, Recovery, Reduction, Wire};
 
-use crate::pipe::{Fate, MILLISECOND, Pipe, SECOND, Sent, ack, config, data, poll, sender};
+use crate::pipe::{
+    Fate, Link, MICROSECOND, MILLISECOND, MSS, Pipe, SECOND, Sent, ack, config, data, poll, sender,
+};
 
 const ECHOES: [Echo; 3] = [Echo::Rfc3168, Echo::Dctcp, Echo::TwoBit];
 
@@ -58,10 +62,10 @@ fn a_window_may_grow_while_it_is_being_cut() {
     assert_eq!(sender.counters(0).mark_cuts, 1);
 }
 
-/// With every packet marked Reno stays at its floor of 2 packets; `floor` takes the last one too.
+/// With every packet marked Reno stays at its floor of 2 packets; `floor` takes the last one too, or leaves more.
 #[test]
-fn a_floor_below_the_controllers_is_reached() {
-    for (floor, least) in [(None, 2), (Some(1), 1), (Some(3), 2)] {
+fn a_floor_takes_the_place_of_the_controllers() {
+    for (floor, least) in [(None, 2), (Some(1), 1), (Some(2), 2), (Some(3), 3)] {
         let pipe = Pipe::single(Config { floor, ..config() }, 500).data_fate(|_| Fate::Mark).run(SECOND);
         let windows = pipe.trace.iter().skip(30).map(|s| s.cwnd);
         assert_eq!(windows.min(), Some(least), "{floor:?}");
@@ -143,6 +147,55 @@ fn a_mark_and_a_loss_in_one_window_are_one_cut() {
             }
         }
     }
+}
+
+/// RFC 8257 §3.5: where a mark's cut is small, a loss in the same window takes it to half of the window before both;
+/// where the mark has halved already, a window is cut once.
+#[test]
+fn a_loss_in_the_window_of_a_mark_is_answered() {
+    for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack] {
+        for reduction in [Reduction::Immediate, Reduction::Prr] {
+            for (alpha, milder) in [(16, true), (1024, false)] {
+                let config = Config { recovery, reduction, initial_window: 100, ..config() };
+                let pipe = marked_and_lost(config, alpha, |seq| seq == 5);
+                let what = format!("{recovery:?}, {reduction:?}, alpha {alpha}/1024");
+                assert_eq!((pipe.sender.counters(0).recoveries, pipe.timeouts().len()), (1, 0), "{what}");
+                let mark = pipe.trace.iter().position(|s| s.state == State::Cwr).expect("the mark cuts");
+                let (before, cut) = (pipe.trace[mark - 1].cwnd, pipe.trace[mark].ssthresh);
+                assert_eq!(cut > 9 * before / 10, milder, "{what}: {before} to {cut}");
+                let loss = pipe.trace.iter().find(|s| s.state == State::Recovery).expect("it recovers");
+                assert_eq!(loss.ssthresh, before / 2, "{what}");
+                let end = pipe.trace.iter().find(|s| s.now > loss.now && s.state == State::Open);
+                assert_eq!(end.expect("it ends").cwnd, before / 2, "{what}");
+            }
+        }
+    }
+}
+
+/// The same where the timer tells of the loss.
+#[test]
+fn a_timeout_in_the_window_of_a_mark_is_answered() {
+    for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
+        let pipe = marked_and_lost(Config { recovery, initial_window: 100, ..config() }, 16, |seq| seq > 2);
+        let mark = pipe.trace.iter().position(|s| s.state == State::Cwr).expect("the mark cuts");
+        let timeout = pipe.trace.iter().find(|s| s.timeout).expect("the timer fires");
+        assert_eq!(timeout.ssthresh, pipe.trace[mark - 1].cwnd / 2, "{recovery:?}");
+    }
+}
+
+/// DCTCP with that alpha, 1/1024,; segment 2 is marked, and of the first 106 those are lost
+/// of which `lost` says so.
+fn marked_and_lost(config: Config, alpha: u64, lost: impl Fn(u32) -> bool + 'static) -> Pipe {
+    let dctcp = find("dctcp").expect("it is built in");
+    let scheme = ConfiguredController::new(dctcp, [("alpha_start", alpha)]).expect("in its range");
+    let link = Link { delay: 500 * MICROSECOND, gap: MICROSECOND };
+    Pipe::new(config, &Arc::new(scheme), &[link], 400 * u64::from(MSS))
+        .data_fate(move |s| match (s.seq, s.attempt) {
+            (2, 1) => Fate::Mark,
+            (seq, 1) if seq < 106 && lost(seq) => Fate::Drop,
+            _ => Fate::Pass,
+        })
+        .run(10 * SECOND)
 }
 
 fn cwr_flags(pipe: &Pipe) -> Vec<u32> {

@@ -83,7 +83,7 @@ proptest! {
 /// Without SACK an ACK carries no blocks.
 #[test]
 fn blocks_are_sent_only_with_sack() {
-    for recovery in [Recovery::Reno, Recovery::NewReno] {
+    for recovery in [Recovery::Reno, Recovery::RenoOnce, Recovery::NewReno] {
         let mut receiver = Receiver::new(Config { recovery, ..config() }, 1, 1 << 20);
         let ack = receiver.handle_data(0, 0, &data(3, 0), false).0[1].expect("a gap is ACKed at once");
         assert_eq!((ack.seq, ack.block_count), (0, 0));

@@ -12,6 +12,8 @@ use crate::pipe::{Fate, Link, MILLISECOND, MSS, Pipe, SECOND, config, scheme};
 
 const RTT: Time = MILLISECOND;
 
+const RECOVERIES: [Recovery; 4] = [Recovery::Reno, Recovery::RenoOnce, Recovery::NewReno, Recovery::Sack];
+
 fn with(recovery: Recovery) -> Config {
     Config { recovery, ..config() }
 }
@@ -26,7 +28,7 @@ fn repairs(pipe: &Pipe) -> (u64, u64, u64) {
 /// 15..20 just sent. ACKs of 6, 7, 8 are duplicates: the third starts a recovery with a cut to 7.
 #[test]
 fn a_single_loss_is_one_fast_retransmit_and_half_the_window() {
-    for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
+    for recovery in RECOVERIES {
         for reduction in [Reduction::Immediate, Reduction::Prr] {
             let config = Config { reduction, ..with(recovery) };
             let pipe = Pipe::single(config, 200).lose(&[(5, 1)]).run(SECOND);
@@ -116,11 +118,37 @@ fn renos_second_loss_needs_duplicates_of_its_own() {
     assert!(told >= 4, "9 is sent again after {told} ACKs that ask for it");
 }
 
+/// The same losses as above: with RFC 6582 §3.2 step 2 the second one's duplicates begin nothing, as it was sent before
+/// the first fast retransmit.
+#[test]
+fn reno_once_leaves_a_second_loss_of_the_window_to_the_timeout() {
+    for (recovery, recoveries, timeouts) in [(Recovery::Reno, 2, 0), (Recovery::RenoOnce, 1, 1)] {
+        let config = Config { initial_window: 40, ..with(recovery) };
+        let pipe = Pipe::single(config, 300).lose(&[(5, 1), (9, 1)]).run(2 * SECOND);
+        let counters = pipe.sender.counters(0);
+        assert_eq!((counters.recoveries, counters.timeouts), (recoveries, timeouts), "{recovery:?}");
+    }
+}
+
+/// Where that window ends: of what is sent after the fast retransmit, the loss of the first segment leaves an ACK of
+/// `recover` and no more, so it waits for the timeout; the loss of the second is repaired at once.
+#[test]
+fn reno_once_repairs_what_was_sent_after_its_fast_retransmit() {
+    let run = |lost: &[(u32, u32)]| Pipe::single(with(Recovery::RenoOnce), 300).lose(lost).run(2 * SECOND);
+    let pipe = run(&[(5, 1)]);
+    let again = pipe.retransmissions()[0].0;
+    let next = 1 + pipe.data.iter().filter(|s| s.now < again).map(|s| s.seq).max().expect("some were sent");
+    for (lost, recoveries, timeouts) in [(next, 1, 1), (next + 1, 2, 0)] {
+        let counters = run(&[(5, 1), (lost, 1)]).sender.counters(0);
+        assert_eq!((counters.recoveries, counters.timeouts), (recoveries, timeouts), "{lost} is lost");
+    }
+}
+
 /// The last two segments of ten are lost, so no duplicate tells of it. The RTO fell from its initial
 /// 1 s to 200 ms with the first sample, and the timer with it: it fires 200 ms after the last ACK.
 #[test]
 fn a_lost_tail_is_repaired_after_the_least_timeout() {
-    for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
+    for recovery in RECOVERIES {
         let pipe = Pipe::single(with(recovery), 10).lose(&[(8, 1), (9, 1)]).run(SECOND);
         let last_ack = RTT + 8_000_000;
         assert_eq!(pipe.timeouts(), [last_ack + 200 * MILLISECOND]);
@@ -152,7 +180,7 @@ fn a_partial_ack_repairs_although_the_window_is_full() {
 /// Only its own timeout can tell that a retransmission was lost.
 #[test]
 fn a_lost_retransmission_needs_a_timeout() {
-    for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
+    for recovery in RECOVERIES {
         let pipe = Pipe::single(with(recovery), 60).lose(&[(5, 2)]).run(SECOND);
         assert_eq!((pipe.timeouts().len(), pipe.sender.counters(0).recoveries), (1, 1), "{recovery:?}");
         // The timer was last set by the ACK of segment 4.
@@ -216,7 +244,7 @@ fn the_back_off_has_a_ceiling_and_ends_with_an_ack() {
 /// ssthresh is held constant when a segment is retransmitted by the timer again).
 #[test]
 fn a_timeout_cuts_once_however_often_it_backs_off() {
-    for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
+    for recovery in RECOVERIES {
         let lost: Vec<_> = (8..18).map(|seq| (seq, 4)).collect();
         let pipe = Pipe::single(with(recovery), 18).lose(&lost).run(100 * SECOND);
         // With the ACK of segment 3 the message has gone out, and one more finds the window full: it
@@ -230,7 +258,7 @@ fn a_timeout_cuts_once_however_often_it_backs_off() {
 /// ssthresh; then by one packet a round trip. No duplicate tells of the loss: all after 8 is lost.
 #[test]
 fn a_timeout_starts_slow_start_from_one() {
-    for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
+    for recovery in RECOVERIES {
         let pipe = Pipe::single(with(recovery), 100)
             .data_fate(|s| if s.seq >= 8 && s.attempt == 1 && s.seq < 26 { Fate::Drop } else { Fate::Pass })
             .run(10 * SECOND);
@@ -256,7 +284,7 @@ fn a_timeout_starts_slow_start_from_one() {
 /// only 20 was missing. 19 duplicate ACKs follow.
 #[test]
 fn duplicates_of_what_was_sent_again_are_no_loss() {
-    for recovery in [Recovery::Reno, Recovery::NewReno] {
+    for recovery in [Recovery::Reno, Recovery::RenoOnce, Recovery::NewReno] {
         let config = Config { initial_window: 40, ..with(recovery) };
         let mut acks = 0;
         let pipe = Pipe::single(config, 400)
@@ -288,11 +316,21 @@ fn a_recovery_begins_with_duplicates_of_its_own() {
 /// A second loss after the first recovery is a second cut.
 #[test]
 fn a_loss_in_a_later_window_cuts_again() {
-    for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
+    for recovery in RECOVERIES {
         let pipe = Pipe::single(with(recovery), 300).lose(&[(5, 1), (60, 1)]).run(SECOND);
         assert_eq!(repairs(&pipe), (2, 2, 0), "{recovery:?}");
         let mut cuts: Vec<_> = pipe.trace.iter().map(|s| s.ssthresh).collect();
         cuts.dedup();
         assert_eq!(cuts.len(), 3, "{cuts:?}");
     }
+}
+
+/// `initial_ssthresh`: the first slow start ends there, at 20 packets, and the next 19 ACKs add no packet.
+#[test]
+fn slow_start_ends_at_the_initial_threshold() {
+    let config = Config { initial_ssthresh: 20, ..config() };
+    let pipe = Pipe::single(config, 200).run(SECOND);
+    let windows: Vec<_> = pipe.trace.iter().map(|s| s.cwnd).take(30).collect();
+    let slow = (11..=20).chain(std::iter::repeat_n(20, 19)).chain([21]);
+    assert_eq!(windows, slow.collect::<Vec<_>>());
 }

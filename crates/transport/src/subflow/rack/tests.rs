@@ -21,6 +21,7 @@ fn config() -> Config {
         handshake: false,
         stale_after: 0,
         initial_window: 1000,
+        initial_ssthresh: tresse_controllers::INFINITE_SSTHRESH,
         rto_min: 200 * MS,
         rto_initial: 1000 * MS,
         rto_max: 60_000 * MS,
