@@ -4,7 +4,7 @@ use tresse_units::{NEVER, Time};
 
 use crate::connection::Connection;
 use crate::paths::paths;
-use crate::{Action, By, Opening, Pair, PathChoice, PathManager};
+use crate::{Action, By, Memory, Opening, PathChoice, PathManager};
 
 /// A fixed number of subflows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,18 +61,18 @@ impl PathManager for Fixed {
         self.timed
     }
 
-    fn handle_established(&mut self, now: Time, _pair: &mut Pair, subflow: usize) {
+    fn handle_established(&mut self, now: Time, _memory: &mut Memory, subflow: usize) {
         if self.connection.establish(subflow) {
             self.stands = true;
             self.open_due(now);
         }
     }
 
-    fn handle_closed(&mut self, _now: Time, _pair: &mut Pair, subflow: usize) {
+    fn handle_closed(&mut self, _now: Time, _memory: &mut Memory, subflow: usize) {
         self.connection.gone(subflow);
     }
 
-    fn handle_timeout(&mut self, now: Time, _pair: &mut Pair) {
+    fn handle_timeout(&mut self, now: Time, _memory: &mut Memory) {
         self.open_due(now);
     }
 

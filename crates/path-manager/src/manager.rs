@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use tresse_units::{NEVER, Time};
 
-use crate::Pair;
+use crate::Memory;
 
 /// Where a connection starts, for [`ConfiguredManager::open`](crate::ConfiguredManager::open).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,8 +112,8 @@ pub struct Ack {
 /// The path manager of one connection.
 ///
 /// After [`ConfiguredManager::open`](crate::ConfiguredManager::open) and after every `handle_*`, take the actions until there
-/// are none, then look at the deadline again. Every call has the [`Pair`] of the two hosts, the same one for
-/// all of their connections; times never go back. A timer that is due is served before the event at the
+/// are none, then look at the deadline again. Every call has the [`Memory`] that the connection shares with the
+/// others of its [`Scope`](crate::Scope); times never go back. A timer that is due is served before the event at the
 /// same instant, whichever the host tells first. What is told of a closed subflow is ignored.
 ///
 /// # Panics
@@ -125,19 +125,19 @@ pub trait PathManager: Debug + Send {
     }
 
     /// The handshake of `subflow` is complete.
-    fn handle_established(&mut self, now: Time, pair: &mut Pair, subflow: usize);
+    fn handle_established(&mut self, now: Time, memory: &mut Memory, subflow: usize);
 
     /// `subflow` has gone without an [`Action::Close`]: reset, timed out, or closed by the other host.
-    fn handle_closed(&mut self, now: Time, pair: &mut Pair, subflow: usize);
+    fn handle_closed(&mut self, now: Time, memory: &mut Memory, subflow: usize);
 
     /// Data has been sent.
-    fn handle_sent(&mut self, _now: Time, _pair: &mut Pair, _sent: &Sent) {}
+    fn handle_sent(&mut self, _now: Time, _memory: &mut Memory, _sent: &Sent) {}
 
     /// ACKs have arrived.
-    fn handle_ack(&mut self, _now: Time, _pair: &mut Pair, _ack: &Ack) {}
+    fn handle_ack(&mut self, _now: Time, _memory: &mut Memory, _ack: &Ack) {}
 
     /// The deadline has passed.
-    fn handle_timeout(&mut self, _now: Time, _pair: &mut Pair) {}
+    fn handle_timeout(&mut self, _now: Time, _memory: &mut Memory) {}
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called; [`NEVER`] if no timer runs.
     fn deadline(&self) -> Time {

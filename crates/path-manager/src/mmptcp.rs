@@ -10,7 +10,7 @@ use tresse_units::Time;
 
 use crate::connection::Connection;
 use crate::paths::paths;
-use crate::{Ack, Action, By, Opening, Pair, PathChoice, PathManager, Priority, Sent};
+use crate::{Ack, Action, By, Memory, Opening, PathChoice, PathManager, Priority, Sent};
 
 /// When and to what MMPTCP changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,18 +64,18 @@ impl Mmptcp {
 }
 
 impl PathManager for Mmptcp {
-    fn handle_established(&mut self, _now: Time, _pair: &mut Pair, subflow: usize) {
+    fn handle_established(&mut self, _now: Time, _memory: &mut Memory, subflow: usize) {
         if self.connection.establish(subflow) {
             self.settle();
         }
     }
 
-    fn handle_closed(&mut self, _now: Time, _pair: &mut Pair, subflow: usize) {
+    fn handle_closed(&mut self, _now: Time, _memory: &mut Memory, subflow: usize) {
         self.connection.gone(subflow);
         self.settle();
     }
 
-    fn handle_sent(&mut self, _now: Time, _pair: &mut Pair, sent: &Sent) {
+    fn handle_sent(&mut self, _now: Time, _memory: &mut Memory, sent: &Sent) {
         if let Some(in_flight) = self.connection.live(sent.subflow) {
             *in_flight |= sent.packets > 0;
         }
@@ -87,7 +87,7 @@ impl PathManager for Mmptcp {
         }
     }
 
-    fn handle_ack(&mut self, _now: Time, _pair: &mut Pair, ack: &Ack) {
+    fn handle_ack(&mut self, _now: Time, _memory: &mut Memory, ack: &Ack) {
         if let Some(in_flight) = self.connection.live(ack.subflow) {
             *in_flight = ack.outstanding > 0;
             self.settle();

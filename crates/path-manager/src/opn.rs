@@ -1,9 +1,9 @@
 //! MPTCP_OPN: concurrency tuning and traffic shifting (OPN §MPTCP_OPN design, Algorithm 1).
 //!
 //! *Concurrency tuning* (catalogue S27): a new connection opens n* subflows on random FAST paths, or one on
-//! every FAST path if there are not more than that. n* follows from the loss rate that the host pair's
-//! connections have met ([`NStar`]); before there is one it is m, the number of paths. Later loss rates
-//! do not change a connection that runs.
+//! every FAST path if there are not more than that. n* follows from the loss rate that the host's connections have
+//! met ([`NStar`]); before there is one it is m, the number of paths. Later loss rates do not change a
+//! connection that runs.
 //!
 //! *Traffic shifting* (S28): when timer_1 expires, a path from which no ACK has come turns SLOW. Its
 //! subflow carries no new data, and what is in flight on it is sent again on FAST ones. When timer_2
@@ -11,7 +11,12 @@
 //!
 //! What the paper leaves open:
 //!
-//! - Paths belong to the host pair ([`Pair`]), so one connection's verdict holds for the others too.
+//! - The sender of Algorithm 1, with one `path[]`, is the host: new flows come to it, and it obtains "the global link
+//!   status". So one connection's verdict on a path and its losses hold for all connections of the host
+//!   ([`Scope::Host`]); catalogue S27 has those to the same receiver instead ([`Scope::Pair`]).
+//! - Whether ACKs have come on a path is each connection's own affair, as are the packets that it sends again.
+//! - The paths are taken in random order, also where all are: else each connection of the host would send its
+//!   first packets on the same one.
 //! - timer_1's period of "2 times the average round trip time" is twice the mean of the smoothed RTTs of
 //!   the connection's subflows, or fixed (the 200 us of Algorithm 1). It starts with the first sample.
 //! - It runs while data is in flight on a FAST path and starts with it. Only a path on which data waited all
@@ -24,16 +29,18 @@ use tresse_units::{MICROSECOND, NEVER, SplitMix, Time};
 
 use crate::connection::Connection;
 use crate::nstar::{CAP, NStar};
-use crate::{Ack, Action, Opening, Pair, PathChoice, PathManager, Priority, Sent};
+use crate::{Ack, Action, Memory, Opening, PathChoice, PathManager, Priority, Scope, Sent};
 
-/// Which of its two modules a connection has. Without tuning it opens a subflow on every FAST path, up to
-/// [`CAP`].
+/// Which of its two modules a connection has, and whose experience it shares. Without tuning it opens a subflow on
+/// every FAST path, up to [`CAP`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// Concurrency tuning.
     pub tuning: Option<Tuning>,
     /// Traffic shifting.
     pub shifting: Option<Shifting>,
+    /// Whose loss rate and SLOW paths these are.
+    pub scope: Scope,
 }
 
 /// Concurrency tuning.
@@ -43,17 +50,6 @@ pub struct Tuning {
     pub n_star: NStar,
     /// timer_3: how long losses are counted for a loss rate, above 0.
     pub timer_3: Time,
-    /// Whose losses these are.
-    pub losses: Losses,
-}
-
-/// Whose connections a loss rate is of, which the paper does not say (catalogue S27).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Losses {
-    /// Those from this host to the same receiver.
-    Pair,
-    /// All of this host.
-    Host,
 }
 
 /// Traffic shifting.
@@ -76,13 +72,13 @@ pub enum Silence {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { tuning: Some(Tuning::default()), shifting: Some(Shifting::default()) }
+        Self { tuning: Some(Tuning::default()), shifting: Some(Shifting::default()), scope: Scope::Host }
     }
 }
 
 impl Default for Tuning {
     fn default() -> Self {
-        Self { n_star: NStar::Eq11, timer_3: 10_000 * MICROSECOND, losses: Losses::Pair }
+        Self { n_star: NStar::Eq11, timer_3: 10_000 * MICROSECOND }
     }
 }
 
@@ -102,7 +98,7 @@ pub struct Opn {
     timer_1: Option<Period>,
     /// When timer_2 expires next, if it matters to this connection.
     timer_2: Time,
-    /// [`Pair::changes`] that the priorities have followed.
+    /// [`Memory::changes`] that the priorities have followed.
     followed: u64,
 }
 
@@ -122,7 +118,7 @@ struct Watched {
 
 impl Opn {
     /// Asks for the first subflow.
-    pub fn new(config: &Config, opening: &Opening, pair: &mut Pair) -> Self {
+    pub fn new(config: &Config, opening: &Opening, memory: &mut Memory) -> Self {
         let mut opn = Self {
             config: config.clone(),
             connection: Connection::new(),
@@ -131,26 +127,24 @@ impl Opn {
             timer_2: NEVER,
             followed: 0,
         };
-        opn.serve_pair(opening.now, pair);
-        opn.waiting = opn.choose(opening, pair);
+        opn.serve_memory(opening.now, memory);
+        opn.waiting = opn.choose(opening, memory);
         let first = opn.waiting.remove(0);
         opn.open(first);
         opn
     }
 
     /// The paths of a new flow's subflows (Algorithm 1, lines 14-20).
-    fn choose(&self, opening: &Opening, pair: &Pair) -> Vec<u16> {
+    fn choose(&self, opening: &Opening, memory: &Memory) -> Vec<u16> {
         let all = 0..opening.paths;
-        let mut fast: Vec<_> = all.clone().filter(|&path| !pair.is_slow(path)).collect();
+        let mut fast: Vec<_> = all.clone().filter(|&path| !memory.is_slow(path)).collect();
         if fast.is_empty() {
             fast = all.collect();
         }
-        let known = self.config.tuning.as_ref().zip(pair.loss());
+        let known = self.config.tuning.as_ref().zip(memory.loss());
         let n_star = known.map_or(usize::from(opening.paths), |(tuning, loss)| tuning.n_star.subflows(loss));
-        let n_star = n_star.min(CAP);
-        if n_star < fast.len() {
-            SplitMix::new(opening.stream).choose(&mut fast, n_star);
-        }
+        let count = n_star.min(CAP).min(fast.len());
+        SplitMix::new(opening.stream).choose(&mut fast, count);
         fast
     }
 
@@ -158,39 +152,39 @@ impl Opn {
         self.connection.open(PathChoice::Port(path), Watched { path, srtt: 0, silent_since: None });
     }
 
-    fn serve_pair(&self, now: Time, pair: &mut Pair) {
+    fn serve_memory(&self, now: Time, memory: &mut Memory) {
         if let Some(tuning) = &self.config.tuning {
-            pair.measure(now, tuning.timer_3);
+            memory.measure(now, tuning.timer_3);
         }
         if let Some(shifting) = &self.config.shifting {
-            pair.reset(now, shifting.timer_2);
+            memory.reset(now, shifting.timer_2);
         }
     }
 
     /// Serves the timers that are due.
-    fn serve(&mut self, now: Time, pair: &mut Pair) {
-        self.serve_pair(now, pair);
+    fn serve(&mut self, now: Time, memory: &mut Memory) {
+        self.serve_memory(now, memory);
         let Some(period) = self.timer_1.take_if(|period| period.until <= now) else { return };
         for (_, s) in self.connection.established() {
             if s.silent_since.is_some_and(|since| since <= period.since) {
-                pair.set_slow(s.path);
+                memory.set_slow(s.path);
             }
         }
     }
 
     /// What follows from an event: priorities, reinjections, timers.
-    fn settle(&mut self, now: Time, pair: &Pair, established_changed: bool) {
+    fn settle(&mut self, now: Time, memory: &Memory, established_changed: bool) {
         let Some(shifting) = &self.config.shifting else { return };
         let timer_1 = shifting.timer_1;
-        if established_changed || self.followed != pair.changes() {
-            self.followed = pair.changes();
-            self.follow(pair);
+        if established_changed || self.followed != memory.changes() {
+            self.followed = memory.changes();
+            self.follow(memory);
             let mut established = self.connection.established().map(|(_, s)| s);
-            let any_slow = established.any(|s| pair.is_slow(s.path));
-            self.timer_2 = if any_slow { pair.reset_at() } else { NEVER };
+            let any_slow = established.any(|s| memory.is_slow(s.path));
+            self.timer_2 = if any_slow { memory.reset_at() } else { NEVER };
         }
         let mut established = self.connection.established().map(|(_, s)| s);
-        if !established.any(|s| s.silent_since.is_some() && !pair.is_slow(s.path)) {
+        if !established.any(|s| s.silent_since.is_some() && !memory.is_slow(s.path)) {
             self.timer_1 = None;
         } else if self.timer_1.is_none() {
             let silence = match timer_1 {
@@ -202,12 +196,12 @@ impl Opn {
     }
 
     /// Gives each subflow the priority that its path has earned.
-    fn follow(&mut self, pair: &Pair) {
+    fn follow(&mut self, memory: &Memory) {
         let subflows: Vec<_> = self.connection.established().map(|(i, &s)| (i, s)).collect();
-        let any_fast = subflows.iter().any(|(_, s)| !pair.is_slow(s.path));
+        let any_fast = subflows.iter().any(|(_, s)| !memory.is_slow(s.path));
         let mut shifted = Vec::new();
         for (i, s) in subflows {
-            let slow = any_fast && pair.is_slow(s.path);
+            let slow = any_fast && memory.is_slow(s.path);
             if slow && self.connection.priority(i) == Priority::Normal && s.silent_since.is_some() {
                 shifted.push(i);
             }
@@ -228,48 +222,48 @@ impl Opn {
 }
 
 impl PathManager for Opn {
-    fn handle_established(&mut self, now: Time, pair: &mut Pair, subflow: usize) {
-        self.serve(now, pair);
+    fn handle_established(&mut self, now: Time, memory: &mut Memory, subflow: usize) {
+        self.serve(now, memory);
         let news = self.connection.establish(subflow);
         if news {
             for path in std::mem::take(&mut self.waiting) {
                 self.open(path);
             }
         }
-        self.settle(now, pair, news);
+        self.settle(now, memory, news);
     }
 
-    fn handle_closed(&mut self, now: Time, pair: &mut Pair, subflow: usize) {
-        self.serve(now, pair);
+    fn handle_closed(&mut self, now: Time, memory: &mut Memory, subflow: usize) {
+        self.serve(now, memory);
         self.connection.gone(subflow);
-        self.settle(now, pair, true);
+        self.settle(now, memory, true);
     }
 
-    fn handle_sent(&mut self, now: Time, pair: &mut Pair, sent: &Sent) {
-        self.serve(now, pair);
+    fn handle_sent(&mut self, now: Time, memory: &mut Memory, sent: &Sent) {
+        self.serve(now, memory);
         if let Some(s) = self.connection.live(sent.subflow) {
             if self.config.tuning.is_some() {
-                pair.count(sent.packets, sent.retransmissions);
+                memory.count(sent.packets, sent.retransmissions);
             }
             if sent.packets > 0 {
                 s.silent_since.get_or_insert(now);
             }
         }
-        self.settle(now, pair, false);
+        self.settle(now, memory, false);
     }
 
-    fn handle_ack(&mut self, now: Time, pair: &mut Pair, ack: &Ack) {
-        self.serve(now, pair);
+    fn handle_ack(&mut self, now: Time, memory: &mut Memory, ack: &Ack) {
+        self.serve(now, memory);
         if let Some(s) = self.connection.live(ack.subflow) {
             s.srtt = ack.srtt;
             s.silent_since = (ack.outstanding > 0).then_some(now);
         }
-        self.settle(now, pair, false);
+        self.settle(now, memory, false);
     }
 
-    fn handle_timeout(&mut self, now: Time, pair: &mut Pair) {
-        self.serve(now, pair);
-        self.settle(now, pair, false);
+    fn handle_timeout(&mut self, now: Time, memory: &mut Memory) {
+        self.serve(now, memory);
+        self.settle(now, memory, false);
     }
 
     fn deadline(&self) -> Time {

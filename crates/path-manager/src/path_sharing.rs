@@ -21,7 +21,7 @@ use tresse_units::Time;
 
 use crate::connection::Connection;
 use crate::paths::paths;
-use crate::{Ack, Action, By, Opening, Pair, PathChoice, PathManager};
+use crate::{Ack, Action, By, Memory, Opening, PathChoice, PathManager};
 
 /// Which subflow of a pair that shares a path is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,7 +115,7 @@ impl PathSharing {
 }
 
 impl PathManager for PathSharing {
-    fn handle_established(&mut self, _now: Time, _pair: &mut Pair, subflow: usize) {
+    fn handle_established(&mut self, _now: Time, _memory: &mut Memory, subflow: usize) {
         if self.connection.establish(subflow) {
             for signals in self.connection.all_mut() {
                 *signals = Signals { srtt: signals.srtt, ..Signals::default() };
@@ -126,11 +126,11 @@ impl PathManager for PathSharing {
         }
     }
 
-    fn handle_closed(&mut self, _now: Time, _pair: &mut Pair, subflow: usize) {
+    fn handle_closed(&mut self, _now: Time, _memory: &mut Memory, subflow: usize) {
         self.connection.gone(subflow);
     }
 
-    fn handle_ack(&mut self, _now: Time, _pair: &mut Pair, ack: &Ack) {
+    fn handle_ack(&mut self, _now: Time, _memory: &mut Memory, ack: &Ack) {
         let Some(signals) = self.connection.live(ack.subflow) else { return };
         signals.srtt = ack.srtt;
         if ack.marked == 0 {

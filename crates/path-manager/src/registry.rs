@@ -5,10 +5,11 @@ use tresse_units::{MICROSECOND, Parameter, Range, Value, Values, Whole};
 use crate::fixed::Fixed;
 use crate::mmptcp::Mmptcp;
 use crate::nstar::{CAP, NStar, STEPS};
-use crate::opn::{Losses, Opn, Shifting, Silence, Tuning};
+use crate::opn::{Opn, Shifting, Silence, Tuning};
 use crate::path_sharing::{Closes, PathSharing};
 use crate::{
-    By, Declaration, MAX_SUBFLOWS, Opening, Pair, PathManager, SettingError, fixed, mmptcp, opn, path_sharing,
+    By, Declaration, MAX_SUBFLOWS, Memory, Opening, PathManager, Scope, SettingError, fixed, mmptcp, opn,
+    path_sharing,
 };
 
 /// A path manager with values for its parameters, as its machine takes them.
@@ -56,26 +57,25 @@ impl ConfiguredManager {
         &self.config
     }
 
-    /// Whether all connections of a host, whoever receives, share one [`Pair`]: it is not one of two hosts then.
-    pub fn remembers_by_sender(&self) -> bool {
-        let tuning = match &self.config {
-            Config::Opn(opn) => opn.tuning.as_ref(),
-            _ => None,
-        };
-        tuning.is_some_and(|tuning| tuning.losses == Losses::Host)
+    /// Whose connections share what this one remembers of its paths, by their numbers; `None` if it remembers nothing.
+    pub fn remembers(&self) -> Option<Scope> {
+        match &self.config {
+            Config::Opn(opn) => Some(opn.scope),
+            Config::Fixed(_) | Config::Mmptcp(_) | Config::PathSharing(_) => None,
+        }
     }
 
     /// The path manager of a connection that opens now; its first action opens subflow 0.
     ///
     /// # Panics
     /// If there are no addresses or no paths.
-    pub fn open(&self, opening: &Opening, pair: &mut Pair) -> Box<dyn PathManager> {
+    pub fn open(&self, opening: &Opening, memory: &mut Memory) -> Box<dyn PathManager> {
         assert!(opening.locals > 0 && opening.remotes > 0, "each host has an address");
         assert!(opening.paths > 0, "there is a path between them");
         match &self.config {
             Config::Fixed(config) => Box::new(Fixed::new(config, opening)),
             Config::Mmptcp(config) => Box::new(Mmptcp::new(config, opening)),
-            Config::Opn(config) => Box::new(Opn::new(config, opening, pair)),
+            Config::Opn(config) => Box::new(Opn::new(config, opening, memory)),
             Config::PathSharing(config) => Box::new(PathSharing::new(config, opening)),
         }
     }
@@ -126,11 +126,11 @@ const TIMER_3: Parameter = Parameter {
     meaning: "the period over which losses are counted",
 };
 
-const LOSSES: Parameter = Parameter {
-    name: "losses",
-    range: Range::Choice(&["pair", "host"]),
+const MEMORY: Parameter = Parameter {
+    name: "memory",
+    range: Range::Choice(&["host", "pair"]),
     unit: "",
-    meaning: "whose losses are counted: of connections to the same receiver, or of all that the host has",
+    meaning: "whose loss rate and SLOW paths: of all connections of the host, or of those to the same receiver",
 };
 
 const TIMER_1: Parameter = Parameter {
@@ -198,27 +198,30 @@ static ALL: &[Declaration] = &[
         name: "opn",
         title: "MPTCP_OPN: as many subflows as the loss rate advises; traffic leaves silent paths",
         source: "OPN §MPTCP_OPN design, eq. (1)-(11), Alg. 1",
-        parameters: &[N_STAR, TABLE, TIMER_3, TIMER_1, DELTA, TIMER_2],
+        parameters: &[N_STAR, TABLE, TIMER_3, TIMER_1, DELTA, TIMER_2, MEMORY],
         configure: |values| {
-            let (tuning, shifting) = (Some(tuning(values, Losses::Pair)?), Some(shifting(values)));
-            Ok(Config::Opn(opn::Config { tuning, shifting }))
+            let (tuning, shifting) = (Some(tuning(values)?), Some(shifting(values)));
+            Ok(Config::Opn(opn::Config { tuning, shifting, scope: scope(values) }))
         },
     },
     Declaration {
         name: "opn-shifting",
         title: "MPTCP_OPN's traffic shifting alone, over all paths",
         source: "OPN §Traffic shifting, Alg. 1 l. 1-12",
-        parameters: &[TIMER_1, DELTA, TIMER_2],
-        configure: |values| Ok(Config::Opn(opn::Config { tuning: None, shifting: Some(shifting(values)) })),
+        parameters: &[TIMER_1, DELTA, TIMER_2, MEMORY],
+        configure: |values| {
+            let shifting = Some(shifting(values));
+            Ok(Config::Opn(opn::Config { tuning: None, shifting, scope: scope(values) }))
+        },
     },
     Declaration {
         name: "opn-tuning",
         title: "MPTCP_OPN's concurrency tuning alone",
         source: "OPN §Concurrency tuning, eq. (1)-(11), Alg. 1 l. 14-20",
-        parameters: &[N_STAR, TABLE, TIMER_3, LOSSES],
+        parameters: &[N_STAR, TABLE, TIMER_3, MEMORY],
         configure: |values| {
-            let losses = if values.choice("losses") == "host" { Losses::Host } else { Losses::Pair };
-            Ok(Config::Opn(opn::Config { tuning: Some(tuning(values, losses)?), shifting: None }))
+            let tuning = Some(tuning(values)?);
+            Ok(Config::Opn(opn::Config { tuning, shifting: None, scope: scope(values) }))
         },
     },
     Declaration {
@@ -270,7 +273,7 @@ fn by(values: &Values) -> By {
     if values.choice("by") == "port" { By::Port } else { By::Address }
 }
 
-fn tuning(values: &Values, losses: Losses) -> Result<Tuning, SettingError> {
+fn tuning(values: &Values) -> Result<Tuning, SettingError> {
     let n_star = match values.choice("nstar") {
         "eq7" => NStar::Eq7,
         "product" => NStar::Product,
@@ -278,7 +281,11 @@ fn tuning(values: &Values, losses: Losses) -> Result<Tuning, SettingError> {
         "empirical" => NStar::Empirical(values.list("table").iter().map(|&n| n as u8).collect()),
         _ => NStar::Eq11,
     };
-    Ok(Tuning { n_star, timer_3: values.whole("timer_3") * MICROSECOND, losses })
+    Ok(Tuning { n_star, timer_3: values.whole("timer_3") * MICROSECOND })
+}
+
+fn scope(values: &Values) -> Scope {
+    if values.choice("memory") == "pair" { Scope::Pair } else { Scope::Host }
 }
 
 fn shifting(values: &Values) -> Shifting {

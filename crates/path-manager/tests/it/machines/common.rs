@@ -1,7 +1,7 @@
 //! A host that runs a path manager and holds it to what every path manager promises.
 
 use tresse_path_manager::{
-    Ack, Action, ConfiguredManager, MAX_SUBFLOWS, Opening, Pair, PathChoice, PathManager, Priority, Sent,
+    Ack, Action, ConfiguredManager, MAX_SUBFLOWS, Memory, Opening, PathChoice, PathManager, Priority, Sent,
     find,
 };
 use tresse_units::{NEVER, Time, Value};
@@ -37,8 +37,8 @@ pub struct Host {
 }
 
 impl Host {
-    pub fn new(scheme: &ConfiguredManager, opening: &Opening, pair: &mut Pair) -> Self {
-        let manager = scheme.open(opening, pair);
+    pub fn new(scheme: &ConfiguredManager, opening: &Opening, memory: &mut Memory) -> Self {
+        let manager = scheme.open(opening, memory);
         let mut host = Self { manager, subflows: Vec::new(), log: Vec::new() };
         host.act(opening.now);
         assert!(!host.subflows.is_empty(), "a connection starts with a subflow");
@@ -46,19 +46,19 @@ impl Host {
     }
 
     /// A host whose handshakes are all complete.
-    pub fn connected(scheme: &ConfiguredManager, opening: &Opening, pair: &mut Pair) -> Self {
-        let mut host = Self::new(scheme, opening, pair);
+    pub fn connected(scheme: &ConfiguredManager, opening: &Opening, memory: &mut Memory) -> Self {
+        let mut host = Self::new(scheme, opening, memory);
         let mut next = 0;
         while next < host.subflows.len() {
-            host.establish(opening.now, pair, next);
+            host.establish(opening.now, memory, next);
             next += 1;
         }
         host
     }
 
-    pub fn establish(&mut self, now: Time, pair: &mut Pair, subflow: usize) -> &[(Time, Action)] {
+    pub fn establish(&mut self, now: Time, memory: &mut Memory, subflow: usize) -> &[(Time, Action)] {
         let from = self.log.len();
-        self.manager.handle_established(now, pair, subflow);
+        self.manager.handle_established(now, memory, subflow);
         if !self.subflows[subflow].closed {
             self.subflows[subflow].established = true;
         }
@@ -66,31 +66,31 @@ impl Host {
         &self.log[from..]
     }
 
-    pub fn gone(&mut self, now: Time, pair: &mut Pair, subflow: usize) -> &[(Time, Action)] {
+    pub fn gone(&mut self, now: Time, memory: &mut Memory, subflow: usize) -> &[(Time, Action)] {
         let from = self.log.len();
-        self.manager.handle_closed(now, pair, subflow);
+        self.manager.handle_closed(now, memory, subflow);
         self.subflows[subflow].closed = true;
         self.act(now);
         &self.log[from..]
     }
 
-    pub fn send(&mut self, now: Time, pair: &mut Pair, sent: Sent) -> &[(Time, Action)] {
+    pub fn send(&mut self, now: Time, memory: &mut Memory, sent: Sent) -> &[(Time, Action)] {
         let from = self.log.len();
-        self.manager.handle_sent(now, pair, &sent);
+        self.manager.handle_sent(now, memory, &sent);
         self.act(now);
         &self.log[from..]
     }
 
-    pub fn ack(&mut self, now: Time, pair: &mut Pair, ack: Ack) -> &[(Time, Action)] {
+    pub fn ack(&mut self, now: Time, memory: &mut Memory, ack: Ack) -> &[(Time, Action)] {
         let from = self.log.len();
-        self.manager.handle_ack(now, pair, &ack);
+        self.manager.handle_ack(now, memory, &ack);
         self.act(now);
         &self.log[from..]
     }
 
-    pub fn timeout(&mut self, now: Time, pair: &mut Pair) -> &[(Time, Action)] {
+    pub fn timeout(&mut self, now: Time, memory: &mut Memory) -> &[(Time, Action)] {
         let from = self.log.len();
-        self.manager.handle_timeout(now, pair);
+        self.manager.handle_timeout(now, memory);
         self.act(now);
         &self.log[from..]
     }

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use tresse_optimum::opn::{Model, Reading, Rule};
-use tresse_path_manager::{Action, LossRate, Pair, PathChoice, Priority, Sent};
+use tresse_path_manager::{Action, LossRate, Memory, PathChoice, Priority, Sent};
 use tresse_units::Value;
 
 use super::common::{Host, US, ack, opening, scheme};
@@ -168,7 +168,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 struct Both {
-    pair: Pair,
+    memory: Memory,
     hosts: Vec<Host>,
     sender: Sender,
 }
@@ -179,7 +179,7 @@ impl Both {
         while let Some((deadline, flow)) = self.hosts.iter().zip(0..).map(|(h, i)| (h.deadline(), i)).min()
             && deadline <= now
         {
-            let asked: Vec<_> = self.hosts[flow].timeout(deadline, &mut self.pair).to_vec();
+            let asked: Vec<_> = self.hosts[flow].timeout(deadline, &mut self.memory).to_vec();
             let time = deadline as f64;
             self.sender.pass(time);
             self.sender.timer_1(time, flow);
@@ -209,7 +209,7 @@ proptest! {
         let opn = scheme("opn", &settings);
         let epsilon = (timer_2 * US) as f64;
         let mut both = Both {
-            pair: Pair::default(),
+            memory: Memory::default(),
             hosts: Vec::new(),
             sender: Sender {
                 slow: [false; PATHS as usize],
@@ -235,7 +235,7 @@ proptest! {
             let (flow, asked) = match step {
                 Step::Open { stream } if known < 8 => {
                     let (count, fast) = both.sender.new_flow(time);
-                    let host = Host::connected(&opn, &opening(now, PATHS, stream), &mut both.pair);
+                    let host = Host::connected(&opn, &opening(now, PATHS, stream), &mut both.memory);
                     let path = |path| match path {
                         PathChoice::Port(port) => usize::from(port),
                         path => panic!("{path:?}"),
@@ -256,14 +256,14 @@ proptest! {
                     let flow = flow % known;
                     let subflow = subflow % both.hosts[flow].subflows.len();
                     let sent = Sent { subflow, packets, retransmissions, new_bytes: 0 };
-                    let asked = both.hosts[flow].send(now, &mut both.pair, sent).to_vec();
+                    let asked = both.hosts[flow].send(now, &mut both.memory, sent).to_vec();
                     both.sender.sent(time, flow, subflow, packets as f64, retransmissions as f64);
                     (flow, asked)
                 }
                 Step::Acked { flow, subflow, outstanding, srtt } => {
                     let flow = flow % known;
                     let subflow = subflow % both.hosts[flow].subflows.len();
-                    let asked = both.hosts[flow].ack(now, &mut both.pair, ack(subflow, outstanding, srtt));
+                    let asked = both.hosts[flow].ack(now, &mut both.memory, ack(subflow, outstanding, srtt));
                     let asked = asked.to_vec();
                     both.sender.acked(time, flow, subflow, outstanding > 0, (srtt * US) as f64);
                     (flow, asked)
@@ -271,17 +271,17 @@ proptest! {
                 Step::Gone { flow, subflow } => {
                     let flow = flow % known;
                     let subflow = subflow % both.hosts[flow].subflows.len();
-                    let asked = both.hosts[flow].gone(now, &mut both.pair, subflow).to_vec();
+                    let asked = both.hosts[flow].gone(now, &mut both.memory, subflow).to_vec();
                     both.sender.flows[flow].subflows[subflow].open = false;
                     (flow, asked)
                 }
             };
             let expected = both.sender.follow(time, flow);
             prop_assert_eq!(asked.into_iter().map(|(_, action)| action).collect::<Vec<_>>(), expected);
-            let step = both.pair.loss().map(LossRate::step);
+            let step = both.memory.loss().map(LossRate::step);
             prop_assert_eq!(step, both.sender.eta.map(|eta| eta as usize));
             for path in 0..PATHS {
-                prop_assert_eq!(both.pair.is_slow(path), both.sender.slow[usize::from(path)]);
+                prop_assert_eq!(both.memory.is_slow(path), both.sender.slow[usize::from(path)]);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Algorithm 2 of vMCC: cases by hand, and a naive reading of it over random scripts.
 
 use proptest::prelude::*;
-use tresse_path_manager::{Ack, Action, ConfiguredManager, Pair};
+use tresse_path_manager::{Ack, Action, ConfiguredManager, Memory};
 use tresse_units::Value;
 
 use super::common::{Host, US, opening, scheme};
@@ -18,10 +18,10 @@ fn closes(word: &str) -> (&'static str, Value) {
 
 /// Plays (subflow, marked ACKs, srtt in us) and returns the subflows that are closed.
 fn closed(scheme: &ConfiguredManager, script: &[(usize, u64, u64)]) -> Vec<usize> {
-    let mut pair = Pair::default();
-    let mut host = Host::connected(scheme, &opening(0, 1, 0), &mut pair);
+    let mut memory = Memory::default();
+    let mut host = Host::connected(scheme, &opening(0, 1, 0), &mut memory);
     for (now, &(subflow, marked, srtt_us)) in (1..).zip(script) {
-        host.ack(now, &mut pair, Ack { subflow, outstanding: 1, marked, srtt: srtt_us * US });
+        host.ack(now, &mut memory, Ack { subflow, outstanding: 1, marked, srtt: srtt_us * US });
     }
     let closes = host.log.iter().filter_map(|&(_, action)| match action {
         Action::Close { subflow } => Some(subflow),
@@ -72,32 +72,32 @@ fn marked(subflow: usize, marked: u64) -> Ack {
 
 #[test]
 fn a_trigger_without_a_pair_does_not_count() {
-    let mut pair = Pair::default();
-    let mut host = Host::new(&detection(2, &[]), &opening(0, 1, 0), &mut pair);
-    host.establish(0, &mut pair, 0);
-    host.ack(1, &mut pair, marked(0, 10));
-    host.establish(2, &mut pair, 1);
-    host.ack(3, &mut pair, marked(1, 9));
-    let found = host.ack(4, &mut pair, marked(0, 10)).to_vec();
+    let mut memory = Memory::default();
+    let mut host = Host::new(&detection(2, &[]), &opening(0, 1, 0), &mut memory);
+    host.establish(0, &mut memory, 0);
+    host.ack(1, &mut memory, marked(0, 10));
+    host.establish(2, &mut memory, 1);
+    host.ack(3, &mut memory, marked(1, 9));
+    let found = host.ack(4, &mut memory, marked(0, 10)).to_vec();
     assert_eq!(found, [(4, Action::Close { subflow: 0 })]);
 }
 
 /// Marks of the time before all were there, on whichever subflow, neither trigger nor tell apart.
 #[test]
 fn a_subflow_that_joins_starts_the_counts_anew() {
-    let mut pair = Pair::default();
-    let mut host = Host::new(&detection(3, &[]), &opening(0, 1, 0), &mut pair);
-    host.establish(0, &mut pair, 0);
-    host.ack(1, &mut pair, marked(0, 9));
-    host.establish(2, &mut pair, 1);
-    assert!(host.ack(3, &mut pair, marked(0, 9)).is_empty(), "18 marks, but 9 since the second is there");
-    host.ack(4, &mut pair, marked(1, 5));
-    host.establish(5, &mut pair, 2);
+    let mut memory = Memory::default();
+    let mut host = Host::new(&detection(3, &[]), &opening(0, 1, 0), &mut memory);
+    host.establish(0, &mut memory, 0);
+    host.ack(1, &mut memory, marked(0, 9));
+    host.establish(2, &mut memory, 1);
+    assert!(host.ack(3, &mut memory, marked(0, 9)).is_empty(), "18 marks, but 9 since the second is there");
+    host.ack(4, &mut memory, marked(1, 5));
+    host.establish(5, &mut memory, 2);
     for (now, subflow, count) in [(6, 0, 8), (7, 1, 8), (8, 2, 9)] {
-        assert!(host.ack(now, &mut pair, marked(subflow, count)).is_empty(), "{subflow}");
+        assert!(host.ack(now, &mut memory, marked(subflow, count)).is_empty(), "{subflow}");
     }
     // 10, 8 and 9: the first is the most recent of both pairs; it is closed once, then the third.
-    let found = host.ack(9, &mut pair, marked(0, 2)).to_vec();
+    let found = host.ack(9, &mut memory, marked(0, 2)).to_vec();
     assert_eq!(found, [(9, Action::Close { subflow: 0 }), (9, Action::Close { subflow: 2 })]);
 }
 
@@ -183,11 +183,11 @@ proptest! {
             ("delta", Value::Whole(delta)),
             closes(if recent { "recent" } else { "second" }),
         ];
-        let mut pair = Pair::default();
+        let mut memory = Memory::default();
         let scheme = detection(subflows as u64, &settings);
-        let mut host = Host::new(&scheme, &opening(0, 1, 0), &mut pair);
+        let mut host = Host::new(&scheme, &opening(0, 1, 0), &mut memory);
         let mut reading = Reading::new(subflows);
-        host.establish(0, &mut pair, 0);
+        host.establish(0, &mut memory, 0);
         reading.on_join(0);
         let mut joined = vec![false; subflows];
         joined[0] = true;
@@ -195,7 +195,7 @@ proptest! {
             for r in 1..subflows {
                 if joins[r] + 1 == now as usize {
                     joined[r] = true;
-                    host.establish(now, &mut pair, r);
+                    host.establish(now, &mut memory, r);
                     reading.on_join(r);
                 }
             }
@@ -204,7 +204,7 @@ proptest! {
                 continue;
             }
             let ack = Ack { subflow, outstanding: 1, marked, srtt };
-            let ours: Vec<_> = host.ack(now, &mut pair, ack).iter().map(|&(_, action)| action).collect();
+            let ours: Vec<_> = host.ack(now, &mut memory, ack).iter().map(|&(_, action)| action).collect();
             let limits = (gamma as f64, theta as f64, delta as f64);
             let theirs = reading.on_ack(subflow, marked, srtt as f64, limits, recent);
             let theirs: Vec<_> = theirs.into_iter().map(|subflow| Action::Close { subflow }).collect();

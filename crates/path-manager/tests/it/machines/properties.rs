@@ -1,7 +1,7 @@
 //! What every path manager promises, over random scripts; `Host` checks most of it after every call.
 
 use proptest::prelude::*;
-use tresse_path_manager::{Ack, Action, ConfiguredManager, Opening, Pair, PathChoice, Priority, Sent, all};
+use tresse_path_manager::{Ack, Action, ConfiguredManager, Memory, Opening, PathChoice, Priority, Sent, all};
 use tresse_units::{NEVER, Range, Time, Value, Whole};
 
 use super::common::{Host, US};
@@ -61,8 +61,8 @@ const SECOND: Time = 1_000_000 * US;
 type Script = Vec<(Time, Step)>;
 
 fn play(scheme: &ConfiguredManager, opening: &Opening, script: &Script) -> Vec<(Time, Action)> {
-    let mut pair = Pair::default();
-    let mut host = Host::new(scheme, opening, &mut pair);
+    let mut memory = Memory::default();
+    let mut host = Host::new(scheme, opening, &mut memory);
     let mut now = opening.now;
     for (wait, step) in script {
         now += wait;
@@ -70,28 +70,28 @@ fn play(scheme: &ConfiguredManager, opening: &Opening, script: &Script) -> Vec<(
         match step {
             Step::Establish(subflow) => {
                 let subflow = own(subflow);
-                host.establish(now, &mut pair, subflow);
+                host.establish(now, &mut memory, subflow);
             }
             Step::Gone(subflow) => {
                 let subflow = own(subflow);
-                host.gone(now, &mut pair, subflow);
+                host.gone(now, &mut memory, subflow);
             }
             &Step::Sent { subflow, packets, retransmissions } => {
                 let subflow = own(&subflow);
                 let new_bytes = (packets - retransmissions) * 1460;
-                host.send(now, &mut pair, Sent { subflow, packets, retransmissions, new_bytes });
+                host.send(now, &mut memory, Sent { subflow, packets, retransmissions, new_bytes });
             }
             &Step::Acked { subflow, outstanding, marked, srtt } => {
                 let subflow = own(&subflow);
-                host.ack(now, &mut pair, Ack { subflow, outstanding, marked, srtt });
+                host.ack(now, &mut memory, Ack { subflow, outstanding, marked, srtt });
             }
             Step::Timeout => {
-                host.timeout(now, &mut pair);
+                host.timeout(now, &mut memory);
             }
         }
         // No subflow is both: one that rests for its path is on a SLOW one.
         for s in host.subflows.iter().filter(|s| s.priority == Priority::Slow && !s.closed) {
-            let slow = (0..opening.paths).filter(|&path| pair.is_slow(path));
+            let slow = (0..opening.paths).filter(|&path| memory.is_slow(path));
             let paths: Vec<_> = slow.map(PathChoice::Port).collect();
             assert!(paths.contains(&s.path), "{s:?} rests on a FAST path");
         }
@@ -119,10 +119,10 @@ proptest! {
         opening in any_opening(),
         script in prop::collection::vec((0..300 * US, step()), 0..30),
     ) {
-        let mut pair = Pair::default();
-        let mut host = Host::connected(&scheme, &opening, &mut pair);
+        let mut memory = Memory::default();
+        let mut host = Host::connected(&scheme, &opening, &mut memory);
         for subflow in 0..host.subflows.len() {
-            host.gone(opening.now, &mut pair, subflow);
+            host.gone(opening.now, &mut memory, subflow);
         }
         let before = host.log.len();
         let mut now = opening.now;
@@ -131,16 +131,16 @@ proptest! {
             match step {
                 Step::Sent { packets, .. } => {
                     let sent = Sent { subflow: 0, packets, retransmissions: 0, new_bytes: 0 };
-                    host.send(now, &mut pair, sent);
+                    host.send(now, &mut memory, sent);
                 }
                 Step::Acked { marked, outstanding, srtt, .. } => {
-                    host.ack(now, &mut pair, Ack { subflow: 0, outstanding, marked, srtt });
+                    host.ack(now, &mut memory, Ack { subflow: 0, outstanding, marked, srtt });
                 }
                 Step::Establish(_) => {
-                    host.establish(now, &mut pair, 0);
+                    host.establish(now, &mut memory, 0);
                 }
                 Step::Gone(_) | Step::Timeout => {
-                    host.timeout(now, &mut pair);
+                    host.timeout(now, &mut memory);
                 }
             }
             prop_assert_eq!((host.log.len(), host.deadline()), (before, NEVER));

@@ -1,4 +1,4 @@
-//! What a host remembers of another host between connections (OPN §MPTCP_OPN design).
+//! What a host remembers of its paths between connections (OPN §MPTCP_OPN design).
 
 use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};
@@ -7,13 +7,13 @@ use tresse_units::{NEVER, Time};
 
 use crate::LossRate;
 
-/// What one host knows of the paths to another: their loss rate, and which of them are SLOW.
+/// What connections know of the paths that they have in common: their loss rate, and which of them are SLOW.
 ///
-/// All connections from the one host to the other share it, those that follow one another and those that run
-/// at the same time. Its two timers need nobody to call: whoever uses it at or after their expiry finds
-/// it as they would have left it.
+/// All connections of a [`Scope`] share it, those that follow one another and those that run at the same
+/// time. Its two timers need nobody to call: whoever uses it at or after their expiry finds it as they
+/// would have left it.
 #[derive(Debug, Clone, Default)]
-pub struct Pair {
+pub struct Memory {
     loss: Option<LossRate>,
     /// Of the running period of timer_3.
     sent: u64,
@@ -26,7 +26,16 @@ pub struct Pair {
     changes: u64,
 }
 
-impl Pair {
+/// Whose connections share a [`Memory`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// All of the sending host: path i leads the same way to every receiver.
+    Host,
+    /// Those from the sending host to the same receiver.
+    Pair,
+}
+
+impl Memory {
     /// The loss rate of the last period in which anything was sent; `None` before the first has ended.
     pub fn loss(&self) -> Option<LossRate> {
         self.loss
@@ -96,43 +105,43 @@ fn expired(timer: &mut Option<Time>, now: Time, period: Time) -> bool {
     }
 }
 
-/// The pairs of hosts that somebody manages, each from one host to another, by a name `K` for the pair:
-/// numbers in a simulator, addresses in a daemon.
+/// The memories of those that somebody manages, by a name `K` for who shares one: numbers in a simulator,
+/// addresses in a daemon.
 #[derive(Debug, Clone, Default)]
-pub struct HostPairs<K> {
-    ids: BTreeMap<K, PairId>,
-    pairs: Vec<Pair>,
+pub struct Memories<K> {
+    ids: BTreeMap<K, MemoryId>,
+    memories: Vec<Memory>,
 }
 
-/// A pair's place in [`HostPairs`].
+/// A memory's place in [`Memories`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PairId(usize);
+pub struct MemoryId(usize);
 
-impl<K: Ord> HostPairs<K> {
-    /// No pairs.
+impl<K: Ord> Memories<K> {
+    /// None.
     pub fn new() -> Self {
-        Self { ids: BTreeMap::new(), pairs: Vec::new() }
+        Self { ids: BTreeMap::new(), memories: Vec::new() }
     }
 
-    /// The pair of that name; a new one knows nothing yet.
-    pub fn id(&mut self, name: K) -> PairId {
+    /// The memory of that name; a new one knows nothing yet.
+    pub fn id(&mut self, name: K) -> MemoryId {
         *self.ids.entry(name).or_insert_with(|| {
-            self.pairs.push(Pair::default());
-            PairId(self.pairs.len() - 1)
+            self.memories.push(Memory::default());
+            MemoryId(self.memories.len() - 1)
         })
     }
 }
 
-impl<K> Index<PairId> for HostPairs<K> {
-    type Output = Pair;
+impl<K> Index<MemoryId> for Memories<K> {
+    type Output = Memory;
 
-    fn index(&self, id: PairId) -> &Pair {
-        &self.pairs[id.0]
+    fn index(&self, id: MemoryId) -> &Memory {
+        &self.memories[id.0]
     }
 }
 
-impl<K> IndexMut<PairId> for HostPairs<K> {
-    fn index_mut(&mut self, id: PairId) -> &mut Pair {
-        &mut self.pairs[id.0]
+impl<K> IndexMut<MemoryId> for Memories<K> {
+    fn index_mut(&mut self, id: MemoryId) -> &mut Memory {
+        &mut self.memories[id.0]
     }
 }
