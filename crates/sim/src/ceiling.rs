@@ -4,7 +4,7 @@
 //! Every data packet crosses its route; every second one comes back as an ACK, and an ACK sends two
 //! data packets. What the whole simulator does beyond this is transport.
 
-use tresse_fabric::{Arrival, Ecn, Entity, Fabric, Header, PortConfig, RouteId};
+use tresse_fabric::{Arrival, Ecn, Fabric, Header, PortConfig, RouteId};
 use tresse_units::Time;
 
 /// One constant-window source: its route there and back, and its window in packets.
@@ -32,7 +32,7 @@ pub fn run(
     bytes: (u32, u32),
     duration: Time,
 ) -> u64 {
-    let mut fabric: Fabric<Bare> = Fabric::new(ports, longest_route);
+    let mut fabric: Fabric<Bare> = Fabric::new(ports, longest_route, 1);
     let routes: Vec<(RouteId, RouteId)> =
         sources.iter().map(|s| (fabric.add_route(&s.there), fabric.add_route(&s.back))).collect();
     let mut received = vec![0u32; sources.len()];
@@ -41,7 +41,7 @@ pub fn run(
             fabric.send(routes[i].0, Header::new(bytes.0, Ecn::Ect), Bare { source: i as u32, ack: false });
         }
     }
-    while let Some(arrival) = fabric.advance((duration, Entity::MAX), |_| std::ptr::null()) {
+    while let Some(arrival) = fabric.advance(duration, |_| std::ptr::null()) {
         let Arrival::Delivered(packet) = arrival else { continue };
         let Bare { source, ack } = packet.payload;
         let (there, back) = routes[source as usize];

@@ -2,7 +2,7 @@
 
 use tresse_controllers::MAX_SUBFLOWS;
 use tresse_fabric::{Ecn, Fabric, Header, RouteId};
-use tresse_path_manager::{PairId, PathChoice, PathManager};
+use tresse_path_manager::{MemoryId, PathChoice, PathManager};
 use tresse_transport::{Receiver, Sender, Wire};
 use tresse_units::{NEVER, Time, mix};
 
@@ -55,7 +55,7 @@ impl Flow {
 #[derive(Debug)]
 pub(crate) struct Managed {
     pub manager: Box<dyn PathManager>,
-    pub pair: PairId,
+    pub memory: MemoryId,
     pub paths: Paths,
     /// Among whose RTTs its own are.
     pub group: u32,

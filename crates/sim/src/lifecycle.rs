@@ -5,7 +5,6 @@ use std::sync::Arc;
 use tresse_fabric::Ecn;
 use tresse_path_manager::PathChoice;
 use tresse_transport::{Counters, Receiver, Sender, Wire};
-use tresse_units::NEVER;
 
 use crate::flow::{Datagrams, Flow, Managed, SUBFLOW_BITS, SubflowPath};
 use crate::spec::{FlowRecord, FlowSpec, Paths};
@@ -62,8 +61,9 @@ impl World {
     /// stopped. Of `spec`, the controller and the transport are not used, beyond the size of the headers. The
     /// first path is the one that is taken.
     pub fn start_datagrams(&mut self, spec: FlowSpec) {
-        let pair = self.pairs.id(spec.manager.pair(spec.hosts));
-        let manager = spec.manager.open(&spec.paths.opening(self.now(), spec.stream), &mut self.pairs[pair]);
+        let memory = self.memories.id(spec.manager.memory(spec.hosts, spec.paths.count()));
+        let opening = spec.paths.opening(self.now(), spec.stream);
+        let manager = spec.manager.open(&opening, &mut self.memories[memory]);
         let choice = match &spec.paths {
             Paths::Fixed(_) => PathChoice::Addresses { local: 0, remote: 0 },
             Paths::Forwarded { .. } => PathChoice::Port(0),
@@ -87,7 +87,7 @@ impl World {
             datagrams: true,
             managed: Box::new(Managed {
                 manager,
-                pair,
+                memory,
                 paths: spec.paths,
                 group: spec.group,
                 closed: 0,
@@ -150,7 +150,7 @@ impl World {
             for i in 0..flow.paths.len() {
                 total += flow.sender.counters(i);
                 for kind in [RETRANSMISSION, DELAYED_ACK] {
-                    self.timers.set((slot << SUBFLOW_BITS | i as u32) * 2 + kind, NEVER);
+                    self.timers.clear((slot << SUBFLOW_BITS | i as u32) * 2 + kind);
                 }
             }
         }

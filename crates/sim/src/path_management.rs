@@ -1,7 +1,7 @@
 //! Path managers at work: subflows that come and go, and links that change.
 
 use tresse_fabric::Packet;
-use tresse_path_manager::{Ack, Action, Pair, PathChoice, PathManager, Priority, Sent};
+use tresse_path_manager::{Ack, Action, Memory, PathChoice, PathManager, Priority, Sent};
 use tresse_transport::{Origin, Wire};
 use tresse_units::{BitsPerSecond, Time};
 
@@ -35,11 +35,11 @@ impl World {
     pub(crate) fn manage(
         &mut self,
         slot: u32,
-        tell: impl FnOnce(&mut dyn PathManager, Time, &mut Pair),
+        tell: impl FnOnce(&mut dyn PathManager, Time, &mut Memory),
     ) -> bool {
         let now = self.now();
         let managed = &mut self.flows[slot as usize].managed;
-        tell(&mut *managed.manager, now, &mut self.pairs[managed.pair]);
+        tell(&mut *managed.manager, now, &mut self.memories[managed.memory]);
         let mut acted = false;
         while let Some(action) = self.flows[slot as usize].managed.manager.poll_action() {
             self.act(slot, action);
@@ -61,7 +61,7 @@ impl World {
                 let opened = flow.sender.open(duplicates.into());
                 assert_eq!((opened, flow.receiver.open()), (subflow, subflow), "subflows count up");
                 if flow.sender.is_open(subflow) {
-                    self.manage(slot, |m, now, pair| m.handle_established(now, pair, subflow));
+                    self.manage(slot, |m, now, memory| m.handle_established(now, memory, subflow));
                 }
             }
             Action::Close { subflow } => {
@@ -100,7 +100,7 @@ impl World {
         if sender.is_open(i) {
             let outstanding = sender.outstanding(i).into();
             let ack = Ack { subflow: i, outstanding, marked: (wire.ce > 0).into(), srtt: sender.srtt(i) };
-            self.manage(slot, |m, now, pair| m.handle_ack(now, pair, &ack));
+            self.manage(slot, |m, now, memory| m.handle_ack(now, memory, &ack));
         }
     }
 
@@ -108,7 +108,7 @@ impl World {
     pub(crate) fn tell_sent(&mut self, slot: u32, sent: &SentPackets) -> bool {
         let mut acted = false;
         for sent in &sent.0 {
-            acted |= self.manage(slot, |m, now, pair| m.handle_sent(now, pair, sent));
+            acted |= self.manage(slot, |m, now, memory| m.handle_sent(now, memory, sent));
         }
         acted
     }
@@ -124,7 +124,7 @@ impl World {
         }
         let now = self.now();
         if self.flows[slot as usize].sender.handle_handshake(now, i as usize, wire) {
-            self.manage(slot, |m, now, pair| m.handle_established(now, pair, i as usize));
+            self.manage(slot, |m, now, memory| m.handle_established(now, memory, i as usize));
         }
         self.transmit(slot);
         self.arm(slot, i, RETRANSMISSION);

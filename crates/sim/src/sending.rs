@@ -77,7 +77,9 @@ impl World {
         let armed = &mut flow.paths[i as usize].armed[kind as usize];
         if deadline < *armed {
             *armed = deadline;
-            self.timers.set((slot << SUBFLOW_BITS | i) * 2 + kind, deadline);
+            // Named by the connection: its slot is anyone's.
+            let name = flow.id << (SUBFLOW_BITS + 1) | u64::from(i * 2 + kind);
+            self.timers.set((slot << SUBFLOW_BITS | i) * 2 + kind, name, deadline);
         }
     }
 }

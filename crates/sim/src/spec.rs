@@ -6,14 +6,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tresse_controllers::ConfiguredController;
 use tresse_fabric::Path;
-use tresse_path_manager::{self as path_manager, By, Opening, Pair, PathManager, fixed};
+use tresse_path_manager::{self as path_manager, By, Memory, Opening, PathManager, Scope, fixed};
 use tresse_transport::{Config, Counters};
 use tresse_units::Time;
 
 /// The paths that the packets of a connection can take.
 ///
-/// Path managers may remember a path by its number for all connections of two hosts: of these the same number
-/// should mean the same path then.
+/// Path managers may remember a path by its number, for all connections of two hosts or of the sender
+/// ([`Scope`]): of these the same number should mean the same path then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Paths {
     /// By fixed paths: a subflow takes that of the number of its local address or of its source port. Beyond
@@ -64,15 +64,15 @@ impl Paths {
 #[derive(Clone)]
 pub struct Manager {
     open: Arc<Open>,
-    by_sender: bool,
+    remembers: Option<Scope>,
 }
 
-type Open = dyn Fn(&Opening, &mut Pair) -> Box<dyn PathManager> + Send + Sync;
+type Open = dyn Fn(&Opening, &mut Memory) -> Box<dyn PathManager> + Send + Sync;
 
 impl Manager {
     /// Whatever `open` makes.
-    pub fn new(open: impl Fn(&Opening, &mut Pair) -> Box<dyn PathManager> + Send + Sync + 'static) -> Self {
-        Self { open: Arc::new(open), by_sender: false }
+    pub fn new(open: impl Fn(&Opening, &mut Memory) -> Box<dyn PathManager> + Send + Sync + 'static) -> Self {
+        Self { open: Arc::new(open), remembers: None }
     }
 
     /// `subflows` of them, one an address; none is ever closed.
@@ -87,20 +87,22 @@ impl Manager {
         Self::new(move |opening, _| Box::new(fixed::Fixed::new(&config, opening)))
     }
 
-    /// Who shares what it remembers with a connection between these hosts.
-    pub(crate) fn pair(&self, hosts: [u32; 2]) -> [u32; 2] {
-        if self.by_sender { [hosts[0]; 2] } else { hosts }
+    /// The name of what a connection between these hosts, with so many paths between them, remembers. To receivers
+    /// at another distance there are other paths.
+    pub(crate) fn memory(&self, [from, to]: [u32; 2], paths: u16) -> [u32; 3] {
+        let to = if self.remembers == Some(Scope::Host) { from } else { to };
+        [from, to, paths.into()]
     }
 
-    pub(crate) fn open(&self, opening: &Opening, pair: &mut Pair) -> Box<dyn PathManager> {
-        (self.open)(opening, pair)
+    pub(crate) fn open(&self, opening: &Opening, memory: &mut Memory) -> Box<dyn PathManager> {
+        (self.open)(opening, memory)
     }
 }
 
 impl From<path_manager::ConfiguredManager> for Manager {
     fn from(scheme: path_manager::ConfiguredManager) -> Self {
-        let by_sender = scheme.remembers_by_sender();
-        Self { by_sender, ..Self::new(move |opening, pair| scheme.open(opening, pair)) }
+        let remembers = scheme.remembers();
+        Self { remembers, ..Self::new(move |opening, memory| scheme.open(opening, memory)) }
     }
 }
 
@@ -115,7 +117,7 @@ impl fmt::Debug for Manager {
 pub struct FlowSpec {
     /// The caller's own name for it.
     pub id: u64,
-    /// The hosts, from and to: connections of the same two share what a path manager learns of the paths.
+    /// The hosts, from and to: their connections share what a path manager learns of the paths.
     pub hosts: [u32; 2],
     /// The transport.
     pub config: Config,
@@ -197,17 +199,17 @@ mod tests {
 
     use super::Manager;
 
-    /// Connections of one host to different receivers share what they remember only if they are to.
+    /// Connections of one host to different receivers share what they remember, unless they are not to.
     #[test]
-    fn losses_are_of_a_pair_or_of_a_host() {
-        for (losses, second) in [("pair", 7), ("host", 3)] {
-            let settings = [("losses", Value::Choice(losses.to_owned()))];
-            let scheme =
-                ConfiguredManager::new(find("opn-tuning").expect("declared"), settings).expect("valid");
-            assert_eq!(Manager::from(scheme).pair([3, 7]), [3, second]);
-        }
-        let opn = ConfiguredManager::new(find("opn").expect("declared"), []).expect("valid");
-        assert_eq!(Manager::from(opn).pair([3, 7]), [3, 7]);
-        assert_eq!(Manager::fixed(2).pair([3, 7]), [3, 7]);
+    fn a_memory_is_of_a_host_or_of_a_pair() {
+        let opn = |settings: &[(&'static str, Value)]| {
+            let settings = settings.iter().cloned();
+            Manager::from(ConfiguredManager::new(find("opn").expect("declared"), settings).expect("valid"))
+        };
+        assert_eq!(opn(&[]).memory([3, 7], 20), opn(&[]).memory([3, 8], 20));
+        assert_ne!(opn(&[]).memory([3, 7], 20), opn(&[]).memory([4, 7], 20));
+        assert_ne!(opn(&[]).memory([3, 7], 20), opn(&[]).memory([3, 8], 1), "the other is in its own rack");
+        let pair = opn(&[("memory", Value::Choice("pair".to_owned()))]);
+        assert_ne!(pair.memory([3, 7], 20), pair.memory([3, 8], 20));
     }
 }

@@ -1,11 +1,11 @@
-//! The event loop: packets and timers, in the order of (time, entity).
+//! The event loop: packets and timers, in the order of time; at one time packets first.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tresse_controllers::Signal;
-use tresse_fabric::{Arrival, Ecn, Entity, Fabric, Histogram, Packet, PortConfig, TIMER_ENTITIES, Timers};
-use tresse_path_manager::HostPairs;
+use tresse_fabric::{Arrival, Ecn, Fabric, Histogram, Packet, PortConfig, Timers};
+use tresse_path_manager::Memories;
 use tresse_transport::{Config, Receiver, Sender, Wire};
 use tresse_units::{NEVER, Time};
 
@@ -49,7 +49,7 @@ pub struct World {
     /// The slots of connections by the callers' names for them.
     slots: BTreeMap<u64, u32>,
     /// What path managers know of the paths between two hosts.
-    pub(crate) pairs: HostPairs<[u32; 2]>,
+    pub(crate) memories: Memories<[u32; 3]>,
     /// The transport of the connection that was started last: many have the same one, and share it.
     config: Option<Arc<Config>>,
     /// Slots of `flows` that may be used again.
@@ -62,19 +62,20 @@ pub struct World {
 }
 
 impl World {
-    /// A fabric without connections, of ports with fixed paths of at most `longest_route` ports.
-    pub fn new(ports: &[PortConfig], longest_route: usize) -> Self {
-        Self::on(Fabric::new(ports, longest_route))
+    /// A fabric without connections, of ports with fixed paths of at most `longest_route` ports. `seed`
+    /// decides in which order things happen that do so at one instant.
+    pub fn new(ports: &[PortConfig], longest_route: usize, seed: u64) -> Self {
+        Self::on(Fabric::new(ports, longest_route, seed))
     }
 
     /// This fabric, without connections.
     pub fn on(fabric: Fabric<Wire>) -> Self {
         Self {
+            timers: Timers::new(fabric.ties()),
             fabric,
-            timers: Timers::new(TIMER_ENTITIES),
             flows: Vec::new(),
             slots: BTreeMap::new(),
-            pairs: HostPairs::new(),
+            memories: Memories::new(),
             config: None,
             free: Vec::new(),
             live: 0,
@@ -106,8 +107,9 @@ impl World {
     }
 
     pub(crate) fn open(&mut self, spec: FlowSpec) -> u32 {
-        let pair = self.pairs.id(spec.manager.pair(spec.hosts));
-        let manager = spec.manager.open(&spec.paths.opening(self.now(), spec.stream), &mut self.pairs[pair]);
+        let memory = self.memories.id(spec.manager.memory(spec.hosts, spec.paths.count()));
+        let opening = spec.paths.opening(self.now(), spec.stream);
+        let manager = spec.manager.open(&opening, &mut self.memories[memory]);
         let config = self.share(&spec.config);
         let hears = spec.scheme.controller().signals().contains(&Signal::NextHop);
         self.place(Flow {
@@ -127,7 +129,7 @@ impl World {
             datagrams: false,
             managed: Box::new(Managed {
                 manager,
-                pair,
+                memory,
                 paths: spec.paths,
                 group: spec.group,
                 closed: 0,
@@ -179,7 +181,7 @@ impl World {
     pub fn advance(&mut self, until: Time, budget: u64) -> Step {
         for _ in 0..budget {
             let timer = self.timers.next();
-            let limit = timer.min((until, Entity::MAX));
+            let limit = timer.min(until);
             let flows = &self.flows;
             let soon =
                 |wire: &Wire| flows.as_ptr().wrapping_add((wire.subflow >> SUBFLOW_BITS) as usize).cast();
@@ -193,8 +195,8 @@ impl World {
                     self.packets.dropped += 1;
                     self.leave_fabric(packet.payload.subflow >> SUBFLOW_BITS);
                 }
-                None if timer == limit && timer.0 != NEVER => {
-                    self.fabric.set_now(timer.0);
+                None if timer == limit && timer != NEVER => {
+                    self.fabric.set_now(timer);
                     self.handle_timer();
                 }
                 None => {
@@ -263,7 +265,7 @@ impl World {
                 flow.rehash_if_asked(i as usize);
             }
             if managers <= now {
-                self.manage(slot, |m, now, pair| m.handle_timeout(now, pair));
+                self.manage(slot, |m, now, memory| m.handle_timeout(now, memory));
             }
             if own.min(managers) <= now {
                 self.transmit(slot);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tresse_controllers::ConfiguredController;
 use tresse_fabric::{
-    Balancing, Fabric, Feedback, FlagConfig, HolnetConfig, Loss, Network, NonEct, PortConfig,
+    Balancing, Fabric, Feedback, FlagConfig, HolnetConfig, Loss, Network, NonEct, PortConfig, Processing,
     QueuedPortConfig, Threshold,
 };
 use tresse_sim::{FlowRecord, FlowSpec, Manager, Paths, Step, World};
@@ -37,6 +37,8 @@ fn leaf_spine(slow: u64) -> (Network, Vec<PortConfig>) {
         limit: Threshold::packets(50),
         mark: Threshold::packets(20),
         non_ect: NonEct::Queue,
+        drop_until: None,
+        processing: Processing::NONE,
         red: None,
         loss: Loss::NONE,
     };
@@ -60,9 +62,9 @@ fn world_with(feedback: Feedback, slow: u64, balancing: Balancing, seed: u64) ->
     let (network, ports) = leaf_spine(slow);
     let queued_ports: Vec<_> =
         (UP..DOWN + 2 * SPINES).map(|p| (p, QueuedPortConfig::plain(&ports[p as usize]))).collect();
-    let fabric = Fabric::new(&ports, 4)
+    let fabric = Fabric::new(&ports, 4, 1)
         .with_queued_ports(&queued_ports, &[])
-        .with_flags(FlagConfig { fraction: 800, feedback })
+        .with_flags(FlagConfig { fraction: 800, unlimited: Threshold::UNLIMITED, feedback })
         .with_forwarding(network, balancing, seed);
     World::on(fabric)
 }
@@ -176,6 +178,30 @@ fn holnet_keeps_away_from_a_slow_spine() {
         assert!(after < before * 4 / 5, "{after} ps under {balancing:?}, {before} under ECMP");
         assert!(least < (1 << 32) / 6, "half of its third: {least}");
     }
+}
+
+/// A host that sends as fast as the way leads has its queue in its own port, which has no limit. HOLNET-UTA keeps it
+/// short if the host says from where on that is congestion; else nothing stops the window.
+#[test]
+fn a_host_hears_of_its_own_port() {
+    let longest = |unlimited| {
+        let (network, mut ports) = leaf_spine(2 * GIGABIT);
+        ports[0].limit = Threshold::UNLIMITED;
+        let [.., flowlets, _] = balancers();
+        let fabric = Fabric::new(&ports, 4, 1)
+            .with_flags(FlagConfig { fraction: 800, unlimited, feedback: Feedback::OneHop })
+            .with_forwarding(network, flowlets, 1);
+        let mut world = World::on(fabric);
+        world.start(connection(0, &scheme("holnet_uta", &[]), [0, HOSTS], 20_000_000));
+        let mut longest = 0;
+        finish(&mut world, |world, _| longest = longest.max(world.fabric().waiting(0)));
+        longest
+    };
+    let (unheard, heard) = (longest(Threshold::UNLIMITED), longest(Threshold::packets(20)));
+    assert!(
+        (10..60).contains(&heard) && unheard > 10 * heard,
+        "{heard} packets, {unheard} where it is not heard"
+    );
 }
 
 /// Four hosts of a leaf send to one of the other, whose last port is congested. HOLNET-UTA, which knows

@@ -113,8 +113,9 @@ fn scenario(case: u64) -> PortCounters {
             let mut spec = flow(sender.into(), &scheme, acking, 1 + random.below(400_000), paths);
             let c = &mut spec.config;
             c.initial_window = 1 + random.below(10) as u32;
-            let recoveries = [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack];
-            c.recovery = recoveries[random.below(4) as usize];
+            let recoveries =
+                [Recovery::Reno, Recovery::RenoOnce, Recovery::NewReno, Recovery::Sack, Recovery::Rack];
+            c.recovery = recoveries[random.below(5) as usize];
             c.pacing = random.below(2) == 1;
             c.tso = 1 + random.below(44) as u32;
             c.gro = [Gro::OFF, Gro { segments: 44, interval: 50 * MICROSECOND }][random.below(2) as usize];
@@ -172,7 +173,7 @@ fn packets_are_conserved_on_a_fat_tree() {
     for (name, subflows) in [("dctcp", 1), ("reno", 1), ("lia", 2), ("xmp", 2), ("xmp", 4)] {
         let scheme = scheme(name, &[]);
         let random = &mut Stream::new(1, name, u64::from(subflows));
-        let mut world = World::new(&tree.topology().ports(1), FatTree::LONGEST_ROUTE);
+        let mut world = World::new(&tree.topology().ports(1), FatTree::LONGEST_ROUTE, 1);
         let pattern = Permutation { hosts: tree.hosts(), size: Size::Uniform(200_000, 2_000_000), seed: 1 };
         let (mut specs, mut records) = (Vec::new(), Vec::new());
         for round in 0..2 {

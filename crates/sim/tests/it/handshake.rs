@@ -56,7 +56,7 @@ fn a_subflow_that_joins_sends_after_two_round_trips_more() {
 /// Queued ports, so that links can fail.
 fn with_links(net: &Net) -> World {
     let queued_ports: Vec<_> = (0..).zip(&net.ports).map(|(p, c)| (p, QueuedPortConfig::plain(c))).collect();
-    World::on(Fabric::new(&net.ports, 2).with_queued_ports(&queued_ports, &[]))
+    World::on(Fabric::new(&net.ports, 2, 1).with_queued_ports(&queued_ports, &[]))
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! PLB on a fabric: flows that ECMP has put on one link part.
 
-use tresse_fabric::{Balancing, Fabric, Loss, Network, NonEct, PortConfig, Threshold};
+use tresse_fabric::{Balancing, Fabric, Loss, Network, NonEct, PortConfig, Processing, Threshold};
 use tresse_sim::{FlowRecord, Manager, Paths, World};
 use tresse_transport::Plb;
 use tresse_units::{MICROSECOND, SECOND, Time};
@@ -27,6 +27,8 @@ fn world() -> World {
         limit: Threshold::packets(1000),
         mark: Threshold::packets(20),
         non_ect: NonEct::Queue,
+        drop_until: None,
+        processing: Processing::NONE,
         red: None,
         loss: Loss::NONE,
     };
@@ -34,7 +36,7 @@ fn world() -> World {
     // A host's own queue tells nothing of the path.
     let nic = PortConfig { limit: Threshold::UNLIMITED, mark: Threshold::UNLIMITED, ..port };
     let ports: Vec<_> = network.ends.iter().map(|e| if e[0] < 4 { nic } else { port }).collect();
-    World::on(Fabric::new(&ports, 1).with_forwarding(network, Balancing::Ecmp, 1))
+    World::on(Fabric::new(&ports, 1, 1).with_forwarding(network, Balancing::Ecmp, 1))
 }
 
 /// Two flows, from hosts 0 and 1 to hosts 2 and 3; `stream` is the second one's hash.

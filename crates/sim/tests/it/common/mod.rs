@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use tresse_controllers::{ConfiguredController, find};
-use tresse_fabric::{Loss, NonEct, Path, PortConfig, Threshold};
+use tresse_fabric::{Loss, NonEct, Path, PortConfig, Processing, Threshold};
 use tresse_sim::{FlowRecord, FlowSpec, Step, World};
 use tresse_transport::{Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler};
 use tresse_units::{MILLISECOND, SECOND, Time, seconds};
@@ -78,6 +78,8 @@ impl Net {
             limit,
             mark,
             non_ect: NonEct::Queue,
+            drop_until: None,
+            processing: Processing::NONE,
             red: None,
             loss: Loss::NONE,
         };
@@ -111,7 +113,7 @@ impl Net {
 
     /// The world on it.
     pub fn world(&self) -> World {
-        World::new(&self.ports, 2)
+        World::new(&self.ports, 2, 1)
     }
 }
 
@@ -146,6 +148,7 @@ pub fn transport(scheme: &ConfiguredController, acks: Acking) -> Config {
         handshake: false,
         stale_after: 0,
         initial_window: 1,
+        initial_ssthresh: tresse_controllers::INFINITE_SSTHRESH,
         rto_min: 200 * MILLISECOND,
         rto_initial: SECOND,
         rto_max: 60 * SECOND,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use tresse_path_manager::{Ack, Action, Opening, Pair, PathChoice, PathManager, Priority, Sent};
+use tresse_path_manager::{Ack, Action, Memory, Opening, PathChoice, PathManager, Priority, Sent};
 use tresse_sim::Manager;
 use tresse_units::{MICROSECOND, NEVER, Time, mix};
 
@@ -90,25 +90,25 @@ impl Chaos {
 }
 
 impl PathManager for Chaos {
-    fn handle_established(&mut self, _now: Time, _pair: &mut Pair, subflow: usize) {
+    fn handle_established(&mut self, _now: Time, _memory: &mut Memory, subflow: usize) {
         assert_eq!(self.subflows[subflow], State::Opening, "established once, and not after it was closed");
         self.subflows[subflow] = State::Open;
         self.act();
     }
 
-    fn handle_closed(&mut self, _now: Time, _pair: &mut Pair, _subflow: usize) {}
+    fn handle_closed(&mut self, _now: Time, _memory: &mut Memory, _subflow: usize) {}
 
-    fn handle_sent(&mut self, _now: Time, _pair: &mut Pair, sent: &Sent) {
+    fn handle_sent(&mut self, _now: Time, _memory: &mut Memory, sent: &Sent) {
         assert!(sent.packets > 0 && sent.retransmissions <= sent.packets);
         self.act();
     }
 
-    fn handle_ack(&mut self, _now: Time, _pair: &mut Pair, ack: &Ack) {
+    fn handle_ack(&mut self, _now: Time, _memory: &mut Memory, ack: &Ack) {
         assert_ne!(self.subflows[ack.subflow], State::Closed, "what is closed is not told of");
         self.act();
     }
 
-    fn handle_timeout(&mut self, now: Time, _pair: &mut Pair) {
+    fn handle_timeout(&mut self, now: Time, _memory: &mut Memory) {
         assert!(now >= self.deadline, "called when it asked for it");
         self.deadline = if self.below(50) == 0 { NEVER } else { now + self.below(1000) * MICROSECOND };
         self.act();

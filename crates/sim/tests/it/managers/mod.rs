@@ -79,9 +79,15 @@ fn specs(random: &mut Stream, fixed: bool) -> Vec<(Time, FlowSpec)> {
             c.stale_after = 1 + random.below(3) as u32;
             c.initial_window = 1 + random.below(10) as u32;
             c.scheduler = [Scheduler::LowestRtt, Scheduler::RoundRobin][random.below(2) as usize];
-            let recoveries =
-                [Recovery::GoBackN, Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack];
-            c.recovery = recoveries[random.below(5) as usize];
+            let recoveries = [
+                Recovery::GoBackN,
+                Recovery::Reno,
+                Recovery::RenoOnce,
+                Recovery::NewReno,
+                Recovery::Sack,
+                Recovery::Rack,
+            ];
+            c.recovery = recoveries[random.below(6) as usize];
             c.reduction = [Reduction::Immediate, Reduction::Prr][random.below(2) as usize];
             c.plb = (random.below(3) == 0).then(|| plb(random));
             c.pacing = random.below(2) == 1;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tresse_fabric::{
     Balancing, ClassMark, Fabric, Feedback, FlagConfig, HolnetConfig, Loss, Network, NonEct, Path,
-    PoolConfig, PortConfig, Probability, QueuedPortConfig, RedConfig, Threshold,
+    PoolConfig, PortConfig, Probability, Processing, QueuedPortConfig, RedConfig, Threshold,
 };
 use tresse_sim::World;
 use tresse_units::{MICROSECOND, MILLISECOND, NEVER, Stream, Time};
@@ -186,6 +186,8 @@ pub fn leaf_spine(random: &mut Stream, seed: u64, kind: Ports) -> Drawn {
             limit,
             mark,
             non_ect,
+            drop_until: None,
+            processing: Processing::NONE,
             red: red.map(|red| RedConfig { stream: (seed, port), ..red }),
             loss: Loss::new(probability, seed, port),
         })
@@ -210,7 +212,7 @@ pub fn leaf_spine(random: &mut Stream, seed: u64, kind: Ports) -> Drawn {
         })
         .collect();
     let fixed = random.below(4) == 0;
-    let mut fabric = Fabric::new(&ports, 4);
+    let mut fabric = Fabric::new(&ports, 4, 1);
     if !fixed {
         let network = Network { hosts: HOSTS, nodes: HOSTS + LEAVES + SPINES, ends };
         fabric = fabric.with_forwarding(network, balancing(random, any), seed);
@@ -219,6 +221,7 @@ pub fn leaf_spine(random: &mut Stream, seed: u64, kind: Ports) -> Drawn {
     if any && !fixed {
         fabric = fabric.with_flags(FlagConfig {
             fraction: 800,
+            unlimited: Threshold::UNLIMITED,
             feedback: [Feedback::OneHop, Feedback::Backward][random.below(2) as usize],
         });
     }
