@@ -8,7 +8,9 @@ pub(crate) fn claim(schema: &mut Schema) {
     placeholders(schema);
     schema.remove("required");
     let Some(properties) = schema.get_mut("properties").and_then(|p| p.as_object_mut()) else { return };
-    for key in ["text", "because"] {
+    // Nobody writes out by hand what `for_all` stands for.
+    properties.remove("cases");
+    for key in ["text", "because", "contradicts"] {
         let same_as = json!({ "type": "string", "description": "The id of the claim that has it." });
         let same_as = json!({
             "type": "object", "properties": { "same_as": same_as }, "required": ["same_as"],
@@ -20,6 +22,8 @@ pub(crate) fn claim(schema: &mut Schema) {
     }
     let for_each = "Lists of what the placeholders `{name}` in this entry stand for: it is a claim for each combination.";
     properties.insert("for_each".into(), json!({ "description": for_each, "type": ["object", "array"] }));
+    let for_all = "Lists as in `for_each`: it is one claim, which holds if it does for each combination.";
+    properties.insert("for_all".into(), json!({ "description": for_all, "type": ["object", "array"] }));
     let each = "Claims, each for every combination of `for_each`; they need not say what this entry says.";
     let claims =
         json!({ "description": each, "type": "array", "items": { "$ref": "#/$defs/Claim" }, "minItems": 1 });

@@ -98,7 +98,8 @@ impl PublishedValue {
 }
 
 /// A claim of the paper: a metric of cases, within bounds, against that of others, or in an order. `tresse explain
-/// claims` has the forms; a claim has exactly one. A file may write several at once, with `for_each`.
+/// claims` has the forms; a claim has exactly one. A file may write several at once, with `for_each`, and one that is of
+/// several cases with `for_all`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = crate::keys::claim_schema::claim)]
@@ -144,6 +145,22 @@ pub struct Claim {
     pub expected: Expected,
     /// Why it is not expected to hold: the mechanism, and what shows it, in a sentence.
     pub because: Option<String>,
+    /// The proof that it contradicts its own paper, with the place in the paper. Such a claim is judged and shown, but
+    /// counted apart.
+    pub contradicts: Option<String>,
+    /// With `for_all`: it holds if it does in so many of the cases; in all of them if it is not said.
+    pub at_least: Option<usize>,
+    /// What `for_all` stands for, written out: a claim for each case, with the name of the case as its text. The claim
+    /// itself then has no form of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cases: Vec<Claim>,
+}
+
+impl Claim {
+    /// What is judged by itself: the claim, or what `for_all` stands for.
+    pub fn statements(&self) -> &[Self] {
+        if self.cases.is_empty() { std::slice::from_ref(self) } else { &self.cases }
+    }
 }
 
 /// Which way a metric goes from case to case.

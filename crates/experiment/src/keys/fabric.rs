@@ -28,14 +28,25 @@ pub struct Fabric {
     /// An arriving packet is dropped if the queue of its port is this long. Only the links of a file may say their own
     /// instead.
     pub queue: Option<Layered<Queue>>,
+    /// Once the queue of a switch's port is full, every arriving packet is dropped until the queue is shorter than this.
+    /// Above 0 and below `queue`, in its unit. Default: a packet is dropped only if it meets a full queue. So it is in
+    /// the layers that a table leaves out.
+    pub drop_until: Option<Layered<Queue>>,
     /// K: an arriving ECN-capable packet is marked if the queue is longer than this.
     #[serde(default = "unlimited")]
     pub mark: Layered<Queue>,
     /// The queue in a host's NIC.
     pub host_queue: Queue,
+    /// With congestion flags and an unlimited `host_queue`: a host's own port is congested from this queue on, as ports
+    /// with a limit are from a share of it.
+    #[serde(default = "unlimited_queue")]
+    pub host_flag: Queue,
     /// K in a host's NIC.
     #[serde(default = "unlimited_queue")]
     pub host_mark: Queue,
+    /// A host takes a random time over each packet that it sends, uniform from 0 to less than this; no packet overtakes
+    /// another. At most 1000s. Default: it takes none.
+    pub host_processing: Option<Duration>,
     /// What a packet that is not ECN-capable meets above K.
     #[serde(default)]
     pub non_ect: NonEct,

@@ -36,9 +36,8 @@ pub struct Scheme {
     pub utility: Option<UserUtility>,
     /// Whether packets are ECN-capable; if it is not said, they are if the controller needs it.
     pub ecn: Option<bool>,
-    /// How the receiver tells of CE marks.
-    #[serde(default = "dctcp_echo")]
-    pub echo: Echo,
+    /// How the receiver tells of CE marks; `dctcp` if it is not said. Only where packets are ECN-capable.
+    pub echo: Option<Echo>,
     /// Which of `fabric.classes` its packets are in, from 0; that of the workload if it is not said.
     pub class: Option<u8>,
     /// Whether it is a point of the axis `scheme`; yes if it is not said. If not, only workloads name it.
@@ -81,10 +80,6 @@ pub struct UserUtility {
     pub points: Vec<(Rate, f64)>,
     /// A flow of weight 1 has the controller's own alpha-fair utility up to this rate.
     pub base: Rate,
-}
-
-fn dctcp_echo() -> Echo {
-    Echo::Dctcp
 }
 
 /// A number, or several.

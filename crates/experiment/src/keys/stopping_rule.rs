@@ -1,4 +1,4 @@
-//! How many seeds a case is run with: a number, or as many as a confidence interval takes.
+//! How many seeds a case is run with: a number, or as many as a confidence interval, or the claims, take.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,23 +24,40 @@ pub enum Replications {
     Until(Until),
 }
 
-/// As many seeds as it takes until the interval of a metric is narrow enough in every case.
+/// As many seeds as it takes until the interval of a metric is narrow enough in every case (`width`), or until every claim
+/// is decided (`until`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Until {
     /// Narrow enough: half the 95 % confidence interval, as a share of the mean; above 0 and below 1.
-    pub width: f64,
-    /// The metric (`tresse explain results`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<f64>,
+    /// Instead of a width: until every claim is decided; then only cases that undecided claims are of get more seeds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Goal>,
+    /// With `width`, the metric (`tresse explain results`).
     #[serde(default = "goodput")]
     #[schemars(with = "CaseMetric")]
     pub of: String,
     /// The number of seeds to begin with: 2 to 1000.
     #[serde(default = "three")]
     pub least: u32,
-    /// The number of seeds at which it ends, narrow or not: `least` to 1000.
+    /// The number of seeds at which it ends, narrow and decided or not: `least` to 1000.
     #[serde(default = "twenty")]
     pub most: u32,
 }
+
+/// What a run goes on until.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Goal {
+    /// Every claim holds or does not, or is known to within 3 % of its bound.
+    Decided,
+}
+
+/// A claim whose bound lies in an interval of at most this half width, as a share of the bound, stays inconclusive: the
+/// value is the bound as nearly as anybody could say, and more seeds are not worth it.
+pub const NARROW: f64 = 0.03;
 
 fn goodput() -> String {
     "goodput_mean_bps".to_owned()
@@ -96,11 +113,19 @@ impl Replications {
             Self::Count(_) => return Ok(()),
             Self::Until(until) => until,
         };
-        if !(until.width > 0.0 && until.width < 1.0) {
-            return Err(Wrong::key(
-                "width",
-                format!("{}: a share above 0 and below 1, such as 0.05", until.width),
-            ));
+        match (until.width, until.until) {
+            (Some(width), None) if width > 0.0 && width < 1.0 => {}
+            (Some(width), None) => {
+                return Err(Wrong::key(
+                    "width",
+                    format!("{width}: a share above 0 and below 1, such as 0.05"),
+                ));
+            }
+            (None, Some(Goal::Decided)) => {}
+            (Some(_), Some(_)) => return Err(Wrong::key("until", "it goes without `width`")),
+            (None, None) => {
+                return Err(Wrong::whole("how long? `width = 0.05`, or `until = \"decided\"`"));
+            }
         }
         if find(METRICS, &until.of).is_none() {
             let hint = did_you_mean(&until.of, METRICS.iter().map(|row| row.name));
@@ -126,13 +151,13 @@ impl Replications {
 }
 
 impl Until {
-    /// An interval shrinks as the root of the number of seeds: so many are run as that says of the widest one, but at
-    /// most twice as many as there are, for the first intervals are rough themselves.
-    pub fn after(&self, count: u32, widest: f64) -> Option<u32> {
-        if widest <= self.width || count >= self.most {
+    /// How many seeds there are to be after `count`, if the widest interval is `by` times as wide as it is to be. An
+    /// interval shrinks as the root of the number of seeds: so many are run as that says, but at most twice as many as
+    /// there are, for the first intervals are rough themselves.
+    pub fn after(&self, count: u32, by: f64) -> Option<u32> {
+        if by <= 1.0 || count >= self.most {
             return None;
         }
-        let by = widest / self.width;
         let wanted = (f64::from(count) * by * by).ceil() as u32;
         Some(wanted.clamp(count + 1, 2 * count).min(self.most))
     }
@@ -153,10 +178,12 @@ impl Asked {
         match (self, file) {
             (Self::Count(count), _) => Replications::Count(count),
             (Self::Width(width), Replications::Until(until)) => {
-                Replications::Until(Until { width, ..until.clone() })
+                Replications::Until(Until { width: Some(width), until: None, ..until.clone() })
             }
             (Self::Width(width), Replications::Count(_)) => {
-                Replications::Until(Until { width, of: goodput(), least: three(), most: twenty() })
+                let until =
+                    Until { width: Some(width), until: None, of: goodput(), least: three(), most: twenty() };
+                Replications::Until(until)
             }
         }
     }
@@ -197,7 +224,9 @@ impl<'de> Deserialize<'de> for Replications {
         impl<'de> Visitor<'de> for Either {
             type Value = Replications;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a number of seeds such as 5, or a width such as { width = 0.05, most = 20 }")
+                f.write_str(
+                    "a number of seeds such as 5, a width such as { width = 0.05, most = 20 }, or { until = \"decided\" }",
+                )
             }
             fn visit_i64<E: de::Error>(self, n: i64) -> Result<Self::Value, E> {
                 let count = u32::try_from(n).ok().filter(|count| COUNTS.contains(count));
@@ -226,24 +255,24 @@ mod tests {
     use super::*;
 
     fn until(width: f64, least: u32, most: u32) -> Until {
-        Until { width, of: goodput(), least, most }
+        Until { width: Some(width), until: None, of: goodput(), least, most }
     }
 
     #[test]
     fn as_many_seeds_as_the_widest_interval_takes() {
         let rule = until(0.05, 3, 20);
-        for (count, widest, wanted) in [
-            (3, 0.05, None),
+        for (count, by, wanted) in [
+            (3, 1.0, None),
             (3, 0.0, None),
             // A little too wide: one more. Half as wide again: 2.25 times as many, but at most twice as many.
-            (3, 0.051, Some(4)),
-            (8, 0.06, Some(12)),
-            (3, 0.075, Some(6)),
+            (3, 1.02, Some(4)),
+            (8, 1.2, Some(12)),
+            (3, 1.5, Some(6)),
             (3, f64::INFINITY, Some(6)),
-            (12, 1.0, Some(20)),
-            (20, 1.0, None),
+            (12, 20.0, Some(20)),
+            (20, 20.0, None),
         ] {
-            assert_eq!(rule.after(count, widest), wanted, "{count} {widest}");
+            assert_eq!(rule.after(count, by), wanted, "{count} {by}");
         }
     }
 
@@ -269,6 +298,11 @@ mod tests {
         }
         let file = Replications::Until(Until { of: "fct_mean_s".to_owned(), ..until(0.1, 4, 9) });
         let narrower = Replications::Until(Until { of: "fct_mean_s".to_owned(), ..until(0.02, 4, 9) });
+        let decided = Until { width: None, until: Some(Goal::Decided), ..until(0.1, 4, 9) };
+        assert_eq!(
+            Asked::Width(0.1).over(&Replications::Until(decided)),
+            Replications::Until(until(0.1, 4, 9))
+        );
         assert_eq!(Asked::Width(0.02).over(&file), narrower);
         assert_eq!(Asked::Count(2).over(&file), Replications::Count(2));
         assert_eq!(Asked::Width(0.02).over(&5.into()), Replications::Until(until(0.02, 3, 20)));

@@ -28,8 +28,6 @@ pub struct BoundScheme {
     pub subflows: Option<u32>,
     /// What opens and closes the subflows.
     pub manager: path_manager::ConfiguredManager,
-    /// Whether that remembers paths by their numbers, for all connections of two hosts (MPTCP_OPN).
-    pub names_paths: bool,
     /// The name of what decides during a run which subflows there are; `None` if they are opened at the start and stay.
     pub decides: Option<&'static str>,
     /// Whether that is to detect subflows that share a path.
@@ -185,7 +183,6 @@ pub(crate) fn bind(
         subflows: takes_subflows.then_some(subflows),
         paths: if takes_subflows { subflows } else { ways },
         detects: matches!(manager.config(), Managers::PathSharing(_)),
-        names_paths: matches!(manager.config(), Managers::Opn(_)),
         decides: (!matches!(manager.config(), Managers::Fixed(_))).then_some(manager.declaration().name),
         manager,
         routing: Arc::clone(routing),
@@ -231,7 +228,16 @@ fn build_scheme(base: &transport::Config, scheme: &Scheme) -> Result<Built, Wron
     if controller.needs_ecn() && !ecn {
         return Err(Wrong::key("ecn", format!("{} needs ECN", controller.name())));
     }
-    if controller.needs_exact_ce() && scheme.echo == Echo::Rfc3168 {
+    if scheme.echo.is_some() && !ecn {
+        let message = format!(
+            "{} needs no ECN, so its packets are not ECN-capable and no mark is echoed\n\nhint: ecn = true, or leave \
+             `echo` out",
+            controller.name()
+        );
+        return Err(Wrong::key("echo", message));
+    }
+    let echo = scheme.echo.unwrap_or(Echo::Dctcp);
+    if controller.needs_exact_ce() && echo == Echo::Rfc3168 {
         return Err(Wrong::key(
             "echo",
             format!("{} needs every mark counted: echo = \"dctcp\" or \"two-bit\"", controller.name()),
@@ -239,7 +245,7 @@ fn build_scheme(base: &transport::Config, scheme: &Scheme) -> Result<Built, Wron
     }
     let config = transport::Config {
         ecn,
-        echo: match scheme.echo {
+        echo: match echo {
             Echo::Rfc3168 => transport::Echo::Rfc3168,
             Echo::Dctcp => transport::Echo::Dctcp,
             Echo::TwoBit => transport::Echo::TwoBit,

@@ -179,7 +179,8 @@ pub fn serve(changes: &[Change], configs: &mut PortConfigs) {
 }
 
 impl What {
-    fn ports(&self) -> &[u32] {
+    /// The ports whose links change.
+    pub(crate) fn ports(&self) -> &[u32] {
         match self {
             Self::Rate(ports, _) | Self::Up(ports, _) => ports,
             Self::Reroute => &[],

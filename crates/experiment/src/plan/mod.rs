@@ -247,7 +247,7 @@ fn cases(loaded: &Loaded, variant: Option<&str>) -> Result<Vec<Case>, Diagnostic
     let queues = interval("queues", measure.queues)?;
     let packets = schemes.values().map(|s| s.transport.mss + s.transport.header);
     let packet = packets.max().unwrap_or(common.mss + common.header);
-    let options = PortOptions::new(&experiment.fabric, &fabric.layer_names, packet).map_err(wrong_below)?;
+    let options = PortOptions::new(&experiment.fabric, &fabric, &changes, packet).map_err(wrong_below)?;
     let (links, rtt) = (measure.links, measure.rtt);
     let (windows, convergence) = (windows(loaded)?, convergence(loaded)?);
     let setting =

@@ -4,6 +4,7 @@ use tresse_fabric::balancers::{self, Declaration};
 use tresse_fabric::{
     Balancing, Feedback, FixedPaths, FlagConfig, ShortestPaths, Spread, Threshold, Topology,
 };
+use tresse_units::Queue;
 
 use crate::diagnostic::{Diagnostic, Wrong, wrong};
 use crate::keys::fabric::{Distinct, Fabric, FlagFeedback, Flags};
@@ -95,6 +96,7 @@ pub(crate) fn flags(f: &Fabric, routing: &Routing) -> Result<Option<FlagConfig>,
     }
     let own = f.flags.map(|Flags { percent, feedback }| FlagConfig {
         fraction: percent * 10,
+        unlimited: Threshold::UNLIMITED,
         feedback: match feedback {
             FlagFeedback::OneHop => Feedback::OneHop,
             FlagFeedback::Backward => Feedback::Backward,
@@ -108,7 +110,23 @@ pub(crate) fn flags(f: &Fabric, routing: &Routing) -> Result<Option<FlagConfig>,
         let message = "HOLNET's load balancers bring flags of their own: `flag` and `feedback` of `routing`";
         return Err(wrong("flags", message));
     }
-    Ok(own.or(balancers))
+    let unlimited = host_flag(f).map_err(|e| wrong("host_flag", e))?;
+    Ok(own.or(balancers).map(|flags| FlagConfig { unlimited, ..flags }))
+}
+
+/// From which length on a host's own queue is flagged, where it has no limit.
+fn host_flag(f: &Fabric) -> Result<Threshold, String> {
+    match f.host_flag {
+        Queue::Packets(0) | Queue::Bytes(0) => {
+            Err(format!("{}: an empty queue is not congested", f.host_flag))
+        }
+        length if length != Queue::Unlimited && f.host_queue != Queue::Unlimited => Err(format!(
+            "{length}: the limit of hosts' queues, {}, says from where on they are flagged; leave this key out, or \
+             host_queue = \"unlimited\"",
+            f.host_queue
+        )),
+        length => Ok(length.into()),
+    }
 }
 
 /// Congestion flags are shares of a queue's limit, so every port of a switch needs one.

@@ -1,17 +1,19 @@
-//! What the ports of switches have beyond one queue with a threshold: random early detection, classes
-//! under deficit round robin, a buffer that the ports of a switch share.
+//! What the ports of switches have beyond one queue with a threshold: drops in bursts, random early detection,
+//! classes under deficit round robin, a buffer that the ports of a switch share.
 
 use std::sync::Arc;
 
 use tresse_fabric::{
-    ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, PortConfig, QueuedPortConfig, RedConfig, Topology,
+    ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, PortConfig, Processing, QueuedPortConfig, RedConfig,
+    Threshold, Topology,
 };
-use tresse_units::Queue;
+use tresse_units::{Duration, Queue, Time};
 
-use crate::diagnostic::Wrong;
+use crate::diagnostic::{Wrong, wrong};
 use crate::keys::bounds::LONGEST;
 use crate::keys::fabric::{Fabric, Layered};
 use crate::keys::ports::{Buffer, Class, Red, Share};
+use crate::plan::link_events::Change;
 
 /// The ports of a network, as a fabric takes them.
 #[derive(Debug, Clone)]
@@ -27,17 +29,24 @@ pub struct PortConfigs {
 /// The options of an experiment's ports, checked; by layer, from the hosts up.
 #[derive(Debug, Clone)]
 pub struct PortOptions {
+    /// Of the hosts' ports, ps.
+    processing: Time,
+    /// Layers that it does not speak of drop packet by packet.
+    drop_until: Vec<Option<Threshold>>,
     red: Option<Vec<RedConfig>>,
     classes: Vec<Vec<ClassConfig>>,
     pool: Option<PoolConfig>,
 }
 
 impl PortOptions {
-    /// Those of `fabric`, whose layers have these names, for packets of at most `packet` bytes.
+    /// Those of `fabric` for `topology`, which it describes, whose links change so, and packets of at most `packet`
+    /// bytes.
     ///
     /// # Errors
     /// What is wrong, and the key of `[fabric]` where it stands.
-    pub fn new(fabric: &Fabric, layers: &[Arc<str>], packet: u32) -> Result<Self, Wrong> {
+    pub fn new(fabric: &Fabric, topology: &Topology, changes: &[Change], packet: u32) -> Result<Self, Wrong> {
+        let layers = &topology.layer_names;
+        let drop_until = drop_until(fabric, topology, changes).map_err(|e| wrong("drop_until", e))?;
         let red = fabric.red.as_ref().map(|r| red(r, layers)).transpose()?;
         let classes = fabric
             .classes
@@ -52,7 +61,11 @@ impl PortOptions {
             return Err(Wrong::new(CLASSES, message));
         }
         let pool = fabric.buffer.map(|b| buffer(b, packet)).transpose()?;
-        Ok(Self { red, classes, pool })
+        let processing = fabric.host_processing.unwrap_or(Duration(0));
+        if processing.0 > LONGEST {
+            return Err(wrong("host_processing", format!("{processing}: at most 1000s")));
+        }
+        Ok(Self { processing: processing.0, drop_until, red, classes, pool })
     }
 
     /// How many classes there are, at least 1.
@@ -60,16 +73,23 @@ impl PortOptions {
         self.classes.len().max(1)
     }
 
-    /// The ports of `topology` with these options; `seed` names their random streams. The NICs of hosts stay
-    /// as they are: the options are those of switches.
+    /// The ports of `topology` with these options; `seed` names their random streams. The options are those of switches,
+    /// but for the time that a host takes over a packet.
     pub fn apply(&self, topology: &Topology, seed: u64) -> PortConfigs {
         let mut ports = topology.ports(seed);
         let mut servers = Vec::new();
         let hosts = topology.network.hosts;
+        for (number, [node, _]) in (0..).zip(&topology.network.ends) {
+            if *node < hosts {
+                let stream = topology.streams[number];
+                ports[number].processing = Processing::new(self.processing, seed, stream);
+            }
+        }
         let switches = (0..).zip(&topology.network.ends).filter(|(_, [node, _])| *node >= hosts);
         for (number, &[node, _]) in switches {
             let (port, layer) = (&mut ports[number as usize], usize::from(topology.layers[number as usize]));
             let stream = (seed, topology.streams[number as usize]);
+            port.drop_until = self.drop_until[layer];
             port.red = self.red.as_ref().map(|red| RedConfig { stream, ..red[layer] });
             if self.classes.is_empty() && self.pool.is_none() {
                 continue;
@@ -86,6 +106,39 @@ impl PortOptions {
         let pools = self.pool.map(|pool| vec![pool; switches as usize]);
         PortConfigs { ports, servers, pools: pools.unwrap_or_default() }
     }
+}
+
+/// By layer: how far a full queue drains before it lets packets in again.
+fn drop_until(
+    fabric: &Fabric,
+    topology: &Topology,
+    changes: &[Change],
+) -> Result<Vec<Option<Threshold>>, String> {
+    const ONE_BY_ONE: &str = "drops packet by packet: leave this key out";
+    let layers = &topology.layer_names;
+    let Some(lengths) = &fabric.drop_until else { return Ok(vec![None; layers.len()]) };
+    if !fabric.classes.is_empty() || fabric.buffer.is_some() {
+        return Err(format!("a port with `classes` or a shared `buffer` {ONE_BY_ONE}"));
+    }
+    lengths.known(layers)?;
+    let lengths: Vec<_> = layers.iter().map(|layer| lengths.of(layer).map(Threshold::from)).collect();
+    for (port, config) in (0..).zip(&topology.configs) {
+        let is_nic = topology.network.ends[port as usize][0] < topology.network.hosts;
+        let length = lengths[usize::from(topology.layers[port as usize])];
+        let Some(length) = length.filter(|_| !is_nic) else { continue };
+        let [from, to] = topology.end_names(port);
+        if !length.is_below(config.limit) {
+            let (length, limit) = (Queue::from(length), Queue::from(config.limit));
+            return Err(format!(
+                "{length}, and the limit of the queue from {from} to {to} is {limit}: above 0 and below the limit, in \
+                 its unit"
+            ));
+        }
+        if changes.iter().any(|change| change.what.ports().contains(&port)) {
+            return Err(format!("the link from {from} to {to} changes, and so its port {ONE_BY_ONE}"));
+        }
+    }
+    Ok(lengths)
 }
 
 const CLASSES: [&str; 2] = ["fabric", "classes"];

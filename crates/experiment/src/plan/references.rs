@@ -58,6 +58,32 @@ struct Names<'a> {
 impl Names<'_> {
     /// A claim, with the keys below it down to what is wrong.
     fn claim(&self, claim: &Claim) -> Result<(), Wrong> {
+        if claim.cases.is_empty() {
+            self.statement(claim)?;
+        }
+        for (place, case) in claim.cases.iter().enumerate() {
+            self.statement(case).map_err(|wrong| {
+                let message = format!("{}: {}", case.text, wrong.message);
+                Wrong { message, ..wrong }.below(place).below("cases")
+            })?;
+        }
+        match (claim.at_least, claim.cases.len()) {
+            (Some(_), 0) => return Err(Wrong::key("at_least", "it goes with `for_all` only")),
+            (Some(least), all) if least == 0 || least > all => {
+                return Err(Wrong::key("at_least", format!("{least}: 1 to {all}, of as many cases")));
+            }
+            _ => {}
+        }
+        if claim.because.is_none() && claim.contradicts.is_none() && !claim.expected.is_to_hold() {
+            let message =
+                "it is not expected to hold: `because = \"…\"` says why, in a sentence with the mechanism";
+            return Err(Wrong::key("expected", message));
+        }
+        Ok(())
+    }
+
+    /// What a claim says of its cases, or of one of those that `for_all` stands for.
+    fn statement(&self, claim: &Claim) -> Result<(), Wrong> {
         let form = claim.form()?;
         let selectors = [("right", &claim.right), ("of", &claim.of)];
         let listed = selectors.into_iter().flat_map(|(key, all)| {
@@ -81,11 +107,6 @@ impl Names<'_> {
                     self.selector(selector, &[&claim.metric]).map_err(|e| Wrong::new(at, e))?;
                 }
             }
-        }
-        if claim.because.is_none() && !claim.expected.is_to_hold() {
-            let message =
-                "it is not expected to hold: `because = \"…\"` says why, in a sentence with the mechanism";
-            return Err(Wrong::key("expected", message));
         }
         Ok(())
     }

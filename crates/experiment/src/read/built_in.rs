@@ -59,6 +59,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "vmcc/fig2",
     "vmcc/fig4",
     "vmcc/fig5",
+    "vmcc/fig5-queries",
     "vmcc/fig7",
     "vmcc/fig9",
     "vmcc/remap",

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 use tresse_units::{Bytes, Duration, Packets, Rate};
 
-use crate::keys::claims::Selectors;
+use crate::keys::claims::{Claim, Selectors};
 use crate::keys::{Experiment, FOR_PEOPLE};
 
 /// A key of which two experiments say different things.
@@ -169,7 +169,7 @@ fn counts(change: &Change, base: &Table, after: &Experiment) -> bool {
 
 /// Whether a claim leaves the scheme open.
 fn is_of_every_scheme(experiment: &Experiment) -> bool {
-    experiment.claims.iter().any(|claim| {
+    experiment.claims.iter().flat_map(Claim::statements).any(|claim| {
         let lists = [&claim.right, &claim.of].into_iter().flatten();
         let mut all = claim.left.iter().chain(lists.flat_map(Selectors::all));
         all.any(|selector| selector.scheme.is_none())

@@ -1,6 +1,9 @@
-//! What an experiment file writes once and means of several claims: `for_each`, `each` and `same_as`
-//! (`tresse explain claims`). The claims are written out when the file is read, so that nobody else knows of it. What is
-//! written out keeps its place in the text, for messages.
+//! What an experiment file writes once and means of several claims, or of several cases of one: `for_each`, `each`,
+//! `for_all` and `same_as` (`tresse explain claims`). The claims are written out when the file is read, so that nobody
+//! else knows of it. What is written out keeps its place in the text, for messages.
+
+mod row;
+mod same_as;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,39 +11,19 @@ use std::ops::Range;
 
 use serde::de::DeserializeOwned;
 use toml::Spanned;
-use toml::de::{DeArray, DeString, DeTable, DeValue, Deserializer};
+use toml::de::{DeArray, DeTable, DeValue, Deserializer};
 
 use crate::diagnostic::{Wrong, did_you_mean};
+use row::{KEYS, Name, Row, Value, said, text};
+use same_as::same_as;
 
 fn wrong<T>(span: Range<usize>, message: impl Into<String>) -> Result<T, Wrong> {
     Err(Wrong::offset(span.start, message))
 }
 
-/// The keys of a claim that `for_each` may set.
-const KEYS: [&str; 19] = [
-    "id",
-    "text",
-    "source",
-    "reading_of",
-    "metric",
-    "left",
-    "right",
-    "ratio_above",
-    "ratio_below",
-    "difference_above",
-    "difference_below",
-    "of",
-    "above",
-    "below",
-    "order",
-    "slack",
-    "jumps",
-    "expected",
-    "because",
-];
-
-type Name<'i> = Spanned<DeString<'i>>;
-type Value<'i> = Spanned<DeValue<'i>>;
+/// Those of a claim as a whole, whatever cases `for_all` stands for.
+const OF_THE_WHOLE: [&str; 8] =
+    ["id", "text", "source", "reading_of", "expected", "because", "contradicts", "at_least"];
 
 /// Reads an experiment file, its claims written out.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Wrong> {
@@ -57,50 +40,11 @@ pub(crate) fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, Wrong> {
             block.write_out(entry, &Row::default(), &mut written)?;
             block.check()?;
         }
-        ["text", "because"].iter().try_for_each(|key| same_as(key, &mut written))?;
+        ["text", "because", "contradicts"].iter().try_for_each(|key| same_as(key, &mut written))?;
         *claims = DeArray::new();
         written.into_iter().for_each(|claim| claims.push(claim));
     }
     Ok(table)
-}
-
-/// What placeholders stand for in one claim.
-#[derive(Clone, Default)]
-struct Row<'i> {
-    values: Vec<(Name<'i>, Value<'i>)>,
-    /// Where in the text all of it begins that must come to a claim.
-    from: Vec<usize>,
-}
-
-impl<'i> Row<'i> {
-    fn of(name: &Name<'i>, value: &Value<'i>) -> Self {
-        Self { values: vec![(name.clone(), value.clone())], from: vec![value.span().start] }
-    }
-
-    fn get(&self, name: &str) -> Option<&(Name<'i>, Value<'i>)> {
-        self.values.iter().find(|(own, _)| own.get_ref() == name)
-    }
-
-    fn shares(&self, other: &Self) -> bool {
-        let is_shared = |name: &str| !KEYS.contains(&name) && self.get(name).is_some();
-        other.values.iter().any(|(name, _)| is_shared(name.get_ref()))
-    }
-
-    /// Both together, if they agree on the names that both have. A key of the claim is the other's.
-    fn and(&self, other: &Self) -> Option<Self> {
-        let mut both = self.clone();
-        both.from.extend(&other.from);
-        for (name, value) in &other.values {
-            let own = both.values.iter().position(|(own, _)| own.get_ref() == name.get_ref());
-            match own {
-                Some(own) if KEYS.contains(&&**name.get_ref()) => both.values[own].1 = value.clone(),
-                Some(own) if text(&both.values[own].1) == text(value) => both.from.push(name.span().start),
-                Some(_) => return None,
-                None => both.values.push((name.clone(), value.clone())),
-            }
-        }
-        Some(both)
-    }
 }
 
 /// A name or a value of `for_each`.
@@ -152,8 +96,12 @@ impl Block {
             None => vec![outer.clone()],
         };
         let Some(each) = each else {
+            let for_all = claim.remove("for_all");
             for row in rows {
-                let claim = self.claim(claim.clone(), &row)?;
+                let claim = match &for_all {
+                    Some(for_all) => self.claim_of_all(for_all, &claim, &row)?,
+                    None => self.claim(claim.clone(), &row)?,
+                };
                 out.push(Spanned::new(entry.span(), DeValue::Table(claim)));
             }
             return Ok(());
@@ -266,6 +214,49 @@ impl Block {
         Ok(claim)
     }
 
+    /// The one claim of all that `for_all` stands for: what is said of the whole, and a claim for each case.
+    fn claim_of_all<'i>(
+        &mut self,
+        for_all: &Value<'i>,
+        claim: &DeTable<'i>,
+        outer: &Row<'i>,
+    ) -> Result<DeTable<'i>, Wrong> {
+        let put = |table: &mut DeTable<'i>, key: &'i str, value: DeValue<'i>| {
+            table.insert(Spanned::new(for_all.span(), key.into()), Spanned::new(for_all.span(), value));
+        };
+        let (mut whole, mut cases) = (DeTable::new(), DeArray::new());
+        for row in self.rows(for_all)? {
+            let Some(both) = outer.and(&row) else { continue };
+            let mut case = self.claim(claim.clone(), &both)?;
+            let is_first = cases.is_empty();
+            for key in OF_THE_WHOLE {
+                let own = case.remove_entry(key);
+                let said = own.as_ref().map(|(_, value)| text(value));
+                if row.get(key).is_some() || !is_first && said != whole.get(key).map(text) {
+                    let message = format!("`{key}` differs from case to case, and `for_all` makes one claim");
+                    return wrong(own.map_or(for_all.span(), |(_, value)| value.span()), message);
+                }
+                if is_first {
+                    whole.extend(own);
+                }
+            }
+            if is_first && let Some(metric) = case.get("metric") {
+                put(&mut whole, "metric", metric.get_ref().clone());
+            }
+            let named = row.values.iter().filter_map(|(name, value)| Some((name.get_ref(), text(value)?)));
+            let name = named.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");
+            let id = whole.get("id").and_then(text).unwrap_or_default();
+            put(&mut case, "id", DeValue::String(format!("{id}, {name}").into()));
+            put(&mut case, "text", DeValue::String(name.into()));
+            cases.push(Spanned::new(for_all.span(), DeValue::Table(case)));
+        }
+        if cases.is_empty() {
+            return wrong(for_all.span(), "none of it is for this claim");
+        }
+        put(&mut whole, "cases", DeValue::Array(cases));
+        Ok(whole)
+    }
+
     /// Puts the values of `row` into all texts of `value`.
     fn fill<'i>(&mut self, value: &mut Value<'i>, row: &Row<'i>) -> Result<(), Wrong> {
         let span = value.span();
@@ -316,79 +307,4 @@ fn placeholder(text: &str) -> Option<(&str, &str, &str)> {
         let (name, after) = text[at + 1..].split_once('}')?;
         is_name(name).then(|| (&text[..at], name, after))
     })
-}
-
-/// A value as it stands in a text; none of a list or a table.
-fn text(value: &Value) -> Option<String> {
-    match value.get_ref() {
-        DeValue::String(text) => Some(text.to_string()),
-        DeValue::Integer(number) => Some(number.to_string()),
-        DeValue::Float(number) => Some(number.to_string()),
-        DeValue::Boolean(is) => Some(is.to_string()),
-        _ => None,
-    }
-}
-
-/// `scheme = "xmp"`.
-fn said(name: &Name, value: &Value) -> String {
-    let value = match value.get_ref() {
-        DeValue::String(text) => format!("\"{text}\""),
-        _ => text(value).unwrap_or_else(|| "…".to_owned()),
-    };
-    format!("{} = {value}", name.get_ref())
-}
-
-/// Gives claims whose `key` is `{ same_as = "id" }` what that claim has there.
-fn same_as(key: &str, claims: &mut [Value]) -> Result<(), Wrong> {
-    let mut taken = Vec::new();
-    let of = |claim, key| DeValue::get(claim, key);
-    let all = claims.iter().map(Spanned::get_ref);
-    let all: Vec<_> = all.map(|claim| Some((text(of(claim, "id")?)?, of(claim, key)))).collect();
-    for (place, own) in all.iter().enumerate() {
-        let Some((own, Some(value))) = own else { continue };
-        let DeValue::Table(table) = value.get_ref() else { continue };
-        let Some(of) = table.get("same_as").filter(|_| table.len() == 1).and_then(text) else {
-            return wrong(value.span(), "expected a sentence, or { same_as = \"the id of a claim\" }");
-        };
-        if of == *own {
-            return wrong(value.span(), format!("{own}: this is the claim itself"));
-        }
-        let Some((_, theirs)) = all.iter().flatten().find(|(id, _)| *id == of) else {
-            let hint = did_you_mean(&of, all.iter().flatten().map(|(id, _)| id.as_str()));
-            return wrong(value.span(), format!("{own}: there is no claim `{of}`{hint}"));
-        };
-        match theirs.map(Spanned::get_ref) {
-            None => return wrong(value.span(), format!("{own}: `{of}` has no `{key}`")),
-            Some(DeValue::Table(_)) => {
-                let message = format!("{own}: `{of}` takes its `{key}` from another claim: name that one");
-                return wrong(value.span(), message);
-            }
-            Some(theirs) => taken.push((place, Spanned::new(value.span(), theirs.clone()))),
-        }
-    }
-    for (place, taken) in taken {
-        if let DeValue::Table(claim) = claims[place].get_mut()
-            && let Some(value) = claim.get_mut(key)
-        {
-            *value = taken;
-        }
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use crate::keys::claims::Claim;
-
-    #[test]
-    fn every_key_of_a_claim_may_be_set() {
-        let schema = schemars::schema_for!(Claim);
-        let own = schema.get("properties").and_then(|p| p.as_object()).expect("a table");
-        let own: BTreeSet<&str> = own.keys().map(String::as_str).collect();
-        let keys: BTreeSet<&str> = KEYS.into_iter().chain(["for_each", "each"]).collect();
-        assert_eq!(keys, own);
-    }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tresse_experiment::keys::declared;
 use tresse_fabric::balancers::{Declaration, Follows, all, find};
-use tresse_fabric::{Balancing, Feedback, FlagConfig, HolnetConfig};
+use tresse_fabric::{Balancing, Feedback, FlagConfig, HolnetConfig, Threshold};
 use tresse_units::{MICROSECOND, Values};
 
 fn balancer(name: &str) -> &'static Declaration {
@@ -53,13 +53,19 @@ fn holnets_defaults_are_the_thesiss() {
     let config =
         HolnetConfig { r_min: 100, r_max: 1500, kappa: 50, period: 40 * MICROSECOND, flowlet_gap: None };
     assert_eq!(leaf.balancing(&values), Some(Balancing::HolnetPercentage(config)));
-    assert_eq!(leaf.flags(&values), Some(FlagConfig { fraction: 800, feedback: Feedback::Backward }));
+    assert_eq!(
+        leaf.flags(&values),
+        Some(FlagConfig { fraction: 800, unlimited: Threshold::UNLIMITED, feedback: Feedback::Backward })
+    );
     let rate = balancer("holnet-rate");
     let text = "by = \"flowlet\"\ngap = \"50us\"\nperiod = \"1ms\"\nfeedback = \"one_hop\"\nflag = 90";
     let values = read(rate, &settings(text)).expect("they are allowed");
     let config = HolnetConfig { period: 1000 * MICROSECOND, flowlet_gap: Some(50 * MICROSECOND), ..config };
     assert_eq!(rate.balancing(&values), Some(Balancing::HolnetRate(config)));
-    assert_eq!(rate.flags(&values), Some(FlagConfig { fraction: 900, feedback: Feedback::OneHop }));
+    assert_eq!(
+        rate.flags(&values),
+        Some(FlagConfig { fraction: 900, unlimited: Threshold::UNLIMITED, feedback: Feedback::OneHop })
+    );
 }
 
 #[test]

@@ -36,8 +36,8 @@ fn what_means_the_same_or_is_only_measured_besides_is_none() {
     for setting in [
         "fabric.k=8",
         "fabric.rate=1000Mbps",
-        "transport.recovery=newreno", // as the profile ns3 has it
-        "transport.handshake=false",
+        "transport.recovery=reno-once",
+        "transport.initial_window=1pkt", // as the profile ns3 has it
         "measure.samples=10ms",
         "measure.queues=100us",
         "measure.links=false",

@@ -1,5 +1,6 @@
 //! The transport's keys: what a profile gives, and what stands beside it.
 
+use tresse_controllers::INFINITE_SSTHRESH;
 use tresse_experiment::{Profile, Source, find, load, resolve};
 use tresse_transport::{Config, Gro, Recovery, Reduction, Scheduler};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
@@ -15,12 +16,14 @@ fn config(keys: &str) -> Result<Config, String> {
     plan.map(|p| p.cases[0].bound_schemes[0].transport).map_err(|e| e.to_string())
 }
 
-/// XMP's table 1 lists every key; they are what the profile has.
 #[test]
-fn the_ns3_profile_is_that_of_xmps_experiments() {
-    let loaded = load(find("xmp/table1").expect("built in"), Profile::Full, &[]).expect("valid");
-    let plan = resolve(&loaded, &["scheme=lia".to_owned()]).expect("valid");
-    assert_eq!(config("profile = \"ns3\""), Ok(plan.cases[0].bound_schemes[0].transport));
+fn the_ns3_profile_is_ns3s() {
+    let config = config("profile = \"ns3\"").expect("valid");
+    assert_eq!((config.mss + config.header, config.ack, config.initial_window), (1500, 40, 1));
+    assert_eq!((config.rto_min, config.rto_initial), (200 * MILLISECOND, SECOND));
+    assert_eq!((config.recovery, config.reduction), (Recovery::NewReno, Reduction::Immediate));
+    assert_eq!(config.delayed_ack.every, 2);
+    assert!(!config.handshake && !config.pacing);
 }
 
 #[test]
@@ -36,6 +39,17 @@ fn the_linux_profile_is_linuxs() {
 }
 
 #[test]
+fn the_ns2_profile_is_ns2s() {
+    let config = config("profile = \"ns2\"").expect("valid");
+    assert_eq!((config.mss, config.header, config.ack), (1000, 40, 40));
+    assert_eq!((config.initial_window, config.receive_window), (2, 20));
+    assert_eq!((config.rto_min, config.rto_initial), (200 * MILLISECOND, 3 * SECOND));
+    assert_eq!((config.recovery, config.reduction), (Recovery::Sack, Reduction::Immediate));
+    assert_eq!(config.delayed_ack.every, 1);
+    assert!(config.handshake && !config.pacing);
+}
+
+#[test]
 fn a_key_comes_before_the_profile() {
     let base = config("profile = \"linux\"").expect("valid");
     let keys =
@@ -45,6 +59,10 @@ fn a_key_comes_before_the_profile() {
     assert_eq!(config(keys), Ok(expected));
     let rack = config("profile = \"ns3\"\nrecovery = \"rack\"").expect("valid");
     assert_eq!((rack.recovery, rack.initial_window, rack.timer_slack), (Recovery::Rack, 1, 0));
+    let once = config("profile = \"ns3\"\nrecovery = \"reno-once\"").expect("valid");
+    assert_eq!(once.recovery, Recovery::RenoOnce);
+    let short = config("profile = \"ns3\"\ninitial_ssthresh = \"100pkt\"").expect("valid");
+    assert_eq!((short.initial_ssthresh, base.initial_ssthresh), (100, INFINITE_SSTHRESH));
 }
 
 #[test]
@@ -67,8 +85,9 @@ fn what_is_wrong_is_named() {
         ("profile = \"ns3\"\nplb = { rounds = 6 }", "plb has no parameter `rounds` (it has: cong_thresh"),
         ("profile = \"ns3\"\nplb = { cong_thresh = 300 }", "a whole number in 1..=256 1/256"),
         ("mss = \"1460B\"", "transport.header: it has no value"),
-        ("", "profile = \"ns3\" or \"linux\""),
-        ("profile = \"bsd\"", "unknown value `bsd`, expected `ns3` or `linux`"),
+        ("", "profile = \"ns3\", \"ns2\" or \"linux\""),
+        ("profile = \"bsd\"", "unknown value `bsd`, expected one of `ns3`, `ns2`, `linux`"),
+        ("profile = \"linux\"\ninitial_ssthresh = \"0pkt\"", "1 to 2147483647 packets"),
         ("profile = \"linux\"\ntso = \"0pkt\"", "at least 1pkt"),
         ("profile = \"linux\"\ngro = \"0pkt\"", "at least 1pkt"),
         ("profile = \"linux\"\nmss = \"65535B\"", "a packet has 1 to 65535 bytes"),
@@ -136,6 +155,13 @@ fn what_is_wrong_in_a_scheme_is_found_there() {
         let message = schemes(common, own).expect_err(own);
         assert!(message.contains(expected) && message.contains(line), "{own}: {message}");
     }
+    let deaf =
+        schemes(ns3, "[schemes.c]\ncontroller = \"lia\"\necho = \"dctcp\"").expect_err("no mark is echoed");
+    assert!(
+        deaf.contains("no mark is echoed") && deaf.contains("echo = ") && deaf.contains("ecn = true"),
+        "{deaf}"
+    );
+    schemes(ns3, "[schemes.c]\ncontroller = \"lia\"\necho = \"dctcp\"\necn = true").expect("it sees marks");
     let small = schemes(keys, "mss = \"100B\"").expect("valid");
     assert_eq!(small.map(|c| c.mss), [100, 1460]);
 }

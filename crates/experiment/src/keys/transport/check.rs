@@ -18,6 +18,9 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
     if config.initial_window == 0 || config.initial_window >= controllers::CWND_LIMIT {
         return Err(("initial_window", format!("1 to {} packets", controllers::CWND_LIMIT - 1)));
     }
+    if config.initial_ssthresh == 0 || config.initial_ssthresh > controllers::INFINITE_SSTHRESH {
+        return Err(("initial_ssthresh", format!("1 to {} packets", controllers::INFINITE_SSTHRESH)));
+    }
     if config.floor == Some(0) {
         return Err(("floor", "at least 1 packet".into()));
     }

@@ -36,6 +36,8 @@ pub struct Transport {
     pub ack: Option<Bytes>,
     /// Initial window.
     pub initial_window: Option<Packets>,
+    /// The slow-start threshold of a new subflow. Default: unlimited.
+    pub initial_ssthresh: Option<Packets>,
     /// The smallest retransmission timeout.
     pub rto_min: Option<Duration>,
     /// The timeout before the first RTT sample.
@@ -46,7 +48,7 @@ pub struct Transport {
     pub recovery: Option<Recovery>,
     /// How the window goes down after a congestion signal.
     pub reduction: Option<Reduction>,
-    /// What marks may cut a window to, where the controller's own floor is higher. Default: the controller's floor.
+    /// What marks may cut a window to, in place of the controller's own floor. Default: the controller's floor.
     pub floor: Option<Packets>,
     /// Whether the controller may raise the window in the round after a cut for a mark too, in which Linux holds
     /// it; with `reduction = "immediate"` only.
@@ -92,8 +94,10 @@ pub struct Transport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostProfile {
-    /// ns-3.14's TCP as XMP's experiments set it: NewReno, an initial window of one packet, cuts at once.
+    /// ns-3.14's TCP with XMP's RTOmin: NewReno, an initial window of one packet, two packets an ACK, cuts at once.
     Ns3,
+    /// ns-2's TCP by its own defaults, with SACK: an ACK for every packet, a receive window of 20 packets.
+    Ns2,
     /// A Linux host with the fq qdisc: RACK-TLP, PRR, pacing, TSO and GRO.
     Linux,
 }
@@ -128,6 +132,23 @@ ack_every = "2pkt"
 ack_timer = "40ms"
 quick_acks = "16pkt"
 
+[ns2]
+# tcl/lib/ns-default.tcl of ns-2.3x: Agent/TCP and Agent/TCPSink.
+mss = "1000B"             # packetSize_
+header = "40B"            # tcpip_base_hdr_size_
+ack = "40B"               # of the sink, packetSize_
+initial_window = "2pkt"   # windowInit_, with windowInitOption_ 1
+receive_window = "20pkt"  # window_
+rto_min = "200ms"         # minrto_
+rto_initial = "3s"        # rtxcur_init_
+rto_max = "60s"           # maxrto_
+recovery = "sack"         # of Tahoe, Reno, Newreno, Sack1 ... a script has to name one
+reduction = "immediate"   # slowdown() in tcp.cc
+ack_every = "1pkt"        # Agent/TCPSink; segsperack_ of FullTcp
+ack_timer = "100ms"       # interval_ of the DelAck sinks
+quick_acks = "0pkt"
+handshake = true          # syn_ with delay_growth_: a packet of headers goes first, alone
+
 [linux]
 # Timestamps take 12 bytes of every segment (RFC 7323).
 mss = "1448B"
@@ -159,6 +180,7 @@ impl HostProfile {
     fn name(self) -> &'static str {
         match self {
             Self::Ns3 => "ns3",
+            Self::Ns2 => "ns2",
             Self::Linux => "linux",
         }
     }
@@ -183,6 +205,7 @@ impl Transport {
             header: size(value!(header)),
             ack: size(value!(ack)),
             initial_window: value!(initial_window).0,
+            initial_ssthresh: keys.initial_ssthresh.map_or(controllers::INFINITE_SSTHRESH, |window| window.0),
             rto_min: value!(rto_min).0,
             rto_initial: value!(rto_initial).0,
             rto_max: value!(rto_max).0,
@@ -240,4 +263,4 @@ impl Transport {
 
 /// What is wrong with a key that must be given.
 const MISSING: &str =
-    "it has no value\n\nhint: a profile has one for every key: profile = \"ns3\" or \"linux\"";
+    "it has no value\n\nhint: a profile has one for every key: profile = \"ns3\", \"ns2\" or \"linux\"";

@@ -18,6 +18,8 @@ pub enum Recovery {
     /// Reno (RFC 5681): the first ACK of new data ends a recovery; a second loss in the window often
     /// needs a timeout.
     Reno,
+    /// Reno with at most one fast retransmit a window of data (RFC 6582 §3.2 step 2).
+    RenoOnce,
     /// NewReno (RFC 6582): duplicate ACKs only.
     Newreno,
     /// SACK (RFC 6675), paced by PRR.
@@ -73,6 +75,7 @@ impl From<Recovery> for transport::Recovery {
         match key {
             Recovery::GoBackN => Self::GoBackN,
             Recovery::Reno => Self::Reno,
+            Recovery::RenoOnce => Self::RenoOnce,
             Recovery::Newreno => Self::NewReno,
             Recovery::Sack => Self::Sack,
             Recovery::Rack => Self::Rack,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use tresse_fabric::{Graph, GraphError, GraphPort, Loss, Node, NodeKind, PortConfig, Topology};
+use tresse_fabric::{Graph, GraphError, GraphPort, Loss, Node, NodeKind, PortConfig, Processing, Topology};
 use tresse_units::{Probability, Queue};
 
 use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean, wrong};
@@ -204,6 +204,8 @@ fn ports(
                 limit: limit.into(),
                 mark: mark.into(),
                 non_ect: f.non_ect.into(),
+                drop_until: None,
+                processing: Processing::NONE,
                 red: None,
                 loss: Loss::new(loss.into(), 0, 0),
             };

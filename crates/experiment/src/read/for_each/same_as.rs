@@ -1,0 +1,46 @@
+//! Sentences that a claim takes from another one.
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::row::{Value, text};
+use super::wrong;
+use crate::diagnostic::{Wrong, did_you_mean};
+
+/// Gives claims whose `key` is `{ same_as = "id" }` what that claim has there.
+pub(super) fn same_as(key: &str, claims: &mut [Value]) -> Result<(), Wrong> {
+    let mut taken = Vec::new();
+    let of = |claim, key| DeValue::get(claim, key);
+    let all = claims.iter().map(Spanned::get_ref);
+    let all: Vec<_> = all.map(|claim| Some((text(of(claim, "id")?)?, of(claim, key)))).collect();
+    for (place, own) in all.iter().enumerate() {
+        let Some((own, Some(value))) = own else { continue };
+        let DeValue::Table(table) = value.get_ref() else { continue };
+        let Some(of) = table.get("same_as").filter(|_| table.len() == 1).and_then(text) else {
+            return wrong(value.span(), "expected a sentence, or { same_as = \"the id of a claim\" }");
+        };
+        if of == *own {
+            return wrong(value.span(), format!("{own}: this is the claim itself"));
+        }
+        let Some((_, theirs)) = all.iter().flatten().find(|(id, _)| *id == of) else {
+            let hint = did_you_mean(&of, all.iter().flatten().map(|(id, _)| id.as_str()));
+            return wrong(value.span(), format!("{own}: there is no claim `{of}`{hint}"));
+        };
+        match theirs.map(Spanned::get_ref) {
+            None => return wrong(value.span(), format!("{own}: `{of}` has no `{key}`")),
+            Some(DeValue::Table(_)) => {
+                let message = format!("{own}: `{of}` takes its `{key}` from another claim: name that one");
+                return wrong(value.span(), message);
+            }
+            Some(theirs) => taken.push((place, Spanned::new(value.span(), theirs.clone()))),
+        }
+    }
+    for (place, taken) in taken {
+        if let DeValue::Table(claim) = claims[place].get_mut()
+            && let Some(value) = claim.get_mut(key)
+        {
+            *value = taken;
+        }
+    }
+    Ok(())
+}
