@@ -39,23 +39,31 @@ impl<'a> Links<'a> {
 
     /// Makes the changes that are due. Whether there were any.
     pub fn apply(&mut self, world: &mut World) -> bool {
-        let now = world.now();
+        let due = self.advance(world.now());
+        for change in due {
+            match &change.what {
+                What::Rate(ports, rate) => ports.iter().for_each(|&port| world.set_rate(port, *rate)),
+                What::Up(ports, up) => ports.iter().for_each(|&port| world.set_link(port, *up)),
+                What::Reroute => world.reroute(),
+            }
+        }
+        !due.is_empty()
+    }
+
+    /// What the links are at `now`, which is no earlier than any time before: the changes since then.
+    pub fn advance(&mut self, now: Time) -> &'a [Change] {
         let due = self.changes.iter().take_while(|c| c.at <= now).count();
         let (due, rest) = self.changes.split_at(due);
         self.changes = rest;
         for change in due {
             match &change.what {
-                What::Rate(ports, rate) => ports.iter().for_each(|&port| {
-                    world.set_rate(port, *rate);
-                    self.rates[port as usize] = *rate;
-                }),
-                What::Up(ports, up) => ports.iter().for_each(|&port| {
-                    world.set_link(port, *up);
-                    self.up[port as usize] = *up;
-                }),
-                What::Reroute => world.reroute(),
+                What::Rate(ports, rate) => {
+                    ports.iter().for_each(|&port| self.rates[port as usize] = *rate);
+                }
+                What::Up(ports, up) => ports.iter().for_each(|&port| self.up[port as usize] = *up),
+                What::Reroute => {}
             }
         }
-        !due.is_empty()
+        due
     }
 }

@@ -8,8 +8,9 @@ use tresse_experiment::plan::parts::{Own, Part};
 use tresse_experiment::plan::port_options::PortConfigs;
 use tresse_experiment::plan::{Case, link_events};
 use tresse_fabric::{Fabric, Topology};
-use tresse_path_manager::By;
+use tresse_path_manager::{By, Scope};
 use tresse_sim::{FlowSpec, Manager, Paths, World};
+use tresse_units::Stream;
 use tresse_workload::{Action, Start};
 
 use crate::record::flow::{Begun, Link};
@@ -36,7 +37,7 @@ pub(crate) fn world(case: &Case, seed: u64) -> World {
     link_events::serve(&case.setting.changes, &mut configs);
     let PortConfigs { ports, servers, pools } = configs;
     let longest = case.bound_schemes.iter().map(|c| c.routing.longest()).max().unwrap_or(0);
-    let fabric = Fabric::new(&ports, longest).with_queued_ports(&servers, &pools);
+    let fabric = Fabric::new(&ports, longest, seed).with_queued_ports(&servers, &pools);
     let fabric = match case.nodes() {
         Some(Routing::Nodes { balancing, .. }) => {
             fabric.with_forwarding(case.setting.fabric.network.clone(), *balancing, seed)
@@ -57,11 +58,12 @@ pub(crate) fn paths(case: &Case, seed: u64, flow: &Begun) -> Paths {
     if let Some(Own { paths: Some(paths), .. }) = part.own(start) {
         return Paths::Fixed(paths.clone());
     }
-    let mut stream = if bound_scheme.names_paths {
-        // What one connection learns of a path is to hold for the others of the two hosts.
-        tresse_units::Stream::new(seed, "paths", u64::from(start.from) << 32 | u64::from(start.to))
-    } else {
-        part.stream(seed, "addresses", start)
+    // What one connection learns of a path is to hold for the others that share what it remembers.
+    let shared = |to: u32| Stream::new(seed, "paths", u64::from(start.from) << 32 | u64::from(to));
+    let mut stream = match bound_scheme.manager.remembers() {
+        Some(Scope::Host) => shared(start.from),
+        Some(Scope::Pair) => shared(start.to),
+        None => part.stream(seed, "addresses", start),
     };
     let first = |host| case.setting.fabric.addresses(host).start;
     match &*bound_scheme.routing {

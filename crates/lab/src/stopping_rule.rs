@@ -1,22 +1,62 @@
-//! How many seeds are run: the file's rule beside the intervals that were measured.
+//! How many seeds are run: the file's rule beside what was measured.
 
 use tresse_experiment::keys::stopping_rule::{Replications, Until};
 
+use crate::record::claim::ClaimResult;
 use crate::record::results::CaseResult;
 
-/// How many seeds there are to be in all after `count` of them gave these results; `None` if that was enough.
-pub fn after(rule: &Replications, count: u32, results: &[CaseResult]) -> Option<u32> {
-    let Replications::Until(until) = rule else { return None };
-    let widest = results.iter().filter_map(|case| width(until, case)).fold(0.0, f64::max);
-    until.after(count, widest)
+/// The verdicts on a run's claims, and what more seeds may decide.
+#[derive(Debug, Clone, Default)]
+pub struct Verdicts {
+    /// The claims.
+    pub claims: Vec<ClaimResult>,
+    /// What keeps inconclusive claims from being decided.
+    pub undecided: Vec<Undecided>,
+}
+
+/// A value of a claim with a bound in its interval.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Undecided {
+    /// The claim.
+    pub claim: String,
+    /// The places of its cases among the results.
+    pub cases: Vec<usize>,
+    /// How many seeds it is known under.
+    pub seeds: u32,
+    /// How many times as wide as it is to be its interval is.
+    pub by: f64,
+}
+
+/// How many seeds each case is to have, after `seeds` of each gave these results; the same again if that was enough.
+pub fn after(
+    rule: &Replications,
+    seeds: &[u32],
+    results: &[CaseResult],
+    undecided: &[Undecided],
+) -> Vec<u32> {
+    let mut more = seeds.to_vec();
+    let Replications::Until(until) = rule else { return more };
+    let Some(width) = until.width else {
+        for own in undecided {
+            let wanted = until.after(own.seeds, own.by).unwrap_or(0);
+            own.cases.iter().for_each(|&case| more[case] = more[case].max(wanted));
+        }
+        return more;
+    };
+    let widest = results.iter().filter_map(|case| self::width(until, case)).fold(0.0, f64::max);
+    for own in &mut more {
+        *own = until.after(*own, widest / width).unwrap_or(*own);
+    }
+    more
 }
 
 /// The cases of which the interval is still wider than asked for, a line for each.
 pub fn too_wide(rule: &Replications, results: &[CaseResult]) -> Vec<String> {
     let Replications::Until(until) = rule else { return Vec::new() };
+    let Some(asked) = until.width else { return Vec::new() };
     let line = |case: &CaseResult| {
-        let width = width(until, case).filter(|width| *width > until.width)?;
-        let (of, percent, wanted) = (&until.of, 100.0 * width, 100.0 * until.width);
+        let width = width(until, case).filter(|width| *width > asked)?;
+        let (of, percent, wanted) = (&until.of, 100.0 * width, 100.0 * asked);
         Some(format!("{}: {of} is known to ±{percent:.1} %, not to ±{wanted} %", case.label()))
     };
     results.iter().filter_map(line).collect()

@@ -30,6 +30,41 @@ impl Standing {
     }
 }
 
+/// What a flow pays for its links. Utilities can be added only where all flows pay the same price.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Price {
+    /// Rounds in which something is lost, once each.
+    Losses,
+    /// Rounds in which something is marked, once each.
+    Marks,
+    /// Every lost packet for itself: the larger flow hears more.
+    LostPackets,
+    /// The time that packets wait in queues.
+    Delay,
+}
+
+impl Price {
+    /// What the flow answers, in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Losses => "losses",
+            Self::Marks => "marks",
+            Self::LostPackets => "each lost packet",
+            Self::Delay => "queueing delay",
+        }
+    }
+}
+
+/// The price that the controller called `name` answers, if its packets are ECN-capable or not.
+pub fn price(name: &str, ecn: bool) -> Price {
+    match (name, ecn) {
+        ("wvegas", _) => Price::Delay,
+        ("coupled_t31", false) => Price::LostPackets,
+        (_, true) => Price::Marks,
+        (_, false) => Price::Losses,
+    }
+}
+
 /// The utility of one flow: what [`crate::problem::Flow`] needs beside names, paths and limits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Objective {

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 
 use super::Engine;
+use crate::optimum::beside::COME_AND_GO;
 use crate::record::outcome::{Outcome, Rows};
 use crate::setup;
 
@@ -38,7 +39,7 @@ where
         let ended = &self.flows[first..];
         let is_round = self.is_whole && !self.is_cut;
         if !is_round {
-            self.optima.refuse("flows come and go, and an optimum is of flows that are there together");
+            self.optima.refuse(COME_AND_GO);
         }
         let optimum = match is_round && self.complete && !ended.is_empty() {
             true => self.optima.add(self.case, self.seed, ended),
@@ -65,6 +66,9 @@ where
         }
         self.observe_end()?;
         self.hand_on()?;
+        if self.complete {
+            self.optima.add_lasting(self.case, self.seed, &self.flows, self.world.now());
+        }
         self.publish();
         let counters = || self.world.fabric().ports().iter().map(|p| p.counters());
         let mut outcome = Outcome {

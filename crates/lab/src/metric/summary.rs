@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
 use tresse_experiment::keys::Experiment;
+use tresse_experiment::keys::claims::Claim;
 use tresse_experiment::plan::{AxisValue, Case};
 
 use crate::metric::{self, by, intervals, jct_jumps};
@@ -107,7 +108,8 @@ fn published(case: &Case, experiment: &Experiment) -> (IndexMap<String, f64>, Pa
 
 /// The jumps that claims speak of.
 fn jumps_found(outcomes: &[Outcome], experiment: &Experiment) -> IndexMap<String, JumpsFound> {
-    let claims = experiment.claims.iter().filter_map(|claim| Some((claim, claim.jumps.as_ref()?)));
+    let claims = experiment.claims.iter().flat_map(Claim::statements);
+    let claims = claims.filter_map(|claim| Some((claim, claim.jumps.as_ref()?)));
     let found = claims.filter_map(|(claim, keys)| {
         let mut times: Vec<_> = outcomes.iter().flat_map(|o| &o.jobs).map(|(_, j)| j.end - j.start).collect();
         times.sort_unstable();

@@ -3,14 +3,12 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use tresse_experiment::plan::Case;
-use tresse_experiment::plan::bound_scheme::BoundScheme;
-use tresse_experiment::plan::parts::Part;
-use tresse_optimum::claims::Standing;
 use tresse_optimum::distance::Distance;
 use tresse_optimum::solve::solve;
+use tresse_units::Time;
 
 use super::round::Round;
-use super::words;
+use super::{schemes, words};
 use crate::record::flow::{Begun, Flow};
 use crate::record::metric::percentile;
 
@@ -39,6 +37,13 @@ pub(super) const MOST_ROUNDS: usize = 16;
 /// thousands of paths take half a minute where the solver is compiled without optimisation.
 const MOST_PATHS: usize = 1024;
 
+/// Why flows that have not started together have no optimum.
+pub(crate) const COME_AND_GO: &str = "flows come and go, and an optimum is of flows that are there together";
+
+/// What flows that come and go may move at most, as a share of all bytes, while an optimum is told of those that
+/// stay. By that much the links that are left to these are narrower than in their problem.
+const NOISE: f64 = 0.01;
+
 impl Optima {
     /// Adds a round of which every flow has finished, or was there until the end: those `flows`. Its optimal goodputs, in the order of the
     /// flows, bit/s; none after the first 16 rounds, or if there is no optimum.
@@ -46,7 +51,7 @@ impl Optima {
         if self.why_none.is_some() || self.rounds.len() >= MOST_ROUNDS {
             return None;
         }
-        match beside(case, seed, flows) {
+        match beside(case, seed, &flows.iter().collect::<Vec<_>>()) {
             Ok(beside) => {
                 self.rounds.push(beside);
                 self.rounds.last().map(|b| &b.goodput[..])
@@ -56,6 +61,26 @@ impl Optima {
                 None
             }
         }
+    }
+
+    /// Adds the flows among `flows`, all of the case, that were there from its start to its end, `duration` ps
+    /// later, if what came and went beside them was next to nothing: at most 1 % of all bytes.
+    pub fn add_lasting(&mut self, case: &Case, seed: u64, flows: &[Flow], duration: Time) {
+        if self.why_none() != Some(COME_AND_GO) || !self.rounds.is_empty() {
+            return;
+        }
+        let lasting: Vec<&Flow> = flows
+            .iter()
+            .filter(|f| f.record.start == 0 && f.record.end == duration && !f.record.complete)
+            .collect();
+        let all: u64 = flows.iter().map(|f| f.record.bytes).sum();
+        let theirs: u64 = lasting.iter().map(|f| f.record.bytes).sum();
+        if lasting.is_empty() || (all - theirs) as f64 > NOISE * all as f64 {
+            return;
+        }
+        let beside = beside(case, seed, &lasting);
+        self.why_none = beside.as_ref().err().cloned();
+        self.rounds.extend(beside);
     }
 
     /// Says why a round has none.
@@ -69,17 +94,13 @@ impl Optima {
     }
 }
 
-fn beside(case: &Case, seed: u64, flows: &[Flow]) -> Result<Beside, String> {
-    let bound_scheme = case.bound_scheme().ok_or(words::SEVERAL)?;
-    if let Some(why) = words::no_fixed_paths(bound_scheme).or_else(|| words::no_lasting_links(case)) {
+fn beside(case: &Case, seed: u64, flows: &[&Flow]) -> Result<Beside, String> {
+    let begun: Vec<Begun> = flows.iter().map(|f| f.begun).collect();
+    if let Some(why) = schemes::no_paths(case, &begun).or_else(|| words::no_lasting_links(case)) {
         return Err(why);
     }
-    if case.parts.iter().any(Part::is_limited) {
-        return Err("applications limit the flows, or they are datagrams".to_owned());
-    }
-    let begun: Vec<Begun> = flows.iter().map(|f| f.begun).collect();
-    let round = Round::new(case, bound_scheme, seed, &begun);
-    if let Some(why) = why_none(bound_scheme, &round) {
+    let round = Round::new(case, seed, &begun);
+    if let Some(why) = why_none(&round) {
         return Err(why);
     }
     let paths = round.paths();
@@ -90,24 +111,20 @@ fn beside(case: &Case, seed: u64, flows: &[Flow]) -> Result<Beside, String> {
         ));
     }
     let problem = round.problem().ok_or("no utility of such subflows is known")?;
-    let optimum = solve(&problem).map_err(|e| words::no_optimum(bound_scheme, &e))?;
-    let rates: Vec<f64> = flows.iter().map(|f| round.rate(f.record.goodput() as f64)).collect();
+    let optimum = solve(&problem).map_err(|e| words::no_optimum(&round, &e))?;
+    let goodputs = flows.iter().map(|f| f.record.goodput() as f64);
+    let rates: Vec<f64> =
+        goodputs.zip(round.payloads()).map(|(goodput, payload)| goodput / payload).collect();
     Ok(Beside {
-        goodput: optimum.totals.iter().map(|&x| round.goodput(x)).collect(),
+        goodput: round.goodputs(optimum.totals.iter().copied()),
         distance: Distance::of_totals(&problem, &optimum, &rates),
     })
 }
 
-/// Why the controller's own paper gives no optimum to be near to.
-pub(super) fn why_none(bound_scheme: &BoundScheme, round: &Round) -> Option<String> {
-    let name = bound_scheme.controllers.controller().name();
-    match round.claim() {
-        None => Some(format!("nothing is known of what {name} claims to maximise")),
-        Some(claim) if claim.standing == Standing::None => {
-            Some(format!("{name} claims no utility ({})", claim.source))
-        }
-        Some(_) => None,
-    }
+/// Why the flows' utilities cannot be added, or are no aims of the controllers' own papers.
+pub(super) fn why_none(round: &Round) -> Option<String> {
+    let schemes = round.schemes();
+    schemes::no_common_price(&schemes).or_else(|| schemes::no_claim(&schemes))
 }
 
 /// The rounds together, as a case's result shows them.

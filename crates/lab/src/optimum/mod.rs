@@ -3,6 +3,7 @@
 pub mod beside;
 pub mod report;
 pub mod round;
+mod schemes;
 pub mod steps;
 pub mod together;
 mod words;

@@ -13,10 +13,13 @@ use tresse_optimum::distance::Distance;
 use tresse_optimum::fluid::{Fluid, FluidError, Network};
 use tresse_optimum::problem::Problem;
 use tresse_optimum::solve::{Optimum, solve, total_utility};
+use tresse_units::Time;
 
 use super::beside::{goodputs, why_none};
 use super::round::Round;
+use super::schemes::{self, Share};
 use super::words;
+use crate::link_events::Links;
 use crate::metric::summary::axes;
 use crate::setup;
 
@@ -42,13 +45,17 @@ pub struct OptimumReport {
 pub struct OptimumCase {
     /// The axes.
     pub case: IndexMap<String, serde_json::Value>,
-    /// The controller.
+    /// Where links change: when they come to be as they are here, from the start. The flows are those of the start.
+    pub since_s: Option<f64>,
+    /// The controller of the case's own scheme, or of the first flow's.
     pub controller: &'static str,
-    /// How many flows there are.
+    /// How many flows there are, of all schemes.
     pub flows: usize,
     /// What its paper claims; none of a user's own.
     pub claim: Option<ClaimEntry>,
-    /// The optimum of the utility that is claimed, or that stands in.
+    /// The other schemes that carry flows.
+    pub beside: Vec<BesideEntry>,
+    /// The optimum of the sum of the utilities that are claimed, or that stand in.
     pub optimum: Option<OptimumEntry>,
     /// Why there is none, or why it is only a reference.
     pub no_optimum: Option<String>,
@@ -56,6 +63,19 @@ pub struct OptimumCase {
     pub fluid: Option<FluidEntry>,
     /// Why there is none.
     pub no_fluid: Option<String>,
+}
+
+/// A scheme beside the case's own.
+#[derive(Debug, Clone, Serialize)]
+pub struct BesideEntry {
+    /// Its name.
+    pub scheme: String,
+    /// Its controller.
+    pub controller: &'static str,
+    /// How many flows it carries.
+    pub flows: usize,
+    /// What its paper claims; none of a user's own.
+    pub claim: Option<ClaimEntry>,
 }
 
 /// What a controller's paper claims.
@@ -146,19 +166,19 @@ const WORK: usize = 5_000_000;
 /// The optimum and the fluid equilibrium of round 0 of every case of `plan` under `seed`.
 pub fn optimum(loaded: &Loaded, plan: &Plan, profile: Profile, seed: u64, parallel: usize) -> OptimumReport {
     let next = AtomicUsize::new(0);
-    let results: Vec<Mutex<Option<OptimumCase>>> = plan.cases.iter().map(|_| Mutex::new(None)).collect();
+    let results: Vec<Mutex<Vec<OptimumCase>>> = plan.cases.iter().map(|_| Mutex::default()).collect();
     std::thread::scope(|scope| {
         for _ in 0..parallel.clamp(1, plan.cases.len().max(1)) {
             scope.spawn(|| {
                 loop {
                     let i = next.fetch_add(1, Ordering::Relaxed);
                     let Some(case) = plan.cases.get(i) else { return };
-                    *results[i].lock().expect("no holder of the lock panics") = Some(one(case, seed));
+                    *results[i].lock().expect("no holder of the lock panics") = by_links(case, seed);
                 }
             });
         }
     });
-    let cases = results.into_iter().filter_map(|r| r.into_inner().expect("no holder of the lock panics"));
+    let cases = results.into_iter().flat_map(|r| r.into_inner().expect("no holder of the lock panics"));
     OptimumReport {
         schema: "tresse/optimum/1",
         experiment: loaded.source.name.clone(),
@@ -169,50 +189,75 @@ pub fn optimum(loaded: &Loaded, plan: &Plan, profile: Profile, seed: u64, parall
     }
 }
 
-fn one(case: &Case, seed: u64) -> OptimumCase {
+/// Once for each state of the links.
+fn by_links(case: &Case, seed: u64) -> Vec<OptimumCase> {
+    let mut links = Links::new(&case.setting.fabric, &case.setting.changes);
+    links.advance(0);
+    let mut since = links.next().map(|_| 0);
+    let mut states = vec![one(case, seed, &links, since)];
+    while let Some(next) = links.next() {
+        links.advance(next);
+        since = Some(next);
+        states.push(one(case, seed, &links, since));
+    }
+    states
+}
+
+fn one(case: &Case, seed: u64, links: &Links, since: Option<Time>) -> OptimumCase {
     let begun = setup::first(case, seed);
-    let controller = case.bound_schemes[0].controllers.controller().name();
-    let why = match case.bound_scheme() {
-        None => Some(words::SEVERAL.to_owned()),
-        Some(_) if begun.is_empty() => Some("no flow starts at time 0".to_owned()),
-        Some(bound_scheme) => words::no_fixed_paths(bound_scheme).or_else(|| words::no_lasting_links(case)),
+    let why = if begun.is_empty() {
+        Some("no flow starts at time 0".to_owned())
+    } else if links.down().is_some() {
+        Some("a link is down".to_owned())
+    } else {
+        schemes::no_paths(case, &begun)
     };
+    let since_s = since.map(tresse_units::seconds);
     if let Some(why) = why {
         return OptimumCase {
             case: axes(case),
-            controller,
+            since_s,
+            controller: case.bound_schemes[0].controllers.controller().name(),
             flows: begun.len(),
             claim: None,
+            beside: Vec::new(),
             optimum: None,
             no_optimum: Some(why.clone()),
             fluid: None,
             no_fluid: Some(why),
         };
     }
-    let bound_scheme = &case.bound_schemes[0];
-    let round = Round::new(case, bound_scheme, seed, &begun);
-    let problem = round.problem();
-    let mut no_optimum = why_none(bound_scheme, &round);
+    let mut round = Round::new(case, seed, &begun);
+    round.set_capacities(links);
+    let mut shares = round.schemes();
+    let own = shares.iter().position(|s| s.bound_scheme.scheme == case.scheme).unwrap_or(0);
+    let own = shares.remove(own);
+    let no_common_price = schemes::no_common_price(&round.schemes());
+    let problem = round.problem().filter(|_| no_common_price.is_none());
+    let mut no_optimum = why_none(&round);
     let solved = problem.as_ref().and_then(|p| match solve(p) {
         Ok(optimum) => Some((p, optimum)),
         Err(e) => {
-            no_optimum = Some(words::no_optimum(bound_scheme, &e));
+            no_optimum = Some(words::no_optimum(&round, &e));
             None
         }
     });
-    let (fluid, no_fluid) = match round.network().map(|network| rest(&round, network)) {
+    let network = round.network().filter(|_| no_common_price.is_none());
+    let (fluid, no_fluid) = match network.map(|network| rest(&round, network)) {
         Some(Ok(fluid)) => (Some(fluid), None),
-        Some(Err(e)) => (None, Some(words::no_fluid(bound_scheme, &e))),
-        None => (None, Some(format!("{controller} has no fluid model for these subflows"))),
+        Some(Err(e)) => (None, Some(words::no_fluid(&round, &e))),
+        None => (None, Some(no_common_price.unwrap_or_else(|| schemes::no_model(&round.schemes())))),
     };
     OptimumCase {
         case: axes(case),
-        controller,
+        since_s,
+        controller: own.controller(),
         flows: round.hosts.len(),
-        claim: round.claim().map(ClaimEntry::of),
+        claim: own.claim.map(ClaimEntry::of),
+        beside: shares.iter().map(BesideEntry::of).collect(),
         optimum: solved
             .as_ref()
-            .map(|(_, optimum)| entry(&case.setting.fabric, &round, optimum, fluid.as_ref())),
+            .map(|(_, optimum)| entry(&case.setting.fabric, links, &round, optimum, fluid.as_ref())),
         no_optimum,
         fluid: fluid.as_ref().map(|f| f.entry(&round, problem.as_ref(), solved.as_ref().map(|s| &s.1))),
         no_fluid,
@@ -246,7 +291,7 @@ impl Rest {
         FluidEntry {
             settled: self.settled,
             model_s: self.model_s,
-            goodput: goodputs(self.rates.iter().map(|r| round.goodput(r.iter().sum()))),
+            goodput: goodputs(round.goodputs(self.rates.iter().map(|r| r.iter().sum())).into_iter()),
             utility: problem.map(|p| total_utility(p, &self.rates)),
             distance: distance.map_or_else(IndexMap::new, |d| {
                 IndexMap::from([
@@ -259,7 +304,13 @@ impl Rest {
     }
 }
 
-fn entry(fabric: &Topology, round: &Round, optimum: &Optimum, fluid: Option<&Rest>) -> OptimumEntry {
+fn entry(
+    fabric: &Topology,
+    at: &Links,
+    round: &Round,
+    optimum: &Optimum,
+    fluid: Option<&Rest>,
+) -> OptimumEntry {
     let mut links: Vec<LinkEntry> = round
         .ports
         .iter()
@@ -271,7 +322,7 @@ fn entry(fabric: &Topology, round: &Round, optimum: &Optimum, fluid: Option<&Res
                 from,
                 to,
                 layer: fabric.layer_name(port).to_owned(),
-                rate_bps: fabric.rate(port),
+                rate_bps: at.capacity(port),
                 load_bps: optimum.loads[l],
                 binding: optimum.binding.contains(&l),
                 price_per_bps: optimum.prices[l],
@@ -281,7 +332,7 @@ fn entry(fabric: &Topology, round: &Round, optimum: &Optimum, fluid: Option<&Res
         .collect();
     links.sort_by(|a, b| b.price_per_bps.total_cmp(&a.price_per_bps).then(a.port.cmp(&b.port)));
     OptimumEntry {
-        goodput: goodputs(optimum.totals.iter().map(|&x| round.goodput(x))),
+        goodput: goodputs(round.goodputs(optimum.totals.iter().copied()).into_iter()),
         utility: optimum.utility,
         kkt_residual: optimum.residuals.worst(),
         links,
@@ -306,6 +357,17 @@ impl ClaimEntry {
             source: claim.source,
             caveat: claim.caveat,
             utility: claim.objective.as_ref().map(|o| words::utility(o, claim.standing)),
+        }
+    }
+}
+
+impl BesideEntry {
+    fn of(share: &Share) -> Self {
+        Self {
+            scheme: share.bound_scheme.scheme.clone(),
+            controller: share.controller(),
+            flows: share.flows,
+            claim: share.claim.map(ClaimEntry::of),
         }
     }
 }

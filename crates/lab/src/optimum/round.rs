@@ -1,9 +1,7 @@
 //! A round of a workload as a problem: its flows, all present together, and the links that they share.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use tresse_controllers::ConfiguredController;
 use tresse_experiment::plan::Case;
 use tresse_experiment::plan::bound_scheme::BoundScheme;
 use tresse_fabric::{Probability, Topology};
@@ -11,34 +9,32 @@ use tresse_optimum::claims::{Claim, Subflows, claim};
 use tresse_optimum::fluid::{self, Link, Network, Path, Signal};
 use tresse_optimum::problem::Problem;
 
+use super::schemes::Share;
+use crate::link_events::Links;
 use crate::record::flow::Begun;
 use crate::setup;
 
-/// Flows of a case that are there together: nobody has finished. One bound scheme has them all, and their paths must be
-/// fixed: see `words::no_fixed_paths`.
+/// Flows of a case that are there together: nobody has finished. Their paths must be fixed: see
+/// `schemes::no_paths`.
 ///
 /// Links are the ports that data takes; ACKs take nothing. Rates are on the wire, headers included. RTTs are
 /// those of empty paths.
 #[derive(Debug)]
-pub struct Round {
+pub struct Round<'a> {
     /// By flow: the sending and the receiving host.
     pub hosts: Vec<[u32; 2]>,
     /// By flow.
-    flows: Vec<RoundFlow>,
+    flows: Vec<RoundFlow<'a>>,
     /// The ports of the fabric that the links are, in their order.
     pub ports: Vec<u32>,
     capacities: Vec<u64>,
     /// The links' names in messages: their two ends.
     names: Vec<String>,
-    /// Bytes of a full packet on the wire.
-    packet_bytes: u64,
-    /// The share of payload in them.
-    payload: f64,
-    controllers: Arc<ConfiguredController>,
 }
 
 #[derive(Debug)]
-struct RoundFlow {
+struct RoundFlow<'a> {
+    bound_scheme: &'a BoundScheme,
     /// By path, indices of links.
     paths: Vec<Vec<usize>>,
     /// By path, how likely some port on it loses a packet, whatever the queues.
@@ -48,46 +44,51 @@ struct RoundFlow {
     claim: Option<Claim>,
 }
 
-impl RoundFlow {
-    fn with_subflows<T>(&self, packet_bytes: u64, of: impl FnOnce(Subflows) -> T) -> T {
+impl RoundFlow<'_> {
+    /// Bytes of a full packet on the wire.
+    fn packet_bytes(&self) -> u32 {
+        self.bound_scheme.transport.mss + self.bound_scheme.transport.header
+    }
+
+    fn with_subflows<T>(&self, of: impl FnOnce(Subflows) -> T) -> T {
         let rtts: Vec<f64> = self.rtts.iter().map(|&rtt| tresse_units::seconds(rtt)).collect();
-        of(Subflows { rtts: &rtts, packet: packet_bytes as f64 * 8.0 })
+        of(Subflows { rtts: &rtts, packet: f64::from(self.packet_bytes()) * 8.0 })
     }
 }
 
-impl Round {
-    /// These flows of `case` under `seed`, all of its bound scheme `bound scheme`.
-    pub fn new(case: &Case, bound_scheme: &BoundScheme, seed: u64, begun: &[Begun]) -> Self {
+impl<'a> Round<'a> {
+    /// These flows of `case` under `seed`.
+    pub fn new(case: &'a Case, seed: u64, begun: &[Begun]) -> Self {
         let fabric = &case.setting.fabric;
-        let transport = bound_scheme.transport;
-        let bytes = transport.mss + transport.header;
         let routes: Vec<Vec<Vec<u32>>> = begun
             .iter()
             .map(|c| setup::paths(case, seed, c).fixed().iter().map(|p| p.there.clone()).collect())
             .collect();
         let used: BTreeMap<u32, usize> = routes.iter().flatten().flatten().map(|&port| (port, 0)).collect();
         let links: BTreeMap<u32, usize> = used.into_keys().zip(0..).collect();
-        let flows = routes
-            .iter()
-            .map(|routes| {
-                let paths = routes.iter().map(|ports| ports.iter().map(|p| links[p]).collect()).collect();
-                let losses = routes.iter().map(|ports| loss(fabric, ports)).collect();
-                let rtts = routes.iter().map(|ports| fabric.base_rtt(ports, bytes, transport.ack)).collect();
-                let flow = RoundFlow { paths, losses, rtts, claim: None };
-                let claim = flow.with_subflows(bytes.into(), |s| claim(&bound_scheme.controllers, s));
-                RoundFlow { claim, ..flow }
-            })
-            .collect();
+        let flow = |(routes, begun): (&Vec<Vec<u32>>, &Begun)| {
+            let bound_scheme = &case.bound_schemes[begun.member.bound_scheme];
+            let transport = bound_scheme.transport;
+            let bytes = transport.mss + transport.header;
+            let paths = routes.iter().map(|ports| ports.iter().map(|p| links[p]).collect()).collect();
+            let losses = routes.iter().map(|ports| loss(fabric, ports)).collect();
+            let rtts = routes.iter().map(|ports| fabric.base_rtt(ports, bytes, transport.ack)).collect();
+            let flow = RoundFlow { bound_scheme, paths, losses, rtts, claim: None };
+            let claim = flow.with_subflows(|s| claim(&bound_scheme.controllers, s));
+            RoundFlow { claim, ..flow }
+        };
         Self {
             hosts: begun.iter().map(|b| [b.start.from, b.start.to]).collect(),
-            flows,
+            flows: routes.iter().zip(begun).map(flow).collect(),
             capacities: links.keys().map(|&p| fabric.rate(p)).collect(),
             names: links.keys().map(|&p| fabric.end_names(p).join(" to ")).collect(),
             ports: links.into_keys().collect(),
-            packet_bytes: u64::from(bytes),
-            payload: f64::from(transport.mss) / f64::from(bytes),
-            controllers: Arc::clone(&bound_scheme.controllers),
         }
+    }
+
+    /// The links carry what they do in `links`, none of which is down. RTTs stay what they were.
+    pub(super) fn set_capacities(&mut self, links: &Links) {
+        self.capacities = self.ports.iter().map(|&port| links.capacity(port)).collect();
     }
 
     /// How many paths the flows have together.
@@ -95,13 +96,26 @@ impl Round {
         self.flows.iter().map(|f| f.paths.len()).sum()
     }
 
-    /// What the controller claims of these flows; `None` of a user's own, of which nothing is known.
-    pub fn claim(&self) -> Option<&Claim> {
-        self.flows.first().and_then(|f| f.claim.as_ref())
+    /// Who carries the flows, in the order of their first ones.
+    pub fn schemes(&self) -> Vec<Share<'_>> {
+        let mut schemes: Vec<Share> = Vec::new();
+        for flow in &self.flows {
+            let own = &flow.bound_scheme.scheme;
+            match schemes.iter_mut().find(|s| s.bound_scheme.scheme == *own) {
+                Some(share) => share.flows += 1,
+                None => schemes.push(Share {
+                    bound_scheme: flow.bound_scheme,
+                    flows: 1,
+                    claim: flow.claim.as_ref(),
+                }),
+            }
+        }
+        schemes
     }
 
-    /// The problem of maximising the claimed utility, or that which stands in for it; `None` where there is
-    /// neither. What ports lose by themselves is not in it: it takes no room on the links after them.
+    /// The problem of maximising the sum of the utilities that are claimed, or that stand in for them; `None`
+    /// where a flow has neither. What ports lose by themselves is not in it: it takes no room on the links after
+    /// them.
     pub fn problem(&self) -> Option<Problem> {
         let mut problem = Problem::default();
         for (name, &capacity) in self.names.iter().zip(&self.capacities) {
@@ -115,16 +129,19 @@ impl Round {
         Some(problem)
     }
 
-    /// The fluid model of these flows; `None` if the controller has none. Ports signal per round: they mark
-    /// above a threshold, or drop when full, and meet all that send just then. What ports lose besides is lost
-    /// packet by packet.
+    /// The fluid model of these flows; `None` if some controller has none, or packets differ in size. Ports signal
+    /// per round: they mark above a threshold, or drop when full, and meet all that send just then. What ports lose
+    /// besides is lost packet by packet.
     ///
     /// Links that can never be full before another on the same paths are left out: they change no rate, but
     /// how two links that are full at once divide their signal would take long to settle.
     pub fn network(&self) -> Option<Network> {
+        let packet_bytes = self.flows.first()?.packet_bytes();
+        if self.flows.iter().any(|f| f.packet_bytes() != packet_bytes) {
+            return None;
+        }
         let kept = self.decisive();
         let place: BTreeMap<usize, usize> = kept.iter().copied().zip(0..).collect();
-        let floor = f64::from(self.controllers.controller().min_cwnd());
         let mut connections = Vec::new();
         for flow in &self.flows {
             let path = |((links, &loss), &rtt_ps): ((&Vec<usize>, &f64), &u64)| {
@@ -132,12 +149,14 @@ impl Round {
                 Path { links, rtt_ps, loss }
             };
             let paths = flow.paths.iter().zip(&flow.losses).zip(&flow.rtts).map(path).collect();
-            connections.extend(flow.with_subflows(self.packet_bytes, |subflows| {
-                fluid::connections(&self.controllers, subflows, paths, floor)
-            })?);
+            let controllers = &flow.bound_scheme.controllers;
+            let floor = f64::from(controllers.controller().min_cwnd());
+            connections.extend(
+                flow.with_subflows(|subflows| fluid::connections(controllers, subflows, paths, floor))?,
+            );
         }
         Some(Network {
-            packet_bytes: self.packet_bytes,
+            packet_bytes: packet_bytes.into(),
             signal: Signal::PerRound,
             links: kept.iter().map(|&l| Link::Capacity(self.capacities[l])).collect(),
             connections,
@@ -164,14 +183,14 @@ impl Round {
         (0..users.len()).filter(|&l| !users[l][0].iter().any(|&m| stands_in(m, l))).collect()
     }
 
-    /// The goodput of a rate on the wire.
-    pub fn goodput(&self, rate: f64) -> f64 {
-        rate * self.payload
+    /// By flow, the share of payload in a full packet: its goodput over its rate on the wire.
+    pub fn payloads(&self) -> impl Iterator<Item = f64> {
+        self.flows.iter().map(|f| f64::from(f.bound_scheme.transport.mss) / f64::from(f.packet_bytes()))
     }
 
-    /// The rate on the wire of a goodput.
-    pub fn rate(&self, goodput: f64) -> f64 {
-        goodput / self.payload
+    /// The goodputs of rates on the wire, by flow.
+    pub fn goodputs(&self, rates: impl IntoIterator<Item = f64>) -> Vec<f64> {
+        rates.into_iter().zip(self.payloads()).map(|(rate, payload)| rate * payload).collect()
     }
 }
 
@@ -186,23 +205,22 @@ mod tests {
     use super::*;
     use tresse_experiment::{Plan, Profile, find, load, resolve};
 
-    fn first(plan: &Plan) -> Round {
-        let case = &plan.cases[0];
-        Round::new(case, &case.bound_schemes[0], 1, &setup::first(case, 1))
+    fn plan(experiment: &str, settings: &[&str], only: &str) -> Plan {
+        let settings: Vec<String> = settings.iter().map(|&s| s.to_owned()).collect();
+        let loaded = load(find(experiment).expect("built in"), Profile::Quick, &settings).expect("valid");
+        resolve(&loaded, &[only.to_owned()]).expect("valid")
     }
 
-    fn round(settings: &[&str], only: &str) -> Round {
-        let settings: Vec<String> = settings.iter().map(|&s| s.to_owned()).collect();
-        let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
-        let plan = resolve(&loaded, &[only.to_owned()]).expect("valid");
-        first(&plan)
+    fn first(plan: &Plan) -> Round<'_> {
+        Round::new(&plan.cases[0], 1, &setup::first(&plan.cases[0], 1))
     }
 
     /// Whatever rates the links that are left can carry, all can.
     #[test]
     fn links_that_are_left_out_decide_nothing() {
         for layers in ["1Gbps", "{ rack = '1Gbps', aggregation = '400Mbps', core = '3Gbps' }"] {
-            let round = round(&["fabric.k=4", &format!("fabric.rate={layers}")], "scheme=xmp");
+            let plan = plan("xmp/table1", &["fabric.k=4", &format!("fabric.rate={layers}")], "scheme=xmp");
+            let round = first(&plan);
             let kept = round.decisive();
             assert!(kept.len() < round.capacities.len());
             let paths: Vec<&Vec<usize>> = round.flows.iter().flat_map(|f| &f.paths).collect();
@@ -221,7 +239,8 @@ mod tests {
     #[test]
     fn the_fluid_knows_what_ports_lose() {
         let loss = "fabric.loss={ rack = 0.1, aggregation = 0.02, core = 0.003 }";
-        let round = round(&["fabric.k=4", loss], "scheme=lia");
+        let plan = plan("xmp/table1", &["fabric.k=4", loss], "scheme=lia");
+        let round = first(&plan);
         let network = round.network().expect("LIA has a fluid model");
         let mut far = 0;
         for (connection, flow) in network.connections.iter().zip(&round.flows) {
@@ -236,7 +255,8 @@ mod tests {
 
     #[test]
     fn the_flows_are_those_of_the_run() {
-        let round = round(&[], "scheme=dctcp");
+        let plan = plan("xmp/table1", &[], "scheme=dctcp");
+        let round = first(&plan);
         let problem = round.problem().expect("DCTCP has a reference");
         assert_eq!((problem.flows.len(), round.hosts.len()), (128, 128));
         // A path begins at its sender's port and ends at its receiver's: both have numbers of their own.
@@ -245,6 +265,6 @@ mod tests {
             assert_eq!(round.ports[links[0]], from);
             assert_eq!(round.ports[*links.last().expect("a link")], 128 + to);
         }
-        assert!((round.goodput(1500.0) - 1460.0).abs() < 1e-9 && (round.rate(1460.0) - 1500.0).abs() < 1e-9);
+        assert!(round.goodputs([1500.0; 128]).iter().all(|goodput| (goodput - 1460.0).abs() < 1e-9));
     }
 }

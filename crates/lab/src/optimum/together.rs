@@ -1,14 +1,13 @@
 //! The optimum while flows of one set end: a step function of time.
 
 use tresse_experiment::plan::Case;
-use tresse_experiment::plan::parts::Part;
 use tresse_optimum::problem::Problem;
 use tresse_optimum::solve::{OptimumError, solve};
 use tresse_units::Time;
 
 use super::beside::why_none;
 use super::round::Round;
-use super::words;
+use super::schemes;
 use crate::link_events::Links;
 use crate::record::flow::Begun;
 
@@ -21,8 +20,8 @@ pub(crate) struct Together {
     problem: Problem,
     /// The ports that the problem's links are.
     ports: Vec<u32>,
-    /// Goodput over rate on the wire.
-    payload: f64,
+    /// By flow: its goodput over its rate on the wire.
+    payloads: Vec<f64>,
     /// By flow: whether it is still there.
     there: Vec<bool>,
     /// By flow: its optimal goodput among those that are there, bit/s; unknown since the last one ended.
@@ -38,25 +37,32 @@ pub(crate) struct Together {
 const MOST_FLOWS: usize = 256;
 
 impl Together {
-    /// Of `begun`, which are all that are there from `now` on; `None` if their controller claims no utility, or
-    /// they are more than 256, of several schemes, or limited by applications.
+    /// Of `begun`, which are all that are there from `now` on; `None` if some controller claims no utility, or
+    /// they have no common price, are more than 256, or limited by applications.
     pub fn of(case: &Case, seed: u64, begun: &[Begun], now: Time, links: &Links) -> Option<Self> {
-        let bound_scheme = case.bound_scheme().filter(|c| words::no_fixed_paths(c).is_none())?;
-        if begun.len() > MOST_FLOWS || case.parts.iter().any(Part::is_limited) {
+        if begun.len() > MOST_FLOWS || schemes::no_paths(case, begun).is_some() {
             return None;
         }
-        let round = Round::new(case, bound_scheme, seed, begun);
-        if why_none(bound_scheme, &round).is_some() {
+        let round = Round::new(case, seed, begun);
+        if why_none(&round).is_some() {
             return None;
         }
-        let mut steps = Self::new(round.problem()?, round.ports.clone(), round.goodput(1.0), now);
+        let mut steps = Self::new(round.problem()?, round.ports.clone(), round.payloads().collect(), now);
         steps.set_capacities(links);
         Some(steps)
     }
 
-    fn new(problem: Problem, ports: Vec<u32>, payload: f64, now: Time) -> Self {
+    fn new(problem: Problem, ports: Vec<u32>, payloads: Vec<f64>, now: Time) -> Self {
         let flows = problem.flows.len();
-        Self { problem, ports, payload, there: vec![true; flows], goodput: None, now, area: vec![0.0; flows] }
+        Self {
+            problem,
+            ports,
+            payloads,
+            there: vec![true; flows],
+            goodput: None,
+            now,
+            area: vec![0.0; flows],
+        }
     }
 
     /// Flow `flow` ends at `now`, which is no earlier than any time before.
@@ -128,8 +134,9 @@ impl Together {
         }
         let optimum = solve(&Problem { links: problem.links, flows })?;
         let mut totals = optimum.totals.into_iter();
-        let mut total = || totals.next().expect("a total for each flow") * self.payload;
-        Ok(served.into_iter().map(|served| if served { total() } else { 0.0 }).collect())
+        let mut total = || totals.next().expect("a total for each flow");
+        let goodput = |(served, payload): (bool, &f64)| if served { total() * payload } else { 0.0 };
+        Ok(served.into_iter().zip(&self.payloads).map(goodput).collect())
     }
 }
 
@@ -155,7 +162,7 @@ mod tests {
         let link = problem.link("one", 90.0);
         let flow = |name: &str| Flow::new(name, Utility::AlphaFair { alpha: 1.0 }, [vec![link]]);
         problem.flows = ["a", "b", "c"].map(flow).to_vec();
-        Together::new(problem, vec![0], 0.5, 100)
+        Together::new(problem, vec![0], vec![0.5; 3], 100)
     }
 
     fn near(got: &[f64], wanted: [f64; 3]) -> bool {
@@ -256,8 +263,10 @@ mod tests {
             let loaded = load(find("xmp/table1").expect("built in"), Profile::Quick, &settings).expect("valid");
             let plan = resolve(&loaded, &only).expect("valid");
             let case = &plan.cases[0];
-            let round = Round::new(case, &case.bound_schemes[0], 1, &setup::first(case, 1));
+            let round = Round::new(case, 1, &setup::first(case, 1));
             let flows = round.problem().expect("XMP has a utility").flows;
+            let payloads: Vec<f64> = round.payloads().collect();
+            let rate = |f: usize, goodput: f64| goodput / payloads[f];
             let links = Links::new(plan.fabric(), &[]);
             let mut steps = of(&plan, &links).expect("XMP claims an optimum");
             let mut before = steps.take(1).expect("an optimum");
@@ -266,13 +275,13 @@ mod tests {
                 let after = steps.take(now + 1).expect("an optimum");
                 let utility = |goodput: &[f64]| -> f64 {
                     let there = (0..flows.len()).filter(|&f| after[f] > 0.0);
-                    there.map(|f| flows[f].utility.value(round.rate(goodput[f]))).sum()
+                    there.map(|f| flows[f].utility.value(rate(f, goodput[f]))).sum()
                 };
                 let (old, new) = (utility(&before), utility(&after));
                 // To the accuracy of a solution.
                 prop_assert!(new >= old - 1e-7 * old.abs(), "{old} to {new}");
                 prop_assert!(after[ended] == 0.0 && before[ended] > 0.0);
-                prop_assert!(after.iter().all(|&x| round.rate(x) <= 1e9 * (1.0 + 1e-6)));
+                prop_assert!(after.iter().enumerate().all(|(f, &x)| rate(f, x) <= 1e9 * (1.0 + 1e-6)));
                 before = after;
             }
             prop_assert_eq!(before, vec![0.0; 16]);

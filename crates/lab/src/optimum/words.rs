@@ -2,13 +2,13 @@
 
 use tresse_experiment::plan::Case;
 use tresse_experiment::plan::bound_scheme::BoundScheme;
-use tresse_experiment::plan::network::Routing;
-use tresse_fabric::Balancing;
 use tresse_optimum::claims::{Objective, Standing};
 use tresse_optimum::fluid::FluidError;
 use tresse_optimum::problem::Pooling;
 use tresse_optimum::solve::OptimumError;
 use tresse_optimum::utility::Utility;
+
+use super::round::Round;
 
 /// A utility in words.
 pub(super) fn utility(objective: &Objective, standing: Standing) -> String {
@@ -28,50 +28,32 @@ pub(super) fn utility(objective: &Objective, standing: Standing) -> String {
     format!("{utility}, {pooling}{stands_in}")
 }
 
-/// Why flows have no paths that an optimum could divide the links among.
-pub(super) fn no_fixed_paths(bound_scheme: &BoundScheme) -> Option<String> {
-    if let Some(manager) = bound_scheme.decides {
-        return Some(format!(
-            "{manager} decides while flows run which subflows there are, and an optimum is of paths that stay"
-        ));
-    }
-    match &*bound_scheme.routing {
-        Routing::Fixed(_) => None,
-        Routing::Nodes { balancing: Balancing::Ecmp, .. } => {
-            Some("which ways the subflows get is for the switches' hashes to decide".to_owned())
-        }
-        Routing::Nodes { .. } => Some(
-            "the switches divide each flow among all shortest ways, which no optimum here does".to_owned(),
-        ),
-    }
-}
-
-/// Why the flows of a case are nobody's one problem.
-pub(super) const SEVERAL: &str =
-    "flows of several schemes share the network, and each claims an optimum of its own";
-
 /// Why no optimum is that of a whole round.
 pub(super) fn no_lasting_links(case: &Case) -> Option<String> {
     let why = "links change while flows run (samples.parquet of a run has the optimum over time)";
     (!case.setting.changes.is_empty()).then(|| why.to_owned())
 }
 
-/// Why the flows of a bound scheme have no optimum.
-pub(super) fn no_optimum(bound_scheme: &BoundScheme, error: &OptimumError) -> String {
+/// Why the flows of a round have no optimum.
+pub(super) fn no_optimum(round: &Round, error: &OptimumError) -> String {
     match error {
-        OptimumError::Infeasible(clash) => format!("{}: {}", named(bound_scheme), clash.with_rates(&mbps)),
-        error => format!("{}: {error}", named(bound_scheme)),
+        OptimumError::Infeasible(clash) => format!("{}: {}", all_named(round), clash.with_rates(&mbps)),
+        error => format!("{}: {error}", all_named(round)),
     }
 }
 
-/// Why the flows of a bound scheme have no fluid equilibrium.
-pub(super) fn no_fluid(bound_scheme: &BoundScheme, error: &FluidError) -> String {
+/// Why the flows of a round have no fluid equilibrium.
+pub(super) fn no_fluid(round: &Round, error: &FluidError) -> String {
     match error {
         FluidError::Connection { expected, .. } => {
-            format!("{}: the fluid model needs {expected}", named(bound_scheme))
+            format!("{}: the fluid model needs {expected}", all_named(round))
         }
-        error => format!("{}: {error}", named(bound_scheme)),
+        error => format!("{}: {error}", all_named(round)),
     }
+}
+
+fn all_named(round: &Round) -> String {
+    round.schemes().iter().map(|s| named(s.bound_scheme)).collect::<Vec<_>>().join(", ")
 }
 
 /// A scheme with the parameters that differ from their defaults: one of them is the reason.

@@ -32,19 +32,43 @@ pub struct ClaimResult {
     /// What `value` is of, if the claim is of several cases or pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
+    /// How many cases it holds for, if it is of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cases: Option<Share>,
     /// The verdict that the experiment's file expects in this profile.
     pub expected: Verdict,
     /// Why it is not expected to hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
+    /// The proof that it contradicts its own paper: then it counts apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contradicts: Option<String>,
     /// Why there is no value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
+/// The cases of a claim by their verdicts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Share {
+    /// How many there are; at least 2.
+    pub of: usize,
+    /// How many hold.
+    pub hold: usize,
+    /// How many are to hold; all, if it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<usize>,
+    /// Those that do not hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub do_not_hold: Vec<String>,
+    /// Those that are inconclusive.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inconclusive: Vec<String>,
+}
+
 impl ClaimResult {
-    /// It was expected to hold, and does not. What is inconclusive does not fail.
+    /// It was expected to hold, and does not. What is inconclusive does not fail, nor what contradicts its own paper.
     pub fn fails(&self) -> bool {
-        self.expected == Verdict::Holds && self.verdict == Verdict::DoesNotHold
+        self.contradicts.is_none() && self.expected == Verdict::Holds && self.verdict == Verdict::DoesNotHold
     }
 }

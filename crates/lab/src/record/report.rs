@@ -9,7 +9,7 @@ use crate::record::inputs::Inputs;
 use crate::record::results::CaseResult;
 
 /// Raised whenever the same experiment and seed give other results than before.
-pub const MODEL_VERSION: u32 = 1;
+pub const MODEL_VERSION: u32 = 2;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub struct Report {
     pub profile: String,
     /// The first seed.
     pub seed: u64,
-    /// How many seeds; while it runs, those that were begun.
+    /// How many seeds, of the case with the most; while it runs, those that were begun.
     pub replications: u32,
     /// The cases of which an interval is still wider than asked for, though the largest number of seeds was run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -76,6 +76,12 @@ fn yes() -> bool {
 }
 
 impl Report {
+    /// The fewest seeds that a case has: fewer than others if no undecided claim was of it.
+    pub fn fewest_seeds(&self) -> u32 {
+        let seeds = self.cases.iter().map(|case| case.seeds.len() as u32).filter(|&seeds| seeds > 0);
+        seeds.min().unwrap_or(self.replications)
+    }
+
     /// The schema of what this version writes and reads.
     pub const SCHEMA: &str = "tresse/run/1";
 }

@@ -18,19 +18,18 @@ use crate::clock::clock;
 use crate::engine::{replication, worker};
 use crate::failures;
 use crate::metric::summary;
-use crate::record::claim::ClaimResult;
 use crate::record::inputs::Inputs;
 use crate::record::outcome::{Outcome, Rows};
 use crate::record::report::{MODEL_VERSION, Report, Status};
 use crate::record::results::CaseResult;
-use crate::stopping_rule;
+use crate::stopping_rule::{self, Verdicts};
 use crate::store::Tables;
 use crate::store::folder::Folder;
-pub use watch::{Options, Watch};
+pub use watch::{Options, Planned, Watch};
 use watch::{RunFile, replications};
 
 /// Runs `plan` and leaves its results in the folder. `judge` is asked for the verdicts on the paper's claims when every case
-/// is complete, if they are to be judged.
+/// is complete, if they are to be judged; and what is undecided then may get more seeds.
 ///
 /// # Errors
 /// If the folder cannot be written. What was written until then stays in folders `*.partial`.
@@ -39,7 +38,7 @@ pub fn run(
     plan: &Plan,
     options: &Options,
     watch: &Watch,
-    judge: impl Fn(&Report) -> Vec<ClaimResult>,
+    judge: impl Fn(&Report) -> Verdicts,
 ) -> Result<Report, Diagnostic> {
     let start = clock();
     let folder = match &options.out {
@@ -80,18 +79,17 @@ pub fn run(
     let replications: Vec<(&Case, u64)> = replications(plan, options).collect();
     let outcomes: Vec<Mutex<Option<Outcome>>> = replications.iter().map(|_| Mutex::new(None)).collect();
     let died: Vec<AtomicBool> = plan.cases.iter().map(|_| AtomicBool::new(false)).collect();
-    let mut begun = 0;
-    let mut complete;
-    loop {
-        let end = plan.cases.len() * report.replications as usize;
-        watch.planned.store(end, Ordering::Relaxed);
-        // While it runs, `run.json` has the cases of which every seed is done.
-        let mut cases: BTreeMap<usize, CaseResult> = BTreeMap::new();
+    // Places of replications: case by case under the first seed, then under the second, and so on.
+    let mut seeds = vec![report.replications; plan.cases.len()];
+    let mut places: Vec<usize> = (0..plan.cases.len() * report.replications as usize).collect();
+    // While it runs, `run.json` has the cases of which every seed is done.
+    let mut cases: BTreeMap<usize, CaseResult> = BTreeMap::new();
+    let complete = loop {
         let ended = |place: usize| {
             let hops = outcomes[place].lock().expect("no holder of the lock panics").as_ref().map(|o| o.hops);
             report.packet_hops += hops.unwrap_or(0);
             let case = place % plan.cases.len();
-            let own = outcomes[..end].iter().skip(case).step_by(plan.cases.len());
+            let own = outcomes.iter().skip(case).step_by(plan.cases.len()).take(seeds[case] as usize);
             let own: Option<Vec<Outcome>> =
                 own.map(|o| o.lock().expect("no holder of the lock panics").clone()).collect();
             let Some(own) = own.filter(|own| own.iter().all(|o| o.complete)) else { return Ok(()) };
@@ -100,18 +98,32 @@ pub fn run(
             report.cases = cases.values().cloned().collect();
             watch.save(&report)
         };
-        let batch = Batch { replications: &replications[..end], outcomes: &outcomes, begun, died: &died };
+        let batch = Batch { replications: &replications, outcomes: &outcomes, places: &places, died: &died };
         simulate(&batch, options.parallel, watch, ended).inspect_err(|_| {
             report.status = Status::Partial;
             // The folder may be why it failed: the first error is the one to tell.
             let _ = watch.save(&report);
         })?;
-        complete = cases.len() == plan.cases.len();
-        let more = stopping_rule::after(&options.replications, report.replications, &report.cases)
-            .filter(|_| complete);
-        let Some(more) = more else { break };
-        (begun, report.replications, report.inputs) = (end, more, inputs(more));
-    }
+        if cases.len() < plan.cases.len() {
+            break false;
+        }
+        let judged = if report.judged { judge(&report) } else { Verdicts::default() };
+        let more = stopping_rule::after(&options.replications, &seeds, &report.cases, &judged.undecided);
+        if more == seeds {
+            report.claims = judged.claims;
+            break true;
+        }
+        cases.retain(|&case, _| more[case] == seeds[case]);
+        report.replications = more.iter().copied().max().unwrap_or(report.replications);
+        report.inputs = inputs(report.replications);
+        let is_next = |&place: &usize| {
+            let (seed, case) = ((place / plan.cases.len()) as u32, place % plan.cases.len());
+            (seeds[case]..more[case]).contains(&seed)
+        };
+        places = (0..plan.cases.len() * report.replications as usize).filter(is_next).collect();
+        seeds = more;
+        watch.plan(&places, &judged.undecided);
+    };
 
     let outcomes: Vec<Option<Outcome>> =
         outcomes.into_iter().map(|o| o.into_inner().expect("no holder of the lock panics")).collect();
@@ -126,9 +138,6 @@ pub fn run(
     report.digest = summary::digest(&done);
     if complete {
         report.too_wide = stopping_rule::too_wide(&options.replications, &report.cases);
-        if report.judged {
-            report.claims = judge(&report);
-        }
     } else {
         let result = |case: &Case| {
             let own = done.iter().filter(|(c, _, _)| std::ptr::eq(*c, case));
@@ -147,12 +156,12 @@ const REFRESH: Duration = Duration::from_secs(1);
 
 /// Replications that are run together.
 struct Batch<'a> {
-    /// They and all before them.
+    /// All that there may be.
     replications: &'a [(&'a Case, u64)],
     /// What they leave behind; nothing of those that were never begun.
     outcomes: &'a [Mutex<Option<Outcome>>],
-    /// How many were begun before.
-    begun: usize,
+    /// The places of those that are run now.
+    places: &'a [usize],
     /// By case: a controller of it has ended its worker, so that other seeds would tell nothing new.
     died: &'a [AtomicBool],
 }
@@ -164,8 +173,8 @@ fn simulate(
     watch: &Watch,
     mut ended: impl FnMut(usize) -> Result<(), Diagnostic>,
 ) -> Result<(), Diagnostic> {
-    let &Batch { replications, outcomes, begun, died } = batch;
-    let next = AtomicUsize::new(begun);
+    let &Batch { replications, outcomes, places, died } = batch;
+    let next = AtomicUsize::new(0);
     // The first error is the cause; one in a file that it left half written would tell nothing.
     let failure: Mutex<Option<Diagnostic>> = Mutex::new(None);
     let fail = |error: Diagnostic| -> Failed {
@@ -181,8 +190,8 @@ fn simulate(
     };
     let work = |tell: &mpsc::Sender<usize>| -> Result<(), Failed> {
         loop {
-            let i = next.fetch_add(1, Ordering::Relaxed);
-            let Some(&(case, seed)) = replications.get(i) else { return Ok(()) };
+            let Some(&i) = places.get(next.fetch_add(1, Ordering::Relaxed)) else { return Ok(()) };
+            let (case, seed) = replications[i];
             if watch.stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
@@ -211,7 +220,7 @@ fn simulate(
     };
     let (tell, told) = mpsc::channel();
     std::thread::scope(|scope| {
-        for _ in 0..parallel.clamp(1, (replications.len() - begun).max(1)) {
+        for _ in 0..parallel.clamp(1, places.len().max(1)) {
             let (tell, work) = (tell.clone(), &work);
             scope.spawn(move || {
                 if work(&tell).is_err() {

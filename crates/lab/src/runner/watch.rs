@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
@@ -15,6 +15,7 @@ use tresse_experiment::read::{Loaded, Profile};
 
 use crate::record::progress::Progress;
 use crate::record::report::{Report, Status};
+use crate::stopping_rule::Undecided;
 use crate::store::Tables;
 use crate::store::folder::Folder;
 
@@ -58,12 +59,21 @@ struct Host {
 pub struct Watch {
     /// One for each replication that there may be, in the order in which they start.
     pub replications: Vec<(String, Progress)>,
-    /// How many of them are to run, as far as is known.
-    pub planned: AtomicUsize,
+    /// What of them is to run, as far as is known.
+    pub planned: Mutex<Planned>,
     /// Set it to end the run early; what was measured is kept.
     pub stop: AtomicBool,
     /// While a run writes there.
     folder: Mutex<Option<Open>>,
+}
+
+/// Replications that are to run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Planned {
+    /// Their places.
+    pub places: Vec<usize>,
+    /// The claims for which the last of them are run, if the run goes on until all are decided.
+    pub undecided: Vec<String>,
 }
 
 /// A folder of results that is written.
@@ -92,13 +102,21 @@ impl Watch {
         let replications = replications(plan, options)
             .map(|(case, seed)| (format!("{} seed {seed}", case.label()), Progress::default()))
             .collect();
-        let planned = plan.cases.len() * options.replications.least() as usize;
+        let places = (0..plan.cases.len() * options.replications.least() as usize).collect();
         Ok(Self {
             replications,
-            planned: planned.into(),
+            planned: Mutex::new(Planned { places, undecided: Vec::new() }),
             stop: AtomicBool::new(false),
             folder: Mutex::default(),
         })
+    }
+
+    /// These are to run too, for these claims.
+    pub(super) fn plan(&self, places: &[usize], undecided: &[Undecided]) {
+        let mut planned = self.planned.lock().expect("no holder of the lock panics");
+        planned.places.extend(places);
+        planned.undecided = undecided.iter().map(|own| own.claim.clone()).collect();
+        planned.undecided.dedup();
     }
 
     /// From now on the run writes there.

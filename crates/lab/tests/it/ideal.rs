@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use tresse_fabric::{
-    Arrival, Ecn, Entity, Fabric, FatTree, FatTreeConfig, Header, Loss, Mapping, Network, NonEct, PortConfig,
-    Probability, ShortestPaths, Topology, VirtualHosts, VirtualHostsConfig,
+    Arrival, Ecn, Fabric, FatTree, FatTreeConfig, Header, Loss, Mapping, Network, NonEct, PortConfig,
+    Probability, Processing, ShortestPaths, Topology, VirtualHosts, VirtualHostsConfig,
 };
 use tresse_lab::engine::ideal::Ideals;
 use tresse_sim::Step;
@@ -187,6 +187,8 @@ fn network(hosts: u32, switches: u32, links: &[[u32; 2]], rates: &[u64]) -> Topo
         limit: UNLIMITED,
         mark: UNLIMITED,
         non_ect: NonEct::Queue,
+        drop_until: None,
+        processing: Processing::NONE,
         red: None,
         loss: Loss::NONE,
     };
@@ -222,13 +224,13 @@ proptest! {
         let ideal = Ideals::new(&topology, MSS, HEADER).time(0, 1, bytes);
         prop_assert_eq!(ideal.is_some(), paths.count(0, 1) > 0);
         let Some(ideal) = ideal else { return Ok(()) };
-        let mut fabric = Fabric::<u32>::new(&topology.ports(1), paths.longest());
+        let mut fabric = Fabric::<u32>::new(&topology.ports(1), paths.longest(), 1);
         for choice in choice {
             let route = fabric.add_route(&paths.path(0, 1, choice % paths.count(0, 1)).there);
             let header = Header { bytes: MSS + HEADER, ecn: Ecn::NotEct, class: 0, hash: 0 };
             prop_assert!(fabric.send(route, header, 0));
         }
-        while let Some(arrival) = fabric.advance((NEVER, Entity::MAX), |_| std::ptr::null()) {
+        while let Some(arrival) = fabric.advance(NEVER, |_| std::ptr::null()) {
             prop_assert!(matches!(arrival, Arrival::Delivered(_)));
         }
         let slowest = topology.configs.iter().map(|c| c.rate).min().expect("a link");

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tresse_experiment::{Loaded, Plan, Profile, Source};
 use tresse_lab::runner::run;
+use tresse_lab::stopping_rule::Verdicts;
 use tresse_lab::{Options, Report, Status, Watch};
 
 use crate::reading::{Table, measure, plan};
@@ -124,7 +125,7 @@ fn read_and_stop(settings: &[&str], table: &str, parts: usize) -> (Report, Vec<u
     let part = |n: usize| format!("{table}.partial/{n:06}.parquet");
     let (report, seen) = thread::scope(|scope| {
         let run = scope.spawn(|| {
-            run(&loaded, &plan, &options, &watch, |_| Vec::new()).expect("the folder can be written")
+            run(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("the folder can be written")
         });
         while !out.join(part(parts)).exists() {
             assert!(!run.is_finished(), "it lasts for longer than this test");

@@ -2,6 +2,7 @@
 
 use tresse_experiment::{Plan, Profile, Source, load, resolve};
 use tresse_lab::runner::run;
+use tresse_lab::stopping_rule::Verdicts;
 use tresse_lab::{Options, Report, Status, Watch};
 
 /// Two hosts, each under a leaf of its own, which send to each other.
@@ -68,7 +69,7 @@ fn report_of_any(text: &str) -> Report {
         judge: false,
     };
     let watch = Watch::new(&plan, &options).expect("one seed");
-    run(&loaded, &plan, &options, &watch, |_| Vec::new()).expect("it runs")
+    run(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("it runs")
 }
 
 fn change(at: &str, link: [&str; 2], what: &str) -> String {

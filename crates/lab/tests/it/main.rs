@@ -10,6 +10,7 @@ mod measurements;
 mod network;
 mod optimum;
 mod pages;
+mod path_memory;
 mod port_options;
 mod presets;
 mod queues;

@@ -4,6 +4,7 @@ use tresse_experiment::plan::network::Routing;
 use tresse_experiment::{Plan, Profile, Source, load, resolve};
 use tresse_fabric::Balancing;
 use tresse_lab::runner::run;
+use tresse_lab::stopping_rule::Verdicts;
 use tresse_lab::{Options, Report, Status, Watch};
 use tresse_transport::Plb;
 use tresse_units::SECOND;
@@ -76,7 +77,7 @@ fn report(text: &str) -> Report {
         judge: false,
     };
     let watch = Watch::new(&plan, &options).expect("one seed");
-    run(&loaded, &plan, &options, &watch, |_| Vec::new()).expect("it runs")
+    run(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("it runs")
 }
 
 #[test]

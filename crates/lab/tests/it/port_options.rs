@@ -3,8 +3,9 @@
 use tempfile::TempDir;
 use tresse_experiment::plan::port_options::PortConfigs;
 use tresse_experiment::{Loaded, Plan, Profile, find, load, resolve};
-use tresse_fabric::{ClassMark, Threshold};
+use tresse_fabric::{ClassMark, Processing, Threshold};
 use tresse_lab::runner::run;
+use tresse_lab::stopping_rule::Verdicts;
 use tresse_lab::{Options, Report, Watch};
 use tresse_units::MICROSECOND;
 
@@ -32,7 +33,7 @@ fn report(more: &[&str]) -> Report {
         judge: false,
     };
     let watch = Watch::new(&plan, &options).expect("there is one seed");
-    run(&loaded, &plan, &options, &watch, |_| Vec::new()).expect("the folder can be written")
+    run(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("the folder can be written")
 }
 
 fn configs(more: &[&str]) -> PortConfigs {
@@ -78,6 +79,35 @@ fn a_shared_buffer_that_is_never_scarce_changes_nothing() {
 }
 
 #[test]
+fn the_layers_that_are_named_drop_in_bursts() {
+    let c = configs(&["fabric.drop_until={rack='10pkt', core='50pkt'}"]);
+    let length = |packets| Some(Threshold::packets(packets));
+    for (ports, expected) in [(0..16, None), (16..32, length(10)), (32..64, None), (64..96, length(50))] {
+        assert!(c.ports[ports.clone()].iter().all(|p| p.drop_until == expected), "{ports:?}");
+    }
+    // Queues that are never full are those that they were.
+    let (plain, bursts) = (report(&[]), "fabric.drop_until='10pkt'");
+    let full = report(&["fabric.queue='20pkt'", bursts]);
+    let drops = |report: &Report| report.cases.iter().map(|c| c.metrics["drops_pkts"].value()).sum::<f64>();
+    assert_eq!(
+        report(&["fabric.queue='1000pkt'", bursts]).digest,
+        report(&["fabric.queue='1000pkt'"]).digest
+    );
+    assert!(drops(&full) > 0.0 && full.digest != report(&["fabric.queue='20pkt'"]).digest);
+    assert_ne!(full.digest, plain.digest);
+}
+
+#[test]
+fn hosts_take_time_and_switches_do_not() {
+    let c = configs(&["fabric.host_processing='2us'"]);
+    for (config, port) in c.ports.iter().zip(0..) {
+        let expected = if port < 16 { Processing::new(2 * MICROSECOND, 7, port) } else { Processing::NONE };
+        assert_eq!(config.processing, expected, "port {port}");
+    }
+    assert_ne!(report(&["fabric.host_processing='2us'"]).digest, report(&[]).digest);
+}
+
+#[test]
 fn options_are_those_of_switches_and_follow_the_layers() {
     let c = configs(&[
         "fabric.red={min='5pkt', max={rack='15pkt', aggregation='20pkt', core='25pkt'}, probability=0.5}",
@@ -111,6 +141,11 @@ fn options_are_those_of_switches_and_follow_the_layers() {
 #[test]
 fn what_is_wrong_is_named() {
     let class = "fabric.classes=[{quantum='1500B'}]";
+    let change = "changes=[{at='1ms', link=['aggregation 0', 'edge 0'], rate='10Mbps'}]";
+    assert!(
+        plan(&[change, "fabric.drop_until={rack='10pkt', core='10pkt'}"]).is_ok(),
+        "another layer's changes"
+    );
     for (settings, expected) in [
         (&["fabric.red={min='5pkt', max='9kB', probability=0.1}"][..], "both in packets or both in bytes"),
         (&["fabric.red={min='15pkt', max='5pkt', probability=0.1}"], "from 15pkt to 5pkt"),
@@ -134,6 +169,23 @@ fn what_is_wrong_is_named() {
         ),
         (&["fabric.buffer={size='1kB', alpha=1}"], "1kB: not even one packet of 1500 bytes fits"),
         (&["fabric.buffer={size='1MB', alpha=0}"], "0: expected 0.001 to 1000"),
+        (
+            &["fabric.drop_until='100pkt'"],
+            "100pkt, and the limit of the queue from edge 0 to host 0 is 100pkt",
+        ),
+        (&["fabric.drop_until='9kB'"], "9kB, and the limit of the queue from edge 0 to host 0 is 100pkt"),
+        (
+            &["fabric.drop_until={core='0pkt'}"],
+            "0pkt, and the limit of the queue from aggregation 0 to core 0",
+        ),
+        (&["fabric.drop_until={spine='10pkt'}"], "there is no layer `spine`"),
+        (&["fabric.queue='unlimited'", "fabric.drop_until='10pkt'"], "is unlimited"),
+        (&[class, "fabric.drop_until='10pkt'"], "drops packet by packet"),
+        (&["fabric.buffer={size='1MB', alpha=1}", "fabric.drop_until='10pkt'"], "drops packet by packet"),
+        (&[change, "fabric.drop_until='10pkt'"], "the link from edge 0 to aggregation 0 changes"),
+        (&["fabric.host_flag='80pkt'"], "80pkt: the limit of hosts' queues, "),
+        (&["fabric.host_flag='0kB'"], "an empty queue is not congested"),
+        (&["fabric.host_processing='1001s'"], "1001s: at most 1000s"),
         (&["schemes.lia.class=1"], "class 1: without `fabric.classes` there is only class 0"),
         (&[class, "workloads.permutation.class=2"], "only class 0"),
     ] {

@@ -4,6 +4,7 @@ use tresse_experiment::plan::network::Routing;
 use tresse_experiment::plan::presets::ALL;
 use tresse_experiment::{Plan, Profile, Source, load, resolve};
 use tresse_lab::runner::run;
+use tresse_lab::stopping_rule::Verdicts;
 use tresse_lab::{Options, Report, Status, Watch};
 
 const EXPERIMENT: &str = r#"title = "t"
@@ -46,7 +47,7 @@ fn report(scheme: &str) -> Report {
         judge: false,
     };
     let watch = Watch::new(&plan, &options).expect("one seed");
-    run(&loaded, &plan, &options, &watch, |_| Vec::new()).expect("it runs")
+    run(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("it runs")
 }
 
 /// THESIS Table 2.2, row by row: controller, in-network load balancing, classes of service.

@@ -12,6 +12,8 @@ use crate::reading::{Table, measure};
 fn plan(more: &[&str]) -> (Loaded, Plan) {
     let settings = [
         "fabric.k=4",
+        // So that every subflow is there from the start.
+        "transport.handshake=false",
         "workloads={ permutation = { pattern = 'permutation', size = ['100kB', '2MB'], rounds = 2 } }",
         "profile.quick={}",
         "published={}",

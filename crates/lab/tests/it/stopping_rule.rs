@@ -3,7 +3,8 @@
 use tempfile::TempDir;
 use tresse_experiment::keys::stopping_rule::Replications;
 use tresse_experiment::{Loaded, Profile, Source, load, resolve};
-use tresse_lab::{Report, Status};
+use tresse_lab::stopping_rule::{Undecided, Verdicts};
+use tresse_lab::{Options, Report, Status, Watch, runner};
 
 use crate::reading::measure;
 
@@ -60,8 +61,10 @@ fn a_file_says_a_number_or_a_width() {
     for (wrong, message) in [
         ("0", "0: 1 to 1000 seeds"),
         ("1001", "1001: 1 to 1000 seeds"),
-        ("\"five\"", "a number of seeds such as 5, or a width"),
-        ("{ most = 5 }", "the key `width` is missing"),
+        ("\"five\"", "a number of seeds such as 5, a width such as"),
+        ("{ most = 5 }", "how long? `width = 0.05`, or `until = \"decided\"`"),
+        ("{ width = 0.1, until = \"decided\" }", "it goes without `width`"),
+        ("{ until = \"narrow\" }", "unknown value `narrow`, expected `decided`"),
         ("{ width = 0.05, at_most = 5 }", "unknown key `at_most`"),
         ("{ width = 1.5 }", "1.5: a share above 0 and below 1"),
         ("{ width = 0.05, of = \"goodput\" }", "there is no metric `goodput`"),
@@ -100,4 +103,51 @@ fn a_run_that_has_enough_seeds_but_no_narrow_interval_says_so() {
     // What a case does not have, nobody waits for.
     let report = run("{ width = 0.0001, of = \"jct_mean_s\" }", 2);
     assert_eq!((report.replications, report.too_wide.len()), (3, 0));
+}
+
+/// Two cases, of which the second is undecided until it has 7 seeds.
+fn run_until_decided(replications: &str, parallel: usize) -> Report {
+    let dir = TempDir::new().expect("a temporary folder");
+    let text = format!("{TEXT}\n[schemes.dctcp]\ncontroller = \"dctcp\"\n");
+    let text = text.replace("replications = 2", &format!("replications = {replications}"));
+    let loaded = load(Source { name: "r.toml".into(), text }, Profile::Full, &[]).expect("valid");
+    let plan = resolve(&loaded, &[]).expect("valid");
+    let options = Options {
+        profile: Profile::Full,
+        seed: 1,
+        replications: loaded.experiment.replications.clone(),
+        parallel,
+        out: Some(dir.path().to_owned()),
+        judge: false,
+    };
+    let watch = Watch::new(&plan, &options).expect("few seeds");
+    let report = runner::run(&loaded, &plan, &options, &watch, |report| {
+        let seeds = report.cases[1].seeds.len() as u32;
+        let own =
+            Undecided { claim: "c".to_owned(), cases: vec![1], seeds, by: (6.9 / f64::from(seeds)).sqrt() };
+        Verdicts { claims: Vec::new(), undecided: (seeds < 7).then_some(own).into_iter().collect() }
+    });
+    let planned = watch.planned.lock().expect("nobody panics").clone();
+    let report = report.expect("the folder can be written");
+    let all: usize = report.cases.iter().map(|case| case.seeds.len()).sum();
+    assert_eq!((planned.places.len(), &planned.undecided[..]), (all, &["c".to_owned()][..]));
+    report
+}
+
+#[test]
+fn only_undecided_cases_get_more_seeds() {
+    let rule = "{ until = \"decided\", least = 2, most = 12 }";
+    let report = run_until_decided(rule, 1);
+    let seeds = |report: &Report| report.cases.iter().map(|case| case.seeds.len()).collect::<Vec<_>>();
+    assert_eq!((seeds(&report), report.replications, report.fewest_seeds()), (vec![2, 7], 7, 2));
+    assert_eq!(report.cases[1].metrics["flows"].value(), 28.0);
+    // The same on any number of threads, and each case as if it had been run alone.
+    let again = run_until_decided(rule, 3);
+    assert_eq!(
+        (&again.digest, again.packet_hops, seeds(&again)),
+        (&report.digest, report.packet_hops, vec![2, 7])
+    );
+    let all = run("2", 1);
+    assert_eq!(all.cases[0].digest, report.cases[0].digest);
+    assert_eq!(seeds(&run_until_decided("{ until = \"decided\", least = 2, most = 5 }", 2)), [2, 5]);
 }

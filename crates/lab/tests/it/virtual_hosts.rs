@@ -3,6 +3,7 @@
 use tempfile::TempDir;
 use tresse_experiment::{Plan, Profile, Source, find, load, resolve};
 use tresse_lab::runner::run;
+use tresse_lab::stopping_rule::Verdicts;
 use tresse_lab::{Options, Report, Watch};
 
 fn plan(settings: &[&str]) -> Result<(tresse_experiment::Loaded, Plan), String> {
@@ -28,7 +29,7 @@ fn report(settings: &[&str]) -> Report {
         judge: false,
     };
     let watch = Watch::new(&plan, &options).expect("there is one seed");
-    run(&loaded, &plan, &options, &watch, |_| Vec::new()).expect("the folder can be written")
+    run(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("the folder can be written")
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Two links as packets: a connection with a subflow over each and, if wanted, a competitor on the second.
 
-use tresse_fabric::{Loss, NonEct, Path, PortConfig, Probability, Threshold};
+use tresse_fabric::{Loss, NonEct, Path, PortConfig, Probability, Processing, Threshold};
 use tresse_sim::World;
 use tresse_transport::Recovery;
 use tresse_units::{MILLISECOND, Time, seconds};
@@ -56,6 +56,8 @@ impl Net {
             limit: Threshold::UNLIMITED,
             mark: Threshold::UNLIMITED,
             non_ect: NonEct::Queue,
+            drop_until: None,
+            processing: Processing::NONE,
             red: None,
             loss: Loss::NONE,
         };
@@ -76,7 +78,7 @@ impl Net {
 
     /// Runs for `time`. `seed` decides losses, and when the competitor starts.
     pub fn run(&self, seed: u64, time: Time) -> Measured {
-        let mut world = World::new(&self.ports(seed), 2);
+        let mut world = World::new(&self.ports(seed), 2, seed);
         let path = |flow: u32| {
             let access = 2 + 2 * flow;
             Path { there: vec![access, LINK_OF[flow as usize]], back: vec![access + 1] }

@@ -43,6 +43,7 @@ pub fn alone(topology: &Topology, from: u32, to: u32, bytes: u64) -> World {
         handshake: false,
         stale_after: 0,
         initial_window: 1 << 19,
+        initial_ssthresh: tresse_controllers::INFINITE_SSTHRESH,
         rto_min: SECOND,
         rto_initial: 100 * SECOND,
         rto_max: 100 * SECOND,
@@ -67,7 +68,7 @@ pub fn alone(topology: &Topology, from: u32, to: u32, bytes: u64) -> World {
     let route = paths.path(from, to, 0);
     let scheme =
         Arc::new(ConfiguredController::new(find("reno").expect("built in"), []).expect("no settings"));
-    let mut world = World::new(&topology.ports(1), paths.longest());
+    let mut world = World::new(&topology.ports(1), paths.longest(), 1);
     let path = Path { there: route.there, back: route.back };
     world.start(FlowSpec::on_paths(1, config, scheme, bytes, vec![path]));
     world

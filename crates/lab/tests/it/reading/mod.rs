@@ -11,6 +11,7 @@ use arrow::datatypes::{SchemaRef, UInt32Type, UInt64Type};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use tresse_experiment::keys::stopping_rule::Replications;
 use tresse_experiment::{Loaded, Plan, Profile, Source, load, resolve};
+use tresse_lab::stopping_rule::Verdicts;
 use tresse_lab::{Options, Report, Watch, runner::run};
 
 /// An experiment of this text, with these settings.
@@ -38,7 +39,7 @@ pub fn measure(
         judge: false,
     };
     let watch = Watch::new(plan, &options).expect("there are as many seeds");
-    run(loaded, plan, &options, &watch, |_| Vec::new()).expect("the folder can be written")
+    run(loaded, plan, &options, &watch, |_| Verdicts::default()).expect("the folder can be written")
 }
 
 /// A table, by its columns.

@@ -1,0 +1,111 @@
+//! Who carries the flows of a round, and whether their utilities can be added.
+
+use tresse_experiment::plan::Case;
+use tresse_experiment::plan::bound_scheme::BoundScheme;
+use tresse_experiment::plan::network::Routing;
+use tresse_fabric::Balancing;
+use tresse_optimum::claims::{Claim, Price, Standing, price};
+
+use crate::record::flow::Begun;
+use crate::setup;
+
+/// A scheme that carries flows of a round.
+#[derive(Debug, Clone, Copy)]
+pub struct Share<'a> {
+    /// It, with the subflows of its first flow.
+    pub bound_scheme: &'a BoundScheme,
+    /// How many flows it carries.
+    pub flows: usize,
+    /// What its controller claims of the first of them; none of a user's own.
+    pub claim: Option<&'a Claim>,
+}
+
+impl Share<'_> {
+    /// The controller's name.
+    pub fn controller(&self) -> &'static str {
+        self.bound_scheme.controllers.controller().name()
+    }
+
+    fn price(&self) -> Price {
+        price(self.controller(), self.bound_scheme.transport.ecn)
+    }
+
+    /// Why its controller's own paper gives no optimum to be near to.
+    fn why_none(&self) -> Option<String> {
+        let name = self.controller();
+        match self.claim {
+            None => Some(format!("nothing is known of what {name} claims to maximise")),
+            Some(claim) if claim.standing == Standing::None => {
+                Some(format!("{name} claims no utility ({})", claim.source))
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// Its name and how many flows it carries.
+    fn named(&self) -> String {
+        let plural = if self.flows == 1 { "" } else { "s" };
+        format!("`{}` ({} flow{plural})", self.bound_scheme.scheme, self.flows)
+    }
+}
+
+/// Why flows have no paths that an optimum could divide the links among, or are not there to send what they can.
+pub(super) fn no_paths(case: &Case, begun: &[Begun]) -> Option<String> {
+    let of_flow = |b: &Begun| {
+        let part = &case.parts[b.part];
+        if setup::datagrams(part, &b.start).is_some() || part.application(&b.start).is_some() {
+            return Some("applications limit the flows, or they are datagrams".to_owned());
+        }
+        no_fixed_paths(&case.bound_schemes[b.member.bound_scheme])
+    };
+    begun.iter().find_map(of_flow)
+}
+
+/// Why `schemes` have no common price, so that no sum of their utilities is anybody's aim.
+pub(super) fn no_common_price(schemes: &[Share]) -> Option<String> {
+    let first = schemes.first()?.price();
+    if schemes.iter().all(|s| s.price() == first) {
+        return None;
+    }
+    let answers = schemes.iter().map(|s| format!("{} answers {}", s.named(), s.price().name()));
+    let answers: Vec<String> = answers.collect();
+    Some(format!("the flows have no common price: {}", answers.join(", ")))
+}
+
+/// Why the controllers' own papers give no optimum to be near to.
+pub(super) fn no_claim(schemes: &[Share]) -> Option<String> {
+    let why = |s: &Share| s.why_none().map(|why| (s.named(), why));
+    let whys: Vec<(String, String)> = schemes.iter().filter_map(why).collect();
+    match (&whys[..], schemes) {
+        ([], _) => None,
+        ([(_, why)], [_]) => Some(why.clone()),
+        _ => Some(whys.iter().map(|(who, why)| format!("{who}: {why}")).collect::<Vec<_>>().join("; ")),
+    }
+}
+
+/// Why the flows that these schemes carry have no fluid model.
+pub(super) fn no_model(schemes: &[Share]) -> String {
+    let names: Vec<&str> = schemes.iter().map(Share::controller).collect();
+    match &names[..] {
+        [one] => format!("{one} has no fluid model for these subflows"),
+        _ => format!("not each of {} has a fluid model for these subflows", names.join(", ")),
+    }
+}
+
+/// Why flows have no paths that an optimum could divide the links among.
+fn no_fixed_paths(bound_scheme: &BoundScheme) -> Option<String> {
+    if let Some(manager) = bound_scheme.decides {
+        return Some(format!(
+            "{manager} decides while flows run which subflows there are, and an optimum is of paths that stay"
+        ));
+    }
+    match &*bound_scheme.routing {
+        Routing::Fixed(_) => None,
+        Routing::Nodes { balancing: Balancing::Ecmp, .. } => {
+            Some("which ways the subflows get is for the switches' hashes to decide".to_owned())
+        }
+        Routing::Nodes { .. } => Some(
+            "the switches divide each flow among all shortest ways, which no optimum here does".to_owned(),
+        ),
+    }
+}
