@@ -10,6 +10,7 @@ pub mod paper;
 use tresse_experiment::{Diagnostic, Loaded, Plan};
 use tresse_lab::record::report::Report;
 use tresse_lab::runner::{self, Options, Watch};
+use tresse_lab::stopping_rule::Verdicts;
 
 pub use claims::{Comparison, PublishedNumber, Tally, comparison};
 
@@ -18,6 +19,9 @@ pub use claims::{Comparison, PublishedNumber, Tally, comparison};
 /// # Errors
 /// If the folder cannot be written. What was written until then stays in folders `*.partial`.
 pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Result<Report, Diagnostic> {
-    let judge = |report: &Report| claims::verdicts(&loaded.experiment, &report.profile, &report.cases);
+    let judge = |report: &Report| Verdicts {
+        claims: claims::verdicts(&loaded.experiment, &report.profile, &report.cases),
+        undecided: claims::undecided(&loaded.experiment, &report.cases),
+    };
     runner::run(loaded, plan, options, watch, judge)
 }

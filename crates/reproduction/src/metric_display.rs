@@ -65,6 +65,26 @@ pub fn claim(claim: &ClaimResult) -> String {
     format!("{}{width}{name}", number(value))
 }
 
+/// What the value of a claim is of, if it is of several cases, and for how many of them it holds:
+/// ` (xmp-2 incast; 3 of 4 hold)`. The cases that it does not hold for are named, unless it is this one only.
+pub fn cases(claim: &ClaimResult) -> String {
+    let Some(of) = claim.of.as_deref() else { return String::new() };
+    // What is kept of an earlier version has no shares.
+    let Some(share) = &claim.cases else { return format!(" ({of})") };
+    let mut text = format!(" ({of}; {} of {} hold", share.hold, share.of);
+    if let Some(least) = share.at_least {
+        text += &format!(", {least} are to");
+    }
+    for (what, cases) in [("not", &share.do_not_hold), ("inconclusive", &share.inconclusive)] {
+        match &cases[..] {
+            [] => {}
+            [one] if one == of => {}
+            all => text += &format!("; {what}: {}", all.join(" / ")),
+        }
+    }
+    text + ")"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

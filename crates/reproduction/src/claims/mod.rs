@@ -3,6 +3,7 @@
 mod numbers;
 mod readings;
 mod select;
+mod undecided;
 mod verdicts;
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use tresse_lab::record::report::{Report, Status};
 pub use numbers::PublishedNumber;
 pub use readings::Tally;
 pub(crate) use readings::{Judged, tally};
+pub(crate) use undecided::undecided;
 pub(crate) use verdicts::verdicts;
 
 /// Published numbers and claims beside the results of a run.

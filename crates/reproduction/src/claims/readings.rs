@@ -12,12 +12,15 @@ use super::{ClaimResult, PublishedNumber};
 /// reading of a claim (`reading_of`), or of a number that stands there before, is none of its own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Claims.
+    /// Claims, but for those that contradict their own paper.
     pub claims: usize,
     /// Those that hold.
     pub claims_hold: usize,
     /// Those that hold, or do under another reading of what the paper leaves open.
     pub claims_hold_in_a_reading: usize,
+    /// Claims that contradict their own paper: none of those above.
+    #[serde(default)]
+    pub claims_contradict: usize,
     /// Published numbers that were measured in a simulator.
     pub numbers: usize,
     /// Those that ours are within 20 % of.
@@ -40,11 +43,15 @@ pub(crate) fn tally(experiments: &[Judged<'_>]) -> Tally {
     };
     let elsewhere: BTreeSet<String> = (experiments.iter())
         .flat_map(|&(name, claims, _)| claims.iter().map(move |claim| (name, claim)))
-        .filter(|(_, claim)| claim.verdict == Verdict::Holds)
+        .filter(|(_, claim)| claim.verdict == Verdict::Holds && claim.contradicts.is_none())
         .filter_map(|(name, claim)| Some(full(name, claim.reading_of.as_ref()?)))
         .collect();
     for &(name, claims, _) in experiments {
         for claim in claims.iter().filter(|claim| claim.reading_of.is_none()) {
+            if claim.contradicts.is_some() {
+                tally.claims_contradict += 1;
+                continue;
+            }
             let holds = claim.verdict == Verdict::Holds;
             tally.claims += 1;
             tally.claims_hold += usize::from(holds);

@@ -32,6 +32,25 @@ impl Values {
         }
     }
 
+    /// Those under the seeds that `other` was run under too, if both were run under several.
+    pub(super) fn under_seeds_of(self, other: &CaseResult) -> Self {
+        match self {
+            Self::Seeds(mut values) if !other.seeds.is_empty() => {
+                values.retain(|seed, _| other.seeds.iter().any(|own| own.seed == *seed));
+                Self::Seeds(values)
+            }
+            values => values,
+        }
+    }
+
+    /// Under how many seeds it is known.
+    pub(super) fn seeds(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Seeds(values) => values.len(),
+        }
+    }
+
     /// The mean over seeds.
     pub(super) fn mean(&self) -> f64 {
         match self {

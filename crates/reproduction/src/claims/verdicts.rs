@@ -1,8 +1,11 @@
 //! The verdicts on claims.
 
+use std::cmp::Ordering;
+
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::claim_forms::{Bounds, Compare, Form};
 use tresse_experiment::keys::claims::{Claim, Jumps, Order, Selector, Verdict};
+use tresse_lab::record::claim::Share;
 use tresse_lab::record::results::CaseResult;
 
 use super::ClaimResult;
@@ -12,73 +15,136 @@ use super::select::{self, Values};
 /// was run.
 pub(crate) fn verdicts(experiment: &Experiment, profile: &str, cases: &[CaseResult]) -> Vec<ClaimResult> {
     let result = |claim: &Claim| {
-        let (form, found) = (claim.form().ok()?.name(), found(claim, cases)?);
-        let is_one = found.len() == 1;
-        // Of several the one that is nearest to failing.
-        let worst =
-            found.into_iter().min_by(|a, b| b.verdict.cmp(&a.verdict).then(a.margin.total_cmp(&b.margin)))?;
+        let all = judged(claim, cases)?;
+        let Judged { statement, found, .. } = deciding(claim, &all)?;
         Some(ClaimResult {
             id: claim.id.clone(),
             text: claim.text.clone(),
             source: claim.source.clone(),
             reading_of: claim.reading_of.clone(),
-            metric: claim.metric.clone(),
-            form,
-            holds: match worst.verdict {
+            metric: statement.metric.clone(),
+            form: statement.form().ok()?.name(),
+            holds: match found.verdict {
                 Verdict::Holds => Some(true),
                 Verdict::Inconclusive => None,
                 Verdict::DoesNotHold => Some(false),
             },
-            verdict: worst.verdict,
-            value: worst.value,
-            ci95: worst.ci95,
-            of: (!is_one).then_some(worst.of),
+            verdict: found.verdict,
+            value: found.value,
+            ci95: found.ci95,
+            of: (all.len() > 1).then(|| found.of.clone()),
+            cases: (all.len() > 1).then(|| share(claim, &all)),
             expected: claim.expected.of(profile),
             because: claim.because.clone(),
-            why: worst.why,
+            contradicts: claim.contradicts.clone(),
+            why: found.why.clone(),
         })
     };
     experiment.claims.iter().filter_map(result).collect()
 }
 
+/// A case of a claim, judged by itself.
+pub(super) struct Judged<'a> {
+    /// What is said of it.
+    statement: &'a Claim,
+    pub(super) found: Found<'a>,
+    name: String,
+}
+
+/// The cases of a claim, those that are nearest to failing first: those of `for_all`, or what its selectors mean. `None`
+/// if the cases of some selector were not run.
+pub(super) fn judged<'a>(claim: &'a Claim, cases: &'a [CaseResult]) -> Option<Vec<Judged<'a>>> {
+    let mut all = Vec::new();
+    for statement in claim.statements() {
+        let mut found = found(statement, cases)?;
+        found.sort_by(Found::nearer_to_failing);
+        if claim.cases.is_empty() {
+            all.extend(found.into_iter().map(|found| Judged { statement, name: found.of.clone(), found }));
+        } else {
+            let worst = found.into_iter().next()?;
+            all.push(Judged { statement, name: statement.text.clone(), found: worst });
+        }
+    }
+    all.sort_by(|a, b| a.found.nearer_to_failing(&b.found));
+    Some(all)
+}
+
+/// The case that decides: if as many are to hold as there are, the one that is nearest to failing.
+pub(super) fn deciding<'a, 'b>(claim: &Claim, all: &'b [Judged<'a>]) -> Option<&'b Judged<'a>> {
+    all.get(all.len() - claim.at_least.unwrap_or(all.len()))
+}
+
+/// How many of the cases hold, and which do not.
+fn share(claim: &Claim, all: &[Judged]) -> Share {
+    let with = |verdict: Verdict| {
+        let own = all.iter().filter(move |case| case.found.verdict == verdict);
+        own.map(|case| case.name.clone()).collect::<Vec<_>>()
+    };
+    Share {
+        of: all.len(),
+        hold: with(Verdict::Holds).len(),
+        at_least: claim.at_least,
+        do_not_hold: with(Verdict::DoesNotHold),
+        inconclusive: with(Verdict::Inconclusive),
+    }
+}
+
 /// What was found of one case, or of a pair.
-struct Found {
-    verdict: Verdict,
+pub(super) struct Found<'a> {
+    pub(super) verdict: Verdict,
     value: Option<f64>,
-    ci95: Option<f64>,
+    pub(super) ci95: Option<f64>,
     /// How far it is from failing, in the unit of the value; below 0 it has failed.
-    margin: f64,
+    pub(super) margin: f64,
+    /// What an interval is narrow beside: the bound that is nearest, or 1 if the value is a share.
+    pub(super) scale: f64,
+    /// Under how many seeds the value is known.
+    pub(super) seeds: usize,
+    pub(super) cases: Vec<&'a CaseResult>,
     of: String,
     why: Option<String>,
 }
 
-impl Found {
+impl<'a> Found<'a> {
+    fn nearer_to_failing(&self, other: &Self) -> Ordering {
+        other.verdict.cmp(&self.verdict).then(self.margin.total_cmp(&other.margin))
+    }
+
     /// There is no value.
-    fn none(verdict: Verdict, of: String, why: String) -> Self {
-        Self { verdict, value: None, ci95: None, margin: f64::NEG_INFINITY, of, why: Some(why) }
+    fn none(verdict: Verdict, cases: Vec<&'a CaseResult>, of: String, why: String) -> Self {
+        let margin = f64::NEG_INFINITY;
+        Self { verdict, value: None, ci95: None, margin, scale: 0.0, seeds: 0, cases, of, why: Some(why) }
     }
 }
 
-/// Whether values keep to the bounds.
-fn judge(values: Result<Values, String>, [above, below]: Bounds, of: String) -> Found {
+/// Whether values keep to the bounds; `whole` is what the interval is narrow beside, if it is not the bound.
+fn judge<'a>(
+    values: Result<Values, String>,
+    [above, below]: Bounds,
+    whole: Option<f64>,
+    cases: Vec<&'a CaseResult>,
+    of: String,
+) -> Found<'a> {
     let values = match values {
         Ok(values) => values,
-        Err(why) => return Found::none(Verdict::Inconclusive, of, why),
+        Err(why) => return Found::none(Verdict::Inconclusive, cases, of, why),
     };
     let (value, ci95) = (values.mean(), values.ci95());
     let width = ci95.unwrap_or(0.0);
-    let margins = [above.map(|above| value - above), below.map(|below| below - value)];
-    let margin = margins.into_iter().flatten().fold(f64::INFINITY, f64::min);
+    let margins = [above.map(|above| (value - above, above)), below.map(|below| (below - value, below))];
+    let nearest = margins.into_iter().flatten().min_by(|a, b| a.0.total_cmp(&b.0));
+    let (margin, bound) = nearest.unwrap_or((f64::INFINITY, 0.0));
     let verdict = match margin {
         margin if margin > width => Verdict::Holds,
         margin if margin <= -width => Verdict::DoesNotHold,
         _ => Verdict::Inconclusive,
     };
-    Found { verdict, value: Some(value), ci95, margin, of, why: None }
+    let scale = whole.unwrap_or(bound).abs();
+    Found { verdict, value: Some(value), ci95, margin, scale, seeds: values.seeds(), cases, of, why: None }
 }
 
 /// What the cases say of a claim; `None` if the cases of some selector were not run.
-fn found(claim: &Claim, cases: &[CaseResult]) -> Option<Vec<Found>> {
+pub(super) fn found<'a>(claim: &Claim, cases: &'a [CaseResult]) -> Option<Vec<Found<'a>>> {
     let metric = &claim.metric;
     match claim.form().ok()? {
         Form::Against { left, right, by, bounds } => {
@@ -86,28 +152,29 @@ fn found(claim: &Claim, cases: &[CaseResult]) -> Option<Vec<Found>> {
                 Compare::Ratio => ratio,
                 Compare::Difference => difference,
             };
-            each_pair(metric, right.iter().map(|right| [left, right]), cases, of, bounds)
+            each_pair(metric, right.iter().map(|right| [left, right]), cases, of, bounds, None)
         }
         Form::Order { of, order, slack } => {
             let bounds = match order {
                 Order::Falling => [None, Some(slack)],
                 Order::Rising => [Some(-slack), None],
             };
-            each_pair(metric, of.windows(2).map(|two| [&two[1], &two[0]]), cases, step, bounds)
+            each_pair(metric, of.windows(2).map(|two| [&two[1], &two[0]]), cases, step, bounds, Some(1.0))
         }
         Form::Within { of, bounds } => each_case(of, cases, |selector, case| {
-            judge(select::values(case, selector, metric), bounds, select::label(case, selector))
+            let values = select::values(case, selector, metric);
+            judge(values, bounds, None, vec![case], select::label(case, selector))
         }),
         Form::Jumps { of, jumps } => each_case(of, cases, |_, case| distance(&claim.id, jumps, case)),
     }
 }
 
 /// What `of` finds of every case that the selectors mean.
-fn each_case(
+fn each_case<'a>(
     selectors: &[Selector],
-    cases: &[CaseResult],
-    of: impl Fn(&Selector, &CaseResult) -> Found,
-) -> Option<Vec<Found>> {
+    cases: &'a [CaseResult],
+    of: impl Fn(&Selector, &'a CaseResult) -> Found<'a>,
+) -> Option<Vec<Found<'a>>> {
     let mut found = Vec::new();
     for selector in selectors {
         let meant = select::cases(selector, cases);
@@ -137,13 +204,14 @@ fn step(next: f64, last: f64) -> Option<f64> {
 }
 
 /// What `of` makes of `metric` for every pair that the sides mean.
-fn each_pair<'a>(
+fn each_pair<'a, 'b>(
     metric: &str,
-    sides: impl Iterator<Item = [&'a Selector; 2]>,
-    cases: &[CaseResult],
+    sides: impl Iterator<Item = [&'b Selector; 2]>,
+    cases: &'a [CaseResult],
     of: Pair,
     bounds: Bounds,
-) -> Option<Vec<Found>> {
+    whole: Option<f64>,
+) -> Option<Vec<Found<'a>>> {
     let mut found = Vec::new();
     for [left, right] in sides {
         let pairs = select::pairs([left, right], cases);
@@ -153,35 +221,38 @@ fn each_pair<'a>(
         found.extend(pairs.into_iter().map(|(l, r)| {
             let [own, other] = [select::label(l, left), select::label(r, right)];
             let values = || {
-                let [values, against] = [select::values(l, left, metric)?, select::values(r, right, metric)?];
+                // One may have more seeds, for the sake of another claim.
+                let values = select::values(l, left, metric)?.under_seeds_of(r);
+                let against = select::values(r, right, metric)?.under_seeds_of(l);
                 let why = || match against {
                     Values::One(_) => format!("{metric} of {other} is 0, and nothing has a ratio to that"),
                     Values::Seeds(_) => format!("{metric} of {own} or {other} is 0 or missing under a seed"),
                 };
                 values.paired(&against, of).ok_or_else(why)
             };
-            judge(values(), bounds, format!("{own} against {other}"))
+            judge(values(), bounds, whole, vec![l, r], format!("{own} against {other}"))
         }));
     }
     Some(found)
 }
 
 /// How far the jumps of a case are apart, s, of the jobs under all seeds together.
-fn distance(claim: &str, jumps: &Jumps, case: &CaseResult) -> Found {
+fn distance<'a>(claim: &str, jumps: &Jumps, case: &'a CaseResult) -> Found<'a> {
     let of = case.label();
     let seconds = |d: tresse_units::Duration| tresse_units::seconds(d.0);
     let (apart, within) = (seconds(jumps.apart), seconds(jumps.within));
     match case.jumps.get(claim) {
         Some(found) => {
-            judge(Ok(Values::One(found.apart_s)), [Some(apart - within), Some(apart + within)], of)
+            let bounds = [Some(apart - within), Some(apart + within)];
+            judge(Ok(Values::One(found.apart_s)), bounds, None, vec![case], of)
         }
         None if case.metrics.contains_key("jobs") => {
             let why = format!("the completion times of {of} have one jump only");
-            Found::none(Verdict::DoesNotHold, of, why)
+            Found::none(Verdict::DoesNotHold, vec![case], of, why)
         }
         None => {
             let why = format!("{of} has no jobs");
-            Found::none(Verdict::Inconclusive, of, why)
+            Found::none(Verdict::Inconclusive, vec![case], of, why)
         }
     }
 }

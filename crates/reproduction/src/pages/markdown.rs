@@ -44,7 +44,7 @@ pub fn section(name: &str, experiment: &Experiment, results: &[&Reproduced]) -> 
             "{} profile: {}, {}, {:.0} million packet-hops in {}{}.\n",
             if result.profile == "quick" { "Quick" } else { "Full" },
             counted(result.cases, "case"),
-            counted(result.replications as usize, "seed"),
+            result.seeds(),
             result.packet_hops as f64 / 1e6,
             duration(result.comparison.summary.wall_s),
             if result.status == Status::Complete { "" } else { "; it was interrupted" },
@@ -186,26 +186,31 @@ fn claims(experiment: &Experiment, results: &[&Reproduced]) -> String {
         // Below the sentence itself, what is another reading of it.
         let mark = if claim.reading_of.is_some() { "↳ " } else { "" };
         let mut cells = vec![mark.to_owned() + &cell(&claim.text) + &source];
+        let apart = if claim.contradicts.is_some() { "; counted apart" } else { "" };
         for result in results {
             let Some(own) = result.comparison.claims.iter().find(|c| c.id == claim.id) else {
                 cells.extend(["-", "-"].map(str::to_owned));
                 continue;
             };
             let expected = claim.expected.of(&result.profile);
-            cells.push(match (own.verdict, expected == own.verdict) {
-                (Verdict::Holds, true) => "holds".to_owned(),
-                (verdict, true) => format!("**{verdict}**"),
-                (verdict, false) => format!("**{verdict}**, expected: {expected}"),
-            });
-            let of = own.of.as_ref().map(|of| format!(" ({})", cell(of))).unwrap_or_default();
-            cells.push(metric_display::claim(own) + &of);
+            cells.push(
+                match (own.verdict, expected == own.verdict) {
+                    (Verdict::Holds, true) => "holds".to_owned(),
+                    (verdict, true) => format!("**{verdict}**"),
+                    (verdict, false) => format!("**{verdict}**, expected: {expected}"),
+                } + apart,
+            );
+            cells.push(metric_display::claim(own) + &cell(&metric_display::cases(own)));
         }
         text += &row(&cells);
     }
-    let reasons = experiment.claims.iter().filter_map(|claim| Some((claim, claim.because.as_ref()?)));
-    for (i, (claim, because)) in reasons.enumerate() {
+    let reasons = experiment.claims.iter().flat_map(|claim| {
+        let proof = claim.contradicts.as_ref().map(|proof| format!("contradicts its own paper. {proof}"));
+        [proof, claim.because.clone()].into_iter().flatten().map(move |reason| (claim, reason))
+    });
+    for (i, (claim, reason)) in reasons.enumerate() {
         let gap = if i == 0 { "\n" } else { "" };
-        text += &format!("{gap}- *{}*: {because}\n", claim.text);
+        text += &format!("{gap}- *{}*: {reason}\n", claim.text);
     }
     text
 }

@@ -1,6 +1,7 @@
 //! A paper's results beside ours: what is kept of finished runs, and the page that is made of it.
 
 mod markdown;
+mod overview;
 mod page;
 
 use std::path::Path;
@@ -41,8 +42,11 @@ pub struct Reproduced {
     pub profile: String,
     /// The first seed.
     pub seed: u64,
-    /// How many seeds.
+    /// How many seeds, of the case with the most.
     pub replications: u32,
+    /// The fewest that a case has, if not all have as many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fewest_replications: Option<u32>,
     /// How the run ended.
     pub status: Status,
     /// The version of Tresse.
@@ -97,6 +101,13 @@ impl Reproduction {
 pub const NOT_JUDGED: &str = "the published numbers and claims are not judged (`--judge` does)";
 
 impl Reproduced {
+    /// `1 seed`, `3 to 12 seeds`.
+    pub fn seeds(&self) -> String {
+        let fewest = self.fewest_replications.map(|n| format!("{n} to ")).unwrap_or_default();
+        let s = if self.replications == 1 { "" } else { "s" };
+        format!("{fewest}{} seed{s}", self.replications)
+    }
+
     fn judged(&self) -> Judged<'_> {
         (&self.experiment, &self.comparison.claims, &self.comparison.numbers)
     }
@@ -118,7 +129,9 @@ impl Reproduced {
         if let Some((newer, text)) = newer(&report, &resolved) {
             (experiment, resolved) = (newer, text);
         }
+        let fewest = report.fewest_seeds();
         let own = Self {
+            fewest_replications: (fewest < report.replications).then_some(fewest),
             settings: fingerprint(resolved),
             comparison: claims::comparison(&experiment, &report),
             experiment: report.experiment,
@@ -154,13 +167,15 @@ pub fn changed_line(changes: &[Change]) -> Option<String> {
 }
 
 /// Whether two experiments, after their profiles, measure the same, by whatever claims and numbers it is judged. What is
-/// measured for claims of jumps is in the run.
+/// measured for claims of jumps is in the run; where a run goes on until all claims are decided, what it measures depends
+/// on each of them.
 pub fn runs_alike(one: Value, other: Value) -> bool {
     let measured = |mut resolved: Value| {
+        let until = resolved.get("replications").and_then(|rule| rule.get("until")).is_some();
         if let Some(table) = resolved.as_object_mut() {
             table.remove("published");
-            if let Some(claims) = table.get_mut("claims").and_then(Value::as_array_mut) {
-                claims.retain(|claim| claim.get("jumps").is_some());
+            if !until && let Some(claims) = table.get_mut("claims").and_then(Value::as_array_mut) {
+                claims.retain(has_jumps);
             }
         }
         if resolved["claims"].as_array().is_some_and(Vec::is_empty) {
@@ -169,6 +184,11 @@ pub fn runs_alike(one: Value, other: Value) -> bool {
         fingerprint(resolved)
     };
     measured(one) == measured(other)
+}
+
+fn has_jumps(claim: &Value) -> bool {
+    let cases = claim.get("cases").and_then(Value::as_array);
+    claim.get("jumps").is_some() || cases.is_some_and(|cases| cases.iter().any(has_jumps))
 }
 
 /// A fingerprint of an experiment after its profile: of what is run, the numbers beside it, and the bounds of its claims.
@@ -184,7 +204,7 @@ pub fn fingerprint(mut resolved: Value) -> String {
         without(measure, &["table"]);
     }
     for claim in resolved.get_mut("claims").and_then(Value::as_array_mut).into_iter().flatten() {
-        without(claim, &["text", "source", "reading_of", "expected", "because"]);
+        without(claim, &["text", "source", "reading_of", "expected", "because", "contradicts"]);
     }
     if let Some(published) = resolved.get_mut("published") {
         without(published, &["source"]);

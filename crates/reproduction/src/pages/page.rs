@@ -8,9 +8,9 @@ use tresse_experiment::keys::Experiment;
 use tresse_experiment::{Loaded, Profile};
 use tresse_lab::record::report::MODEL_VERSION;
 
-use super::markdown::{self, duration};
+use super::markdown;
+use super::overview::{contradictions, overview};
 use super::{Reproduced, Reproduction, fingerprint};
-use crate::claims::Tally;
 use crate::paper::{self, Paper};
 
 /// What is kept of a run of a paper, in `papers/results/PAPER-PROFILE.json`.
@@ -76,7 +76,7 @@ impl Stored {
     }
 }
 
-fn built_in(name: &str, profile: Profile) -> Result<Loaded, Diagnostic> {
+pub(super) fn built_in(name: &str, profile: Profile) -> Result<Loaded, Diagnostic> {
     tresse_experiment::load(tresse_experiment::find(name)?, profile, &[])
 }
 
@@ -123,6 +123,7 @@ fn differences(own: &Reproduced, loaded: &Loaded) -> Vec<String> {
 pub fn page(stored: &[Stored]) -> Result<String, Diagnostic> {
     let mut text = HEAD.to_owned();
     text += &overview(stored);
+    text += LEGEND;
     for &paper in paper::ALL {
         text += &format!("\n{}", introduction(paper));
         let own: Vec<&Stored> = stored.iter().filter(|s| s.paper == paper).collect();
@@ -132,6 +133,7 @@ pub fn page(stored: &[Stored]) -> Result<String, Diagnostic> {
             text += &format!("\n{}", markdown::section(name, &experiment, &results));
         }
     }
+    text += &contradictions()?;
     Ok(text)
 }
 
@@ -139,52 +141,19 @@ const HEAD: &str = "\
 # Reproduction
 
 What the five papers published, beside what Tresse measures: every number and every claim, and where ours differs, why.
-`make reproduction` runs everything and writes this page; the text before the tables stands in `papers/PAPER/README.md`,
-and the numbers, claims and sentences in the experiments' files (`tresse explain claims`).
+
+";
+
+const LEGEND: &str = "
+Where a paper leaves something open, the first reading is the default, and a claim or a number counts once; \"in a reading\"
+are those that are reproduced by this reading or by another that stands beside it.
 
 ±: half the 95 % confidence interval over seeds, or over the rounds of a pattern where there is one seed. A ratio is ours
 over the published number; one in bold is more than 20 % off. A claim is inconclusive if a bound lies within its interval.
 
-Where a paper leaves something open, the first reading is the default, and a claim or a number counts once; \"in a reading\"
-are those that are reproduced by this reading or by another that stands beside it.
-
+`make reproduction` runs everything and writes this page; the text before the tables stands in `papers/PAPER/README.md`,
+and the numbers, claims and sentences in the experiments' files (`tresse explain claims`).
 ";
-
-/// A table with a line for each of the results that are kept.
-fn overview(stored: &[Stored]) -> String {
-    if stored.is_empty() {
-        return "No results are kept yet.\n".to_owned();
-    }
-    let mut text = "\
-        | paper | profile | claims that hold | … in a reading | numbers within 20 % | … in a reading | took |\n\
-        |---|---|---|---|---|---|---|\n"
-        .to_owned();
-    let line = |paper: String, profile: Profile, t: &Tally| {
-        let share = |part: usize, all: usize| match all {
-            0 => "-".to_owned(),
-            all => format!("{part} of {all} ({:.0} %)", 100.0 * part as f64 / all as f64),
-        };
-        format!(
-            "| {paper} | {} | {} | {} | {} | {} | {} |\n",
-            profile.name(),
-            share(t.claims_hold, t.claims),
-            share(t.claims_hold_in_a_reading, t.claims),
-            share(t.numbers_within_20_percent, t.numbers),
-            share(t.numbers_within_20_percent_in_a_reading, t.numbers),
-            duration(t.wall_s),
-        )
-    };
-    for s in stored {
-        let paper = format!("[{}](#{})", s.paper.name, anchor(s.paper.title()));
-        text += &line(paper, s.profile, &s.results.summary);
-    }
-    let quick: Vec<&Stored> = stored.iter().filter(|s| s.profile == Profile::Quick).collect();
-    if quick.len() == paper::ALL.len() {
-        let all = quick.iter().flat_map(|s| s.results.experiments.clone()).collect();
-        text += &line("all five".to_owned(), Profile::Quick, &Reproduction::of(all).summary);
-    }
-    text
-}
 
 /// What is written by hand, one level of headings below the page's own, with links that start at `docs/`.
 fn introduction(paper: Paper) -> String {
@@ -216,7 +185,7 @@ fn links(line: &str, folder: &str) -> String {
 }
 
 /// The place of a heading, as Markdown's readers name it.
-fn anchor(heading: &str) -> String {
+pub(super) fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
 }

@@ -40,6 +40,10 @@ fn every_experiment_claim_and_number_stands_in_the_page() {
             assert!(PAGE.contains(&format!("| {mark}{text}")), "{name}: {}", claim.id);
             let because = claim.because.as_deref().unwrap_or_default();
             assert!(PAGE.contains(because), "{name}: {because}");
+            if let Some(proof) = &claim.contradicts {
+                let times = if claim.reading_of.is_none() { 2 } else { 1 };
+                assert!(PAGE.matches(proof).count() >= times, "{name}: {proof}");
+            }
         }
         for value in &experiment.published.values {
             let shown = value.goodput_mean.map(|rate| format!("| {:.1} |", rate.0 as f64 / 1e6));

@@ -1,6 +1,8 @@
 //! Claims and published numbers against made-up results, and against runs.
 
+mod decided;
 mod errors;
+mod for_all;
 mod for_each;
 mod numbers;
 mod open_axes;

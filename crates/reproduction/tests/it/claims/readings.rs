@@ -102,3 +102,15 @@ fn a_run_may_be_judged_by_other_claims_but_not_by_other_measurements() {
     none.as_object_mut().expect("a table").remove("claims");
     assert!(runs_alike(without, none));
 }
+
+#[test]
+fn a_run_that_goes_on_until_its_claims_are_decided_depends_on_them() {
+    let experiment = |until: serde_json::Value, above: f64, text: &str| {
+        let claim = json!({ "id": "a", "text": text, "metric": "goodput_mean_bps", "above": above });
+        json!({ "replications": until, "claims": [claim] })
+    };
+    let decided = || json!({ "until": "decided", "most": 9 });
+    assert!(!runs_alike(experiment(decided(), 1.0, "t"), experiment(decided(), 2.0, "t")));
+    assert!(runs_alike(experiment(decided(), 1.0, "t"), experiment(decided(), 1.0, "another")));
+    assert!(runs_alike(experiment(json!(3), 1.0, "t"), experiment(json!(3), 2.0, "t")));
+}

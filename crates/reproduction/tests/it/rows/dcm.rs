@@ -2,18 +2,19 @@
 
 use tresse_units::{MILLISECOND, SECOND, Time};
 
-use crate::rows::common::{Row, full, seen, within};
+use crate::rows::common::{Row, full, seen};
 
 const ONE_BOTTLENECK: [&str; 2] = ["dcm/coexist", "dcm/fairness"];
 const TREES: [&str; 4] = ["dcm/exp1", "dcm/exp2", "dcm/exp3", "dcm/incast-summary"];
 
-/// "Rate = 1Gbps, RTT = 240us, K = 10pkt"; of the fat tree 240 us is the largest, over 12 links.
+/// "Rate = 1Gbps, RTT = 240us, K = 10pkt", where the author's code marks if 10 packets wait, and a port if more than `mark`
+/// do; of the fat tree 240 us is the largest, over 12 links.
 #[test]
 fn empty_paths_have_240_us_and_1_gbps() {
     for name in ONE_BOTTLENECK.iter().chain(&["dcm/shift"]).chain(&TREES) {
         let row = full(name);
         let configs = &row.plan.fabric().configs;
-        assert!(configs.iter().all(|c| c.rate == 1_000_000_000 && c.mark.value() == 10), "{name}");
+        assert!(configs.iter().all(|c| c.rate == 1_000_000_000 && c.mark.value() == 9), "{name}");
         let (from, to) = if TREES.contains(name) { (0, 127) } else { (row.host("S2"), row.host("D2")) };
         assert_eq!(row.rtt_us(from, to).0, 240.0, "{name}");
         let transport = &row.plan.cases[0].bound_schemes[0].transport;
@@ -122,38 +123,34 @@ fn experiment_3_has_jobs_beside_long_flows() {
     let row = full("dcm/exp3");
     let jobs = |label: &str| seen(&row.case(label).parts[1], 10 * MILLISECOND, |_| MILLISECOND);
     for label in
-        ["dcm-2 incast tcp-jobs", "dcm-8 incast dcm-jobs", "xmp-2 incast dropped", "xmp-8 incast xmp-jobs"]
+        ["dcm-2 incast tcp-jobs", "dcm-2 incast dcm-jobs", "xmp-2 incast dropped", "xmp-2 incast xmp-jobs"]
     {
         let jobs = jobs(label);
         assert_eq!(jobs.starts.iter().filter(|(at, _)| *at == 0).count(), 8 * 8, "{label}");
         let bytes = jobs.starts.iter().map(|(_, s)| s.bytes).collect::<std::collections::BTreeSet<_>>();
         assert_eq!(bytes.into_iter().collect::<Vec<_>>(), [Some(2000), Some(64_000)], "{label}");
     }
-    // The author's code pauses for 50 ms on the average, log-normally.
-    let paused = seen(&row.case("xmp-2 incast paused").parts[1], 100 * SECOND, |_| MILLISECOND);
-    let each = 100.0 / (paused.jobs.len() as f64 / 8.0);
-    assert!(within(0.05, each, 0.052), "a job every {each} s");
     // The jobs of a scheme have one subflow of it.
-    for (label, scheme) in [("dcm-8 incast dcm-jobs", "dcm-alone"), ("xmp-8 incast xmp-jobs", "xmp-alone")] {
+    for (label, scheme) in [("dcm-2 incast dcm-jobs", "dcm-alone"), ("xmp-2 incast xmp-jobs", "xmp-alone")] {
         let jobs = row.case(label).bound_schemes.iter().find(|c| c.scheme == scheme).expect(scheme);
         assert_eq!(jobs.subflows, Some(1));
     }
     // How many long flows a receiver has at a time.
-    for (label, most) in [("dcm-2 incast tcp-jobs", 4), ("dcm-2 incast one-each", 1)] {
+    for (label, most) in [("dcm-2 incast tcp-jobs", 1), ("dcm-2 incast four-each", 4)] {
         let long = seen(&row.case(label).parts[0], SECOND, |_| MILLISECOND);
         assert_eq!(long.most_at_a_time(|s| s.to), most, "{label}");
     }
     let values = &row.experiment().published.values;
     let of = |variant: &str| values.iter().filter(|v| v.variant.as_deref() == Some(variant)).count();
-    assert_eq!((of("tcp-jobs"), of("one-each"), values.len()), (12, 4, 16));
+    assert_eq!((of("tcp-jobs"), of("four-each"), values.len()), (12, 4, 16));
 }
 
-/// The summary's sweep: 1 to 4 long flows of every host, 1 to 8 subflows.
+/// The summary's sweeps: 1 to 8 subflows of one long flow a host, 1 to 4 long flows of 8 subflows.
 #[test]
 fn the_incast_summary_sweeps_subflows_and_long_flows() {
     let row = full("dcm/incast-summary");
-    // The sweep, and its last corner with floors of two packets.
-    assert_eq!(row.plan.cases.len(), 4 * 8 + 2);
+    // The two sweeps, and their last corner with floors of two packets.
+    assert_eq!(row.plan.cases.len(), 2 * 4 + 2 * 3 + 2);
     for per_host in 1..=4 {
         let case = row.case(&format!("dcm-8 incast long-{per_host}"));
         let long = seen(&case.parts[0], Time::MAX - 1, |_| SECOND);

@@ -57,22 +57,21 @@ fn five_schemes_are_compared() {
     }
 }
 
-/// 1000 flows of 200 packets between racks, within 10 ms or at once, from all hosts or from 50.
+/// 1000 flows of 200 packets between racks, within 10 ms, from any of the 2000 hosts.
 #[test]
 fn fig_10_has_1000_flows_of_200_packets() {
     let row = full("opn/fig10");
-    for (variant, senders, window) in [("all-hosts", 2000, 10), ("one-rack", 50, 10), ("at-once", 50, 0)]
-        .map(|(v, s, w)| (v, s, w * MILLISECOND))
-    {
+    let window = 10 * MILLISECOND;
+    for variant in ["all-hosts", "handshake"] {
         let case = row.case(&format!("ecmp-1 200-packets {variant}"));
         let seen = seen(&case.parts[0], SECOND, |_| MILLISECOND);
         assert_eq!(seen.starts.len(), 1000);
-        assert!(seen.starts.iter().all(|(_, s)| s.bytes == Some(200 * 1460) && s.from < senders));
+        assert!(seen.starts.iter().all(|(_, s)| s.bytes == Some(200 * 1460)));
         assert!(seen.starts.iter().all(|(_, s)| s.from / 50 != s.to / 50));
         let last = seen.starts.iter().map(|(at, _)| *at).max().unwrap_or(Time::MAX);
         assert!(last <= window && last >= window / 100 * 98, "{variant}: {last}");
         let from: BTreeSet<u32> = seen.starts.iter().map(|(_, s)| s.from).collect();
-        assert!(from.len() as u32 >= senders.min(700), "{variant}: {} senders", from.len());
+        assert!(from.len() >= 700, "{variant}: {} senders", from.len());
     }
 }
 
@@ -80,7 +79,7 @@ fn fig_10_has_1000_flows_of_200_packets() {
 #[test]
 fn fig_11_has_200_long_and_800_short_flows() {
     let row = full("opn/fig11");
-    for variant in ["all-hosts", "one-rack"] {
+    for variant in ["all-hosts", "handshake"] {
         let parts = &row.case(&format!("rps-1 mix {variant}")).parts;
         for (part, (name, flows, packets)) in
             parts.iter().zip([("long", 200, 600..=800), ("short", 800, 40..=60)])
@@ -93,7 +92,6 @@ fn fig_11_has_200_long_and_800_short_flows() {
             assert!(sizes.iter().all(|s| (least..=most).contains(s)));
             let mean = sizes.iter().sum::<f64>() / flows as f64;
             assert!((mean - (least + most) / 2.0).abs() < (most - least) / 10.0, "{name}: {mean} packets");
-            assert!(variant == "all-hosts" || seen.starts.iter().all(|(_, s)| s.from < 50));
         }
     }
 }
