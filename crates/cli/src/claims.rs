@@ -13,14 +13,15 @@ pub fn show(claims: &[ClaimResult], out: &mut impl Write) -> io::Result<()> {
     let values: Vec<String> = claims.iter().map(metric_display::claim).collect();
     let width = values.iter().map(|value| value.chars().count()).max().unwrap_or(0);
     for (claim, value) in claims.iter().zip(values) {
-        let of = claim.of.as_ref().map(|of| format!(" ({of})")).unwrap_or_default();
+        let of = metric_display::cases(claim);
         let why = claim.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
         let end = if why.is_empty() { of } else { why };
         // Below the text, past the verdict and the value.
         let indent = 13 + 2 + width + 2;
         let line = format!("{:<13}  {value:>width$}  {}{end}", claim.verdict, claim.text);
         writeln!(out, "{}", sentence(&line, indent))?;
-        if let Some(note) = note(claim) {
+        let proof = claim.contradicts.as_ref().map(|proof| format!("contradicts its own paper: {proof}"));
+        for note in [proof, note(claim)].into_iter().flatten() {
             let line = format!("{:indent$}{note}", "");
             writeln!(out, "{}", sentence(&line, indent))?;
         }
@@ -30,11 +31,11 @@ pub fn show(claims: &[ClaimResult], out: &mut impl Write) -> io::Result<()> {
 
 /// What is said of a claim that does not hold, or of which the file expects something else.
 fn note(claim: &ClaimResult) -> Option<String> {
-    let because = claim.because.as_deref().unwrap_or_default();
+    let because = claim.because.as_deref().map(|because| format!(": {because}")).unwrap_or_default();
     match (claim.verdict == claim.expected, claim.verdict) {
         (true, Verdict::Holds) => None,
-        (true, _) => Some(format!("as expected: {because}")),
+        (true, _) => Some(format!("as expected{because}")),
         (false, _) if claim.expected == Verdict::Holds => Some("expected: holds".to_owned()),
-        (false, _) => Some(format!("expected: {}: {because}", claim.expected)),
+        (false, _) => Some(format!("expected: {}{because}", claim.expected)),
     }
 }

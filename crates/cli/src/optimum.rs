@@ -53,11 +53,12 @@ fn show(report: &OptimumReport) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{} · seed {} · the first round's flows, all together\n", report.experiment, report.seed)?;
     let axes: IndexSet<&str> = report.cases.iter().flat_map(|c| c.case.keys()).map(String::as_str).collect();
+    let since: &[&str] = if report.cases.iter().any(|c| c.since_s.is_some()) { &["since, s"] } else { &[] };
     let rest = ["claim", "Mbit/s", "p10", "p90", "full links", "KKT", "fluid", "apart %", "utility %"];
-    let head: Vec<&str> = axes.iter().copied().chain(rest).collect();
-    let mut table = Table::new(&head).labels(axes.len());
+    let head: Vec<&str> = axes.iter().chain(since).copied().chain(rest).collect();
+    let mut table = Table::new(&head).labels(axes.len() + since.len());
     for case in &report.cases {
-        table.row(row(case, &axes));
+        table.row(row(case, &axes, !since.is_empty()));
     }
     write!(out, "{table}")?;
     writeln!(out)?;
@@ -84,7 +85,7 @@ fn is_moving(case: &OptimumCase) -> bool {
     case.fluid.as_ref().is_some_and(|f| !f.settled)
 }
 
-fn row(case: &OptimumCase, axes: &IndexSet<&str>) -> Vec<String> {
+fn row(case: &OptimumCase, axes: &IndexSet<&str>, with_since: bool) -> Vec<String> {
     let dash = || "-".to_owned();
     let axes = axes.iter().map(|&axis| case.case.get(axis).map_or_else(dash, text));
     let mbps = |v: Option<f64>| v.map_or_else(dash, |v| format!("{:.1}", v / 1e6));
@@ -106,7 +107,8 @@ fn row(case: &OptimumCase, axes: &IndexSet<&str>) -> Vec<String> {
         moving(percent("goodput_distance_mean")),
         moving(percent("utility_distance")),
     ];
-    axes.chain(rest).collect()
+    let since = with_since.then(|| case.since_s.map_or_else(dash, |s| s.to_string()));
+    axes.chain(since).chain(rest).collect()
 }
 
 /// The dearest links of a case, and what must be said of it.
@@ -122,7 +124,8 @@ fn details(out: &mut impl Write, case: &OptimumCase) -> io::Result<()> {
         "pattern" | "variant" => Some(format!(", {}", text(value))),
         axis => Some(format!(", {axis} = {}", text(value))),
     };
-    let others: String = case.case.iter().filter_map(other).collect();
+    let since = case.since_s.map(|s| format!(", from {s} s on"));
+    let others: String = case.case.iter().filter_map(other).chain(since).collect();
     writeln!(out, "\n{}{subflows}{others}:", text(&case.case["scheme"]))?;
     let line = |out: &mut dyn Write, text: String| writeln!(out, "{}", sentence(&format!("  {text}"), 4));
     if let Some(claim) = &case.claim {
@@ -131,6 +134,13 @@ fn details(out: &mut impl Write, case: &OptimumCase) -> io::Result<()> {
         if case.no_optimum.is_none() && !claim.caveat.is_empty() {
             line(out, claim.caveat.to_owned())?;
         }
+    }
+    for other in &case.beside {
+        let utility = other.claim.as_ref().and_then(|c| c.utility.as_deref()).unwrap_or("none");
+        let plural = if other.flows == 1 { "" } else { "s" };
+        let standing = other.claim.as_ref().map_or("unknown", |c| c.standing);
+        let who = format!("{} ({}, {} flow{plural})", other.scheme, other.controller, other.flows);
+        line(out, format!("beside it {who}: utility: {utility} (standing: {standing})"))?;
     }
     if let Some(why) = &case.no_optimum {
         let reference =

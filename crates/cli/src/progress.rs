@@ -63,12 +63,15 @@ struct Sum {
     running: Vec<String>,
     units: usize,
     done: usize,
+    /// The claims for which the run goes on.
+    undecided: Vec<String>,
 }
 
 fn sum(watch: &Watch) -> Sum {
-    let mut sum = Sum { share: 0.0, known: true, hops: 0, running: Vec::new(), units: 0, done: 0 };
-    let planned = &watch.replications[..watch.planned.load(Ordering::Relaxed)];
-    for (name, p) in planned {
+    let planned = watch.planned.lock().expect("no holder of the lock panics").clone();
+    let undecided = planned.undecided;
+    let mut sum = Sum { share: 0.0, known: true, hops: 0, running: Vec::new(), units: 0, done: 0, undecided };
+    for (name, p) in planned.places.iter().map(|&place| &watch.replications[place]) {
         let hops = p.hops.load(Ordering::Relaxed);
         sum.hops += hops;
         if p.done.load(Ordering::Relaxed) {
@@ -84,8 +87,8 @@ fn sum(watch: &Watch) -> Sum {
             sum.running.push(format!("{name} at {now:.1} s"));
         }
     }
-    sum.share /= planned.len().max(1) as f64;
-    sum.units = planned.len();
+    sum.units = planned.places.len();
+    sum.share /= sum.units.max(1) as f64;
     sum
 }
 
@@ -118,11 +121,17 @@ fn display(watch: &Watch, mode: Mode, end: &AtomicBool) {
         if let Some(bar) = &bar {
             bar.set_position((s.share * 1000.0) as u64);
             let left = if left.is_nan() { "…".to_owned() } else { format!("{left:.0} s left") };
-            bar.set_message(format!("{:.1} M packet-hops/s, {left}  {}", speed / 1e6, s.running.join(", ")));
+            let undecided = match &s.undecided[..] {
+                [] => String::new(),
+                claims => format!("  undecided: {}", claims.join(", ")),
+            };
+            let running = s.running.join(", ");
+            bar.set_message(format!("{:.1} M packet-hops/s, {left}  {running}{undecided}", speed / 1e6));
         } else {
             let line = serde_json::json!({
                 "schema": "tresse/progress/1", "share": s.share, "units": s.units, "units_done": s.done,
                 "packet_hops": s.hops, "packet_hops_per_s": speed, "left_s": (!left.is_nan()).then_some(left),
+                "undecided": s.undecided,
             });
             eprintln!("{line}");
         }
@@ -139,6 +148,10 @@ fn clock() -> Instant {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
+    use tresse_lab::runner::Planned;
+
     use super::*;
 
     /// A unit at `bytes` of `expected_bytes`, and at `now` of `expected_ps`.
@@ -175,12 +188,17 @@ mod tests {
         let units = [done, unit([0, 0, 5, 0], 7), unit([0; 4], 0), unit([1, 2, 0, 0], 3)];
         let units: Vec<_> = units.into_iter().map(|p| ("a unit".to_owned(), p)).collect();
         let mut watch = Watch::default();
-        (watch.planned, watch.replications) = (units.len().into(), units);
+        let planned = |places: &[usize], claims: &[&str]| {
+            let undecided = claims.iter().map(|&claim| claim.to_owned()).collect();
+            Mutex::new(Planned { places: places.to_vec(), undecided })
+        };
+        (watch.planned, watch.replications) = (planned(&[0, 1, 2, 3], &[]), units);
         let s = sum(&watch);
         assert_eq!((s.share, s.known, s.hops, s.done, s.running.len()), (0.375, false, 20, 1, 2));
         // Units that may not be needed do not count.
-        watch.planned.store(2, Ordering::Relaxed);
+        watch.planned = planned(&[0, 3], &["fast"]);
         let s = sum(&watch);
-        assert_eq!((s.share, s.units, s.hops, s.running.len()), (0.5, 2, 17, 1));
+        assert_eq!((s.share, s.units, s.hops, s.running.len()), (0.75, 2, 13, 1));
+        assert_eq!(s.undecided, ["fast"]);
     }
 }

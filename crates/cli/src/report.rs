@@ -73,7 +73,13 @@ fn head(report: &Report, state: State, experiment: &Experiment, out: &mut impl W
         report.profile,
         match report.replications {
             1 => format!("seed {}", report.seed),
-            n => format!("seeds {} to {}", report.seed, report.seed + u64::from(n) - 1),
+            n => {
+                let last = report.seed + u64::from(n) - 1;
+                let fewest = report.fewest_seeds();
+                let each =
+                    if fewest < n { format!(" ({fewest} to {n} for each case)") } else { String::new() };
+                format!("seeds {} to {last}{each}", report.seed)
+            }
         },
         report.packet_hops as f64 / 1e6,
         report.wall_s

@@ -21,7 +21,7 @@ pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) 
     writeln!(out, "{}", sentence(&title, 2))?;
     let seeds = match result.replications {
         1 => format!("seed {}", result.seed),
-        n => format!("{n} seeds from {}", result.seed),
+        _ => format!("{} from {}", result.seeds(), result.seed),
     };
     let (profile, cases, wall) = (&result.profile, result.cases, comparison.summary.wall_s);
     let s = if cases == 1 { "" } else { "s" };
@@ -75,7 +75,7 @@ impl fmt::Display for Total<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let summary = &self.0.summary;
         let claims = || self.0.experiments.iter().flat_map(|e| &e.comparison.claims);
-        let own = || claims().filter(|c| c.reading_of.is_none());
+        let own = || claims().filter(|c| c.reading_of.is_none() && c.contradicts.is_none());
         let has = |verdict: Verdict| own().filter(|c| c.verdict == verdict).count();
         let unexpected = claims().filter(|c| c.verdict != c.expected).count();
         // What another reading of the paper makes of it, if it makes a difference.
@@ -91,6 +91,13 @@ impl fmt::Display for Total<'_> {
             has(Verdict::Inconclusive),
             or(summary.claims_hold, summary.claims_hold_in_a_reading),
         )?;
+        if summary.claims_contradict > 0 {
+            writeln!(
+                f,
+                "claims that contradict their own paper, counted apart: {}",
+                summary.claims_contradict
+            )?;
+        }
         let (near, numbers) = (summary.numbers_within_20_percent, summary.numbers);
         let or = or(near, summary.numbers_within_20_percent_in_a_reading);
         writeln!(f, "published numbers within 20 %: {near} of {numbers}{or}")?;

@@ -69,7 +69,7 @@ fn check_reports_each_hook() {
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
     assert_eq!(json["schema"], "tresse/controller-check/1");
     let programs = json["programs"].as_array().expect("a list");
-    assert_eq!(programs.len(), 7);
+    assert_eq!(programs.len(), 8);
     assert!(programs.iter().all(|p| p["verified_instructions"].as_u64() > Some(0)));
 }
 
