@@ -188,3 +188,19 @@ fn two_bit_echo_with_delayed_acks_cuts_once_a_round() {
     let (n, of) = (cut_twice.len(), satisfying().count());
     assert!(cut_twice.is_empty(), "{n} of {of} cases:\n{}", cut_twice.join("\n"));
 }
+
+/// wVegas keeps the window at which slow start ended to itself. Kept in the host's ssthresh it was lost,
+/// and with delayed ACKs it had 0.21 of the link.
+#[test]
+fn wvegas_fills_the_link_with_delayed_acks_too() {
+    for acking in [Acking::Each, Acking::Delayed] {
+        let link = Bottleneck::drop_tail(GIGABIT, 100);
+        let net = Net::new(225 * MICROSECOND, &[link], 1);
+        let mut world = net.world();
+        world.start(flow(0, &scheme("wvegas", &[]), acking, ENDLESS, vec![net.path(0, 0)]));
+        run_until(&mut world, SECOND);
+        let until = world.now() + SECOND;
+        let share = shares(&mut world, &link, &[(0, 0)], until)[0];
+        assert!(share > 0.95, "{acking:?}: {share}");
+    }
+}
