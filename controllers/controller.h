@@ -49,7 +49,7 @@ enum state { OPEN, DISORDER, CWR, RECOVERY, LOSS };
 
 /*
  * Why the window must shrink. MARK: an ECN echo without loss. LOSS_EVENT: a loss, also before a
- * timeout. LOCAL: a drop in the host's own queueing discipline.
+ * timeout. LOCAL: congestion of the host's own port; in Linux a drop in its queueing discipline.
  */
 enum cause { MARK, LOSS_EVENT, LOCAL };
 

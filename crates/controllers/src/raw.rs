@@ -148,7 +148,7 @@ pub enum Cause {
     Mark,
     /// A loss, also before a timeout.
     Loss,
-    /// A drop in the host's own queueing discipline.
+    /// Congestion of the host's own port; in Linux a drop in its queueing discipline.
     Local,
 }
 
