@@ -18,6 +18,12 @@ pub struct Tally {
     pub claims_hold: usize,
     /// Those that hold, or do under another reading of what the paper leaves open.
     pub claims_hold_in_a_reading: usize,
+    /// The cases that those claims are of; a claim without a count of its cases is of one.
+    #[serde(default)]
+    pub claim_cases: usize,
+    /// The cases for which they hold.
+    #[serde(default)]
+    pub claim_cases_hold: usize,
     /// Claims that contradict their own paper: none of those above.
     #[serde(default)]
     pub claims_contradict: usize,
@@ -55,6 +61,9 @@ pub(crate) fn tally(experiments: &[Judged<'_>]) -> Tally {
             let holds = claim.verdict == Verdict::Holds;
             tally.claims += 1;
             tally.claims_hold += usize::from(holds);
+            let (cases, hold) = claim.cases.as_ref().map_or((1, holds.into()), |c| (c.of, c.hold));
+            tally.claim_cases += cases;
+            tally.claim_cases_hold += hold;
             tally.claims_hold_in_a_reading +=
                 usize::from(holds || elsewhere.contains(&full(name, &claim.id)));
         }

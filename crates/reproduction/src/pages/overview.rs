@@ -86,7 +86,7 @@ pub(super) fn overview(stored: &[Stored]) -> String {
 fn sentence(today: &Tally, then: &Earlier) -> String {
     format!(
         "**{} of {} claims hold by default, {} in this reading or another** (quick profile, all five papers; in 0.1.0 {} and \
-         {} of {}). {} more [contradict their own paper](#{}), and are counted apart. **{} of {} published numbers are within \
+         {} of {}). A claim holds if it does in each of its cases; of all cases {} of {} hold. {} more [contradict their own paper](#{}), and are counted apart. **{} of {} published numbers are within \
          20 % by default, {} in a reading** ({} and {} of {}).\n\n",
         today.claims_hold,
         today.claims,
@@ -94,6 +94,8 @@ fn sentence(today: &Tally, then: &Earlier) -> String {
         then.claims_hold,
         then.claims_hold_in_a_reading,
         then.claims,
+        today.claim_cases_hold,
+        today.claim_cases,
         today.claims_contradict,
         anchor(CONTRADICTIONS),
         today.numbers_within_20_percent,

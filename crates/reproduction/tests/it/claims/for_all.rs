@@ -47,6 +47,11 @@ fn a_sentence_over_cases_is_one_claim() {
 
 /// XMP beside DCTCP, whose goodput is 1: XMP's in permutation-2, permutation-4, jobs-2, jobs-4 under each seed.
 fn judged(more: &str, xmp: [&[f64]; 4]) -> tresse_lab::ClaimResult {
+    let [claim] = &compared(more, xmp).claims[..] else { panic!("one claim") };
+    claim.clone()
+}
+
+fn compared(more: &str, xmp: [&[f64]; 4]) -> tresse_reproduction::Comparison {
     let labels = ["xmp-2 permutation", "xmp-4 permutation", "xmp-2 jobs", "xmp-4 jobs"];
     let mut cases: Vec<_> =
         labels.iter().zip(xmp).map(|(label, values)| measured(label, "goodput_mean_bps", values)).collect();
@@ -56,8 +61,7 @@ fn judged(more: &str, xmp: [&[f64]; 4]) -> tresse_lab::ClaimResult {
     }
     let text = BOTH.replace("[\"lia\", \"dctcp\"]", "[\"dctcp\"]") + more;
     let text = written_out(&text).unwrap_or_else(|e| panic!("{e}"));
-    let [claim] = &comparison(&text, &cases).claims[..] else { panic!("one claim") };
-    claim.clone()
+    comparison(&text, &cases)
 }
 
 #[test]
@@ -156,6 +160,18 @@ fn what_is_wrong_with_for_all_is_told() {
     let alone = "[[claims]]\nid = \"c\"\ntext = \"t\"\nat_least = 1\nmetric = \"flows\"\nof = { scheme = \"xmp\" }\nabove = 0\n";
     let error = written_out(alone).expect_err("no cases");
     assert!(error.contains("c: it goes with `for_all` only"), "{error}");
+}
+
+#[test]
+fn the_cases_that_claims_are_of_are_counted() {
+    let tally = |summary: tresse_reproduction::Tally| {
+        [summary.claims, summary.claims_hold, summary.claim_cases, summary.claim_cases_hold]
+    };
+    let summary = compared("", [&[2.0], &[3.0], &[0.5], &[4.0]]).summary;
+    assert_eq!(tally(summary), [1, 0, 4, 3]);
+    let single = "[[claims]]\nid = \"c\"\ntext = \"t\"\nmetric = \"flows\"\nof = { scheme = \"dctcp\" }\nabove = 1\n";
+    let summary = comparison(single, &[measured("dctcp jobs", "flows", &[5.0])]).summary;
+    assert_eq!(tally(summary), [1, 1, 1, 1]);
 }
 
 /// How many claims there are, hold, hold in a reading, and contradict their paper; and whether the run fails.
