@@ -169,7 +169,8 @@ fn the_cases_that_claims_are_of_are_counted() {
     };
     let summary = compared("", [&[2.0], &[3.0], &[0.5], &[4.0]]).summary;
     assert_eq!(tally(summary), [1, 0, 4, 3]);
-    let single = "[[claims]]\nid = \"c\"\ntext = \"t\"\nmetric = \"flows\"\nof = { scheme = \"dctcp\" }\nabove = 1\n";
+    let single =
+        "[[claims]]\nid = \"c\"\ntext = \"t\"\nmetric = \"flows\"\nof = { scheme = \"dctcp\" }\nabove = 1\n";
     let summary = comparison(single, &[measured("dctcp jobs", "flows", &[5.0])]).summary;
     assert_eq!(tally(summary), [1, 1, 1, 1]);
 }
