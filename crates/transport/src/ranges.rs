@@ -1,11 +1,14 @@
 //! The segments that arrived out of order on one subflow.
 
+use std::collections::VecDeque;
+
 use crate::Block;
 
-/// Disjoint ranges in ascending order, and which of them grew last.
+/// Disjoint ranges in ascending order, and which of them grew last. Segments come at the end or fill the first gap,
+/// so both ends are where it is quick.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ranges {
-    blocks: Vec<Block>,
+    blocks: VecDeque<Block>,
     newest: u32,
 }
 
@@ -41,9 +44,9 @@ impl Ranges {
 
     /// Takes out the range that begins at `seq`: the segment after it, or `seq` itself.
     pub fn take_from(&mut self, seq: u32) -> u32 {
-        match self.blocks.first() {
+        match self.blocks.front() {
             Some(&b) if b.start == seq => {
-                self.blocks.remove(0);
+                self.blocks.pop_front();
                 b.end
             }
             _ => seq,
@@ -55,7 +58,8 @@ impl Ranges {
     pub fn blocks(&self) -> ([Block; 3], u8) {
         let mut out = [Block::default(); 3];
         let mut n = 0;
-        let newest = self.blocks.iter().find(|b| b.start <= self.newest && self.newest < b.end);
+        let at = self.blocks.partition_point(|b| b.end <= self.newest);
+        let newest = self.blocks.get(at).filter(|b| b.start <= self.newest);
         let others = self.blocks.iter().rev().filter(|b| Some(*b) != newest);
         for b in newest.into_iter().chain(others).take(3) {
             out[n] = *b;

@@ -1,30 +1,28 @@
 //! The segments that a subflow has sent and that are not cumulatively ACKed.
 
+mod flags;
 mod timed;
 
 use tresse_units::Time;
 
+use self::flags::{Flags, bit, segments, words};
+use crate::Block;
 use crate::sent::SentQueue;
 
 pub(crate) use timed::{Delivered, sent_after};
 
-/// What is known of a segment.
-#[derive(Debug, Clone, Copy, Default)]
-struct Segment {
-    dsn: u32,
-    flags: u32,
-}
+/// The least size of the rings, segments.
+const SMALLEST: usize = 16;
 
-const SACKED: u32 = 1;
-const LOST: u32 = 2;
-const RETRANSMITTED: u32 = 4;
-/// It was sent more than once; only RACK asks.
-const EVER_RETRANSMITTED: u32 = 8;
+/// How many SACK blocks are remembered: an ACK has three, and one more may have been split.
+const TOLD: usize = 4;
 
 /// The segments `una..nxt`, with Linux's counts (`sacked_out`, `lost_out`, `retrans_out`).
 #[derive(Debug, Clone)]
 pub(crate) struct Scoreboard {
-    ring: Box<[Segment]>,
+    /// The data sequence number of each.
+    ring: Box<[u32]>,
+    flags: Flags,
     una: u32,
     nxt: u32,
     /// SACKed segments; with NewReno, duplicate ACKs stand for them and no segment is flagged.
@@ -36,6 +34,10 @@ pub(crate) struct Scoreboard {
     /// Every unSACKed segment below this one is known to be lost or still in doubt for good.
     judged: u32,
     highest_sacked: u32,
+    /// SACK blocks that were told before: what is in them is SACKed or cumulatively ACKed.
+    told: [Block; TOLD],
+    /// Which of them is forgotten next.
+    oldest_told: u8,
     /// Transmissions that RACK has found lost.
     losses: u64,
     /// When and in which order segments were sent, for RACK.
@@ -45,7 +47,8 @@ pub(crate) struct Scoreboard {
 impl Scoreboard {
     pub fn new() -> Self {
         Self {
-            ring: vec![Segment::default(); 16].into_boxed_slice(),
+            ring: vec![0; SMALLEST].into_boxed_slice(),
+            flags: Flags::new(SMALLEST),
             una: 0,
             nxt: 0,
             sacked: 0,
@@ -54,6 +57,8 @@ impl Scoreboard {
             next_lost: 0,
             judged: 0,
             highest_sacked: 0,
+            told: [Block::default(); TOLD],
+            oldest_told: 0,
             losses: 0,
             sent: None,
         }
@@ -112,7 +117,7 @@ impl Scoreboard {
             self.grow();
         }
         let seq = self.nxt;
-        *self.at(seq) = Segment { dsn, flags: 0 };
+        *self.dsn(seq) = dsn;
         if let Some(sent) = &mut self.sent {
             sent.push(seq, now);
         }
@@ -157,18 +162,44 @@ impl Scoreboard {
     /// A SACK block: how many segments it delivers.
     pub fn sack(&mut self, start: u32, end: u32) -> u32 {
         let mut delivered = 0;
-        for seq in start.max(self.una)..end.min(self.nxt) {
-            let segment = self.at(seq);
-            if segment.flags & SACKED != 0 {
-                continue;
+        for (start, end) in self.untold(start, end) {
+            for (base, mask) in words(start..end) {
+                let word = self.flags.word(base);
+                let new = mask & !word.sacked;
+                if new == 0 {
+                    continue;
+                }
+                self.lost -= (word.lost & new).count_ones();
+                self.retransmitted -= (word.retransmitted & new).count_ones();
+                word.clear(new);
+                word.sacked |= new;
+                self.highest_sacked = self.highest_sacked.max(base + new.ilog2());
+                delivered += new.count_ones();
             }
-            let flags = std::mem::replace(&mut segment.flags, SACKED);
-            self.uncount(flags);
-            self.sacked += 1;
-            self.highest_sacked = self.highest_sacked.max(seq);
-            delivered += 1;
         }
+        self.sacked += delivered;
         delivered
+    }
+
+    /// What of a SACK block in the window was not told before. An ACK tells up to three blocks, which are as long as the window
+    /// may be; one of them has grown by a segment or two.
+    #[inline]
+    fn untold(&mut self, start: u32, end: u32) -> [(u32, u32); 2] {
+        let (start, end) = (start.max(self.una), end.min(self.nxt));
+        if start >= end {
+            return [(0, 0); 2];
+        }
+        let new = Block { start, end };
+        let known = self.told.iter_mut().find(|b| start <= b.end && b.start <= end && b.end > 0);
+        let Some(known) = known else {
+            self.told[usize::from(self.oldest_told)] = new;
+            self.oldest_told = (self.oldest_told + 1) % TOLD as u8;
+            return [(start, end), (0, 0)];
+        };
+        let before = (start, known.start.min(end));
+        let after = (known.end.max(start), end);
+        *known = Block { start: start.min(known.start), end: end.max(known.end) };
+        [before, after]
     }
 
     /// Marks as lost what has at least `threshold` SACKed segments above it (RFC 6675 §4, IsLost).
@@ -176,19 +207,25 @@ impl Scoreboard {
         if self.sacked < threshold {
             return;
         }
-        let mut seen = 0;
-        let mut limit = self.highest_sacked;
-        loop {
-            seen += u32::from(self.at(limit).flags & SACKED != 0);
-            if seen == threshold {
-                break;
-            }
-            limit -= 1;
-        }
-        for seq in self.judged.max(self.una)..limit {
-            self.mark_lost(seq);
-        }
+        let limit = self.below_sacked(threshold);
+        self.lose_range(self.judged.max(self.una)..limit);
         self.judged = self.judged.max(limit);
+    }
+
+    /// The `count`th SACKed segment from the highest down; there are as many.
+    fn below_sacked(&mut self, mut count: u32) -> u32 {
+        for (base, mask) in words(self.una..self.highest_sacked + 1).rev() {
+            let mut sacked = self.flags.word(base).sacked & mask;
+            if sacked.count_ones() < count {
+                count -= sacked.count_ones();
+                continue;
+            }
+            for _ in 1..count {
+                sacked ^= 1 << sacked.ilog2();
+            }
+            return base + sacked.ilog2();
+        }
+        unreachable!("fewer segments are SACKed than are counted")
     }
 
     /// Marks the first segment as lost: the hole of a NewReno recovery.
@@ -202,14 +239,17 @@ impl Scoreboard {
     /// After a timeout: all that is not SACKed counts as lost and as not retransmitted.
     pub fn lose_all(&mut self, keep_sacks: bool) {
         (self.sacked, self.lost, self.retransmitted) = (0, 0, 0);
-        for seq in self.una..self.nxt {
-            let segment = self.at(seq);
-            if keep_sacks && segment.flags & SACKED != 0 {
-                self.sacked += 1;
-            } else {
-                segment.flags = LOST;
-                self.lost += 1;
-            }
+        if !keep_sacks {
+            self.told = [Block::default(); TOLD];
+        }
+        for (base, mask) in words(self.una..self.nxt) {
+            let word = self.flags.word(base);
+            let kept = if keep_sacks { word.sacked & mask } else { 0 };
+            word.clear(mask);
+            word.sacked |= kept;
+            word.lost |= mask & !kept;
+            self.sacked += kept.count_ones();
+            self.lost += (mask & !kept).count_ones();
         }
         self.next_lost = self.una;
         self.judged = self.nxt;
@@ -226,38 +266,43 @@ impl Scoreboard {
         if !self.has_lost() {
             return None;
         }
-        for seq in self.next_lost.max(self.una)..self.nxt {
-            let segment = self.at(seq);
-            if segment.flags & (LOST | RETRANSMITTED) == LOST {
-                segment.flags |= RETRANSMITTED | EVER_RETRANSMITTED;
-                let dsn = segment.dsn;
-                if let Some(sent) = &mut self.sent {
-                    sent.push(seq, now);
-                }
-                self.retransmitted += 1;
-                self.next_lost = seq + 1;
-                return Some((seq, dsn));
+        for (base, mask) in words(self.next_lost.max(self.una)..self.nxt) {
+            let word = self.flags.word(base);
+            let Some(seq) = segments(base, word.waiting() & mask).next() else { continue };
+            word.retransmitted |= bit(seq);
+            word.again |= bit(seq);
+            if let Some(sent) = &mut self.sent {
+                sent.push(seq, now);
             }
+            self.retransmitted += 1;
+            self.next_lost = seq + 1;
+            return Some((seq, *self.dsn(seq)));
         }
         unreachable!("{} lost, {} retransmitted, and none to be found", self.lost, self.retransmitted)
     }
 
     /// Tells the data sequence numbers of what is neither cumulatively ACKed nor SACKed, in order.
     pub fn for_each_unsacked(&mut self, mut tell: impl FnMut(u32)) {
-        for seq in self.una..self.nxt {
-            let segment = self.at(seq);
-            if segment.flags & SACKED == 0 {
-                tell(segment.dsn);
-            }
+        for (base, mask) in words(self.una..self.nxt) {
+            let unsacked = mask & !self.flags.word(base).sacked;
+            segments(base, unsacked).for_each(|seq| tell(*self.dsn(seq)));
         }
     }
 
     fn mark_lost(&mut self, seq: u32) {
-        let segment = self.at(seq);
-        if segment.flags & (SACKED | LOST) == 0 {
-            segment.flags |= LOST;
-            self.lost += 1;
-            self.next_lost = self.next_lost.min(seq);
+        self.lose_range(seq..seq + 1);
+    }
+
+    /// Marks as lost what is neither SACKed nor lost yet.
+    fn lose_range(&mut self, range: std::ops::Range<u32>) {
+        for (base, mask) in words(range) {
+            let word = self.flags.word(base);
+            let new = mask & !(word.sacked | word.lost);
+            if new != 0 {
+                word.lost |= new;
+                self.lost += new.count_ones();
+                self.next_lost = self.next_lost.min(base + new.trailing_zeros());
+            }
         }
     }
 
@@ -266,18 +311,15 @@ impl Scoreboard {
     fn advance(&mut self, seq: u32) {
         let plain = self.lost == 0 && self.retransmitted == 0 && self.highest_sacked < self.una;
         if !plain {
-            for seq in self.una..seq {
-                let flags = self.at(seq).flags;
-                self.uncount(flags);
-                self.sacked -= u32::from(flags & SACKED != 0);
+            for (base, mask) in words(self.una..seq) {
+                let word = self.flags.word(base);
+                self.lost -= (word.lost & mask).count_ones();
+                self.retransmitted -= (word.retransmitted & mask).count_ones();
+                self.sacked -= (word.sacked & mask).count_ones();
+                word.clear(mask);
             }
         }
         self.una = seq;
-    }
-
-    fn uncount(&mut self, flags: u32) {
-        self.lost -= u32::from(flags & LOST != 0);
-        self.retransmitted -= u32::from(flags & RETRANSMITTED != 0);
     }
 
     /// Linux's `tcp_limit_reno_sacked`: there is at least one hole.
@@ -287,21 +329,25 @@ impl Scoreboard {
     }
 
     #[inline]
-    fn at(&mut self, seq: u32) -> &mut Segment {
+    fn dsn(&mut self, seq: u32) -> &mut u32 {
         let mask = self.ring.len() - 1;
         &mut self.ring[seq as usize & mask]
     }
 
     #[cold]
     fn grow(&mut self) {
-        let mut ring = vec![Segment::default(); 2 * self.ring.len()].into_boxed_slice();
+        let mut ring = vec![0; 2 * self.ring.len()].into_boxed_slice();
         let mask = ring.len() - 1;
         for seq in self.una..self.nxt {
-            ring[seq as usize & mask] = *self.at(seq);
+            ring[seq as usize & mask] = *self.dsn(seq);
         }
         self.ring = ring;
+        self.flags.grow(self.ring.len(), self.una..self.nxt);
         if let Some(sent) = &mut self.sent {
             sent.grow(self.una..self.nxt);
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

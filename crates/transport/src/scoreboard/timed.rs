@@ -2,7 +2,8 @@
 
 use tresse_units::Time;
 
-use super::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED, Scoreboard};
+use super::Scoreboard;
+use super::flags::{Word, bit, segments, words};
 use crate::sent::SentQueue;
 
 /// A segment that an ACK has delivered.
@@ -19,12 +20,6 @@ pub(crate) struct Delivered {
 #[inline]
 pub(crate) fn sent_after(a: (Time, u32), b: (Time, u32)) -> bool {
     a > b
-}
-
-/// Whether a segment is in the network, as far as is known: it is in the list then.
-#[inline]
-fn in_network(flags: u32) -> bool {
-    flags & SACKED == 0 && flags & (LOST | RETRANSMITTED) != LOST
 }
 
 impl Scoreboard {
@@ -44,15 +39,15 @@ impl Scoreboard {
     /// returns how many they are.
     pub fn acknowledge_timed(&mut self, seq: u32, mut each: impl FnMut(Delivered)) -> u32 {
         let mut delivered = 0;
-        for acked in self.una..seq {
-            let flags = self.at(acked).flags;
-            self.uncount(flags);
-            if flags & SACKED != 0 {
-                self.sacked -= 1;
-            } else {
-                self.take(acked, flags, &mut each);
-                delivered += 1;
-            }
+        for (base, mask) in words(self.una..seq) {
+            let word = *self.flags.word(base);
+            self.flags.word(base).clear(mask);
+            self.lost -= (word.lost & mask).count_ones();
+            self.retransmitted -= (word.retransmitted & mask).count_ones();
+            self.sacked -= (word.sacked & mask).count_ones();
+            let new = mask & !word.sacked;
+            delivered += new.count_ones();
+            self.take(base, new, &word, &mut each);
         }
         self.una = seq;
         delivered
@@ -61,26 +56,34 @@ impl Scoreboard {
     /// A SACK block, as [`Scoreboard::acknowledge_timed`].
     pub fn sack_timed(&mut self, start: u32, end: u32, mut each: impl FnMut(Delivered)) -> u32 {
         let mut delivered = 0;
-        for seq in start.max(self.una)..end.min(self.nxt) {
-            let flags = self.at(seq).flags;
-            if flags & SACKED != 0 {
-                continue;
+        for (start, end) in self.untold(start, end) {
+            for (base, mask) in words(start..end) {
+                let word = *self.flags.word(base);
+                let new = mask & !word.sacked;
+                if new == 0 {
+                    continue;
+                }
+                self.flags.word(base).clear(new);
+                self.flags.word(base).sacked |= new;
+                self.lost -= (word.lost & new).count_ones();
+                self.retransmitted -= (word.retransmitted & new).count_ones();
+                delivered += new.count_ones();
+                self.take(base, new, &word, &mut each);
             }
-            self.take(seq, flags, &mut each);
-            self.at(seq).flags = SACKED;
-            self.uncount(flags);
-            self.sacked += 1;
-            delivered += 1;
         }
+        self.sacked += delivered;
         delivered
     }
 
-    fn take(&mut self, seq: u32, flags: u32, each: &mut impl FnMut(Delivered)) {
+    /// Tells of the segments in `new`, which an ACK delivers; `word` has their flags.
+    fn take(&mut self, base: u32, new: u64, word: &Word, each: &mut impl FnMut(Delivered)) {
         let Some(sent) = &mut self.sent else { return };
-        if in_network(flags) {
-            sent.remove(seq);
+        for seq in segments(base, new) {
+            if word.in_network() & bit(seq) != 0 {
+                sent.remove(seq);
+            }
+            each(Delivered { seq, time: sent.time(seq), again: word.again & bit(seq) != 0 });
         }
-        each(Delivered { seq, time: sent.time(seq), again: flags & EVER_RETRANSMITTED != 0 });
     }
 
     /// RFC 8985 §6.2 step 5, `RACK_detect_loss`: marks what was sent before `newest`, the last
@@ -109,10 +112,11 @@ impl Scoreboard {
     /// RFC 8985 §6.3, after a timeout: the first segment is lost, and so is what was sent `age` ago or
     /// longer; what was sent since may still arrive.
     pub fn lose_on_timeout(&mut self, now: Time, age: Time) {
-        for seq in self.una..self.nxt {
-            let flags = self.at(seq).flags;
-            if in_network(flags) && (seq == self.una || self.time(seq) + age <= now) {
-                self.lose(seq);
+        for (base, mask) in words(self.una..self.nxt) {
+            for seq in segments(base, self.flags.word(base).in_network() & mask) {
+                if seq == self.una || self.time(seq) + age <= now {
+                    self.lose(seq);
+                }
             }
         }
     }
@@ -120,11 +124,11 @@ impl Scoreboard {
     /// A segment that is in the network is lost; if it is a retransmission, once more (Linux's
     /// `tcp_mark_skb_lost`).
     fn lose(&mut self, seq: u32) {
-        let segment = self.at(seq);
-        if segment.flags & LOST == 0 {
+        let word = self.flags.word(seq);
+        if word.lost & bit(seq) == 0 {
             self.mark_lost(seq);
         } else {
-            segment.flags &= !RETRANSMITTED;
+            word.retransmitted &= !bit(seq);
             self.retransmitted -= 1;
             self.next_lost = self.next_lost.min(seq);
         }
@@ -138,12 +142,12 @@ impl Scoreboard {
     /// not count it as a retransmission: it is not known to be lost.
     pub fn probe_last(&mut self, now: Time) -> Option<(u32, u32)> {
         let seq = self.nxt - 1;
-        let segment = self.at(seq);
-        if !in_network(segment.flags) {
+        let word = self.flags.word(seq);
+        if word.in_network() & bit(seq) == 0 {
             return None;
         }
-        segment.flags |= EVER_RETRANSMITTED;
-        let dsn = segment.dsn;
+        word.again |= bit(seq);
+        let dsn = *self.dsn(seq);
         if let Some(sent) = &mut self.sent {
             sent.remove(seq);
             sent.push(seq, now);
