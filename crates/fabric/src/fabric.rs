@@ -34,7 +34,7 @@ pub enum Arrival<P> {
 
 /// In the table of routes: marks the end of a route.
 const END: u32 = u32::MAX;
-/// Stands where a packet goes on whose link has failed.
+/// In a packet: its link has failed.
 const GONE: u32 = u32::MAX - 1;
 /// Set in the number of a host: from here on the nodes decide.
 const FORWARD: u32 = 1 << 31;
@@ -48,7 +48,7 @@ pub struct Fabric<P> {
     ports: Vec<Port>,
     packets: Packets<P>,
     queue: EventQueue,
-    /// `GONE`; then every route: its ports, then `END`, then unused places up to `stride`; or the host that
+    /// Every route: its ports, then `END`, then unused places up to `stride`; or the host that
     /// it leads to, with `FORWARD`, and the node where it begins.
     routes: Vec<u32>,
     stride: usize,
@@ -87,7 +87,7 @@ impl<P: Copy> Fabric<P> {
             ports: ports.iter().map(|&config| Port::new(config)).collect(),
             packets: Packets::new(),
             queue: EventQueue::new(events, horizon.unwrap_or(0), Ties::new(seed)),
-            routes: vec![GONE],
+            routes: Vec::new(),
             stride: longest_route.max(1) + 1,
             free_routes: Vec::new(),
             hops: 0,
@@ -183,13 +183,12 @@ impl<P: Copy> Fabric<P> {
     /// [`Fabric::advance`] returned `None`, call [`Fabric::set_now`] first.
     #[inline]
     pub fn send(&mut self, route: RouteId, header: Header, payload: P) -> bool {
-        let mut first = self.routes[route.0 as usize];
-        let mut cursor = route.0 + 1;
-        let id = self.packets.insert(Packet { cursor, header, payload });
+        let row = &self.routes[route.0 as usize..][..2];
+        let mut first = row[0];
+        let id = self.packets.insert(Packet { next: row[1], cursor: route.0 + 2, header, payload });
         if first > LAST_PORT {
-            let from = self.routes[cursor as usize];
-            cursor = route.0;
-            self.packets.get_mut(id).cursor = cursor;
+            let from = row[1];
+            self.packets.get_mut(id).next = first;
             match self.decide(from, first, id) {
                 Next::Port(port) => first = port,
                 Next::Here | Next::Nowhere => {
@@ -227,7 +226,7 @@ impl<P: Copy> Fabric<P> {
                 continue;
             }
             let packet = self.packets.get_mut(event.id);
-            let mut next = self.routes[packet.cursor as usize];
+            let mut next = packet.next;
             if next > LAST_PORT {
                 match self.beyond(event.entity - ARRIVALS, next, event.id) {
                     Next::Port(port) => next = port,
@@ -235,6 +234,7 @@ impl<P: Copy> Fabric<P> {
                     Next::Nowhere => return Some(Arrival::Dropped(self.packets.remove(event.id))),
                 }
             } else {
+                packet.next = self.routes[packet.cursor as usize];
                 packet.cursor += 1;
             }
             match self.enter(next, event.id) {
@@ -257,15 +257,15 @@ impl<P: Copy> Fabric<P> {
             if let Some(queued) = port.queued() {
                 return self.enter_queued_port(number, queued, id);
             }
-            if !port.examine(self.now, header.bytes, &mut header.ecn) {
+            if !port.examine(self.now, header.bytes.into(), &mut header.ecn) {
                 return Entry::Dropped;
             }
             self.hops += 1;
-            let time = port.let_in(self.now, header.bytes);
+            let time = port.let_in(self.now, header.bytes.into());
             return Entry::Arrives(port.processed(time));
         }
         self.hops += 1;
-        Entry::Arrives(port.let_in(self.now, header.bytes))
+        Entry::Arrives(port.let_in(self.now, header.bytes.into()))
     }
 
     /// What stands in the table of routes where no port does: the packet has arrived through `port`.
@@ -290,8 +290,8 @@ impl<P: Copy> Fabric<P> {
 }
 
 impl<P: Copy> Fabric<P> {
-    /// Fetches what the events after the next one will touch: the packet, then the port that it
-    /// will enter, then that port's ring, each a step earlier than the next needs it.
+    /// Fetches what the events after the next one will touch: the packet, then the port that it will enter, each
+    /// a step earlier than the next needs it.
     ///
     /// Whether a packet is at its end cannot be predicted, and a wrong guess costs more than what is fetched in
     /// vain: so both ways are one, without a branch.
@@ -302,16 +302,15 @@ impl<P: Copy> Fabric<P> {
         if let Some(id) = arrival(6) {
             prefetch(self.packets.get(id));
         }
-        if let Some(id) = arrival(4) {
+        if let Some(id) = arrival(3) {
             let packet = self.packets.get(id);
-            let next = self.routes[packet.cursor as usize] as usize;
+            let next = packet.next as usize;
             let end = soon(&packet.payload);
-            let port = self.ports.as_ptr().wrapping_add(next).cast();
-            prefetch_line(if next < self.ports.len() { port } else { end });
-        }
-        if let Some(id) = arrival(2) {
-            let next = self.routes[self.packets.get(id).cursor as usize] as usize;
-            self.ports[if next < self.ports.len() { next } else { 0 }].prefetch_ring();
+            let port: *const u8 = self.ports.as_ptr().wrapping_add(next).cast();
+            let target = if next < self.ports.len() { port } else { end };
+            prefetch_line(target);
+            prefetch_line(target.wrapping_add(64));
+            prefetch_line(self.routes.as_ptr().wrapping_add(packet.cursor as usize).cast());
         }
     }
 

@@ -17,7 +17,7 @@ pub enum Ecn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Size on the wire, bytes.
-    pub bytes: u32,
+    pub bytes: u16,
     /// The ECN field.
     pub ecn: Ecn,
     /// The class of service (the DSCP of IP): which queue of a port with several it waits in.
@@ -28,7 +28,12 @@ pub struct Header {
 
 impl Header {
     /// Of a packet of `bytes` in class 0, of a flow whose path needs no hash.
+    ///
+    /// # Panics
+    /// If it has more than 65,535 bytes, which no IP packet has.
+    #[inline]
     pub fn new(bytes: u32, ecn: Ecn) -> Self {
+        let bytes = u16::try_from(bytes).expect("a packet of at most 65,535 bytes");
         Self { bytes, ecn, class: 0, hash: 0 }
     }
 }
@@ -37,7 +42,9 @@ impl Header {
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Packet<P> {
-    /// Where in the table of routes the next port stands.
+    /// What stands in the table of routes for the node at which it will arrive: the next port.
+    pub(crate) next: u32,
+    /// Where in the table the one after that stands.
     pub(crate) cursor: u32,
     /// What switches read.
     pub header: Header,

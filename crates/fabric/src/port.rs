@@ -7,10 +7,13 @@
 //! it. That is what a switch's (and ns-3's) queue holds when a packet arrives.
 
 mod config;
+mod memory;
 mod processing;
 
 pub use config::{NonEct, PortConfig, PortCounters};
 pub use processing::Processing;
+
+use std::collections::VecDeque;
 
 use tresse_units::{NEVER, Time};
 
@@ -18,12 +21,13 @@ use crate::flag::{Flag, FlagConfig};
 use crate::loss::Probability;
 use crate::pace::Pace;
 use crate::packet::Ecn;
-use crate::prefetch::prefetch;
 use crate::red::Red;
 use crate::threshold::Threshold;
+use memory::{RECENT, SLOW};
 use processing::Processed;
 
-/// An output port. What every hop touches comes first and fills one cache line.
+/// An output port: two cache lines, of which an idle port's packet touches one. What few packets need lies
+/// elsewhere.
 ///
 /// It remembers the departure times of the packets that it let in last. Departures are in order, so
 /// "more than n packets have not left" is one look at the n-th last departure, and nothing ever has
@@ -35,34 +39,40 @@ pub struct Port {
     busy_until: Time,
     delay: Time,
     pace: Pace,
-    /// Departure times, a ring; its size is a power of two.
-    departures: Box<[Time]>,
-    /// The place of the next departure.
-    tail: u32,
-    /// As long as the `watch`-th last packet has left, the queue is neither full nor above K, nor congested, nor
-    /// is the port shut.
-    watch: u32,
     bytes: u64,
     /// 0, or all bits where every packet is examined: the port loses some, averages its queue, keeps a flag by
-    /// bytes, is queued, or its host takes time.
+    /// bytes, is queued, is slow, or its host takes time.
     examine_all: Time,
-    // Second cache line: touched where there is a queue, or queues.
-    limit: Threshold,
-    mark: Threshold,
+    rare: Box<Rare>,
     /// Its place among the queued ports; [`NOT_QUEUED`] if there is none.
     queued: u32,
-    non_ect: NonEct,
-    drops: u64,
-    marks: u64,
-    /// Until then every packet is dropped.
-    shut_until: Time,
-    flag: Option<Box<Flag>>,
-    rare: Box<Rare>,
+    /// As long as the `watch`-th last packet has left, the queue is neither full nor above K, nor congested, nor
+    /// is the port shut. At most [`RECENT`].
+    watch: u8,
+    /// Packets that were let in since the port was idle, the first included; at most [`RECENT`].
+    streak: u8,
+    /// The place of the next departure in `recent`.
+    tail: u8,
+    /// The lowest bits of the last departures, a ring. Those of the streak lie so near to `busy_until` that
+    /// these bits tell them; the others are over. Second cache line.
+    recent: [u32; RECENT],
 }
 
 /// What few packets touch, or none.
 #[derive(Debug)]
 struct Rare {
+    limit: Threshold,
+    mark: Threshold,
+    drops: u64,
+    marks: u64,
+    /// Until then every packet is dropped.
+    shut_until: Time,
+    /// Departures that still lie ahead and are older than the recent ones, in order; of a slow port, all
+    /// departures. Those in front may be over.
+    older: VecDeque<Time>,
+    flag: Option<Box<Flag>>,
+    non_ect: NonEct,
+    is_slow: bool,
     lost: u64,
     /// Packets that could have been lost: the counter of the random numbers.
     exposed: u64,
@@ -72,7 +82,7 @@ struct Rare {
     config: PortConfig,
 }
 
-const _: () = assert!(size_of::<Port>() == 128, "two cache lines, of which one is hot");
+const _: () = assert!(size_of::<Port>() == 128, "two cache lines");
 
 const NOT_QUEUED: u32 = u32::MAX;
 
@@ -85,7 +95,7 @@ impl Port {
         // A queue of n packets, one more in transmission: the (n + 1)-th last has not left.
         let first = |t: Threshold, more: u64| if t.is_bytes() { 1 } else { t.value() + more };
         let full = config.drop_until.unwrap_or(config.limit);
-        let watch = first(full, 1).min(first(config.mark, 2)).min(16) as u32;
+        let watch = first(full, 1).min(first(config.mark, 2)).min(RECENT as u64) as u8;
         assert!(config.drop_until.is_none_or(|h| h.is_below(config.limit)), "what is full has a lower end");
         let processed = (config.processing.below() > 0).then(|| Processed::new(config.processing));
         let quiet =
@@ -94,20 +104,29 @@ impl Port {
             busy_until: 0,
             delay: config.delay,
             pace: Pace::new(config.rate),
-            departures: vec![0; 16].into_boxed_slice(),
-            tail: 0,
-            watch,
             bytes: 0,
             examine_all: if quiet { 0 } else { NEVER },
-            limit: config.limit,
-            mark: config.mark,
+            rare: Box::new(Rare {
+                limit: config.limit,
+                mark: config.mark,
+                drops: 0,
+                marks: 0,
+                shut_until: 0,
+                older: VecDeque::new(),
+                flag: None,
+                non_ect: config.non_ect,
+                is_slow: false,
+                lost: 0,
+                exposed: 0,
+                red: config.red.map(Red::new),
+                processed,
+                config,
+            }),
             queued: NOT_QUEUED,
-            non_ect: config.non_ect,
-            drops: 0,
-            marks: 0,
-            shut_until: 0,
-            flag: None,
-            rare: Box::new(Rare { lost: 0, exposed: 0, red: config.red.map(Red::new), processed, config }),
+            watch,
+            streak: 0,
+            tail: 0,
+            recent: [0; RECENT],
         }
     }
 
@@ -136,10 +155,14 @@ impl Port {
     /// Lets a packet in: when it will be at the far end.
     #[inline]
     pub(crate) fn let_in(&mut self, now: Time, bytes: u32) -> Time {
-        let departure = self.busy_until.max(now) + self.transmission(bytes);
+        let transmission = self.transmission(bytes);
+        let departure = self.busy_until.max(now) + transmission;
+        if transmission >= SLOW {
+            self.slow_down(now, departure);
+        }
+        self.streak = if self.busy_until <= now { 1 } else { (self.streak + 1).min(RECENT as u8) };
         self.busy_until = departure;
-        let mask = self.departures.len() - 1;
-        self.departures[self.tail as usize & mask] = departure;
+        self.recent[usize::from(self.tail) % RECENT] = departure as u32;
         self.tail = self.tail.wrapping_add(1);
         self.bytes += u64::from(bytes);
         departure + self.delay
@@ -161,32 +184,6 @@ impl Port {
         self.pace.time(bytes)
     }
 
-    /// Fetches the parts of the ring that the next packet will touch.
-    #[inline]
-    pub(crate) fn prefetch_ring(&self) {
-        let mask = self.departures.len() - 1;
-        prefetch(&self.departures[self.tail as usize & mask]);
-        prefetch(&self.departures[self.tail.wrapping_sub(self.watch) as usize & mask]);
-    }
-
-    /// Packets that wait at `now`; the one in transmission does not. Of a port that is not queued: for any
-    /// port there is [`Fabric::waiting`](crate::Fabric::waiting).
-    pub fn waiting(&self, now: Time) -> u64 {
-        if self.busy_until <= now {
-            return 0; // most ports are idle, and need not fetch their ring to know
-        }
-        let (mut present, mut end) = (0, self.departures.len() as u32 + 1); // departures go down with n
-        while present + 1 < end {
-            let n = present.midpoint(end);
-            if self.departure(n) > now {
-                present = n;
-            } else {
-                end = n;
-            }
-        }
-        u64::from(present.saturating_sub(1))
-    }
-
     /// Bytes that wait or are not yet on the wire at `now`, rounded up. Of a port that is not queued.
     pub fn backlog(&self, now: Time) -> u64 {
         self.pace.bytes(self.busy_until.saturating_sub(now))
@@ -201,7 +198,12 @@ impl Port {
 
     /// What has been counted so far.
     pub fn counters(&self) -> PortCounters {
-        PortCounters { bytes: self.bytes, drops: self.drops, lost: self.rare.lost, marks: self.marks }
+        PortCounters {
+            bytes: self.bytes,
+            drops: self.rare.drops,
+            lost: self.rare.lost,
+            marks: self.rare.marks,
+        }
     }
 
     /// What it was made of.
@@ -209,14 +211,8 @@ impl Port {
         self.rare.config
     }
 
-    /// The n-th last departure, for n up to the ring's size.
-    #[inline]
-    fn departure(&self, n: u32) -> Time {
-        self.departures[self.tail.wrapping_sub(n) as usize & (self.departures.len() - 1)]
-    }
-
-    /// The packet may be lost, or the queue may be full, above K, averaged, congested or longer than the
-    /// ring. False if the packet is lost or dropped.
+    /// The packet may be lost, or the queue may be full, above K, averaged, congested or longer than what
+    /// is recent. False if the packet is lost or dropped.
     pub(crate) fn examine(&mut self, now: Time, bytes: u32, ecn: &mut Ecn) -> bool {
         let mut signal = false;
         if self.examine_all != 0 {
@@ -229,56 +225,52 @@ impl Port {
                 self.red_signals(length, now.saturating_sub(self.busy_until), self.pace)
             });
         }
-        if now < self.shut_until || self.is_full(now) {
-            self.drops += 1;
+        if now < self.rare.shut_until || self.is_full(now) {
+            self.rare.drops += 1;
             return false;
         }
-        signal |= self.reaches(self.mark, 1, now);
+        signal |= self.reaches(self.rare.mark, 1, now);
         if signal && !self.signal(ecn) {
             return false;
         }
-        if self.departure(self.departures.len() as u32) > now {
-            self.grow();
-        }
         self.flag_packet(now, bytes);
+        self.keep(now, bytes);
         true
     }
 
     /// How long the port will be congested if no packet comes after that of `bytes`, which is let in now.
     fn flag_packet(&mut self, now: Time, bytes: u32) {
-        let Some(mut flag) = self.flag.take() else { return };
-        let threshold = flag.threshold(self.limit);
+        let Some(mut flag) = self.rare.flag.take() else { return };
+        let threshold = flag.threshold(self.rare.limit);
         let end = if threshold.is_bytes() {
             let departure = self.busy_until.max(now) + self.transmission(bytes);
             departure.saturating_sub(self.pace.total(threshold.value() - 1))
-        } else if threshold.value() <= self.departures.len() as u64 {
-            // With this packet n wait, until the n-th last of those before it has left.
-            self.departure(threshold.value() as u32)
         } else {
-            0
+            // With this packet n wait, until the n-th last of those before it has left.
+            self.nth_departure(threshold.value())
         };
         flag.set(now, end);
-        self.flag = Some(flag);
+        self.rare.flag = Some(flag);
     }
 
     /// Keeps a congestion flag from now on. The port is idle.
     pub(crate) fn give_flag(&mut self, config: FlagConfig) {
         let flag = Flag::new(config);
-        let threshold = flag.threshold(self.limit);
+        let threshold = flag.threshold(self.rare.limit);
         if threshold.is_bytes() {
             self.examine_all = NEVER; // one packet may be enough
         }
-        self.watch = self.watch.min(threshold.value().min(16) as u32);
-        self.flag = Some(Box::new(flag));
+        self.watch = self.watch.min(threshold.value().min(RECENT as u64) as u8);
+        self.rare.flag = Some(Box::new(flag));
     }
 
     /// The congestion flag, if it keeps one.
     pub(crate) fn flag(&self) -> Option<&Flag> {
-        self.flag.as_deref()
+        self.rare.flag.as_deref()
     }
 
     pub(crate) fn flag_mut(&mut self) -> Option<&mut Flag> {
-        self.flag.as_deref_mut()
+        self.rare.flag.as_deref_mut()
     }
 
     /// Whether the packet that arrives is lost by [`PortConfig::loss`].
@@ -309,11 +301,11 @@ impl Port {
     pub(crate) fn signal(&mut self, ecn: &mut Ecn) -> bool {
         match *ecn {
             Ecn::Ect => {
-                self.marks += 1;
+                self.rare.marks += 1;
                 *ecn = Ecn::Ce;
             }
-            Ecn::NotEct if self.non_ect == NonEct::Drop => {
-                self.drops += 1;
+            Ecn::NotEct if self.rare.non_ect == NonEct::Drop => {
+                self.rare.drops += 1;
                 return false;
             }
             Ecn::NotEct | Ecn::Ce => {}
@@ -341,7 +333,7 @@ impl Port {
 
     /// Counts a packet for which its queued port had no room.
     pub(crate) fn count_drop(&mut self) {
-        self.drops += 1;
+        self.rare.drops += 1;
     }
 
     /// Counts packets that were lost with its link.
@@ -352,12 +344,12 @@ impl Port {
     /// Whether the queue is at its limit. If so the port may stay shut: as it lets nothing in until then, it knows
     /// already when the queue will be short enough.
     fn is_full(&mut self, now: Time) -> bool {
-        let is_full = self.reaches(self.limit, 0, now);
+        let is_full = self.reaches(self.rare.limit, 0, now);
         if is_full && let Some(until) = self.rare.config.drop_until {
-            self.shut_until = if until.is_bytes() {
+            self.rare.shut_until = if until.is_bytes() {
                 self.busy_until - self.pace.total(until.value() - 1)
             } else {
-                self.departure(until.value() as u32 + 1)
+                self.nth_departure(until.value() + 1)
             };
         }
         is_full
@@ -374,21 +366,7 @@ impl Port {
             let Some(rest @ 1..) = self.busy_until.checked_sub(now) else { return false };
             return self.pace.bytes(rest) >= needed;
         }
-        // A ring that is too short has room for every packet that has not left.
-        let n = needed + 1;
-        n <= self.departures.len() as u64 && self.departure(n as u32) > now
-    }
-
-    /// Doubles the ring: its oldest departure has not left yet.
-    #[cold]
-    fn grow(&mut self) {
-        let size = self.departures.len() as u32;
-        let mut ring = vec![0; 2 * size as usize].into_boxed_slice();
-        for n in 1..=size {
-            ring[(size - n) as usize] = self.departure(n);
-        }
-        self.departures = ring;
-        self.tail = size;
+        self.nth_departure(needed + 1) > now
     }
 }
 

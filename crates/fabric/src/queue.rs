@@ -43,16 +43,40 @@ const OFFSET_BITS: u32 = 16;
 #[repr(C, align(64))]
 struct Chunk {
     events: [u64; CHUNK],
-    length: u32,
     /// The next chunk of the bucket; all chunks but the first are full.
     next: u32,
 }
 
 const CHUNK: usize = 7;
 
-/// Chunk 0 ends every chain. It is always full, so that adding to an empty bucket is no special case.
+/// Chunk 0 ends every chain.
 const END: u32 = 0;
-const END_CHUNK: Chunk = Chunk { events: [0; CHUNK], length: CHUNK as u32, next: END };
+
+/// The first chunk of a bucket, and how many events it holds: so an event is filed without a look at the chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Head(u32);
+
+impl Head {
+    const LENGTH_BITS: u32 = 3;
+    /// Of an empty bucket. Its chunk counts as full, so that filing the first event is no special case.
+    const EMPTY: Self = Self::new(END, CHUNK);
+
+    const fn new(chunk: u32, length: usize) -> Self {
+        Self(chunk << Self::LENGTH_BITS | length as u32)
+    }
+
+    #[inline]
+    const fn chunk(self) -> u32 {
+        self.0 >> Self::LENGTH_BITS
+    }
+
+    #[inline]
+    const fn length(self) -> usize {
+        (self.0 & ((1 << Self::LENGTH_BITS) - 1)) as usize
+    }
+}
+
+const _: () = assert!(CHUNK < 1 << Head::LENGTH_BITS && (NAMES as u64) < 1 << (32 - Head::LENGTH_BITS));
 
 /// The event queue; see the module's head.
 #[derive(Debug)]
@@ -61,7 +85,7 @@ pub struct EventQueue {
     /// A bucket spans 2^shift ps.
     shift: u32,
     /// The first chunk of each bucket; their number is a power of two.
-    heads: Vec<u32>,
+    heads: Vec<Head>,
     /// A bit for each bucket: it is not empty.
     occupied: Vec<u64>,
     chunks: Vec<Chunk>,
@@ -99,9 +123,9 @@ impl EventQueue {
         Self {
             ties,
             shift,
-            heads: vec![END; buckets],
+            heads: vec![Head::EMPTY; buckets],
             occupied: vec![0; buckets / 64],
-            chunks: vec![END_CHUNK],
+            chunks: vec![Chunk { events: [0; CHUNK], next: END }],
             free: END,
             cursor: 0,
             start: 0,
@@ -164,12 +188,9 @@ impl EventQueue {
         let open = self.open[self.next..].iter().map(|&word| self.event(word, self.start));
         let filed = (self.cursor + 1..self.cursor + self.heads.len() as u64).flat_map(move |bucket| {
             let head = self.heads[bucket as usize & (self.heads.len() - 1)];
-            let next = |&i: &u32| Some(self.chunks[i as usize].next);
-            let chunks = std::iter::successors(Some(head), next).take_while(|&i| i != END);
-            let words = chunks.flat_map(|i| {
-                let chunk = &self.chunks[i as usize];
-                &chunk.events[..chunk.length as usize]
-            });
+            let next = |h: &Head| Some(Head::new(self.chunks[h.chunk() as usize].next, CHUNK));
+            let chunks = std::iter::successors(Some(head), next).take_while(|&h| h != Head::EMPTY);
+            let words = chunks.flat_map(|h| &self.chunks[h.chunk() as usize].events[..h.length()]);
             words.map(move |&word| self.event(word, bucket << self.shift))
         });
         open.chain(filed).chain(self.far.iter().map(|&Reverse(event)| event))
@@ -195,20 +216,19 @@ impl EventQueue {
         let slot = bucket as usize & (self.heads.len() - 1);
         let head = self.heads[slot];
         self.filed += 1;
-        let chunk = &mut self.chunks[head as usize];
-        if let Some(place) = chunk.events.get_mut(chunk.length as usize) {
-            *place = word;
-            chunk.length += 1;
+        if head.length() < CHUNK {
+            self.chunks[head.chunk() as usize].events[head.length()] = word;
+            self.heads[slot] = Head(head.0 + 1);
             return;
         }
         self.occupied[slot / 64] |= 1 << (slot % 64);
-        let mut chunk = Chunk { events: [0; CHUNK], length: 1, next: head };
+        let mut chunk = Chunk { events: [0; CHUNK], next: head.chunk() };
         chunk.events[0] = word;
-        self.heads[slot] = self.free;
         if self.free == END {
-            self.heads[slot] = self.chunks.len() as u32;
+            self.heads[slot] = Head::new(self.chunks.len() as u32, 1);
             self.chunks.push(chunk);
         } else {
+            self.heads[slot] = Head::new(self.free, 1);
             let place = &mut self.chunks[self.free as usize];
             self.free = place.next;
             *place = chunk;
@@ -266,7 +286,7 @@ impl EventQueue {
         );
         if self.filed > 0 {
             let following = self.heads[self.scan() as usize & (self.heads.len() - 1)];
-            prefetch(&self.chunks[following as usize]);
+            prefetch(&self.chunks[following.chunk() as usize]);
         }
         true
     }
@@ -275,21 +295,22 @@ impl EventQueue {
     #[inline]
     fn take_chain(&mut self, slot: usize) {
         self.open.clear();
-        let head = std::mem::replace(&mut self.heads[slot], END);
-        let (mut i, mut events) = (head, 0);
+        let head = std::mem::replace(&mut self.heads[slot], Head::EMPTY);
+        let (mut i, mut events) = (head.chunk(), head.length());
         loop {
             let chunk = &mut self.chunks[i as usize];
             // All of it, then what is unused off again: a copy of a size that is known is faster.
             self.open.extend_from_slice(&chunk.events);
-            events += chunk.length as usize;
             self.open.truncate(events);
+            events += CHUNK;
             if chunk.next == END {
+                events -= CHUNK;
                 chunk.next = self.free;
                 break;
             }
             i = chunk.next;
         }
-        self.free = head;
+        self.free = head.chunk();
         self.filed -= events;
         sort_words(&mut self.open);
         self.open.truncate(events);

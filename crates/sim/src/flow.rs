@@ -140,7 +140,7 @@ impl SubflowPath {
                 mix(u64::from(self.hashes[0]) << 32 ^ *count) as u32
             }
         };
-        Header { bytes, ecn, class, hash }
+        Header { class, hash, ..Header::new(bytes, ecn) }
     }
 }
 

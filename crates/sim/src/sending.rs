@@ -57,7 +57,8 @@ impl World {
         let path = &flow.paths[i as usize];
         let config = flow.receiver.config();
         let ecn = if config.ect_acks { Ecn::Ect } else { Ecn::NotEct };
-        let header = Header { bytes: config.ack, ecn, class: flow.class, hash: path.hashes[1] };
+        let class = flow.class;
+        let header = Header { class, hash: path.hashes[1], ..Header::new(config.ack, ecn) };
         if self.fabric.send(path.back, header, ack) {
             flow.in_fabric += 1;
         } else {

@@ -219,7 +219,7 @@ impl World {
         let flow = &mut self.flows[slot as usize];
         if flow.done {
             if flow.datagrams {
-                self.handle_datagram(slot, packet.header.bytes);
+                self.handle_datagram(slot, packet.header.bytes.into());
             }
             self.leave_fabric(slot);
             return None;
@@ -239,7 +239,7 @@ impl World {
             self.arm(slot, i, RETRANSMISSION);
             return None;
         }
-        self.delivered_bytes += u64::from(packet.header.bytes - flow.receiver.config().header);
+        self.delivered_bytes += u64::from(packet.header.bytes) - u64::from(flow.receiver.config().header);
         let acks = flow.receiver.handle_data(now, i as usize, wire, packet.header.ecn == Ecn::Ce);
         if flow.receiver.complete() {
             return Some(self.finish(slot));

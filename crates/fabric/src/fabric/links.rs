@@ -2,7 +2,7 @@
 
 use tresse_units::BitsPerSecond;
 
-use super::{Entry, Fabric};
+use super::{Entry, Fabric, GONE};
 use crate::entity::ARRIVALS;
 use crate::queue::Event;
 use crate::queued_port::Packet;
@@ -26,7 +26,7 @@ impl<P: Copy> Fabric<P> {
             let length = if bytes { queued.backlog(self.now) } else { queued.waiting() };
             port.red_signals(length, queued.idle(self.now), queued.pace())
         });
-        let packet = Packet { id, bytes: header.bytes, class: queued.class(header) };
+        let packet = Packet { id, bytes: header.bytes.into(), class: queued.class(header) };
         let mut pool = queued.pool().map(|p| &mut self.pools[p as usize]);
         let Some(above) = queued.meets(self.now, packet, pool.as_deref()) else {
             port.count_drop();
@@ -105,10 +105,10 @@ impl<P: Copy> Fabric<P> {
         // Links fail so seldom that it is cheaper to look for what is on the wire than to keep account of it.
         let on_wire = |e: &Event| e.entity == ARRIVALS | port && e.time > self.now;
         for Event { id, .. } in self.queue.iter().filter(on_wire) {
-            let cursor = &mut self.packets.get_mut(id).cursor;
+            let next = &mut self.packets.get_mut(id).next;
             // It may have been lost already, and the link have come back since.
-            lost += u64::from(*cursor != 0);
-            *cursor = 0; // where `GONE` stands
+            lost += u64::from(*next != GONE);
+            *next = GONE;
         }
         self.ports[port as usize].count_lost(lost);
         self.flag_server(port);

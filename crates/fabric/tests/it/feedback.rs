@@ -72,7 +72,7 @@ proptest! {
             for left in (0..=gap).rev() {
                 let now = past.len() as u64 * step;
                 advance(&mut fabric, now);
-                if left == 0 && fabric.send(second, Header { bytes: size, ..header(0) }, 0) {
+                if left == 0 && fabric.send(second, Header::new(size, Ecn::Ect), 0) {
                     busy_until = busy_until.max(now) + u64::from(size) * 8000;
                 }
                 let full = if bytes {

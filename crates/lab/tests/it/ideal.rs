@@ -227,7 +227,7 @@ proptest! {
         let mut fabric = Fabric::<u32>::new(&topology.ports(1), paths.longest(), 1);
         for choice in choice {
             let route = fabric.add_route(&paths.path(0, 1, choice % paths.count(0, 1)).there);
-            let header = Header { bytes: MSS + HEADER, ecn: Ecn::NotEct, class: 0, hash: 0 };
+            let header = Header::new(MSS + HEADER, Ecn::NotEct);
             prop_assert!(fabric.send(route, header, 0));
         }
         while let Some(arrival) = fabric.advance(NEVER, |_| std::ptr::null()) {

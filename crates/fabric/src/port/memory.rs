@@ -1,0 +1,83 @@
+//! A port's memory of departures.
+
+use tresse_units::{NEVER, Time};
+
+use super::Port;
+
+/// Departures that a port itself remembers: what is watched is at most so long.
+pub(super) const RECENT: usize = 16;
+
+/// A transmission of so long makes a port a slow one. Of a port that is none the recent departures of a streak lie
+/// within 2^32 ps, so that their lowest 32 bits tell them. 1500 bytes take so long below 45 Mbit/s.
+pub(super) const SLOW: Time = (1 << 32) / RECENT as Time;
+
+impl Port {
+    /// The n-th last departure, for n from 1 to [`RECENT`], or 0 if it came before the port was idle the last time. Not
+    /// of a slow port.
+    #[inline]
+    pub(super) fn departure(&self, n: u8) -> Time {
+        let recent = self.recent[usize::from(self.tail.wrapping_sub(n)) % RECENT];
+        let departure = self.busy_until.wrapping_sub((self.busy_until as u32).wrapping_sub(recent).into());
+        if n > self.streak { 0 } else { departure }
+    }
+
+    /// The n-th last departure, for n above 0; if that is over, 0 or when it was.
+    pub(super) fn nth_departure(&self, n: u64) -> Time {
+        let recent = if self.rare.is_slow { 0 } else { RECENT as u64 };
+        if n <= recent {
+            return self.departure(n as u8);
+        }
+        let older = &self.rare.older;
+        (older.len() as u64).checked_sub(n - recent).map_or(0, |at| older[at as usize])
+    }
+
+    /// Packets that wait at `now`; the one in transmission does not. Of a port that is not queued: for any
+    /// port there is [`Fabric::waiting`](crate::Fabric::waiting).
+    pub fn waiting(&self, now: Time) -> u64 {
+        if self.busy_until <= now {
+            return 0; // most ports are idle, and need not fetch their memory to know
+        }
+        let (mut present, mut end) = (0, (RECENT + self.rare.older.len()) as u64 + 1); // departures go down with n
+        while present + 1 < end {
+            let n = present.midpoint(end);
+            if self.nth_departure(n) > now {
+                present = n;
+            } else {
+                end = n;
+            }
+        }
+        present.saturating_sub(1)
+    }
+
+    /// A packet of `bytes` is about to be let in: keeps what it pushes out of the recent departures, if that still
+    /// lies ahead. A slow port keeps its departure.
+    pub(super) fn keep(&mut self, now: Time, bytes: u32) {
+        let kept = if self.rare.is_slow {
+            self.busy_until.max(now) + self.transmission(bytes)
+        } else {
+            self.departure(RECENT as u8)
+        };
+        if kept > now {
+            let older = &mut self.rare.older;
+            while older.front().is_some_and(|&departure| departure <= now) {
+                older.pop_front();
+            }
+            older.push_back(kept);
+        }
+    }
+
+    /// The packet that is let in takes so long, until `departure`, that the bits of the recent departures would no
+    /// longer tell them: from now on all are kept.
+    #[cold]
+    pub(super) fn slow_down(&mut self, now: Time, departure: Time) {
+        if self.rare.is_slow {
+            return; // it is kept
+        }
+        let recent = (1..=RECENT as u8).rev().map(|n| self.departure(n)).collect::<Vec<Time>>();
+        let older = &mut self.rare.older;
+        older.retain(|&d| d < recent[0]); // the first of the recent ones may have been kept already
+        older.extend(recent.into_iter().filter(|&d| d > now).chain([departure]));
+        self.rare.is_slow = true;
+        self.examine_all = NEVER;
+    }
+}
