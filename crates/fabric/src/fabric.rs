@@ -2,8 +2,10 @@
 
 mod feedback;
 mod links;
+mod parts;
 
 pub use feedback::Heard;
+pub use parts::Mail;
 
 use tresse_units::{NEVER, Time};
 
@@ -62,16 +64,26 @@ pub struct Fabric<P> {
     next_update: Time,
     /// Packets whose queue is gone with its link.
     spilt: Vec<u32>,
+    /// If the fabric is a part of a network.
+    part: Option<Box<parts::Part<P>>>,
 }
 
 /// What a port did with a packet.
 enum Entry {
     /// It will be at the far end then.
     Arrives(Time),
-    /// It waits in a queued port.
-    Waits,
+    /// Its arrival has been seen to, or it waits in a queued port.
+    Settled,
     /// It is dropped or lost.
     Dropped,
+}
+
+/// A queue for the events of these ports.
+fn event_queue<'a>(ports: impl Iterator<Item = &'a PortConfig> + Clone, ties: Ties) -> EventQueue {
+    // A port that is busy with full packets causes this many events; half of them may be ACKs.
+    let events: f64 = ports.clone().map(|p| p.rate as f64 / (8.0 * 1500.0)).sum();
+    let horizon = ports.map(PortConfig::longest_stay).max();
+    EventQueue::new(events, horizon.unwrap_or(0), ties)
 }
 
 impl<P: Copy> Fabric<P> {
@@ -79,14 +91,11 @@ impl<P: Copy> Fabric<P> {
     /// packets arrive that do so at one instant.
     pub fn new(ports: &[PortConfig], longest_route: usize, seed: u64) -> Self {
         assert!(ports.len() < ARRIVALS as usize, "fewer than 2^23 ports");
-        // A port that is busy with full packets causes this many events; half of them may be ACKs.
-        let events: f64 = ports.iter().map(|p| p.rate as f64 / (8.0 * 1500.0)).sum();
-        let horizon = ports.iter().map(PortConfig::longest_stay).max();
         Self {
             now: 0,
             ports: ports.iter().map(|&config| Port::new(config)).collect(),
             packets: Packets::new(),
-            queue: EventQueue::new(events, horizon.unwrap_or(0), Ties::new(seed)),
+            queue: event_queue(ports.iter(), Ties::new(seed)),
             routes: Vec::new(),
             stride: longest_route.max(1) + 1,
             free_routes: Vec::new(),
@@ -97,6 +106,7 @@ impl<P: Copy> Fabric<P> {
             flags: None,
             next_update: NEVER,
             spilt: Vec::new(),
+            part: None,
         }
     }
 
@@ -158,14 +168,21 @@ impl<P: Copy> Fabric<P> {
 
     fn add_row(&mut self, entries: &[u32]) -> RouteId {
         let start = self.free_routes.pop().unwrap_or_else(|| {
-            let start = self.routes.len();
-            self.routes.resize(start + self.stride, END);
-            u32::try_from(start).expect("fewer than 2^32 places in the table of routes")
+            u32::try_from(self.next_row()).expect("fewer than 2^32 places in the table of routes")
         });
-        let row = &mut self.routes[start as usize..][..self.stride];
+        self.set_row(start, entries);
+        self.tell_route(start, entries);
+        RouteId(start)
+    }
+
+    fn set_row(&mut self, start: u32, entries: &[u32]) {
+        let end = start as usize + self.stride;
+        if end > self.routes.len() {
+            self.routes.resize(end, END);
+        }
+        let row = &mut self.routes[start as usize..end];
         row.fill(END);
         row[..entries.len()].copy_from_slice(entries);
-        RouteId(start)
     }
 
     /// Gives a route back. No packet may be on it.
@@ -199,7 +216,7 @@ impl<P: Copy> Fabric<P> {
         }
         match self.enter(first, id) {
             Entry::Arrives(time) => self.queue.push(Event { time, entity: ARRIVALS | first, id }),
-            Entry::Waits => {}
+            Entry::Settled => {}
             Entry::Dropped => {
                 self.packets.remove(id);
                 return false;
@@ -221,29 +238,37 @@ impl<P: Copy> Fabric<P> {
         while let Some(event) = self.queue.pop_until(limit) {
             self.set_now(event.time);
             self.prefetch(&soon);
-            if event.entity < ARRIVALS {
-                self.depart(event.entity);
-                continue;
+            let arrival = self.handle(event);
+            if arrival.is_some() {
+                return arrival;
             }
-            let packet = self.packets.get_mut(event.id);
-            let mut next = packet.next;
-            if next > LAST_PORT {
-                match self.beyond(event.entity - ARRIVALS, next, event.id) {
-                    Next::Port(port) => next = port,
-                    Next::Here => return Some(Arrival::Delivered(self.packets.remove(event.id))),
-                    Next::Nowhere => return Some(Arrival::Dropped(self.packets.remove(event.id))),
-                }
-            } else {
-                packet.next = self.routes[packet.cursor as usize];
-                packet.cursor += 1;
+        }
+        None
+    }
+
+    /// One event: what has arrived at the end of its route, or was dropped.
+    #[inline(always)]
+    fn handle(&mut self, event: Event) -> Option<Arrival<P>> {
+        if event.entity < ARRIVALS {
+            self.depart(event.entity);
+            return None;
+        }
+        let packet = self.packets.get_mut(event.id);
+        let mut next = packet.next;
+        if next > LAST_PORT {
+            match self.beyond(event.entity - ARRIVALS, next, event.id) {
+                Next::Port(port) => next = port,
+                Next::Here => return Some(Arrival::Delivered(self.packets.remove(event.id))),
+                Next::Nowhere => return Some(Arrival::Dropped(self.packets.remove(event.id))),
             }
-            match self.enter(next, event.id) {
-                Entry::Arrives(time) => {
-                    self.queue.push(Event { time, entity: ARRIVALS | next, id: event.id })
-                }
-                Entry::Waits => {}
-                Entry::Dropped => return Some(Arrival::Dropped(self.packets.remove(event.id))),
-            }
+        } else {
+            packet.next = self.routes[packet.cursor as usize];
+            packet.cursor += 1;
+        }
+        match self.enter(next, event.id) {
+            Entry::Arrives(time) => self.queue.push(Event { time, entity: ARRIVALS | next, id: event.id }),
+            Entry::Settled => {}
+            Entry::Dropped => return Some(Arrival::Dropped(self.packets.remove(event.id))),
         }
         None
     }
@@ -262,10 +287,21 @@ impl<P: Copy> Fabric<P> {
             }
             self.hops += 1;
             let time = port.let_in(self.now, header.bytes.into());
-            return Entry::Arrives(port.processed(time));
+            let (time, crosses) = (port.processed(time), port.crosses());
+            return self.entered(number, id, time, crosses);
         }
         self.hops += 1;
-        Entry::Arrives(port.let_in(self.now, header.bytes.into()))
+        let (time, crosses) = (port.let_in(self.now, header.bytes.into()), port.crosses());
+        self.entered(number, id, time, crosses)
+    }
+
+    #[inline(always)]
+    fn entered(&mut self, port: u32, id: u32, time: Time, crosses: bool) -> Entry {
+        if crosses {
+            self.hand_over(port, id, time);
+            return Entry::Settled;
+        }
+        Entry::Arrives(time)
     }
 
     /// What stands in the table of routes where no port does: the packet has arrived through `port`.

@@ -10,6 +10,7 @@
 mod balance;
 pub mod balancers;
 mod bisection;
+mod cut;
 mod entity;
 mod fabric;
 mod fat_tree;
@@ -41,8 +42,9 @@ mod virtual_hosts;
 
 pub use balance::Balancing;
 pub use bisection::bisection;
+pub use cut::{Cut, Uncut};
 pub use entity::{ARRIVALS, Entity};
-pub use fabric::{Arrival, Fabric, Heard, RouteId};
+pub use fabric::{Arrival, Fabric, Heard, Mail, RouteId};
 pub use fat_tree::{FatTree, FatTreeConfig, FatTreeError, Spread};
 pub use fixed_paths::{FixedPaths, Path};
 pub use flag::{Feedback, FlagConfig};

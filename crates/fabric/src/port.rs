@@ -53,6 +53,8 @@ pub struct Port {
     streak: u8,
     /// The place of the next departure in `recent`.
     tail: u8,
+    /// What leaves it may arrive in another part of the network: see [`Cut`](crate::Cut).
+    crosses: bool,
     /// The lowest bits of the last departures, a ring. Those of the streak lie so near to `busy_until` that
     /// these bits tell them; the others are over. Second cache line.
     recent: [u32; RECENT],
@@ -126,6 +128,7 @@ impl Port {
             watch,
             streak: 0,
             tail: 0,
+            crosses: false,
             recent: [0; RECENT],
         }
     }
@@ -323,6 +326,15 @@ impl Port {
     #[inline]
     pub(crate) fn queued(&self) -> Option<usize> {
         (self.queued != NOT_QUEUED).then_some(self.queued as usize)
+    }
+
+    #[inline]
+    pub(crate) fn crosses(&self) -> bool {
+        self.crosses
+    }
+
+    pub(crate) fn set_crosses(&mut self, crosses: bool) {
+        self.crosses = crosses;
     }
 
     /// Counts a packet that its queued port let in.

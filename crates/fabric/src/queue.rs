@@ -14,7 +14,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tresse_units::Time;
+use tresse_units::{NEVER, Time};
 
 use crate::entity::Entity;
 use crate::prefetch::prefetch;
@@ -181,6 +181,30 @@ impl EventQueue {
     pub fn upcoming(&self, ahead: usize) -> Option<(Entity, u32)> {
         let event = self.event(*self.open.get(self.next + ahead)?, self.start);
         Some((event.entity, event.id))
+    }
+
+    /// Time and rank of the next event, if it comes at `limit` or before; otherwise as [`Self::pop_until`].
+    pub fn peek_until(&mut self, limit: Time) -> Option<(Time, u32)> {
+        loop {
+            if let Some(&word) = self.open.get(self.next) {
+                let time = self.start + (word >> (2 * NAME_BITS));
+                let rank = (word >> NAME_BITS) as u32 & (NAMES - 1);
+                return (time <= limit).then_some((time, rank));
+            }
+            if !self.open_next(limit) {
+                return None;
+            }
+        }
+    }
+
+    /// No event comes earlier: the next one's time, or when its bucket begins; [`NEVER`] if there is none.
+    pub fn earliest(&self) -> Time {
+        if let Some(&word) = self.open.get(self.next) {
+            return self.start + (word >> (2 * NAME_BITS));
+        }
+        let filed = if self.filed > 0 { self.scan() << self.shift } else { NEVER };
+        let far = self.far.peek().map_or(NEVER, |Reverse(event)| event.time);
+        filed.min(far)
     }
 
     /// All events, in no order. Slow: it looks at every bucket.

@@ -31,6 +31,11 @@ impl Timers {
         self.heap.first().map_or(NEVER, |first| first.0)
     }
 
+    /// When the first timer fires, and its place among those that fire then.
+    pub fn first(&self) -> Option<(Time, u64)> {
+        self.heap.first().map(|&(time, place, _)| (time, place))
+    }
+
     /// When timer `i` fires; [`NEVER`] if it is not set.
     #[inline]
     pub fn time(&self, i: u32) -> Time {

@@ -131,7 +131,7 @@ fn case(benchmark: &Benchmark, repetitions: u32, fixed: Option<f64>) -> Result<B
         }
         world.advance(duration, u64::MAX);
         walls.push(start.elapsed().as_secs_f64());
-        hops = world.fabric().hops();
+        hops = world.hops();
         peak = peak.max(peak_rss());
     }
     let wall_s = median(&mut walls);

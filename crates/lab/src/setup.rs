@@ -134,7 +134,7 @@ pub fn datagrams(part: &Part, start: &Start) -> Option<u64> {
 }
 
 pub(crate) fn totals(world: &World, fabric: &Topology) -> Vec<Link> {
-    let ports = world.fabric().ports().iter().zip(0..);
+    let ports = world.ports().zip(0..);
     ports
         .map(|(p, port)| {
             let c = p.counters();

@@ -1,4 +1,5 @@
-//! A connection in the world: its two ends, its path manager, and the path of each subflow.
+//! A connection in the world: two halves, which may lie in different parts of the network and know of each other by
+//! packets and notes only; and the path of each subflow.
 
 use tresse_controllers::MAX_SUBFLOWS;
 use tresse_fabric::{Ecn, Fabric, Header, RouteId};
@@ -8,39 +9,46 @@ use tresse_units::{NEVER, Time, mix};
 
 use crate::spec::Paths;
 
-/// What data touches comes first, then what an ACK touches: the fewer cache lines the better.
+/// The sending half. What an ACK touches comes first: the fewer cache lines the better.
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub(crate) struct Flow {
-    /// Packets in the fabric; the slot is free when there are none and the message has arrived.
-    pub in_fabric: u32,
+pub(crate) struct Sending {
+    /// Packets that it has sent, less those of the other half that have left the fabric. Both halves' together are
+    /// the connection's packets in the fabric; the slots are free when there are none and the message has arrived.
+    pub in_fabric: i32,
+    /// The slot of the other half, in its part.
+    pub peer: u32,
+    /// The part of the other half.
+    pub peer_part: u8,
+    /// What comes for it means nothing: it has finished, or sends datagrams.
     pub done: bool,
+    /// It has not finished.
+    pub is_open: bool,
     pub class: u8,
     /// Its path manager wants to know what is sent and ACKed.
     pub observed: bool,
     /// Its controllers want to know what the next hop says.
     pub hears: bool,
-    pub paths: Vec<SubflowPath>,
-    pub receiver: Receiver,
-    pub sender: Sender,
     /// Its subflows ask for other paths (PLB).
     pub rehashes: bool,
     /// One of the four: it is observed, it hears, its subflows are rehashed, or RTTs are recorded.
     pub special: bool,
-    /// It sends datagrams, and is `done` all the time: there is no transport at either end.
+    /// It sends datagrams: there is no transport at either end.
     pub datagrams: bool,
+    pub ways: Vec<Way>,
+    pub sender: Sender,
     pub id: u64,
     pub bytes: u64,
     pub start: Time,
     pub managed: Box<Managed>,
 }
 
-impl Flow {
+impl Sending {
     /// Gives a subflow another path if it asks for one.
     #[inline]
     pub fn rehash_if_asked(&mut self, subflow: usize) {
         if self.rehashes && self.sender.take_rehash(subflow) {
-            self.paths[subflow].rehash();
+            self.ways[subflow].rehash();
         }
     }
 
@@ -61,34 +69,56 @@ pub(crate) struct Managed {
     pub group: u32,
     /// By number of a subflow.
     pub closed: u64,
-    /// Of datagrams: what was sent, packets, and what has arrived, bytes.
-    pub datagrams: Datagrams,
+    /// Datagrams that were sent.
+    pub datagrams: u64,
 }
 
-/// What is counted of a flow of datagrams.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Datagrams {
-    /// Packets that were sent.
-    pub sent: u64,
-    /// Payload that has arrived, bytes.
-    pub received: u64,
-    /// It was not stopped.
-    pub on: bool,
-}
-
-/// The path of a subflow, and when its timers are set to fire: no later than their deadlines.
+/// The receiving half. What data touches comes first.
 #[derive(Debug)]
-pub(crate) struct SubflowPath {
+#[repr(C, align(64))]
+pub(crate) struct Receiving {
+    /// As [`Sending::in_fabric`].
+    pub in_fabric: i32,
+    /// The slot of the other half, in its part.
+    pub peer: u32,
+    /// As [`Sending::done`].
+    pub done: bool,
+    pub class: u8,
+    /// As [`Sending::datagrams`].
+    pub datagrams: bool,
+    /// It is counted in its part as near its end.
+    pub is_near: bool,
+    /// With so many segments of the message it is near its end: it may be complete within the lookahead. In a world
+    /// of one part, those of the whole message.
+    pub near_from: u32,
+    pub ways: Vec<WayBack>,
+    pub receiver: Receiver,
+    pub id: u64,
+    /// Payload of datagrams that has arrived, bytes.
+    pub received: u64,
+}
+
+/// The path of a subflow's data, and when its timer is set to fire: no later than its deadline.
+#[derive(Debug)]
+pub(crate) struct Way {
     pub there: RouteId,
     pub back: RouteId,
-    pub armed: [Time; 2],
+    pub armed: Time,
     /// What ECMP sees of its addresses and ports, there and back.
     pub hashes: [u32; 2],
     /// Each packet has a hash of its own: how many there were.
     pub sprayed: Option<u64>,
 }
 
-impl SubflowPath {
+/// The path of a subflow's ACKs, and its timer as that of [`Way`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WayBack {
+    pub back: RouteId,
+    pub hash: u32,
+    pub armed: Time,
+}
+
+impl Way {
     /// The path that a path manager has chosen for a subflow.
     ///
     /// # Panics
@@ -119,10 +149,15 @@ impl SubflowPath {
         Self {
             there,
             back,
-            armed: [NEVER; 2],
+            armed: NEVER,
             hashes: [(name >> 32) as u32, name as u32],
             sprayed: (choice == PathChoice::Spray).then_some(0),
         }
+    }
+
+    /// The way back of its ACKs.
+    pub fn back(&self) -> WayBack {
+        WayBack { back: self.back, hash: self.hashes[1], armed: NEVER }
     }
 
     /// Another hash there from now on, as from another flow label (RFC 6438). Fixed paths do not look at it.

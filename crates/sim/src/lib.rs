@@ -8,10 +8,12 @@
 pub mod ceiling;
 mod flow;
 mod lifecycle;
+mod part;
 mod path_management;
 mod sending;
 mod spec;
 mod view;
+mod windows;
 mod world;
 
 pub use spec::{FlowRecord, FlowSpec, Manager, Paths};

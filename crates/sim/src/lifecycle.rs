@@ -6,9 +6,11 @@ use tresse_fabric::Ecn;
 use tresse_path_manager::PathChoice;
 use tresse_transport::{Counters, Receiver, Sender, Wire};
 
-use crate::flow::{Datagrams, Flow, Managed, SUBFLOW_BITS, SubflowPath};
+use crate::flow::{Managed, Receiving, SUBFLOW_BITS, Sending, Way};
+use crate::part::{DELAYED_ACK, Part, RETRANSMISSION};
+use crate::sending::timer;
 use crate::spec::{FlowRecord, FlowSpec, Paths};
-use crate::world::{DELAYED_ACK, RETRANSMISSION, World};
+use crate::world::{Halves, World};
 
 impl World {
     /// Stops a connection or a flow of datagrams now, and tells what became of it. Packets that are in the fabric
@@ -17,9 +19,9 @@ impl World {
     /// # Panics
     /// If there is none of this name, or it has finished.
     pub fn stop(&mut self, id: u64) -> FlowRecord {
-        let (slot, flow) = self.flow(id).expect("a flow that was started");
-        assert!(!flow.done || flow.managed.datagrams.on, "a flow that has not finished");
-        self.finish(slot)
+        let halves = *self.halves.get(&id).expect("a flow that was started");
+        assert!(self.sending(halves).is_open, "a flow that has not finished");
+        self.finish(halves)
     }
 
     /// As [`World::start`], but the application has written nothing yet: see [`World::write`].
@@ -27,20 +29,22 @@ impl World {
     /// # Panics
     /// As there.
     pub fn start_unwritten(&mut self, spec: FlowSpec) {
-        let slot = self.open(spec);
-        self.flows[slot as usize].sender.write(0);
-        self.launch(slot);
+        let halves = self.open(spec);
+        let (part, slot) = halves.sending;
+        self.parts[part].sendings[slot as usize].sender.write(0);
+        self.launch(halves);
     }
 
     /// Payload of a connection that was delivered in order, bytes; 0 if there is none of this name.
     pub fn delivered(&self, id: u64) -> u64 {
-        let mss = |flow: &Flow| u64::from(flow.receiver.config().mss);
-        self.flow(id).map_or(0, |(_, flow)| u64::from(flow.receiver.delivered()) * mss(flow))
+        let bytes = |receiver: &Receiver| u64::from(receiver.delivered()) * u64::from(receiver.config().mss);
+        self.halves.get(&id).map_or(0, |&halves| bytes(&self.receiving(halves).receiver))
     }
 
     /// Payload of datagrams that has arrived, bytes; `None` if there is no such flow, or it is a connection.
     pub fn received(&self, id: u64) -> Option<u64> {
-        self.flow(id).filter(|(_, flow)| flow.datagrams).map(|(_, flow)| flow.managed.datagrams.received)
+        let half = self.receiving(*self.halves.get(&id)?);
+        half.datagrams.then_some(half.received)
     }
 
     /// Of its message, the application of a connection has written the first `bytes` only; it can send whole
@@ -50,10 +54,12 @@ impl World {
     /// # Panics
     /// If there is none of this name.
     pub fn write(&mut self, id: u64, bytes: u64) {
-        let (slot, flow) = self.flow(id).expect("a flow that was started");
-        if !flow.done {
-            self.flows[slot as usize].sender.write(bytes);
-            self.transmit(slot);
+        let (part, slot) = self.halves.get(&id).expect("a flow that was started").sending;
+        let part = &mut self.parts[part];
+        let half = &mut part.sendings[slot as usize];
+        if !half.done {
+            half.sender.write(bytes);
+            part.transmit(slot);
         }
     }
 
@@ -61,39 +67,57 @@ impl World {
     /// stopped. Of `spec`, the controller and the transport are not used, beyond the size of the headers. The
     /// first path is the one that is taken.
     pub fn start_datagrams(&mut self, spec: FlowSpec) {
-        let memory = self.memories.id(spec.manager.memory(spec.hosts, spec.paths.count()));
-        let opening = spec.paths.opening(self.now(), spec.stream);
-        let manager = spec.manager.open(&opening, &mut self.memories[memory]);
+        let [from, to] = self.parts_of(&spec.paths);
+        let part = &mut self.parts[from];
+        let memory = part.memories.id(spec.manager.memory(spec.hosts, spec.paths.count()));
+        let opening = spec.paths.opening(part.fabric.now(), spec.stream);
+        let manager = spec.manager.open(&opening, &mut part.memories[memory]);
         let choice = match &spec.paths {
             Paths::Fixed(_) => PathChoice::Addresses { local: 0, remote: 0 },
             Paths::Forwarded { .. } => PathChoice::Port(0),
         };
-        let paths = vec![SubflowPath::new(&mut self.fabric, &spec.paths, choice)];
+        let way = Way::new(&mut part.fabric, &spec.paths, choice);
         let config = self.share(&spec.config);
-        self.place(Flow {
-            id: spec.id,
-            bytes: 0,
-            start: self.now(),
-            sender: Sender::new(Arc::clone(&config), spec.scheme, 0, 1),
-            receiver: Receiver::new(config, 0, 1),
-            paths,
+        let receiving = Receiving {
             in_fabric: 0,
+            peer: 0,
             done: true,
             class: spec.class,
-            special: false,
+            datagrams: true,
+            is_near: false,
+            near_from: u32::MAX,
+            ways: vec![way.back()],
+            receiver: Receiver::new(Arc::clone(&config), 0, 1),
+            id: spec.id,
+            received: 0,
+        };
+        let sending = Sending {
+            in_fabric: 0,
+            peer: 0,
+            peer_part: to as u8,
+            done: true,
+            is_open: true,
+            class: spec.class,
             observed: false,
             hears: false,
             rehashes: false,
+            special: false,
             datagrams: true,
+            ways: vec![way],
+            sender: Sender::new(config, spec.scheme, 0, 1),
+            id: spec.id,
+            bytes: 0,
+            start: self.now(),
             managed: Box::new(Managed {
                 manager,
                 memory,
                 paths: spec.paths,
                 group: spec.group,
                 closed: 0,
-                datagrams: Datagrams { on: true, ..Datagrams::default() },
+                datagrams: 0,
             }),
-        });
+        };
+        self.place([from, to], sending, receiving);
         self.live += 1;
     }
 
@@ -102,12 +126,90 @@ impl World {
     /// # Panics
     /// If there is no such flow.
     pub fn send_datagram(&mut self, id: u64, payload: u32) {
-        let (slot, flow) = self.flow(id).expect("a flow that was started");
-        assert!(flow.managed.datagrams.on, "a flow of datagrams");
-        let now = self.now();
-        let flow = &mut self.flows[slot as usize];
+        let (part, slot) = self.halves.get(&id).expect("a flow that was started").sending;
+        self.parts[part].send_datagram(slot, payload);
+    }
+
+    pub(crate) fn finish(&mut self, halves: Halves) -> FlowRecord {
+        let end = self.now();
+        self.live -= 1;
+        let (part, slot) = halves.receiving;
+        let part = &mut self.parts[part];
+        let half = &mut part.receivings[slot as usize];
+        half.done = true;
+        part.near -= u32::from(std::mem::take(&mut half.is_near));
+        for i in 0..half.ways.len() as u32 {
+            part.timers.clear(timer(slot, half.id, i, DELAYED_ACK).0);
+        }
+        let arrived = u64::from(half.receiver.distinct()) * u64::from(half.receiver.config().mss);
+        let (complete, received) = (!half.datagrams && half.receiver.complete(), half.received);
+
+        let (part, slot) = halves.sending;
+        let part = &mut self.parts[part];
+        let half = &mut part.sendings[slot as usize];
+        (half.done, half.is_open) = (true, false);
+        let mut total = Counters::default();
+        if half.datagrams {
+            total.sent = half.managed.datagrams;
+        } else {
+            for i in 0..half.ways.len() {
+                total += half.sender.counters(i);
+                part.timers.clear(timer(slot, half.id, i as u32, RETRANSMISSION).0);
+            }
+        }
+        let record = FlowRecord {
+            id: half.id,
+            bytes: match (half.datagrams, complete) {
+                (true, _) => received,
+                (false, true) => half.bytes,
+                // The last segment may be shorter.
+                (false, false) => arrived.min(half.bytes),
+            },
+            complete,
+            start: half.start,
+            end,
+            opened: half.ways.len() as u32,
+            closed: half.managed.closed,
+            counters: total,
+        };
+        part.release_if_empty(slot);
+        if self.windows.is_some() {
+            self.closing.push(halves);
+        }
+        record
+    }
+
+    /// Frees the slots of connections that have finished and have no packet in the fabric. No post is under way
+    /// between the parts.
+    pub(crate) fn release_closed(&mut self) {
+        let mut closing = std::mem::take(&mut self.closing);
+        closing.retain(|&halves| {
+            let packets = self.sending(halves).in_fabric + self.receiving(halves).in_fabric;
+            if packets == 0 {
+                self.parts[halves.sending.0].free_sending(halves.sending.1);
+                self.parts[halves.receiving.0].free_receivings.push(halves.receiving.1);
+            }
+            packets != 0
+        });
+        self.closing = closing;
+    }
+
+    pub(crate) fn sending(&self, halves: Halves) -> &Sending {
+        &self.parts[halves.sending.0].sendings[halves.sending.1 as usize]
+    }
+
+    pub(crate) fn receiving(&self, halves: Halves) -> &Receiving {
+        &self.parts[halves.receiving.0].receivings[halves.receiving.1 as usize]
+    }
+}
+
+impl Part {
+    fn send_datagram(&mut self, slot: u32, payload: u32) {
+        let now = self.fabric.now();
+        let half = &mut self.sendings[slot as usize];
+        assert!(half.datagrams && half.is_open, "a flow of datagrams");
         let wire = Wire {
-            subflow: slot << SUBFLOW_BITS,
+            subflow: half.peer << SUBFLOW_BITS,
             seq: 0,
             dsn: 0,
             flags: 0,
@@ -116,12 +218,12 @@ impl World {
             stamp: now,
             blocks: Default::default(),
         };
-        let bytes = payload + flow.sender.config().header;
-        flow.managed.datagrams.sent += 1;
+        let bytes = payload + half.sender.config().header;
+        half.managed.datagrams += 1;
         self.packets.sent += 1;
-        let path = &mut flow.paths[0];
-        if self.fabric.send(path.there, path.header(bytes, Ecn::NotEct, flow.class), wire) {
-            flow.in_fabric += 1;
+        let way = &mut half.ways[0];
+        if self.fabric.send(way.there, way.header(bytes, Ecn::NotEct, half.class), wire) {
+            half.in_fabric += 1;
         } else {
             self.packets.dropped += 1;
         }
@@ -130,48 +232,9 @@ impl World {
     /// A datagram has arrived.
     #[cold]
     pub(crate) fn handle_datagram(&mut self, slot: u32, bytes: u32) {
-        let flow = &mut self.flows[slot as usize];
-        let payload = u64::from(bytes - flow.receiver.config().header);
-        flow.managed.datagrams.received += payload;
+        let half = &mut self.receivings[slot as usize];
+        let payload = u64::from(bytes - half.receiver.config().header);
+        half.received += payload;
         self.delivered_bytes += payload;
-    }
-
-    pub(crate) fn finish(&mut self, slot: u32) -> FlowRecord {
-        let end = self.now();
-        self.live -= 1;
-        let flow = &mut self.flows[slot as usize];
-        flow.done = true;
-        let Datagrams { sent, received, .. } = flow.managed.datagrams;
-        flow.managed.datagrams.on = false;
-        let mut total = Counters::default();
-        if flow.datagrams {
-            total.sent = sent;
-        } else {
-            for i in 0..flow.paths.len() {
-                total += flow.sender.counters(i);
-                for kind in [RETRANSMISSION, DELAYED_ACK] {
-                    self.timers.clear((slot << SUBFLOW_BITS | i as u32) * 2 + kind);
-                }
-            }
-        }
-        let arrived = u64::from(flow.receiver.distinct()) * u64::from(flow.receiver.config().mss);
-        let complete = !flow.datagrams && flow.receiver.complete();
-        let record = FlowRecord {
-            id: flow.id,
-            bytes: match (flow.datagrams, complete) {
-                (true, _) => received,
-                (false, true) => flow.bytes,
-                // The last segment may be shorter.
-                (false, false) => arrived.min(flow.bytes),
-            },
-            complete,
-            start: flow.start,
-            end,
-            opened: flow.paths.len() as u32,
-            closed: flow.managed.closed,
-            counters: total,
-        };
-        self.release_if_empty(slot);
-        record
     }
 }

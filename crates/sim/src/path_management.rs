@@ -5,8 +5,9 @@ use tresse_path_manager::{Ack, Action, Memory, PathChoice, PathManager, Priority
 use tresse_transport::{Origin, Wire};
 use tresse_units::{BitsPerSecond, Time};
 
-use crate::flow::{SUBFLOW, SUBFLOW_BITS, SubflowPath};
-use crate::world::{RETRANSMISSION, World};
+use crate::flow::{SUBFLOW, SUBFLOW_BITS, Way};
+use crate::part::{Note, Part};
+use crate::world::World;
 
 /// What was sent since the path manager was told last, by subflow; few are in use at a time.
 #[derive(Debug, Default)]
@@ -29,7 +30,7 @@ impl SentPackets {
     }
 }
 
-impl World {
+impl Part {
     /// Tells the path manager of the connection in `slot` something and does what it then asks for. Whether
     /// it asked for anything. The connection may have something to transmit then; that arms the timers too.
     pub(crate) fn manage(
@@ -37,11 +38,11 @@ impl World {
         slot: u32,
         tell: impl FnOnce(&mut dyn PathManager, Time, &mut Memory),
     ) -> bool {
-        let now = self.now();
-        let managed = &mut self.flows[slot as usize].managed;
+        let now = self.fabric.now();
+        let managed = &mut self.sendings[slot as usize].managed;
         tell(&mut *managed.manager, now, &mut self.memories[managed.memory]);
         let mut acted = false;
-        while let Some(action) = self.flows[slot as usize].managed.manager.poll_action() {
+        while let Some(action) = self.sendings[slot as usize].managed.manager.poll_action() {
             self.act(slot, action);
             acted = true;
         }
@@ -49,54 +50,57 @@ impl World {
     }
 
     fn act(&mut self, slot: u32, action: Action) {
-        let flow = &mut self.flows[slot as usize];
+        let half = &mut self.sendings[slot as usize];
         match action {
             Action::Open { subflow, path: choice } => {
                 assert!(subflow <= SUBFLOW as usize, "a connection opens at most {} subflows", SUBFLOW + 1);
-                let path = SubflowPath::new(&mut self.fabric, &flow.managed.paths, choice);
+                let way = Way::new(&mut self.fabric, &half.managed.paths, choice);
+                let opened = Note::Opened { slot: half.peer, way: way.back() };
+                let to = half.peer_part.into();
                 // Packets of a sprayed subflow overtake each other by up to a packet a path.
-                let duplicates = if choice == PathChoice::Spray { flow.managed.paths.count() } else { 3 };
-                flow.paths.reserve_exact(1);
-                flow.paths.push(path);
-                let opened = flow.sender.open(duplicates.into());
-                assert_eq!((opened, flow.receiver.open()), (subflow, subflow), "subflows count up");
-                if flow.sender.is_open(subflow) {
+                let duplicates = if choice == PathChoice::Spray { half.managed.paths.count() } else { 3 };
+                half.ways.reserve_exact(1);
+                half.ways.push(way);
+                assert_eq!(half.sender.open(duplicates.into()), subflow, "subflows count up");
+                let is_open = half.sender.is_open(subflow);
+                self.tell(to, opened);
+                if is_open {
                     self.manage(slot, |m, now, memory| m.handle_established(now, memory, subflow));
                 }
             }
             Action::Close { subflow } => {
-                flow.sender.close(subflow);
-                flow.managed.closed |= 1 << subflow;
+                half.sender.close(subflow);
+                half.managed.closed |= 1 << subflow;
             }
             Action::SetPriority { subflow, priority } => {
-                flow.sender.set_takes_data(subflow, priority == Priority::Normal);
+                half.sender.set_takes_data(subflow, priority == Priority::Normal);
             }
-            Action::Reinject { subflow } => flow.sender.reinject(subflow),
+            Action::Reinject { subflow } => half.sender.reinject(subflow),
         }
     }
 
     /// An ACK for a subflow of which more than its sender is to be told.
     pub(crate) fn handle_special_ack(&mut self, slot: u32, i: u32, wire: &Wire) {
-        let now = self.now();
-        let flow = &mut self.flows[slot as usize];
-        if let Some(rtts) = self.rtts.get_mut(flow.managed.group as usize) {
+        let now = self.fabric.now();
+        let half = &mut self.sendings[slot as usize];
+        if let Some(rtts) = self.rtts.get_mut(half.managed.group as usize) {
             rtts.record(now - wire.stamp);
         }
-        if flow.hears {
-            let path = &flow.paths[i as usize];
-            let heard = self.fabric.heard(path.there, path.hashes[0]);
-            flow.sender.hear(i as usize, heard.local, heard.next_hop);
+        if half.hears {
+            let way = &half.ways[i as usize];
+            let heard = self.fabric.heard(way.there, way.hashes[0]);
+            half.sender.hear(i as usize, heard.local, heard.next_hop);
         }
-        flow.sender.handle_ack(now, i as usize, wire);
-        flow.rehash_if_asked(i as usize);
-        if flow.observed {
+        half.sender.handle_ack(now, i as usize, wire);
+        half.rehash_if_asked(i as usize);
+        if half.observed {
             self.tell_ack(slot, i as usize, wire);
         }
     }
 
     /// Tells the path manager of an ACK on subflow `i`.
     fn tell_ack(&mut self, slot: u32, i: usize, wire: &Wire) {
-        let sender = &self.flows[slot as usize].sender;
+        let sender = &self.sendings[slot as usize].sender;
         if sender.is_open(i) {
             let outstanding = sender.outstanding(i).into();
             let ack = Ack { subflow: i, outstanding, marked: (wire.ce > 0).into(), srtt: sender.srtt(i) };
@@ -113,21 +117,17 @@ impl World {
         acted
     }
 
-    /// A packet of a subflow's handshake has arrived.
+    /// An answer to a packet of a subflow's handshake has arrived.
     #[cold]
-    pub(crate) fn handle_handshake(&mut self, packet: &Packet<Wire>) {
+    pub(crate) fn handle_handshake_answer(&mut self, packet: &Packet<Wire>) {
         let wire = &packet.payload;
         let (slot, i) = (wire.subflow >> SUBFLOW_BITS, wire.subflow & SUBFLOW);
-        if !wire.is_ack() {
-            self.send_ack(slot, i, wire.answer());
-            return;
-        }
-        let now = self.now();
-        if self.flows[slot as usize].sender.handle_handshake(now, i as usize, wire) {
+        let now = self.fabric.now();
+        if self.sendings[slot as usize].sender.handle_handshake(now, i as usize, wire) {
             self.manage(slot, |m, now, memory| m.handle_established(now, memory, i as usize));
         }
         self.transmit(slot);
-        self.arm(slot, i, RETRANSMISSION);
+        self.arm_sender(slot, i);
     }
 }
 
@@ -136,22 +136,25 @@ impl World {
     /// The rate of a queued port changes now.
     ///
     /// # Panics
-    /// If the port is not queued, or the rate is 0.
+    /// If the port is not queued, or the rate is 0, or the world is cut into parts.
     pub fn set_rate(&mut self, port: u32, rate: BitsPerSecond) {
-        self.fabric.set_rate(port, rate);
+        self.whole().fabric.set_rate(port, rate);
     }
 
     /// The link of a queued port fails now, or comes back. What is lost with it comes back
     /// from the fabric as dropped, packet by packet.
     ///
     /// # Panics
-    /// If the port is not queued.
+    /// If the port is not queued, or the world is cut into parts.
     pub fn set_link(&mut self, port: u32, up: bool) {
-        self.fabric.set_link(port, up);
+        self.whole().fabric.set_link(port, up);
     }
 
     /// The nodes find their shortest paths anew, over the links that are up.
+    ///
+    /// # Panics
+    /// If the world is cut into parts.
     pub fn reroute(&mut self) {
-        self.fabric.reroute();
+        self.whole().fabric.reroute();
     }
 }

@@ -4,24 +4,24 @@ use tresse_fabric::{Ecn, Header};
 use tresse_transport::{Transmit, Wire};
 
 use crate::flow::SUBFLOW_BITS;
+use crate::part::{DELAYED_ACK, Part, RETRANSMISSION};
 use crate::path_management::SentPackets;
-use crate::world::{RETRANSMISSION, World};
 
-impl World {
+impl Part {
     /// Which subflows sent something: bit i stands for subflow i.
     #[inline]
     pub(crate) fn send_packets(&mut self, slot: u32, sent: &mut SentPackets) -> u64 {
         let now = self.fabric.now();
-        let flow = &mut self.flows[slot as usize];
-        let config = flow.sender.config();
+        let half = &mut self.sendings[slot as usize];
+        let config = half.sender.config();
         let (header, small) = (config.header, config.ack);
         let ecn = if config.ecn { Ecn::Ect } else { Ecn::NotEct };
         let mut used = 0u64;
         while let Some(Transmit { subflow, origin, seq, dsn, payload, flags }) =
-            flow.sender.poll_transmit(now)
+            half.sender.poll_transmit(now)
         {
             let wire = Wire {
-                subflow: slot << SUBFLOW_BITS | subflow as u32,
+                subflow: half.peer << SUBFLOW_BITS | subflow as u32,
                 seq,
                 dsn,
                 flags,
@@ -31,18 +31,18 @@ impl World {
                 blocks: Default::default(),
             };
             used |= 1 << subflow;
-            if flow.special {
-                flow.rehash_if_asked(subflow);
-                if flow.observed {
+            if half.special {
+                half.rehash_if_asked(subflow);
+                if half.observed {
                     sent.note(subflow, origin, payload);
                 }
             }
             let (bytes, ecn) =
                 if wire.is_handshake() { (small, Ecn::NotEct) } else { (payload + header, ecn) };
             self.packets.sent += 1;
-            let path = &mut flow.paths[subflow];
-            if self.fabric.send(path.there, path.header(bytes, ecn, flow.class), wire) {
-                flow.in_fabric += 1;
+            let way = &mut half.ways[subflow];
+            if self.fabric.send(way.there, way.header(bytes, ecn, half.class), wire) {
+                half.in_fabric += 1;
             } else {
                 self.packets.dropped += 1;
             }
@@ -52,35 +52,51 @@ impl World {
 
     #[inline]
     pub(crate) fn send_ack(&mut self, slot: u32, i: u32, ack: Wire) {
-        let flow = &mut self.flows[slot as usize];
+        let half = &mut self.receivings[slot as usize];
+        let ack = Wire { subflow: half.peer << SUBFLOW_BITS | i, ..ack };
         self.packets.sent += 1;
-        let path = &flow.paths[i as usize];
-        let config = flow.receiver.config();
+        let way = &half.ways[i as usize];
+        let config = half.receiver.config();
         let ecn = if config.ect_acks { Ecn::Ect } else { Ecn::NotEct };
-        let class = flow.class;
-        let header = Header { class, hash: path.hashes[1], ..Header::new(config.ack, ecn) };
-        if self.fabric.send(path.back, header, ack) {
-            flow.in_fabric += 1;
+        let header = Header { class: half.class, hash: way.hash, ..Header::new(config.ack, ecn) };
+        if self.fabric.send(way.back, header, ack) {
+            half.in_fabric += 1;
         } else {
             self.packets.dropped += 1;
         }
     }
 
-    /// Sees that a timer fires no later than its deadline. One that was put off is left where it
+    /// Sees that the sender's timer fires no later than its deadline. One that was put off is left where it
     /// is and set again when it fires; one that was brought forward is moved.
     #[inline]
-    pub(crate) fn arm(&mut self, slot: u32, i: u32, kind: u32) {
-        let flow = &mut self.flows[slot as usize];
-        let deadline = match kind {
-            RETRANSMISSION => flow.sender.deadline(i as usize).min(flow.managers_deadline(i)),
-            _ => flow.receiver.deadline(i as usize),
-        };
-        let armed = &mut flow.paths[i as usize].armed[kind as usize];
+    pub(crate) fn arm_sender(&mut self, slot: u32, i: u32) {
+        let half = &mut self.sendings[slot as usize];
+        let deadline = half.sender.deadline(i as usize).min(half.managers_deadline(i));
+        let armed = &mut half.ways[i as usize].armed;
         if deadline < *armed {
             *armed = deadline;
-            // Named by the connection: its slot is anyone's.
-            let name = flow.id << (SUBFLOW_BITS + 1) | u64::from(i * 2 + kind);
-            self.timers.set((slot << SUBFLOW_BITS | i) * 2 + kind, name, deadline);
+            let (timer, name) = timer(slot, half.id, i, RETRANSMISSION);
+            self.timers.set(timer, name, deadline);
         }
     }
+
+    /// As [`Self::arm_sender`], the receiver's.
+    #[inline]
+    pub(crate) fn arm_receiver(&mut self, slot: u32, i: u32) {
+        let half = &mut self.receivings[slot as usize];
+        let deadline = half.receiver.deadline(i as usize);
+        let armed = &mut half.ways[i as usize].armed;
+        if deadline < *armed {
+            *armed = deadline;
+            let (timer, name) = timer(slot, half.id, i, DELAYED_ACK);
+            self.timers.set(timer, name, deadline);
+        }
+    }
+}
+
+/// A timer's number, and its name: by the connection, for its slot is anyone's.
+#[inline]
+pub(crate) fn timer(slot: u32, id: u64, subflow: u32, kind: u32) -> (u32, u64) {
+    let name = id << (SUBFLOW_BITS + 1) | u64::from(subflow * 2 + kind);
+    ((slot << SUBFLOW_BITS | subflow) * 2 + kind, name)
 }

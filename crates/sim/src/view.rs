@@ -1,6 +1,6 @@
 //! What can be seen of a world.
 
-use tresse_fabric::Fabric;
+use tresse_fabric::{Fabric, Port};
 use tresse_transport::{Receiver, Sender, Wire};
 use tresse_units::Time;
 
@@ -10,22 +10,68 @@ impl World {
     /// Simulated time.
     #[inline]
     pub fn now(&self) -> Time {
-        self.fabric.now()
+        self.parts[0].fabric.now()
     }
 
     /// Where the packets have gone.
     pub fn packets(&self) -> Packets {
-        self.packets
+        let add = |a: Packets, b: Packets| Packets {
+            sent: a.sent + b.sent,
+            delivered: a.delivered + b.delivered,
+            dropped: a.dropped + b.dropped,
+        };
+        self.parts.iter().map(|part| part.packets).fold(Packets::default(), add)
     }
 
     /// Payload that has arrived, bytes, duplicates included.
     pub fn delivered_bytes(&self) -> u64 {
-        self.delivered_bytes
+        self.parts.iter().map(|part| part.delivered_bytes).sum()
     }
 
-    /// The fabric, for measurements.
-    pub fn fabric(&self) -> &Fabric<Wire> {
-        &self.fabric
+    /// Packets that have entered a port, each once for every port.
+    pub fn hops(&self) -> u64 {
+        self.parts.iter().map(|part| part.fabric.hops()).sum()
+    }
+
+    /// Packets on their way.
+    pub fn in_flight(&self) -> usize {
+        self.parts.iter().map(|part| part.fabric.in_flight()).sum()
+    }
+
+    /// The ports, by number.
+    pub fn ports(&self) -> impl Iterator<Item = &Port> {
+        (0..self.parts[0].fabric.ports().len() as u32).map(|port| self.port(port))
+    }
+
+    /// A port, by its number.
+    pub fn port(&self, port: u32) -> &Port {
+        &self.fabric_of(port).ports()[port as usize]
+    }
+
+    /// How long a port has been sending, ps.
+    pub fn busy(&self, port: u32) -> Time {
+        self.fabric_of(port).busy(port)
+    }
+
+    /// Packets that wait in a port now.
+    pub fn waiting(&self, port: u32) -> u64 {
+        self.fabric_of(port).waiting(port)
+    }
+
+    /// The ports by which `node` sends to the host `to`: see [`Fabric::shares`].
+    pub fn shares(&self, node: u32, to: u32) -> Vec<(u32, u64)> {
+        let part = self.windows.as_ref().map_or(0, |windows| windows.cut().of_node(node));
+        self.parts[part].fabric.shares(node, to)
+    }
+
+    fn fabric_of(&self, port: u32) -> &Fabric<Wire> {
+        let part = self.windows.as_ref().map_or(0, |windows| windows.cut().of_port(port));
+        &self.parts[part].fabric
+    }
+
+    /// How many parts there are: 1 if the world is whole.
+    pub fn parts(&self) -> usize {
+        self.parts.len()
     }
 
     /// Connections that have not finished.
@@ -35,17 +81,20 @@ impl World {
 
     /// The sender of a connection that has not finished, by its id; for measurements.
     pub fn sender(&self, id: u64) -> Option<&Sender> {
-        self.flow(id).filter(|(_, f)| !f.done).map(|(_, f)| &f.sender)
+        let half = self.sending(*self.halves.get(&id)?);
+        (!half.done).then_some(&half.sender)
     }
 
     /// Segments of a connection that were delivered in order, by its id; for measurements.
     pub fn delivered_segments(&self, id: u64) -> Option<u32> {
-        self.flow(id).filter(|(_, f)| !f.done).map(|(_, f)| f.receiver.delivered())
+        let half = self.receiving(*self.halves.get(&id)?);
+        (!half.done).then(|| half.receiver.delivered())
     }
 
     /// The two ends of a connection, by its id, for measurements: one that has not finished, or, until the
     /// next is started, one that has.
     pub fn ends(&self, id: u64) -> Option<(&Sender, &Receiver)> {
-        self.flow(id).map(|(_, f)| (&f.sender, &f.receiver))
+        let halves = *self.halves.get(&id)?;
+        Some((&self.sending(halves).sender, &self.receiving(halves).receiver))
     }
 }

@@ -1,17 +1,17 @@
-//! The event loop: packets and timers, in the order of time; at one time packets first.
+//! Connections on a fabric: how they start, and how time turns for them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tresse_controllers::Signal;
-use tresse_fabric::{Arrival, Ecn, Fabric, Histogram, Packet, PortConfig, Timers};
-use tresse_path_manager::Memories;
+use tresse_fabric::{Cut, Fabric, Histogram, PortConfig};
 use tresse_transport::{Config, Receiver, Sender, Wire};
-use tresse_units::{NEVER, Time};
+use tresse_units::Time;
 
-use crate::flow::{Flow, Managed, SUBFLOW, SUBFLOW_BITS};
-use crate::path_management::SentPackets;
-use crate::spec::{FlowRecord, FlowSpec};
+use crate::flow::{Managed, Receiving, Sending};
+use crate::part::{Part, Turn};
+use crate::spec::{FlowRecord, FlowSpec, Paths};
+use crate::windows::Windows;
 
 /// Where the packets have gone; `sent = delivered + dropped + in flight`, always.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,30 +35,28 @@ pub enum Step {
     Reached,
 }
 
-/// Each subflow has two timers: the sender's (handshake, retransmission, probe, pacing; the first one's is the
-/// path manager's too) and the receiver's.
-pub(crate) const RETRANSMISSION: u32 = 0;
-pub(crate) const DELAYED_ACK: u32 = 1;
+/// Where the halves of a connection are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Halves {
+    /// Part and slot of the sending one.
+    pub sending: (usize, u32),
+    /// Part and slot of the receiving one.
+    pub receiving: (usize, u32),
+}
 
 /// A fabric with connections on it.
 #[derive(Debug)]
 pub struct World {
-    pub(crate) fabric: Fabric<Wire>,
-    pub(crate) timers: Timers,
-    pub(crate) flows: Vec<Flow>,
-    /// The slots of connections by the callers' names for them.
-    slots: BTreeMap<u64, u32>,
-    /// What path managers know of the paths between two hosts.
-    pub(crate) memories: Memories<[u32; 3]>,
+    /// One, or those of `windows`.
+    pub(crate) parts: Vec<Part>,
+    pub(crate) windows: Option<Box<Windows>>,
+    /// The halves of connections by the callers' names for them.
+    pub(crate) halves: BTreeMap<u64, Halves>,
+    /// Those that have finished and may have packets in the fabric. Of a world in parts.
+    pub(crate) closing: Vec<Halves>,
     /// The transport of the connection that was started last: many have the same one, and share it.
     config: Option<Arc<Config>>,
-    /// Slots of `flows` that may be used again.
-    free: Vec<u32>,
     pub(crate) live: usize,
-    pub(crate) packets: Packets,
-    pub(crate) delivered_bytes: u64,
-    /// By group of connections: the RTT of every ACK; empty if nobody wants to know.
-    pub(crate) rtts: Vec<Histogram>,
 }
 
 impl World {
@@ -70,31 +68,47 @@ impl World {
 
     /// This fabric, without connections.
     pub fn on(fabric: Fabric<Wire>) -> Self {
-        Self {
-            timers: Timers::new(fabric.ties()),
-            fabric,
-            flows: Vec::new(),
-            slots: BTreeMap::new(),
-            memories: Memories::new(),
-            config: None,
-            free: Vec::new(),
-            live: 0,
-            packets: Packets::default(),
-            delivered_bytes: 0,
-            rtts: Vec::new(),
-        }
+        Self::of(vec![Part::new(fabric, 0, 1)], None)
+    }
+
+    /// The network of the fabrics that `make` gives, all alike, cut into parts that run on as many threads, or fewer
+    /// where that is faster by `clock`, which tells seconds. What happens is what happens in one part.
+    ///
+    /// Its links do not change, and nobody hears of congestion.
+    pub fn in_parts(cut: Cut, clock: fn() -> f64, make: impl Fn() -> Fabric<Wire>) -> Self {
+        let cut = Arc::new(cut);
+        let part = |own| Part::new(make().into_part(Arc::clone(&cut), own), own, cut.parts());
+        Self::of((0..cut.parts()).map(part).collect(), Some(Box::new(Windows::new(Arc::clone(&cut), clock))))
+    }
+
+    fn of(parts: Vec<Part>, windows: Option<Box<Windows>>) -> Self {
+        let (halves, closing) = (BTreeMap::new(), Vec::new());
+        Self { parts, windows, halves, closing, config: None, live: 0 }
+    }
+
+    /// The only part.
+    ///
+    /// # Panics
+    /// If there are several.
+    pub(crate) fn whole(&mut self) -> &mut Part {
+        assert_eq!(self.parts.len(), 1, "a world that is not cut into parts");
+        &mut self.parts[0]
     }
 
     /// Records the RTT of every ACK, by the groups that connections are in: [`FlowSpec::group`] is below `groups`. To be
     /// called before the first connection is started.
     pub fn with_rtts(mut self, groups: usize) -> Self {
-        self.rtts = vec![Histogram::new(); groups];
+        self.parts.iter_mut().for_each(|part| part.rtts = vec![Histogram::new(); groups]);
         self
     }
 
     /// By group: the RTTs, ps, from when the first packet that an ACK answers was sent until the ACK arrived.
-    pub fn rtts(&self) -> &[Histogram] {
-        &self.rtts
+    pub fn rtts(&self) -> Vec<Histogram> {
+        let mut rtts = self.parts[0].rtts.clone();
+        for part in &self.parts[1..] {
+            rtts.iter_mut().zip(&part.rtts).for_each(|(sum, own)| sum.merge(own));
+        }
+        rtts
     }
 
     /// Starts a connection now; it returns from [`World::advance`] under its id.
@@ -102,46 +116,84 @@ impl World {
     /// # Panics
     /// If its path manager sprays packets over fixed paths, or asks for more than 64 subflows in all.
     pub fn start(&mut self, spec: FlowSpec) {
-        let slot = self.open(spec);
-        self.launch(slot);
+        let halves = self.open(spec);
+        self.launch(halves);
     }
 
-    pub(crate) fn open(&mut self, spec: FlowSpec) -> u32 {
-        let memory = self.memories.id(spec.manager.memory(spec.hosts, spec.paths.count()));
-        let opening = spec.paths.opening(self.now(), spec.stream);
-        let manager = spec.manager.open(&opening, &mut self.memories[memory]);
+    pub(crate) fn open(&mut self, spec: FlowSpec) -> Halves {
+        let [from, to] = self.parts_of(&spec.paths);
+        let part = &mut self.parts[from];
+        let memory = part.memories.id(spec.manager.memory(spec.hosts, spec.paths.count()));
+        let opening = spec.paths.opening(part.fabric.now(), spec.stream);
+        let manager = spec.manager.open(&opening, &mut part.memories[memory]);
+        let has_rtts = !part.rtts.is_empty();
         let config = self.share(&spec.config);
         let hears = spec.scheme.controller().signals().contains(&Signal::NextHop);
-        self.place(Flow {
-            id: spec.id,
-            bytes: spec.bytes,
-            start: self.now(),
-            sender: Sender::new(Arc::clone(&config), spec.scheme, 0, spec.bytes),
-            receiver: Receiver::new(config, 0, spec.bytes),
-            paths: Vec::new(),
+        let receiver = Receiver::new(Arc::clone(&config), 0, spec.bytes);
+        let within_reach = self.windows.as_ref().map_or(0, |w| w.segments(&config));
+        let sending = Sending {
             in_fabric: 0,
+            peer: 0,
+            peer_part: to as u8,
             done: false,
+            is_open: true,
             class: spec.class,
-            special: manager.observes() || hears || spec.config.plb.is_some() || !self.rtts.is_empty(),
             observed: manager.observes(),
             hears,
             rehashes: spec.config.plb.is_some(),
+            special: manager.observes() || hears || spec.config.plb.is_some() || has_rtts,
             datagrams: false,
+            ways: Vec::new(),
+            sender: Sender::new(config, spec.scheme, 0, spec.bytes),
+            id: spec.id,
+            bytes: spec.bytes,
+            start: self.now(),
             managed: Box::new(Managed {
                 manager,
                 memory,
                 paths: spec.paths,
                 group: spec.group,
                 closed: 0,
-                datagrams: Default::default(),
+                datagrams: 0,
             }),
-        })
+        };
+        let near_from = receiver.segments().saturating_sub(within_reach);
+        let receiving = Receiving {
+            in_fabric: 0,
+            peer: 0,
+            done: false,
+            class: spec.class,
+            datagrams: false,
+            is_near: false,
+            near_from,
+            ways: Vec::new(),
+            receiver,
+            id: spec.id,
+            received: 0,
+        };
+        let halves = self.place([from, to], sending, receiving);
+        if near_from == 0 {
+            self.parts[to].near += 1;
+            self.parts[to].receivings[halves.receiving.1 as usize].is_near = true;
+        }
+        halves
     }
 
-    pub(crate) fn launch(&mut self, slot: u32) {
+    /// In which part a connection sends, and in which it receives.
+    pub(crate) fn parts_of(&self, paths: &Paths) -> [usize; 2] {
+        let Some(windows) = &self.windows else { return [0, 0] };
+        let cut = windows.cut();
+        match paths {
+            Paths::Fixed(paths) => [&paths[0].there, &paths[0].back].map(|ports| cut.of_port(ports[0])),
+            Paths::Forwarded { from, to, .. } => [from, to].map(|addresses| cut.of_node(addresses[0])),
+        }
+    }
+
+    pub(crate) fn launch(&mut self, halves: Halves) {
         self.live += 1;
-        self.manage(slot, |_, _, _| ());
-        self.transmit(slot);
+        let (part, slot) = halves.sending;
+        self.parts[part].manage(slot, |_, _, _| ());
+        self.parts[part].transmit(slot);
     }
 
     pub(crate) fn share(&mut self, config: &Config) -> Arc<Config> {
@@ -153,163 +205,58 @@ impl World {
         config
     }
 
-    pub(crate) fn place(&mut self, flow: Flow) -> u32 {
-        let id = flow.id;
-        let slot = match self.free.pop() {
-            Some(slot) => {
-                let before = std::mem::replace(&mut self.flows[slot as usize], flow);
-                self.slots.remove(&before.id);
-                slot
-            }
-            None => {
-                self.flows.push(flow);
-                self.flows.len() as u32 - 1
-            }
-        };
-        self.slots.insert(id, slot);
-        slot
-    }
-
-    /// The connection of this name, if it has a slot.
-    pub(crate) fn flow(&self, id: u64) -> Option<(u32, &Flow)> {
-        let slot = *self.slots.get(&id)?;
-        Some((slot, &self.flows[slot as usize]))
+    pub(crate) fn place(
+        &mut self,
+        [from, to]: [usize; 2],
+        mut sending: Sending,
+        mut receiving: Receiving,
+    ) -> Halves {
+        let id = sending.id;
+        let slot = |free: &mut Vec<u32>, slots: usize| free.pop().unwrap_or(slots as u32);
+        let part = &mut self.parts[from];
+        let sending_slot = slot(&mut part.free_sendings, part.sendings.len());
+        let part = &mut self.parts[to];
+        let receiving_slot = slot(&mut part.free_receivings, part.receivings.len());
+        sending.peer = receiving_slot;
+        receiving.peer = sending_slot;
+        if let Some(before) = put(&mut self.parts[from].sendings, sending_slot, sending) {
+            self.halves.remove(&before.id);
+        }
+        if let Some(before) = put(&mut self.parts[to].receivings, receiving_slot, receiving) {
+            self.halves.remove(&before.id);
+        }
+        let halves = Halves { sending: (from, sending_slot), receiving: (to, receiving_slot) };
+        self.halves.insert(id, halves);
+        halves
     }
 
     /// Turns time until a connection finishes, `until` is reached, or `budget` packets and timers
     /// were handled.
     pub fn advance(&mut self, until: Time, budget: u64) -> Step {
-        for _ in 0..budget {
-            let timer = self.timers.next();
-            let limit = timer.min(until);
-            let flows = &self.flows;
-            let soon =
-                |wire: &Wire| flows.as_ptr().wrapping_add((wire.subflow >> SUBFLOW_BITS) as usize).cast();
-            match self.fabric.advance(limit, soon) {
-                Some(Arrival::Delivered(packet)) => {
-                    if let Some(record) = self.handle_packet(&packet) {
-                        return Step::Finished(record);
-                    }
-                }
-                Some(Arrival::Dropped(packet)) => {
-                    self.packets.dropped += 1;
-                    self.leave_fabric(packet.payload.subflow >> SUBFLOW_BITS);
-                }
-                None if timer == limit && timer != NEVER => {
-                    self.fabric.set_now(timer);
-                    self.handle_timer();
-                }
-                None => {
-                    if until != NEVER {
-                        self.fabric.set_now(until);
-                    }
-                    return Step::Reached;
-                }
-            }
+        if self.windows.is_some() {
+            return self.advance_parts(until, budget);
         }
-        Step::Budget
-    }
-
-    #[inline]
-    fn handle_packet(&mut self, packet: &Packet<Wire>) -> Option<FlowRecord> {
-        self.packets.delivered += 1;
-        let wire = &packet.payload;
-        let (slot, i) = (wire.subflow >> SUBFLOW_BITS, wire.subflow & SUBFLOW);
-        let now = self.fabric.now();
-        let flow = &mut self.flows[slot as usize];
-        if flow.done {
-            if flow.datagrams {
-                self.handle_datagram(slot, packet.header.bytes.into());
-            }
-            self.leave_fabric(slot);
-            return None;
-        }
-        flow.in_fabric -= 1;
-        if wire.is_handshake() {
-            self.handle_handshake(packet);
-            return None;
-        }
-        if wire.is_ack() {
-            if flow.special {
-                self.handle_special_ack(slot, i, wire);
-            } else {
-                flow.sender.handle_ack(now, i as usize, wire);
-            }
-            self.transmit(slot);
-            self.arm(slot, i, RETRANSMISSION);
-            return None;
-        }
-        self.delivered_bytes += u64::from(packet.header.bytes) - u64::from(flow.receiver.config().header);
-        let acks = flow.receiver.handle_data(now, i as usize, wire, packet.header.ecn == Ecn::Ce);
-        if flow.receiver.complete() {
-            return Some(self.finish(slot));
-        }
-        for ack in acks.0.into_iter().flatten() {
-            self.send_ack(slot, i, ack);
-        }
-        self.arm(slot, i, DELAYED_ACK);
-        None
-    }
-
-    fn handle_timer(&mut self) {
-        let Some(timer) = self.timers.pop() else { return };
-        let (name, kind) = (timer / 2, timer % 2);
-        let (slot, i) = (name >> SUBFLOW_BITS, name & SUBFLOW);
-        let now = self.fabric.now();
-        let flow = &mut self.flows[slot as usize];
-        flow.paths[i as usize].armed[kind as usize] = NEVER;
-        if kind == RETRANSMISSION {
-            let (managers, own) = (flow.managers_deadline(i), flow.sender.deadline(i as usize));
-            if own <= now {
-                flow.sender.handle_timeout(now, i as usize);
-                flow.rehash_if_asked(i as usize);
-            }
-            if managers <= now {
-                self.manage(slot, |m, now, memory| m.handle_timeout(now, memory));
-            }
-            if own.min(managers) <= now {
-                self.transmit(slot);
-            }
-        } else if flow.receiver.deadline(i as usize) <= now
-            && let Some(ack) = flow.receiver.handle_timeout(i as usize, name)
-        {
-            self.send_ack(slot, i, ack);
-        }
-        self.arm(slot, i, kind);
-    }
-
-    /// Sends what the connection has to send; an ACK on one subflow may let another one send.
-    #[inline]
-    pub(crate) fn transmit(&mut self, slot: u32) {
-        let mut sent = SentPackets::default();
-        let mut used = self.send_packets(slot, &mut sent);
-        if self.flows[slot as usize].observed {
-            while self.tell_sent(slot, &std::mem::take(&mut sent)) {
-                used |= self.send_packets(slot, &mut sent);
-            }
-            used |= 1; // the path manager's timer is subflow 0's
-        }
-        while used != 0 {
-            self.arm(slot, used.trailing_zeros(), RETRANSMISSION);
-            used &= used - 1;
+        match self.parts[0].advance(until, budget) {
+            Turn::Complete(slot) => Step::Finished(self.complete(0, slot)),
+            Turn::Budget => Step::Budget,
+            Turn::Reached => Step::Reached,
         }
     }
 
-    /// A packet of the connection in `slot` is no longer in the fabric.
-    fn leave_fabric(&mut self, slot: u32) {
-        self.flows[slot as usize].in_fabric -= 1;
-        self.release_if_empty(slot);
+    /// The message of the receiving half in `slot` of `part` is complete.
+    pub(crate) fn complete(&mut self, part: usize, slot: u32) -> FlowRecord {
+        let halves = self.halves[&self.parts[part].receivings[slot as usize].id];
+        self.finish(halves)
     }
+}
 
-    /// Frees the slot of a connection that has finished and has no packet on its routes.
-    pub(crate) fn release_if_empty(&mut self, slot: u32) {
-        let flow = &self.flows[slot as usize];
-        if flow.done && flow.in_fabric == 0 && !flow.managed.datagrams.on {
-            for path in &flow.paths {
-                self.fabric.remove_route(path.there);
-                self.fabric.remove_route(path.back);
-            }
-            self.free.push(slot);
+/// Puts a half in its slot: what was there before.
+fn put<T>(slots: &mut Vec<T>, slot: u32, half: T) -> Option<T> {
+    match slots.get_mut(slot as usize) {
+        Some(place) => Some(std::mem::replace(place, half)),
+        None => {
+            slots.push(half);
+            None
         }
     }
 }

@@ -18,6 +18,7 @@ impl Reassembly {
     }
 
     /// How many segments have arrived, in order or not.
+    #[inline]
     pub fn arrived(&self) -> u32 {
         self.next + self.waiting
     }

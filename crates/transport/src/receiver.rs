@@ -193,7 +193,13 @@ impl Receiver {
         self.data.next()
     }
 
+    /// Segments of the message.
+    pub fn segments(&self) -> u32 {
+        self.segments
+    }
+
     /// Segments of the message that have arrived, on whatever subflow, in order or not.
+    #[inline]
     pub fn distinct(&self) -> u32 {
         self.data.arrived()
     }

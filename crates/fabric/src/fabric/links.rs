@@ -1,6 +1,6 @@
 //! Queued ports, and links that change.
 
-use tresse_units::BitsPerSecond;
+use tresse_units::{BitsPerSecond, Time};
 
 use super::{Entry, Fabric, GONE};
 use crate::entity::ARRIVALS;
@@ -39,8 +39,8 @@ impl<P: Copy> Fabric<P> {
         self.hops += 1;
         let [arrival, departure] = queued.admit(self.now, packet, pool.take());
         if let Some(time) = arrival {
-            let time = port.processed(time);
-            self.queue.push(Event { time, entity: ARRIVALS | number, id });
+            let (time, crosses) = (port.processed(time), port.crosses());
+            self.leave(number, id, time, crosses);
         }
         if let Some(time) = departure {
             self.queue.push(Event { time, entity: number, id: 0 });
@@ -48,7 +48,7 @@ impl<P: Copy> Fabric<P> {
         if self.flags.is_some() {
             self.flag_server(number);
         }
-        Entry::Waits
+        Entry::Settled
     }
 
     /// The packet that a queued port transmitted has left.
@@ -59,14 +59,22 @@ impl<P: Copy> Fabric<P> {
         let queued = &mut self.queued_ports[queued];
         let pool = queued.pool().map(|p| &mut self.pools[p as usize]);
         if let Some((id, arrival, departure)) = queued.depart(self.now, pool) {
-            let time = port.processed(arrival);
-            self.queue.push(Event { time, entity: ARRIVALS | number, id });
+            let (time, crosses) = (port.processed(arrival), port.crosses());
+            self.leave(number, id, time, crosses);
             if let Some(time) = departure {
                 self.queue.push(Event { time, entity: number, id: 0 });
             }
         }
         if self.flags.is_some() {
             self.flag_server(number);
+        }
+    }
+
+    fn leave(&mut self, port: u32, id: u32, time: Time, crosses: bool) {
+        if crosses {
+            self.hand_over(port, id, time);
+        } else {
+            self.queue.push(Event { time, entity: ARRIVALS | port, id });
         }
     }
 

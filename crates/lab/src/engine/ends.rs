@@ -31,7 +31,7 @@ where
 
     /// Hands on the flows that have ended since the last time.
     pub(super) fn hand_on(&mut self) -> Result<(), E> {
-        self.handed_at = self.world.fabric().hops();
+        self.handed_at = self.world.hops();
         // Of a round in the order in which they were started.
         self.batch.sort_by_key(|(flow, id)| (flow.begun.part, *id));
         let first = self.flows.len();
@@ -70,14 +70,14 @@ where
             self.optima.add_lasting(self.case, self.seed, &self.flows, self.world.now());
         }
         self.publish();
-        let counters = || self.world.fabric().ports().iter().map(|p| p.counters());
+        let counters = || self.world.ports().map(|p| p.counters());
         let mut outcome = Outcome {
             seed: self.seed,
             complete: self.complete,
             stuck: self.stuck,
             died: None,
             simulated: self.world.now(),
-            hops: self.world.fabric().hops(),
+            hops: self.world.hops(),
             lost: counters().map(|c| c.lost).sum(),
             marks: counters().map(|c| c.marks).sum(),
             links: setup::totals(&self.world, &self.case.setting.fabric),

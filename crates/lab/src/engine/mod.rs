@@ -239,7 +239,7 @@ where
             }
         }
         // Where that is depends on flows alone, not on who looks when: so does their order.
-        let hops = self.world.fabric().hops() - self.handed_at;
+        let hops = self.world.hops() - self.handed_at;
         if !self.is_whole && (self.batch.len() >= BATCH || hops >= HOPS) {
             self.is_cut = true;
             self.hand_on()?;
@@ -338,7 +338,7 @@ where
 
     fn publish(&self) {
         self.progress.now.store(self.world.now(), Ordering::Relaxed);
-        self.progress.hops.store(self.world.fabric().hops(), Ordering::Relaxed);
+        self.progress.hops.store(self.world.hops(), Ordering::Relaxed);
         self.progress.bytes.store(self.world.delivered_bytes(), Ordering::Relaxed);
     }
 }

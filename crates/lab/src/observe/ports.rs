@@ -13,7 +13,7 @@ pub struct Ports(Vec<Time>);
 impl Ports {
     /// As they are now.
     pub fn new(world: &World) -> Self {
-        Self((0..).zip(world.fabric().ports()).map(|(p, _)| world.fabric().busy(p)).collect())
+        Self((0..).zip(world.ports()).map(|(p, _)| world.busy(p)).collect())
     }
 
     /// The samples, from the last call until now, of the ports that sent something or hold something.
@@ -30,7 +30,7 @@ impl Ports {
                 layer: fabric.layer(port),
                 // Each packet may count 1 ps too much.
                 busy: (after - before).min(now - start),
-                waiting: world.fabric().waiting(port),
+                waiting: world.waiting(port),
             })
             .filter(|p| p.duration > 0 && (p.busy > 0 || p.waiting > 0))
             .collect()

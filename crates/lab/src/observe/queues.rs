@@ -116,7 +116,7 @@ impl QueueSampler {
     pub fn take(&mut self, world: &World) {
         self.next = world.now() + self.interval;
         for (port, &place) in (0..).zip(&self.places) {
-            self.layers[usize::from(place)].1.record(world.fabric().waiting(port));
+            self.layers[usize::from(place)].1.record(world.waiting(port));
         }
     }
 

@@ -96,7 +96,7 @@ fn connection(id: u64, scheme: &Arc<ConfiguredController>, ends: [u32; 2], bytes
 /// that was sent and has not arrived or been dropped; each message has arrived byte by byte.
 fn finish(world: &mut World, mut change: impl FnMut(&mut World, Time)) -> Vec<FlowRecord> {
     let mut records = Vec::new();
-    while world.live() > 0 || world.fabric().in_flight() > 0 {
+    while world.live() > 0 || world.in_flight() > 0 {
         assert!(world.now() < 300 * SECOND, "{} connections have not finished", world.live());
         let until = world.now() + MILLISECOND;
         while let step @ (Step::Finished(_) | Step::Budget) = world.advance(until, u64::MAX) {
@@ -107,7 +107,7 @@ fn finish(world: &mut World, mut change: impl FnMut(&mut World, Time)) -> Vec<Fl
                 records.push(record);
             }
         }
-        let (p, in_flight) = (world.packets(), world.fabric().in_flight() as u64);
+        let (p, in_flight) = (world.packets(), world.in_flight() as u64);
         assert_eq!(p.sent, p.delivered + p.dropped + in_flight);
         let now = world.now();
         change(world, now);
@@ -162,7 +162,7 @@ fn holnet_keeps_away_from_a_slow_spine() {
         }
         let mut least = u64::MAX;
         let records = finish(&mut world, |world, _| {
-            least = least.min(world.fabric().shares(2 * HOSTS, HOSTS).first().map_or(0, |s| s.1));
+            least = least.min(world.shares(2 * HOSTS, HOSTS).first().map_or(0, |s| s.1));
         });
         (records.iter().map(|r| r.end).max().expect("connections"), least)
     };
@@ -194,7 +194,7 @@ fn a_host_hears_of_its_own_port() {
         let mut world = World::on(fabric);
         world.start(connection(0, &scheme("holnet_uta", &[]), [0, HOSTS], 20_000_000));
         let mut longest = 0;
-        finish(&mut world, |world, _| longest = longest.max(world.fabric().waiting(0)));
+        finish(&mut world, |world, _| longest = longest.max(world.waiting(0)));
         longest
     };
     let (unheard, heard) = (longest(Threshold::UNLIMITED), longest(Threshold::packets(20)));
@@ -217,7 +217,7 @@ fn congestion_at_the_last_hop_is_heard_backward_only() {
             world.start(connection(id.into(), &scheme, [id, HOSTS], 4_000_000));
         }
         finish(&mut world, |_, _| {});
-        world.fabric().ports()[(3 * HOSTS) as usize].counters().drops
+        world.port(3 * HOSTS).counters().drops
     };
     let (one_hop, backward) = (drops(Feedback::OneHop), drops(Feedback::Backward));
     assert!(backward * 5 < one_hop, "{backward} drops instead of {one_hop}");

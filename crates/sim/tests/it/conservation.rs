@@ -17,7 +17,7 @@ const SCHEMES: [&str; 4] = ["reno", "dctcp", "lia", "xmp"];
 /// One packet in the world for each that was sent and not delivered or dropped.
 fn check(world: &World) {
     let p = world.packets();
-    let in_flight = world.fabric().in_flight() as u64;
+    let in_flight = world.in_flight() as u64;
     assert_eq!(p.sent, p.delivered + p.dropped + in_flight, "{p:?}, {in_flight} in flight");
 }
 
@@ -32,7 +32,7 @@ fn run(world: &mut World, mut later: Vec<(Time, FlowSpec)>, random: &mut Stream)
             world.start(later.pop().expect("there is one").1);
             check(world);
         }
-        if world.live() == 0 && world.fabric().in_flight() == 0 && later.is_empty() {
+        if world.live() == 0 && world.in_flight() == 0 && later.is_empty() {
             return records;
         }
         let next = later.last().map_or(600 * SECOND, |(time, _)| *time);
@@ -58,8 +58,7 @@ fn run(world: &mut World, mut later: Vec<(Time, FlowSpec)>, random: &mut Stream)
 fn check_end(world: &World, specs: &[FlowSpec], records: &[FlowRecord]) {
     let p = world.packets();
     assert_eq!(p.sent, p.delivered + p.dropped);
-    let port_drops: u64 =
-        world.fabric().ports().iter().map(|port| port.counters().drops + port.counters().lost).sum();
+    let port_drops: u64 = world.ports().map(|port| port.counters().drops + port.counters().lost).sum();
     assert_eq!(p.dropped, port_drops);
     assert_eq!(records.len(), specs.len());
     for record in records {
@@ -67,7 +66,7 @@ fn check_end(world: &World, specs: &[FlowSpec], records: &[FlowRecord]) {
         assert_eq!(record.bytes, spec.bytes);
         // Every segment was sent for the first time once.
         assert_eq!(record.counters.sent, spec.bytes.div_ceil(u64::from(MSS)), "{record:?}");
-        let ports = world.fabric().ports();
+        let ports: Vec<_> = world.ports().collect();
         let rate = |path: &Path| path.there.iter().map(|&p| ports[p as usize].config().rate).min();
         let most: u64 = spec.paths.fixed().iter().filter_map(rate).sum();
         assert!(record.goodput() < most * u64::from(MSS) / u64::from(PACKET), "{record:?} over {most} bit/s");
@@ -128,7 +127,7 @@ fn scenario(case: u64) -> PortCounters {
     let mut world = net.world();
     let records = run(&mut world, later, random);
     check_end(&world, &specs, &records);
-    let counters = world.fabric().ports().iter().map(|port| port.counters());
+    let counters = world.ports().map(|port| port.counters());
     counters.fold(PortCounters::default(), |sum, c| PortCounters {
         bytes: sum.bytes + c.bytes,
         drops: sum.drops + c.drops,
@@ -197,7 +196,7 @@ fn packets_are_conserved_on_a_fat_tree() {
         let goodput = records.iter().map(|r| r.goodput() as f64 / 1e6).sum::<f64>() / records.len() as f64;
         println!("{name}, {subflows} subflows: mean goodput {goodput:.0} Mbit/s, {:?}", world.packets());
         // Routes have 2, 4 or 6 ports; a packet that was dropped may have passed fewer.
-        let hops = world.fabric().hops();
+        let hops = world.hops();
         let packets = world.packets();
         assert!((2 * packets.delivered..=6 * packets.sent).contains(&hops), "{hops} hops of {packets:?}");
     }

@@ -62,8 +62,8 @@ impl Scenario {
         Outcome {
             records,
             packets: world.packets(),
-            ports: world.fabric().ports().iter().map(|p| p.counters()).collect(),
-            hops: world.fabric().hops(),
+            ports: world.ports().map(|p| p.counters()).collect(),
+            hops: world.hops(),
             delivered: world.delivered_bytes(),
             end: world.now(),
         }
@@ -143,7 +143,7 @@ fn held_after(rounds: u64, bytes: u64) -> Held {
         // The ACKs that are still under way let go of their slots.
         let until = world.now() + SECOND;
         run_until(&mut world, until);
-        assert_eq!(world.fabric().in_flight(), 0);
+        assert_eq!(world.in_flight(), 0);
     }
     Held::by(&world)
 }

@@ -209,7 +209,7 @@ pub fn sample(world: &mut World, until: Time, step: Time, mut look: impl FnMut(&
 pub fn mean_queue(world: &mut World, port: u32, until: Time) -> f64 {
     let (mut sum, mut count) = (0u64, 0u64);
     sample(world, until, 7_310_003, |w| {
-        sum += w.fabric().waiting(port);
+        sum += w.waiting(port);
         count += 1;
     });
     sum as f64 / count as f64

@@ -20,7 +20,7 @@ const CONTROLLERS: [&str; 6] = ["reno", "dctcp", "lia", "xmp", "amp", "holnet_ut
 /// One packet in the world for each that was sent and not delivered or dropped.
 fn check(world: &World) {
     let p = world.packets();
-    assert_eq!(p.sent, p.delivered + p.dropped + world.fabric().in_flight() as u64, "{p:?}");
+    assert_eq!(p.sent, p.delivered + p.dropped + world.in_flight() as u64, "{p:?}");
 }
 
 /// A path manager with its defaults but for some settings, or one that does anything that is allowed; packets
@@ -121,7 +121,7 @@ fn run(case: u64, ports: Ports) -> Outcome {
         while later.last().is_some_and(|(time, _)| *time <= world.now()) {
             world.start(later.pop().expect("there is one").1);
         }
-        if world.live() == 0 && world.fabric().in_flight() == 0 && later.is_empty() {
+        if world.live() == 0 && world.in_flight() == 0 && later.is_empty() {
             break;
         }
         let next = later.last().map_or(2000 * SECOND, |(time, _)| *time).min(changes.next());
@@ -156,7 +156,7 @@ fn run(case: u64, ports: Ports) -> Outcome {
         assert_eq!(record.bytes, *bytes);
     }
     let parts = [fixed, red, shared, classes > 1];
-    Outcome { records, packets: world.packets(), hops: world.fabric().hops(), parts }
+    Outcome { records, packets: world.packets(), hops: world.hops(), parts }
 }
 
 #[test]

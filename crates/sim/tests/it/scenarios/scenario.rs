@@ -100,14 +100,14 @@ impl Scenario {
             self.cast.iter().enumerate().map(subflows).collect()
         };
         let ports = |world: &World| -> Vec<_> {
-            let counters = |i| world.fabric().ports()[Net::bottleneck(i) as usize].counters();
+            let counters = |i| world.port(Net::bottleneck(i)).counters();
             (0..self.links.len() as u32).map(counters).collect()
         };
         let (before, ports_before) = (count(&world), ports(&world));
         let mut queues = vec![Vec::new(); self.links.len()];
         sample(&mut world, start + self.measure, STEP, |w| {
             for (i, queue) in queues.iter_mut().enumerate() {
-                queue.push(w.fabric().waiting(Net::bottleneck(i as u32)) as f64);
+                queue.push(w.waiting(Net::bottleneck(i as u32)) as f64);
             }
             look(w);
         });
@@ -161,7 +161,7 @@ impl Scenario {
                 }
             }
             for (i, (_, values)) in queues.iter_mut().enumerate() {
-                values.push(world.fabric().waiting(Net::bottleneck(i as u32)) as f64);
+                values.push(world.waiting(Net::bottleneck(i as u32)) as f64);
             }
         });
         let panels = vec![

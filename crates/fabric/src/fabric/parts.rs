@@ -1,0 +1,152 @@
+//! A fabric that is one part of a network, beside others with their own clocks.
+
+use std::sync::Arc;
+
+use tresse_units::Time;
+
+use super::{Arrival, END, FORWARD, Fabric, LAST_PORT, event_queue};
+use crate::cut::Cut;
+use crate::entity::ARRIVALS;
+use crate::packet::Packet;
+use crate::port::PortConfig;
+use crate::queue::Event;
+
+/// A packet on its way to another part.
+#[derive(Debug, Clone, Copy)]
+struct Crossing<P> {
+    time: Time,
+    /// The port that it has left.
+    port: u32,
+    packet: Packet<P>,
+}
+
+/// What goes from one part to another: packets, and the routes on which later ones will come.
+#[derive(Debug)]
+pub struct Mail<P> {
+    crossings: Vec<Crossing<P>>,
+    routes: Vec<(u32, Box<[u32]>)>,
+}
+
+impl<P> Default for Mail<P> {
+    fn default() -> Self {
+        Self { crossings: Vec::new(), routes: Vec::new() }
+    }
+}
+
+impl<P> Mail<P> {
+    /// When the first of its packets arrives, if there is one.
+    pub fn first(&self) -> Option<Time> {
+        self.crossings.iter().map(|c| c.time).min()
+    }
+}
+
+/// Which part a fabric is.
+#[derive(Debug)]
+pub(super) struct Part<P> {
+    cut: Arc<Cut>,
+    own: usize,
+    /// By part: what goes there.
+    out: Vec<Mail<P>>,
+}
+
+impl<P: Copy> Fabric<P> {
+    /// Makes a fabric part `own` of the cut. All parts are made as if they were the whole; each uses its own ports
+    /// only.
+    ///
+    /// # Panics
+    /// If congestion flags are kept, which are heard in other parts, or there are routes already.
+    #[must_use]
+    pub fn into_part(mut self, cut: Arc<Cut>, own: usize) -> Self {
+        assert!(self.flags.is_none(), "congestion is heard of in other parts");
+        assert!(self.routes.is_empty(), "no routes yet");
+        for (port, &crosses) in self.ports.iter_mut().zip(&cut.crosses) {
+            port.set_crosses(crosses);
+        }
+        let owned = self.ports.iter().zip(&cut.owners).filter(|(_, owner)| usize::from(**owner) == own);
+        let configs: Vec<PortConfig> = owned.map(|(port, _)| port.config()).collect();
+        self.queue = event_queue(configs.iter(), self.queue.ties());
+        let out = (0..cut.parts()).map(|_| Mail::default()).collect();
+        self.part = Some(Box::new(Part { cut, own, out }));
+        self
+    }
+
+    /// Where the next route of this part begins in the table, which all parts have alike: each has every n-th row.
+    pub(super) fn next_row(&self) -> usize {
+        let Some(part) = &self.part else { return self.routes.len() };
+        let (rows, parts) = (self.routes.len() / self.stride, part.cut.parts());
+        (rows + (part.own + parts - rows % parts) % parts) * self.stride
+    }
+
+    /// Tells the other parts of a route.
+    pub(super) fn tell_route(&mut self, start: u32, entries: &[u32]) {
+        let Some(part) = &mut self.part else { return };
+        let own = part.own;
+        for (_, mail) in part.out.iter_mut().enumerate().filter(|(to, _)| *to != own) {
+            mail.routes.push((start, entries.into()));
+        }
+    }
+
+    /// A packet has left `port` and will arrive at `time`, here or in another part.
+    #[inline(never)]
+    pub(super) fn hand_over(&mut self, port: u32, id: u32, time: Time) {
+        let part = self.part.as_mut().expect("a port of a part");
+        let next = self.packets.get(id).next;
+        let to =
+            if next <= LAST_PORT { part.cut.owners[next as usize] } else { part.cut.lands[port as usize] };
+        if usize::from(to) == part.own {
+            self.queue.push(Event { time, entity: ARRIVALS | port, id });
+        } else {
+            let packet = self.packets.remove(id);
+            part.out[usize::from(to)].crossings.push(Crossing { time, port, packet });
+        }
+    }
+
+    /// What has to go to another part; `mail` is what was brought there before, for its memory.
+    pub fn post(&mut self, to: usize, mail: &mut Mail<P>) {
+        if let Some(part) = &mut self.part {
+            debug_assert!(mail.crossings.is_empty() && mail.routes.is_empty(), "it was taken in");
+            std::mem::swap(&mut part.out[to], mail);
+        }
+    }
+
+    /// Takes in what has come from another part.
+    pub fn take_in(&mut self, mail: &mut Mail<P>) {
+        for (start, entries) in mail.routes.drain(..) {
+            self.set_row(start, &entries);
+        }
+        for Crossing { time, port, packet } in mail.crossings.drain(..) {
+            let id = self.packets.insert(packet);
+            self.queue.push(Event { time, entity: ARRIVALS | port, id });
+        }
+    }
+
+    /// No event of the fabric's own comes earlier; [`NEVER`](tresse_units::NEVER) if there is none.
+    pub fn earliest(&self) -> Time {
+        self.queue.earliest()
+    }
+
+    /// Time and place among those of its instant of the next event, if it comes no later than `limit`; nothing may be
+    /// sent before `limit` then, unless that event comes earlier.
+    pub fn peek(&mut self, limit: Time) -> Option<(Time, u32)> {
+        self.queue.peek_until(limit)
+    }
+
+    /// Carries out one event, which must come at or before `limit`.
+    pub fn step(&mut self, limit: Time) -> Option<Arrival<P>> {
+        let event = self.queue.pop_until(limit)?;
+        self.set_now(event.time);
+        self.handle(event)
+    }
+
+    /// The part in which a packet's route ends.
+    pub fn destination(&self, packet: &Packet<P>) -> usize {
+        let Some(part) = &self.part else { return 0 };
+        let start = (packet.cursor as usize - 1) / self.stride * self.stride;
+        let row = &self.routes[start..][..self.stride];
+        if row[0] > LAST_PORT {
+            return part.cut.of_node(row[0] & !FORWARD);
+        }
+        let ports = row.iter().take_while(|&&entry| entry != END);
+        part.cut.lands[*ports.last().expect("a route has a port") as usize].into()
+    }
+}

@@ -1,0 +1,322 @@
+//! A part of the world: its hosts and ports under one clock. The event loop: packets and timers, in the order of time;
+//! at one time packets first.
+
+use tresse_fabric::{Arrival, Ecn, Fabric, Histogram, Mail, Packet, Timers};
+use tresse_path_manager::Memories;
+use tresse_transport::Wire;
+use tresse_units::{NEVER, Time};
+
+use crate::flow::{Receiving, SUBFLOW, SUBFLOW_BITS, Sending, WayBack};
+use crate::path_management::SentPackets;
+use crate::world::Packets;
+
+/// Each subflow has two timers: the sender's (handshake, retransmission, probe, pacing; the first one's is the
+/// path manager's too) and the receiver's.
+pub(crate) const RETRANSMISSION: u32 = 0;
+pub(crate) const DELAYED_ACK: u32 = 1;
+
+/// What one half of a connection tells the other beside packets, and what other parts tell of its packets.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Note {
+    /// To the receiving half in `slot`: there is one more subflow.
+    Opened { slot: u32, way: WayBack },
+    /// A packet for the half in `slot` was dropped on its way.
+    Lost { slot: u32, is_ack: bool },
+}
+
+/// All that goes from one part to another.
+#[derive(Debug, Default)]
+pub(crate) struct Post {
+    pub packets: Mail<Wire>,
+    pub notes: Vec<Note>,
+}
+
+/// Why [`Part::advance`] returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// The message of the receiving half in this slot is complete.
+    Complete(u32),
+    /// The budget is used up.
+    Budget,
+    /// The time asked for is reached, or nothing will ever happen again.
+    Reached,
+}
+
+/// A part of the world. Parts lie side by side, and two threads must not write to one cache line.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(crate) struct Part {
+    pub own: usize,
+    pub fabric: Fabric<Wire>,
+    pub timers: Timers,
+    pub sendings: Vec<Sending>,
+    pub receivings: Vec<Receiving>,
+    /// Slots that may be used again.
+    pub free_sendings: Vec<u32>,
+    pub free_receivings: Vec<u32>,
+    /// What path managers know of the paths between two hosts.
+    pub memories: Memories<[u32; 3]>,
+    pub packets: Packets,
+    pub delivered_bytes: u64,
+    /// By group of connections: the RTT of every ACK; empty if nobody wants to know.
+    pub rtts: Vec<Histogram>,
+    /// Messages that may be complete within the lookahead.
+    pub near: u32,
+    /// It is the whole world: slots are freed as soon as they can be.
+    is_whole: bool,
+    /// By part: notes that have to go there.
+    notes: Vec<Vec<Note>>,
+}
+
+impl Part {
+    /// Part `own` of `parts`.
+    pub fn new(fabric: Fabric<Wire>, own: usize, parts: usize) -> Self {
+        Self {
+            own,
+            timers: Timers::new(fabric.ties()),
+            fabric,
+            sendings: Vec::new(),
+            receivings: Vec::new(),
+            free_sendings: Vec::new(),
+            free_receivings: Vec::new(),
+            memories: Memories::new(),
+            packets: Packets::default(),
+            delivered_bytes: 0,
+            rtts: Vec::new(),
+            near: 0,
+            is_whole: parts == 1,
+            notes: vec![Vec::new(); parts],
+        }
+    }
+
+    /// Turns time until a message is complete, `until` is reached, or `budget` packets and timers were handled.
+    pub fn advance(&mut self, until: Time, budget: u64) -> Turn {
+        for _ in 0..budget {
+            let timer = self.timers.next();
+            let limit = timer.min(until);
+            let (sendings, receivings) = (&self.sendings, &self.receivings);
+            let soon = |wire: &Wire| {
+                let slot = (wire.subflow >> SUBFLOW_BITS) as usize;
+                let (sending, receiving) =
+                    (sendings.as_ptr().wrapping_add(slot), receivings.as_ptr().wrapping_add(slot));
+                if wire.is_ack() { sending.cast() } else { receiving.cast() }
+            };
+            let complete = match self.fabric.advance(limit, soon) {
+                Some(arrival) => self.handle_arrival(&arrival),
+                None if timer == limit && timer != NEVER => {
+                    self.fabric.set_now(timer);
+                    self.handle_timer();
+                    None
+                }
+                None => {
+                    if until != NEVER {
+                        self.fabric.set_now(until);
+                    }
+                    return Turn::Reached;
+                }
+            };
+            if let Some(slot) = complete {
+                return Turn::Complete(slot);
+            }
+        }
+        Turn::Budget
+    }
+
+    /// What a packet's end leads to: the slot of a receiving half whose message is complete.
+    #[inline]
+    pub fn handle_arrival(&mut self, arrival: &Arrival<Wire>) -> Option<u32> {
+        match arrival {
+            Arrival::Delivered(packet) if packet.payload.is_ack() => {
+                self.handle_ack(packet);
+                None
+            }
+            Arrival::Delivered(packet) => self.handle_data(packet),
+            Arrival::Dropped(packet) => {
+                self.packets.dropped += 1;
+                let (slot, is_ack) = (packet.payload.subflow >> SUBFLOW_BITS, packet.payload.is_ack());
+                let to = if self.is_whole { self.own } else { self.fabric.destination(packet) };
+                self.tell(to, Note::Lost { slot, is_ack });
+                None
+            }
+        }
+    }
+
+    #[inline]
+    fn handle_ack(&mut self, packet: &Packet<Wire>) {
+        self.packets.delivered += 1;
+        let wire = &packet.payload;
+        let (slot, i) = (wire.subflow >> SUBFLOW_BITS, wire.subflow & SUBFLOW);
+        let now = self.fabric.now();
+        let half = &mut self.sendings[slot as usize];
+        half.in_fabric -= 1;
+        if half.done {
+            self.release_if_empty(slot);
+        } else if wire.is_handshake() {
+            self.handle_handshake_answer(packet);
+        } else {
+            if half.special {
+                self.handle_special_ack(slot, i, wire);
+            } else {
+                half.sender.handle_ack(now, i as usize, wire);
+            }
+            self.transmit(slot);
+            self.arm_sender(slot, i);
+        }
+    }
+
+    #[inline]
+    fn handle_data(&mut self, packet: &Packet<Wire>) -> Option<u32> {
+        self.packets.delivered += 1;
+        let wire = &packet.payload;
+        let (slot, i) = (wire.subflow >> SUBFLOW_BITS, wire.subflow & SUBFLOW);
+        let now = self.fabric.now();
+        let half = &mut self.receivings[slot as usize];
+        half.in_fabric -= 1;
+        if half.done {
+            let peer = half.peer;
+            if half.datagrams {
+                self.handle_datagram(slot, packet.header.bytes.into());
+            }
+            self.release_if_empty(peer);
+            return None;
+        }
+        if wire.is_handshake() {
+            self.send_ack(slot, i, wire.answer());
+            return None;
+        }
+        self.delivered_bytes += u64::from(packet.header.bytes) - u64::from(half.receiver.config().header);
+        let acks = half.receiver.handle_data(now, i as usize, wire, packet.header.ecn == Ecn::Ce);
+        if half.receiver.distinct() >= half.near_from {
+            if half.receiver.complete() {
+                return Some(slot);
+            }
+            self.near += u32::from(!std::mem::replace(&mut half.is_near, true));
+        }
+        for ack in acks.0.into_iter().flatten() {
+            self.send_ack(slot, i, ack);
+        }
+        self.arm_receiver(slot, i);
+        None
+    }
+
+    pub fn handle_timer(&mut self) {
+        let Some(timer) = self.timers.pop() else { return };
+        let (name, kind) = (timer / 2, timer % 2);
+        let (slot, i) = (name >> SUBFLOW_BITS, name & SUBFLOW);
+        let now = self.fabric.now();
+        if kind == RETRANSMISSION {
+            let half = &mut self.sendings[slot as usize];
+            half.ways[i as usize].armed = NEVER;
+            let (managers, own) = (half.managers_deadline(i), half.sender.deadline(i as usize));
+            if own <= now {
+                half.sender.handle_timeout(now, i as usize);
+                half.rehash_if_asked(i as usize);
+            }
+            if managers <= now {
+                self.manage(slot, |m, now, memory| m.handle_timeout(now, memory));
+            }
+            if own.min(managers) <= now {
+                self.transmit(slot);
+            }
+            self.arm_sender(slot, i);
+        } else {
+            let half = &mut self.receivings[slot as usize];
+            half.ways[i as usize].armed = NEVER;
+            if half.receiver.deadline(i as usize) <= now
+                && let Some(ack) = half.receiver.handle_timeout(i as usize, name)
+            {
+                self.send_ack(slot, i, ack);
+            }
+            self.arm_receiver(slot, i);
+        }
+    }
+
+    /// Sends what the connection has to send; an ACK on one subflow may let another one send.
+    #[inline]
+    pub fn transmit(&mut self, slot: u32) {
+        let mut sent = SentPackets::default();
+        let mut used = self.send_packets(slot, &mut sent);
+        if self.sendings[slot as usize].observed {
+            while self.tell_sent(slot, &std::mem::take(&mut sent)) {
+                used |= self.send_packets(slot, &mut sent);
+            }
+            used |= 1; // the path manager's timer is subflow 0's
+        }
+        while used != 0 {
+            self.arm_sender(slot, used.trailing_zeros());
+            used &= used - 1;
+        }
+    }
+
+    /// Tells a half in a part, perhaps this one.
+    pub fn tell(&mut self, part: usize, note: Note) {
+        if part == self.own {
+            self.hear(note);
+        } else {
+            self.notes[part].push(note);
+        }
+    }
+
+    fn hear(&mut self, note: Note) {
+        match note {
+            Note::Opened { slot, way } => {
+                let half = &mut self.receivings[slot as usize];
+                half.ways.reserve_exact(1);
+                half.ways.push(way);
+                half.receiver.open();
+            }
+            Note::Lost { slot, is_ack: true } => {
+                self.sendings[slot as usize].in_fabric -= 1;
+                self.release_if_empty(slot);
+            }
+            Note::Lost { slot, is_ack: false } => {
+                let half = &mut self.receivings[slot as usize];
+                half.in_fabric -= 1;
+                let peer = half.peer;
+                self.release_if_empty(peer);
+            }
+        }
+    }
+
+    /// Hands over what has to go to part `to`; `post` is empty.
+    pub fn post(&mut self, to: usize, post: &mut Post) {
+        self.fabric.post(to, &mut post.packets);
+        std::mem::swap(&mut self.notes[to], &mut post.notes);
+    }
+
+    /// Takes in what has come from another part. Notes first: a subflow is open when its first packet comes.
+    pub fn take_in(&mut self, post: &mut Post) {
+        for note in post.notes.drain(..) {
+            self.hear(note);
+        }
+        self.fabric.take_in(&mut post.packets);
+    }
+
+    /// Nothing happens earlier by itself.
+    pub fn earliest(&self) -> Time {
+        self.fabric.earliest().min(self.timers.next())
+    }
+
+    /// Frees the slots of a connection that has finished and has no packet on its routes, by the slot of its sending
+    /// half. Between parts only the world can tell.
+    pub fn release_if_empty(&mut self, sending: u32) {
+        if self.is_whole {
+            let half = &self.sendings[sending as usize];
+            let packets = half.in_fabric + self.receivings[half.peer as usize].in_fabric;
+            if !half.is_open && packets == 0 {
+                let receiving = half.peer;
+                self.free_sending(sending);
+                self.free_receivings.push(receiving);
+            }
+        }
+    }
+
+    /// Frees the slot of a sending half, and its routes.
+    pub fn free_sending(&mut self, slot: u32) {
+        for way in &self.sendings[slot as usize].ways {
+            self.fabric.remove_route(way.there);
+            self.fabric.remove_route(way.back);
+        }
+        self.free_sendings.push(slot);
+    }
+}

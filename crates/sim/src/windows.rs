@@ -1,0 +1,172 @@
+//! Parts that advance together, in windows no longer than the lookahead between them.
+//!
+//! What leaves a part within a window arrives in another one after it. So each part can go to the window's end by
+//! itself, on a thread of its own, and events fall in the order of time, and within one instant in that of the model, as
+//! they do in one part (conservative windows; Nicol, "The cost of conservative synchronization in parallel discrete
+//! event simulations", 1993).
+//!
+//! The end of a message is the one thing that acts at a distance at once: its sender stops, and the caller may start
+//! other connections at that instant. A window in which a message may end is therefore gone through event by event, in
+//! the order of all parts.
+
+mod threads;
+
+use std::sync::Arc;
+
+use tresse_fabric::Cut;
+use tresse_transport::Config;
+use tresse_units::{NEVER, SECOND, Time};
+
+use crate::part::{Part, Post, Turn};
+use crate::world::{Step, World};
+use threads::Mode;
+
+/// Packet-hops for which one and the same number of threads works before it is considered anew.
+const STRETCH: u64 = 1 << 17;
+
+/// How the parts of a world advance.
+#[derive(Debug)]
+pub(crate) struct Windows {
+    cut: Arc<Cut>,
+    mode: Mode,
+    clock: fn() -> f64,
+    /// Between two parts, for its memory.
+    post: Post,
+}
+
+/// Why parts have stopped between two windows.
+enum Stop {
+    /// The time asked for is reached.
+    Reached,
+    /// In the next window, to this time, a message may end.
+    Near(Time),
+    /// So many hops were made.
+    Hops,
+}
+
+impl Windows {
+    pub fn new(cut: Arc<Cut>, clock: fn() -> f64) -> Self {
+        Self { cut, mode: Mode::new(), clock, post: Post::default() }
+    }
+
+    pub fn cut(&self) -> &Cut {
+        &self.cut
+    }
+
+    /// Segments that may arrive at one host within the lookahead.
+    pub fn segments(&self, config: &Config) -> u32 {
+        let bytes =
+            u128::from(self.cut.lookahead()) * u128::from(self.cut.host_rate()) / u128::from(8 * SECOND);
+        // One may be arriving already, and the last one may be shorter than the others.
+        (bytes / u128::from(config.mss + config.header) + 3).min(u32::MAX.into()) as u32
+    }
+}
+
+/// The last instant of the window that begins with `next`.
+fn window_end(next: Time, until: Time, lookahead: Time) -> Time {
+    until.min(next.saturating_add(lookahead - 1))
+}
+
+impl World {
+    pub(crate) fn advance_parts(&mut self, until: Time, budget: u64) -> Step {
+        let handled = |world: &Self| {
+            let packets = world.packets();
+            packets.delivered + packets.dropped
+        };
+        let last = handled(self).saturating_add(budget);
+        loop {
+            self.exchange();
+            self.release_closed();
+            if handled(self) >= last {
+                return Step::Budget;
+            }
+            let windows = self.windows.as_mut().expect("parts have windows");
+            let Windows { cut, mode, clock, post } = &mut **windows;
+            match mode.run(&mut self.parts, post, cut, *clock, until) {
+                Stop::Reached => {
+                    if until != NEVER {
+                        self.set_now(until);
+                    }
+                    return Step::Reached;
+                }
+                Stop::Near(end) => {
+                    if let Some((part, slot)) = in_order(&mut self.parts, end) {
+                        let now = self.parts[part].fabric.now();
+                        self.set_now(now);
+                        let record = self.complete(part, slot);
+                        self.exchange();
+                        return Step::Finished(record);
+                    }
+                    self.set_now(end);
+                }
+                Stop::Hops => {}
+            }
+        }
+    }
+
+    fn exchange(&mut self) {
+        exchange(&mut self.parts, &mut self.windows.as_mut().expect("parts have windows").post);
+    }
+
+    fn set_now(&mut self, now: Time) {
+        for part in self.parts.iter_mut().filter(|part| part.fabric.now() < now) {
+            part.fabric.set_now(now);
+        }
+    }
+}
+
+/// Brings each part what the others have for it; `post` is empty, and is so afterwards.
+fn exchange(parts: &mut [Part], post: &mut Post) {
+    for from in 0..parts.len() {
+        for to in (0..parts.len()).filter(|&to| to != from) {
+            parts[from].post(to, post);
+            parts[to].take_in(post);
+        }
+    }
+}
+
+/// Goes through the events of all parts up to `end` in their order, until a message is complete: its part and the slot of
+/// its receiving half.
+fn in_order(parts: &mut [Part], end: Time) -> Option<(usize, u32)> {
+    loop {
+        // Only what no event can precede may be looked into.
+        let first = parts.iter().map(Part::earliest).min()?;
+        if first > end {
+            return None;
+        }
+        let keys = parts.iter_mut().enumerate().filter_map(|(part, p)| Some((p.peek(first)?, part)));
+        // If there is none, the first bucket has been opened, and is known to begin later.
+        let Some((_, part)) = keys.min() else { continue };
+        if let Some(slot) = parts[part].step(first) {
+            return Some((part, slot));
+        }
+    }
+}
+
+impl Part {
+    /// Time, kind (packet or timer) and place of the next event, if it comes at `limit`.
+    fn peek(&mut self, limit: Time) -> Option<(Time, bool, u64)> {
+        if let Some((time, rank)) = self.fabric.peek(limit) {
+            return Some((time, false, rank.into()));
+        }
+        let (time, place) = self.timers.first()?;
+        (time <= limit).then_some((time, true, place))
+    }
+
+    /// Carries out that event.
+    fn step(&mut self, limit: Time) -> Option<u32> {
+        if self.fabric.peek(limit).is_some() {
+            let arrival = self.fabric.step(limit)?;
+            return self.handle_arrival(&arrival);
+        }
+        self.fabric.set_now(limit);
+        self.handle_timer();
+        None
+    }
+
+    /// Goes to the end of a window in which no message ends.
+    fn run(&mut self, end: Time) {
+        let turn = self.advance(end, u64::MAX);
+        assert_eq!(turn, Turn::Reached, "no message ends in a window that is not gone through in order");
+    }
+}

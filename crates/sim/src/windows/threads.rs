@@ -1,0 +1,252 @@
+//! Windows on one thread or on several, whichever is faster.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use tresse_fabric::Cut;
+use tresse_units::{NEVER, Time};
+
+use super::{STRETCH, Stop, exchange, window_end};
+use crate::part::{Part, Post};
+
+/// After so many stretches the slower way is tried again: the load of the machine and of the network change.
+const RETRY: u32 = 32;
+
+/// How often a thread looks for its turn before it lets others have its core.
+const SPINS: u32 = 1 << 12;
+
+/// Whether parts advance one by one or together, and what either took.
+#[derive(Debug)]
+pub(crate) struct Mode {
+    together: bool,
+    /// Of this stretch.
+    seconds: f64,
+    hops: u64,
+    /// Seconds a packet-hop, one by one and together; 0 if that was not tried yet.
+    costs: [f64; 2],
+    stretches: u32,
+}
+
+impl Mode {
+    pub fn new() -> Self {
+        Self { together: true, seconds: 0.0, hops: 0, costs: [0.0; 2], stretches: 0 }
+    }
+
+    /// Advances all parts, with no post between them, to `until` or for some hops.
+    pub fn run(
+        &mut self,
+        parts: &mut [Part],
+        post: &mut Post,
+        cut: &Cut,
+        clock: fn() -> f64,
+        until: Time,
+    ) -> Stop {
+        let (start, before) = (clock(), hops(parts));
+        let limit = before + STRETCH - self.hops;
+        let stop = if self.together {
+            together(parts, cut, until, limit)
+        } else {
+            one_by_one(parts, post, cut, until, limit)
+        };
+        self.seconds += clock() - start;
+        self.hops += hops(parts) - before;
+        if self.hops >= STRETCH {
+            self.consider();
+        }
+        stop
+    }
+
+    /// A stretch has ended.
+    fn consider(&mut self) {
+        self.costs[usize::from(self.together)] = self.seconds / self.hops as f64;
+        (self.seconds, self.hops) = (0.0, 0);
+        self.stretches += 1;
+        let faster = self.costs[1] < self.costs[0];
+        self.together = faster != self.stretches.is_multiple_of(RETRY);
+    }
+}
+
+fn hops(parts: &[Part]) -> u64 {
+    parts.iter().map(|part| part.fabric.hops()).sum()
+}
+
+fn one_by_one(parts: &mut [Part], post: &mut Post, cut: &Cut, until: Time, limit: u64) -> Stop {
+    loop {
+        let next = parts.iter().map(Part::earliest).min().unwrap_or(NEVER);
+        let is_near = parts.iter().any(|part| part.near > 0);
+        match plan(next, is_near, hops(parts) >= limit, until, cut) {
+            Ok(end) => {
+                parts.iter_mut().for_each(|part| part.run(end));
+                exchange(parts, post);
+            }
+            Err(stop) => return stop,
+        }
+    }
+}
+
+/// The end of the window that begins with `next`, or why there is none.
+fn plan(next: Time, is_near: bool, is_long: bool, until: Time, cut: &Cut) -> Result<Time, Stop> {
+    let end = window_end(next, until, cut.lookahead());
+    match (next > until || next == NEVER, is_near, is_long) {
+        (true, ..) => Err(Stop::Reached),
+        (_, true, _) => Err(Stop::Near(end)),
+        (_, _, true) => Err(Stop::Hops),
+        _ => Ok(end),
+    }
+}
+
+/// What threads share that advance together. A turn is a window; what a thread writes in one it reads in the next.
+struct Shared {
+    /// The number of the window that may begin.
+    turn: AtomicU32,
+    /// Its end.
+    end: AtomicU64,
+    /// There is no window any more.
+    is_over: AtomicBool,
+    /// Threads that have finished it.
+    finished: AtomicU32,
+    /// By part: what it knows of the next window.
+    outlooks: Vec<Outlook>,
+    /// From each part to each other: of odd turns, and of even ones.
+    posts: [Vec<Mutex<Post>>; 2],
+}
+
+/// On a cache line of its own.
+#[derive(Default)]
+#[repr(align(128))]
+struct Outlook {
+    /// The first event there is, here or under way from here.
+    next: AtomicU64,
+    hops: AtomicU64,
+    is_near: AtomicBool,
+}
+
+impl Shared {
+    fn new(parts: &[Part]) -> Self {
+        let posts = || (0..parts.len() * parts.len()).map(|_| Mutex::default()).collect();
+        let shared = Self {
+            turn: AtomicU32::new(0),
+            end: AtomicU64::new(0),
+            is_over: AtomicBool::new(false),
+            finished: AtomicU32::new(0),
+            outlooks: parts.iter().map(|_| Outlook::default()).collect(),
+            posts: [posts(), posts()],
+        };
+        parts.iter().for_each(|part| shared.publish(part, NEVER));
+        shared
+    }
+
+    fn publish(&self, part: &Part, posted: Time) {
+        let outlook = &self.outlooks[part.own];
+        outlook.next.store(part.earliest().min(posted), Ordering::Relaxed);
+        outlook.hops.store(part.fabric.hops(), Ordering::Relaxed);
+        outlook.is_near.store(part.near > 0, Ordering::Relaxed);
+    }
+
+    /// What goes from one part to another at the end of a turn.
+    fn with_post<R>(&self, turn: u32, [from, to]: [usize; 2], act: impl FnOnce(&mut Post) -> R) -> R {
+        let post = &self.posts[turn as usize % 2][from * self.outlooks.len() + to];
+        act(&mut post.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn others(&self, part: usize) -> impl Iterator<Item = usize> {
+        (0..self.outlooks.len()).filter(move |&other| other != part)
+    }
+
+    /// Takes in what the turn before has brought.
+    fn take_in(&self, part: &mut Part, turn: u32) {
+        for from in self.others(part.own) {
+            self.with_post(turn.wrapping_sub(1), [from, part.own], |post| part.take_in(post));
+        }
+    }
+
+    /// A turn of some parts.
+    fn turn(&self, parts: &mut [Part], turn: u32) {
+        let end = self.end.load(Ordering::Relaxed);
+        for part in parts {
+            self.take_in(part, turn);
+            part.run(end);
+            let mut first = NEVER;
+            for to in self.others(part.own) {
+                self.with_post(turn, [part.own, to], |post| {
+                    part.post(to, post);
+                    first = first.min(post.packets.first().unwrap_or(NEVER));
+                });
+            }
+            self.publish(part, first);
+        }
+    }
+
+    /// Waits until `is_ready`; false if another thread has panicked.
+    fn wait(&self, is_ready: impl Fn() -> bool) -> bool {
+        let mut spins = 0;
+        while !is_ready() {
+            if self.is_over.load(Ordering::Relaxed) {
+                return is_ready();
+            }
+            spins += 1;
+            if spins < SPINS { std::hint::spin_loop() } else { thread::yield_now() }
+        }
+        true
+    }
+
+    /// Works for turn after turn.
+    fn work(&self, parts: &mut [Part]) {
+        let over = Over(self);
+        for turn in 1.. {
+            if !self.wait(|| self.turn.load(Ordering::Acquire) == turn) {
+                break;
+            }
+            self.turn(parts, turn);
+            self.finished.fetch_add(1, Ordering::Release);
+        }
+        drop(over);
+    }
+}
+
+/// Lets the other threads end if this one does, by a panic or not.
+struct Over<'a>(&'a Shared);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
+/// All parts side by side, on as many threads as there are cores for.
+fn together(parts: &mut [Part], cut: &Cut, until: Time, limit: u64) -> Stop {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let shared = Shared::new(parts);
+    let each = parts.len().div_ceil(cores.min(parts.len()));
+    let (own, others) = parts.split_at_mut(each);
+    let (stop, turns) = thread::scope(|scope| {
+        let workers = others.chunks_mut(each).map(|chunk| scope.spawn(|| shared.work(chunk))).count() as u32;
+        let over = Over(&shared);
+        let mut turn = 0;
+        loop {
+            let outlooks = || shared.outlooks.iter();
+            let next = outlooks().map(|o| o.next.load(Ordering::Relaxed)).min().unwrap_or(NEVER);
+            let hops: u64 = outlooks().map(|o| o.hops.load(Ordering::Relaxed)).sum();
+            let is_near = outlooks().any(|o| o.is_near.load(Ordering::Relaxed));
+            let end = match plan(next, is_near, hops >= limit, until, cut) {
+                Ok(end) => end,
+                Err(stop) => {
+                    drop(over);
+                    return (stop, turn);
+                }
+            };
+            turn += 1;
+            shared.end.store(end, Ordering::Relaxed);
+            shared.finished.store(0, Ordering::Relaxed);
+            shared.turn.store(turn, Ordering::Release);
+            shared.turn(own, turn);
+            let all = shared.wait(|| shared.finished.load(Ordering::Acquire) == workers);
+            assert!(all, "a thread of the simulation has panicked");
+        }
+    });
+    for part in parts {
+        shared.take_in(part, turns + 1);
+    }
+    stop
+}

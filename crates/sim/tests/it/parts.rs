@@ -1,0 +1,270 @@
+//! A world that is cut into parts does what a whole one does, to the last packet.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tresse_controllers::ConfiguredController;
+use tresse_fabric::{
+    Balancing, Cut, Fabric, FatTree, FatTreeConfig, FixedPaths, LeafSpine, NonEct, PortCounters, Probability,
+    QueuedPortConfig, ShortestPaths, Threshold, Topology, Uncut,
+};
+use tresse_sim::{FlowRecord, FlowSpec, Manager, Packets, Paths, Step, World};
+use tresse_transport::{Config, Recovery, Wire};
+use tresse_units::{MICROSECOND, MILLISECOND, SECOND, SplitMix, Stream};
+
+use crate::common::{Acking, GIGABIT, UNBOUNDED, scheme, transport};
+
+/// Who finds the way.
+#[derive(Debug, Clone, Copy)]
+enum Routes {
+    Fixed,
+    Nodes(Balancing),
+}
+
+/// A network, and connections that follow each other.
+struct Scenario {
+    topology: Topology,
+    routes: Routes,
+    /// Every port has a real server.
+    queued: bool,
+    schemes: [Arc<ConfiguredController>; 3],
+    seed: u64,
+}
+
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    records: Vec<FlowRecord>,
+    packets: Packets,
+    ports: Vec<PortCounters>,
+    busy: Vec<u64>,
+    rtts: Vec<tresse_fabric::Histogram>,
+    received: Vec<Option<u64>>,
+    hops: u64,
+    delivered: u64,
+    end: u64,
+}
+
+fn lossy(random: &mut Stream) -> Probability {
+    [Probability::ZERO, Probability::from_parts(1 << 23)][random.below(2) as usize]
+}
+
+fn fat_tree(k: u32, random: &mut Stream) -> FatTree {
+    let queue = Threshold::packets(20 + random.below(60));
+    let mark = Threshold::packets(5 + random.below(20));
+    FatTree::new(FatTreeConfig {
+        k,
+        rate: [GIGABIT; 3],
+        delay: [20, 30, 40].map(|delay| delay * MICROSECOND),
+        limit: [queue; 3],
+        mark: [mark; 3],
+        host: (queue, mark),
+        non_ect: NonEct::Queue,
+        loss: [lossy(random), Probability::ZERO, Probability::ZERO],
+    })
+    .expect("a fat tree")
+}
+
+fn leaf_spine(random: &mut Stream) -> Topology {
+    let queue = Threshold::packets(20 + random.below(60));
+    LeafSpine {
+        leaves: 4,
+        spines: 3,
+        hosts_per_leaf: 4,
+        rate: [GIGABIT; 2],
+        delay: [10 * MICROSECOND, (1 + random.below(20)) * MICROSECOND],
+        limit: [queue; 2],
+        mark: [Threshold::packets(10); 2],
+        host: (queue, Threshold::UNLIMITED),
+        non_ect: NonEct::Drop,
+        loss: [lossy(random), lossy(random)],
+    }
+    .topology()
+    .expect("a leaf-spine")
+}
+
+impl Scenario {
+    fn draw(seed: u64) -> Self {
+        let mut random = Stream::new(seed, "scenario", 0);
+        let routes = match random.below(4) {
+            0 => Routes::Nodes(Balancing::Ecmp),
+            1 => Routes::Nodes(Balancing::Spray),
+            2 => Routes::Nodes(Balancing::Drill { samples: 2, memory: 1 }),
+            _ => Routes::Fixed,
+        };
+        let topology = match random.below(2) {
+            0 => fat_tree(4, &mut random).topology(),
+            _ => leaf_spine(&mut random),
+        };
+        let schemes = ["xmp", "lia", "dctcp"].map(|name| scheme(name, &[]));
+        Self { topology, routes, queued: random.below(4) == 0, schemes, seed }
+    }
+
+    fn fabric(&self) -> Fabric<Wire> {
+        let ports = self.topology.ports(self.seed);
+        let queued: Vec<_> =
+            (0..).zip(&ports).map(|(port, config)| (port, QueuedPortConfig::plain(config))).collect();
+        let fabric =
+            Fabric::new(&ports, 6, self.seed).with_queued_ports(if self.queued { &queued } else { &[] }, &[]);
+        match self.routes {
+            Routes::Fixed => fabric,
+            Routes::Nodes(balancing) => {
+                fabric.with_forwarding(self.topology.network.clone(), balancing, self.seed)
+            }
+        }
+    }
+
+    fn world(&self, parts: usize) -> World {
+        if parts == 1 {
+            return World::on(self.fabric());
+        }
+        let cut = Cut::new(&self.topology, parts, matches!(self.routes, Routes::Nodes(_)));
+        World::in_parts(cut.expect("a network with several parts"), || 0.0, || self.fabric())
+    }
+
+    /// Connection `id` between random hosts.
+    fn spec(&self, id: u64, paths: &ShortestPaths) -> FlowSpec {
+        let mut random = Stream::new(self.seed, "flow", id);
+        let hosts = self.topology.hosts();
+        let from = random.below(hosts.into()) as u32;
+        let to = (from + 1 + random.below(u64::from(hosts) - 1) as u32) % hosts;
+        let subflows = 1 + random.below(3) as u32;
+        let scheme = &self.schemes[random.below(3) as usize];
+        let config = Config {
+            handshake: random.below(2) == 0,
+            recovery: [Recovery::Sack, Recovery::NewReno, Recovery::Rack][random.below(3) as usize],
+            rto_min: 10 * MILLISECOND,
+            rto_initial: 20 * MILLISECOND,
+            ..transport(scheme, Acking::Delayed)
+        };
+        let bytes = [1, 3_000, 40_000, 400_000][random.below(4) as usize] + random.below(5_000);
+        let paths = match self.routes {
+            Routes::Fixed => {
+                let all = FixedPaths::Shortest(paths.clone());
+                Paths::Fixed(all.draw(from, to, subflows, |n| random.below(n.into()) as u32))
+            }
+            Routes::Nodes(_) => Paths::Forwarded { from: vec![from], to: vec![to], paths: 2, stream: id },
+        };
+        let manager = Manager::fixed(subflows as usize);
+        let base = FlowSpec::on_paths(id, config, scheme.clone(), bytes, Vec::new());
+        FlowSpec { hosts: [from, to], paths, manager, group: (id % 2) as u32, ..base }
+    }
+
+    /// Some connections at first, and the next one wherever one ends, at that instant. Some are stopped, and there are
+    /// datagrams.
+    fn run(&self, parts: usize, connections: u64, disturbed: bool) -> Outcome {
+        let paths = ShortestPaths::new(&self.topology);
+        let mut world = self.world(parts).with_rtts(2);
+        let mut next = 0;
+        let mut stops: VecDeque<u64> = VecDeque::new();
+        let mut records: Vec<FlowRecord> = Vec::new();
+        let datagrams: Vec<u64> = (0..3).map(|n| connections + n).collect();
+        for &id in &datagrams {
+            world.start_datagrams(FlowSpec { manager: Manager::fixed(1), ..self.spec(id, &paths) });
+        }
+        let start = |world: &mut World, next: &mut u64, stops: &mut VecDeque<u64>| {
+            if *next < connections {
+                world.start(self.spec(*next, &paths));
+                if next.is_multiple_of(7) {
+                    stops.push_back(*next);
+                }
+                *next += 1;
+            }
+        };
+        (0..20).for_each(|_| start(&mut world, &mut next, &mut stops));
+        let mut looks = SplitMix::new(1);
+        let mut tick = 0;
+        while records.len() < connections as usize {
+            assert!(world.now() < 100 * SECOND, "{} connections have not finished", world.live());
+            let budget = if disturbed { 1 + looks.next() % 2000 } else { UNBOUNDED };
+            match world.advance(tick, budget) {
+                Step::Finished(record) => {
+                    stops.retain(|&id| id != record.id);
+                    records.push(record);
+                    start(&mut world, &mut next, &mut stops);
+                }
+                Step::Budget => {}
+                Step::Reached => {
+                    tick += 333 * MICROSECOND;
+                    datagrams.iter().for_each(|&id| world.send_datagram(id, 1000));
+                    if tick % (4 * 333 * MICROSECOND) == 0
+                        && let Some(id) = stops.pop_front()
+                    {
+                        records.push(world.stop(id));
+                        start(&mut world, &mut next, &mut stops);
+                    }
+                }
+            }
+        }
+        let received = datagrams.iter().map(|&id| world.received(id)).collect();
+        records.extend(datagrams.iter().map(|&id| world.stop(id)));
+        let until = world.now() + SECOND;
+        while world.advance(until, UNBOUNDED) != Step::Reached {}
+        let packets = world.packets();
+        assert_eq!(world.in_flight(), 0, "nothing is left after a second");
+        assert_eq!(packets.sent, packets.delivered + packets.dropped);
+        Outcome {
+            records,
+            packets,
+            ports: world.ports().map(|p| p.counters()).collect(),
+            busy: (0..self.topology.configs.len() as u32).map(|p| world.busy(p)).collect(),
+            rtts: world.rtts(),
+            received,
+            hops: world.hops(),
+            delivered: world.delivered_bytes(),
+            end: world.now(),
+        }
+    }
+}
+
+#[test]
+fn a_cut_changes_nothing() {
+    let mut crossed = 0;
+    for seed in 0..16 {
+        let scenario = Scenario::draw(seed);
+        let whole = scenario.run(1, 120, false);
+        assert_eq!(whole.records.len(), 123);
+        for parts in [2, 3, 4] {
+            let cut = scenario.run(parts, 120, seed % 2 == 0);
+            crossed += usize::from(scenario.world(parts).parts() == parts);
+            assert_eq!(whole, cut, "seed {seed}, {parts} parts, {:?}", scenario.routes);
+        }
+    }
+    assert_eq!(crossed, 3 * 16, "as many parts as were asked for");
+}
+
+/// Long enough that parts go on one by one and together.
+#[test]
+fn neither_does_the_number_of_threads() {
+    let mut random = Stream::new(1, "long", 0);
+    let tree = fat_tree(8, &mut random);
+    let schemes = ["xmp", "lia", "dctcp"].map(|name| scheme(name, &[]));
+    let scenario =
+        Scenario { topology: tree.topology(), routes: Routes::Fixed, queued: false, schemes, seed: 5 };
+    let whole = scenario.run(1, 600, false);
+    assert!(whole.hops > 400_000, "{} hops", whole.hops);
+    for parts in [2, 8] {
+        assert_eq!(whole, scenario.run(parts, 600, false), "{parts} parts");
+    }
+}
+
+/// What a cut promises: no packet is in another part sooner than the lookahead, every part has hosts, and those of
+/// one host lie together.
+#[test]
+fn a_cut_goes_along_pods_and_leaves() {
+    let mut random = Stream::new(1, "cut", 0);
+    let tree = fat_tree(8, &mut random).topology();
+    let cut = Cut::new(&tree, 4, false).expect("eight pods");
+    assert_eq!((cut.parts(), cut.lookahead()), (4, 40 * MICROSECOND));
+    for host in 0..tree.hosts() {
+        assert_eq!(cut.of_node(host), (tree.pods[host as usize] / 2) as usize, "host {host}");
+    }
+    let leaves = leaf_spine(&mut random);
+    let cut = Cut::new(&leaves, 9, true).expect("four leaves");
+    assert_eq!(cut.parts(), 4, "no more than leaves");
+    for host in 0..leaves.hosts() {
+        assert_eq!(cut.of_node(host), leaves.racks[host as usize] as usize, "host {host}");
+    }
+    let mut near = leaves;
+    near.configs.iter_mut().for_each(|config| config.delay = 0);
+    assert_eq!(Cut::new(&near, 2, true).err(), Some(Uncut::NoDelay));
+}
