@@ -157,6 +157,7 @@ fn one(
         seed: args.seed,
         replications: args.replications.map_or_else(|| said.clone(), |asked| asked.over(said)),
         parallel: args.parallel.map_or(cores, usize::from),
+        threads: 1,
         out: Some(out.to_owned()),
         judge: false,
     };

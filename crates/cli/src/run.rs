@@ -4,8 +4,9 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use tresse_experiment::Plan;
 use tresse_experiment::keys::stopping_rule::Asked;
-use tresse_lab::{Options, State, Status, Watch};
+use tresse_lab::{Options, State, Status, Undivided, Watch};
 
 use crate::chosen::Chosen;
 use crate::failure::Failure;
@@ -47,6 +48,10 @@ pub struct Args {
     /// How many cases run at a time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: Option<u16>,
+    /// How many threads may work on one case: its network is cut into as many parts, and they go on one by one where
+    /// that is faster. The results are the same [default: cores that cases leave idle]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    threads: Option<u16>,
     /// The folder for the results; must be new or empty [default: runs/NAME-N]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -86,11 +91,19 @@ pub fn run(args: Args) -> Result<(), Failure> {
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let said = &loaded.experiment.replications;
+    let replications = args.replications.map_or_else(|| said.clone(), |asked| asked.over(said));
+    let parallel = args.parallel.map_or(cores, usize::from);
+    let at_once = parallel.min(plan.cases.len() * replications.least() as usize).max(1);
+    let threads = args.threads.map_or((cores / at_once).max(1), usize::from);
+    if args.threads.is_some() {
+        tell_undivided(&plan, threads);
+    }
     let options = Options {
         profile: args.chosen.profile(),
         seed: args.seed,
-        replications: args.replications.map_or_else(|| said.clone(), |asked| asked.over(said)),
-        parallel: args.parallel.map_or(cores, usize::from),
+        replications,
+        parallel,
+        threads,
         out: args.out,
         judge: args.judge,
     };
@@ -126,4 +139,19 @@ pub fn run(args: Args) -> Result<(), Failure> {
     }
     eprintln!("partial: interrupted before every flow had finished; what was measured is in {}", report.out);
     Err(Failure::Interrupted)
+}
+
+/// Says which cases run on one thread though they may use more, and why.
+fn tell_undivided(plan: &Plan, threads: usize) {
+    let reasons: Vec<Undivided> =
+        plan.cases.iter().filter_map(|case| tresse_lab::undivided(case, threads)).collect();
+    if let Some(first) = reasons.first().filter(|_| threads > 1) {
+        let of = if reasons.len() == plan.cases.len() {
+            String::new()
+        } else {
+            format!(" of {}", plan.cases.len())
+        };
+        let same = reasons.iter().filter(|why| *why == first).count();
+        eprintln!("note: one thread for {same}{of} cases: {first}");
+    }
 }

@@ -25,6 +25,7 @@ pub struct Cut {
     /// By node.
     nodes: Vec<u8>,
     host_rate: BitsPerSecond,
+    is_deep: bool,
 }
 
 /// Why a network is not cut.
@@ -79,13 +80,25 @@ impl Cut {
         if lookahead == 0 {
             return Err(Uncut::NoDelay);
         }
+        let delay = |port: &u32| topology.configs[*port as usize].delay;
+        let lies_deep = |&[from, to]: &[u32; 2]| {
+            let onward = outgoing[to as usize].iter().filter(|&&p| network.ends[p as usize][1] != from);
+            to >= network.hosts && onward.map(delay).all(|delay| delay >= lookahead)
+        };
+        let mut crossing = network.ends.iter().zip(&crosses).filter(|(_, crosses)| **crosses);
+        let least = |is_hosts: &dyn Fn(&[u32; 2]) -> bool| {
+            let links = topology.configs.iter().zip(&network.ends).filter(|(_, ends)| is_hosts(ends));
+            links.map(|(config, _)| config.delay).min().unwrap_or(0)
+        };
+        let between_hosts = least(&|ends| ends[0] < network.hosts) + least(&|ends| ends[1] < network.hosts);
+        let is_deep = crossing.all(|(ends, _)| lies_deep(ends)) && between_hosts >= lookahead;
         let mut rates = vec![0; network.nodes as usize];
         for (config, &[_, to]) in topology.configs.iter().zip(&network.ends) {
             rates[to as usize] += config.rate;
         }
         let rate = |host| topology.addresses(host).map(|node| rates[node as usize]).sum();
         let host_rate = (0..topology.hosts()).map(rate).max().unwrap_or(0);
-        Ok(Self { parts: count, lookahead, owners, lands, crosses, nodes, host_rate })
+        Ok(Self { parts: count, lookahead, owners, lands, crosses, nodes, host_rate, is_deep })
     }
 
     /// How many parts there are, at least 2.
@@ -96,6 +109,12 @@ impl Cut {
     /// A packet that goes from one part to another is under way for so long at least, ps.
     pub fn lookahead(&self) -> Time {
         self.lookahead
+    }
+
+    /// Whether a packet that arrives in a part, or is sent there, needs the lookahead once more, at least, until it is
+    /// at a host.
+    pub fn is_deep(&self) -> bool {
+        self.is_deep
     }
 
     /// The part of a port.

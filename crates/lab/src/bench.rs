@@ -125,7 +125,7 @@ fn case(benchmark: &Benchmark, repetitions: u32, fixed: Option<f64>) -> Result<B
         ceilings.push(ceiling_speed(&plain, &routed, duration));
         reset_peak_rss();
         let start = clock();
-        let mut world = setup::world(&plan.cases[0], 1);
+        let mut world = setup::world(&plan.cases[0], 1, 1);
         for flow in &flows {
             world.start(flow.clone());
         }

@@ -18,6 +18,9 @@ const PROGRAM: u64 = 30_000_000;
 /// A port of a network that is simulated, with its share of nodes and their names.
 const PORT: u64 = 650;
 
+/// A port of a network that is cut, in each part that it does not belong to.
+const FOREIGN_PORT: u64 = 300;
+
 /// A connection that is there, without subflows, and each of these.
 const CONNECTION: u64 = 2_800;
 const SUBFLOW: u64 = 1_000;
@@ -31,7 +34,10 @@ const TOTALS: u64 = 80;
 /// What a run of `plan` takes, bytes: the largest cases that run at the same time, and what is kept of all.
 pub fn estimate(plan: &Plan, options: &Options) -> u64 {
     let seeds = u64::from(options.replications.least());
-    let mut cases: Vec<u64> = plan.cases.iter().map(live).collect();
+    let parts = options.threads.max(1) as u64;
+    let foreign = |case: &Case| case.setting.fabric.configs.len() as u64 * FOREIGN_PORT * (parts - 1);
+    let mut cases: Vec<u64> =
+        plan.cases.iter().map(|case| live(case).saturating_add(foreign(case))).collect();
     cases.sort_unstable_by(|a, b| b.cmp(a));
     let together = cases.iter().flat_map(|&case| iter::repeat_n(case, seeds as usize)).take(options.parallel);
     // A case's results are there twice while its metrics are made.

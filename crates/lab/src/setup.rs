@@ -7,12 +7,15 @@ use tresse_experiment::plan::network::Routing;
 use tresse_experiment::plan::parts::{Own, Part};
 use tresse_experiment::plan::port_options::PortConfigs;
 use tresse_experiment::plan::{Case, link_events};
-use tresse_fabric::{Fabric, Topology};
+use tresse_fabric::{Cut, Fabric, Topology, Uncut};
 use tresse_path_manager::{By, Scope};
 use tresse_sim::{FlowSpec, Manager, Paths, World};
+use tresse_transport::Wire;
 use tresse_units::Stream;
 use tresse_workload::{Action, Start};
 
+use crate::clock::seconds;
+use crate::engine::worker;
 use crate::record::flow::{Begun, Link};
 
 /// The flows that start at once, at time 0.
@@ -31,8 +34,64 @@ pub(crate) fn first(case: &Case, seed: u64) -> Vec<Begun> {
     begun
 }
 
-/// The network of `case` under `seed`, without connections.
-pub(crate) fn world(case: &Case, seed: u64) -> World {
+/// The network of `case` under `seed`, without connections; on up to `threads` threads, if it can be cut.
+pub(crate) fn world(case: &Case, seed: u64, threads: usize) -> World {
+    let world = match cut(case, threads) {
+        Ok(cut) => World::in_parts(cut, seconds, || fabric(case, seed)),
+        Err(_) => World::on(fabric(case, seed)),
+    };
+    if case.setting.rtt { world.with_rtts(case.groups.len()) } else { world }
+}
+
+/// The parts of a case's network that threads work on.
+fn cut(case: &Case, threads: usize) -> Result<Cut, Undivided> {
+    if threads < 2 {
+        return Err(Undivided::Asked);
+    }
+    if !case.setting.changes.is_empty() {
+        return Err(Undivided::Changes);
+    }
+    if case.bound_schemes.iter().any(|c| c.flags.is_some()) {
+        return Err(Undivided::Flags);
+    }
+    if case.setting.options.shares_buffers() {
+        return Err(Undivided::Pools);
+    }
+    Cut::new(&case.setting.fabric, threads, case.nodes().is_some()).map_err(Undivided::Network)
+}
+
+/// Why a case runs on one thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Undivided {
+    /// It was asked for.
+    #[error("one thread was asked for")]
+    Asked,
+    /// All nodes hear of it at once.
+    #[error("its links change")]
+    Changes,
+    /// Hosts and switches hear of congestion elsewhere.
+    #[error("its switches tell each other of congestion")]
+    Flags,
+    /// Ports of several parts may share one.
+    #[error("its ports share buffers")]
+    Pools,
+    /// A controller that is a user's file runs in a process of its own, which has one thread.
+    #[error("its controller is a user's file")]
+    Apart,
+    /// There is nothing to cut.
+    #[error("{0}")]
+    Network(Uncut),
+}
+
+/// Why `case` would run on one thread though it may use `threads`; `None` if it uses them.
+pub fn undivided(case: &Case, threads: usize) -> Option<Undivided> {
+    if !worker::users_controllers(case).is_empty() {
+        return Some(Undivided::Apart);
+    }
+    cut(case, threads).err()
+}
+
+fn fabric(case: &Case, seed: u64) -> Fabric<Wire> {
     let mut configs = case.setting.options.apply(&case.setting.fabric, seed);
     link_events::serve(&case.setting.changes, &mut configs);
     let PortConfigs { ports, servers, pools } = configs;
@@ -44,11 +103,10 @@ pub(crate) fn world(case: &Case, seed: u64) -> World {
         }
         Some(Routing::Fixed(_)) | None => fabric,
     };
-    let world = World::on(match case.bound_schemes.iter().find_map(|c| c.flags) {
+    match case.bound_schemes.iter().find_map(|c| c.flags) {
         Some(flags) => fabric.with_flags(flags),
         None => fabric,
-    });
-    if case.setting.rtt { world.with_rtts(case.groups.len()) } else { world }
+    }
 }
 
 /// The ways of a flow: what is random of them comes from its own stream.

@@ -15,7 +15,7 @@ use crate::spec::Paths;
 pub(crate) struct Sending {
     /// Packets that it has sent, less those of the other half that have left the fabric. Both halves' together are
     /// the connection's packets in the fabric; the slots are free when there are none and the message has arrived.
-    pub in_fabric: i32,
+    pub in_fabric: i64,
     /// The slot of the other half, in its part.
     pub peer: u32,
     /// The part of the other half.
@@ -78,7 +78,7 @@ pub(crate) struct Managed {
 #[repr(C, align(64))]
 pub(crate) struct Receiving {
     /// As [`Sending::in_fabric`].
-    pub in_fabric: i32,
+    pub in_fabric: i64,
     /// The slot of the other half, in its part.
     pub peer: u32,
     /// As [`Sending::done`].
@@ -86,16 +86,35 @@ pub(crate) struct Receiving {
     pub class: u8,
     /// As [`Sending::datagrams`].
     pub datagrams: bool,
-    /// It is counted in its part as near its end.
+    /// Its message may be complete within the lookahead. In a world of one part, never.
     pub is_near: bool,
-    /// With so many segments of the message it is near its end: it may be complete within the lookahead. In a world
-    /// of one part, those of the whole message.
-    pub near_from: u32,
+    /// If no more segments are missing they may all come within the lookahead, wherever they are.
+    pub within_reach: u32,
+    /// Packets for it in this part.
+    pub inbound: i64,
     pub ways: Vec<WayBack>,
     pub receiver: Receiver,
     pub id: u64,
     /// Payload of datagrams that has arrived, bytes.
     pub received: u64,
+}
+
+impl Receiving {
+    /// There are `more` packets for it in this part.
+    pub fn expect(&mut self, more: i64, near: &mut u32) {
+        self.inbound += more;
+        self.look(near);
+    }
+
+    /// Sees whether the message may be complete within the lookahead: by packets that are in this part already, or by
+    /// any. `near` is how many there are in the part.
+    pub fn look(&mut self, near: &mut u32) {
+        let missing = self.receiver.segments() - self.receiver.distinct();
+        let is_near = !self.done && (i64::from(missing) <= self.inbound || missing <= self.within_reach);
+        if is_near != std::mem::replace(&mut self.is_near, is_near) {
+            *near = if is_near { *near + 1 } else { *near - 1 };
+        }
+    }
 }
 
 /// The path of a subflow's data, and when its timer is set to fire: no later than its deadline.

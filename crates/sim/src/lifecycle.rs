@@ -85,7 +85,8 @@ impl World {
             class: spec.class,
             datagrams: true,
             is_near: false,
-            near_from: u32::MAX,
+            within_reach: 0,
+            inbound: 0,
             ways: vec![way.back()],
             receiver: Receiver::new(Arc::clone(&config), 0, 1),
             id: spec.id,
@@ -224,6 +225,9 @@ impl Part {
         let way = &mut half.ways[0];
         if self.fabric.send(way.there, way.header(bytes, Ecn::NotEct, half.class), wire) {
             half.in_fabric += 1;
+            if usize::from(half.peer_part) == self.own {
+                self.receivings[half.peer as usize].expect(1, &mut self.near);
+            }
         } else {
             self.packets.dropped += 1;
         }

@@ -63,7 +63,7 @@ pub(crate) struct Part {
     /// Messages that may be complete within the lookahead.
     pub near: u32,
     /// It is the whole world: slots are freed as soon as they can be.
-    is_whole: bool,
+    pub is_whole: bool,
     /// By part: notes that have to go there.
     notes: Vec<Vec<Note>>,
 }
@@ -135,6 +135,9 @@ impl Part {
                 self.packets.dropped += 1;
                 let (slot, is_ack) = (packet.payload.subflow >> SUBFLOW_BITS, packet.payload.is_ack());
                 let to = if self.is_whole { self.own } else { self.fabric.destination(packet) };
+                if !self.is_whole && to == self.own && !is_ack {
+                    self.receivings[slot as usize].expect(-1, &mut self.near);
+                }
                 self.tell(to, Note::Lost { slot, is_ack });
                 None
             }
@@ -172,6 +175,7 @@ impl Part {
         let now = self.fabric.now();
         let half = &mut self.receivings[slot as usize];
         half.in_fabric -= 1;
+        half.inbound -= 1;
         if half.done {
             let peer = half.peer;
             if half.datagrams {
@@ -186,11 +190,11 @@ impl Part {
         }
         self.delivered_bytes += u64::from(packet.header.bytes) - u64::from(half.receiver.config().header);
         let acks = half.receiver.handle_data(now, i as usize, wire, packet.header.ecn == Ecn::Ce);
-        if half.receiver.distinct() >= half.near_from {
-            if half.receiver.complete() {
-                return Some(slot);
-            }
-            self.near += u32::from(!std::mem::replace(&mut half.is_near, true));
+        if half.receiver.complete() {
+            return Some(slot);
+        }
+        if !self.is_whole {
+            half.look(&mut self.near);
         }
         for ack in acks.0.into_iter().flatten() {
             self.send_ack(slot, i, ack);
@@ -289,7 +293,12 @@ impl Part {
         for note in post.notes.drain(..) {
             self.hear(note);
         }
-        self.fabric.take_in(&mut post.packets);
+        let (receivings, near) = (&mut self.receivings, &mut self.near);
+        self.fabric.take_in(&mut post.packets, |wire| {
+            if !wire.is_ack() {
+                receivings[(wire.subflow >> SUBFLOW_BITS) as usize].expect(1, near);
+            }
+        });
     }
 
     /// Nothing happens earlier by itself.

@@ -43,6 +43,9 @@ impl Part {
             let way = &mut half.ways[subflow];
             if self.fabric.send(way.there, way.header(bytes, ecn, half.class), wire) {
                 half.in_fabric += 1;
+                if !self.is_whole && usize::from(half.peer_part) == self.own {
+                    self.receivings[half.peer as usize].expect(1, &mut self.near);
+                }
             } else {
                 self.packets.dropped += 1;
             }

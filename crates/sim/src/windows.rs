@@ -22,7 +22,7 @@ use crate::world::{Step, World};
 use threads::Mode;
 
 /// Packet-hops for which one and the same number of threads works before it is considered anew.
-const STRETCH: u64 = 1 << 17;
+const STRETCH: u64 = 1 << 16;
 
 /// How the parts of a world advance.
 #[derive(Debug)]
@@ -34,12 +34,12 @@ pub(crate) struct Windows {
     post: Post,
 }
 
-/// Why parts have stopped between two windows.
+/// Why parts have stopped.
 enum Stop {
     /// The time asked for is reached.
     Reached,
-    /// In the next window, to this time, a message may end.
-    Near(Time),
+    /// A message is complete: the part and the slot of its receiving half.
+    Complete(usize, u32),
     /// So many hops were made.
     Hops,
 }
@@ -53,8 +53,11 @@ impl Windows {
         &self.cut
     }
 
-    /// Segments that may arrive at one host within the lookahead.
-    pub fn segments(&self, config: &Config) -> u32 {
+    /// Segments that may arrive at one host within the lookahead though they were not in its part before.
+    pub fn within_reach(&self, config: &Config) -> u32 {
+        if self.cut.is_deep() {
+            return 0;
+        }
         let bytes =
             u128::from(self.cut.lookahead()) * u128::from(self.cut.host_rate()) / u128::from(8 * SECOND);
         // One may be arriving already, and the last one may be shorter than the others.
@@ -82,22 +85,19 @@ impl World {
             }
             let windows = self.windows.as_mut().expect("parts have windows");
             let Windows { cut, mode, clock, post } = &mut **windows;
-            match mode.run(&mut self.parts, post, cut, *clock, until) {
+            let mut parts: Vec<&mut Part> = self.parts.iter_mut().collect();
+            match mode.run(&mut parts, post, cut, *clock, until) {
                 Stop::Reached => {
                     if until != NEVER {
                         self.set_now(until);
                     }
                     return Step::Reached;
                 }
-                Stop::Near(end) => {
-                    if let Some((part, slot)) = in_order(&mut self.parts, end) {
-                        let now = self.parts[part].fabric.now();
-                        self.set_now(now);
-                        let record = self.complete(part, slot);
-                        self.exchange();
-                        return Step::Finished(record);
-                    }
-                    self.set_now(end);
+                Stop::Complete(part, slot) => {
+                    self.set_now(self.parts[part].fabric.now());
+                    let record = self.complete(part, slot);
+                    self.exchange();
+                    return Step::Finished(record);
                 }
                 Stop::Hops => {}
             }
@@ -105,7 +105,8 @@ impl World {
     }
 
     fn exchange(&mut self) {
-        exchange(&mut self.parts, &mut self.windows.as_mut().expect("parts have windows").post);
+        let mut parts: Vec<&mut Part> = self.parts.iter_mut().collect();
+        exchange(&mut parts, &mut self.windows.as_mut().expect("parts have windows").post);
     }
 
     fn set_now(&mut self, now: Time) {
@@ -116,7 +117,7 @@ impl World {
 }
 
 /// Brings each part what the others have for it; `post` is empty, and is so afterwards.
-fn exchange(parts: &mut [Part], post: &mut Post) {
+fn exchange(parts: &mut [&mut Part], post: &mut Post) {
     for from in 0..parts.len() {
         for to in (0..parts.len()).filter(|&to| to != from) {
             parts[from].post(to, post);
@@ -125,12 +126,11 @@ fn exchange(parts: &mut [Part], post: &mut Post) {
     }
 }
 
-/// Goes through the events of all parts up to `end` in their order, until a message is complete: its part and the slot of
-/// its receiving half.
-fn in_order(parts: &mut [Part], end: Time) -> Option<(usize, u32)> {
+/// Goes through the events of all parts up to `end` in their order, until a message is complete.
+fn in_order(parts: &mut [&mut Part], end: Time) -> Option<Stop> {
     loop {
         // Only what no event can precede may be looked into.
-        let first = parts.iter().map(Part::earliest).min()?;
+        let first = parts.iter().map(|part| part.earliest()).min()?;
         if first > end {
             return None;
         }
@@ -138,7 +138,7 @@ fn in_order(parts: &mut [Part], end: Time) -> Option<(usize, u32)> {
         // If there is none, the first bucket has been opened, and is known to begin later.
         let Some((_, part)) = keys.min() else { continue };
         if let Some(slot) = parts[part].step(first) {
-            return Some((part, slot));
+            return Some(Stop::Complete(part, slot));
         }
     }
 }

@@ -130,7 +130,7 @@ impl World {
         let config = self.share(&spec.config);
         let hears = spec.scheme.controller().signals().contains(&Signal::NextHop);
         let receiver = Receiver::new(Arc::clone(&config), 0, spec.bytes);
-        let within_reach = self.windows.as_ref().map_or(0, |w| w.segments(&config));
+        let within_reach = self.windows.as_ref().map_or(0, |w| w.within_reach(&config));
         let sending = Sending {
             in_fabric: 0,
             peer: 0,
@@ -157,7 +157,6 @@ impl World {
                 datagrams: 0,
             }),
         };
-        let near_from = receiver.segments().saturating_sub(within_reach);
         let receiving = Receiving {
             in_fabric: 0,
             peer: 0,
@@ -165,16 +164,17 @@ impl World {
             class: spec.class,
             datagrams: false,
             is_near: false,
-            near_from,
+            within_reach,
+            inbound: 0,
             ways: Vec::new(),
             receiver,
             id: spec.id,
             received: 0,
         };
         let halves = self.place([from, to], sending, receiving);
-        if near_from == 0 {
-            self.parts[to].near += 1;
-            self.parts[to].receivings[halves.receiving.1 as usize].is_near = true;
+        if within_reach > 0 {
+            let part = &mut self.parts[to];
+            part.receivings[halves.receiving.1 as usize].look(&mut part.near);
         }
         halves
     }

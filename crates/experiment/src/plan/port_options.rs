@@ -73,6 +73,11 @@ impl PortOptions {
         self.classes.len().max(1)
     }
 
+    /// Whether the ports of a switch share a buffer.
+    pub fn shares_buffers(&self) -> bool {
+        self.pool.is_some()
+    }
+
     /// The ports of `topology` with these options; `seed` names their random streams. The options are those of switches,
     /// but for the time that a host takes over a packet.
     pub fn apply(&self, topology: &Topology, seed: u64) -> PortConfigs {

@@ -109,12 +109,16 @@ impl<P: Copy> Fabric<P> {
         }
     }
 
-    /// Takes in what has come from another part.
-    pub fn take_in(&mut self, mail: &mut Mail<P>) {
+    /// Takes in what has come from another part; `each` gets the packets whose routes end here.
+    pub fn take_in(&mut self, mail: &mut Mail<P>, mut each: impl FnMut(&P)) {
         for (start, entries) in mail.routes.drain(..) {
             self.set_row(start, &entries);
         }
+        let own = self.part.as_ref().map_or(0, |part| part.own);
         for Crossing { time, port, packet } in mail.crossings.drain(..) {
+            if self.destination(&packet) == own {
+                each(&packet.payload);
+            }
             let id = self.packets.insert(packet);
             self.queue.push(Event { time, entity: ARRIVALS | port, id });
         }

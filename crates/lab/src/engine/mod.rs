@@ -106,15 +106,21 @@ impl<'a, M, E> Engine<'a, M>
 where
     M: FnMut(Rows) -> Result<(), E>,
 {
-    /// `empty` is the network at the start of the run.
-    pub fn new(empty: &'a Topology, case: &'a Case, seed: u64, progress: &'a Progress, measured: M) -> Self {
+    /// `empty` is the network at the start of the run, and `world` that of the case before it.
+    pub fn new(
+        empty: &'a Topology,
+        case: &'a Case,
+        seed: u64,
+        mut world: World,
+        progress: &'a Progress,
+        measured: M,
+    ) -> Self {
         let part = |part: &tresse_experiment::plan::parts::Part| Running {
             source: part.source(seed),
             halves: part.halves(seed, case.setting.fabric.hosts()),
             names: BTreeMap::new(),
         };
         let parts: Vec<Running> = case.parts.iter().map(part).collect();
-        let mut world = setup::world(case, seed);
         let mut links = Links::new(&case.setting.fabric, &case.setting.changes);
         links.apply(&mut world);
         let expected = parts.iter().map(|p| p.source.expected_bytes()).fold(0, u64::saturating_add);

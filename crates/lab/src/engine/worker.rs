@@ -135,7 +135,7 @@ fn work(case: &Case, seed: u64, page: &Page, output: PipeWriter) {
         .map_err(io::Error::other)?;
         output.flush()
     };
-    let outcome = replication::run(case, seed, &page.stop, &page.progress, |rows| {
+    let outcome = replication::run(case, seed, 1, &page.stop, &page.progress, |rows| {
         say(&match rows {
             Rows::Flows(flows, optimum) => Message::Flows(flows.into(), optimum.map(Cow::from)),
             Rows::Jobs(jobs) => Message::Jobs(jobs.into()),

@@ -230,7 +230,7 @@ mod tests {
         let source = tresse_experiment::Source { name: "t".to_owned(), text };
         let loaded = load(source, Profile::Full, &[]).expect("valid");
         let plan = resolve(&loaded, &["scheme=xmp".to_owned(), "subflows=2".to_owned()]).expect("valid");
-        let mut world = setup::world(&plan.cases[0], 1);
+        let mut world = setup::world(&plan.cases[0], 1, 1);
         let mut links = Links::new(plan.fabric(), &plan.cases[0].setting.changes);
         let mut steps = of(&plan, &links).expect("XMP claims an optimum");
         for wanted in [2e9, 1.5e9, 1e9, 1.5e9] {

@@ -99,7 +99,7 @@ pub fn run(
             watch.save(&report)
         };
         let batch = Batch { replications: &replications, outcomes: &outcomes, places: &places, died: &died };
-        simulate(&batch, options.parallel, watch, ended).inspect_err(|_| {
+        simulate(&batch, options, watch, ended).inspect_err(|_| {
             report.status = Status::Partial;
             // The folder may be why it failed: the first error is the one to tell.
             let _ = watch.save(&report);
@@ -166,10 +166,10 @@ struct Batch<'a> {
     died: &'a [AtomicBool],
 }
 
-/// Runs the replications of a batch on `parallel` threads. `ended` is called after each.
+/// Runs the replications of a batch, as many at a time as the options say. `ended` is called after each.
 fn simulate(
     batch: &Batch,
-    parallel: usize,
+    options: &Options,
     watch: &Watch,
     mut ended: impl FnMut(usize) -> Result<(), Diagnostic>,
 ) -> Result<(), Diagnostic> {
@@ -208,7 +208,7 @@ fn simulate(
                 Rows::Converged(rows) => write(&mut |t| t.converged(case, seed, rows)),
             };
             let outcome = if worker::users_controllers(case).is_empty() {
-                replication::run(case, seed, &watch.stop, progress, measured)
+                replication::run(case, seed, options.threads, &watch.stop, progress, measured)
             } else {
                 worker::run(case, seed, &watch.stop, progress, measured).map_err(|e| fail(no_worker(&e)))?
             }?;
@@ -220,7 +220,7 @@ fn simulate(
     };
     let (tell, told) = mpsc::channel();
     std::thread::scope(|scope| {
-        for _ in 0..parallel.clamp(1, places.len().max(1)) {
+        for _ in 0..options.parallel.clamp(1, places.len().max(1)) {
             let (tell, work) = (tell.clone(), &work);
             scope.spawn(move || {
                 if work(&tell).is_err() {

@@ -28,8 +28,10 @@ pub struct Options {
     pub seed: u64,
     /// How many seeds: `seed`, `seed + 1`, …
     pub replications: Replications,
-    /// How many threads.
+    /// How many replications run at a time.
     pub parallel: usize,
+    /// How many threads each of them may use. What happens does not depend on it.
+    pub threads: usize,
     /// The folder of results; it must not exist, or be empty. If it is not said, the first `runs/NAME-N` that does not
     /// exist.
     pub out: Option<PathBuf>,

@@ -117,6 +117,7 @@ fn read_and_stop(settings: &[&str], table: &str, parts: usize) -> (Report, Vec<u
         seed: 1,
         replications: 1.into(),
         parallel: 1,
+        threads: 1,
         out: Some(out.clone()),
         judge: false,
     };

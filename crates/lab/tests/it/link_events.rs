@@ -65,6 +65,7 @@ fn report_of_any(text: &str) -> Report {
         seed: 1,
         replications: 1.into(),
         parallel: 1,
+        threads: 1,
         out: Some(out),
         judge: false,
     };

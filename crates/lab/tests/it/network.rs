@@ -73,6 +73,7 @@ fn report(text: &str) -> Report {
         seed: 1,
         replications: 1.into(),
         parallel: 1,
+        threads: 1,
         out: Some(out.path().to_owned()),
         judge: false,
     };

@@ -29,6 +29,7 @@ fn report(more: &[&str]) -> Report {
         seed: 1,
         replications: 1.into(),
         parallel: 1,
+        threads: 1,
         out: Some(out),
         judge: false,
     };

@@ -43,6 +43,7 @@ fn report(scheme: &str) -> Report {
         seed: 1,
         replications: 1.into(),
         parallel: 1,
+        threads: 1,
         out: Some(out),
         judge: false,
     };

@@ -117,6 +117,7 @@ fn run_until_decided(replications: &str, parallel: usize) -> Report {
         seed: 1,
         replications: loaded.experiment.replications.clone(),
         parallel,
+        threads: 1,
         out: Some(dir.path().to_owned()),
         judge: false,
     };

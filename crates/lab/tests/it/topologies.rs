@@ -136,6 +136,7 @@ fn a_permutation_runs_on_every_one_of_them() {
                 seed: 1,
                 replications: 1.into(),
                 parallel: 1,
+                threads: 1,
                 out: Some(out),
                 judge: false,
             };

@@ -25,6 +25,7 @@ fn report(settings: &[&str]) -> Report {
         seed: 1,
         replications: 1.into(),
         parallel: 1,
+        threads: 1,
         out: Some(out),
         judge: false,
     };

@@ -70,8 +70,15 @@ fn rack_to_rack(settings: &[&str], only: &str, replications: u32) -> Report {
     let plan = resolve(&loaded, &only).unwrap_or_else(|e| panic!("{e}"));
     let out = tempfile::tempdir().expect("a temporary folder");
     let (replications, out) = (replications.into(), out.path().to_owned());
-    let options =
-        Options { profile: Profile::Quick, seed: 1, replications, parallel: 1, out: Some(out), judge: false };
+    let options = Options {
+        profile: Profile::Quick,
+        seed: 1,
+        replications,
+        parallel: 1,
+        threads: 1,
+        out: Some(out),
+        judge: false,
+    };
     let watch = Watch::new(&plan, &options).expect("few seeds");
     run(&loaded, &plan, &options, &watch).expect("it runs")
 }

@@ -1,13 +1,13 @@
 //! Windows on one thread or on several, whichever is faster.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use tresse_fabric::Cut;
 use tresse_units::{NEVER, Time};
 
-use super::{STRETCH, Stop, exchange, window_end};
+use super::{STRETCH, Stop, exchange, in_order, window_end};
 use crate::part::{Part, Post};
 
 /// After so many stretches the slower way is tried again: the load of the machine and of the network change.
@@ -30,13 +30,13 @@ pub(crate) struct Mode {
 
 impl Mode {
     pub fn new() -> Self {
-        Self { together: true, seconds: 0.0, hops: 0, costs: [0.0; 2], stretches: 0 }
+        Self { together: false, seconds: 0.0, hops: 0, costs: [0.0; 2], stretches: 0 }
     }
 
     /// Advances all parts, with no post between them, to `until` or for some hops.
     pub fn run(
         &mut self,
-        parts: &mut [Part],
+        parts: &mut [&mut Part],
         post: &mut Post,
         cut: &Cut,
         clock: fn() -> f64,
@@ -45,7 +45,7 @@ impl Mode {
         let (start, before) = (clock(), hops(parts));
         let limit = before + STRETCH - self.hops;
         let stop = if self.together {
-            together(parts, cut, until, limit)
+            together(parts, post, cut, until, limit)
         } else {
             one_by_one(parts, post, cut, until, limit)
         };
@@ -63,36 +63,38 @@ impl Mode {
         (self.seconds, self.hops) = (0.0, 0);
         self.stretches += 1;
         let faster = self.costs[1] < self.costs[0];
-        self.together = faster != self.stretches.is_multiple_of(RETRY);
+        self.together = faster != self.stretches.is_multiple_of(RETRY) || self.costs[1] == 0.0;
     }
 }
 
-fn hops(parts: &[Part]) -> u64 {
+fn hops(parts: &[&mut Part]) -> u64 {
     parts.iter().map(|part| part.fabric.hops()).sum()
 }
 
-fn one_by_one(parts: &mut [Part], post: &mut Post, cut: &Cut, until: Time, limit: u64) -> Stop {
+fn one_by_one(parts: &mut [&mut Part], post: &mut Post, cut: &Cut, until: Time, limit: u64) -> Stop {
     loop {
-        let next = parts.iter().map(Part::earliest).min().unwrap_or(NEVER);
-        let is_near = parts.iter().any(|part| part.near > 0);
-        match plan(next, is_near, hops(parts) >= limit, until, cut) {
-            Ok(end) => {
-                parts.iter_mut().for_each(|part| part.run(end));
-                exchange(parts, post);
-            }
+        let next = parts.iter().map(|part| part.earliest()).min().unwrap_or(NEVER);
+        let end = match plan(next, hops(parts), until, limit, cut) {
+            Ok(end) => end,
             Err(stop) => return stop,
+        };
+        if parts.iter().all(|part| part.near == 0) {
+            parts.iter_mut().for_each(|part| part.run(end));
+        } else if let Some(stop) = in_order(parts, end) {
+            return stop;
         }
+        exchange(parts, post);
     }
 }
 
 /// The end of the window that begins with `next`, or why there is none.
-fn plan(next: Time, is_near: bool, is_long: bool, until: Time, cut: &Cut) -> Result<Time, Stop> {
-    let end = window_end(next, until, cut.lookahead());
-    match (next > until || next == NEVER, is_near, is_long) {
-        (true, ..) => Err(Stop::Reached),
-        (_, true, _) => Err(Stop::Near(end)),
-        (_, _, true) => Err(Stop::Hops),
-        _ => Ok(end),
+fn plan(next: Time, hops: u64, until: Time, limit: u64, cut: &Cut) -> Result<Time, Stop> {
+    if next > until || next == NEVER {
+        Err(Stop::Reached)
+    } else if hops >= limit {
+        Err(Stop::Hops)
+    } else {
+        Ok(window_end(next, until, cut.lookahead()))
     }
 }
 
@@ -123,7 +125,7 @@ struct Outlook {
 }
 
 impl Shared {
-    fn new(parts: &[Part]) -> Self {
+    fn new(parts: &[&mut Part]) -> Self {
         let posts = || (0..parts.len() * parts.len()).map(|_| Mutex::default()).collect();
         let shared = Self {
             turn: AtomicU32::new(0),
@@ -147,7 +149,7 @@ impl Shared {
     /// What goes from one part to another at the end of a turn.
     fn with_post<R>(&self, turn: u32, [from, to]: [usize; 2], act: impl FnOnce(&mut Post) -> R) -> R {
         let post = &self.posts[turn as usize % 2][from * self.outlooks.len() + to];
-        act(&mut post.lock().unwrap_or_else(PoisonError::into_inner))
+        act(&mut lock(post))
     }
 
     fn others(&self, part: usize) -> impl Iterator<Item = usize> {
@@ -162,9 +164,10 @@ impl Shared {
     }
 
     /// A turn of some parts.
-    fn turn(&self, parts: &mut [Part], turn: u32) {
+    fn turn(&self, parts: &[Mutex<&mut Part>], turn: u32) {
         let end = self.end.load(Ordering::Relaxed);
         for part in parts {
+            let part = &mut **lock(part);
             self.take_in(part, turn);
             part.run(end);
             let mut first = NEVER;
@@ -176,6 +179,19 @@ impl Shared {
             }
             self.publish(part, first);
         }
+    }
+
+    /// A window in which a message may end, between two turns.
+    fn in_order(&self, parts: &[Mutex<&mut Part>], post: &mut Post, turn: u32, end: Time) -> Option<Stop> {
+        let mut guards: Vec<_> = parts.iter().map(lock).collect();
+        let mut parts: Vec<&mut Part> = guards.iter_mut().map(|guard| &mut ***guard).collect();
+        parts.iter_mut().for_each(|part| self.take_in(part, turn));
+        let stop = in_order(&mut parts, end);
+        if stop.is_none() {
+            exchange(&mut parts, post);
+            parts.iter().for_each(|part| self.publish(part, NEVER));
+        }
+        stop
     }
 
     /// Waits until `is_ready`; false if another thread has panicked.
@@ -192,7 +208,7 @@ impl Shared {
     }
 
     /// Works for turn after turn.
-    fn work(&self, parts: &mut [Part]) {
+    fn work(&self, parts: &[Mutex<&mut Part>]) {
         let over = Over(self);
         for turn in 1.. {
             if !self.wait(|| self.turn.load(Ordering::Acquire) == turn) {
@@ -214,28 +230,37 @@ impl Drop for Over<'_> {
     }
 }
 
+/// Another thread's panic is told by itself.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// All parts side by side, on as many threads as there are cores for.
-fn together(parts: &mut [Part], cut: &Cut, until: Time, limit: u64) -> Stop {
+fn together(parts: &mut [&mut Part], post: &mut Post, cut: &Cut, until: Time, limit: u64) -> Stop {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let shared = Shared::new(parts);
     let each = parts.len().div_ceil(cores.min(parts.len()));
-    let (own, others) = parts.split_at_mut(each);
+    // A thread holds its parts for a turn; between two turns nobody does.
+    let parts: Vec<Mutex<&mut Part>> = parts.iter_mut().map(|part| Mutex::new(&mut **part)).collect();
+    let (own, others) = parts.split_at(each);
     let (stop, turns) = thread::scope(|scope| {
-        let workers = others.chunks_mut(each).map(|chunk| scope.spawn(|| shared.work(chunk))).count() as u32;
+        let workers = others.chunks(each).map(|chunk| scope.spawn(|| shared.work(chunk))).count() as u32;
         let over = Over(&shared);
         let mut turn = 0;
-        loop {
+        let stop = loop {
             let outlooks = || shared.outlooks.iter();
             let next = outlooks().map(|o| o.next.load(Ordering::Relaxed)).min().unwrap_or(NEVER);
             let hops: u64 = outlooks().map(|o| o.hops.load(Ordering::Relaxed)).sum();
-            let is_near = outlooks().any(|o| o.is_near.load(Ordering::Relaxed));
-            let end = match plan(next, is_near, hops >= limit, until, cut) {
+            let end = match plan(next, hops, until, limit, cut) {
                 Ok(end) => end,
-                Err(stop) => {
-                    drop(over);
-                    return (stop, turn);
-                }
+                Err(stop) => break stop,
             };
+            if outlooks().any(|o| o.is_near.load(Ordering::Relaxed)) {
+                if let Some(stop) = shared.in_order(&parts, post, turn + 1, end) {
+                    break stop;
+                }
+                continue;
+            }
             turn += 1;
             shared.end.store(end, Ordering::Relaxed);
             shared.finished.store(0, Ordering::Relaxed);
@@ -243,10 +268,12 @@ fn together(parts: &mut [Part], cut: &Cut, until: Time, limit: u64) -> Stop {
             shared.turn(own, turn);
             let all = shared.wait(|| shared.finished.load(Ordering::Acquire) == workers);
             assert!(all, "a thread of the simulation has panicked");
-        }
+        };
+        drop(over);
+        (stop, turn)
     });
-    for part in parts {
-        shared.take_in(part, turns + 1);
+    for part in &parts {
+        shared.take_in(&mut lock(part), turns + 1);
     }
     stop
 }

@@ -35,6 +35,7 @@ pub fn measure(
         seed: 1,
         replications,
         parallel,
+        threads: 1,
         out: Some(out.to_owned()),
         judge: false,
     };

@@ -49,6 +49,7 @@ fn measured(rule: &str, bound: f64, parallel: usize) -> Report {
         seed: 1,
         replications: loaded.experiment.replications.clone(),
         parallel,
+        threads: 1,
         out: Some(folder.path().join("run")),
         judge: false,
     };

@@ -81,6 +81,7 @@ fn measured(folder: &TempDir, replications: u32, more: &str) -> (Loaded, Plan, R
         seed: 1,
         replications: Replications::Count(replications),
         parallel: 1,
+        threads: 1,
         out: Some(out),
         judge: false,
     };
@@ -140,6 +141,7 @@ fn several_seeds_have_intervals_of_everything() {
         seed: 5,
         replications: Replications::Count(3),
         parallel: 2,
+        threads: 1,
         out: Some(out.clone()),
         judge: false,
     };

@@ -158,8 +158,15 @@ impl Row {
     pub fn run(&self) -> Vec<CaseResult> {
         let out = tempfile::tempdir().expect("a temporary folder");
         let (profile, out) = (Profile::Quick, out.path().to_owned());
-        let options =
-            Options { profile, seed: 1, replications: 1.into(), parallel: 1, out: Some(out), judge: false };
+        let options = Options {
+            profile,
+            seed: 1,
+            replications: 1.into(),
+            parallel: 1,
+            threads: 1,
+            out: Some(out),
+            judge: false,
+        };
         let watch = Watch::new(&self.plan, &options).expect("one seed");
         let report = run(&self.loaded, &self.plan, &options, &watch).unwrap_or_else(|e| panic!("{e}"));
         assert!(report.status == Status::Complete, "{:?}", report.errors);
