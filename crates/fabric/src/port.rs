@@ -40,14 +40,16 @@ pub struct Port {
     delay: Time,
     pace: Pace,
     bytes: u64,
-    /// 0, or all bits where every packet is examined: the port loses some, averages its queue, keeps a flag by
-    /// bytes, is queued, is slow, or its host takes time.
+    /// 0, or all bits where every packet is examined: the port loses some, averages its queue, keeps a flag, is queued
+    /// or slow, stays shut, or its host takes time.
     examine_all: Time,
     rare: Box<Rare>,
+    limit: Threshold,
+    mark: Threshold,
     /// Its place among the queued ports; [`NOT_QUEUED`] if there is none.
     queued: u32,
-    /// As long as the `watch`-th last packet has left, the queue is neither full nor above K, nor congested, nor
-    /// is the port shut. At most [`RECENT`].
+    /// As long as the `watch`-th last packet has left, the queue is neither full nor above K. At most
+    /// [`RECENT`].
     watch: u8,
     /// Packets that were let in since the port was idle, the first included; at most [`RECENT`].
     streak: u8,
@@ -63,8 +65,6 @@ pub struct Port {
 /// What few packets touch, or none.
 #[derive(Debug)]
 struct Rare {
-    limit: Threshold,
-    mark: Threshold,
     drops: u64,
     marks: u64,
     /// Until then every packet is dropped.
@@ -96,21 +96,20 @@ impl Port {
     pub fn new(config: PortConfig) -> Self {
         // A queue of n packets, one more in transmission: the (n + 1)-th last has not left.
         let first = |t: Threshold, more: u64| if t.is_bytes() { 1 } else { t.value() + more };
-        let full = config.drop_until.unwrap_or(config.limit);
-        let watch = first(full, 1).min(first(config.mark, 2)).min(RECENT as u64) as u8;
+        let watch = first(config.limit, 1).min(first(config.mark, 2)).min(RECENT as u64) as u8;
         assert!(config.drop_until.is_none_or(|h| h.is_below(config.limit)), "what is full has a lower end");
         let processed = (config.processing.below() > 0).then(|| Processed::new(config.processing));
-        let quiet =
-            config.loss.probability() == Probability::ZERO && config.red.is_none() && processed.is_none();
+        let is_quiet = config.loss.probability() == Probability::ZERO
+            && config.red.is_none()
+            && config.drop_until.is_none()
+            && processed.is_none();
         Self {
             busy_until: 0,
             delay: config.delay,
             pace: Pace::new(config.rate),
             bytes: 0,
-            examine_all: if quiet { 0 } else { NEVER },
+            examine_all: if is_quiet { 0 } else { NEVER },
             rare: Box::new(Rare {
-                limit: config.limit,
-                mark: config.mark,
                 drops: 0,
                 marks: 0,
                 shut_until: 0,
@@ -124,6 +123,8 @@ impl Port {
                 processed,
                 config,
             }),
+            limit: config.limit,
+            mark: config.mark,
             queued: NOT_QUEUED,
             watch,
             streak: 0,
@@ -217,22 +218,35 @@ impl Port {
     /// The packet may be lost, or the queue may be full, above K, averaged, congested or longer than what
     /// is recent. False if the packet is lost or dropped.
     pub(crate) fn examine(&mut self, now: Time, bytes: u32, ecn: &mut Ecn) -> bool {
-        let mut signal = false;
         if self.examine_all != 0 {
-            if self.loses() {
-                return false;
-            }
-            // RED averages what every packet meets, a full queue too.
-            signal = self.averages().is_some_and(|bytes| {
-                let length = if bytes { self.backlog(now) } else { self.waiting(now) };
-                self.red_signals(length, now.saturating_sub(self.busy_until), self.pace)
-            });
+            return self.examine_closely(now, bytes, ecn);
         }
-        if now < self.rare.shut_until || self.is_full(now) {
+        if self.is_full(now) {
             self.rare.drops += 1;
             return false;
         }
-        signal |= self.reaches(self.rare.mark, 1, now);
+        if self.reaches(self.mark, 1, now) && !self.signal(ecn) {
+            return false;
+        }
+        self.keep(now, bytes);
+        true
+    }
+
+    /// As [`Self::examine`], of a port where every packet is examined.
+    fn examine_closely(&mut self, now: Time, bytes: u32, ecn: &mut Ecn) -> bool {
+        if self.loses() {
+            return false;
+        }
+        // RED averages what every packet meets, a full queue too.
+        let mut signal = self.averages().is_some_and(|bytes| {
+            let length = if bytes { self.backlog(now) } else { self.waiting(now) };
+            self.red_signals(length, now.saturating_sub(self.busy_until), self.pace)
+        });
+        if now < self.rare.shut_until || self.stays_shut(now) {
+            self.rare.drops += 1;
+            return false;
+        }
+        signal |= self.reaches(self.mark, 1, now);
         if signal && !self.signal(ecn) {
             return false;
         }
@@ -244,7 +258,7 @@ impl Port {
     /// How long the port will be congested if no packet comes after that of `bytes`, which is let in now.
     fn flag_packet(&mut self, now: Time, bytes: u32) {
         let Some(mut flag) = self.rare.flag.take() else { return };
-        let threshold = flag.threshold(self.rare.limit);
+        let threshold = flag.threshold(self.limit);
         let end = if threshold.is_bytes() {
             let departure = self.busy_until.max(now) + self.transmission(bytes);
             departure.saturating_sub(self.pace.total(threshold.value() - 1))
@@ -258,13 +272,8 @@ impl Port {
 
     /// Keeps a congestion flag from now on. The port is idle.
     pub(crate) fn give_flag(&mut self, config: FlagConfig) {
-        let flag = Flag::new(config);
-        let threshold = flag.threshold(self.rare.limit);
-        if threshold.is_bytes() {
-            self.examine_all = NEVER; // one packet may be enough
-        }
-        self.watch = self.watch.min(threshold.value().min(RECENT as u64) as u8);
-        self.rare.flag = Some(Box::new(flag));
+        self.examine_all = NEVER;
+        self.rare.flag = Some(Box::new(Flag::new(config)));
     }
 
     /// The congestion flag, if it keeps one.
@@ -353,10 +362,15 @@ impl Port {
         self.rare.lost += packets;
     }
 
+    /// Whether the queue is at its limit.
+    fn is_full(&self, now: Time) -> bool {
+        self.reaches(self.limit, 0, now)
+    }
+
     /// Whether the queue is at its limit. If so the port may stay shut: as it lets nothing in until then, it knows
     /// already when the queue will be short enough.
-    fn is_full(&mut self, now: Time) -> bool {
-        let is_full = self.reaches(self.rare.limit, 0, now);
+    fn stays_shut(&mut self, now: Time) -> bool {
+        let is_full = self.is_full(now);
         if is_full && let Some(until) = self.rare.config.drop_until {
             self.rare.shut_until = if until.is_bytes() {
                 self.busy_until - self.pace.total(until.value() - 1)
@@ -378,7 +392,7 @@ impl Port {
             let Some(rest @ 1..) = self.busy_until.checked_sub(now) else { return false };
             return self.pace.bytes(rest) >= needed;
         }
-        self.nth_departure(needed + 1) > now
+        self.has_more(needed, now)
     }
 }
 

@@ -23,12 +23,18 @@ impl Port {
 
     /// The n-th last departure, for n above 0; if that is over, 0 or when it was.
     pub(super) fn nth_departure(&self, n: u64) -> Time {
-        let recent = if self.rare.is_slow { 0 } else { RECENT as u64 };
+        let recent = if self.examine_all != 0 && self.rare.is_slow { 0 } else { RECENT as u64 };
         if n <= recent {
             return self.departure(n as u8);
         }
         let older = &self.rare.older;
         (older.len() as u64).checked_sub(n - recent).map_or(0, |at| older[at as usize])
+    }
+
+    /// Whether more than `n` packets have not left at `now`. It asks for what is rare only if there are many.
+    pub(super) fn has_more(&self, n: u64, now: Time) -> bool {
+        let are_few = self.examine_all == 0 && self.departure(RECENT as u8) <= now;
+        (n < RECENT as u64 || !are_few) && self.nth_departure(n + 1) > now
     }
 
     /// Packets that wait at `now`; the one in transmission does not. Of a port that is not queued: for any
@@ -52,7 +58,7 @@ impl Port {
     /// A packet of `bytes` is about to be let in: keeps what it pushes out of the recent departures, if that still
     /// lies ahead. A slow port keeps its departure.
     pub(super) fn keep(&mut self, now: Time, bytes: u32) {
-        let kept = if self.rare.is_slow {
+        let kept = if self.examine_all != 0 && self.rare.is_slow {
             self.busy_until.max(now) + self.transmission(bytes)
         } else {
             self.departure(RECENT as u8)

@@ -1,0 +1,141 @@
+//! Losses: a sender fills a window at once, every tenth segment of it is lost, and receiver and sender repair that. What
+//! a segment costs should not depend on the window.
+
+use std::collections::VecDeque;
+use std::hint::black_box;
+use std::sync::Arc;
+
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use tresse_controllers::{ConfiguredController, INFINITE_SSTHRESH, find};
+use tresse_transport::{
+    Config, DelayedAck, Echo, Gro, Origin, Receiver, Recovery, Reduction, Scheduler, Sender, Wire,
+};
+use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Time};
+
+const MSS: u32 = 1460;
+/// Each way.
+const DELAY: Time = 500 * MICROSECOND;
+/// Segments of the first window of which one is lost.
+const ONE_IN: u32 = 10;
+/// The message, in windows.
+const WINDOWS: u32 = 4;
+
+fn config(recovery: Recovery, window: u32) -> Config {
+    Config {
+        mss: MSS,
+        header: 40,
+        ack: 40,
+        handshake: false,
+        stale_after: 0,
+        initial_window: window,
+        initial_ssthresh: INFINITE_SSTHRESH,
+        rto_min: 200 * MILLISECOND,
+        rto_initial: SECOND,
+        rto_max: 60 * SECOND,
+        recovery,
+        reduction: Reduction::Immediate,
+        floor: None,
+        grow_in_cwr: false,
+        ect_acks: false,
+        receive_window: window,
+        scheduler: Scheduler::LowestRtt,
+        ecn: false,
+        echo: Echo::Dctcp,
+        timer_slack: 0,
+        pacing: false,
+        tso: 44,
+        plb: None,
+        delayed_ack: DelayedAck { every: 1, timer: 40 * MILLISECOND, quick: 0, quick_again: false },
+        gro: Gro::OFF,
+    }
+}
+
+/// A sender and a receiver; packets and ACKs under way, with when they arrive.
+struct Pipe {
+    sender: Sender,
+    receiver: Receiver,
+    window: u32,
+    now: Time,
+    data: VecDeque<(Time, Wire)>,
+    acks: VecDeque<(Time, Wire)>,
+}
+
+impl Pipe {
+    fn new(recovery: Recovery, window: u32) -> Self {
+        let reno = find("reno").expect("built in");
+        let reno = Arc::new(ConfiguredController::new(reno, []).expect("its defaults"));
+        let config = Arc::new(config(recovery, window));
+        let bytes = u64::from(WINDOWS * window) * u64::from(MSS);
+        Self {
+            sender: Sender::new(Arc::clone(&config), reno, 1, bytes),
+            receiver: Receiver::new(config, 1, bytes),
+            window,
+            now: 0,
+            data: VecDeque::new(),
+            acks: VecDeque::new(),
+        }
+    }
+
+    /// Until the message has arrived.
+    fn run(mut self) -> Self {
+        self.transmit();
+        while !self.receiver.complete() {
+            let next = |way: &VecDeque<(Time, Wire)>| way.front().map_or(Time::MAX, |(time, _)| *time);
+            let (data, acks, deadline) = (next(&self.data), next(&self.acks), self.sender.deadline(0));
+            self.now = data.min(acks).min(deadline);
+            if self.now == data {
+                let (_, wire) = self.data.pop_front().expect("it arrives now");
+                let acks = self.receiver.handle_data(self.now, 0, &wire, false);
+                self.acks.extend(acks.0.into_iter().flatten().map(|ack| (self.now + DELAY, ack)));
+            } else {
+                match self.now == acks {
+                    true => {
+                        let (_, ack) = self.acks.pop_front().expect("it arrives now");
+                        self.sender.handle_ack(self.now, 0, &ack);
+                    }
+                    false => self.sender.handle_timeout(self.now, 0),
+                }
+                self.transmit();
+            }
+        }
+        self
+    }
+
+    fn transmit(&mut self) {
+        while let Some(t) = self.sender.poll_transmit(self.now) {
+            if t.origin == Origin::New && t.seq < self.window && t.seq % ONE_IN == ONE_IN / 2 {
+                continue;
+            }
+            let wire = Wire {
+                subflow: 0,
+                seq: t.seq,
+                dsn: t.dsn,
+                flags: t.flags,
+                ce: 0,
+                block_count: 0,
+                stamp: self.now,
+                blocks: Default::default(),
+            };
+            self.data.push_back((self.now + DELAY, wire));
+        }
+    }
+}
+
+fn losses(c: &mut Criterion) {
+    let mut group = c.benchmark_group("a tenth of a window is lost");
+    for (name, recovery) in
+        [("newreno", Recovery::NewReno), ("sack", Recovery::Sack), ("rack", Recovery::Rack)]
+    {
+        for window in [10, 100, 1_000, 10_000] {
+            group.throughput(Throughput::Elements(u64::from(WINDOWS * window)));
+            group.bench_function(format!("{name}, window of {window}"), |b| {
+                let pipe = || Pipe::new(recovery, window);
+                b.iter_batched(pipe, |pipe| black_box(pipe.run()), BatchSize::SmallInput);
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, losses);
+criterion_main!(benches);
