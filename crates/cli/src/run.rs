@@ -48,10 +48,10 @@ pub struct Args {
     /// How many cases run at a time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: Option<u16>,
-    /// How many threads may work on one case: its network is cut into as many parts, and they go on one by one where
-    /// that is faster. The results are the same [default: cores that cases leave idle]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
-    threads: Option<u16>,
+    /// How many threads may work on one case: its network is cut into as many parts, and they take turns on one where
+    /// that is faster. It pays for large networks with long flows; the results are the same
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    threads: u16,
     /// The folder for the results; must be new or empty [default: runs/NAME-N]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -93,11 +93,8 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let said = &loaded.experiment.replications;
     let replications = args.replications.map_or_else(|| said.clone(), |asked| asked.over(said));
     let parallel = args.parallel.map_or(cores, usize::from);
-    let at_once = parallel.min(plan.cases.len() * replications.least() as usize).max(1);
-    let threads = args.threads.map_or((cores / at_once).max(1), usize::from);
-    if args.threads.is_some() {
-        tell_undivided(&plan, threads);
-    }
+    let threads = usize::from(args.threads);
+    tell_undivided(&plan, threads);
     let options = Options {
         profile: args.chosen.profile(),
         seed: args.seed,
@@ -145,13 +142,11 @@ pub fn run(args: Args) -> Result<(), Failure> {
 fn tell_undivided(plan: &Plan, threads: usize) {
     let reasons: Vec<Undivided> =
         plan.cases.iter().filter_map(|case| tresse_lab::undivided(case, threads)).collect();
-    if let Some(first) = reasons.first().filter(|_| threads > 1) {
-        let of = if reasons.len() == plan.cases.len() {
-            String::new()
-        } else {
-            format!(" of {}", plan.cases.len())
-        };
-        let same = reasons.iter().filter(|why| *why == first).count();
-        eprintln!("note: one thread for {same}{of} cases: {first}");
+    let Some(why) = reasons.first().filter(|_| threads > 1) else { return };
+    let (alike, all) = (reasons.iter().filter(|other| *other == why).count(), plan.cases.len());
+    if alike == all {
+        eprintln!("note: one thread a case: {why}");
+    } else {
+        eprintln!("note: one thread for {alike} of {all} cases: {why}");
     }
 }

@@ -6,10 +6,12 @@
 //! The queue is what waits: the packet that is being transmitted, and the arriving one, are not in
 //! it. That is what a switch's (and ns-3's) queue holds when a packet arrives.
 
+mod closely;
 mod config;
 mod memory;
 mod processing;
 
+pub(crate) use closely::is_congested;
 pub use config::{NonEct, PortConfig, PortCounters};
 pub use processing::Processing;
 
@@ -17,7 +19,7 @@ use std::collections::VecDeque;
 
 use tresse_units::{NEVER, Time};
 
-use crate::flag::{Flag, FlagConfig};
+use crate::flag::Flag;
 use crate::loss::Probability;
 use crate::pace::Pace;
 use crate::packet::Ecn;
@@ -40,26 +42,35 @@ pub struct Port {
     delay: Time,
     pace: Pace,
     bytes: u64,
-    /// 0, or all bits where every packet is examined: the port loses some, averages its queue, keeps a flag, is queued
-    /// or slow, stays shut, or its host takes time.
+    /// 0, or all bits where every packet is examined: the port loses some, averages its queue, keeps a flag by bytes,
+    /// is queued or slow, stays shut, or its host takes time.
     examine_all: Time,
     rare: Box<Rare>,
     limit: Threshold,
     mark: Threshold,
     /// Its place among the queued ports; [`NOT_QUEUED`] if there is none.
     queued: u32,
-    /// As long as the `watch`-th last packet has left, the queue is neither full nor above K. At most
+    /// As long as the `watch`-th last packet has left, the queue is neither full nor above K, nor congested. At most
     /// [`RECENT`].
     watch: u8,
     /// Packets that were let in since the port was idle, the first included; at most [`RECENT`].
     streak: u8,
     /// The place of the next departure in `recent`.
     tail: u8,
-    /// What leaves it may arrive in another part of the network: see [`Cut`](crate::Cut).
-    crosses: bool,
+    role: Role,
     /// The lowest bits of the last departures, a ring. Those of the streak lie so near to `busy_until` that
     /// these bits tell them; the others are over. Second cache line.
     recent: [u32; RECENT],
+}
+
+/// What else a port does. No network that is cut has flags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Usual,
+    /// It keeps a congestion flag.
+    Flagged,
+    /// What leaves it may arrive in another part of the network: see [`Cut`](crate::Cut).
+    Crossing,
 }
 
 /// What few packets touch, or none.
@@ -129,7 +140,7 @@ impl Port {
             watch,
             streak: 0,
             tail: 0,
-            crosses: false,
+            role: Role::Usual,
             recent: [0; RECENT],
         }
     }
@@ -218,7 +229,7 @@ impl Port {
     /// The packet may be lost, or the queue may be full, above K, averaged, congested or longer than what
     /// is recent. False if the packet is lost or dropped.
     pub(crate) fn examine(&mut self, now: Time, bytes: u32, ecn: &mut Ecn) -> bool {
-        if self.examine_all != 0 {
+        if self.examine_all != 0 || self.role == Role::Flagged {
             return self.examine_closely(now, bytes, ecn);
         }
         if self.is_full(now) {
@@ -230,83 +241,6 @@ impl Port {
         }
         self.keep(now, bytes);
         true
-    }
-
-    /// As [`Self::examine`], of a port where every packet is examined.
-    fn examine_closely(&mut self, now: Time, bytes: u32, ecn: &mut Ecn) -> bool {
-        if self.loses() {
-            return false;
-        }
-        // RED averages what every packet meets, a full queue too.
-        let mut signal = self.averages().is_some_and(|bytes| {
-            let length = if bytes { self.backlog(now) } else { self.waiting(now) };
-            self.red_signals(length, now.saturating_sub(self.busy_until), self.pace)
-        });
-        if now < self.rare.shut_until || self.stays_shut(now) {
-            self.rare.drops += 1;
-            return false;
-        }
-        signal |= self.reaches(self.mark, 1, now);
-        if signal && !self.signal(ecn) {
-            return false;
-        }
-        self.flag_packet(now, bytes);
-        self.keep(now, bytes);
-        true
-    }
-
-    /// How long the port will be congested if no packet comes after that of `bytes`, which is let in now.
-    fn flag_packet(&mut self, now: Time, bytes: u32) {
-        let Some(mut flag) = self.rare.flag.take() else { return };
-        let threshold = flag.threshold(self.limit);
-        let end = if threshold.is_bytes() {
-            let departure = self.busy_until.max(now) + self.transmission(bytes);
-            departure.saturating_sub(self.pace.total(threshold.value() - 1))
-        } else {
-            // With this packet n wait, until the n-th last of those before it has left.
-            self.nth_departure(threshold.value())
-        };
-        flag.set(now, end);
-        self.rare.flag = Some(flag);
-    }
-
-    /// Keeps a congestion flag from now on. The port is idle.
-    pub(crate) fn give_flag(&mut self, config: FlagConfig) {
-        self.examine_all = NEVER;
-        self.rare.flag = Some(Box::new(Flag::new(config)));
-    }
-
-    /// The congestion flag, if it keeps one.
-    pub(crate) fn flag(&self) -> Option<&Flag> {
-        self.rare.flag.as_deref()
-    }
-
-    pub(crate) fn flag_mut(&mut self) -> Option<&mut Flag> {
-        self.rare.flag.as_deref_mut()
-    }
-
-    /// Whether the packet that arrives is lost by [`PortConfig::loss`].
-    pub(crate) fn loses(&mut self) -> bool {
-        let rare = &mut *self.rare;
-        if rare.config.loss.probability() == Probability::ZERO {
-            return false;
-        }
-        rare.exposed += 1;
-        let lost = rare.config.loss.takes(rare.exposed);
-        rare.lost += u64::from(lost);
-        lost
-    }
-
-    /// Whether RED averages lengths in bytes, or else in packets; `None` without RED.
-    #[inline]
-    pub(crate) fn averages(&self) -> Option<bool> {
-        self.rare.red.as_ref().map(Red::counts_bytes)
-    }
-
-    /// Whether RED signals the packet that arrives at a queue of `length`, which has been idle for `idle`;
-    /// `pace` is that of the link now.
-    pub(crate) fn red_signals(&mut self, length: u64, idle: Time, pace: Pace) -> bool {
-        self.rare.red.as_mut().is_some_and(|red| red.arrive(length, idle, pace.time(1500)))
     }
 
     /// Marks the packet that arrives, or drops it if it cannot be marked and such packets are dropped: false.
@@ -337,13 +271,15 @@ impl Port {
         (self.queued != NOT_QUEUED).then_some(self.queued as usize)
     }
 
+    /// Whether what leaves it may arrive in another part of the network.
     #[inline]
     pub(crate) fn crosses(&self) -> bool {
-        self.crosses
+        self.role == Role::Crossing
     }
 
-    pub(crate) fn set_crosses(&mut self, crosses: bool) {
-        self.crosses = crosses;
+    /// What leaves it may arrive in another part of the network from now on.
+    pub(crate) fn cross(&mut self) {
+        self.role = Role::Crossing;
     }
 
     /// Counts a packet that its queued port let in.
@@ -367,20 +303,6 @@ impl Port {
         self.reaches(self.limit, 0, now)
     }
 
-    /// Whether the queue is at its limit. If so the port may stay shut: as it lets nothing in until then, it knows
-    /// already when the queue will be short enough.
-    fn stays_shut(&mut self, now: Time) -> bool {
-        let is_full = self.is_full(now);
-        if is_full && let Some(until) = self.rare.config.drop_until {
-            self.rare.shut_until = if until.is_bytes() {
-                self.busy_until - self.pace.total(until.value() - 1)
-            } else {
-                self.nth_departure(until.value() + 1)
-            };
-        }
-        is_full
-    }
-
     /// Whether the queue is at least `threshold` and `more` long.
     fn reaches(&self, threshold: Threshold, more: u64, now: Time) -> bool {
         if threshold == Threshold::UNLIMITED {
@@ -394,10 +316,4 @@ impl Port {
         }
         self.has_more(needed, now)
     }
-}
-
-/// Whether a port is, or was, congested at `time`.
-#[inline]
-pub(crate) fn is_congested(ports: &[Port], number: u32, time: Time) -> bool {
-    ports[number as usize].flag().is_some_and(|flag| flag.at(time))
 }

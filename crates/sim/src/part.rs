@@ -68,6 +68,17 @@ pub(crate) struct Part {
     notes: Vec<Vec<Note>>,
 }
 
+/// What a packet that will arrive soon will touch.
+#[inline(always)]
+pub(crate) fn soon(sendings: &[Sending], receivings: &[Receiving]) -> impl Fn(&Wire) -> *const u8 {
+    let (sendings, receivings) = (sendings.as_ptr(), receivings.as_ptr());
+    move |wire| {
+        let slot = (wire.subflow >> SUBFLOW_BITS) as usize;
+        let (sending, receiving) = (sendings.wrapping_add(slot), receivings.wrapping_add(slot));
+        if wire.is_ack() { sending.cast() } else { receiving.cast() }
+    }
+}
+
 impl Part {
     /// Part `own` of `parts`.
     pub fn new(fabric: Fabric<Wire>, own: usize, parts: usize) -> Self {
@@ -94,13 +105,7 @@ impl Part {
         for _ in 0..budget {
             let timer = self.timers.next();
             let limit = timer.min(until);
-            let (sendings, receivings) = (&self.sendings, &self.receivings);
-            let soon = |wire: &Wire| {
-                let slot = (wire.subflow >> SUBFLOW_BITS) as usize;
-                let (sending, receiving) =
-                    (sendings.as_ptr().wrapping_add(slot), receivings.as_ptr().wrapping_add(slot));
-                if wire.is_ack() { sending.cast() } else { receiving.cast() }
-            };
+            let soon = soon(&self.sendings, &self.receivings);
             let complete = match self.fabric.advance(limit, soon) {
                 Some(arrival) => self.handle_arrival(&arrival),
                 None if timer == limit && timer != NEVER => {

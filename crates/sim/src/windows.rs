@@ -17,7 +17,7 @@ use tresse_fabric::Cut;
 use tresse_transport::Config;
 use tresse_units::{NEVER, SECOND, Time};
 
-use crate::part::{Part, Post, Turn};
+use crate::part::{Part, Post, Turn, soon};
 use crate::world::{Step, World};
 use threads::Mode;
 
@@ -129,15 +129,33 @@ fn exchange(parts: &mut [&mut Part], post: &mut Post) {
 /// Goes through the events of all parts up to `end` in their order, until a message is complete.
 fn in_order(parts: &mut [&mut Part], end: Time) -> Option<Stop> {
     loop {
-        // Only what no event can precede may be looked into.
-        let first = parts.iter().map(|part| part.earliest()).min()?;
+        // No event of a part comes earlier.
+        let (mut part, mut first, mut second) = (0, NEVER, NEVER);
+        for (other, earliest) in parts.iter().map(|part| part.earliest()).enumerate() {
+            if earliest < first {
+                (part, first, second) = (other, earliest, first);
+            } else {
+                second = second.min(earliest);
+            }
+        }
         if first > end {
             return None;
         }
-        let keys = parts.iter_mut().enumerate().filter_map(|(part, p)| Some((p.peek(first)?, part)));
-        // If there is none, the first bucket has been opened, and is known to begin later.
-        let Some((_, part)) = keys.min() else { continue };
-        if let Some(slot) = parts[part].step(first) {
+        let complete = if first < second {
+            // All that it has before the others' first.
+            match parts[part].advance(end.min(second - 1), u64::MAX) {
+                Turn::Complete(slot) => Some(slot),
+                Turn::Budget | Turn::Reached => None,
+            }
+        } else {
+            // Only what no event can precede may be looked into.
+            let keys = parts.iter_mut().enumerate().filter_map(|(part, p)| Some((p.peek(first)?, part)));
+            // If there is none, the first bucket has been opened, and is known to begin later.
+            let Some((_, next)) = keys.min() else { continue };
+            part = next;
+            parts[part].step(first)
+        };
+        if let Some(slot) = complete {
             return Some(Stop::Complete(part, slot));
         }
     }
@@ -156,7 +174,7 @@ impl Part {
     /// Carries out that event.
     fn step(&mut self, limit: Time) -> Option<u32> {
         if self.fabric.peek(limit).is_some() {
-            let arrival = self.fabric.step(limit)?;
+            let arrival = self.fabric.step(limit, soon(&self.sendings, &self.receivings))?;
             return self.handle_arrival(&arrival);
         }
         self.fabric.set_now(limit);

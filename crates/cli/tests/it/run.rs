@@ -68,6 +68,25 @@ fn every_column_says_its_unit_and_its_meaning() {
 }
 
 #[test]
+fn one_case_on_several_threads_is_the_same() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let report = |out: &str, more: &[&str]| {
+        let args = [&["--only", "scheme=xmp", "--only", "subflows=2", "--out", out], more].concat();
+        let output = tresse(dir.path()).args(SMALL).args(args).arg("--json").output().expect("it starts");
+        let report: Value = serde_json::from_slice(&output.stdout).expect("--json prints one object");
+        (report["digest"].clone(), String::from_utf8(output.stderr).expect("messages are UTF-8"))
+    };
+    let (one, _) = report("one", &["--threads", "1"]);
+    for threads in ["2", "3", "8"] {
+        let (several, said) = report(&format!("out{threads}"), &["--threads", threads]);
+        assert_eq!((&several, said.contains("one thread")), (&one, false), "{threads} threads");
+    }
+    let shared = ["--threads", "2", "--set", "fabric.buffer={size='1MB', alpha=1}"];
+    let (_, said) = report("shared", &shared);
+    assert!(said.contains("note: one thread a case: its ports share buffers\n"), "{said}");
+}
+
+#[test]
 fn the_digest_depends_on_the_experiment_and_the_seed_alone() {
     let dir = TempDir::new().expect("a temporary folder");
     let digest = |more: &[&str]| small(dir.path(), more)["digest"].as_str().expect("a digest").to_owned();

@@ -59,9 +59,8 @@ impl<P: Copy> Fabric<P> {
     pub fn into_part(mut self, cut: Arc<Cut>, own: usize) -> Self {
         assert!(self.flags.is_none(), "congestion is heard of in other parts");
         assert!(self.routes.is_empty(), "no routes yet");
-        for (port, &crosses) in self.ports.iter_mut().zip(&cut.crosses) {
-            port.set_crosses(crosses);
-        }
+        let crossing = self.ports.iter_mut().zip(&cut.crosses).filter(|(_, crosses)| **crosses);
+        crossing.for_each(|(port, _)| port.cross());
         let owned = self.ports.iter().zip(&cut.owners).filter(|(_, owner)| usize::from(**owner) == own);
         let configs: Vec<PortConfig> = owned.map(|(port, _)| port.config()).collect();
         self.queue = event_queue(configs.iter(), self.queue.ties());
@@ -135,10 +134,12 @@ impl<P: Copy> Fabric<P> {
         self.queue.peek_until(limit)
     }
 
-    /// Carries out one event, which must come at or before `limit`.
-    pub fn step(&mut self, limit: Time) -> Option<Arrival<P>> {
+    /// Carries out one event, if it comes at or before `limit`; `soon` as for [`Fabric::advance`].
+    #[inline]
+    pub fn step(&mut self, limit: Time, soon: impl Fn(&P) -> *const u8) -> Option<Arrival<P>> {
         let event = self.queue.pop_until(limit)?;
         self.set_now(event.time);
+        self.prefetch(&soon);
         self.handle(event)
     }
 

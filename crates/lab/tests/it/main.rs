@@ -17,6 +17,7 @@ mod queues;
 mod reading;
 mod samples;
 mod stopping_rule;
+mod threads;
 mod topologies;
 mod variants;
 mod virtual_hosts;

@@ -244,7 +244,11 @@ fn together(parts: &mut [&mut Part], post: &mut Post, cut: &Cut, until: Time, li
     let parts: Vec<Mutex<&mut Part>> = parts.iter_mut().map(|part| Mutex::new(&mut **part)).collect();
     let (own, others) = parts.split_at(each);
     let (stop, turns) = thread::scope(|scope| {
-        let workers = others.chunks(each).map(|chunk| scope.spawn(|| shared.work(chunk))).count() as u32;
+        let mut workers = 0;
+        for chunk in others.chunks(each) {
+            scope.spawn(|| shared.work(chunk));
+            workers += 1;
+        }
         let over = Over(&shared);
         let mut turn = 0;
         let stop = loop {

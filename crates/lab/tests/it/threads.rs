@@ -1,0 +1,45 @@
+//! What a case measures does not depend on how many threads work on it.
+
+use std::sync::atomic::AtomicBool;
+
+use tresse_experiment::plan::Case;
+use tresse_experiment::{Profile, find, load, resolve};
+use tresse_lab::engine::replication;
+use tresse_lab::record::progress::Progress;
+use tresse_lab::undivided;
+use tresse_units::SECOND;
+
+/// All that a run leaves of `case`.
+fn outcome(case: &Case, threads: usize) -> String {
+    let (stop, progress) = (AtomicBool::new(false), Progress::default());
+    let mut rows = String::new();
+    let outcome = replication::run(case, 3, threads, &stop, &progress, |more| {
+        rows += &format!("{more:?}\n");
+        Ok::<_, std::convert::Infallible>(())
+    });
+    let Ok(outcome) = outcome;
+    rows + &serde_json::to_string(&outcome).expect("it is data")
+}
+
+/// The first cases of every experiment, for as long as its hosts need for some thousand packets.
+#[test]
+fn every_built_in_experiment_is_the_same_on_several_threads() {
+    let (mut cut, mut whole) = (Vec::new(), Vec::new());
+    for name in tresse_experiment::read::built_in::names() {
+        let loaded = load(find(name).expect("built in"), Profile::Quick, &[]).expect("valid");
+        let plan = resolve(&loaded, &[]).expect("valid");
+        let hosts = plan.fabric().network.hosts as usize;
+        let rate: u64 = plan.fabric().configs.iter().take(hosts).map(|config| config.rate).sum();
+        let enough = (20_000 * 12_000 * u128::from(SECOND) / u128::from(rate)) as u64;
+        for mut case in plan.cases.into_iter().take(2) {
+            case.duration = Some(case.duration.unwrap_or(enough).min(enough));
+            if undivided(&case, 3).is_some() {
+                whole.push(name);
+                continue;
+            }
+            cut.push(name);
+            assert_eq!(outcome(&case, 1), outcome(&case, 3), "{name}: {}", case.label());
+        }
+    }
+    assert!(cut.len() > 40, "{} cases are cut, and these are not: {whole:?}", cut.len());
+}
