@@ -45,7 +45,7 @@ pub struct Args {
     /// what the experiment says, is this narrow: half of it, as a share of the mean [default: as the experiment says]
     #[arg(long, value_name = "N|P%")]
     replications: Option<Asked>,
-    /// How many cases run at a time [default: one for each core]
+    /// How many cases run at a time [default: one for each core, or for each `--threads` of them]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: Option<u16>,
     /// How many threads may work on one case: its network is cut into as many parts, and they take turns on one where
@@ -92,8 +92,8 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let said = &loaded.experiment.replications;
     let replications = args.replications.map_or_else(|| said.clone(), |asked| asked.over(said));
-    let parallel = args.parallel.map_or(cores, usize::from);
     let threads = usize::from(args.threads);
+    let parallel = args.parallel.map_or((cores / threads).max(1), usize::from);
     tell_undivided(&plan, threads);
     let options = Options {
         profile: args.chosen.profile(),

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use tresse_units::{BitsPerSecond, NEVER, Time};
+use tresse_units::{BitsPerSecond, NEVER, SECOND, Time};
 
 use crate::network::Network;
 use crate::topology::Topology;
@@ -24,8 +24,33 @@ pub struct Cut {
     pub(crate) crosses: Vec<bool>,
     /// By node.
     nodes: Vec<u8>,
-    host_rate: BitsPerSecond,
-    is_deep: bool,
+    reach: Reach,
+}
+
+/// Which packets may be at a host within the lookahead.
+#[derive(Debug, Clone, Copy)]
+enum Reach {
+    /// Those in its part: what arrives there, or is sent there, needs the lookahead once more.
+    Near,
+    /// Any that its links can carry.
+    Far(Into),
+    /// Any.
+    Any,
+}
+
+/// The links into a host.
+#[derive(Debug, Clone, Copy, Default)]
+struct Into {
+    links: u32,
+    /// Of all of them.
+    rate: BitsPerSecond,
+}
+
+impl Into {
+    fn add(&mut self, more: Self) {
+        self.links += more.links;
+        self.rate += more.rate;
+    }
 }
 
 /// Why a network is not cut.
@@ -86,19 +111,36 @@ impl Cut {
             to >= network.hosts && onward.map(delay).all(|delay| delay >= lookahead)
         };
         let mut crossing = network.ends.iter().zip(&crosses).filter(|(_, crosses)| **crosses);
+        let is_host = |node: u32| node < network.hosts;
         let least = |is_hosts: &dyn Fn(&[u32; 2]) -> bool| {
             let links = topology.configs.iter().zip(&network.ends).filter(|(_, ends)| is_hosts(ends));
             links.map(|(config, _)| config.delay).min().unwrap_or(0)
         };
-        let between_hosts = least(&|ends| ends[0] < network.hosts) + least(&|ends| ends[1] < network.hosts);
+        let between_hosts = least(&|ends| is_host(ends[0])) + least(&|ends| is_host(ends[1]));
         let is_deep = crossing.all(|(ends, _)| lies_deep(ends)) && between_hosts >= lookahead;
-        let mut rates = vec![0; network.nodes as usize];
+        let mut into = vec![Into::default(); network.nodes as usize];
         for (config, &[_, to]) in topology.configs.iter().zip(&network.ends) {
-            rates[to as usize] += config.rate;
+            into[to as usize].add(Into { links: 1, rate: config.rate });
         }
-        let rate = |host| topology.addresses(host).map(|node| rates[node as usize]).sum();
-        let host_rate = (0..topology.hosts()).map(rate).max().unwrap_or(0);
-        Ok(Self { parts: count, lookahead, owners, lands, crosses, nodes, host_rate, is_deep })
+        let host = |host| {
+            let mut sum = Into::default();
+            topology.addresses(host).for_each(|node| sum.add(into[node as usize]));
+            sum
+        };
+        let hosts: Vec<Into> = (0..topology.hosts()).map(host).collect();
+        let into_host = Into {
+            links: hosts.iter().map(|into| into.links).max().unwrap_or(0),
+            rate: hosts.iter().map(|into| into.rate).max().unwrap_or(0),
+        };
+        // What comes straight from a host may come at any rate: a host may take time over its packets.
+        let reach = if network.ends.iter().any(|&[from, to]| is_host(from) && is_host(to)) {
+            Reach::Any
+        } else if is_deep {
+            Reach::Near
+        } else {
+            Reach::Far(into_host)
+        };
+        Ok(Self { parts: count, lookahead, owners, lands, crosses, nodes, reach })
     }
 
     /// How many parts there are, at least 2.
@@ -111,12 +153,6 @@ impl Cut {
         self.lookahead
     }
 
-    /// Whether a packet that arrives in a part, or is sent there, needs the lookahead once more, at least, until it is
-    /// at a host.
-    pub fn is_deep(&self) -> bool {
-        self.is_deep
-    }
-
     /// The part of a port.
     pub fn of_port(&self, port: u32) -> usize {
         self.owners[port as usize].into()
@@ -127,9 +163,17 @@ impl Cut {
         self.nodes[node as usize].into()
     }
 
-    /// What the links of a host take in, bit/s, where it is most.
-    pub fn host_rate(&self) -> BitsPerSecond {
-        self.host_rate
+    /// Packets of at least `bytes`, but for the last one, that may arrive at a host within the lookahead though they
+    /// were not in its part before.
+    pub fn within_reach(&self, bytes: u32) -> u32 {
+        let Into { links, rate } = match self.reach {
+            Reach::Near => return 0,
+            Reach::Any => return u32::MAX,
+            Reach::Far(into) => into,
+        };
+        let most = u128::from(self.lookahead) * u128::from(rate) / u128::from(8 * SECOND);
+        // Each link may be carrying one already.
+        (most / u128::from(bytes) + u128::from(links) + 2).min(u32::MAX.into()) as u32
     }
 }
 

@@ -28,8 +28,7 @@ use crate::threshold::Threshold;
 use memory::{RECENT, SLOW};
 use processing::Processed;
 
-/// An output port: two cache lines, of which an idle port's packet touches one. What few packets need lies
-/// elsewhere.
+/// An output port: two cache lines. What few packets need lies elsewhere.
 ///
 /// It remembers the departure times of the packets that it let in last. Departures are in order, so
 /// "more than n packets have not left" is one look at the n-th last departure, and nothing ever has

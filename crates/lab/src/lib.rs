@@ -22,13 +22,14 @@ pub mod stopping_rule;
 pub mod store;
 pub mod topology_report;
 
+pub use engine::worker::undivided;
 pub use optimum::report::{OptimumCase, OptimumReport, optimum};
 pub use record::claim::ClaimResult;
 pub use record::metric::Metric;
 pub use record::report::{MODEL_VERSION, Report, Status};
 pub use record::results::{CaseResult, Metrics};
 pub use runner::{Options, Watch};
-pub use setup::{Undivided, undivided};
+pub use setup::Undivided;
 pub use store::finished::{Finished, State};
 pub use store::folder::Folder;
 pub use topology_report::{PathsEntry, TopologyReport, topology};

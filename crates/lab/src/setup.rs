@@ -15,7 +15,6 @@ use tresse_units::Stream;
 use tresse_workload::{Action, Start};
 
 use crate::clock::seconds;
-use crate::engine::worker;
 use crate::record::flow::{Begun, Link};
 
 /// The flows that start at once, at time 0.
@@ -44,7 +43,7 @@ pub(crate) fn world(case: &Case, seed: u64, threads: usize) -> World {
 }
 
 /// The parts of a case's network that threads work on.
-fn cut(case: &Case, threads: usize) -> Result<Cut, Undivided> {
+pub(crate) fn cut(case: &Case, threads: usize) -> Result<Cut, Undivided> {
     if threads < 2 {
         return Err(Undivided::Asked);
     }
@@ -81,14 +80,6 @@ pub enum Undivided {
     /// There is nothing to cut.
     #[error("{0}")]
     Network(Uncut),
-}
-
-/// Why `case` would run on one thread though it may use `threads`; `None` if it uses them.
-pub fn undivided(case: &Case, threads: usize) -> Option<Undivided> {
-    if !worker::users_controllers(case).is_empty() {
-        return Some(Undivided::Apart);
-    }
-    cut(case, threads).err()
 }
 
 fn fabric(case: &Case, seed: u64) -> Fabric<Wire> {

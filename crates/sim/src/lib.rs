@@ -12,6 +12,7 @@ mod part;
 mod path_management;
 mod sending;
 mod spec;
+mod threads;
 mod view;
 mod windows;
 mod world;

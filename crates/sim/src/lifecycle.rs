@@ -55,11 +55,10 @@ impl World {
     /// If there is none of this name.
     pub fn write(&mut self, id: u64, bytes: u64) {
         let (part, slot) = self.halves.get(&id).expect("a flow that was started").sending;
-        let part = &mut self.parts[part];
-        let half = &mut part.sendings[slot as usize];
+        let half = &mut self.parts[part].sendings[slot as usize];
         if !half.done {
             half.sender.write(bytes);
-            part.transmit(slot);
+            self.transmit(part, slot);
         }
     }
 

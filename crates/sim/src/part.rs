@@ -79,6 +79,13 @@ pub(crate) fn soon(sendings: &[Sending], receivings: &[Receiving]) -> impl Fn(&W
     }
 }
 
+/// Counts a packet that has come into a receiving half's part, or left it.
+fn expect(receivings: &mut [Receiving], wire: &Wire, more: i64, near: &mut u32) {
+    if !wire.is_ack() {
+        receivings[(wire.subflow >> SUBFLOW_BITS) as usize].expect(more, near);
+    }
+}
+
 impl Part {
     /// Part `own` of `parts`.
     pub fn new(fabric: Fabric<Wire>, own: usize, parts: usize) -> Self {
@@ -289,7 +296,8 @@ impl Part {
 
     /// Hands over what has to go to part `to`; `post` is empty.
     pub fn post(&mut self, to: usize, post: &mut Post) {
-        self.fabric.post(to, &mut post.packets);
+        let (receivings, near) = (&mut self.receivings, &mut self.near);
+        self.fabric.post(to, &mut post.packets, |wire| expect(receivings, wire, -1, near));
         std::mem::swap(&mut self.notes[to], &mut post.notes);
     }
 
@@ -299,16 +307,12 @@ impl Part {
             self.hear(note);
         }
         let (receivings, near) = (&mut self.receivings, &mut self.near);
-        self.fabric.take_in(&mut post.packets, |wire| {
-            if !wire.is_ack() {
-                receivings[(wire.subflow >> SUBFLOW_BITS) as usize].expect(1, near);
-            }
-        });
+        self.fabric.take_in(&mut post.packets, |wire| expect(receivings, wire, 1, near));
     }
 
     /// Nothing happens earlier by itself.
     pub fn earliest(&self) -> Time {
-        self.fabric.earliest().min(self.timers.next())
+        self.fabric.earliest().min(self.timers.next()).max(self.fabric.now())
     }
 
     /// Frees the slots of a connection that has finished and has no packet on its routes, by the slot of its sending

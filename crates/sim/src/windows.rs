@@ -9,20 +9,17 @@
 //! other connections at that instant. A window in which a message may end is therefore gone through event by event, in
 //! the order of all parts.
 
-mod threads;
-
 use std::sync::Arc;
 
 use tresse_fabric::Cut;
-use tresse_transport::Config;
-use tresse_units::{NEVER, SECOND, Time};
+use tresse_units::{NEVER, Time};
 
 use crate::part::{Part, Post, Turn, soon};
+use crate::threads::Mode;
 use crate::world::{Step, World};
-use threads::Mode;
 
 /// Packet-hops for which one and the same number of threads works before it is considered anew.
-const STRETCH: u64 = 1 << 16;
+pub(crate) const STRETCH: u64 = 1 << 16;
 
 /// How the parts of a world advance.
 #[derive(Debug)]
@@ -35,7 +32,7 @@ pub(crate) struct Windows {
 }
 
 /// Why parts have stopped.
-enum Stop {
+pub(crate) enum Stop {
     /// The time asked for is reached.
     Reached,
     /// A message is complete: the part and the slot of its receiving half.
@@ -52,21 +49,10 @@ impl Windows {
     pub fn cut(&self) -> &Cut {
         &self.cut
     }
-
-    /// Segments that may arrive at one host within the lookahead though they were not in its part before.
-    pub fn within_reach(&self, config: &Config) -> u32 {
-        if self.cut.is_deep() {
-            return 0;
-        }
-        let bytes =
-            u128::from(self.cut.lookahead()) * u128::from(self.cut.host_rate()) / u128::from(8 * SECOND);
-        // One may be arriving already, and the last one may be shorter than the others.
-        (bytes / u128::from(config.mss + config.header) + 3).min(u32::MAX.into()) as u32
-    }
 }
 
 /// The last instant of the window that begins with `next`.
-fn window_end(next: Time, until: Time, lookahead: Time) -> Time {
+pub(crate) fn window_end(next: Time, until: Time, lookahead: Time) -> Time {
     until.min(next.saturating_add(lookahead - 1))
 }
 
@@ -104,7 +90,8 @@ impl World {
         }
     }
 
-    fn exchange(&mut self) {
+    /// Brings each part what the others have for it.
+    pub(crate) fn exchange(&mut self) {
         let mut parts: Vec<&mut Part> = self.parts.iter_mut().collect();
         exchange(&mut parts, &mut self.windows.as_mut().expect("parts have windows").post);
     }
@@ -117,7 +104,7 @@ impl World {
 }
 
 /// Brings each part what the others have for it; `post` is empty, and is so afterwards.
-fn exchange(parts: &mut [&mut Part], post: &mut Post) {
+pub(crate) fn exchange(parts: &mut [&mut Part], post: &mut Post) {
     for from in 0..parts.len() {
         for to in (0..parts.len()).filter(|&to| to != from) {
             parts[from].post(to, post);
@@ -127,7 +114,7 @@ fn exchange(parts: &mut [&mut Part], post: &mut Post) {
 }
 
 /// Goes through the events of all parts up to `end` in their order, until a message is complete.
-fn in_order(parts: &mut [&mut Part], end: Time) -> Option<Stop> {
+pub(crate) fn in_order(parts: &mut [&mut Part], end: Time) -> Option<Stop> {
     loop {
         // No event of a part comes earlier.
         let (mut part, mut first, mut second) = (0, NEVER, NEVER);
@@ -183,7 +170,7 @@ impl Part {
     }
 
     /// Goes to the end of a window in which no message ends.
-    fn run(&mut self, end: Time) {
+    pub(crate) fn run(&mut self, end: Time) {
         let turn = self.advance(end, u64::MAX);
         assert_eq!(turn, Turn::Reached, "no message ends in a window that is not gone through in order");
     }

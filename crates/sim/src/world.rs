@@ -130,7 +130,8 @@ impl World {
         let config = self.share(&spec.config);
         let hears = spec.scheme.controller().signals().contains(&Signal::NextHop);
         let receiver = Receiver::new(Arc::clone(&config), 0, spec.bytes);
-        let within_reach = self.windows.as_ref().map_or(0, |w| w.within_reach(&config));
+        let within_reach =
+            self.windows.as_ref().map_or(0, |w| w.cut().within_reach(config.mss + config.header));
         let sending = Sending {
             in_fabric: 0,
             peer: 0,
@@ -193,7 +194,15 @@ impl World {
         self.live += 1;
         let (part, slot) = halves.sending;
         self.parts[part].manage(slot, |_, _, _| ());
+        self.transmit(part, slot);
+    }
+
+    /// Sends what a connection has to send. Its other half hears of subflows that are opened, wherever it is.
+    pub(crate) fn transmit(&mut self, part: usize, slot: u32) {
         self.parts[part].transmit(slot);
+        if self.windows.is_some() {
+            self.exchange();
+        }
     }
 
     pub(crate) fn share(&mut self, config: &Config) -> Arc<Config> {

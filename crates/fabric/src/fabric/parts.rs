@@ -100,12 +100,15 @@ impl<P: Copy> Fabric<P> {
         }
     }
 
-    /// What has to go to another part; `mail` is what was brought there before, for its memory.
-    pub fn post(&mut self, to: usize, mail: &mut Mail<P>) {
-        if let Some(part) = &mut self.part {
-            debug_assert!(mail.crossings.is_empty() && mail.routes.is_empty(), "it was taken in");
-            std::mem::swap(&mut part.out[to], mail);
-        }
+    /// What has to go to another part; `mail` is what was brought there before, for its memory. `each` gets the packets
+    /// whose routes end here: they will come back.
+    pub fn post(&mut self, to: usize, mail: &mut Mail<P>, mut each: impl FnMut(&P)) {
+        let Some(part) = &mut self.part else { return };
+        debug_assert!(mail.crossings.is_empty() && mail.routes.is_empty(), "it was taken in");
+        std::mem::swap(&mut part.out[to], mail);
+        let own = part.own;
+        let returning = mail.crossings.iter().filter(|c| self.destination(&c.packet) == own);
+        returning.for_each(|c| each(&c.packet.payload));
     }
 
     /// Takes in what has come from another part; `each` gets the packets whose routes end here.

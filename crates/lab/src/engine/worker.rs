@@ -21,6 +21,7 @@ use crate::record::flow::Flow;
 use crate::record::outcome::{Outcome, Rows};
 use crate::record::progress::Progress;
 use crate::record::sample::Interval;
+use crate::setup::{self, Undivided};
 
 /// How often progress is looked at.
 const REFRESH: Duration = Duration::from_millis(50);
@@ -53,6 +54,14 @@ unsafe impl Shareable for Page {}
 pub fn users_controllers(case: &Case) -> Vec<Controller> {
     let all = case.bound_schemes.iter().map(|scheme| scheme.controllers.controller());
     all.filter(|controller| controller.file().is_some()).collect()
+}
+
+/// Why `case` would run on one thread though it may use `threads`; `None` if it uses them.
+pub fn undivided(case: &Case, threads: usize) -> Option<Undivided> {
+    if !users_controllers(case).is_empty() {
+        return Some(Undivided::Apart);
+    }
+    setup::cut(case, threads).err()
 }
 
 /// As [`replication::run`], in a worker. If a hook ends it, the outcome has what was handed on until then, and

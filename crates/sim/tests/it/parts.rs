@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tresse_controllers::ConfiguredController;
 use tresse_fabric::{
-    Balancing, Cut, Fabric, FatTree, FatTreeConfig, FixedPaths, LeafSpine, NonEct, PortCounters, Probability,
-    QueuedPortConfig, ShortestPaths, Threshold, Topology, Uncut,
+    Balancing, Cut, Fabric, FatTree, FatTreeConfig, FixedPaths, LeafSpine, Network, NonEct, PortConfig,
+    PortCounters, Probability, QueuedPortConfig, ShortestPaths, Threshold, Topology, Uncut,
 };
 use tresse_sim::{FlowRecord, FlowSpec, Manager, Packets, Paths, Step, World};
 use tresse_transport::{Config, Recovery, Wire};
@@ -80,6 +80,25 @@ fn leaf_spine(random: &mut Stream) -> Topology {
     }
     .topology()
     .expect("a leaf-spine")
+}
+
+/// Links between nodes, with these delays in microseconds.
+fn network(hosts: u32, links: &[[u32; 2]], delays: &[u64], random: &mut Stream) -> Topology {
+    let tree = fat_tree(4, random).topology();
+    let nodes = links.iter().flatten().max().expect("there are links") + 1;
+    let both = || links.iter().flat_map(|&[a, b]| [[a, b], [b, a]]);
+    let delays = delays.iter().flat_map(|delay| [delay * MICROSECOND; 2]);
+    let ports = both().count();
+    Topology {
+        network: Network { hosts, nodes, ends: both().collect() },
+        configs: delays.map(|delay| PortConfig { delay, ..tree.configs[0] }).collect(),
+        streams: (0..ports as u32).collect(),
+        layers: vec![0; ports],
+        layer_names: tree.layer_names,
+        node_names: (0..nodes).map(|node| format!("node {node}")).collect(),
+        racks: (0..hosts).collect(),
+        pods: vec![0; hosts as usize],
+    }
 }
 
 impl Scenario {
@@ -244,6 +263,24 @@ fn neither_does_the_number_of_threads() {
     assert!(whole.hops > 400_000, "{} hops", whole.hops);
     for parts in [2, 8] {
         assert_eq!(whole, scenario.run(parts, 600, false), "{parts} parts");
+    }
+}
+
+/// Hosts that are next to each other, and hosts with several links: a message's last packets may come at once.
+#[test]
+fn a_cut_changes_nothing_where_hosts_have_many_links() {
+    // Three hosts at two switches, of which two are next to each other; two hosts at four switches.
+    let neighbours = [[0, 3], [1, 3], [2, 4], [3, 4], [0, 1]].as_slice();
+    let parallel = [[0, 2], [0, 3], [0, 4], [0, 5], [1, 2], [1, 3], [1, 4], [1, 5]].as_slice();
+    for (hosts, links, delays) in [(3, neighbours, [10, 10, 10, 10, 5].as_slice()), (2, parallel, &[1; 8])] {
+        for seed in 0..6 {
+            let mut random = Stream::new(seed, "scenario", 0);
+            let topology = network(hosts, links, delays, &mut random);
+            let schemes = ["xmp", "lia", "dctcp"].map(|name| scheme(name, &[]));
+            let scenario = Scenario { topology, routes: Routes::Fixed, queued: false, schemes, seed };
+            let whole = scenario.run(1, 150, false);
+            assert_eq!(whole, scenario.run(2, 150, seed % 2 == 0), "{hosts} hosts, seed {seed}");
+        }
     }
 }
 

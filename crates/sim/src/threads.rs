@@ -7,8 +7,8 @@ use std::thread;
 use tresse_fabric::Cut;
 use tresse_units::{NEVER, Time};
 
-use super::{STRETCH, Stop, exchange, in_order, window_end};
 use crate::part::{Part, Post};
+use crate::windows::{STRETCH, Stop, exchange, in_order, window_end};
 
 /// After so many stretches the slower way is tried again: the load of the machine and of the network change.
 const RETRY: u32 = 32;
