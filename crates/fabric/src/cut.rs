@@ -33,20 +33,20 @@ enum Reach {
     /// Those in its part: what arrives there, or is sent there, needs the lookahead once more.
     Near,
     /// Any that its links can carry.
-    Far(Into),
+    Far(HostLinks),
     /// Any.
     Any,
 }
 
 /// The links into a host.
 #[derive(Debug, Clone, Copy, Default)]
-struct Into {
+struct HostLinks {
     links: u32,
     /// Of all of them.
     rate: BitsPerSecond,
 }
 
-impl Into {
+impl HostLinks {
     fn add(&mut self, more: Self) {
         self.links += more.links;
         self.rate += more.rate;
@@ -118,17 +118,17 @@ impl Cut {
         };
         let between_hosts = least(&|ends| is_host(ends[0])) + least(&|ends| is_host(ends[1]));
         let is_deep = crossing.all(|(ends, _)| lies_deep(ends)) && between_hosts >= lookahead;
-        let mut into = vec![Into::default(); network.nodes as usize];
+        let mut into = vec![HostLinks::default(); network.nodes as usize];
         for (config, &[_, to]) in topology.configs.iter().zip(&network.ends) {
-            into[to as usize].add(Into { links: 1, rate: config.rate });
+            into[to as usize].add(HostLinks { links: 1, rate: config.rate });
         }
         let host = |host| {
-            let mut sum = Into::default();
+            let mut sum = HostLinks::default();
             topology.addresses(host).for_each(|node| sum.add(into[node as usize]));
             sum
         };
-        let hosts: Vec<Into> = (0..topology.hosts()).map(host).collect();
-        let into_host = Into {
+        let hosts: Vec<HostLinks> = (0..topology.hosts()).map(host).collect();
+        let into_host = HostLinks {
             links: hosts.iter().map(|into| into.links).max().unwrap_or(0),
             rate: hosts.iter().map(|into| into.rate).max().unwrap_or(0),
         };
@@ -166,7 +166,7 @@ impl Cut {
     /// Packets of at least `bytes`, but for the last one, that may arrive at a host within the lookahead though they
     /// were not in its part before.
     pub fn within_reach(&self, bytes: u32) -> u32 {
-        let Into { links, rate } = match self.reach {
+        let HostLinks { links, rate } = match self.reach {
             Reach::Near => return 0,
             Reach::Any => return u32::MAX,
             Reach::Far(into) => into,

@@ -19,7 +19,7 @@ const PROGRAM: u64 = 30_000_000;
 const PORT: u64 = 650;
 
 /// A port of a network that is cut, in each part that it does not belong to.
-const FOREIGN_PORT: u64 = 300;
+const FOREIGN_PORT: u64 = 650;
 
 /// A connection that is there, without subflows, and each of these.
 const CONNECTION: u64 = 2_800;
