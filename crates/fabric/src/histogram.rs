@@ -75,6 +75,18 @@ impl Histogram {
         self.range.map(|[_, max]| max)
     }
 
+    /// Its buckets that hold something: the least and the largest value that a bucket stands for, and how many values it
+    /// holds.
+    pub fn buckets(&self) -> impl Iterator<Item = ([u64; 2], u64)> {
+        let [min, max] = self.range.unwrap_or_default();
+        let held = (self.first..).zip(&self.counts).filter(|(_, count)| **count > 0);
+        held.map(move |(bucket, &count)| {
+            let shift = (bucket >> BITS).saturating_sub(1);
+            let low = ((bucket - (shift << BITS)) as u64) << shift;
+            ([low.max(min), (low + ((1 << shift) - 1)).min(max)], count)
+        })
+    }
+
     /// The smallest value that at least `part` of `whole` of the values do not exceed, such as `quantile(999, 1000)`,
     /// but for 1/128 of it; exact below 128. `None` without values.
     ///
@@ -133,6 +145,21 @@ mod tests {
     /// Of every size alike: round trips are between 10^6 and 10^13 ps.
     fn values() -> impl Strategy<Value = Vec<u64>> {
         prop::collection::vec((any::<u64>(), 0u32..64).prop_map(|(v, shift)| v >> shift), 1..200)
+    }
+
+    fn holds(histogram: &Histogram, value: u64) -> bool {
+        histogram.buckets().any(|([least, most], _)| (least..=most).contains(&value))
+    }
+
+    #[test]
+    fn buckets_hold_every_value_once() {
+        for values in [vec![], vec![0], vec![127, 128, 129, 1 << 40], vec![u64::MAX, 3, 3]] {
+            let histogram = of(&values);
+            assert_eq!(histogram.buckets().map(|(_, count)| count).sum::<u64>(), values.len() as u64);
+            assert!(values.iter().all(|&value| holds(&histogram, value)), "{values:?}");
+            let bounds: Vec<[u64; 2]> = histogram.buckets().map(|(bounds, _)| bounds).collect();
+            assert!(bounds.windows(2).all(|pair| pair[0][1] < pair[1][0]), "{bounds:?}");
+        }
     }
 
     fn of(values: &[u64]) -> Histogram {

@@ -85,6 +85,14 @@ impl World {
         (!half.done).then_some(&half.sender)
     }
 
+    /// The ports that the data of a subflow take now, from the sender on, for measurements; `None` where switches decide
+    /// packet by packet, and of a connection that is gone.
+    pub fn path(&self, id: u64, subflow: usize) -> Option<Vec<u32>> {
+        let halves = *self.halves.get(&id)?;
+        let way = self.sending(halves).ways.get(subflow).filter(|way| way.sprayed.is_none())?;
+        self.parts[halves.sending.0].fabric.path(way.there, way.hashes[0])
+    }
+
     /// Segments of a connection that were delivered in order, by its id; for measurements.
     pub fn delivered_segments(&self, id: u64) -> Option<u32> {
         let half = self.receiving(*self.halves.get(&id)?);

@@ -6,7 +6,7 @@ mod prr;
 mod rack;
 mod state;
 
-use std::ops::AddAssign;
+use std::ops::{AddAssign, Sub};
 
 use serde::{Deserialize, Serialize};
 use tresse_controllers::{self as controllers, Ack, Cause, Group, Hooks, State};
@@ -57,6 +57,26 @@ impl AddAssign for Counters {
         self.probes += other.probes;
         self.rounds += other.rounds;
         self.windows += other.windows;
+    }
+}
+
+impl Sub for Counters {
+    type Output = Self;
+
+    /// What has been counted since `before`.
+    fn sub(self, before: Self) -> Self {
+        Self {
+            sent: self.sent - before.sent,
+            retransmissions: self.retransmissions - before.retransmissions,
+            reinjections: self.reinjections - before.reinjections,
+            timeouts: self.timeouts - before.timeouts,
+            recoveries: self.recoveries - before.recoveries,
+            mark_cuts: self.mark_cuts - before.mark_cuts,
+            marks: self.marks - before.marks,
+            probes: self.probes - before.probes,
+            rounds: self.rounds - before.rounds,
+            windows: self.windows - before.windows,
+        }
     }
 }
 

@@ -65,6 +65,15 @@ impl<P: Copy> Fabric<P> {
         }
     }
 
+    /// The ports that packets with this hash take now from the start of `route`; `None` where nodes decide packet by packet.
+    pub fn path(&self, route: RouteId, hash: u32) -> Option<Vec<u32>> {
+        let row = &self.routes[route.0 as usize..][..self.stride];
+        if row[0] > LAST_PORT {
+            return self.forwarding.as_ref()?.path(row[1], row[0] & !FORWARD, hash);
+        }
+        Some(self.route(route).to_vec())
+    }
+
     /// The ports by which `node` sends to the host `to` under HOLNET's balancers, each with its share in parts
     /// of 2^32, which add up to 2^32; nothing where the node has no choice or another balancer.
     pub fn shares(&self, node: u32, to: u32) -> Vec<(u32, u64)> {

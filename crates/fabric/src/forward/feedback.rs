@@ -71,6 +71,18 @@ impl Forwarding {
         said.is_some_and(|said| self.says(self.far_end(port), to, said, feedback, ports))
     }
 
+    /// The ports from `from` to the host `to` for a flow with this hash; `None` where a node decides packet by packet, or no
+    /// path leads there.
+    pub fn path(&self, from: u32, to: u32, hash: u32) -> Option<Vec<u32>> {
+        let (mut node, mut ports) = (from, Vec::new());
+        while node != to {
+            let &[port] = self.ports_to(node, To::Host { host: to, hash }) else { return None };
+            ports.push(port);
+            node = self.far_end(port);
+        }
+        Some(ports)
+    }
+
     /// What the host `from` knows of the path of its flow `hash` to the host `to`.
     pub fn heard(
         &self,

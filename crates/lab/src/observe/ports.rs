@@ -1,22 +1,37 @@
 //! Samples of the ports: how busy each was in an interval, and how long its queue is.
 
-use tresse_fabric::Topology;
+use tresse_fabric::{Port, Topology};
 use tresse_sim::World;
 use tresse_units::Time;
 
 use crate::record::sample::PortSample;
 
-/// By port, for how long it has been sending.
+/// What each port has done so far.
 #[derive(Debug)]
-pub struct Ports(Vec<Time>);
+pub struct Ports(Vec<Totals>);
+
+/// What a port has done so far.
+#[derive(Debug, Clone, Copy)]
+struct Totals {
+    /// For how long it has been sending.
+    busy: Time,
+    /// Packets that it dropped or lost.
+    drops: u64,
+    /// Packets that it marked.
+    marks: u64,
+}
 
 impl Ports {
     /// As they are now.
     pub fn new(world: &World) -> Self {
-        Self((0..).zip(world.ports()).map(|(p, _)| world.busy(p)).collect())
+        let totals = |(number, port): (u32, &Port)| {
+            let counters = port.counters();
+            Totals { busy: world.busy(number), drops: counters.drops + counters.lost, marks: counters.marks }
+        };
+        Self((0..).zip(world.ports()).map(totals).collect())
     }
 
-    /// The samples, from the last call until now, of the ports that sent something or hold something.
+    /// The samples, from the last call until now, of the ports that sent, hold or dropped something.
     pub fn take(&mut self, world: &World, fabric: &Topology, round: u32, start: Time) -> Vec<PortSample> {
         let now = world.now();
         let before = std::mem::replace(self, Self::new(world));
@@ -29,10 +44,12 @@ impl Ports {
                 port,
                 layer: fabric.layer(port),
                 // Each packet may count 1 ps too much.
-                busy: (after - before).min(now - start),
+                busy: (after.busy - before.busy).min(now - start),
                 waiting: world.waiting(port),
+                drops: after.drops - before.drops,
+                marks: after.marks - before.marks,
             })
-            .filter(|p| p.duration > 0 && (p.busy > 0 || p.waiting > 0))
+            .filter(|p| p.duration > 0 && (p.busy > 0 || p.waiting > 0 || p.drops > 0))
             .collect()
     }
 }

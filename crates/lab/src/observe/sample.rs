@@ -6,13 +6,14 @@ use tresse_controllers::Subflow;
 use tresse_experiment::plan::Case;
 use tresse_fabric::Topology;
 use tresse_sim::World;
+use tresse_transport::Counters;
 use tresse_units::{MICROSECOND, Time};
 
 use crate::link_events::Links;
 use crate::observe::ports::Ports;
 use crate::optimum::steps::{NoOptimum, Steps};
 use crate::record::flow::Begun;
-use crate::record::sample::{Interval, Sample};
+use crate::record::sample::{Interval, PathSample, Sample};
 
 /// Takes the samples of a replication. Intervals are counted from the start of each round.
 #[derive(Debug)]
@@ -26,16 +27,28 @@ pub(crate) struct Sampler<'a> {
     flows: BTreeMap<u64, Watched>,
     /// What is known of the interval that is under way: the flows that ended in it, with those names.
     rows: Vec<(u64, Sample)>,
+    /// The paths that were new in it.
+    paths: Vec<PathSample>,
     optimum: Option<Steps<'a>>,
     ports: Ports,
 }
 
-/// A flow that is there, since when in this interval, and what had arrived on each subflow then.
+/// A flow that is there, since when in this interval, and what was known of each subflow then.
 #[derive(Debug)]
 struct Watched {
     begun: Begun,
     since: Time,
-    arrived: Vec<u64>,
+    subflows: Vec<Known>,
+}
+
+/// What was known of a subflow when this interval began.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    /// Payload that had arrived, bytes.
+    arrived: u64,
+    counters: Counters,
+    /// Its path, if it was seen.
+    path: Option<Vec<u32>>,
 }
 
 impl<'a> Sampler<'a> {
@@ -47,6 +60,7 @@ impl<'a> Sampler<'a> {
             start: world.now(),
             flows: BTreeMap::new(),
             rows: Vec::new(),
+            paths: Vec::new(),
             optimum: Some(Steps::new(case, seed, links.clone(), world.now())),
             ports: Ports::new(world),
         }
@@ -60,7 +74,7 @@ impl<'a> Sampler<'a> {
     /// A flow has just started: its name, and what it is.
     pub fn start(&mut self, world: &World, id: u64, begun: Begun) {
         self.round = begun.start.round;
-        self.flows.insert(id, Watched { begun, since: world.now(), arrived: Vec::new() });
+        self.flows.insert(id, Watched { begun, since: world.now(), subflows: Vec::new() });
         self.follow(|optimum| optimum.start(id, begun, world.now()));
     }
 
@@ -102,7 +116,8 @@ impl<'a> Sampler<'a> {
             row.optimum = area.map(|area| (area / row.duration as f64).round() as u64);
         }
         rows.sort_by_key(|(id, row)| (*id, row.subflow));
-        Interval { subflows: rows.into_iter().map(|(_, row)| row).collect(), ports }
+        let subflows = rows.into_iter().map(|(_, row)| row).collect();
+        Interval { subflows, ports, paths: std::mem::take(&mut self.paths) }
     }
 
     /// Adds the rows of a flow that is there, or was until now.
@@ -112,7 +127,7 @@ impl<'a> Sampler<'a> {
         if now == start {
             return watched;
         }
-        let sample = |subflow, bytes, own: Option<&Subflow>| Sample {
+        let sample = |subflow, bytes, own: Option<&Subflow>, counters: Counters| Sample {
             flow: watched.begun,
             subflow,
             start,
@@ -122,23 +137,36 @@ impl<'a> Sampler<'a> {
             // In eighths of a microsecond there.
             srtt: own.filter(|own| own.srtt > 0).map(|own| u64::from(own.srtt) * (MICROSECOND / 8)),
             state: own.map(|own| own.state),
+            marks: counters.marks,
+            retransmissions: counters.retransmissions,
+            timeouts: counters.timeouts,
             optimum: None,
         };
         if let Some(received) = world.received(id) {
-            let before = watched.arrived.first().copied().unwrap_or(0);
-            self.rows.push((id, sample(0, received - before, None)));
-            watched.arrived = vec![received];
+            let before = watched.subflows.first().map_or(0, |known| known.arrived);
+            self.rows.push((id, sample(0, received - before, None, Counters::default())));
+            watched.subflows = vec![Known { arrived: received, ..Known::default() }];
             return watched;
         }
         let (sender, receiver) = world.ends(id).expect("the flow was started");
-        watched.arrived.resize(sender.subflows(), 0);
-        for (arrived, subflow) in watched.arrived.iter_mut().zip(0..) {
-            let before = std::mem::replace(arrived, receiver.arrived(subflow as usize));
-            let own = sender.place(subflow as usize).map(|place| &sender.group()[place]);
-            if own.is_none() && *arrived == before {
+        watched.subflows.resize(sender.subflows(), Known::default());
+        for (known, subflow) in watched.subflows.iter_mut().zip(0..) {
+            let place = subflow as usize;
+            let before = std::mem::replace(&mut known.arrived, receiver.arrived(place));
+            let own = sender.place(place).map(|place| &sender.group()[place]);
+            let since =
+                sender.counters(place) - std::mem::replace(&mut known.counters, sender.counters(place));
+            let is_quiet = [since.marks, since.retransmissions, since.timeouts] == [0; 3];
+            if own.is_none() && known.arrived == before && is_quiet {
                 continue; // its handshake is under way, or it was closed
             }
-            self.rows.push((id, sample(subflow, *arrived - before, own)));
+            self.rows.push((id, sample(subflow, known.arrived - before, own, since)));
+            let path = world.path(id, place);
+            if path != known.path {
+                known.path.clone_from(&path);
+                let seen = |ports| PathSample { flow: watched.begun, subflow, seen: now, ports };
+                self.paths.extend(path.map(seen));
+            }
         }
         watched
     }

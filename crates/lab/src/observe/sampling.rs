@@ -11,7 +11,7 @@ use crate::observe::sample::Sampler;
 use crate::observe::windows::Windows;
 use crate::record::flow::Begun;
 use crate::record::outcome::{Outcome, Rows};
-use crate::record::sample::Interval;
+use crate::record::sample::{Interval, Sample};
 
 /// Takes the samples of a run, and gives each interval to what is made of them.
 #[derive(Debug)]
@@ -39,9 +39,11 @@ impl<'a> Sampling<'a> {
     /// The interval that is under way ends now.
     fn take(&mut self, world: &World) -> Rows<'_> {
         self.last = self.sampler.take(world, &self.case.setting.fabric);
-        self.windows.add(&self.last.subflows);
+        let there = self.last.subflows.iter().filter(|sample| !sample.is_last_words()).copied();
+        let there: Vec<Sample> = there.collect();
+        self.windows.add(&there);
         if let Some(converging) = &mut self.converging {
-            converging.add(&self.last.subflows);
+            converging.add(&there);
         }
         Rows::Samples(&self.last)
     }

@@ -240,6 +240,9 @@ mod tests {
             cwnd: 10,
             srtt: Some(MILLISECOND),
             state: Some(State::Open),
+            marks: 0,
+            retransmissions: 0,
+            timeouts: 0,
             optimum: None,
         }
     }

@@ -29,6 +29,11 @@ impl Lengths {
         }
     }
 
+    /// The lengths that were seen, packets, each with how often.
+    pub fn counts(&self) -> impl Iterator<Item = (u64, u64)> {
+        (0..).zip(self.counts.iter().copied()).filter(|(_, count)| *count > 0)
+    }
+
     /// How many lengths there are: ports times instants.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()

@@ -27,11 +27,22 @@ pub struct Sample {
     pub srtt: Option<Time>,
     /// The sender's state at the end; `None` if the subflow was closed.
     pub state: Option<State>,
+    /// CE marks that the sender was told of in this time.
+    pub marks: u64,
+    /// Segments that were sent again in this time.
+    pub retransmissions: u64,
+    /// Retransmission timeouts in this time.
+    pub timeouts: u64,
     /// The mean of the flow's optimal goodput over the same time, bit/s, all subflows together.
     pub optimum: Option<u64>,
 }
 
 impl Sample {
+    /// It has what a subflow counted before it was closed, and nothing else: no bytes, no window.
+    pub fn is_last_words(&self) -> bool {
+        self.state.is_none() && self.bytes == 0 && self.marks + self.retransmissions + self.timeouts > 0
+    }
+
     /// The mean rate, bit/s.
     pub fn goodput(&self) -> u64 {
         (u128::from(self.bytes) * 8 * u128::from(SECOND) / u128::from(self.duration)) as u64
@@ -55,6 +66,23 @@ pub struct PortSample {
     pub busy: Time,
     /// Packets that wait at the end; the one in transmission does not.
     pub waiting: u64,
+    /// Packets that it dropped or lost in this time.
+    pub drops: u64,
+    /// Packets that it marked in this time.
+    pub marks: u64,
+}
+
+/// The path of a subflow, from the interval on in which it was first seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathSample {
+    /// The flow.
+    pub flow: Begun,
+    /// Which subflow, from 0.
+    pub subflow: u32,
+    /// When the interval ended in which it was first seen, ps.
+    pub seen: Time,
+    /// Its ports, from the sender on.
+    pub ports: Vec<u32>,
 }
 
 /// What was sampled in an interval.
@@ -64,4 +92,6 @@ pub struct Interval {
     pub subflows: Vec<Sample>,
     /// The ports.
     pub ports: Vec<PortSample>,
+    /// The paths that are new.
+    pub paths: Vec<PathSample>,
 }

@@ -1,5 +1,6 @@
 //! Runs an experiment: every case under every seed, on as many threads as asked, into one folder.
 
+mod standing;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ use crate::record::results::CaseResult;
 use crate::stopping_rule::{self, Verdicts};
 use crate::store::Tables;
 use crate::store::folder::Folder;
+pub use standing::{ProgressFile, Standing};
 pub use watch::{Options, Planned, Watch};
 use watch::{RunFile, replications};
 
@@ -213,7 +215,11 @@ fn simulate(
                 worker::run(case, seed, &watch.stop, progress, measured).map_err(|e| fail(no_worker(&e)))?
             }?;
             died.fetch_or(outcome.died.is_some(), Ordering::Relaxed);
-            write(&mut |t| t.links(case, seed, outcome.simulated, &outcome.links))?;
+            write(&mut |t| {
+                t.links(case, seed, outcome.simulated, &outcome.links)?;
+                t.rtts(case, seed, &outcome.rtts)?;
+                t.lengths(case, seed, &outcome.queues)
+            })?;
             *outcomes[i].lock().expect("no holder of the lock panics") = Some(outcome);
             let _ = tell.send(i); // nobody listens any more if something could not be written
         }
@@ -229,6 +235,7 @@ fn simulate(
             });
         }
         drop(tell);
+        let mut told_at = clock();
         let mut keep_readable = || -> Result<(), Failed> {
             loop {
                 match told.recv_timeout(REFRESH) {
@@ -237,6 +244,10 @@ fn simulate(
                     Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 }
                 write(&mut Tables::refresh)?;
+                if told_at.elapsed() >= REFRESH {
+                    told_at = clock();
+                    watch.tell();
+                }
             }
         };
         if keep_readable().is_err() {

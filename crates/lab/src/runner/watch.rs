@@ -13,10 +13,13 @@ use tresse_experiment::keys::stopping_rule::Replications;
 use tresse_experiment::plan::{Case, Plan};
 use tresse_experiment::read::{Loaded, Profile};
 
+use crate::clock;
 use crate::record::progress::Progress;
 use crate::record::report::{Report, Status};
+use crate::runner::standing::ProgressFile;
 use crate::stopping_rule::Undecided;
 use crate::store::Tables;
+use crate::store::finished::Host;
 use crate::store::folder::Folder;
 
 /// How an experiment is to be run.
@@ -37,6 +40,8 @@ pub struct Options {
     pub out: Option<PathBuf>,
     /// Whether claims are judged although settings have changed what they are of.
     pub judge: bool,
+    /// The figure or table of the experiment by whose name it is run, if it is.
+    pub figure: Option<String>,
 }
 
 /// `run.json`: the report, and everything that is needed to run it again.
@@ -46,14 +51,8 @@ pub(super) struct RunFile {
     report: Report,
     resolved: toml::Table,
     host: Host,
-}
-
-/// The machine that it ran on.
-#[derive(Serialize)]
-struct Host {
-    os: &'static str,
-    architecture: &'static str,
-    threads: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    figure: Option<String>,
 }
 
 /// A run that is under way, for whoever shows its progress.
@@ -141,6 +140,8 @@ impl Watch {
         let mut own = self.lock();
         let Some(mut open) = own.take() else { return Ok(None) };
         open.tables.finish()?;
+        // A short run has never written it.
+        let _ = fs::remove_file(open.folder.path().join(ProgressFile::NAME));
         open.file.report.wall_s = open.start.elapsed().as_secs_f64();
         last(&mut open.file.report);
         open.file.save(open.folder.path())?;
@@ -160,6 +161,16 @@ impl Watch {
         open.file.save(open.folder.path())
     }
 
+    /// Writes down how far the run is; nothing if the folder was closed. A run does not end for want of that.
+    pub(super) fn tell(&self) {
+        let standing = self.standing();
+        let open = self.lock();
+        let Some(open) = open.as_ref() else { return };
+        let file = ProgressFile::new(&standing, open.start.elapsed().as_secs_f64());
+        let text = serde_json::to_string(&file).expect("plain data");
+        let _ = write_whole(&open.folder.path().join(ProgressFile::NAME), &text);
+    }
+
     fn lock(&self) -> MutexGuard<'_, Option<Open>> {
         self.folder.lock().expect("no holder of the lock panics")
     }
@@ -168,24 +179,37 @@ impl Watch {
 impl RunFile {
     pub fn new(report: &Report, loaded: &Loaded, options: &Options) -> Self {
         let host = Host {
-            os: std::env::consts::OS,
-            architecture: std::env::consts::ARCH,
+            os: std::env::consts::OS.to_owned(),
+            architecture: std::env::consts::ARCH.to_owned(),
             threads: options.parallel,
+            started: humantime::format_rfc3339_seconds(clock::date()).to_string(),
         };
-        Self { report: report.clone(), resolved: loaded.resolved.clone(), host }
+        Self {
+            report: report.clone(),
+            resolved: loaded.resolved.clone(),
+            host,
+            figure: options.figure.clone(),
+        }
     }
 
     /// Writes `run.json`, whole or not at all.
     pub fn save(&self, out: &Path) -> Result<(), Diagnostic> {
         let text = serde_json::to_string_pretty(self).expect("a report is plain data");
-        let (partial, path) = (out.join("run.json.partial"), out.join("run.json"));
-        let io = |path: &Path| {
-            let path = path.to_owned();
-            move |error| Diagnostic::io("cannot be written", path, error)
-        };
-        fs::write(&partial, text + "\n").map_err(io(&partial))?;
-        fs::rename(&partial, &path).map_err(io(&path))
+        write_whole(&out.join("run.json"), &(text + "\n"))
     }
+}
+
+/// Writes a file, whole or not at all.
+fn write_whole(path: &Path, text: &str) -> Result<(), Diagnostic> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    let io = |path: &Path| {
+        let path = path.to_owned();
+        move |error| Diagnostic::io("cannot be written", path, error)
+    };
+    fs::write(&partial, text).map_err(io(&partial))?;
+    fs::rename(&partial, path).map_err(io(path))
 }
 
 /// Every case under the first seed, under the second, and so on to the last that there may be.

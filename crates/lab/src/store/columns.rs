@@ -106,7 +106,7 @@ pub(super) const LINKS: [Column; 8] = [
     Column("marks", U64, "packets", "packets that it marked"),
 ];
 
-pub(super) const SAMPLES: [Column; 14] = [
+pub(super) const SAMPLES: [Column; 17] = [
     Column("round", U32, "", "the round of the pattern, from 0; intervals are counted from its start"),
     Column("start_ps", U64, "ps", "when the interval began"),
     Column("duration_ps", U64, "ps", "its length; of the last one of a flow, until the flow ended"),
@@ -140,6 +140,9 @@ pub(super) const SAMPLES: [Column; 14] = [
         "",
         "the sender's state at the end of this time: open, disorder, cwr, recovery or loss; closed if the subflow is",
     ),
+    Column("marks", U64, "packets", "CE marks that the sender was told of in this time"),
+    Column("retransmissions", U64, "packets", "segments that were sent again on this subflow in this time"),
+    Column("timeouts", U64, "", "retransmission timeouts in this time"),
     Column(
         "flow_optimum_bps",
         MAYBE_U64,
@@ -181,7 +184,7 @@ pub(super) const CONVERGENCE: [Column; 8] = [
     Column("mean_bps", U64, "bit/s", "that mean, over the last samples before the next event"),
 ];
 
-pub(super) const QUEUES: [Column; 7] = [
+pub(super) const QUEUES: [Column; 9] = [
     Column("round", U32, "", "the round of the pattern, from 0"),
     Column("start_ps", U64, "ps", "when the interval began, as in samples.parquet"),
     Column("duration_ps", U64, "ps", "its length; of the last one of a round, until the round ended"),
@@ -194,15 +197,50 @@ pub(super) const QUEUES: [Column; 7] = [
         "packets",
         "its queue at the end of the interval, without the packet in transmission",
     ),
+    Column("drops", U64, "packets", "packets that it dropped or lost in this time"),
+    Column("marks", U64, "packets", "packets that it marked in this time"),
+];
+
+pub(super) const PATHS: [Column; 8] = [
+    Column("round", U32, "", "the round of the pattern, from 0"),
+    Column("group", TEXT, "", "the group of its flow, as in flows.parquet"),
+    Column("flow", U64, "", "its flow, as in flows.parquet"),
+    Column("from", U32, "", "the sending host"),
+    Column("to", U32, "", "the receiving host"),
+    Column("subflow", U32, "", "the subflow of this flow, from 0"),
+    Column("seen_ps", U64, "ps", "the end of the interval in which the path was first seen"),
+    Column(
+        "path",
+        TEXT,
+        "",
+        "the numbers of the output ports that its data take, from the sender on; no row where switches decide packet by \
+         packet",
+    ),
+];
+
+pub(super) const RTTS: [Column; 4] = [
+    Column("group", TEXT, "", "the group of the flows, as in flows.parquet"),
+    Column("least_ps", U64, "ps", "round-trip times from this one on"),
+    Column("most_ps", U64, "ps", "to this one"),
+    Column("count", U64, "", "ACKs that told such a round-trip time"),
+];
+
+pub(super) const LENGTHS: [Column; 3] = [
+    Column("layer", TEXT, "", "the name of the ports' layer, `hosts` for those of hosts"),
+    Column("waiting_pkts", U64, "packets", "a length of a queue, without the packet in transmission"),
+    Column("count", U64, "", "how often a port of this layer was found with it"),
 ];
 
 /// Every table by its name, with its own columns.
-const TABLES: [(&str, &[Column]); 6] = [
+const TABLES: [(&str, &[Column]); 9] = [
     ("flows", &FLOWS),
     ("jobs", &JOBS),
     ("links", &LINKS),
     ("samples", &SAMPLES),
     ("queues", &QUEUES),
+    ("paths", &PATHS),
+    ("rtts", &RTTS),
+    ("lengths", &LENGTHS),
     ("convergence", &CONVERGENCE),
 ];
 

@@ -21,6 +21,24 @@ pub struct Finished {
     pub resolved: toml::Table,
     /// How it stands.
     pub state: State,
+    /// The machine that it ran on.
+    pub host: Host,
+    /// The figure by whose name it was started, such as `fig8`.
+    pub figure: Option<String>,
+}
+
+/// The machine that a run was on, and when it began; what an earlier program did not say is empty.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Host {
+    /// Its system.
+    pub os: String,
+    /// Its architecture.
+    pub architecture: String,
+    /// How many cases ran at a time.
+    pub threads: usize,
+    /// When it began: RFC 3339, UTC.
+    pub started: String,
 }
 
 /// How a run stands, by its folder.
@@ -72,6 +90,10 @@ struct RunFile {
     #[serde(flatten)]
     report: Report,
     resolved: toml::Table,
+    #[serde(default)]
+    host: Host,
+    #[serde(default)]
+    figure: Option<String>,
 }
 
 impl Finished {
@@ -98,12 +120,12 @@ impl Finished {
                 .of(name)
                 .hint("run the experiment again")
         };
-        let RunFile { report, resolved } = serde_json::from_str(text).map_err(|e| wrong(&e))?;
+        let RunFile { report, resolved, host, figure } = serde_json::from_str(text).map_err(|e| wrong(&e))?;
         if report.schema != Report::SCHEMA {
             return Err(wrong(&format!("its schema is {}, not {}", report.schema, Report::SCHEMA)));
         }
         let experiment = tresse_experiment::plan::keys_of(resolved.clone()).map_err(|e| wrong(&e.message))?;
         let state = State::of(&report, false);
-        Ok(Self { report, experiment, resolved, state })
+        Ok(Self { report, experiment, resolved, state, host, figure })
     }
 }

@@ -12,12 +12,14 @@ use arrow::array::{ArrayRef, StringArray, UInt32Array, UInt64Array};
 use tresse_controllers::State;
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::plan::{AxisValue, Case};
+use tresse_fabric::Histogram;
 use tresse_workload::Job;
 
 use crate::record::convergence::Converged;
 use crate::record::flow::{Begun, Flow, Link};
-use crate::record::sample::{Interval, PortSample, Sample};
-use columns::{Axes, CONVERGENCE, FLOWS, JOBS, LINKS, QUEUES, SAMPLES};
+use crate::record::lengths::Lengths;
+use crate::record::sample::{Interval, PathSample, PortSample, Sample};
+use columns::{Axes, CONVERGENCE, FLOWS, JOBS, LENGTHS, LINKS, PATHS, QUEUES, RTTS, SAMPLES};
 use table::Table;
 
 /// What the columns of all tables mean, in Markdown.
@@ -33,6 +35,9 @@ pub(crate) struct Tables {
     links: Option<Table>,
     samples: Option<Table>,
     queues: Option<Table>,
+    paths: Option<Table>,
+    rtts: Option<Table>,
+    lengths: Option<Table>,
     convergence: Option<Table>,
 }
 
@@ -50,6 +55,9 @@ impl Tables {
             links: needed("links", &LINKS, |c| c.setting.links)?,
             samples: needed("samples", &SAMPLES, |c| c.setting.samples.is_some())?,
             queues: needed("queues", &QUEUES, |c| c.setting.samples.is_some() && c.setting.links)?,
+            paths: needed("paths", &PATHS, |c| c.setting.samples.is_some())?,
+            rtts: needed("rtts", &RTTS, |c| c.setting.rtt)?,
+            lengths: needed("lengths", &LENGTHS, |c| c.setting.queues.is_some())?,
             convergence: needed("convergence", &CONVERGENCE, |c| c.setting.convergence.is_some())?,
             axes,
         })
@@ -154,7 +162,8 @@ impl Tables {
     /// Adds the samples of an interval.
     pub fn samples(&mut self, case: &Case, seed: u64, interval: &Interval) -> Result<(), Diagnostic> {
         self.subflows(case, seed, &interval.subflows)?;
-        self.queues(case, seed, &interval.ports)
+        self.queues(case, seed, &interval.ports)?;
+        self.paths(case, seed, &interval.paths)
     }
 
     fn queues(&mut self, case: &Case, seed: u64, ports: &[PortSample]) -> Result<(), Diagnostic> {
@@ -175,6 +184,69 @@ impl Tables {
             Arc::new(StringArray::from_iter_values(ports.iter().map(|p| &p.layer))) as ArrayRef,
             u64s(|p| p.busy),
             u64s(|p| p.waiting),
+            u64s(|p| p.drops),
+            u64s(|p| p.marks),
+        ]);
+        table.append(columns)
+    }
+
+    fn paths(&mut self, case: &Case, seed: u64, paths: &[PathSample]) -> Result<(), Diagnostic> {
+        let Some(table) = self.paths.as_mut().filter(|_| !paths.is_empty()) else { return Ok(()) };
+        let u32s = |f: fn(&PathSample) -> u32| -> ArrayRef {
+            Arc::new(UInt32Array::from_iter_values(paths.iter().map(f)))
+        };
+        let u64s = |f: fn(&PathSample) -> u64| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter_values(paths.iter().map(f)))
+        };
+        let text = |ports: &[u32]| ports.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+        let mut columns = case_columns(&self.axes, case, seed, paths.len());
+        columns.extend([
+            u32s(|p| p.flow.start.round),
+            groups(case, paths.iter().map(|p| &p.flow)),
+            u64s(|p| p.flow.start.name),
+            u32s(|p| p.flow.start.from),
+            u32s(|p| p.flow.start.to),
+            u32s(|p| p.subflow),
+            u64s(|p| p.seen),
+            Arc::new(StringArray::from_iter_values(paths.iter().map(|p| text(&p.ports)))) as ArrayRef,
+        ]);
+        table.append(columns)
+    }
+
+    /// Adds the round-trip times of a finished replication, by group.
+    pub fn rtts(&mut self, case: &Case, seed: u64, rtts: &[Histogram]) -> Result<(), Diagnostic> {
+        let Some(table) = &mut self.rtts else { return Ok(()) };
+        let of_group = |(group, own): (usize, &Histogram)| {
+            own.buckets().map(|(bounds, count)| (group, bounds, count)).collect::<Vec<_>>()
+        };
+        let rows: Vec<(usize, [u64; 2], u64)> = rtts.iter().enumerate().flat_map(of_group).collect();
+        let mut columns = case_columns(&self.axes, case, seed, rows.len());
+        columns.extend([
+            Arc::new(StringArray::from_iter_values(rows.iter().map(|row| &case.groups[row.0]))) as ArrayRef,
+            Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.1[0]))),
+            Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.1[1]))),
+            Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.2))),
+        ]);
+        table.append(columns)
+    }
+
+    /// Adds how long the queues of a finished replication were, by layer.
+    pub fn lengths(
+        &mut self,
+        case: &Case,
+        seed: u64,
+        queues: &[(Arc<str>, Lengths)],
+    ) -> Result<(), Diagnostic> {
+        let Some(table) = &mut self.lengths else { return Ok(()) };
+        let of_layer = |(layer, own): &(Arc<str>, Lengths)| {
+            own.counts().map(|(length, count)| (Arc::clone(layer), length, count)).collect::<Vec<_>>()
+        };
+        let rows: Vec<(Arc<str>, u64, u64)> = queues.iter().flat_map(of_layer).collect();
+        let mut columns = case_columns(&self.axes, case, seed, rows.len());
+        columns.extend([
+            Arc::new(StringArray::from_iter_values(rows.iter().map(|row| &row.0))) as ArrayRef,
+            Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.1))),
+            Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.2))),
         ]);
         table.append(columns)
     }
@@ -207,6 +279,9 @@ impl Tables {
             Arc::new(StringArray::from_iter_values(
                 samples.iter().map(|s| s.state.map_or("closed", State::name)),
             )) as ArrayRef,
+            u64s(|s| s.marks),
+            u64s(|s| s.retransmissions),
+            u64s(|s| s.timeouts),
             maybe(|s| s.optimum),
         ]);
         table.append(columns)
@@ -238,15 +313,16 @@ impl Tables {
     /// Lets what was added be read, if it has waited long enough. To be called every second or so: rows may be
     /// far apart.
     pub fn refresh(&mut self) -> Result<(), Diagnostic> {
-        let Self { jobs, links, samples, queues, convergence, .. } = self;
-        let others = [jobs, links, samples, queues, convergence];
-        std::iter::once(&mut self.flows).chain(others.into_iter().flatten()).try_for_each(Table::refresh)
+        let Self { axes: _, flows, jobs, links, samples, queues, paths, rtts, lengths, convergence } = self;
+        let others = [jobs, links, samples, queues, paths, rtts, lengths, convergence];
+        std::iter::once(flows).chain(others.into_iter().flatten()).try_for_each(Table::refresh)
     }
 
     /// Makes one file of each table.
     pub fn finish(self) -> Result<(), Diagnostic> {
-        self.flows.finish()?;
-        let others = [self.jobs, self.links, self.samples, self.queues, self.convergence];
+        let Self { axes: _, flows, jobs, links, samples, queues, paths, rtts, lengths, convergence } = self;
+        flows.finish()?;
+        let others = [jobs, links, samples, queues, paths, rtts, lengths, convergence];
         others.into_iter().flatten().try_for_each(Table::finish)
     }
 }

@@ -202,7 +202,17 @@ mod tests {
         let subflows = Arc::new(UInt32Array::from_iter((0..n).map(|i| (i % 2 == 0).then_some(2))));
         let start = Arc::new(UInt64Array::from_iter_values(first..first + count));
         let case: [ArrayRef; 4] = [text("xmp"), subflows, text("permutation"), u64s(1)];
-        let own = [u32s(0), start, u64s(7), u32s(first as u32), text("core"), u64s(5), u64s(first)];
+        let own = [
+            u32s(0),
+            start,
+            u64s(7),
+            u32s(first as u32),
+            text("core"),
+            u64s(5),
+            u64s(first),
+            u64s(0),
+            u64s(0),
+        ];
         case.into_iter().chain(own).collect()
     }
 
@@ -334,7 +344,7 @@ mod tests {
         let dir = TempDir::new().expect("a temporary folder");
         table(&dir).finish().expect("merged");
         let merged = read(&dir.path().join("queues.parquet"));
-        assert_eq!((merged.num_rows(), merged.num_columns()), (0, 11));
+        assert_eq!((merged.num_rows(), merged.num_columns()), (0, 13));
         assert!(merged.schema().field(9).metadata().contains_key("unit"));
     }
 }

@@ -120,6 +120,7 @@ fn read_and_stop(settings: &[&str], table: &str, parts: usize) -> (Report, Vec<u
         threads: 1,
         out: Some(out.clone()),
         judge: false,
+        figure: None,
     };
     let watch = Watch::new(&plan, &options).expect("there is one seed");
     let numbers = |path: String| Table::read(&out.join(path)).numbers("end_ps");

@@ -68,6 +68,7 @@ fn report_of_any(text: &str) -> Report {
         threads: 1,
         out: Some(out),
         judge: false,
+        figure: None,
     };
     let watch = Watch::new(&plan, &options).expect("one seed");
     run(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("it runs")

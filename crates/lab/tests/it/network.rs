@@ -76,6 +76,7 @@ fn report(text: &str) -> Report {
         threads: 1,
         out: Some(out.path().to_owned()),
         judge: false,
+        figure: None,
     };
     let watch = Watch::new(&plan, &options).expect("one seed");
     run(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("it runs")

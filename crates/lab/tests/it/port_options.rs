@@ -32,6 +32,7 @@ fn report(more: &[&str]) -> Report {
         threads: 1,
         out: Some(out),
         judge: false,
+        figure: None,
     };
     let watch = Watch::new(&plan, &options).expect("there is one seed");
     run(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("the folder can be written")

@@ -120,6 +120,7 @@ fn run_until_decided(replications: &str, parallel: usize) -> Report {
         threads: 1,
         out: Some(dir.path().to_owned()),
         judge: false,
+        figure: None,
     };
     let watch = Watch::new(&plan, &options).expect("few seeds");
     let report = runner::run(&loaded, &plan, &options, &watch, |report| {

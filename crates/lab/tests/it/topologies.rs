@@ -139,6 +139,7 @@ fn a_permutation_runs_on_every_one_of_them() {
                 threads: 1,
                 out: Some(out),
                 judge: false,
+                figure: None,
             };
             let watch = Watch::new(&plan, &options).expect("one seed");
             let report = run(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("it runs");

@@ -38,6 +38,7 @@ pub fn measure(
         threads: 1,
         out: Some(out.to_owned()),
         judge: false,
+        figure: None,
     };
     let watch = Watch::new(plan, &options).expect("there are as many seeds");
     run(loaded, plan, &options, &watch, |_| Verdicts::default()).expect("the folder can be written")

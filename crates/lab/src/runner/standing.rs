@@ -1,0 +1,171 @@
+//! How far a run is: its replications together, and how long it will take.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::Serialize;
+
+use super::watch::Watch;
+use crate::record::progress::Progress;
+
+/// What all replications together have done.
+#[derive(Debug, Clone)]
+pub struct Standing {
+    /// 0 to 1, by bytes carried or by time; replications that have not begun count as large as the others, and those of
+    /// which the end is not known as not begun.
+    pub share: f64,
+    /// How far they are is known of all replications that run.
+    pub known: bool,
+    /// Packet-hops.
+    pub hops: u64,
+    /// The replications that run now, with their simulated time.
+    pub running: Vec<String>,
+    /// How many are to run.
+    pub units: usize,
+    /// How many of them have ended.
+    pub done: usize,
+    /// The claims for which the run goes on.
+    pub undecided: Vec<String>,
+}
+
+impl Standing {
+    /// Seconds until the run ends, after `elapsed` of them; `None` if that is not known.
+    pub fn left(&self, elapsed: f64) -> Option<f64> {
+        (self.known && self.share > 0.01).then(|| elapsed * (1.0 - self.share) / self.share)
+    }
+}
+
+/// `progress.json`: how far a run is, for whoever looks at its folder.
+#[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize)]
+pub struct ProgressFile {
+    /// 0 to 1; `None` if that is not known.
+    pub done_ratio: Option<f64>,
+    /// Seconds since it began.
+    pub elapsed_s: f64,
+    /// Seconds until it ends; `None` if that is not known.
+    pub left_s: Option<f64>,
+    /// Packet-hops so far.
+    pub packet_hops: u64,
+    /// Replications that have ended.
+    pub replications_done: usize,
+    /// Replications that are to run.
+    pub replications: usize,
+}
+
+impl ProgressFile {
+    /// Its name in the folder of a run under way.
+    pub const NAME: &str = "progress.json";
+
+    /// After `elapsed_s` seconds.
+    pub(super) fn new(standing: &Standing, elapsed_s: f64) -> Self {
+        Self {
+            done_ratio: standing.known.then_some(standing.share),
+            elapsed_s,
+            left_s: standing.left(elapsed_s),
+            packet_hops: standing.hops,
+            replications_done: standing.done,
+            replications: standing.units,
+        }
+    }
+}
+
+impl Watch {
+    /// How far the run is.
+    pub fn standing(&self) -> Standing {
+        let planned = self.planned.lock().expect("no holder of the lock panics").clone();
+        let mut sum = Standing {
+            share: 0.0,
+            known: true,
+            hops: 0,
+            running: Vec::new(),
+            units: planned.places.len(),
+            done: 0,
+            undecided: planned.undecided,
+        };
+        for (name, p) in planned.places.iter().map(|&place| &self.replications[place]) {
+            let hops = p.hops.load(Ordering::Relaxed);
+            sum.hops += hops;
+            if p.done.load(Ordering::Relaxed) {
+                sum.share += 1.0;
+                sum.done += 1;
+                continue;
+            }
+            let share = share(p);
+            sum.share += share.unwrap_or(0.0);
+            if share.is_some() || hops > 0 {
+                sum.known &= share.is_some();
+                let now = tresse_units::seconds(p.now.load(Ordering::Relaxed));
+                sum.running.push(format!("{name} at {now:.1} s"));
+            }
+        }
+        sum.share /= sum.units.max(1) as f64;
+        sum
+    }
+}
+
+/// How far a replication is, 0 to 1: by its bytes or by its time, whichever is further, for it ends with the first of the
+/// two. `None` if neither is known, or if it has not begun.
+fn share(p: &Progress) -> Option<f64> {
+    // What is to be carried is a mean, and segments that were sent twice arrive twice.
+    let part = |done: &AtomicU64, all: &AtomicU64| match all.load(Ordering::Relaxed) {
+        0 => None,
+        all => Some((done.load(Ordering::Relaxed) as f64 / all as f64).min(1.0)),
+    };
+    let (bytes, time) = (part(&p.bytes, &p.expected_bytes), part(&p.now, &p.expected_ps));
+    bytes.into_iter().chain(time).reduce(f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::runner::Planned;
+
+    /// A unit at `bytes` of `expected_bytes`, and at `now` of `expected_ps`.
+    fn unit([bytes, expected_bytes, now, expected_ps]: [u64; 4], hops: u64) -> Progress {
+        Progress {
+            now: now.into(),
+            hops: hops.into(),
+            bytes: bytes.into(),
+            expected_bytes: expected_bytes.into(),
+            expected_ps: expected_ps.into(),
+            done: false.into(),
+        }
+    }
+
+    #[test]
+    fn a_unit_is_as_far_as_its_bytes_or_its_time() {
+        for (of, wanted) in [
+            ([0, 0, 0, 0], None),
+            ([1, 4, 7, 0], Some(0.25)),
+            ([9, 4, 7, 0], Some(1.0)),
+            ([9, 0, 1, 2], Some(0.5)),
+            ([1, 4, 1, 2], Some(0.5)),
+            ([3, 4, 1, 2], Some(0.75)),
+            ([9, 0, 7, 0], None),
+        ] {
+            assert_eq!(share(&unit(of, 1)), wanted, "{of:?}");
+        }
+    }
+
+    #[test]
+    fn units_of_which_the_end_is_not_known_run_too() {
+        let done = unit([4, 4, 0, 0], 10);
+        done.done.store(true, Ordering::Relaxed);
+        let units = [done, unit([0, 0, 5, 0], 7), unit([0; 4], 0), unit([1, 2, 0, 0], 3)];
+        let units: Vec<_> = units.into_iter().map(|p| ("a unit".to_owned(), p)).collect();
+        let mut watch = Watch::default();
+        let planned = |places: &[usize], claims: &[&str]| {
+            let undecided = claims.iter().map(|&claim| claim.to_owned()).collect();
+            Mutex::new(Planned { places: places.to_vec(), undecided })
+        };
+        (watch.planned, watch.replications) = (planned(&[0, 1, 2, 3], &[]), units);
+        let s = watch.standing();
+        assert_eq!((s.share, s.known, s.hops, s.done, s.running.len()), (0.375, false, 20, 1, 2));
+        // Units that may not be needed do not count.
+        watch.planned = planned(&[0, 3], &["fast"]);
+        let s = watch.standing();
+        assert_eq!((s.share, s.units, s.hops, s.running.len()), (0.75, 2, 13, 1));
+        assert_eq!(s.undecided, ["fast"]);
+    }
+}
