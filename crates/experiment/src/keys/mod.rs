@@ -7,6 +7,7 @@ mod claim_schema;
 pub mod claims;
 pub mod declared;
 pub mod fabric;
+pub mod figures;
 pub mod host_names;
 pub mod link_events;
 pub mod links;
@@ -32,6 +33,7 @@ pub use crate::keys::claims::{
     ByProfile, Claim, Expected, Jumps, Kind, Order, Published, PublishedValue, Selector, Selectors, Verdict,
 };
 use crate::keys::fabric::Fabric;
+use crate::keys::figures::Figure;
 use crate::keys::link_events::ChangeKey;
 use crate::keys::measure::Measure;
 use crate::keys::scheme::Scheme;
@@ -41,7 +43,7 @@ use crate::keys::variant::Variant;
 use crate::keys::workload::Workload;
 
 /// The keys of an experiment that only people read.
-pub const FOR_PEOPLE: [&str; 4] = ["title", "source", "about", "rows"];
+pub const FOR_PEOPLE: [&str; 5] = ["title", "source", "about", "rows", "figures"];
 
 /// One experiment: a fabric, a transport, and the axes scheme, subflows, pattern and variant.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -87,6 +89,9 @@ pub struct Experiment {
     /// What the paper claims, checked against the results.
     #[serde(default)]
     pub claims: Vec<Claim>,
+    /// The figures that its page shows.
+    #[serde(default)]
+    pub figures: Vec<Figure>,
 }
 
 /// What the profiles change: tables in the shape of the experiment.

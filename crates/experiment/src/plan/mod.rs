@@ -6,6 +6,7 @@ pub mod bound_scheme;
 pub mod case_builder;
 mod check;
 pub mod compatibility;
+mod figures;
 pub mod flow_members;
 pub mod flow_sizes;
 pub mod host_sets;
@@ -219,6 +220,7 @@ pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, Diagnostic> {
         cases.extend(own);
     }
     references::check(&loaded.experiment, &cases, loaded.is_as_written()).map_err(|e| loaded.error(e))?;
+    figures::check(&loaded.experiment, &cases, loaded.is_as_written()).map_err(|e| loaded.error(e))?;
     for filter in only {
         cases = keep(cases, filter).map_err(|e| Diagnostic::input(e).of(format!("--only {filter}")))?;
     }

@@ -290,7 +290,15 @@ fn of_part(metric: &str, what: &str) -> Result<(), String> {
 /// The parts that windows tell of.
 const IN_WINDOWS: [&str; 3] = ["window", "group", "subflow"];
 
-fn known(kind: &str, name: &str, names: impl IntoIterator<Item = impl AsRef<str>>) -> Result<(), String> {
+/// That there is a `kind` of this name.
+///
+/// # Errors
+/// If there is not, with those that there are.
+pub(crate) fn known(
+    kind: &str,
+    name: &str,
+    names: impl IntoIterator<Item = impl AsRef<str>>,
+) -> Result<(), String> {
     let names: Vec<_> = names.into_iter().collect();
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     if names.contains(&name) {

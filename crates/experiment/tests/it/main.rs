@@ -4,6 +4,7 @@ mod axes;
 mod balancers;
 mod changes;
 mod compatibility;
+mod figures;
 mod flow_file;
 mod hosts;
 mod messages;
