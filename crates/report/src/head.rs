@@ -1,0 +1,186 @@
+//! What a page says of its runs, beside their tables: the JSON that `page/src/data/contract.ts` describes.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use serde_json::Value;
+use tresse_experiment::keys::claims::PublishedValue;
+use tresse_experiment::keys::figures::Figure;
+use tresse_experiment::keys::metrics::{METRICS, MetricRow, OPTIMUM_METRICS, WINDOW_METRICS};
+use tresse_lab::runner::ProgressFile;
+use tresse_lab::store::finished::Host;
+use tresse_lab::{Report, State};
+
+/// A page of one run, or of several that are compared.
+#[derive(Debug, Clone, Serialize)]
+pub struct PageHead {
+    /// `tresse/page/1`.
+    pub schema: &'static str,
+    /// The version of this program.
+    pub version: &'static str,
+    /// The runs.
+    pub runs: Vec<RunHead>,
+    /// What the metrics mean, by their names.
+    pub metrics: IndexMap<&'static str, MetricInfo>,
+}
+
+/// What a metric means.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct MetricInfo {
+    /// Its unit in words; empty if it has none.
+    pub unit: &'static str,
+    /// In a sentence.
+    pub meaning: &'static str,
+}
+
+/// A run.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunHead {
+    /// Unique among the runs of the page.
+    pub id: String,
+    /// What its tables are asked for by, of a page that is served.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
+    /// How it stands.
+    pub state: State,
+    /// What could not be read, each a sentence.
+    pub problems: Vec<String>,
+    /// What it measured.
+    pub report: Report,
+    /// What was run.
+    pub experiment: ExperimentHead,
+    /// The figure that was asked for, such as `fig8`, if the run was started by its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub figure: Option<String>,
+    /// The command line that repeats it.
+    pub command: String,
+    /// The machine.
+    pub host: Host,
+    /// Of a run under way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<ProgressFile>,
+    /// Every case, also those that are not complete.
+    pub cases: Vec<CaseHead>,
+    /// What was published, of whole cases and of parts; nothing where settings have changed what it is of.
+    pub published: Vec<PublishedHead>,
+    /// The figures that the experiment declares.
+    pub figures: Vec<Figure>,
+    /// Its tables, by name.
+    pub tables: IndexMap<String, TableHead>,
+    /// Its networks.
+    pub networks: Vec<NetworkHead>,
+}
+
+/// What was published of a case, or of a part of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PublishedHead {
+    /// The axes that it names; of each other axis it means every value.
+    pub case: IndexMap<&'static str, Value>,
+    /// The part, if it is of one: `group`, `distance`, `size` or `layer`; `window`, also with a `group` and a `subflow`.
+    pub part: IndexMap<&'static str, Value>,
+    /// The numbers, by metric.
+    pub metrics: IndexMap<String, f64>,
+}
+
+impl PublishedHead {
+    /// Of a value of an experiment's file.
+    pub fn new(value: &PublishedValue) -> Self {
+        let text = |text: &Option<String>| text.as_deref().map(Value::from);
+        let number = |number: Option<u32>| number.map(Value::from);
+        let said = |pairs: Vec<(&'static str, Option<Value>)>| {
+            pairs.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+        };
+        Self {
+            case: said(vec![
+                ("scheme", Some(Value::from(&*value.scheme))),
+                ("subflows", number(value.subflows)),
+                ("pattern", Some(Value::from(&*value.pattern))),
+                ("variant", text(&value.variant)),
+            ]),
+            part: said(vec![
+                ("group", text(&value.group)),
+                ("distance", text(&value.distance)),
+                ("size", text(&value.size)),
+                ("layer", text(&value.layer)),
+                ("window", text(&value.window)),
+                ("subflow", number(value.subflow)),
+            ]),
+            metrics: value.numbers().map(|(metric, number)| (metric.to_owned(), number)).collect(),
+        }
+    }
+}
+
+/// What was run.
+#[derive(Debug, Clone, Serialize)]
+pub struct ExperimentHead {
+    /// Its title.
+    pub title: String,
+    /// Where it comes from.
+    pub source: String,
+    /// What a reader should know.
+    pub about: String,
+    /// As it was run, as TOML.
+    pub resolved: String,
+}
+
+/// A case.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CaseHead {
+    /// Its axes.
+    pub case: IndexMap<String, Value>,
+    /// `xmp-2 permutation`
+    pub label: String,
+    /// `xmp-2`
+    pub scheme: String,
+    /// Its place in the report; `None` if it is not complete.
+    pub result: Option<usize>,
+}
+
+/// A table of a run, as the page has it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TableHead {
+    /// Rows in the page.
+    pub rows: usize,
+    /// Rows of the run's own table.
+    pub rows_of_run: usize,
+    /// How the page's rows were made of the run's, if they are fewer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinned: Option<String>,
+    /// Its columns.
+    pub columns: Vec<ColumnHead>,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ColumnHead {
+    /// Its name.
+    pub name: String,
+    /// Its unit; empty if it has none.
+    pub unit: String,
+    /// In a sentence.
+    pub meaning: String,
+}
+
+/// A network of a run.
+#[derive(Debug, Clone, Serialize)]
+pub struct NetworkHead {
+    /// The cases that are run on it.
+    pub cases: Vec<usize>,
+    /// The name of its topology.
+    pub topology: String,
+    /// Its hosts.
+    pub hosts: u32,
+    /// Its nodes, hosts among them.
+    pub nodes: u32,
+    /// Its ports: two for each link.
+    pub ports: usize,
+}
+
+impl PageHead {
+    /// Of these runs.
+    pub fn new(runs: Vec<RunHead>) -> Self {
+        let info = |row: &MetricRow| (row.name, MetricInfo { unit: row.unit, meaning: row.meaning });
+        let all = OPTIMUM_METRICS.iter().chain(WINDOW_METRICS).chain(METRICS);
+        let metrics = all.map(info).collect();
+        Self { schema: "tresse/page/1", version: env!("CARGO_PKG_VERSION"), runs, metrics }
+    }
+}

@@ -1,0 +1,211 @@
+//! A run as a page shows it: what its folder holds, read and packed.
+
+use std::fs;
+use std::path::Path;
+
+use arrow::error::ArrowError;
+use indexmap::IndexMap;
+use serde_json::Value;
+use tresse_experiment::diagnostic::Diagnostic;
+use tresse_experiment::keys::figures::Figure;
+use tresse_experiment::read::built_in;
+use tresse_experiment::{Plan, Profile, Source};
+use tresse_lab::runner::ProgressFile;
+use tresse_lab::{Finished, Report, State};
+
+use crate::cases::Cases;
+use crate::head::{ExperimentHead, PublishedHead, RunHead};
+use crate::network::{self, Network};
+use crate::tables;
+use crate::tables::build::{PageTable, packed_text};
+
+/// A run that was read.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// What the page says of it.
+    pub head: RunHead,
+    tables: IndexMap<String, PageTable>,
+    networks: Vec<Network>,
+}
+
+impl Run {
+    /// Reads the run in `folder`; the page calls it `id`. A table that cannot be read is not there, and a problem says so.
+    ///
+    /// # Errors
+    /// If there is no `run.json` that this version reads.
+    pub fn read(folder: &Path, id: &str) -> Result<Self, Diagnostic> {
+        let finished = Finished::read(folder)?;
+        let mut problems = Vec::new();
+        let plan = match plan(&finished, &mut problems) {
+            Ok(plan) => Some(plan),
+            Err(why) => {
+                problems.push(format!("the network is not shown: {}", why.message));
+                None
+            }
+        };
+        let Finished { report, experiment, resolved, state, host, figure } = finished;
+        let mut cases = Cases::new(&report.cases, plan.as_ref());
+        let (tables, unread) = tables::all(folder, &mut cases, plan.as_ref());
+        problems.extend(unread);
+        let topology = &experiment.fabric.topology;
+        let networks = plan.map_or_else(Vec::new, |plan| network::all(&plan, &mut cases, topology));
+        let progress = (state == State::UnderWay).then(|| progress(folder)).flatten();
+        let head = RunHead {
+            id: id.to_owned(),
+            snapshot: None,
+            state,
+            problems,
+            command: command(&report),
+            experiment: ExperimentHead {
+                title: experiment.title,
+                source: experiment.source,
+                about: experiment.about,
+                resolved: toml::to_string_pretty(&resolved).unwrap_or_default(),
+            },
+            figure,
+            host,
+            progress,
+            cases: cases.heads().to_vec(),
+            published: match report.judged {
+                true => experiment.published.values.iter().map(PublishedHead::new).collect(),
+                false => Vec::new(),
+            },
+            figures: figures(&report.experiment, experiment.figures),
+            tables: tables.iter().map(|(name, table)| (name.clone(), table.head())).collect(),
+            networks: networks.iter().map(|network| network.head.clone()).collect(),
+            report,
+        };
+        Ok(Self { head, tables, networks })
+    }
+
+    /// The names of what [`Run::packed`] knows.
+    pub fn names(&self) -> Vec<String> {
+        let networks = (0..self.networks.len()).map(|n| format!("network-{n}"));
+        self.tables.keys().cloned().chain(networks).collect()
+    }
+
+    /// A table as a gzipped Arrow IPC stream, or a network as gzipped JSON; `None` if there is none of this name.
+    ///
+    /// # Errors
+    /// If the table cannot be packed.
+    pub fn packed(&self, name: &str) -> Result<Option<Vec<u8>>, ArrowError> {
+        if let Some(number) = name.strip_prefix("network-").and_then(|n| n.parse::<usize>().ok()) {
+            return Ok(self.networks.get(number).map(|network| packed_text(&network.text)));
+        }
+        self.tables.get(name).map(PageTable::packed).transpose()
+    }
+}
+
+/// The figures of a run: of a built-in experiment those of today, for they change nothing of what was run.
+fn figures(name: &str, own: Vec<Figure>) -> Vec<Figure> {
+    if !built_in::names().contains(&name) {
+        return own;
+    }
+    let loaded =
+        tresse_experiment::find(name).and_then(|source| tresse_experiment::load(source, Profile::Full, &[]));
+    loaded.map_or(own, |loaded| loaded.experiment.figures)
+}
+
+/// How far a run under way is, if it has told.
+pub fn progress(folder: &Path) -> Option<ProgressFile> {
+    serde_json::from_str(&fs::read_to_string(folder.join(ProgressFile::NAME)).ok()?).ok()
+}
+
+/// What a run follows: its cases and their networks. Nothing is run: controllers of a file, which may not be there any more,
+/// are not needed, nor what is only judged or drawn.
+fn plan(finished: &Finished, problems: &mut Vec<String>) -> Result<Plan, Diagnostic> {
+    let mut resolved = finished.resolved.clone();
+    for key in ["figures", "claims", "published"] {
+        resolved.remove(key);
+    }
+    let inputs = finished.report.inputs.as_ref();
+    let own: Vec<&str> = inputs.iter().flat_map(|i| &i.controllers).map(|own| own.name.as_str()).collect();
+    replace_controllers(&mut resolved, &own);
+    let text = toml::to_string(&resolved)
+        .map_err(|error| Diagnostic::input(format!("its experiment cannot be written: {error}")))?;
+    // What a profile cuts was cut when it ran.
+    let source = Source { name: finished.report.experiment.clone(), text };
+    let loaded = tresse_experiment::load(source, Profile::Full, &[])?;
+    let plan = tresse_experiment::resolve(&loaded, inputs.map_or(&[][..], |inputs| &inputs.only))?;
+    // Its own file is in `run.json`; networks and flows are read again.
+    let mut now = loaded.files.all();
+    now.retain(|file| file.path != finished.report.experiment);
+    let files = inputs.iter().flat_map(|inputs| &inputs.files);
+    let changed = files.filter(|file| now.iter().any(|n| n.path == file.path && n.sha256 != file.sha256));
+    problems.extend(
+        changed
+            .map(|file| format!("{} has changed since the run: the network may be another one", file.path)),
+    );
+    Ok(plan)
+}
+
+/// Names Reno wherever a table names one of these controllers.
+fn replace_controllers(table: &mut toml::Table, own: &[&str]) {
+    let is_own = |value: &toml::Value| value.as_str().is_some_and(|name| own.contains(&name));
+    if table.get("controller").is_some_and(is_own) {
+        table.insert("controller".to_owned(), "reno".into());
+        table.remove("parameters");
+    }
+    for (_, value) in table.iter_mut() {
+        if let toml::Value::Table(below) = value {
+            replace_controllers(below, own);
+        }
+    }
+}
+
+/// The command line that repeats a run.
+fn command(report: &Report) -> String {
+    let mut words = vec!["tresse".to_owned(), "run".to_owned(), report.experiment.clone()];
+    let mut add = |option: &str, value: &str| words.extend([option.to_owned(), value.to_owned()]);
+    if report.profile != "quick" {
+        add("--profile", &report.profile);
+    }
+    if let Some(inputs) = &report.inputs {
+        inputs.only.iter().for_each(|only| add("--only", only));
+        inputs.set.iter().for_each(|set| add("--set", set));
+        inputs.controllers.iter().for_each(|own| add("--controller", &own.path));
+    }
+    if report.seed != 1 {
+        add("--seed", &report.seed.to_string());
+    }
+    add("--replications", &report.replications.to_string());
+    if report.judged && !report.changed.is_empty() {
+        words.push("--judge".to_owned());
+    }
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:%+@".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// A JSON value that stands in a page: no text in it can end the element that it stands in.
+pub(crate) fn embedded(value: &impl serde::Serialize) -> String {
+    let value: Value = serde_json::to_value(value).expect("plain data");
+    value.to_string().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        let words = ["a=b", "it's", "", "fabric.mark=[10pkt,20pkt]", "x y"];
+        let shown = ["a=b", "'it'\\''s'", "''", "'fabric.mark=[10pkt,20pkt]'", "'x y'"];
+        assert_eq!(words.map(quoted), shown);
+    }
+
+    #[test]
+    fn nothing_ends_the_element_that_it_stands_in() {
+        let text = embedded(&serde_json::json!({ "scheme": "</script><script>alert(1)</script>" }));
+        assert!(!text.contains('<'), "{text}");
+        let back: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(back["scheme"], "</script><script>alert(1)</script>");
+    }
+}

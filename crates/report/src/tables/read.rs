@@ -1,0 +1,141 @@
+//! A table of a run as it lies in its folder: one Parquet file, or the parts of it while the run is under way.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt64Array};
+use arrow::compute::{cast, concat_batches};
+use arrow::datatypes::{DataType, Schema, UInt64Type};
+use indexmap::IndexSet;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+/// A table that was read, whole.
+#[derive(Debug, Clone)]
+pub struct RunTable {
+    /// Its rows.
+    pub rows: RecordBatch,
+}
+
+/// Reads the table `name` of the run in `folder`: `None` if it has none, or no rows.
+///
+/// # Errors
+/// A sentence that says what is wrong with which file.
+pub fn read(folder: &Path, name: &str) -> Result<Option<RunTable>, String> {
+    // The run may end between a look at its parts and the attempt to read them: then they have become one file.
+    let first = files(folder, name).and_then(|files| batches(&files));
+    let batches = match first {
+        Ok(batches) => batches,
+        Err(Unread::Gone) => match files(folder, name).and_then(|files| batches(&files)) {
+            Ok(batches) => batches,
+            Err(Unread::Gone) => return Ok(None),
+            Err(Unread::Damaged(why)) => return Err(why),
+        },
+        Err(Unread::Damaged(why)) => return Err(why),
+    };
+    let Some(schema) = batches.first().map(RecordBatch::schema) else { return Ok(None) };
+    let rows =
+        concat_batches(&schema, &batches).map_err(|e| format!("{name}.parquet cannot be read: {e}"))?;
+    Ok((rows.num_rows() > 0).then_some(RunTable { rows }))
+}
+
+/// Why a table was not read.
+enum Unread {
+    /// A file is not there any more.
+    Gone,
+    /// It cannot be read.
+    Damaged(String),
+}
+
+/// The files that make up a table now.
+fn files(folder: &Path, name: &str) -> Result<Vec<PathBuf>, Unread> {
+    let whole = folder.join(format!("{name}.parquet"));
+    if whole.exists() {
+        return Ok(vec![whole]);
+    }
+    let partial = folder.join(format!("{name}.partial"));
+    let entries = match fs::read_dir(&partial) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Unread::Damaged(format!("{}: {error}", partial.display()))),
+    };
+    let mut parts: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "parquet"))
+        .collect();
+    parts.sort();
+    Ok(parts)
+}
+
+fn batches(files: &[PathBuf]) -> Result<Vec<RecordBatch>, Unread> {
+    let mut all = Vec::new();
+    for path in files {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let damaged = |e: &dyn std::fmt::Display| Unread::Damaged(format!("{name} cannot be read: {e}"));
+        let file = File::open(path).map_err(|e| match e.kind() {
+            io::ErrorKind::NotFound => Unread::Gone,
+            _ => damaged(&e),
+        })?;
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| damaged(&e))?;
+        let reader = reader.with_batch_size(1 << 16).build().map_err(|e| damaged(&e))?;
+        for batch in reader {
+            all.push(batch.map_err(|e| damaged(&e))?);
+        }
+    }
+    Ok(all)
+}
+
+impl RunTable {
+    /// Its columns.
+    pub fn schema(&self) -> Arc<Schema> {
+        self.rows.schema()
+    }
+
+    /// A column of whole numbers, as u64.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn numbers(&self, name: &str) -> Result<UInt64Array, String> {
+        let column = self.column(name)?;
+        let cast = cast(column, &DataType::UInt64).map_err(|e| format!("the column `{name}`: {e}"))?;
+        Ok(cast.as_primitive::<UInt64Type>().clone())
+    }
+
+    /// A column of numbers without gaps.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn values(&self, name: &str) -> Result<Vec<u64>, String> {
+        Ok(self.numbers(name)?.values().to_vec())
+    }
+
+    /// A column.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn column(&self, name: &str) -> Result<&ArrayRef, String> {
+        let other = "did another version of this program write it?";
+        self.rows.column_by_name(name).ok_or_else(|| format!("there is no column `{name}`: {other}"))
+    }
+
+    /// A column of text, as the numbers of words and the words.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn words(&self, name: &str) -> Result<(Vec<u32>, Vec<String>), String> {
+        let column = self.column(name)?;
+        let text = column.as_string_opt::<i32>().ok_or_else(|| format!("the column `{name}` is no text"))?;
+        let (mut codes, mut words) = (Vec::with_capacity(text.len()), IndexSet::new());
+        // Words that follow each other are often the same.
+        let (mut last, mut code) = (None, 0);
+        for word in text {
+            let word = word.unwrap_or_default();
+            if last != Some(word) {
+                (last, code) = (Some(word), words.insert_full(word).0);
+            }
+            codes.push(code as u32);
+        }
+        Ok((codes, words.into_iter().map(str::to_owned).collect()))
+    }
+}

@@ -1,0 +1,84 @@
+/** A metric by two axes: a cell for each pair, with its value in it. */
+import * as Plot from "@observablehq/plot";
+import { useMemo } from "preact/hooks";
+import { formatted, scaled, scaleOf } from "../data/format";
+import { Panels } from "./Panels";
+import { PlotBox } from "./PlotBox";
+
+export interface HeatCell {
+  panel: string;
+  x: string;
+  y: string;
+  value: number;
+  ci95: number | null;
+}
+
+interface HeatProps {
+  metric: string;
+  cells: HeatCell[];
+  xs: string[];
+  ys: string[];
+  labels: [string, string];
+}
+
+export function Heat(props: HeatProps) {
+  const panels = [...new Set(props.cells.map((cell) => cell.panel))];
+  const longest = Math.max(...props.ys.map((y) => y.length), 1);
+  return (
+    <Panels
+      names={panels}
+      height={props.ys.length * 34 + 60}
+      least={Math.max(240, props.xs.length * 54 + longest * 7)}
+      draw={(place, { width }) => <One {...props} panel={panels[place] ?? ""} width={width} />}
+    />
+  );
+}
+
+function One({ metric, cells, xs, ys, labels, panel, width }: HeatProps & { panel: string; width: number }) {
+  const options = useMemo<Plot.PlotOptions>(() => {
+    const values = cells.map((cell) => cell.value);
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    const strength = (cell: HeatCell) => 0.08 + 0.62 * (high > low ? (cell.value - low) / (high - low) : 0.5);
+    const scale = scaleOf(metric, values);
+    const short = { ...scale, decimals: Math.max(0, scale.decimals - 1) };
+    const tick = { tickSize: 0, fill: "var(--muted)", labelArrow: "none" as const };
+    const longest = Math.max(...ys.map((y) => y.length), 1);
+    return {
+      width,
+      height: ys.length * 34 + 56,
+      marginLeft: Math.min(140, longest * 7 + 30),
+      marginRight: 4,
+      marginTop: 4,
+      marginBottom: 44,
+      x: { type: "band", domain: xs, label: null, padding: 0.04 },
+      y: { type: "band", domain: ys, label: null, padding: 0.06 },
+      marks: [
+        Plot.axisX({ ...tick, label: labels[0], labelAnchor: "center" }),
+        Plot.axisY({ ...tick, label: labels[1], labelAnchor: "center" }),
+        Plot.cell(
+          cells.filter((cell) => cell.panel === panel),
+          {
+            x: "x",
+            y: "y",
+            fill: "var(--series-0)",
+            fillOpacity: strength,
+            title: (cell: HeatCell) =>
+              `${cell.x}, ${cell.y}\n${formatted(metric, cell.value)}${cell.ci95 === null ? "" : ` ± ${formatted(metric, cell.ci95, 3)}`}`,
+            tip: { fill: "var(--raised)", stroke: "var(--line-strong)", fontSize: 12 },
+          },
+        ),
+        Plot.text(
+          cells.filter((cell) => cell.panel === panel),
+          {
+            x: "x",
+            y: "y",
+            text: (cell: HeatCell) => scaled(cell.value, short),
+            fill: "var(--text)",
+            pointerEvents: "none",
+          },
+        ),
+      ],
+    };
+  }, [metric, cells, xs, ys, panel, width]);
+  return <PlotBox options={options} label={`${metric} by ${labels[0]} and ${labels[1]}`} />;
+}

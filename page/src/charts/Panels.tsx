@@ -1,0 +1,49 @@
+/** Small multiples: panels beside each other, as many in a row as fit. */
+import type { ComponentChildren } from "preact";
+import { useWidth } from "./Lazy";
+
+export interface PanelsProps {
+  names: string[];
+  /** The least width at which a panel can be read. */
+  least?: number;
+  /** The width beyond which a panel is empty rather than clear; undefined: there is none. */
+  most?: number;
+  /** What stands at the upright axes, once above all panels. */
+  yLabel?: string;
+  draw: (place: number, size: { width: number; height: number; first: boolean }) => ComponentChildren;
+  /** Of a panel that stands alone. */
+  height?: number;
+}
+
+const GAP = 22;
+
+export function Panels({ names, least = 250, most, yLabel, draw, height = 340 }: PanelsProps) {
+  const [host, width] = useWidth<HTMLDivElement>();
+  const fit = Math.max(1, Math.floor((width + GAP) / (least + GAP)));
+  const rows = Math.ceil(names.length / fit);
+  const columns = Math.max(1, Math.ceil(names.length / Math.max(1, rows)));
+  const own = Math.min(most ?? width, Math.floor((width - GAP * (columns - 1)) / columns));
+  const high = names.length > 1 ? Math.round(Math.max(210, Math.min(height * 0.8, own * 0.72))) : height;
+  const size = { width: own, height: width < 500 ? Math.min(high, 280) : high };
+  return (
+    <div ref={host}>
+      {yLabel && <p class="y-label">{yLabel}</p>}
+      {width > 0 && (
+        <div
+          class="panels"
+          style={{
+            gridTemplateColumns: `repeat(${columns}, minmax(0, ${most ? `${own}px` : "1fr"}))`,
+            columnGap: `${GAP}px`,
+          }}
+        >
+          {names.map((name, place) => (
+            <div class="panel" key={name}>
+              {name && <p class="panel-title">{name}</p>}
+              {draw(place, { ...size, first: place % columns === 0 })}
+            </div>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}

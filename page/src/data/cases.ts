@@ -1,0 +1,180 @@
+/** Cases and what tells them apart. */
+import type { CaseHead, Figure, RunHead } from "./contract";
+
+/** What divides a case into parts, beside the axes. */
+export const PARTS = ["group", "distance", "size", "layer"] as const;
+export type Part = (typeof PARTS)[number];
+
+export function isPart(dimension: string): dimension is Part {
+  return (PARTS as readonly string[]).includes(dimension);
+}
+
+export const DISTANCES = ["inner-rack", "inter-rack", "inter-pod"];
+
+/** Size classes: above the first, up to the second; the last two are of the same flows once again. */
+export const SIZES: [name: string, above: number, upTo: number][] = [
+  ["up to 10kB", -1, 1e4],
+  ["10kB to 100kB", 1e4, 1e5],
+  ["100kB to 1MB", 1e5, 1e6],
+  ["above 1MB", 1e6, Number.POSITIVE_INFINITY],
+  ["up to 100kB", -1, 1e5],
+  ["above 10MB", 1e7, Number.POSITIVE_INFINITY],
+];
+
+type Value = string | number | boolean | null | undefined;
+
+/**
+ * The value of an axis as the page shows it. A scheme has its number of subflows with it, unless `beside`, the other
+ * dimensions of the chart, says that number already: else no two cases would be of the same scheme.
+ */
+export function axisValue(one: CaseHead, axis: string, beside: readonly string[] = []): string {
+  if (axis === "scheme") return beside.includes("subflows") ? String(one.case.scheme) : one.scheme;
+  const value: Value = one.case[axis];
+  return value === null || value === undefined ? "–" : String(value);
+}
+
+/** The axes of which the cases have more than one value, in the order of the experiment. */
+export function axesOf(runs: RunHead[]): string[] {
+  const values = new Map<string, Set<string>>();
+  for (const one of runs.flatMap((run) => run.cases)) {
+    for (const axis of Object.keys(one.case)) {
+      if (!values.has(axis)) values.set(axis, new Set());
+      values.get(axis)?.add(axisValue(one, axis));
+    }
+  }
+  return [...values].filter(([, own]) => own.size > 1).map(([axis]) => axis);
+}
+
+/** The axes that are not told by the scheme's own label. */
+export function otherAxes(runs: RunHead[]): string[] {
+  return axesOf(runs).filter((axis) => axis !== "scheme" && axis !== "subflows");
+}
+
+/** All values of an axis: numbers in their order, others, schemes among them, as they come. */
+export function valuesOf(runs: RunHead[], axis: string, beside: readonly string[] = []): string[] {
+  const all = [...new Set(runs.flatMap((run) => run.cases.map((one) => axisValue(one, axis, beside))))];
+  return axis === "scheme" ? all : ascending(all);
+}
+
+/** Values by their size if they are numbers, otherwise as they come. */
+export function ascending(values: string[]): string[] {
+  const numbers = magnitudes(values);
+  return numbers ? [...values].sort((a, b) => (numbers.get(a) ?? 0) - (numbers.get(b) ?? 0)) : values;
+}
+
+/** Values in the order in which `where` names them; those that it does not name come last, as they come. */
+export function inOrderOf(values: string[], where: Figure["where"], dimension: string): string[] {
+  const wanted = wantedParts(where, dimension);
+  if (!wanted) return values;
+  const place = (value: string) => (wanted.includes(value) ? wanted.indexOf(value) : wanted.length);
+  return [...values].sort((a, b) => place(a) - place(b));
+}
+
+/** Whether a case is among those that `where` wants; what it says of parts is not looked at. */
+export function isWanted(one: CaseHead, where: Figure["where"]): boolean {
+  return Object.entries(where ?? {}).every(([dimension, wanted]) => {
+    if (!(dimension in one.case)) return true;
+    const all = (Array.isArray(wanted) ? wanted : [wanted]).map(String);
+    const own = one.case[dimension];
+    // A scheme may be named with its subflows or without.
+    return all.includes(axisValue(one, dimension)) || (own !== null && all.includes(String(own)));
+  });
+}
+
+/** The values of a part that `where` wants; null: all. */
+export function wantedParts(where: Figure["where"], part: string): string[] | null {
+  const wanted = where?.[part];
+  if (wanted === undefined) return null;
+  return (Array.isArray(wanted) ? wanted : [wanted]).map(String);
+}
+
+const UNITS: Record<string, number> = {
+  ns: 1e-9,
+  us: 1e-6,
+  µs: 1e-6,
+  ms: 1e-3,
+  s: 1,
+  kbps: 1e3,
+  Mbps: 1e6,
+  Gbps: 1e9,
+  Tbps: 1e12,
+  B: 1,
+  kB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  pkt: 1,
+  "%": 0.01,
+};
+
+/** The number that a value is, has with a unit (`10pkt`, `200ms`), or ends in (`xmp-4`); null if there is none. */
+export function magnitude(value: string | number): number | null {
+  if (typeof value === "number") return value;
+  const plain = Number(value);
+  if (value.trim() !== "" && Number.isFinite(plain)) return plain;
+  const withUnit = /^(-?\d+(?:\.\d+)?)\s*([A-Za-zµ%]+)$/.exec(value);
+  if (withUnit) {
+    const factor = UNITS[withUnit[2] ?? ""];
+    if (factor !== undefined) return Number(withUnit[1]) * factor;
+  }
+  const end = /(\d+(?:\.\d+)?)$/.exec(value);
+  return end ? Number(end[1]) : null;
+}
+
+/** A number before a word: `10-flows`, `1-connection`. */
+const LEADING = /^(-?\d+(?:\.\d+)?)[- ]?(\D.*)$/;
+
+/**
+ * The numbers that the values of an axis are; null if they are not all numbers, or not all different. A number at the
+ * beginning counts if what follows is the same for all, but for the plural: `1-connection`, `2-connections`.
+ */
+export function magnitudes(values: string[]): Map<string, number> | null {
+  const leading = values.map((value) => LEADING.exec(value));
+  const same = new Set(leading.map((found) => singular(found?.[2] ?? "")));
+  const counted = same.size === 1 && leading.every((found) => found && !((found[2] ?? "") in UNITS));
+  const numbers = values.map((value, i) => (counted ? Number(leading[i]?.[1]) : magnitude(value)));
+  if (numbers.some((value) => value === null) || new Set(numbers).size < new Set(values).size) return null;
+  return new Map(values.map((value, i) => [value, numbers[i] ?? 0]));
+}
+
+function singular(word: string): string {
+  return word.replace(/s$/, "");
+}
+
+/** What the values of an axis count, if they are written alike: `flows` of `10-flows`, `load` of `load-30`; else empty. */
+export function counted(values: string[]): string {
+  const words = values.map((value) => {
+    const [, first = "", last = ""] = /^(\D*?)[- ]?-?\d+(?:\.\d+)?[- ]?(\D*)$/.exec(value) ?? [];
+    return first && last ? "" : first || last;
+  });
+  const [only = ""] = new Set(words.map(singular));
+  const alike = only !== "" && !(only in UNITS) && words.every((word) => singular(word) === only);
+  return alike ? (words.find((word) => word !== only) ?? only).replaceAll("-", " ") : "";
+}
+
+/** The dimension's name for readers. */
+export function dimensionName(dimension: string): string {
+  return dimension.includes(".") ? dimension : dimension.replaceAll("_", " ");
+}
+
+/** Axes that no dimension of a chart names though they tell its cases apart: they must not be mixed. */
+export function unnamedAxes(runs: RunHead[], dimensions: string[], where: Figure["where"]): string[] {
+  const unnamed = new Set<string>();
+  for (const run of runs) {
+    const groups = new Map<string, CaseHead[]>();
+    for (const one of run.cases.filter((own) => isWanted(own, where))) {
+      const key = dimensions
+        .filter((name) => !isPart(name))
+        .map((name) => axisValue(one, name, dimensions))
+        .join("\u0000");
+      groups.set(key, [...(groups.get(key) ?? []), one]);
+    }
+    for (const [first, ...others] of groups.values()) {
+      for (const axis of Object.keys(first?.case ?? {})) {
+        if (first && others.some((one) => axisValue(one, axis) !== axisValue(first, axis))) unnamed.add(axis);
+      }
+    }
+  }
+  // A scheme is named with its subflows, unless they are a dimension themselves.
+  if (unnamed.has("scheme")) unnamed.delete("subflows");
+  return [...unnamed];
+}

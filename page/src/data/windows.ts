@@ -1,0 +1,70 @@
+/** What flows got in windows of time. */
+import { magnitude } from "./cases";
+import type { CaseResult, Metrics, RunHead, WindowResult } from "./contract";
+import { settings } from "./settings";
+import { halfWidth95 } from "./stats";
+
+/** A window by its name; also a group in it, and one subflow of the group's only flow. */
+export type InWindow = { window: string; group?: string; subflow?: string };
+
+/** The metrics of a window, or of a part of it. */
+export function metricsIn(
+  windows: Record<string, WindowResult> | undefined,
+  { window, group, subflow }: InWindow,
+): Metrics | undefined {
+  const own = windows?.[window];
+  if (group === undefined) return own?.metrics;
+  const flows = own?.groups?.[group];
+  return subflow === undefined ? flows?.metrics : flows?.subflows?.[Number(subflow)];
+}
+
+/** All windows of a case, divided by what is asked for; a subflow is one of a group. */
+export function windowsOf(result: CaseResult, asked: readonly string[]): InWindow[] {
+  return Object.entries(result.windows ?? {}).flatMap(([window, { groups }]): InWindow[] => {
+    if (!asked.includes("group") && !asked.includes("subflow")) return [{ window }];
+    return Object.entries(groups ?? {}).flatMap(([group, { subflows }]): InWindow[] => {
+      if (!asked.includes("subflow")) return [{ window, group }];
+      return (subflows ?? []).map((_, i) => ({ window, group, subflow: String(i) }));
+    });
+  });
+}
+
+/** The intervals of means over seeds, which the results themselves do not have of windows. */
+export function intervalsIn(result: CaseResult, at: InWindow): Metrics {
+  const seeds = (result.seeds ?? []).map((seed) => metricsIn(seed.windows, at) ?? {});
+  const out: Metrics = {};
+  for (const metric of Object.keys(seeds[0] ?? {})) {
+    const values = seeds.flatMap((seed) => seed[metric] ?? []);
+    const half = halfWidth95(values);
+    if (half !== null) out[metric] = half;
+  }
+  return out;
+}
+
+/** The windows of an experiment with their two ends as they are written, in the order of time. */
+export function windowEnds(run: RunHead): Map<string, [string, string]> {
+  const all: [string, [string, string]][] = [];
+  for (const [key, value] of settings(run.experiment.resolved)) {
+    const name = /^measure\.windows\.(.*)$/.exec(key)?.[1]?.replaceAll('"', "");
+    const [from, to] = [...value.matchAll(/"([^"]*)"/g)].map((found) => found[1] ?? "");
+    if (name && from && to) all.push([name, [from, to]]);
+  }
+  const at = (time: string) => magnitude(time) ?? 0;
+  all.sort(([, a], [, b]) => at(a[0]) - at(b[0]) || at(a[1]) - at(b[1]));
+  return new Map(all);
+}
+
+/** What metrics mean in windows, where they are not those of whole flows. */
+export const WINDOW_MEANINGS: Record<string, string> = {
+  goodput_mean_bps:
+    "what arrived of a flow over the time that it was there in the window, the mean over flows",
+  goodput_total_bps: "what arrived of all flows, over the length of the window",
+  goodput_min_bps: "what arrived of the flow that had least, over the time that it was there in the window",
+  goodput_max_bps: "what arrived of the flow that had most, over the time that it was there in the window",
+  jain_ratio:
+    "Jain’s index of the flows’ rates in the window, (Σx)² / (n Σx²): 1 if all are equal, 1/n if one flow has everything",
+  goodput_sd_ratio:
+    "the standard deviation over time of a flow’s rate in the window over its mean, the mean over flows",
+  cwnd_mean_pkts: "the congestion window in the window of time, the mean over time and subflows",
+  srtt_mean_s: "the smoothed RTT in the window of time, the mean over time and subflows",
+};

@@ -1,0 +1,70 @@
+/** Declared bars and lines: a metric for each value of a dimension. */
+import { Bars, markRows } from "../charts/Bars";
+import { Frame } from "../charts/Frame";
+import { Lines } from "../charts/Lines";
+import { type Look, legendOf, looks } from "../charts/series";
+import { dimensionName, wantedParts } from "../data/cases";
+import { markFigure, meaningOf, windowTimes } from "../data/figures";
+import { capitalised, named } from "../data/format";
+import { partAsked } from "../data/results";
+import { intervals, usePage } from "./context";
+import { Caption, figureId, fromPaper, Nothing, names, type OneProps, panelsOf } from "./DeclaredFigure";
+
+export function DeclaredMarks({ figure, runs, height }: OneProps) {
+  const { head } = usePage();
+  const [metric, x, series] = [figure.y ?? "", figure.x ?? "scheme", figure.series ?? "scheme"];
+  const dims = panelsOf(head, runs, figure);
+  const asked = partAsked([x, series, ...dims], figure.where);
+  const drawn = markFigure(head, runs, figure, dims);
+  const { marks, numbers } = drawn;
+  const look: Look = looks(head, series, drawn.series);
+  const lines = figure.chart === "lines" && numbers !== null;
+  const published = marks.some((mark) => mark.published !== null);
+  const optimum = marks.some((mark) => mark.optimum !== null);
+  // Bars that are their own series are named below.
+  const alone = !lines && marks.every((mark) => mark.x === mark.series);
+  const windows = asked.includes("window")
+    ? (wantedParts(figure.where, "window") ?? (x === "window" ? drawn.xs : []))
+    : [];
+  const shared = { ...drawn, metric, look, xLabel: dimensionName(x), height };
+  const log = { log: figure.log?.includes("y") === true, range: figure.y_range };
+  return (
+    <Frame
+      id={figureId(head, runs[0], figure)}
+      title={figure.title}
+      legend={legendOf(head, alone ? [] : drawn.series, runs, look, {
+        kind: lines ? "line" : "area",
+        published,
+        optimum,
+      })}
+      caption={
+        <Caption
+          figure={figure}
+          runs={runs}
+          more={[
+            `${capitalised(named(metric))}: ${meaningOf(head, metric, asked)}.`,
+            windowTimes(head, runs[0] ?? 0, windows),
+            marks.some((mark) => mark.ci95 !== null) ? `Bars of error: ${intervals(head)}.` : "",
+            published ? fromPaper(head, runs) : "",
+            optimum && !lines ? "Dashes across bars: the optimum that the controller claims." : "",
+          ]}
+        />
+      }
+      rows={() => markRows(marks, metric, { panel: names(dims), x }, look)}
+    >
+      {marks.length === 0 ? (
+        <Nothing of={metric} />
+      ) : lines ? (
+        <Lines
+          {...shared}
+          {...log}
+          numbers={numbers}
+          logX={figure.log?.includes("x") === true}
+          xRange={figure.x_range}
+        />
+      ) : (
+        <Bars {...shared} {...log} />
+      )}
+    </Frame>
+  );
+}

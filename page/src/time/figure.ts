@@ -1,0 +1,181 @@
+/** A declared figure over time: which lines of which cases stand in which panel. */
+import type { CaseHead, Figure } from "../data/contract";
+import { settled } from "./Scope";
+import {
+  type Entity,
+  entities,
+  inScope,
+  type Level,
+  natural,
+  type PortSeries,
+  type SubflowSeries,
+} from "./series";
+import { METRICS, type TimeMetric } from "./traces";
+
+/** A line of a figure, before it has values. */
+export interface FigureLine {
+  name: string;
+  case: number;
+  entity?: Entity;
+  /** Ports whose values are averaged. */
+  ports?: PortSeries[];
+}
+
+export interface FigurePanel {
+  title: string;
+  lines: FigureLine[];
+}
+
+export interface Chosen {
+  seed: number;
+  round: number;
+}
+
+export function isTimeMetric(name: string): name is TimeMetric {
+  return name in METRICS;
+}
+
+/** A dimension of a case, in words: the scheme with its number of subflows, an axis as it is. */
+function ofCase(one: CaseHead, dimension: string): string {
+  return dimension === "scheme" ? one.scheme : String(one.case[dimension] ?? "");
+}
+
+/** Whether a value is among those that a figure wants; `xmp` also wants `xmp-2`. */
+function wanted(figure: Figure, dimension: string, ...values: string[]): boolean {
+  const where = figure.where?.[dimension];
+  if (where === undefined) return true;
+  const all = (Array.isArray(where) ? where : [where]).map(String);
+  return values.some((value) => all.includes(value));
+}
+
+/** The cases of a figure, by their places. */
+export function casesOf(cases: readonly CaseHead[], figure: Figure): number[] {
+  return cases.flatMap((one, place) =>
+    Object.keys(one.case).every((axis) =>
+      wanted(figure, axis, ofCase(one, axis), String(one.case[axis] ?? "")),
+    )
+      ? [place]
+      : [],
+  );
+}
+
+/** A label without what all the cases have in common: `beta-4` instead of `beta-4-1 shift`. */
+export function caseTitles(cases: readonly CaseHead[], places: readonly number[]): Map<number, string> {
+  const axes = Object.keys(cases[places[0] ?? 0]?.case ?? {});
+  const vary = axes.filter(
+    (axis) => new Set(places.map((place) => String(cases[place]?.case[axis]))).size > 1,
+  );
+  return new Map(
+    places.map((place) => {
+      const one = cases[place];
+      if (!one) return [place, ""];
+      if (vary.length === 0) return [place, one.label];
+      const withSubflows = vary.includes("subflows");
+      const parts = vary
+        .filter((axis) => axis !== "subflows" || !vary.includes("scheme"))
+        .map((axis) => {
+          if (axis === "scheme") return withSubflows ? one.scheme : String(one.case.scheme);
+          const value = String(one.case[axis]);
+          return axis === "pattern" || axis === "variant" ? value : `${axis} = ${value}`;
+        });
+      return [place, parts.join(" · ")];
+    }),
+  );
+}
+
+function flowLinesOf(figure: Figure, members: readonly SubflowSeries[]): { entity: Entity; words: Words }[] {
+  const series = figure.series ?? "subflow";
+  const level: Level = series === "subflow" || series === "flow" ? series : "group";
+  const here = members.filter(
+    (one) =>
+      wanted(figure, "group", one.group) &&
+      wanted(figure, "flow", String(one.flow)) &&
+      wanted(figure, "subflow", String(one.subflow)),
+  );
+  const all = entities(here, level);
+  if (series === "subflow" || series === "flow" || series === "group") {
+    return all.map((entity) => ({ entity, words: { group: entity.members[0]?.group ?? "" } }));
+  }
+  // A series by an axis of the cases: all that the case has is one line.
+  return here.length > 0 ? [{ entity: { key: "", name: "", members: [...here] }, words: {} }] : [];
+}
+
+type Words = Record<string, string>;
+
+interface Candidate {
+  line: FigureLine;
+  words: Words;
+}
+
+function candidates(
+  figure: Figure,
+  place: number,
+  one: CaseHead,
+  subflows: readonly SubflowSeries[],
+  ports: readonly PortSeries[],
+  nameOf: (port: PortSeries) => string,
+  isFlow: boolean,
+): Candidate[] {
+  if (isFlow) {
+    return flowLinesOf(figure, subflows).map(({ entity, words }) => ({
+      line: { name: entity.name || ofCase(one, figure.series ?? ""), case: place, entity },
+      words,
+    }));
+  }
+  const here = ports.filter(
+    (port) => wanted(figure, "layer", port.layer) && wanted(figure, "port", String(port.port), nameOf(port)),
+  );
+  if (figure.series !== "layer") {
+    const found = here.map((port) => ({ port, name: nameOf(port) })).sort((a, b) => natural(a.name, b.name));
+    return found.map(({ port, name }) => ({
+      line: { name, case: place, ports: [port] },
+      words: { layer: port.layer, port: name },
+    }));
+  }
+  const layers = [...new Set(here.map((port) => port.layer))];
+  return layers.map((layer) => ({
+    line: { name: layer, case: place, ports: here.filter((port) => port.layer === layer) },
+    words: { layer },
+  }));
+}
+
+export interface FigureInput {
+  figure: Figure;
+  cases: readonly CaseHead[];
+  subflows: readonly SubflowSeries[];
+  ports: readonly PortSeries[];
+  nameOf: (port: PortSeries) => string;
+  chosen: Chosen;
+}
+
+/** The panels of a figure. A seed or round that a case does not have is its first one. */
+export function figurePanels({ figure, cases, subflows, ports, nameOf, chosen }: FigureInput): FigurePanel[] {
+  const y = figure.y ?? "goodput_bps";
+  const isFlow = !isTimeMetric(y) || METRICS[y].of === "flows";
+  const places = casesOf(cases, figure);
+  const titles = caseTitles(cases, places);
+  const panels = new Map<string, FigurePanel>();
+  for (const place of places) {
+    const one = cases[place] as CaseHead;
+    const ofPlace = (isFlow ? subflows : ports).filter((series) => series.case === place);
+    const scope = settled(ofPlace, { case: place, ...chosen });
+    const [own, ownPorts] = [subflows.filter(inScope(scope)), ports.filter(inScope(scope))];
+    for (const { line, words } of candidates(figure, place, one, own, ownPorts, nameOf, isFlow)) {
+      const title = figure.panels
+        ? (words[figure.panels] ?? ofCase(one, figure.panels))
+        : (titles.get(place) ?? one.label);
+      const known = panels.get(title) ?? { title, lines: [] };
+      known.lines.push(line);
+      panels.set(title, known);
+    }
+  }
+  for (const panel of panels.values()) {
+    // Two cases in one panel: a name says which it is of, unless it does already.
+    if (new Set(panel.lines.map((line) => line.case)).size < 2) continue;
+    for (const line of panel.lines) {
+      const of = titles.get(line.case) ?? "";
+      if (line.name !== of && !line.name.startsWith(of)) line.name = line.name ? `${of} · ${line.name}` : of;
+    }
+  }
+  return [...panels.values()];
+}

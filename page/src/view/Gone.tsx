@@ -1,0 +1,21 @@
+/** What an open page says of runs that are no longer there. */
+import type { LivePage } from "./live";
+
+export function Gone({ page }: { page: LivePage }) {
+  const { gone, connection } = page;
+  return (
+    <div role="status" aria-live="polite">
+      {gone.length > 0 && (
+        <p class="message error">
+          {gone.length === 1
+            ? `The folder of ${gone[0]} is gone`
+            : `The folders of ${gone.join(", ")} are gone`}
+          : what is shown was read before. <a href="#/">All runs</a>
+        </p>
+      )}
+      {connection === "lost" && gone.length === 0 && (
+        <p class="message">No connection to tresse view: what is shown may be old.</p>
+      )}
+    </div>
+  );
+}

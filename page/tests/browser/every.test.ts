@@ -1,0 +1,76 @@
+/** Every built-in experiment's page: a second of each run is enough to see that its figures can be drawn. */
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { dir, end, filled, launch, opened, TRESSE } from "./page";
+
+/** How long each experiment runs before it is interrupted. */
+const RUNS_MS = 400;
+/** Pages at a time: one for each core of a small machine. */
+const TOGETHER = 2;
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(async () => {
+  await browser?.close();
+  end();
+});
+
+/** Runs an experiment until it is interrupted, or has ended: its folder. */
+async function begun(name: string): Promise<string> {
+  const out = join(dir, name.replace("/", "-"));
+  const run = spawn(TRESSE, ["run", name, "--out", out, "--parallel", "1", "--progress", "never"], {
+    stdio: "ignore",
+  });
+  const timer = setTimeout(() => run.kill("SIGINT"), RUNS_MS);
+  await new Promise((resolve) => run.on("exit", resolve));
+  clearTimeout(timer);
+  return out;
+}
+
+/** What goes wrong in the page of an experiment. */
+async function problems(name: string): Promise<string[]> {
+  const folder = await begun(name);
+  const file = `${folder}.html`;
+  try {
+    await promisify(execFile)(TRESSE, ["report", folder, "-o", file]);
+  } catch (cause) {
+    // A large network is set up for longer than that: nothing has begun, and there is no folder.
+    return String(cause).includes("no run is here") ? [] : [String(cause)];
+  }
+  filled(file);
+  const { page, said } = await opened(browser, file);
+  const { figures } = JSON.parse(readFileSync(join(folder, "run.json"), "utf8")).resolved;
+  await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+  await page.waitForFunction(
+    () => document.querySelectorAll(".drawing .loading, .placeholder").length === 0,
+    null,
+    { timeout: 20_000 },
+  );
+  const wrong = [...said];
+  const shown = await page.locator("#figures").innerText();
+  for (const figure of figures ?? []) {
+    if (!shown.includes(figure.title)) wrong.push(`${figure.id} is not there`);
+  }
+  await page.context().close();
+  return wrong.map((text) => `${name}: ${text}`);
+}
+
+it("has a page for every built-in experiment, without an error", { timeout: 600_000 }, async () => {
+  const list = JSON.parse(execFileSync(TRESSE, ["list", "experiments", "--json"], { encoding: "utf8" }));
+  const names: string[] = list.experiments.map((one: { name: string }) => one.name);
+  expect(names.length).toBeGreaterThanOrEqual(58);
+  const wrong: string[] = [];
+  const left = [...names];
+  const work = async () => {
+    for (let name = left.shift(); name !== undefined; name = left.shift())
+      wrong.push(...(await problems(name)));
+  };
+  await Promise.all(Array.from({ length: TOGETHER }, work));
+  expect(wrong).toEqual([]);
+});

@@ -1,0 +1,82 @@
+/** A real run, its page with the template as it is built now, and a browser that has no network. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Rows } from "../../src/charts/rows";
+import type { PageHead } from "../../src/data/contract";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+export const TRESSE = process.env.TRESSE ?? join(here, "../../../target/release/tresse");
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const DATA = /<script type="application\/(?:json|gzip)" id="tresse-[^>]*>[^<]*<\/script>/g;
+
+export const dir = mkdtempSync(join(tmpdir(), "tresse-page-"));
+export const end = () => rmSync(dir, { recursive: true, force: true });
+
+/** The page of a run of `small.toml` with these arguments, in the template of `dist`. */
+export function pageOf(runs: string[][]): { file: string; head: PageHead } {
+  const folders = runs.map((args, place) => {
+    const out = join(dir, `small-${Math.random().toString(36).slice(2)}-${place}`);
+    execFileSync(TRESSE, ["run", join(here, "small.toml"), "--out", out, ...args], { stdio: "pipe" });
+    return out;
+  });
+  const file = `${folders[0]}.html`;
+  execFileSync(TRESSE, ["report", ...folders, "-o", file], { stdio: "pipe" });
+  const data = filled(file);
+  const json = data.find((script) => script.includes('id="tresse-head"')) ?? "";
+  const head = JSON.parse(json.replace(/^<script[^>]*>/, "").replace(/<\/script>$/, "")) as PageHead;
+  return { file, head };
+}
+
+/** Puts the data of a page into the template of `dist`, which may be newer than the program's: its data. */
+export function filled(file: string): string[] {
+  const data: string[] = readFileSync(file, "utf8").match(DATA) ?? [];
+  const template = readFileSync(join(here, "../../dist/index.html"), "utf8");
+  writeFileSync(
+    file,
+    template.replace("<!--tresse:data-->", () => data.join("\n")),
+  );
+  return data;
+}
+
+export const launch = () => chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+
+/** Opens a page without a network; `said` collects what goes wrong in it. */
+export async function opened(browser: Browser, file: string, options: BrowserContextOptions = {}) {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 900 },
+    offline: true,
+    ...options,
+  });
+  const page = await context.newPage();
+  const said: string[] = [];
+  page.on("pageerror", (error) => said.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") said.push(message.text());
+  });
+  page.on("dialog", (dialog) => {
+    said.push(`dialog ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    if (!/^(file|data|blob):/.test(request.url())) said.push(`asked for ${request.url()}`);
+  });
+  await page.goto(`file://${file}`);
+  await page.waitForSelector("main h1");
+  return { page, said };
+}
+
+/** Draws all figures, also those that are far away. */
+export async function drawAll(page: Page) {
+  await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+  await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+  await page.waitForSelector(".drawing svg.plot");
+  await page.waitForFunction(() => document.querySelectorAll(".drawing .loading, .placeholder").length === 0);
+}
+
+export async function rowsOf(page: Page, id: string): Promise<Rows> {
+  return await page.evaluate((name) => window.tresse.figures[name] as Rows, id);
+}
