@@ -81,6 +81,14 @@ impl Chosen {
         self.experiment.profile()
     }
 
+    /// The figure or table by whose name the experiment was asked for, if that is not its own: `fig9` of `xmp/table1`.
+    pub fn figure(&self) -> Option<String> {
+        let asked = self.experiment.experiment.trim_end_matches(".toml");
+        let is_part = !built_in::names().contains(&asked);
+        let row = built_in::rows().into_iter().any(|(row, _)| row == asked);
+        (is_part && row).then(|| asked.rsplit('/').next().unwrap_or(asked).to_owned())
+    }
+
     pub fn load(&self) -> Result<(Loaded, Plan), Failure> {
         let loaded = self.experiment.load()?;
         let plan = tresse_experiment::resolve(&loaded, &self.only)?;

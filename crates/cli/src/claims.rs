@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use anstyle::{AnsiColor, Style};
 use tresse_experiment::keys::claims::Verdict;
 use tresse_lab::ClaimResult;
 use tresse_reproduction::metric_display;
@@ -19,7 +20,10 @@ pub fn show(claims: &[ClaimResult], out: &mut impl Write) -> io::Result<()> {
         // Below the text, past the verdict and the value.
         let indent = 13 + 2 + width + 2;
         let line = format!("{:<13}  {value:>width$}  {}{end}", claim.verdict, claim.text);
-        writeln!(out, "{}", sentence(&line, indent))?;
+        // Colour comes last: lines are folded by what is seen of them.
+        let (verdict, style) = (claim.verdict.to_string(), style(claim.verdict));
+        let rest = sentence(&line, indent).split_off(verdict.len());
+        writeln!(out, "{style}{verdict}{style:#}{rest}")?;
         let proof = claim.contradicts.as_ref().map(|proof| format!("contradicts its own paper: {proof}"));
         for note in [proof, note(claim)].into_iter().flatten() {
             let line = format!("{:indent$}{note}", "");
@@ -27,6 +31,16 @@ pub fn show(claims: &[ClaimResult], out: &mut impl Write) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The colour of a verdict; the word says the same.
+fn style(verdict: Verdict) -> Style {
+    let colour = match verdict {
+        Verdict::Holds => AnsiColor::Green,
+        Verdict::DoesNotHold => AnsiColor::Red,
+        Verdict::Inconclusive => AnsiColor::Yellow,
+    };
+    colour.on_default()
 }
 
 /// What is said of a claim that does not hold, or of which the file expects something else.

@@ -51,7 +51,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let runs = folders(&args.run)?;
-    let mut out = io::stdout().lock();
+    let mut out = anstream::stdout().lock();
     if let Some(other) = &args.other {
         let pairs = two::compare(&read(&runs)?, &read(&folders(other)?)?, args.judge);
         match (args.json, args.markdown) {

@@ -21,7 +21,9 @@ mod mark;
 mod memory;
 mod optimum;
 mod output;
+mod page;
 mod paper;
+mod plot;
 mod points;
 mod progress;
 mod report;
@@ -30,6 +32,7 @@ mod run;
 mod show;
 mod table;
 mod topology;
+mod view;
 mod width;
 
 use std::io::{self, Write};
@@ -58,6 +61,8 @@ enum Command {
     Show(show::Args),
     Paper(paper::Args),
     Compare(compare::Args),
+    Report(page::Args),
+    View(view::Args),
     Optimum(optimum::Args),
     #[command(subcommand)]
     Topology(topology::Command),
@@ -88,6 +93,8 @@ pub fn main() -> ExitCode {
         Command::Show(args) => show::run(&args),
         Command::Paper(args) => paper::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Report(args) => page::run(&args),
+        Command::View(args) => view::run(&args),
         Command::Optimum(args) => optimum::run(&args),
         Command::Topology(command) => topology::run(command),
         Command::Import(args) => import::run(&args),

@@ -160,6 +160,7 @@ fn one(
         threads: 1,
         out: Some(out.to_owned()),
         judge: false,
+        figure: None,
     };
     let (progress, ends) = (args.progress, Arc::clone(interrupt));
     let report = interrupt.run(move || {

@@ -1,6 +1,5 @@
 //! `tresse run`: every case of an experiment, as a table or as JSON.
 
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::print_json;
 use crate::progress::{self, Mode};
-use crate::{memory, report};
+use crate::{memory, page, plot, report};
 
 /// Run every case of an experiment and show its table
 ///
@@ -58,6 +57,12 @@ pub struct Args {
     /// Judge by the published numbers and claims even if `--set` has changed what they are of
     #[arg(long)]
     judge: bool,
+    /// Draw the distributions of the flows, and rates over time if there are samples, in the terminal
+    #[arg(long, conflicts_with = "json")]
+    plot: bool,
+    /// Write the page of the run too, report.html in its folder
+    #[arg(long)]
+    report: bool,
     /// Print one JSON object instead of the table
     #[arg(long)]
     json: bool,
@@ -103,6 +108,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         threads,
         out: args.out,
         judge: args.judge,
+        figure: args.chosen.figure(),
     };
     for (path, full, quick) in plan.cuts(&loaded) {
         eprintln!("quick profile: {path} = {quick} (full: {full})");
@@ -122,7 +128,14 @@ pub fn run(args: Args) -> Result<(), Failure> {
     if args.json {
         print_json(&report)?;
     } else {
-        report::show(&report, State::of(&report, false), &loaded.experiment, &mut io::stdout().lock())?;
+        report::show(&report, State::of(&report, false), &loaded.experiment, &mut anstream::stdout().lock())?;
+    }
+    if args.plot {
+        plot::show(&report, report.out.as_ref(), &mut anstream::stdout().lock())?;
+    }
+    if args.report {
+        let page = page::of(report.out.as_ref())?;
+        eprintln!("page: {} (open it in a browser)", page.display());
     }
     if report.status == Status::Complete {
         return Ok(());

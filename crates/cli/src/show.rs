@@ -1,7 +1,7 @@
 //! `tresse show`: the tables of a run again, from its folder.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     for run in &args.run {
         runs.extend(folders(run)?);
     }
-    let mut out = io::stdout().lock();
+    let mut out = anstream::stdout().lock();
     for (i, run) in runs.iter().enumerate() {
         let Finished { report, experiment, state, .. } = Finished::read(run)?;
         if args.json {
@@ -69,6 +69,6 @@ fn json(run: &Path) -> Result<String, Failure> {
         |e: &dyn std::fmt::Display| Failure::Input(format!("{}: cannot be read: {e}", path.display()));
     let text = fs::read_to_string(&path).map_err(|e| cannot(&e))?;
     let mut report: IndexMap<&str, &RawValue> = serde_json::from_str(&text).map_err(|e| cannot(&e))?;
-    report.retain(|key, _| !["resolved", "host"].contains(key));
+    report.retain(|key, _| !["resolved", "host", "figure"].contains(key));
     Ok(crate::output::pretty(&report))
 }

@@ -112,6 +112,7 @@ const PAGES: &[Page] = &[
     page!(Topics, "results", ""),
     page!(Topics, "papers", ""),
     page!(Topics, "claims", ""),
+    page!(Topics, "figures", ""),
     page!(Topics, "export", ""),
     page!(Topics, "import", "Broadcom/csg-htsim; alibaba-edu/High-Precision-Congestion-Control"),
     page!(Topics, "exit-codes", ""),

@@ -80,6 +80,8 @@ const COMMANDS: &[&str] = &[
     "mark del",
     "mark show",
     "bench",
+    "report",
+    "view",
     "attach",
     "detach",
     "status",

@@ -43,11 +43,16 @@ fn a_run_leaves_its_table_and_its_files() {
     let out = dir.path().join("out");
     assert_eq!(rows(&out.join("flows.parquet")), 5 * 256);
     assert_eq!(rows(&out.join("links.parquet")), 5 * 768);
+    assert!(rows(&out.join("rtts.parquet")) > 5 * 10);
     let saved: Value =
         serde_json::from_str(&fs::read_to_string(out.join("run.json")).expect("run.json")).expect("JSON");
     assert_eq!(saved["digest"], report["digest"]);
     assert_eq!(saved["resolved"]["workloads"]["permutation"]["rounds"], 2);
-    assert_eq!(fs::read_dir(&out).expect("the folder").count(), 3, "nothing partial is left");
+    assert_eq!(
+        fs::read_dir(&out).expect("the folder").count(),
+        4,
+        "nothing partial is left, nor `progress.json`"
+    );
 }
 
 #[test]

@@ -1,0 +1,85 @@
+//! `tresse report`: the page of a run, as a file.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::compare::folders;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+
+/// The name of a page in the folder of its run.
+const NAME: &str = "report.html";
+
+/// Write the page of a run: one file that opens from disk
+///
+/// It has the results, the figures of the paper, distributions, time series and the fabric, opens in
+/// any browser, and asks the network for nothing. RUN is the folder of a run, or that of a run of a
+/// paper. Several runs make one page, which lays them on top of each other; a paper makes a page in
+/// the folder of each of its experiments.
+///
+/// Examples:
+///   tresse report runs/xmp-table1-1                     # writes runs/xmp-table1-1/report.html
+///   tresse report runs/mine-1 runs/mine-2 -o compared.html
+///   tresse report runs/paper-xmp-1
+///   tresse report runs/mine-1 -o - | ssh desk 'cat > mine.html'
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// Folders of runs, such as runs/xmp-table1-1 or runs/paper-xmp-1
+    #[arg(required = true)]
+    run: Vec<PathBuf>,
+    /// Where to write the page; `-` is stdout [default: report.html, in the run's folder if it is one run]
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    Interrupt::catch()?;
+    let mut all = Vec::new();
+    for run in &args.run {
+        all.extend(folders(run)?);
+    }
+    let pages: Vec<(Vec<PathBuf>, PathBuf)> = match (&args.out, &args.run[..], &all[..]) {
+        (Some(out), ..) => vec![(all, out.clone())],
+        (None, [_], _) => all.into_iter().map(|run| (vec![run.clone()], run.join(NAME))).collect(),
+        (None, ..) => vec![(all, PathBuf::from(NAME))],
+    };
+    for (runs, out) in &pages {
+        if out == Path::new("-") {
+            let mut stdout = BufWriter::new(io::stdout().lock());
+            tresse_report::page::write(runs, &mut stdout)?;
+            stdout.flush()?;
+            continue;
+        }
+        write(runs, out)?;
+        println!("{}", out.display());
+    }
+    Ok(())
+}
+
+/// Writes the page of the run in the folder `run` there, and says where it is.
+pub fn of(run: &Path) -> Result<PathBuf, Failure> {
+    let out = run.join(NAME);
+    write(std::slice::from_ref(&run.to_owned()), &out)?;
+    Ok(out)
+}
+
+/// Writes a page whole, or not at all.
+fn write(runs: &[PathBuf], out: &Path) -> Result<(), Failure> {
+    let unwritten =
+        |error: io::Error| Failure::Input(format!("{}: cannot be written: {error}", out.display()));
+    let mut partial = out.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    let mut file = BufWriter::new(File::create(&partial).map_err(unwritten)?);
+    let written = tresse_report::page::write(runs, &mut file).map_err(Failure::from);
+    let written = written.and_then(|()| file.flush().map_err(unwritten));
+    match written {
+        Ok(()) => std::fs::rename(&partial, out).map_err(unwritten),
+        Err(error) => {
+            let _ = std::fs::remove_file(&partial); // what is wrong is told already
+            Err(error)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! `tresse view`: the runs of a folder in a browser.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use tresse_report::view::{Viewer, serve};
+
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+
+/// Show the runs of a folder in a browser, those under way too
+///
+/// Prints the address to open: on this machine only, with a random word in it that keeps others out.
+/// The list and the pages of runs under way follow them. It starts nothing and changes nothing; end
+/// it with Ctrl-C. From another machine: `ssh -L PORT:127.0.0.1:PORT` and the same address.
+///
+/// Examples:
+///   tresse view
+///   tresse view runs/reproduction --port 8080
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// The folder; runs may lie in folders below it
+    #[arg(default_value = "runs")]
+    dir: PathBuf,
+    /// The TCP port to listen on; 0 takes one that is free
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    Interrupt::catch()?;
+    if !args.dir.is_dir() {
+        let message =
+            format!("{}: there is no such folder\n\nhint: expected a folder of runs", args.dir.display());
+        return Err(Failure::Input(message));
+    }
+    let viewer = Viewer::new(&args.dir, args.port).map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            let hint = "another program uses it; without --port a free one is taken";
+            Failure::Input(format!("--port {}: {error}\n\nhint: {hint}", args.port))
+        }
+        _ => Failure::Machine(format!("--port {}: {error}", args.port)),
+    })?;
+    println!("{}", viewer.address);
+    io::stdout().flush()?;
+    eprintln!("the runs of {}, until Ctrl-C", args.dir.display());
+    serve(viewer).map_err(|error| Failure::Machine(format!("the viewer: {error}")))
+}
