@@ -1,10 +1,11 @@
 //! The files that are generated. A new one is one more line in [`files`].
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use tresse_experiment::read::built_in;
-use tresse_reproduction::pages::{Stored, page, times};
+use tresse_reproduction::pages::{Stored, pages, times};
 
 use crate::{controllers_page, results_page};
 
@@ -27,7 +28,10 @@ impl File {
 /// Writes the files that are not up to date.
 pub fn write(root: &Path) -> Result<(), String> {
     for file in stale(files(root)?, root) {
-        fs::write(root.join(&file.path), &file.text)
+        let path = root.join(&file.path);
+        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+        folder
+            .and_then(|()| fs::write(&path, &file.text))
             .map_err(|e| format!("{} cannot be written: {e}", file.path))?;
         println!("{}", file.path);
     }
@@ -60,13 +64,25 @@ fn files(root: &Path) -> Result<Vec<File>, String> {
         File::new(results, results_page::page(&there)?),
         File::new("docs/reference/controllers.md", controllers_page::page(&tresse_controllers::built_in())),
         File::new("docs/reference/experiment.schema.json", tresse::schema() + "\n"),
-        File::new("docs/reproduction.md", page(&stored).map_err(|e| e.to_string())?),
         File::new("papers/results/times.toml", times(&stored)),
     ];
+    let pages = pages(&stored, &drawn(root)?).map_err(|e| e.to_string())?;
+    files.extend(pages.into_iter().map(|(path, text)| File::new(format!("docs/{path}"), text)));
     for name in built_in::names() {
         files.push(experiment(root, name)?);
     }
     Ok(files)
+}
+
+/// The names of the figures that are drawn: a page shows those that are there.
+fn drawn(root: &Path) -> Result<BTreeSet<String>, String> {
+    let folder = root.join("docs/reproduction/figures");
+    if !folder.exists() {
+        return Ok(BTreeSet::new());
+    }
+    let entries = fs::read_dir(&folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+    let entries = entries.map_err(|e| format!("{} cannot be read: {e}", folder.display()))?;
+    Ok(entries.into_iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
 }
 
 /// The file of a built-in experiment, with its first line.
@@ -92,6 +108,16 @@ mod tests {
         let files = ["old", "new", "missing"].map(|name| File::new(name, "2")).into();
         let stale = stale(files, dir.path());
         assert_eq!(stale.iter().map(|file| &*file.path).collect::<Vec<_>>(), ["old", "missing"]);
+    }
+
+    #[test]
+    fn drawn_figures_are_those_that_are_there() {
+        let dir = tempfile::TempDir::new().expect("a temporary folder");
+        assert!(drawn(dir.path()).expect("there are none").is_empty());
+        let figures = dir.path().join("docs/reproduction/figures");
+        fs::create_dir_all(&figures).expect("it can be made");
+        fs::write(figures.join("xmp-fig8.svg"), "<svg/>").expect("it can be written");
+        assert_eq!(drawn(dir.path()), Ok(["xmp-fig8.svg".to_owned()].into()));
     }
 
     #[test]

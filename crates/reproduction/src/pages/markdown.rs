@@ -1,86 +1,29 @@
-//! An experiment's section of a page: numbers and claims beside what was published, and why they differ.
+//! What every page is written with: tables, commands, times, and the names of a paper's figures.
 
 use tresse_experiment::keys::Experiment;
-use tresse_experiment::keys::claims::{Kind, PublishedValue, Verdict};
-use tresse_lab::record::report::Status;
-use tresse_lab::record::results::is;
 
-use super::{NOT_JUDGED, Reproduced, changed_line};
-use crate::claims::PublishedNumber;
-use crate::metric_display;
+use super::Reproduced;
 
-/// The section of the experiment `name` in Markdown: its title, its names in the paper, the commands, a table of numbers
-/// and one of claims with columns for each of `results`, of which every one is of another profile, and a sentence for
-/// everything that differs. The sentences are those of `experiment`, which is to be as the file says.
-pub fn section(name: &str, experiment: &Experiment, results: &[&Reproduced]) -> String {
-    let mut text = format!("### {}\n\n", experiment.title);
-    let file = name.rsplit('/').next().unwrap_or(name);
-    let rows = experiment.rows.clone().unwrap_or_else(|| vec![file.to_owned()]);
-    text += &match rows.is_empty() {
-        true => "No table or figure of the paper".to_owned(),
-        false => rows.iter().map(|row| row_name(row)).collect::<Vec<_>>().join(", "),
-    };
-    if !experiment.source.is_empty() {
-        text += &format!(" ({})", experiment.source);
-    }
-    text += ".\n\n";
-    if results.is_empty() {
-        text += &format!("    tresse run {name}\n\nNo results are kept of it.\n");
-    }
-    for result in results {
-        let profile = match &*result.profile {
-            "quick" => String::new(),
-            profile => format!(" --profile {profile}"),
-        };
-        let settings = result.changed.iter().map(|change| match change.setting().replace(" = ", "=") {
-            setting if setting.contains([' ', '"', '[', '{']) => format!(" --set '{setting}'"),
-            setting => format!(" --set {setting}"),
-        });
-        text += &format!("    tresse run {name}{profile}{}\n", settings.collect::<String>());
-    }
-    for (i, result) in results.iter().enumerate() {
-        text += if i == 0 { "\n" } else { "" };
-        text += &format!(
-            "{} profile: {}, {}, {:.0} million packet-hops in {}{}.\n",
-            if result.profile == "quick" { "Quick" } else { "Full" },
-            counted(result.cases, "case"),
-            result.seeds(),
-            result.packet_hops as f64 / 1e6,
-            duration(result.comparison.summary.wall_s),
-            if result.status == Status::Complete { "" } else { "; it was interrupted" },
-        );
-    }
-    for (line, result) in results.iter().filter_map(|result| Some((changed_line(&result.changed)?, result))) {
-        text += &match result.judged {
-            true => format!("\n**{line}**; judged all the same.\n"),
-            false => format!("\n**{line}**: {NOT_JUDGED}.\n"),
-        };
-    }
-    let judged: Vec<&Reproduced> = results.iter().copied().filter(|result| result.judged).collect();
-    if judged.is_empty() && !results.is_empty() {
-        return text;
-    }
-    let results = &judged[..];
-    for part in [numbers(experiment, results), claims(experiment, results)] {
-        if !part.is_empty() {
-            text += &format!("\n{part}");
-        }
-    }
-    text
+pub(super) fn row(cells: &[String]) -> String {
+    format!("| {} |\n", cells.join(" | "))
 }
 
-/// `fig9` as people write it: `Fig. 9`.
-fn row_name(row: &str) -> String {
-    for (short, long) in [("fig", "Fig. "), ("table", "Table ")] {
-        if let Some(number) = row.strip_prefix(short).filter(|n| n.starts_with(|c: char| c.is_ascii_digit()))
-        {
-            return format!("{long}{number}");
-        }
-    }
-    row.to_owned()
+/// The line below the head of a table.
+pub(super) fn rule(head: &[String]) -> String {
+    format!("|{}\n", "---|".repeat(head.len()))
 }
 
-fn counted(n: usize, what: &str) -> String {
+/// Text that does not end its cell.
+pub(super) fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+/// What a reader may open.
+pub(super) fn details(summary: &str, inner: &str) -> String {
+    format!("<details><summary>{summary}</summary>\n\n{inner}\n</details>\n")
+}
+
+pub(super) fn counted(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
@@ -94,265 +37,52 @@ pub(super) fn duration(seconds: f64) -> String {
     }
 }
 
-/// A heading for each of the results, if there are several.
-fn of_profile(what: &str, result: &Reproduced, results: &[&Reproduced]) -> String {
-    if results.len() > 1 { format!("{what}, {}", result.profile) } else { what.to_owned() }
-}
-
-/// The published numbers, ours from each of the results, and why some differ.
-fn numbers(experiment: &Experiment, results: &[&Reproduced]) -> String {
-    let published = &experiment.published;
-    if published.values.is_empty() {
-        return String::new();
-    }
-    let mut head = ["metric", "case", "published"].map(str::to_owned).to_vec();
-    for result in results {
-        head.extend(["ours", "ratio"].map(|what| of_profile(what, result, results)));
-    }
-    let mut text = row(&head) + &rule(&head);
-    // Numbers that differ for the same reason have one sentence.
-    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-    for (value, metric, number) in
-        published.values.iter().flat_map(|v| v.numbers().map(move |(metric, number)| (v, metric, number)))
-    {
-        let shown = |v: f64| metric_display::value(metric, v);
-        let own = results.iter().map(|result| {
-            let mut numbers = result.comparison.numbers.iter();
-            numbers.find(|n| n.metric == metric && is_of(n, value))
-        });
-        let own: Vec<Option<&PublishedNumber>> = own.collect();
-        let case = own.iter().flatten().next().map_or_else(|| label(value), |n| n.of.clone());
-        let mut cells = vec![metric_display::name(metric), cell(&case), shown(number)];
-        for own in own {
-            let width = own.and_then(|n| n.ci95).map(|w| format!(" ± {}", shown(w))).unwrap_or_default();
-            cells.push(own.and_then(|n| n.ours).map_or_else(|| "-".to_owned(), |v| shown(v) + &width));
-            let ratio = own.and_then(|n| n.ratio).map_or_else(|| "-".to_owned(), |r| format!("{r:.2}"));
-            let is_far = own.is_some_and(|n| n.is_simulated() && n.within_20_percent == Some(false));
-            cells.push(if is_far { format!("**{ratio}**") } else { ratio });
-        }
-        text += &row(&cells);
-        match (
-            &value.differs,
-            reasons.iter_mut().find(|(reason, _)| Some(*reason) == value.differs.as_deref()),
-        ) {
-            (Some(_), Some((_, cases))) if cases.contains(&case) => {}
-            (Some(_), Some((_, cases))) => cases.push(case),
-            (Some(why), None) => reasons.push((why, vec![case])),
-            (None, _) => {}
-        }
-    }
-    text += &format!("\nPublished: {}", published.source);
-    text += match published.kind {
-        Kind::Simulation => ".\n",
-        Kind::Testbed => "; measured on a testbed, so to be compared as ratios.\n",
+/// What makes a result: `tresse run NAME`, with its profile and what has changed.
+pub(super) fn command(name: &str, result: &Reproduced) -> String {
+    let profile = match &*result.profile {
+        "quick" => String::new(),
+        profile => format!(" --profile {profile}"),
     };
-    for (i, (why, cases)) in reasons.into_iter().enumerate() {
-        let gap = if i == 0 { "\n" } else { "" };
-        text += &format!("{gap}- {}: {why}\n", cases.join("; "));
-    }
-    text
-}
-
-/// What a published value is of, as the results would call it.
-fn label(value: &PublishedValue) -> String {
-    let subflows = value.subflows.map(|n| format!("-{n}")).unwrap_or_default();
-    let variant = value.variant.as_ref().map(|v| format!(" {v}")).unwrap_or_default();
-    let part = value.selector().part().into_iter().map(|(what, name)| format!(", {what} {name}"));
-    format!("{}{subflows} {}{variant}{}", value.scheme, value.pattern, part.collect::<String>())
-}
-
-/// Whether a number is one of those that the file's `value` has.
-pub(super) fn is_of(number: &PublishedNumber, value: &PublishedValue) -> bool {
-    let selector = value.selector();
-    let part = selector.part();
-    value.numbers().any(|(metric, published)| metric == number.metric && published == number.published)
-        && is(&number.case, &selector.wanted())
-        && number.part.len() == part.len()
-        && part.iter().all(|(what, name)| number.part.get(*what) == Some(name))
-}
-
-/// The claims, the verdicts of each of the results, and why some do not hold.
-fn claims(experiment: &Experiment, results: &[&Reproduced]) -> String {
-    if experiment.claims.is_empty() {
-        return String::new();
-    }
-    let mut head = vec!["claim".to_owned()];
-    for result in results {
-        head.extend(["verdict", "value"].map(|what| of_profile(what, result, results)));
-    }
-    let mut text = row(&head) + &rule(&head);
-    for claim in &experiment.claims {
-        let source = claim.source.as_ref().map(|s| format!(" ({s})")).unwrap_or_default();
-        // Below the sentence itself, what is another reading of it.
-        let mark = if claim.reading_of.is_some() { "↳ " } else { "" };
-        let mut cells = vec![mark.to_owned() + &cell(&claim.text) + &source];
-        let apart = if claim.contradicts.is_some() { "; counted apart" } else { "" };
-        for result in results {
-            let Some(own) = result.comparison.claims.iter().find(|c| c.id == claim.id) else {
-                cells.extend(["-", "-"].map(str::to_owned));
-                continue;
-            };
-            let expected = claim.expected.of(&result.profile);
-            cells.push(
-                match (own.verdict, expected == own.verdict) {
-                    (Verdict::Holds, true) => "holds".to_owned(),
-                    (verdict, true) => format!("**{verdict}**"),
-                    (verdict, false) => format!("**{verdict}**, expected: {expected}"),
-                } + apart,
-            );
-            cells.push(metric_display::claim(own) + &cell(&metric_display::cases(own)));
-        }
-        text += &row(&cells);
-    }
-    let reasons = experiment.claims.iter().flat_map(|claim| {
-        let proof = claim.contradicts.as_ref().map(|proof| format!("contradicts its own paper. {proof}"));
-        [proof, claim.because.clone()].into_iter().flatten().map(move |reason| (claim, reason))
+    let settings = result.changed.iter().map(|change| match change.setting().replace(" = ", "=") {
+        setting if setting.contains([' ', '"', '[', '{']) => format!(" --set '{setting}'"),
+        setting => format!(" --set {setting}"),
     });
-    for (i, (claim, reason)) in reasons.enumerate() {
-        let gap = if i == 0 { "\n" } else { "" };
-        text += &format!("{gap}- *{}*: {reason}\n", claim.text);
+    format!("tresse run {name}{profile}{}", settings.collect::<String>())
+}
+
+/// The name of an experiment without its paper's: `xmp/fig1` is `fig1`.
+pub(super) fn file(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// The tables and figures that an experiment is.
+pub(super) fn rows(name: &str, experiment: &Experiment) -> Vec<String> {
+    experiment.rows.clone().unwrap_or_else(|| vec![file(name).to_owned()])
+}
+
+/// `fig9` as people write it: `Fig. 9`.
+pub(super) fn row_name(row: &str) -> String {
+    for (short, long) in [("fig", "Fig. "), ("table", "Table ")] {
+        if let Some(number) = row.strip_prefix(short).filter(|n| n.starts_with(|c: char| c.is_ascii_digit()))
+        {
+            return format!("{long}{number}");
+        }
     }
-    text
-}
-
-fn row(cells: &[String]) -> String {
-    format!("| {} |\n", cells.join(" | "))
-}
-
-/// The line below the head of a table.
-fn rule(head: &[String]) -> String {
-    format!("|{}\n", "---|".repeat(head.len()))
-}
-
-/// Text that does not end its cell.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|")
+    row.to_owned()
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-    use serde_json::json;
-
     use super::*;
 
-    const FILE: &str = r#"
-title = "Two senders"
-source = "PAPER §1"
-rows = ["table1", "fig9", "coexist"]
-[fabric]
-topology = "dumbbell"
-pairs = 2
-rate = "1Gbps"
-delay = "10us"
-queue = "100pkt"
-host_queue = "100pkt"
-[transport]
-profile = "ns3"
-[schemes.lia]
-controller = "lia"
-subflows = 2
-[workloads.permutation]
-pattern = "permutation"
-size = "1MB"
-[published]
-source = "PAPER Table 1"
-values = [
-  { scheme = "lia", subflows = 2, pattern = "permutation", goodput_mean = "400Mbps", differs = "it loses less" },
-  { scheme = "lia", subflows = 2, pattern = "permutation", group = "large", metrics = { fct_mean_s = 0.01 } },
-]
-[[claims]]
-id = "fast"
-text = "LIA | is fast"
-metric = "goodput_mean_bps"
-of = { scheme = "lia" }
-above = 5e8
-[[claims]]
-id = "slow"
-text = "LIA is slow"
-metric = "goodput_mean_bps"
-of = { scheme = "lia" }
-below = 5e8
-expected = "does not hold"
-because = "It loses less."
-"#;
-
-    fn experiment() -> Experiment {
-        toml::from_str(FILE).expect("an experiment")
-    }
-
-    /// A result in which LIA has `goodput`.
-    fn result(profile: &str, goodput: f64) -> Reproduced {
-        let case = json!({ "scheme": "lia", "subflows": 2, "pattern": "permutation" });
-        let number = |metric: &str, part: Value, published: f64, ours: Option<f64>| {
-            json!({
-                "case": case, "part": part, "of": "lia-2 permutation", "metric": metric, "published": published,
-                "ours": ours, "ci95": ours.map(|v| v / 100.0), "ratio": ours.map(|v| v / published),
-                "within_20_percent": ours.map(|v| (v / published - 1.0).abs() < 0.2), "kind": "simulation",
-            })
-        };
-        let claim = |id: &str, verdict: &str| {
-            json!({
-                "id": id, "text": "", "metric": "goodput_mean_bps", "form": "band", "holds": verdict == "holds",
-                "verdict": verdict, "value": goodput, "ci95": null, "expected": "holds",
-            })
-        };
-        let result = json!({
-            "experiment": "paper/table1", "profile": profile, "seed": 1, "replications": 3, "status": "complete",
-            "version": "1", "model_version": 1, "digest": "d", "settings": "s", "packet_hops": 2_000_000u64, "cases": 1,
-            "numbers": [
-                number("goodput_mean_bps", json!({}), 4e8, Some(goodput)),
-                number("fct_mean_s", json!({ "group": "large" }), 0.01, None),
-            ],
-            "claims": [claim("fast", if goodput > 5e8 { "holds" } else { "inconclusive" }), claim("slow", "does not hold")],
-            "summary": {
-                "claims": 2, "claims_hold": 1, "claims_hold_in_a_reading": 1, "numbers": 2,
-                "numbers_within_20_percent": 0, "numbers_within_20_percent_in_a_reading": 0, "wall_s": 83.0,
-            },
-        });
-        serde_json::from_value(result).expect("a result")
-    }
-
     #[test]
-    fn a_section_has_every_number_every_claim_and_every_reason() {
-        let text = section("paper/table1", &experiment(), &[&result("quick", 6e8)]);
-        for part in [
-            "### Two senders\n\nTable 1, Fig. 9, coexist (PAPER §1).\n\n    tresse run paper/table1\n\n",
-            "Quick profile: 1 case, 3 seeds, 2 million packet-hops in 1 min 23 s.\n",
-            "| metric | case | published | ours | ratio |\n|---|---|---|---|---|\n",
-            "| goodput mean, Mbit/s | lia-2 permutation | 400.0 | 600.0 ± 6.0 | **1.50** |\n",
-            "| fct mean, ms | lia-2 permutation | 10.000 | - | - |\n",
-            "\nPublished: PAPER Table 1.\n\n- lia-2 permutation: it loses less\n",
-            "| claim | verdict | value |\n|---|---|---|\n| LIA \\| is fast | holds | 600.0 Mbit/s |\n",
-            "| LIA is slow | **does not hold** | 600.0 Mbit/s |\n\n- *LIA is slow*: It loses less.\n",
-        ] {
-            assert!(text.contains(part), "{part}\nin\n{text}");
-        }
-    }
-
-    #[test]
-    fn profiles_stand_side_by_side() {
-        let (quick, full) = (result("quick", 6e8), result("full", 4.4e8));
-        let text = section("paper/table1", &experiment(), &[&quick, &full]);
-        for part in [
-            "    tresse run paper/table1\n    tresse run paper/table1 --profile full\n",
-            "| metric | case | published | ours, quick | ratio, quick | ours, full | ratio, full |\n",
-            "| 400.0 | 600.0 ± 6.0 | **1.50** | 440.0 ± 4.4 | 1.10 |\n",
-            "| holds | 600.0 Mbit/s | **inconclusive**, expected: holds | 440.0 Mbit/s |\n",
-        ] {
-            assert!(text.contains(part), "{part}\nin\n{text}");
-        }
-    }
-
-    #[test]
-    fn what_was_never_run_stands_there_too() {
-        let text = section("paper/table1", &experiment(), &[]);
-        for part in [
-            "No results are kept of it.\n",
-            "| fct mean, ms | lia-2 permutation, group large | 10.000 |\n",
-            "| claim |\n|---|\n| LIA \\| is fast |\n",
-        ] {
-            assert!(text.contains(part), "{part}\nin\n{text}");
-        }
+    fn times_and_names_are_as_people_write_them() {
+        assert_eq!([8.21, 200.0, 3900.0].map(duration), ["8.2 s", "3 min 20 s", "1 h 5 min"]);
+        assert_eq!(
+            ["fig9", "table3.4", "figure", "coexist"].map(row_name),
+            ["Fig. 9", "Table 3.4", "figure", "coexist"]
+        );
+        assert_eq!((file("xmp/fig1"), file("mine")), ("fig1", "mine"));
+        assert_eq!((counted(1, "claim"), counted(2, "claim")), ("1 claim".to_owned(), "2 claims".to_owned()));
     }
 }

@@ -1,8 +1,14 @@
-//! A paper's results beside ours: what is kept of finished runs, and the page that is made of it.
+//! A paper's results beside ours: what is kept of finished runs, and the pages that are made of it.
 
+mod claims;
 mod markdown;
-mod overview;
-mod page;
+mod numbers;
+mod paper_page;
+mod readings;
+mod scoreboard;
+mod section;
+mod stored;
+mod whys;
 
 use std::path::Path;
 
@@ -16,9 +22,10 @@ use tresse_experiment::{Profile, find, load};
 use tresse_lab::record::report::{Report, Status};
 use tresse_lab::store::finished::{Finished, State};
 
-use crate::claims::{self, Comparison, Judged, Tally};
-pub use markdown::section;
-pub use page::{Stored, page, times};
+use crate::claims::{Comparison, Judged, Tally, tally};
+pub use paper_page::pages;
+pub use section::section;
+pub use stored::{Stored, times};
 
 /// Finished runs beside the published numbers: what `tresse compare --json` prints, and what `papers/results/` keeps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -92,7 +99,7 @@ impl Reproduction {
     pub fn of(experiments: Vec<Reproduced>) -> Self {
         let judged: Vec<_> = experiments.iter().map(Reproduced::judged).collect();
         let wall_s = experiments.iter().map(|e| e.comparison.summary.wall_s).sum();
-        let summary = Tally { wall_s, ..claims::tally(&judged) };
+        let summary = Tally { wall_s, ..tally(&judged) };
         Self { schema: "tresse/compare/1".to_owned(), against: "published".to_owned(), experiments, summary }
     }
 }
@@ -123,7 +130,7 @@ impl Reproduced {
 
     /// Of a run, with its experiment as its file is now, if that would run the same.
     pub fn of(finished: Finished, judge: bool) -> (Experiment, Self) {
-        let Finished { mut report, mut experiment, resolved, state } = finished;
+        let Finished { mut report, mut experiment, resolved, state, .. } = finished;
         report.judged |= judge;
         let mut resolved = serde_json::to_value(&resolved).expect("TOML is plain data");
         if let Some((newer, text)) = newer(&report, &resolved) {
@@ -133,7 +140,7 @@ impl Reproduced {
         let own = Self {
             fewest_replications: (fewest < report.replications).then_some(fewest),
             settings: fingerprint(resolved),
-            comparison: claims::comparison(&experiment, &report),
+            comparison: crate::claims::comparison(&experiment, &report),
             experiment: report.experiment,
             profile: report.profile,
             seed: report.seed,
@@ -192,14 +199,14 @@ fn has_jumps(claim: &Value) -> bool {
 }
 
 /// A fingerprint of an experiment after its profile: of what is run, the numbers beside it, and the bounds of its claims.
-/// What is only read by people may change: titles, sentences, which columns a table has, what was expected.
+/// What is only read by people may change: titles, sentences, figures, which columns a table has, what was expected.
 pub fn fingerprint(mut resolved: Value) -> String {
     let without = |table: &mut Value, keys: &[&str]| {
         if let Some(table) = table.as_object_mut() {
             table.retain(|key, _| !keys.contains(&key.as_str()));
         }
     };
-    without(&mut resolved, &["title", "source", "about", "rows", "profile"]);
+    without(&mut resolved, &["title", "source", "about", "rows", "figures", "profile"]);
     if let Some(measure) = resolved.get_mut("measure") {
         without(measure, &["table"]);
     }
@@ -254,6 +261,7 @@ mod tests {
         for (path, value) in [
             ("/title", json!("another")),
             ("/profile", json!({ "quick": {} })),
+            ("/figures", json!([{ "id": "fig8", "title": "a figure", "chart": "bars" }])),
             ("/measure/table", json!(["flows"])),
             ("/claims/0/text", json!("another")),
             ("/claims/0/because", json!("a sentence")),

@@ -78,6 +78,7 @@ fn rack_to_rack(settings: &[&str], only: &str, replications: u32) -> Report {
         threads: 1,
         out: Some(out),
         judge: false,
+        figure: None,
     };
     let watch = Watch::new(&plan, &options).expect("few seeds");
     run(&loaded, &plan, &options, &watch).expect("it runs")

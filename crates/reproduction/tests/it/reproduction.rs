@@ -1,10 +1,11 @@
-//! What `docs/reproduction.md` is made of: the experiments' files, and the results in `papers/results/`.
+//! What `docs/reproduction.md` and the pages below it are made of: the experiments' files, the results in `papers/results/`.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
 use tresse_experiment::read::built_in;
-use tresse_reproduction::pages::{Stored, page};
+use tresse_reproduction::pages::{Stored, pages};
 use tresse_reproduction::paper;
 
 /// The results that are kept.
@@ -13,9 +14,24 @@ fn stored() -> Vec<Stored> {
         .expect("they can be read")
 }
 
-/// The page as it should be.
-static PAGE: LazyLock<String> =
-    LazyLock::new(|| page(&stored()).expect("the built-in experiments are valid"));
+/// The name that a figure's file has.
+fn drawing(experiment: &str, id: &str) -> String {
+    format!("{}-{id}.svg", experiment.split('/').next().expect("a paper"))
+}
+
+/// The pages as they should be, where every figure is drawn.
+static PAGES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+    let figures = built_in::all().flat_map(|(name, experiment)| {
+        experiment.figures.into_iter().map(move |figure| drawing(name, &figure.id))
+    });
+    pages(&stored(), &figures.collect()).expect("the built-in experiments are valid")
+});
+
+fn page(experiment: &str) -> &'static str {
+    let paper = experiment.split('/').next().expect("a paper");
+    let path = format!("reproduction/{paper}.md");
+    &PAGES.iter().find(|(own, _)| *own == path).expect("each paper has a page").1
+}
 
 /// Results are of the experiments as they are now: every number and every claim was judged, with the verdict that the
 /// file expects.
@@ -30,35 +46,90 @@ fn the_results_are_of_today() {
 }
 
 #[test]
-fn every_experiment_claim_and_number_stands_in_the_page() {
+fn every_experiment_figure_claim_and_number_stands_in_its_page() {
     for (name, experiment) in built_in::all() {
-        assert!(PAGE.contains(&format!("\n    tresse run {name}")), "{name}");
-        assert!(PAGE.contains(&format!("### {}\n", experiment.title)), "{name}");
-        for claim in &experiment.claims {
-            let text = claim.text.replace('|', "\\|");
-            let mark = if claim.reading_of.is_some() { "↳ " } else { "" };
-            assert!(PAGE.contains(&format!("| {mark}{text}")), "{name}: {}", claim.id);
-            let because = claim.because.as_deref().unwrap_or_default();
-            assert!(PAGE.contains(because), "{name}: {because}");
-            if let Some(proof) = &claim.contradicts {
-                let times = if claim.reading_of.is_none() { 2 } else { 1 };
-                assert!(PAGE.matches(proof).count() >= times, "{name}: {proof}");
-            }
+        let page = page(name);
+        assert!(page.contains(&format!("\n    tresse run {name}")), "{name}");
+        assert!(page.lines().any(|l| l.starts_with("## ") && l.ends_with(&experiment.title)), "{name}");
+        for figure in &experiment.figures {
+            let drawn = format!("![{}](figures/{})", figure.title, drawing(name, &figure.id));
+            assert_eq!(page.matches(&drawn).count(), 1, "{name}: {drawn}");
+        }
+        for claim in experiment.claims.iter().filter(|claim| claim.reading_of.is_none()) {
+            assert!(page.contains(&claim.text), "{name}: {}", claim.id);
         }
         for value in &experiment.published.values {
             let shown = value.goodput_mean.map(|rate| format!("| {:.1} |", rate.0 as f64 / 1e6));
-            assert!(PAGE.contains(&shown.unwrap_or_default()), "{name}: {value:?}");
-            assert!(PAGE.contains(value.differs.as_deref().unwrap_or_default()), "{name}: {value:?}");
+            assert!(page.contains(&shown.unwrap_or_default()), "{name}: {value:?}");
         }
     }
 }
 
-/// The text before the tables stays as it was written, but for its headings and links.
+/// Every verdict that is kept is told: there is a mark for each claim, its readings too.
 #[test]
-fn what_is_written_by_hand_stands_in_the_page() {
+fn every_verdict_stands_in_its_page() {
     for paper in paper::ALL {
-        for line in paper.about.lines().filter(|line| !line.starts_with('#') && !line.contains("](")) {
-            assert!(PAGE.contains(line), "{}: {line}", paper.name);
+        let stored = stored();
+        let Some(quick) = stored.iter().find(|s| s.paper == *paper) else { continue };
+        let claims: usize = quick.results.experiments.iter().map(|e| e.comparison.claims.len()).sum();
+        let page = page(paper.name);
+        let body = page.split_once("\n<a id=").expect("there are experiments").1;
+        let marks = body.matches(['✓', '✗', '≈']).count();
+        assert!(marks >= claims, "{}: {marks} of {claims}", paper.name);
+    }
+}
+
+/// The sentences at the end of an experiment's page, without links.
+fn whys(experiment: &str) -> String {
+    let whys = page(experiment).split_once("\n## Why\n").map_or("", |(_, whys)| whys);
+    let mut parts = whys.split("](#");
+    let mut text = parts.next().unwrap_or_default().replace('[', "");
+    for part in parts {
+        text += &part.split_once(')').map_or("", |(_, rest)| rest).replace('[', "");
+    }
+    text
+}
+
+/// A sentence that says why something differs stands once, below all that it is of.
+#[test]
+fn every_reason_stands_once() {
+    for (name, experiment) in built_in::all() {
+        let whys = whys(name);
+        let proofs = experiment.claims.iter().filter_map(|claim| claim.contradicts.as_deref());
+        let claims = experiment.claims.iter().filter(|claim| !claim.expected.is_to_hold());
+        for sentence in proofs.chain(claims.filter_map(|claim| claim.because.as_deref())) {
+            assert!(whys.contains(&sentence.replace('[', "")), "{name}: {sentence}");
         }
     }
+    for paper in paper::ALL {
+        let whys = whys(paper.name);
+        let all: Vec<&str> =
+            whys.lines().filter_map(|line| line.split_once("</a>")).map(|(_, s)| s).collect();
+        let different: BTreeSet<_> = all.iter().filter_map(|line| line.split(" *Of ").next()).collect();
+        assert_eq!(different.len(), all.len(), "{}", paper.name);
+    }
+}
+
+/// Links within a page go somewhere.
+#[test]
+fn every_place_that_is_linked_is_there() {
+    for (path, page) in PAGES.iter() {
+        for target in page.split("](#").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let is_heading = |line: &str| line.to_lowercase().trim().replace(' ', "-") == target;
+            let is_there = page.contains(&format!("<a id=\"{target}\">"))
+                || page.lines().any(|line| line.starts_with('#') && is_heading(line.trim_start_matches('#')));
+            assert!(is_there, "{path}: {target}");
+        }
+        for id in page.split("<a id=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            assert_eq!(page.matches(&format!("<a id=\"{id}\">")).count(), 1, "{path}: {id}");
+        }
+    }
+}
+
+/// The first page is one screen.
+#[test]
+fn the_scoreboard_is_short() {
+    let (path, page) = &PAGES[0];
+    assert_eq!(path, "reproduction.md");
+    assert!(page.lines().count() <= 60 && page.split_whitespace().count() < 600, "{page}");
 }

@@ -52,6 +52,7 @@ fn measured(rule: &str, bound: f64, parallel: usize) -> Report {
         threads: 1,
         out: Some(folder.path().join("run")),
         judge: false,
+        figure: None,
     };
     let watch = Watch::new(&plan, &options).expect("there are as many seeds");
     run(&loaded, &plan, &options, &watch).expect("the folder can be written")

@@ -84,6 +84,7 @@ fn measured(folder: &TempDir, replications: u32, more: &str) -> (Loaded, Plan, R
         threads: 1,
         out: Some(out),
         judge: false,
+        figure: None,
     };
     let watch = Watch::new(&plan, &options).expect("there are as many seeds");
     let report = run(&loaded, &plan, &options, &watch).expect("the folder can be written");
@@ -144,6 +145,7 @@ fn several_seeds_have_intervals_of_everything() {
         threads: 1,
         out: Some(out.clone()),
         judge: false,
+        figure: None,
     };
     let watch = Watch::new(&plan, &options).expect("there are as many seeds");
     let report = run(&loaded, &plan, &options, &watch).expect("the folder can be written");

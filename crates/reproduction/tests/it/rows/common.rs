@@ -166,6 +166,7 @@ impl Row {
             threads: 1,
             out: Some(out),
             judge: false,
+            figure: None,
         };
         let watch = Watch::new(&self.plan, &options).expect("one seed");
         let report = run(&self.loaded, &self.plan, &options, &watch).unwrap_or_else(|e| panic!("{e}"));

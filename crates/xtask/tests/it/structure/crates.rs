@@ -32,6 +32,7 @@ const MAY: &[(&str, &[&str])] = &[
     ),
     ("reproduction", &["units", "experiment", "lab"]),
     ("exchange", &["units", "experiment", "fabric", "lab", "workload"]),
+    ("report", &["units", "experiment", "fabric", "lab"]),
 ];
 
 /// These stand on all.

@@ -1,15 +1,13 @@
-//! `docs/reproduction.md`: what was written by hand of the papers, and the results that are kept of their experiments.
+//! The results that are kept in `papers/results/`, and whether they are still of what the experiments' files say.
 
 use std::path::Path;
 use std::{fs, io};
 
 use tresse_experiment::diagnostic::Diagnostic;
-use tresse_experiment::keys::Experiment;
 use tresse_experiment::{Loaded, Profile};
 use tresse_lab::record::report::MODEL_VERSION;
 
-use super::markdown;
-use super::overview::{contradictions, overview};
+use super::numbers::is_of;
 use super::{Reproduced, Reproduction, fingerprint};
 use crate::paper::{self, Paper};
 
@@ -50,7 +48,8 @@ impl Stored {
         format!("{}-{}.json", paper.name, profile.name())
     }
 
-    fn of(&self, name: &str) -> Option<&Reproduced> {
+    /// The results of the experiment `name`.
+    pub(super) fn of(&self, name: &str) -> Option<&Reproduced> {
         self.results.experiments.iter().find(|e| e.experiment == name)
     }
 
@@ -103,7 +102,7 @@ fn differences(own: &Reproduced, loaded: &Loaded) -> Vec<String> {
         }
     }
     for value in &loaded.experiment.published.values {
-        if !own.comparison.numbers.iter().any(|number| markdown::is_of(number, value)) {
+        if !own.comparison.numbers.iter().any(|number| is_of(number, value)) {
             let case = [
                 Some(value.scheme.clone()),
                 value.subflows.map(|n| n.to_string()),
@@ -114,80 +113,6 @@ fn differences(own: &Reproduced, loaded: &Loaded) -> Vec<String> {
         }
     }
     differences
-}
-
-/// The whole page, from the results that are kept; `stored` may have several profiles of a paper.
-///
-/// # Errors
-/// If an experiment cannot be read.
-pub fn page(stored: &[Stored]) -> Result<String, Diagnostic> {
-    let mut text = HEAD.to_owned();
-    text += &overview(stored);
-    text += LEGEND;
-    for &paper in paper::ALL {
-        text += &format!("\n{}", introduction(paper));
-        let own: Vec<&Stored> = stored.iter().filter(|s| s.paper == paper).collect();
-        for name in paper.experiments() {
-            let experiment: Experiment = built_in(name, Profile::Full)?.experiment;
-            let results: Vec<&Reproduced> = own.iter().filter_map(|s| s.of(name)).collect();
-            text += &format!("\n{}", markdown::section(name, &experiment, &results));
-        }
-    }
-    text += &contradictions()?;
-    Ok(text)
-}
-
-const HEAD: &str = "\
-# Reproduction
-
-What the five papers published, beside what Tresse measures: every number and every claim, and where ours differs, why.
-
-";
-
-const LEGEND: &str = "
-Where a paper leaves something open, the first reading is the default, and a claim or a number counts once; \"in a reading\"
-are those that are reproduced by this reading or by another that stands beside it.
-
-±: half the 95 % confidence interval over seeds, or over the rounds of a pattern where there is one seed. A ratio is ours
-over the published number; one in bold is more than 20 % off. A claim is inconclusive if a bound lies within its interval.
-
-`make reproduction` runs everything and writes this page; the text before the tables stands in `papers/PAPER/README.md`,
-and the numbers, claims and sentences in the experiments' files (`tresse explain claims`).
-";
-
-/// What is written by hand, one level of headings below the page's own, with links that start at `docs/`.
-fn introduction(paper: Paper) -> String {
-    let mut text = String::new();
-    let mut is_code = false;
-    for line in paper.about.lines() {
-        is_code ^= line.starts_with("```");
-        if line.starts_with('#') && !is_code {
-            text.push('#');
-        }
-        text += &links(line, &format!("../papers/{}/", paper.name));
-        text.push('\n');
-    }
-    text
-}
-
-/// `line` with relative links that start at `folder`.
-fn links(line: &str, folder: &str) -> String {
-    let mut parts = line.split("](");
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        text += "](";
-        if !part.starts_with('#') && !part.starts_with("http") {
-            text += folder;
-        }
-        text += part;
-    }
-    text
-}
-
-/// The place of a heading, as Markdown's readers name it.
-pub(super) fn anchor(heading: &str) -> String {
-    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-    kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
 }
 
 /// How long every experiment took, as `papers/results/times.toml` keeps it for whoever waits.
@@ -204,25 +129,4 @@ pub fn times(stored: &[Stored]) -> String {
         }
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn links_and_headings_fit_into_the_page() {
-        let links = |line: &str| links(line, "../papers/xmp/");
-        assert_eq!(
-            links("[a](table1.toml) and [b](../x.md)"),
-            "[a](../papers/xmp/table1.toml) and [b](../papers/xmp/../x.md)"
-        );
-        assert_eq!(links("[a](#below), [b](https://x)"), "[a](#below), [b](https://x)");
-        assert_eq!(anchor("XMP: Explicit Multipath, a_b (2013)"), "xmp-explicit-multipath-a_b-2013");
-        for &paper in paper::ALL {
-            let text = introduction(paper);
-            assert!(text.starts_with(&format!("## {}\n", paper.title())), "{text}");
-            assert!(!text.contains("\n# "));
-        }
-    }
 }

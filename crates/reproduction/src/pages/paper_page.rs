@@ -1,0 +1,351 @@
+//! `docs/reproduction/PAPER.md`: a paper figure by figure, with ours beside it.
+
+use std::collections::BTreeSet;
+
+use tresse_experiment::Profile;
+use tresse_experiment::diagnostic::Diagnostic;
+use tresse_experiment::keys::Experiment;
+use tresse_experiment::keys::claims::Claim;
+use tresse_experiment::keys::figures::Figure;
+use tresse_lab::record::report::Status;
+
+use super::claims::Teller;
+use super::markdown::{command, counted, duration, file, row_name, rows};
+use super::readings::{ByName, Sentence, by_name, root, sentences};
+use super::stored::built_in;
+use super::whys::{Anchors, Whys};
+use super::{NOT_JUDGED, Reproduced, Stored, changed_line, numbers, scoreboard};
+use crate::claims::Tally;
+use crate::paper::{self, Paper};
+
+/// The pages by their paths from `docs/`: the scoreboard, and one for each paper. `drawn` are the names of the files in
+/// `docs/reproduction/figures/`: a figure stands in its page as soon as it is there.
+///
+/// # Errors
+/// If an experiment cannot be read.
+pub fn pages(stored: &[Stored], drawn: &BTreeSet<String>) -> Result<Vec<(String, String)>, Diagnostic> {
+    let mut pages = vec![("reproduction.md".to_owned(), scoreboard::page(stored))];
+    for &paper in paper::ALL {
+        let own: Vec<&Stored> = stored.iter().filter(|s| s.paper == paper).collect();
+        pages.push((format!("reproduction/{}.md", paper.name), page(paper, &own, drawn)?));
+    }
+    Ok(pages)
+}
+
+const LEGEND: &str = "\
+✓ holds, ✗ does not hold, ≈ inconclusive: a bound lies within the interval. Behind a claim stands the value by which it was
+judged, ± half the 95 % confidence interval; of several cases that of the one nearest to failing. The full profile stands
+behind it in brackets, where it is kept and has another verdict, or another value of a claim that does not hold. ↳ is a
+sentence in another reading: it counts once, by the first. A ratio is ours over the paper's; bold: more than 20 % off.
+";
+
+const CONTRADICTIONS: &str = "\
+## Claims that contradict their own paper
+
+What the paper defines cannot make them true, or another of its sentences or tables says the opposite. They are judged, and
+counted apart.
+
+";
+
+fn page(paper: Paper, stored: &[&Stored], drawn: &BTreeSet<String>) -> Result<String, Diagnostic> {
+    let mut experiments: Vec<(&str, Experiment)> = Vec::new();
+    for name in paper.experiments() {
+        experiments.push((name, built_in(name, Profile::Full)?.experiment));
+    }
+    let anchors = Anchors::of(&experiments);
+    let mut whys = Whys::default();
+    let mut teller = Teller { anchors: &anchors, whys: &mut whys, prefix: prefix(paper) };
+    let all = by_name(&experiments);
+    let mut sections = String::new();
+    for (name, experiment) in &experiments {
+        let results: Vec<&Reproduced> = stored.iter().filter_map(|s| s.of(name)).collect();
+        sections += &section(paper, name, experiment, &results, &all, drawn, &mut teller);
+    }
+    sections += &contradictions(&experiments, stored, &all, &mut teller);
+    let mut text = format!("# {}\n\n{}\n\n", paper.title(), authors(paper));
+    for s in stored {
+        text += &format!("- {}\n", totals(s));
+    }
+    text += &format!("\n{}\n\n{LEGEND}\n{}", links(paper, stored), contents(&experiments, stored));
+    text += &sections;
+    let list = whys.list(&anchors);
+    if !list.is_empty() {
+        text += &format!("\n## Why\n\n{list}");
+    }
+    Ok(text)
+}
+
+/// How the sources of its own claims begin.
+fn prefix(paper: Paper) -> &'static str {
+    match paper.name {
+        "xmp" => "XMP ",
+        "opn" => "OPN ",
+        "dcm" => "KH slides, ",
+        "holnet" => "THESIS ",
+        "vmcc" => "VMCC ",
+        _ => "",
+    }
+}
+
+/// Who wrote it: the first paragraph below the title.
+fn authors(paper: Paper) -> String {
+    let lines = paper.about.lines().skip(1).skip_while(|line| line.is_empty());
+    lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+fn totals(stored: &Stored) -> String {
+    let tally = &stored.results.summary;
+    let mut text = format!(
+        "{} profile: {} of {} claims hold, {} in a reading",
+        title_case(stored.profile.name()),
+        tally.claims_hold,
+        tally.claims,
+        tally.claims_hold_in_a_reading
+    );
+    if tally.numbers > 0 {
+        text +=
+            &format!("; {} of {} numbers are within 20 %", tally.numbers_within_20_percent, tally.numbers);
+    }
+    text + &format!("; {}.", duration(tally.wall_s))
+}
+
+fn title_case(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Where the rest stands: what was written by hand, and the results with every digit.
+fn links(paper: Paper, stored: &[&Stored]) -> String {
+    let headings: Vec<String> = paper
+        .about
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "))
+        .map(|heading| format!("\"{heading}\""))
+        .collect();
+    let files: Vec<String> = stored
+        .iter()
+        .map(|s| {
+            let file = Stored::file(s.paper, s.profile);
+            format!("[{file}](../../papers/results/{file})")
+        })
+        .collect();
+    let digits =
+        if files.is_empty() { String::new() } else { format!(" Every digit: {}.", files.join(", ")) };
+    format!(
+        "[papers/{0}/README.md](../../papers/{0}/README.md) tells how the paper was read: {1}.{digits}\n\
+         All of it again: `tresse paper {0}`. [The other papers](../reproduction.md).",
+        paper.name,
+        headings.join(", "),
+    )
+}
+
+/// The experiments with their counts: those of the paper's figures, then the others.
+fn contents(experiments: &[(&str, Experiment)], stored: &[&Stored]) -> String {
+    let mut text = String::new();
+    let mut is_beyond = false;
+    for (name, experiment) in experiments {
+        if rows(name, experiment).is_empty() && !is_beyond {
+            is_beyond = true;
+            text += "\nBeyond the paper's own figures and tables:\n\n";
+        }
+        let counts: Vec<(&str, String)> = stored
+            .iter()
+            .filter_map(|s| Some((s.profile.name(), counts(&s.of(name)?.comparison.summary))))
+            .collect();
+        let first = counts.first().map(|(_, counts)| &**counts).unwrap_or_default();
+        let others: String = (counts.iter().skip(1))
+            .filter(|(_, counts)| counts != first)
+            .map(|(profile, counts)| format!(" ({profile}: {counts})"))
+            .collect();
+        let colon = if first.is_empty() { "" } else { ": " };
+        text += &format!("- [{}](#{}){colon}{first}{others}\n", heading(name, experiment), file(name));
+    }
+    text
+}
+
+fn counts(tally: &Tally) -> String {
+    let mut parts = Vec::new();
+    if tally.claims > 0 {
+        parts.push(format!("{} of {}", tally.claims_hold, counted(tally.claims, "claim")));
+    }
+    if tally.numbers > 0 {
+        parts.push(format!("{} of {}", tally.numbers_within_20_percent, counted(tally.numbers, "number")));
+    }
+    parts.join(", ")
+}
+
+/// `Fig. 8: what it shows`.
+fn heading(name: &str, experiment: &Experiment) -> String {
+    let rows = rows(name, experiment);
+    let names: Vec<String> = rows.iter().map(|row| row_name(row)).filter(|name| name.contains(' ')).collect();
+    match names.is_empty() {
+        true => experiment.title.clone(),
+        false => format!("{}: {}", names.join(", "), experiment.title),
+    }
+}
+
+/// An experiment: what it ran, its figures, numbers and claims; those of its further figures below it.
+fn section<'a>(
+    paper: Paper,
+    name: &str,
+    experiment: &'a Experiment,
+    results: &[&Reproduced],
+    all: &ByName<'a>,
+    drawn: &BTreeSet<String>,
+    teller: &mut Teller,
+) -> String {
+    let mut text = format!("\n<a id=\"{}\"></a>\n\n## {}\n\n", file(name), heading(name, experiment));
+    text += &ran(name, results);
+    let judged: Vec<&Reproduced> = results.iter().copied().filter(|result| result.judged).collect();
+    let is_apart = |claim: &&Claim| claim.contradicts.is_some();
+    let own = sentences(name, experiment.claims.iter().filter(|claim| !is_apart(claim)), all);
+    // The row that the file is called by has no place of its own.
+    let mut rows = rows(name, experiment);
+    rows.sort_by_key(|row| row != file(name));
+    for (i, row) in rows.iter().map(Some).chain(rows.is_empty().then_some(None)).enumerate() {
+        let row = row.map(String::as_str);
+        let is_own = |of: Option<usize>| of.unwrap_or(0) == i;
+        let figures: Vec<&Figure> = experiment
+            .figures
+            .iter()
+            .filter(|figure| is_own(rows.iter().position(|row| is_part(row, &figure.id))))
+            .filter(|figure| drawn.contains(&drawing(paper, figure)))
+            .collect();
+        let of_row: Vec<Sentence> = own
+            .iter()
+            .filter(|s| is_own(rows.iter().position(|row| names(s.source, row))))
+            .map(|s| Sentence { readings: s.readings.clone(), ..*s })
+            .collect();
+        if i > 0 && figures.is_empty() && of_row.is_empty() {
+            continue;
+        }
+        if let Some(row) = row.filter(|_| i > 0) {
+            let title = experiment.figures.iter().find(|figure| figure.id == row);
+            let title = title.map(|figure| format!(": {}", figure.title)).unwrap_or_default();
+            text += &format!("\n<a id=\"{row}\"></a>\n\n### {}{title}\n", row_name(row));
+        }
+        for figure in figures {
+            let caption = figure.caption.as_ref().map(|c| format!(" {c}")).unwrap_or_default();
+            text +=
+                &format!("\n![{0}](figures/{1})\n\n*{0}.{caption}*\n", figure.title, drawing(paper, figure));
+        }
+        if i == 0 {
+            let tables = numbers::tables(experiment, &judged, name, teller.whys);
+            text += &if tables.is_empty() { tables } else { format!("\n{tables}") };
+        }
+        if !of_row.is_empty() {
+            text += &format!("\n{}", teller.list(name, &of_row, &judged));
+        }
+    }
+    let apart: Vec<String> =
+        experiment.claims.iter().filter(is_apart).map(|claim| format!("`{}`", claim.id)).collect();
+    if !apart.is_empty() {
+        let verb = if apart.len() == 1 { "contradicts its" } else { "contradict their" };
+        text +=
+            &format!("\n{} [{verb} own paper](#claims-that-contradict-their-own-paper).\n", apart.join(", "));
+    }
+    text
+}
+
+/// The commands that make the results, with what they took.
+fn ran(name: &str, results: &[&Reproduced]) -> String {
+    if results.is_empty() {
+        return format!("    tresse run {name}\n\nNo results are kept of it.\n");
+    }
+    let commands: Vec<String> = results.iter().map(|result| command(name, result)).collect();
+    let width = commands.iter().map(String::len).max().unwrap_or_default();
+    let mut text = String::new();
+    for (command, result) in commands.iter().zip(results) {
+        let partial = if result.status == Status::Complete { "" } else { "; it was interrupted" };
+        text += &format!(
+            "    {command:width$}    # {}, {}, {}{partial}\n",
+            counted(result.cases, "case"),
+            result.seeds(),
+            duration(result.comparison.summary.wall_s)
+        );
+    }
+    for (line, result) in results.iter().filter_map(|result| Some((changed_line(&result.changed)?, result))) {
+        text += &match result.judged {
+            true => format!("\n**{line}**; judged all the same.\n"),
+            false => format!("\n**{line}**: {NOT_JUDGED}.\n"),
+        };
+    }
+    text
+}
+
+/// The file that a figure is drawn in.
+fn drawing(paper: Paper, figure: &Figure) -> String {
+    format!("{}-{}.svg", paper.name, figure.id)
+}
+
+/// Whether the figure `id` belongs to the row: `fig8c` to `fig8`, and `fig10` not to `fig1`.
+fn is_part(row: &str, id: &str) -> bool {
+    id.strip_prefix(row).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit() || c == '.'))
+}
+
+/// Whether a source names the row: `XMP §5.2.2, Fig. 8` names `fig8`.
+fn names(source: &str, row: &str) -> bool {
+    let name = row_name(row);
+    source.match_indices(&name).any(|(at, _)| {
+        let rest = &source[at + name.len()..];
+        let decimals = rest.strip_prefix('.').unwrap_or(rest);
+        !decimals.starts_with(|c: char| c.is_ascii_digit())
+    })
+}
+
+/// The claims that contradict the paper, each with what came of it in every experiment; nothing if there are none.
+fn contradictions(
+    experiments: &[(&str, Experiment)],
+    stored: &[&Stored],
+    all: &ByName,
+    teller: &mut Teller,
+) -> String {
+    let mut told: Vec<(String, Vec<String>)> = Vec::new();
+    for (name, experiment) in experiments {
+        let results: Vec<&Reproduced> =
+            stored.iter().filter_map(|s| s.of(name)).filter(|result| result.judged).collect();
+        for claim in experiment.claims.iter().filter(|claim| claim.contradicts.is_some()) {
+            let (mark, value) = teller.told(name, claim, &results);
+            let place = format!("[{0}](#{0}) {mark}{value}", file(name));
+            let key = root(name, claim);
+            match told.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, places)) => places.push(place),
+                None => told.push((key, vec![place])),
+            }
+        }
+    }
+    if told.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{CONTRADICTIONS}");
+    for (key, places) in told {
+        let claim = all[&key];
+        let source = claim.source.as_ref().map(|s| format!(" ({s})")).unwrap_or_default();
+        text += &format!("- {}{source}: {}\n", claim.text, places.join("; "));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_and_sources_belong_to_rows() {
+        assert!(is_part("fig8", "fig8c") && is_part("table3", "table3-late") && is_part("fig1", "fig1"));
+        assert!(!is_part("fig1", "fig10") && !is_part("fig2", "fig2.3"));
+        assert!(names("XMP §5.2.2, Fig. 8", "fig8") && names("Fig. 2.3 (b)", "fig2.3"));
+        assert!(names("as in Fig. 8.", "fig8") && !names("Fig. 10", "fig1") && !names("Fig. 2.3", "fig2"));
+    }
+
+    #[test]
+    fn every_paper_has_authors_and_a_prefix() {
+        for &paper in paper::ALL {
+            let authors = authors(paper);
+            assert!(
+                !authors.is_empty() && !authors.starts_with('|') && !prefix(paper).is_empty(),
+                "{authors}"
+            );
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! `docs/reproduction.md`: how much holds, paper by paper, and where the rest stands.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use tresse_experiment::Profile;
+
+use super::markdown::duration;
+use super::{Reproduction, Stored};
+use crate::claims::Tally;
+use crate::paper;
+
+/// What version 0.1.0 counted of a paper; the names are those of [`Tally`]. The file has more than is told.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+struct Earlier {
+    claims: usize,
+    claims_hold: usize,
+    numbers: usize,
+    numbers_within_20_percent: usize,
+}
+
+const EARLIER: &str = include_str!("../../../../papers/results-0.1.0.toml");
+
+/// By profile and paper.
+fn earlier() -> BTreeMap<String, BTreeMap<String, Earlier>> {
+    toml::from_str(EARLIER).expect("a test reads it")
+}
+
+impl Earlier {
+    /// Of several papers together.
+    fn sum<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
+        all.fold(Self::default(), |sum, own| Self {
+            claims: sum.claims + own.claims,
+            claims_hold: sum.claims_hold + own.claims_hold,
+            numbers: sum.numbers + own.numbers,
+            numbers_within_20_percent: sum.numbers_within_20_percent + own.numbers_within_20_percent,
+        })
+    }
+}
+
+/// The page: a sentence of all five papers, a table with a line for each of the results that are kept, and how to read it.
+pub(super) fn page(stored: &[Stored]) -> String {
+    format!("# Reproduction\n\n{}{HOW}", table(stored))
+}
+
+const HOW: &str = "
+How to read it:
+
+- A claim is a sentence of the paper with a bound; it holds if every value of it is on the right side, in each of its cases.
+- What a paper leaves open is read in several ways. The first reading counts; \"in a reading\" adds what another one makes true.
+- Claims that contradict their own paper are judged and listed in its page, and counted apart.
+- Numbers are those of simulators; a testbed's are shown beside ours, and compared as ratios, by claims.
+- The quick profile cuts what takes long; the full one is the paper's own size. \"0.1.0\" is what that version counted.
+
+A paper's page goes through its figures: drawn from our results, the published numbers beside ours, the claims with their
+verdicts, and why those that differ do. The verdicts with every digit are in `papers/results/PAPER-quick.json` and, where
+kept, `PAPER-full.json` ([papers/results](../papers/results)); the claims themselves in the experiments' files (`tresse
+explain claims`).
+
+All of it again:
+
+    make reproduction    # all five papers, and these pages; PROFILE=full, PAPERS=xmp
+    tresse paper xmp     # one paper, shown as it runs
+";
+
+/// How much holds.
+fn table(stored: &[Stored]) -> String {
+    if stored.is_empty() {
+        return "No results are kept yet.\n".to_owned();
+    }
+    let earlier = earlier();
+    let quick: Vec<&Stored> = stored.iter().filter(|s| s.profile == Profile::Quick).collect();
+    let all = (quick.len() == paper::ALL.len()).then(|| {
+        let all = quick.iter().flat_map(|s| s.results.experiments.clone()).collect();
+        (
+            Reproduction::of(all).summary,
+            Earlier::sum(earlier.get("quick").into_iter().flat_map(|q| q.values())),
+        )
+    });
+    let mut text = all.as_ref().map(|(today, _)| sentence(today)).unwrap_or_default();
+    text += "\
+        | paper | profile | claims that hold | in a reading | numbers within 20 % | time | 0.1.0: claims, numbers |\n\
+        |---|---|---|---|---|---|---|\n";
+    for s in stored {
+        let paper = format!("[{0}](reproduction/{0}.md)", s.paper.name);
+        let then = earlier.get(s.profile.name()).and_then(|papers| papers.get(s.paper.name));
+        text += &line(&paper, s.profile, &s.results.summary, then);
+    }
+    if let Some((today, then)) = &all {
+        text += &line("all five", Profile::Quick, today, Some(then));
+    }
+    text
+}
+
+/// The counts of all five papers, in words.
+fn sentence(today: &Tally) -> String {
+    format!(
+        "Of {} claims of the five papers {} hold, {} in this reading or another, and {} of {} published numbers are within \
+         20 % (quick profile); {} more claims contradict their own paper.\n\n",
+        today.claims,
+        today.claims_hold,
+        today.claims_hold_in_a_reading,
+        today.numbers_within_20_percent,
+        today.numbers,
+        today.claims_contradict,
+    )
+}
+
+/// A line of the table.
+fn line(paper: &str, profile: Profile, today: &Tally, then: Option<&Earlier>) -> String {
+    let share = |part: usize, all: usize| match all {
+        0 => "-".to_owned(),
+        all => format!("{part} of {all} ({:.0} %)", 100.0 * part as f64 / all as f64),
+    };
+    let before = |then: &Earlier| {
+        let claims = format!("{} of {}", then.claims_hold, then.claims);
+        match then.numbers {
+            0 => claims,
+            all => format!("{claims}, {} of {all}", then.numbers_within_20_percent),
+        }
+    };
+    let cells = [
+        paper.to_owned(),
+        profile.name().to_owned(),
+        share(today.claims_hold, today.claims),
+        today.claims_hold_in_a_reading.to_string(),
+        share(today.numbers_within_20_percent, today.numbers),
+        duration(today.wall_s),
+        then.map_or_else(|| "-".to_owned(), before),
+    ];
+    format!("| {} |\n", cells.join(" | "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_0_1_0_counted_stands_beside_today() {
+        let earlier = earlier();
+        let quick = &earlier["quick"];
+        assert!(quick.len() == 5 && quick.keys().all(|name| paper::find(name).is_ok()));
+        let all = Earlier::sum(quick.values());
+        assert_eq!((all.claims_hold, all.claims), (288, 485));
+        assert_eq!((all.numbers_within_20_percent, all.numbers), (25, 52));
+        let today = Tally {
+            claims: 100,
+            claims_hold: 80,
+            claims_hold_in_a_reading: 90,
+            claims_contradict: 3,
+            wall_s: 5.0,
+            ..Tally::default()
+        };
+        assert_eq!(
+            line("xmp", Profile::Full, &today, earlier["full"].get("xmp")),
+            "| xmp | full | 80 of 100 (80 %) | 90 | - | 5.0 s | 88 of 113, 17 of 34 |\n"
+        );
+        assert!(line("opn", Profile::Full, &today, None).ends_with("| 5.0 s | - |\n"));
+        let said = sentence(&today);
+        assert!(
+            said.starts_with("Of 100 claims of the five papers 80 hold, 90 in this reading or another"),
+            "{said}"
+        );
+    }
+}
