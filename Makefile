@@ -11,11 +11,12 @@ endif
 
 ## build, then XMP's Table 1 (column Permutation), ours beside the published numbers
 run: build
-	target/release/tresse run xmp/table1 --only pattern=permutation
+	target/release/tresse run xmp/table1 --only pattern=permutation --report
 
 ## everything that is tested, formatting and lints included
 test: check
 	cargo test --workspace --locked
+	scripts/page
 
 ## the command, as target/release/tresse
 build:
