@@ -213,9 +213,17 @@ fn a_run_under_way_is_followed() {
         assert_eq!(head["runs"][0]["state"], "under-way");
         head["runs"][0]["tables"]["samples"]["rows"].as_u64() > Some(0)
     });
+    let page = || -> Value {
+        let (_, text) = viewer.own("api/page?run=long");
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let elapsed = || page()["runs"][0]["progress"]["elapsed_s"].as_f64().unwrap_or(0.0);
+    let before = elapsed();
+    wait_until(|| elapsed() > before);
     run.kill().expect("it runs");
     run.wait().expect("it has ended");
     assert_eq!(viewer.runs()[0]["state"], "killed");
+    assert_eq!(page()["runs"][0]["state"], "killed");
 }
 
 #[test]

@@ -20,11 +20,13 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_stream::wrappers::WatchStream;
 use tokio_stream::{Stream, StreamExt};
+use tresse_lab::State as RunState;
+use tresse_lab::store::folder::is_held;
 
 use super::list::{RunList, Runs};
 use crate::head::{PageHead, RunHead};
 use crate::page::TEMPLATE;
-use crate::run::Run;
+use crate::run::{Run, progress};
 
 /// How often the folder is looked at while somebody watches.
 const LOOK: Duration = Duration::from_secs(1);
@@ -200,12 +202,8 @@ async fn head(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -> R
         return refused(StatusCode::BAD_REQUEST, "which run?");
     }
     let read = blocking(move || -> Result<String, Refusal> {
-        let runs: Vec<(Arc<Run>, String)> = ids.iter().map(|id| shared.run(id)).collect::<Result<_, _>>()?;
-        let head = |(run, snapshot): &(Arc<Run>, String)| RunHead {
-            snapshot: Some(snapshot.clone()),
-            ..run.head.clone()
-        };
-        let head = PageHead::new(runs.iter().map(head).collect());
+        let heads: Vec<RunHead> = ids.iter().map(|id| shared.head(id)).collect::<Result<_, _>>()?;
+        let head = PageHead::new(heads);
         Ok(serde_json::to_string(&head).expect("plain data"))
     });
     match read.await {
@@ -263,6 +261,17 @@ impl Shared {
         kept.insert(0, Kept { id: id.to_owned(), snapshot: snapshot.clone(), run: Arc::clone(&run) });
         kept.truncate(KEPT);
         Ok((run, snapshot))
+    }
+
+    /// What a page says of a run. How far it is, and whether its process is still there, no file of results tells.
+    fn head(&self, id: &str) -> Result<RunHead, Refusal> {
+        let (run, snapshot) = self.run(id)?;
+        let mut head = RunHead { snapshot: Some(snapshot), ..run.head.clone() };
+        if let Some(folder) = self.folder(id) {
+            head.state = RunState::of(&head.report, is_held(&folder));
+            head.progress = (head.state == RunState::UnderWay).then(|| progress(&folder)).flatten();
+        }
+        Ok(head)
     }
 
     /// The run as it was when a page was made of it: the tables of one page must belong together.
