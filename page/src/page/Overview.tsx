@@ -87,7 +87,7 @@ function casesLine(run: RunHead): string {
 }
 
 function machine(host: RunHead["host"]): string {
-  const threads = host.threads ? `${host.threads} threads` : "";
+  const threads = host.threads ? `${host.threads} thread${host.threads === 1 ? "" : "s"}` : "";
   return [host.os, host.architecture, threads].filter(Boolean).join(", ");
 }
 

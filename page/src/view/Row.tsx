@@ -82,7 +82,7 @@ function Claims({ run }: { run: RunSummary }) {
           {fail} {fail === 1 ? "does" : "do"} not
         </span>
       )}
-      {inconclusive > 0 && <span class="is-unsure">{inconclusive} open</span>}
+      {inconclusive > 0 && <span class="is-unsure">{inconclusive} inconclusive</span>}
     </span>
   );
 }

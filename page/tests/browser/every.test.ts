@@ -1,13 +1,14 @@
 /** Every built-in experiment's page: a second of each run is enough to see that its figures can be drawn. */
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { dir, end, filled, launch, opened, TRESSE } from "./page";
 
-/** How long each experiment runs before it is interrupted. */
+/** How long each experiment runs, once its folder is there, before it is interrupted. */
 const RUNS_MS = 400;
 /** Pages at a time: one for each core of a small machine. */
 const TOGETHER = 2;
@@ -27,8 +28,11 @@ async function begun(name: string): Promise<string> {
   const run = spawn(TRESSE, ["run", name, "--out", out, "--parallel", "1", "--progress", "never"], {
     stdio: "ignore",
   });
+  const ended = new Promise((resolve) => run.on("exit", resolve));
+  // A large network is set up before the run has a folder.
+  while (run.exitCode === null && !existsSync(join(out, "run.json"))) await sleep(20);
   const timer = setTimeout(() => run.kill("SIGINT"), RUNS_MS);
-  await new Promise((resolve) => run.on("exit", resolve));
+  await ended;
   clearTimeout(timer);
   return out;
 }
@@ -40,8 +44,7 @@ async function problems(name: string): Promise<string[]> {
   try {
     await promisify(execFile)(TRESSE, ["report", folder, "-o", file]);
   } catch (cause) {
-    // A large network is set up for longer than that: nothing has begun, and there is no folder.
-    return String(cause).includes("no run is here") ? [] : [String(cause)];
+    return [`${name}: ${cause}`];
   }
   filled(file);
   const { page, said } = await opened(browser, file);
