@@ -1,8 +1,8 @@
 /** A real run, its page with the template as it is built now, and a browser that has no network. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import type { Rows } from "../../src/charts/rows";
@@ -16,11 +16,20 @@ const DATA = /<script type="application\/(?:json|gzip)" id="tresse-[^>]*>[^<]*<\
 export const dir = mkdtempSync(join(tmpdir(), "tresse-page-"));
 export const end = () => rmSync(dir, { recursive: true, force: true });
 
+/** `small.toml` under a path that no telephone has on one line. */
+const experiment = join(
+  dir,
+  "ExperimentsOfSomebodyWhoGivesFoldersLongNamesWithoutAnyPlaceToBreakThem",
+  "small.toml",
+);
+mkdirSync(dirname(experiment));
+copyFileSync(join(here, "small.toml"), experiment);
+
 /** The page of a run of `small.toml` with these arguments, in the template of `dist`. */
 export function pageOf(runs: string[][]): { file: string; head: PageHead } {
   const folders = runs.map((args, place) => {
     const out = join(dir, `small-${Math.random().toString(36).slice(2)}-${place}`);
-    execFileSync(TRESSE, ["run", join(here, "small.toml"), "--out", out, ...args], { stdio: "pipe" });
+    execFileSync(TRESSE, ["run", experiment, "--out", out, ...args], { stdio: "pipe" });
     return out;
   });
   const file = `${folders[0]}.html`;
