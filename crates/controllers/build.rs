@@ -26,8 +26,10 @@ fn main() {
     };
     let sources = of_type("c");
 
+    // No list has it: an environment puts it in a controller's place.
+    println!("cargo::rerun-if-changed=src/agent.c");
     let mut registry = String::from("pub(crate) static BUILT_IN: &[BuiltIn] = &[\n");
-    let mut externs = String::new();
+    let mut externs = String::from("    pub(crate) static tresse_agent: RawController;\n");
     for path in &sources {
         let text = fs::read_to_string(path).expect("a controller's file is UTF-8");
         let file = Path::new("controllers").join(path.file_name().expect("a file has a name"));
@@ -58,6 +60,8 @@ fn main() {
 
     cc::Build::new()
         .files(&sources)
+        .file("src/agent.c")
+        .include(&dir)
         .std("c11")
         .flag("-Wno-unused-parameter")
         .warnings_into_errors(true)

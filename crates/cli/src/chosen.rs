@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use indexmap::{IndexMap, IndexSet};
 use tresse_experiment::read::built_in;
-use tresse_experiment::{Loaded, Plan, Profile};
+use tresse_experiment::{Loaded, Plan, Profile, Source};
 
 use crate::failure::Failure;
 
@@ -19,6 +19,9 @@ pub struct Experiment {
     /// fabric.mark=[10pkt,20pkt] makes a case of each value (`tresse explain axes`)
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
+    /// Its text, if it is no file.
+    #[arg(skip)]
+    text: Option<String>,
 }
 
 /// Some of its cases.
@@ -52,17 +55,24 @@ impl Experiment {
     }
 
     pub fn load(&self) -> Result<Loaded, Failure> {
-        let source = tresse_experiment::find(&self.experiment)?;
+        self.load_telling(&mut |note| eprintln!("{note}"))
+    }
+
+    fn load_telling(&self, tell: &mut dyn FnMut(String)) -> Result<Loaded, Failure> {
+        let source = match &self.text {
+            Some(text) => Source { name: self.experiment.clone(), text: text.clone() },
+            None => tresse_experiment::find(&self.experiment)?,
+        };
         let asked = self.experiment.strip_suffix(".toml").unwrap_or(&self.experiment);
         if built_in::names().contains(&&*source.name) && asked != source.name {
-            eprintln!("{asked} is part of {}", source.name);
+            tell(format!("{asked} is part of {}", source.name));
         }
         Ok(tresse_experiment::load(source, self.profile(), &self.set)?)
     }
 }
 
 /// Says how many cases there are if lists of values make them.
-fn tell_lists(plan: &Plan) {
+fn tell_lists(plan: &Plan, tell: &mut dyn FnMut(String)) {
     let mut lists: IndexMap<&str, IndexSet<String>> = IndexMap::new();
     for at in plan.cases.iter().flat_map(|case| &case.at) {
         lists.entry(&at.name).or_default().insert(at.text());
@@ -72,7 +82,7 @@ fn tell_lists(plan: &Plan) {
             format!("{name} = {}", values.iter().map(String::as_str).collect::<Vec<_>>().join(", "))
         };
         let lists: Vec<String> = lists.iter().map(list).collect();
-        eprintln!("{} cases, with {}", plan.cases.len(), lists.join(" × "));
+        tell(format!("{} cases, with {}", plan.cases.len(), lists.join(" × ")));
     }
 }
 
@@ -89,10 +99,18 @@ impl Chosen {
         (is_part && row).then(|| asked.rsplit('/').next().unwrap_or(asked).to_owned())
     }
 
-    pub fn load(&self) -> Result<(Loaded, Plan), Failure> {
-        let loaded = self.experiment.load()?;
+    /// The experiment of this text; its name is only what messages call it.
+    #[must_use]
+    pub fn of_text(mut self, text: Option<String>) -> Self {
+        self.experiment.text = text;
+        self
+    }
+
+    /// The experiment and those cases; `tell` gets what is worth to be said of them.
+    pub fn load_telling(&self, tell: &mut dyn FnMut(String)) -> Result<(Loaded, Plan), Failure> {
+        let loaded = self.experiment.load_telling(tell)?;
         let plan = tresse_experiment::resolve(&loaded, &self.only)?;
-        tell_lists(&plan);
+        tell_lists(&plan, tell);
         Ok((loaded, plan))
     }
 }

@@ -81,6 +81,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     published::check(&all)
 }
 
+/// What `--json` prints of two runs.
+pub fn json(left: &Path, right: &Path, judge: bool) -> Result<String, Failure> {
+    let pairs = two::compare(&read(&folders(left)?)?, &read(&folders(right)?)?, judge);
+    Ok(serde_json::to_string(&pairs).expect("plain data"))
+}
+
 /// The folders of runs that `path` means: itself, or those of a run of a paper.
 pub fn folders(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if path.join("run.json").exists() {

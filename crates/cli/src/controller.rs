@@ -114,7 +114,7 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
 }
 
 /// A hook of `controller` ended the process that it ran in.
-fn ended(end: End, controller: Controller) -> Failure {
+pub fn ended(end: End, controller: Controller) -> Failure {
     Failure::Input(match end.told(&[controller]) {
         Some(told) => format!("{told}\n\nhint: tresse controller check {}", told.file.display()),
         None => format!("controller {}: {end}", controller.name()),

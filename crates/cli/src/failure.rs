@@ -1,9 +1,10 @@
 //! How a command ends when it does not succeed.
 
-use std::io;
+use std::{fmt, io};
 
 use tresse_controllers::LoadError;
 use tresse_experiment::Diagnostic;
+use tresse_experiment::diagnostic::Kind;
 
 /// What a command can end with beside success.
 #[derive(Debug)]
@@ -12,6 +13,8 @@ pub enum Failure {
     Check(String),
     /// Exit code 2: bad input or usage.
     Input(String),
+    /// Exit code 2: an experiment or a file of it, with the place.
+    Wrong(Box<Diagnostic>),
     /// Exit code 3: the machine lacks something.
     Machine(String),
     /// Exit code 130.
@@ -20,7 +23,52 @@ pub enum Failure {
 
 impl From<Diagnostic> for Failure {
     fn from(error: Diagnostic) -> Self {
-        Self::Input(error.to_string())
+        Self::Wrong(Box::new(error))
+    }
+}
+
+impl fmt::Display for Failure {
+    /// What stands after `error: `.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Check(message) | Self::Input(message) | Self::Machine(message) => f.write_str(message),
+            Self::Wrong(diagnostic) => diagnostic.fmt(f),
+            Self::Interrupted => f.write_str("interrupted"),
+        }
+    }
+}
+
+impl Failure {
+    /// The exit code of the command.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Check(_) => 1,
+            Self::Input(_) | Self::Wrong(_) => 2,
+            Self::Machine(_) => 3,
+            Self::Interrupted => 130,
+        }
+    }
+
+    /// Whose fault it is, in a word.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Check(_) => "check",
+            Self::Input(_) => "input",
+            Self::Wrong(diagnostic) => match diagnostic.kind {
+                Kind::Input => "input",
+                Kind::Io => "io",
+            },
+            Self::Machine(_) => "machine",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+impl From<clap::Error> for Failure {
+    /// What is wrong with the arguments, as the command prints it.
+    fn from(error: clap::Error) -> Self {
+        let text = error.render().to_string();
+        Self::Input(text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned())
     }
 }
 

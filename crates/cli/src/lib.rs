@@ -35,12 +35,16 @@ mod topology;
 mod view;
 mod width;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use failure::Failure;
+pub use controller::{controller, ended};
+pub use failure::Failure;
+pub use run::{Prepared, prepare};
 
 /// One workbench for multipath congestion control in data centres
 ///
@@ -87,7 +91,12 @@ enum Command {
 
 /// Runs the command that the command line says.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    ExitCode::from(command(std::env::args_os()))
+}
+
+/// Runs the command of these arguments, of which the first is its name; its exit code.
+pub fn command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
+    let cli = Cli::parse_from(arguments);
     let result = match cli.command {
         Command::Run(args) => run::run(args),
         Command::Show(args) => show::run(&args),
@@ -110,16 +119,41 @@ pub fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args),
         Command::Schema => output::print(&schema()),
     };
-    let (code, message) = match result {
-        Ok(()) => return ExitCode::SUCCESS,
-        Err(Failure::Check(message)) => (1, message),
-        Err(Failure::Input(message)) => (2, message),
-        Err(Failure::Machine(message)) => (3, message),
-        Err(Failure::Interrupted) => (130, "interrupted".to_owned()),
-    };
+    let Err(failure) = result else { return 0 };
     // Standard error may be closed too.
-    let _ = writeln!(io::stderr(), "error: {message}");
-    ExitCode::from(code)
+    let _ = writeln!(io::stderr(), "error: {failure}");
+    failure.exit_code()
+}
+
+/// The arguments of one command, by themselves; the first is its name.
+fn parsed<A: clap::Args>(arguments: &[String]) -> Result<A, Failure> {
+    let command = A::augment_args(clap::Command::new("tresse"));
+    let mut matches = command.try_get_matches_from(arguments)?;
+    Ok(A::from_arg_matches_mut(&mut matches)?)
+}
+
+/// What `tresse optimum --json` prints with these arguments; `text` is the experiment's, if it is no file.
+///
+/// # Errors
+/// What the command would end with.
+pub fn optimum(arguments: &[String], text: Option<String>) -> Result<String, Failure> {
+    optimum::json(arguments, text)
+}
+
+/// What `tresse compare LEFT RIGHT --json` prints.
+///
+/// # Errors
+/// If one of them is no run.
+pub fn compare_runs(left: &Path, right: &Path, judge: bool) -> Result<String, Failure> {
+    compare::json(left, right, judge)
+}
+
+/// Writes the page of the run in this folder there; where it is.
+///
+/// # Errors
+/// If it is no run, or the page cannot be written.
+pub fn write_page(run: &Path) -> Result<PathBuf, Failure> {
+    page::of(run)
 }
 
 /// The JSON Schema of an experiment file, as `tresse schema` prints it.

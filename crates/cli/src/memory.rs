@@ -8,24 +8,21 @@ use crate::failure::Failure;
 /// From here on it is told, bytes.
 const MUCH: u64 = 1_000_000_000;
 
-/// Whether there is room for a run of `plan`.
+/// Whether there is room for a run of `plan`; what is to be said of it.
 ///
 /// # Errors
 /// If there is not.
-pub fn check(plan: &Plan, options: &Options) -> Result<(), Failure> {
+pub fn check(plan: &Plan, options: &Options) -> Result<Option<String>, Failure> {
     let needed = memory::estimate(plan, options);
     if needed < MUCH {
-        return Ok(());
+        return Ok(None);
     }
     match memory::available() {
         Some(free) if needed > free => {
             let one = memory::estimate(plan, &Options { parallel: 1, ..options.clone() });
             Err(Failure::Machine(refusal(needed, free, one)))
         }
-        _ => {
-            eprintln!("note: this takes about {} of memory", gigabytes(needed));
-            Ok(())
-        }
+        _ => Ok(Some(format!("note: this takes about {} of memory", gigabytes(needed)))),
     }
 }
 

@@ -8,7 +8,8 @@ use tresse_lab::{OptimumCase, OptimumReport};
 use crate::chosen::Chosen;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::output::print_json;
+use crate::output::{pretty, print_json};
+use crate::parsed;
 use crate::points::text;
 use crate::table::Table;
 use crate::width::sentence;
@@ -37,11 +38,25 @@ pub struct Args {
     json: bool,
 }
 
+/// What `--json` prints with these arguments; `text` is the experiment's, if it is no file.
+pub fn json(arguments: &[String], text: Option<String>) -> Result<String, Failure> {
+    let arguments = [&["optimum".to_owned()], arguments].concat();
+    let Args { chosen, seed, .. } = parsed(&arguments)?;
+    let args = Args { chosen: chosen.of_text(text), seed, json: true };
+    Ok(pretty(&args.compute(&mut |_| ())?))
+}
+
+impl Args {
+    fn compute(&self, tell: &mut dyn FnMut(String)) -> Result<OptimumReport, Failure> {
+        let (loaded, plan) = self.chosen.load_telling(tell)?;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(tresse_lab::optimum(&loaded, &plan, self.chosen.profile(), self.seed, cores))
+    }
+}
+
 pub fn run(args: &Args) -> Result<(), Failure> {
     Interrupt::catch()?;
-    let (loaded, plan) = args.chosen.load()?;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let report = tresse_lab::optimum(&loaded, &plan, args.chosen.profile(), args.seed, cores);
+    let report = args.compute(&mut |note| eprintln!("{note}"))?;
     if args.json {
         return print_json(&report);
     }

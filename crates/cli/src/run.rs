@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tresse_experiment::Plan;
 use tresse_experiment::keys::stopping_rule::Asked;
+use tresse_experiment::{Loaded, Plan};
 use tresse_lab::{Options, State, Status, Undivided, Watch};
 
 use crate::chosen::Chosen;
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::print_json;
 use crate::progress::{self, Mode};
-use crate::{memory, page, plot, report};
+use crate::{memory, page, parsed, plot, report};
 
 /// Run every case of an experiment and show its table
 ///
@@ -71,69 +71,102 @@ pub struct Args {
     progress: Mode,
 }
 
-pub fn run(args: Args) -> Result<(), Failure> {
-    let interrupt = Interrupt::catch()?;
-    let mut own = Vec::new();
-    for file in &args.controller {
-        for controller in tresse_controllers::load(file)? {
-            eprintln!("loaded controller {} from {}", controller.name(), file.display());
-            own.push(controller.name());
+/// A run that can begin.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The experiment.
+    pub loaded: Arc<Loaded>,
+    /// Its cases.
+    pub plan: Plan,
+    /// How to run them.
+    pub options: Options,
+    /// How far it is.
+    pub watch: Arc<Watch>,
+    /// What is to be said before it begins, each a line or two.
+    pub notes: Vec<String>,
+}
+
+impl Args {
+    /// Does everything that comes before the run itself; `text` is the experiment's, if it is no file.
+    fn prepare(self, text: Option<String>) -> Result<Prepared, Failure> {
+        let mut notes = Vec::new();
+        let chosen = self.chosen.of_text(text);
+        let mut own = Vec::new();
+        for file in &self.controller {
+            for controller in tresse_controllers::load(file)? {
+                notes.push(format!("loaded controller {} from {}", controller.name(), file.display()));
+                own.push(controller.name());
+            }
         }
-    }
-    let (loaded, plan) = args.chosen.load()?;
-    for name in own {
-        if !plan
-            .cases
-            .iter()
-            .flat_map(|case| &case.bound_schemes)
-            .any(|c| c.controllers.controller().name() == name)
-        {
-            eprintln!(
+        let (loaded, plan) = chosen.load_telling(&mut |note| notes.push(note))?;
+        let used = |name: &str| {
+            let mut schemes = plan.cases.iter().flat_map(|case| &case.bound_schemes);
+            schemes.any(|scheme| scheme.controllers.controller().name() == name)
+        };
+        notes.extend(own.into_iter().filter(|name| !used(name)).map(|name| {
+            format!(
                 "warning: no case uses the controller {name}\nhint: `--set schemes.{name}.controller={name} \
                  --set schemes.{name}.subflows=2` makes a scheme of it"
-            );
-        }
+            )
+        }));
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let said = &loaded.experiment.replications;
+        let replications = self.replications.map_or_else(|| said.clone(), |asked| asked.over(said));
+        let threads = usize::from(self.threads);
+        notes.extend(undivided(&plan, threads));
+        let options = Options {
+            profile: chosen.profile(),
+            seed: self.seed,
+            replications,
+            parallel: self.parallel.map_or((cores / threads).max(1), usize::from),
+            threads,
+            out: self.out,
+            judge: self.judge,
+            figure: chosen.figure(),
+        };
+        let cuts = plan.cuts(&loaded);
+        notes.extend(
+            cuts.map(|(path, full, quick)| format!("quick profile: {path} = {quick} (full: {full})")),
+        );
+        notes.extend(memory::check(&plan, &options)?);
+        let watch = Arc::new(Watch::new(&plan, &options)?);
+        Ok(Prepared { loaded: Arc::new(loaded), plan, options, watch, notes })
     }
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let said = &loaded.experiment.replications;
-    let replications = args.replications.map_or_else(|| said.clone(), |asked| asked.over(said));
-    let threads = usize::from(args.threads);
-    let parallel = args.parallel.map_or((cores / threads).max(1), usize::from);
-    tell_undivided(&plan, threads);
-    let options = Options {
-        profile: args.chosen.profile(),
-        seed: args.seed,
-        replications,
-        parallel,
-        threads,
-        out: args.out,
-        judge: args.judge,
-        figure: args.chosen.figure(),
-    };
-    for (path, full, quick) in plan.cuts(&loaded) {
-        eprintln!("quick profile: {path} = {quick} (full: {full})");
-    }
+}
 
-    memory::check(&plan, &options)?;
-    let watch = Arc::new(Watch::new(&plan, &options)?);
+/// What `tresse run` would do with these arguments, ready to begin; `text` is the experiment's, if it is no file.
+///
+/// # Errors
+/// What the command would end with.
+pub fn prepare(arguments: &[String], text: Option<String>) -> Result<Prepared, Failure> {
+    let arguments = [&["run".to_owned()], arguments].concat();
+    parsed::<Args>(&arguments)?.prepare(text)
+}
+
+pub fn run(args: Args) -> Result<(), Failure> {
+    let interrupt = Interrupt::catch()?;
+    let (json, plots, reports, progress) = (args.json, args.plot, args.report, args.progress);
+    let Prepared { loaded, plan, options, watch, notes } = args.prepare(None)?;
+    for note in notes {
+        eprintln!("{note}");
+    }
     interrupt.ends(&watch);
-    let display = progress::start(&watch, args.progress);
-    let loaded = Arc::new(loaded);
+    let display = progress::start(&watch, progress);
     let report = interrupt.run({
         let loaded = Arc::clone(&loaded);
         move || Ok(tresse_reproduction::run(&loaded, &plan, &options, &watch)?)
     });
     display.finish();
     let report = report?;
-    if args.json {
+    if json {
         print_json(&report)?;
     } else {
         report::show(&report, State::of(&report, false), &loaded.experiment, &mut anstream::stdout().lock())?;
     }
-    if args.plot {
+    if plots {
         plot::show(&report, report.out.as_ref(), &mut anstream::stdout().lock())?;
     }
-    if args.report {
+    if reports {
         let page = page::of(report.out.as_ref())?;
         eprintln!("page: {} (open it in a browser)", page.display());
     }
@@ -151,15 +184,15 @@ pub fn run(args: Args) -> Result<(), Failure> {
     Err(Failure::Interrupted)
 }
 
-/// Says which cases run on one thread though they may use more, and why.
-fn tell_undivided(plan: &Plan, threads: usize) {
+/// Which cases run on one thread though they may use more, and why.
+fn undivided(plan: &Plan, threads: usize) -> Option<String> {
     let reasons: Vec<Undivided> =
         plan.cases.iter().filter_map(|case| tresse_lab::undivided(case, threads)).collect();
-    let Some(why) = reasons.first().filter(|_| threads > 1) else { return };
+    let why = reasons.first().filter(|_| threads > 1)?;
     let (alike, all) = (reasons.iter().filter(|other| *other == why).count(), plan.cases.len());
-    if alike == all {
-        eprintln!("note: one thread a case: {why}");
+    Some(if alike == all {
+        format!("note: one thread a case: {why}")
     } else {
-        eprintln!("note: one thread for {alike} of {all} cases: {why}");
-    }
+        format!("note: one thread for {alike} of {all} cases: {why}")
+    })
 }

@@ -26,7 +26,7 @@ pub use hooks::Hooks;
 pub use included::included;
 pub use load::{LoadError, declared_in, headers, load};
 pub use raw::{Ack, Cause, PRIVATE_WORDS, State, Subflow};
-pub use registry::{Claim, Controller, Exception, ParameterError, Signal, all, built_in, find};
+pub use registry::{Claim, Controller, Exception, ParameterError, Signal, agent, all, built_in, find};
 pub use user_file::Build;
 
 /// The slow-start threshold of a subflow that has not left its first slow start, packets.

@@ -110,14 +110,16 @@ fn read(path: &Path) -> Result<(String, Vec<String>), LoadError> {
 }
 
 /// Compiles `path` with the system's `cc` and loads what it declares; [`crate::find`]
-/// knows it from then on. The code stays loaded until the process ends.
+/// knows it from then on. The code stays loaded until the process ends: a file that is loaded again, for it has changed
+/// perhaps, takes the place of its former self under its names, and whoever has that keeps it.
 ///
 /// # Errors
 /// If the file cannot be read, declares no controller, or does not compile.
 pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
     let (text, names) = read(path)?;
     let aliases = declared("ALIAS", &text);
-    if let Some(name) = names.iter().chain(&aliases).find(|name| registry::find(name).is_some()) {
+    let is_taken = |name: &&String| registry::find(name).is_some_and(|other| !is_of(other, path));
+    if let Some(name) = names.iter().chain(&aliases).find(is_taken) {
         return Err(LoadError::Taken { path: path.to_owned(), name: name.clone() });
     }
     let machine = |what| move |error| LoadError::Machine { what, error };
@@ -181,8 +183,16 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
             Ok(controller)
         })
         .collect::<Result<_, LoadError>>()?;
-    registry::register(&controllers);
+    registry::register(&controllers, |other| is_of(other, path));
     Ok(controllers)
+}
+
+/// Whether `controller` was loaded from `path`.
+fn is_of(controller: Controller, path: &Path) -> bool {
+    controller.file().is_some_and(|own| match (own.canonicalize(), path.canonicalize()) {
+        (Ok(own), Ok(path)) => own == path,
+        _ => own == path,
+    })
 }
 
 /// The headers that controllers may include, as they are built in: name and text.

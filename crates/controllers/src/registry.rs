@@ -171,6 +171,16 @@ pub enum ParameterError {
     },
 }
 
+/// The controller of a subflow that an agent outside of the simulator steers. [`all`] does not have it, nor [`find`].
+///
+/// The agent sets `cwnd`, `ssthresh`, and in `word` what a round adds, 1/256 packet, with
+/// 2^32 if marks and losses are to halve the window.
+pub fn agent() -> Controller {
+    // SAFETY: constant data of `agent.c`.
+    let declaration = Declaration::Controller(unsafe { &generated::tresse_agent });
+    Controller::new(declaration, include_str!("agent.c"), None)
+}
+
 impl Controller {
     pub(crate) fn new(declaration: Declaration, text: &'static str, file: Option<&'static UserFile>) -> Self {
         let (raw, alias) = match declaration {
@@ -340,8 +350,11 @@ pub fn built_in() -> Vec<Controller> {
 /// The users' controllers that this process has loaded.
 static LOADED: RwLock<Vec<Controller>> = RwLock::new(Vec::new());
 
-pub(crate) fn register(controllers: &[Controller]) {
-    LOADED.write().expect("no holder of the lock panics").extend_from_slice(controllers);
+/// Adds `controllers` in place of those that `replaced` says.
+pub(crate) fn register(controllers: &[Controller], replaced: impl Fn(Controller) -> bool) {
+    let mut loaded = LOADED.write().expect("no holder of the lock panics");
+    loaded.retain(|&other| !replaced(other));
+    loaded.extend_from_slice(controllers);
 }
 
 /// Those that were loaded.

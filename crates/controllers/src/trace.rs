@@ -33,6 +33,7 @@ pub struct Step {
 }
 
 /// What the small host remembers of a subflow.
+#[derive(Debug)]
 struct Host {
     rtt: u32,
     /// ACKed packets until the round ends.
@@ -75,86 +76,98 @@ pub fn play_apart(
 
 /// Plays `script` on `group`, whose subflows are new and have `initial_window` packets each.
 pub fn play_on(group: &mut impl Hooks, script: &Script, initial_window: u32) -> Vec<Step> {
-    let mut hosts: Vec<Host> = (0..script.subflows)
-        .map(|_| Host {
+    let mut hosts = Hosts::new(script.subflows, initial_window);
+    script.events.iter().map(|&event| hosts.play(group, event)).collect()
+}
+
+/// What the small host remembers of the subflows of a connection, from one event to the next.
+#[derive(Debug)]
+pub struct Hosts(Vec<Host>);
+
+impl Hosts {
+    /// Of so many new subflows with `initial_window` packets each.
+    pub fn new(subflows: usize, initial_window: u32) -> Self {
+        let host = |_| Host {
             rtt: DEFAULT_RTT,
             round_left: initial_window,
             reduction_left: 0,
             before: 0,
             round_seen: false,
             clock: 0,
-        })
-        .collect();
-    script
-        .events
-        .iter()
-        .map(|&event| {
-            let (event, i) = match event {
-                Event::Ack { packets, marked, rtt, limited, subflow } => {
-                    group.subflow(subflow).cwnd_limited = limited.into();
-                    let cut = on_ack(group, &mut hosts[subflow], subflow, packets, marked, rtt);
-                    (if cut { "mark" } else { "ack" }, subflow)
-                }
-                Event::Loss { subflow } => {
-                    match group.subflow(subflow).state {
-                        State::Open | State::Disorder => {
-                            reduce(group, &mut hosts[subflow], subflow, Cause::Loss, State::Recovery);
-                        }
-                        State::Cwr => {
-                            group.deepen(subflow, hosts[subflow].before);
-                            let s = group.subflow(subflow);
-                            s.cwnd = s.cwnd.min(s.ssthresh);
-                            s.state = State::Recovery;
-                        }
-                        State::Recovery | State::Loss => {}
+        };
+        Self((0..subflows).map(host).collect())
+    }
+
+    /// Plays `event` on the `group` whose subflows these are.
+    ///
+    /// # Panics
+    /// If it has no such subflow.
+    pub fn play(&mut self, group: &mut impl Hooks, event: Event) -> Step {
+        let (event, i) = match event {
+            Event::Ack { packets, marked, rtt, limited, subflow } => {
+                group.subflow(subflow).cwnd_limited = limited.into();
+                let cut = on_ack(group, &mut self.0[subflow], subflow, packets, marked, rtt);
+                (if cut { "mark" } else { "ack" }, subflow)
+            }
+            Event::Loss { subflow } => {
+                match group.subflow(subflow).state {
+                    State::Open | State::Disorder => {
+                        reduce(group, &mut self.0[subflow], subflow, Cause::Loss, State::Recovery);
                     }
-                    ("loss", subflow)
-                }
-                Event::Timeout { subflow } => {
-                    let host = &mut hosts[subflow];
-                    match group.subflow(subflow).state {
-                        State::Cwr => {
-                            group.deepen(subflow, host.before);
-                            group.subflow(subflow).state = State::Loss;
-                        }
-                        State::Loss => {}
-                        State::Open | State::Disorder | State::Recovery => {
-                            reduce(group, host, subflow, Cause::Loss, State::Loss);
-                        }
+                    State::Cwr => {
+                        group.deepen(subflow, self.0[subflow].before);
+                        let s = group.subflow(subflow);
+                        s.cwnd = s.cwnd.min(s.ssthresh);
+                        s.state = State::Recovery;
                     }
-                    group.timeout(subflow);
-                    host.reduction_left = group.subflow(subflow).cwnd.max(1);
-                    host.round_left = 1;
-                    group.subflow(subflow).cwnd = 1;
-                    ("timeout", subflow)
+                    State::Recovery | State::Loss => {}
                 }
-                Event::Local { subflow } => {
-                    if group.subflow(subflow).state < State::Cwr {
-                        reduce(group, &mut hosts[subflow], subflow, Cause::Local, State::Cwr);
+                ("loss", subflow)
+            }
+            Event::Timeout { subflow } => {
+                let host = &mut self.0[subflow];
+                match group.subflow(subflow).state {
+                    State::Cwr => {
+                        group.deepen(subflow, host.before);
+                        group.subflow(subflow).state = State::Loss;
                     }
-                    ("local", subflow)
+                    State::Loss => {}
+                    State::Open | State::Disorder | State::Recovery => {
+                        reduce(group, host, subflow, Cause::Loss, State::Loss);
+                    }
                 }
-                Event::Window { cwnd, ssthresh, subflow } => {
-                    let s = group.subflow(subflow);
-                    s.cwnd = cwnd;
-                    s.ssthresh = ssthresh.unwrap_or(s.ssthresh);
-                    s.state = State::Open;
-                    hosts[subflow].round_left = 0;
-                    ("window", subflow)
+                group.timeout(subflow);
+                host.reduction_left = group.subflow(subflow).cwnd.max(1);
+                host.round_left = 1;
+                group.subflow(subflow).cwnd = 1;
+                ("timeout", subflow)
+            }
+            Event::Local { subflow } => {
+                if group.subflow(subflow).state < State::Cwr {
+                    reduce(group, &mut self.0[subflow], subflow, Cause::Local, State::Cwr);
                 }
-                Event::NextHop { congested, subflow } => {
-                    group.subflow(subflow).next_hop = congested.into();
-                    ("next_hop", subflow)
-                }
-                Event::Wait { us, subflow } => {
-                    hosts[subflow].clock += us * 1000;
-                    ("wait", subflow)
-                }
-            };
-            let s = group.subflow(i);
-            Step { event, subflow: i, cwnd: s.cwnd, ssthresh: s.ssthresh, state: s.state }
-        })
-        .collect()
+                ("local", subflow)
+            }
+            Event::Window { cwnd, ssthresh, subflow } => {
+                let s = group.subflow(subflow);
+                s.cwnd = cwnd;
+                s.ssthresh = ssthresh.unwrap_or(s.ssthresh);
+                s.state = State::Open;
+                self.0[subflow].round_left = 0;
+                ("window", subflow)
+            }
+            Event::NextHop { congested, subflow } => {
+                group.subflow(subflow).next_hop = congested.into();
+                ("next_hop", subflow)
+            }
+            Event::Wait { us, subflow } => {
+                self.0[subflow].clock += us * 1000;
+                ("wait", subflow)
+            }
+        };
+        let s = group.subflow(i);
+        Step { event, subflow: i, cwnd: s.cwnd, ssthresh: s.ssthresh, state: s.state }
+    }
 }
 
 fn on_ack(

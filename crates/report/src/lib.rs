@@ -8,7 +8,7 @@
 
 mod cases;
 pub mod head;
-mod network;
+pub mod network;
 pub mod page;
 pub mod run;
 pub mod tables;

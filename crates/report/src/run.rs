@@ -96,6 +96,17 @@ impl Run {
     }
 }
 
+/// The networks of the run in `folder`, without its tables.
+///
+/// # Errors
+/// If there is no `run.json` that this version reads, or a file of the network is not there any more.
+pub fn networks(folder: &Path) -> Result<Vec<Network>, Diagnostic> {
+    let finished = Finished::read(folder)?;
+    let plan = plan(&finished, &mut Vec::new())?;
+    let mut cases = Cases::new(&finished.report.cases, Some(&plan));
+    Ok(network::all(&plan, &mut cases, &finished.experiment.fabric.topology))
+}
+
 /// The figures of a run: of a built-in experiment those of today, for they change nothing of what was run.
 fn figures(name: &str, own: Vec<Figure>) -> Vec<Figure> {
     if !built_in::names().contains(&name) {

@@ -19,9 +19,20 @@ pub use claims::{Comparison, PublishedNumber, Tally, comparison};
 /// # Errors
 /// If the folder cannot be written. What was written until then stays in folders `*.partial`.
 pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Result<Report, Diagnostic> {
-    let judge = |report: &Report| Verdicts {
+    runner::run(loaded, plan, options, watch, |report| judged(loaded, report))
+}
+
+/// The same without a folder: the report is all that it leaves.
+///
+/// # Errors
+/// If a case needs a process of its own and there is none.
+pub fn measure(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Result<Report, Diagnostic> {
+    runner::measure(loaded, plan, options, watch, |report| judged(loaded, report))
+}
+
+fn judged(loaded: &Loaded, report: &Report) -> Verdicts {
+    Verdicts {
         claims: claims::verdicts(&loaded.experiment, &report.profile, &report.cases),
         undecided: claims::undecided(&loaded.experiment, &report.cases),
-    };
-    runner::run(loaded, plan, options, watch, judge)
+    }
 }

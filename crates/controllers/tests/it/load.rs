@@ -212,3 +212,17 @@ fn a_name_can_be_taken_once() {
         assert_eq!(error, format!("{}: {expected}", path.display()));
     }
 }
+
+/// As a notebook does after an edit; who has the former one keeps it.
+#[test]
+fn a_file_that_is_loaded_again_takes_its_own_place() {
+    let (_dir, path) = file("again.c", &gentle("again"));
+    let before = load(&path).expect("it compiles")[0];
+    std::fs::write(&path, gentle("again").replace("return ", "return 1 + ")).expect("it can be written");
+    let after = load(&path).expect("it compiles")[0];
+    assert_eq!(
+        windows(find("again").expect("it is loaded"), &[], "ack 16\nloss"),
+        windows(after, &[], "ack 16\nloss")
+    );
+    assert_ne!(windows(before, &[], "ack 16\nloss"), windows(after, &[], "ack 16\nloss"));
+}

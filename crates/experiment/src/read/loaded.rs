@@ -226,7 +226,7 @@ pub(crate) fn keys_at(text: &str, offset: usize) -> Vec<String> {
 
 /// Where the value at `path` begins in the text, or the nearest one above it that is no table; a number in the
 /// path is a place in a list.
-fn locate(text: &str, path: &[&str]) -> Option<usize> {
+pub fn locate(text: &str, path: &[&str]) -> Option<usize> {
     let table = for_each::parse(text).ok()?;
     let mut value = Spanned::new(table.span(), DeValue::Table(table.into_inner()));
     for key in path {

@@ -21,7 +21,7 @@ use crate::diagnostic::{At, Diagnostic, Wrong, did_you_mean};
 use crate::keys::Experiment;
 use crate::read::axes::{Axis, Check};
 use crate::read::files::Files;
-pub use crate::read::loaded::{Loaded, LoadedVariant, Profile, Source};
+pub use crate::read::loaded::{Loaded, LoadedVariant, Profile, Source, locate};
 use crate::read::loaded::{keys_at, place};
 
 /// Finds an experiment: a built-in name such as `xmp/table1`, one of its rows such as `xmp/fig9`, a TOML file, or `-`
@@ -80,10 +80,9 @@ pub(crate) fn load(
     let base = resolved.clone();
     let mut paths = Vec::new();
     for setting in settings {
-        let path = apply(&mut resolved, setting)?;
+        let (path, of_variants) = set_all(&mut resolved, setting)?;
         paths.push(path.clone());
         let cause = format!("--set {setting}");
-        let of_variants = variants::set(&mut resolved, &path, setting)?;
         recheck(&resolved, check).map_err(|e| Diagnostic::input(e.message).of(&cause).hint(KEYS))?;
         overrides.extend(of_variants.into_iter().chain([path]).map(|path| (path, cause.clone())));
     }
@@ -217,6 +216,21 @@ pub(crate) fn merge(base: &mut Table, over: &Table, path: &str, cuts: &mut Vec<(
             }
         }
     }
+}
+
+/// Applies the setting `a.b.c=VALUE` to an experiment's tables as [`load`](crate::load) does, but checks nothing.
+///
+/// # Errors
+/// If it is no setting, or leads through something that is no table.
+pub fn set(table: &mut Table, setting: &str) -> Result<(), Diagnostic> {
+    set_all(table, setting).map(drop)
+}
+
+/// Applies a setting to the experiment and its variants: its path, and those of the variants.
+fn set_all(table: &mut Table, setting: &str) -> Result<(String, Vec<String>), Diagnostic> {
+    let path = apply(table, setting)?;
+    let of_variants = variants::set(table, &path, setting)?;
+    Ok((path, of_variants))
 }
 
 /// Applies `a.b.c=VALUE` and returns the path; a value that is not TOML is a string, so that units

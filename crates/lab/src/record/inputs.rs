@@ -100,10 +100,7 @@ fn digest(loaded: &Loaded, plan: &Plan, files: &[ReadFile], seed: u64, replicati
     };
     add("model version", &MODEL_VERSION.to_string());
     add("seeds", &format!("{replications} from {seed}"));
-    let mut run: Table = loaded.resolved.clone();
-    run.retain(|key, _| !FOR_PEOPLE.contains(&key) && !NOT_RUN.contains(&key));
-    run.get_mut("measure").and_then(Value::as_table_mut).map(|measure| measure.remove("table"));
-    add("experiment", &sorted(&Value::Table(run)));
+    add("experiment", &canonical(&loaded.resolved));
     for case in &plan.cases {
         add("case", &case.label());
     }
@@ -118,6 +115,14 @@ fn digest(loaded: &Loaded, plan: &Plan, files: &[ReadFile], seed: u64, replicati
         add("file", &file.sha256);
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What is run of an experiment as resolved, as text: without what only people read and judge by, the keys in order.
+pub fn canonical(resolved: &Table) -> String {
+    let mut run: Table = resolved.clone();
+    run.retain(|key, _| !FOR_PEOPLE.contains(&key) && !NOT_RUN.contains(&key));
+    run.get_mut("measure").and_then(Value::as_table_mut).map(|measure| measure.remove("table"));
+    sorted(&Value::Table(run))
 }
 
 /// A value as text, with the keys of its tables in order.

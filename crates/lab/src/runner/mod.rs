@@ -42,11 +42,36 @@ pub fn run(
     watch: &Watch,
     judge: impl Fn(&Report) -> Verdicts,
 ) -> Result<Report, Diagnostic> {
-    let start = clock();
     let folder = match &options.out {
         Some(out) => Folder::hold_empty(out)?,
         None => Folder::next(&loaded.source.name)?,
     };
+    carry_out(loaded, plan, options, watch, judge, Some(folder))
+}
+
+/// The same without a folder: the report is all that it leaves, and no folder is its `out`.
+///
+/// # Errors
+/// If a case needs a process of its own and there is none.
+pub fn measure(
+    loaded: &Loaded,
+    plan: &Plan,
+    options: &Options,
+    watch: &Watch,
+    judge: impl Fn(&Report) -> Verdicts,
+) -> Result<Report, Diagnostic> {
+    carry_out(loaded, plan, options, watch, judge, None)
+}
+
+fn carry_out(
+    loaded: &Loaded,
+    plan: &Plan,
+    options: &Options,
+    watch: &Watch,
+    judge: impl Fn(&Report) -> Verdicts,
+    folder: Option<Folder>,
+) -> Result<Report, Diagnostic> {
+    let start = clock();
     let inputs = |replications| Some(Inputs::new(loaded, plan, options.seed, replications));
     let mut report = Report {
         schema: Report::SCHEMA.to_owned(),
@@ -58,7 +83,7 @@ pub fn run(
         status: Status::Running,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         model_version: MODEL_VERSION,
-        out: folder.path().display().to_string(),
+        out: folder.as_ref().map(|folder| folder.path().display().to_string()).unwrap_or_default(),
         wall_s: 0.0,
         packet_hops: 0,
         digest: String::new(),
@@ -70,13 +95,19 @@ pub fn run(
         claims: Vec::new(),
     };
     let file = RunFile::new(&report, loaded, options);
-    file.save(folder.path())?;
     let mut experiment = loaded.experiment.clone();
     if !report.judged {
         experiment.published = Published::default(); // that was published of something else
     }
-    let tables = Tables::create(folder.path(), &plan.cases)?;
-    watch.open(folder, start, file, tables);
+    let place = match folder {
+        Some(folder) => {
+            file.save(folder.path())?;
+            let tables = Tables::create(folder.path(), &plan.cases)?;
+            Some((folder, tables))
+        }
+        None => None,
+    };
+    watch.open(place, start, file);
 
     let replications: Vec<(&Case, u64)> = replications(plan, options).collect();
     let outcomes: Vec<Mutex<Option<Outcome>>> = replications.iter().map(|_| Mutex::new(None)).collect();
@@ -186,7 +217,7 @@ fn simulate(
     let write = |rows: &mut dyn FnMut(&mut Tables) -> Result<(), Diagnostic>| -> Result<(), Failed> {
         let written = watch.with_tables(|tables| {
             let is_failed = failure.lock().expect("no holder of the lock panics").is_some();
-            if is_failed { Err(Failed) } else { rows(tables).map_err(fail) }
+            if is_failed { Err(Failed) } else { tables.map_or(Ok(()), |own| rows(own).map_err(fail)) }
         });
         written.unwrap_or(Err(Failed)) // the run was abandoned
     };

@@ -64,7 +64,7 @@ pub struct Watch {
     pub planned: Mutex<Planned>,
     /// Set it to end the run early; what was measured is kept.
     pub stop: AtomicBool,
-    /// While a run writes there.
+    /// While a run is under way.
     folder: Mutex<Option<Open>>,
 }
 
@@ -77,17 +77,27 @@ pub struct Planned {
     pub undecided: Vec<String>,
 }
 
-/// A folder of results that is written.
+/// What a run under way has to write.
 struct Open {
-    folder: Folder,
+    /// Where; `None` of a run that leaves no folder.
+    place: Option<(Folder, Tables)>,
     start: Instant,
     file: RunFile,
-    tables: Tables,
+}
+
+impl Open {
+    fn path(&self) -> Option<&Path> {
+        self.place.as_ref().map(|(folder, _)| folder.path())
+    }
+
+    fn save(&self) -> Result<(), Diagnostic> {
+        self.path().map_or(Ok(()), |path| self.file.save(path))
+    }
 }
 
 impl fmt::Debug for Open {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Open").field("folder", &self.folder).finish_non_exhaustive()
+        f.debug_struct("Open").field("folder", &self.path()).finish_non_exhaustive()
     }
 }
 
@@ -120,9 +130,14 @@ impl Watch {
         planned.undecided.dedup();
     }
 
-    /// From now on the run writes there.
-    pub(super) fn open(&self, folder: Folder, start: Instant, file: RunFile, tables: Tables) {
-        *self.lock() = Some(Open { folder, start, file, tables });
+    /// From now on the run writes there, if anywhere.
+    pub(super) fn open(&self, place: Option<(Folder, Tables)>, start: Instant, file: RunFile) {
+        *self.lock() = Some(Open { place, start, file });
+    }
+
+    /// The folder that the run writes to; none before it is open, and after it was closed.
+    pub fn folder(&self) -> Option<PathBuf> {
+        self.lock().as_ref().and_then(Open::path).map(Path::to_owned)
     }
 
     /// Closes the folder of a run that does not heed `stop` in time, with what was written until now: the run writes
@@ -139,18 +154,24 @@ impl Watch {
         // Held until the files are whole: who finds nothing to close may end the process.
         let mut own = self.lock();
         let Some(mut open) = own.take() else { return Ok(None) };
-        open.tables.finish()?;
-        // A short run has never written it.
-        let _ = fs::remove_file(open.folder.path().join(ProgressFile::NAME));
+        let folder = match open.place.take() {
+            Some((folder, tables)) => {
+                tables.finish()?;
+                // A short run has never written it.
+                let _ = fs::remove_file(folder.path().join(ProgressFile::NAME));
+                Some(folder)
+            }
+            None => None,
+        };
         open.file.report.wall_s = open.start.elapsed().as_secs_f64();
         last(&mut open.file.report);
-        open.file.save(open.folder.path())?;
+        folder.map_or(Ok(()), |folder| open.file.save(folder.path()))?;
         Ok(Some(open.file.report))
     }
 
-    /// Does `work` with the tables; nothing if the folder was closed.
-    pub(super) fn with_tables<T>(&self, work: impl FnOnce(&mut Tables) -> T) -> Option<T> {
-        self.lock().as_mut().map(|open| work(&mut open.tables))
+    /// Does `work` with the tables, if the run has some; nothing if it was closed.
+    pub(super) fn with_tables<T>(&self, work: impl FnOnce(Option<&mut Tables>) -> T) -> Option<T> {
+        self.lock().as_mut().map(|open| work(open.place.as_mut().map(|(_, tables)| tables)))
     }
 
     /// Writes `run.json` anew with this report; nothing if the folder was closed.
@@ -158,7 +179,7 @@ impl Watch {
         let mut open = self.lock();
         let Some(open) = open.as_mut() else { return Ok(()) };
         open.file.report = report.clone();
-        open.file.save(open.folder.path())
+        open.save()
     }
 
     /// Writes down how far the run is; nothing if the folder was closed. A run does not end for want of that.
@@ -166,9 +187,10 @@ impl Watch {
         let standing = self.standing();
         let open = self.lock();
         let Some(open) = open.as_ref() else { return };
+        let Some(folder) = open.path() else { return };
         let file = ProgressFile::new(&standing, open.start.elapsed().as_secs_f64());
         let text = serde_json::to_string(&file).expect("plain data");
-        let _ = write_whole(&open.folder.path().join(ProgressFile::NAME), &text);
+        let _ = write_whole(&folder.join(ProgressFile::NAME), &text);
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Open>> {

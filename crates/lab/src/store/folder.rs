@@ -55,14 +55,21 @@ impl Folder {
     /// # Errors
     /// If it cannot be made.
     pub fn next(experiment: &str) -> Result<Self, Diagnostic> {
-        let stem = Path::new(experiment).with_extension("");
+        Self::next_below(Path::new("runs"), experiment)
+    }
+
+    /// The same, `PARENT/NAME-N`.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn next_below(parent: &Path, name: &str) -> Result<Self, Diagnostic> {
+        let stem = Path::new(name).with_extension("");
         let stem = stem.to_string_lossy();
         let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         let name = name.trim_matches('-');
-        let runs = Path::new("runs");
-        fs::create_dir_all(runs).map_err(|e| Diagnostic::io("cannot be created", runs, e))?;
+        fs::create_dir_all(parent).map_err(|e| Diagnostic::io("cannot be created", parent, e))?;
         for n in 1_u32.. {
-            let path = runs.join(format!("{name}-{n}"));
+            let path = parent.join(format!("{name}-{n}"));
             // Of two runs that begin at one moment, one makes it.
             match fs::create_dir(&path) {
                 Ok(()) => return Self::hold(&path),

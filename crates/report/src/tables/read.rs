@@ -1,5 +1,6 @@
 //! A table of a run as it lies in its folder: one Parquet file, or the parts of it while the run is under way.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -38,6 +39,18 @@ pub fn read(folder: &Path, name: &str) -> Result<Option<RunTable>, String> {
     let rows =
         concat_batches(&schema, &batches).map_err(|e| format!("{name}.parquet cannot be read: {e}"))?;
     Ok((rows.num_rows() > 0).then_some(RunTable { rows }))
+}
+
+/// The names of the tables of the run in `folder`, in the order of the alphabet.
+pub fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let is_table = |path: &PathBuf| {
+        path.extension().is_some_and(|e| e == "parquet")
+            || (path.is_dir() && path.extension().is_some_and(|e| e == "partial"))
+    };
+    let names =
+        entries.filter(is_table).filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned()));
+    names.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Why a table was not read.
