@@ -7,7 +7,7 @@ export RUSTUP_TOOLCHAIN := $(firstword $(shell rustup default))
 endif
 endif
 
-.PHONY: run test build check reproduction validate help
+.PHONY: run test build wheel check reproduction validate help
 
 ## build, then XMP's Table 1 (column Permutation), ours beside the published numbers
 run: build
@@ -17,11 +17,17 @@ run: build
 test: check
 	cargo test --workspace --locked
 	scripts/page
+	scripts/python
 
 ## the command, as target/release/tresse
 build:
 	scripts/setup build
 	cargo build --release --locked --package tresse
+
+## the Python package with the command in it, as target/wheels/tresse-*.whl
+wheel:
+	scripts/setup wheel
+	scripts/wheel
 
 ## every experiment of the five papers, and docs/reproduction.md; PROFILE=full for the papers' own sizes
 reproduction:

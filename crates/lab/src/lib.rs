@@ -9,6 +9,7 @@
 pub mod bench;
 mod clock;
 pub mod engine;
+pub mod environment;
 mod failures;
 mod link_events;
 pub mod memory;

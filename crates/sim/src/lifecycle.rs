@@ -62,6 +62,17 @@ impl World {
         }
     }
 
+    /// What an agent asks of a subflow now: see [`Sender::steer`]. Nothing happens if the connection has finished.
+    pub fn steer(&mut self, id: u64, subflow: usize, cwnd: Option<u32>, word: u64) {
+        let Some(halves) = self.halves.get(&id) else { return };
+        let (part, slot) = halves.sending;
+        let half = &mut self.parts[part].sendings[slot as usize];
+        if !half.done {
+            half.sender.steer(subflow, cwnd, word);
+            self.transmit(part, slot);
+        }
+    }
+
     /// Starts a flow of datagrams: nothing leaves before [`World::send_datagram`], and it lasts until it is
     /// stopped. Of `spec`, the controller and the transport are not used, beyond the size of the headers. The
     /// first path is the one that is taken.

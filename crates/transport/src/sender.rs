@@ -5,7 +5,7 @@ mod schedule;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tresse_controllers::{ConfiguredController, Group};
+use tresse_controllers::{CWND_LIMIT, ConfiguredController, Group, State};
 
 use tresse_units::{NEVER, Time};
 
@@ -289,6 +289,22 @@ impl Sender {
         self.subflows[subflow].take_rehash()
     }
 
+    /// From outside, for a subflow whose controller is [`tresse_controllers::agent`]: its window, packets, if it is to
+    /// change, and the controller's word: see there. In recovery from losses the window is the one that it comes
+    /// back to. Nothing happens to a subflow that is not open. Then call [`Sender::poll_transmit`].
+    pub fn steer(&mut self, subflow: usize, cwnd: Option<u32>, word: u64) {
+        let Some(place) = self.place(subflow) else { return };
+        let own = &mut self.group[place];
+        own.word = word;
+        if let Some(cwnd) = cwnd {
+            let cwnd = cwnd.clamp(1, CWND_LIMIT - 1).min(self.config.receive_window);
+            own.ssthresh = cwnd;
+            if own.state < State::Recovery {
+                own.cwnd = cwnd;
+            }
+        }
+    }
+
     /// How many subflows were opened, closed ones included.
     pub fn subflows(&self) -> usize {
         self.subflows.len()
@@ -319,6 +335,11 @@ impl Sender {
     /// Segments of `subflow` that are sent and not cumulatively ACKed.
     pub fn outstanding(&self, subflow: usize) -> u32 {
         self.subflows[subflow].board.outstanding()
+    }
+
+    /// Packets of `subflow` in flight, as its window counts them.
+    pub fn in_flight(&self, subflow: usize) -> u32 {
+        self.subflows[subflow].board.in_flight()
     }
 
     /// The transport that it runs.

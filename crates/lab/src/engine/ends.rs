@@ -41,7 +41,7 @@ where
         if !is_round {
             self.optima.refuse(COME_AND_GO);
         }
-        let optimum = match is_round && self.complete && !ended.is_empty() {
+        let optimum = match is_round && self.complete && self.pilot.is_none() && !ended.is_empty() {
             true => self.optima.add(self.case, self.seed, ended),
             false => None,
         };

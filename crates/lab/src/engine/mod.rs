@@ -2,6 +2,7 @@
 
 mod ends;
 pub mod ideal;
+pub mod piloted;
 pub mod replication;
 pub mod stall;
 pub mod worker;
@@ -17,6 +18,7 @@ use tresse_units::{NEVER, Time};
 use tresse_workload::{Action, Job, Source};
 
 use crate::engine::ideal::Ideals;
+use crate::engine::piloted::Pilot;
 use crate::engine::stall::Stall;
 use crate::engine::writer::{Writer, interval};
 use crate::link_events::Links;
@@ -71,6 +73,8 @@ pub(crate) struct Engine<'a, M> {
     handed_at: u64,
     observers: Vec<Box<dyn Observer<'a> + 'a>>,
     optima: Optima,
+    /// The flows that agents steer.
+    pilot: Option<Pilot>,
     stuck: Option<String>,
     complete: bool,
 }
@@ -153,6 +157,7 @@ where
             handed: 0,
             handed_at: 0,
             optima: Optima::default(),
+            pilot: None,
             stuck: None,
             complete: true,
         }
@@ -160,11 +165,21 @@ where
 
     /// Turns time until the case is over, or `stop` is set.
     pub fn turn(&mut self, stop: &AtomicBool) -> Result<(), E> {
-        for part in 0..self.parts.len() {
-            self.poll(part)?;
-        }
+        self.begin()?;
+        self.turn_until(NEVER, stop)
+    }
+
+    /// Starts what starts at time 0.
+    pub fn begin(&mut self) -> Result<(), E> {
+        (0..self.parts.len()).try_for_each(|part| self.poll(part))
+    }
+
+    /// Turns time until `pause`, or until the case is over, or `stop` is set. What happens does not depend on where
+    /// it pauses.
+    pub fn turn_until(&mut self, pause: Time, stop: &AtomicBool) -> Result<(), E> {
         while self.complete && !self.is_over() {
-            let until = self.until();
+            let due = self.until();
+            let until = due.min(pause);
             let step = self.world.advance(until, BUDGET);
             self.publish();
             self.complete = !stop.load(Ordering::Relaxed);
@@ -174,7 +189,8 @@ where
                     self.poll(part)?;
                 }
                 Step::Budget => {}
-                Step::Reached => self.reach(until)?,
+                Step::Reached if until == due => self.reach(until)?,
+                Step::Reached => break,
             }
         }
         Ok(())
@@ -259,7 +275,10 @@ where
         let is_first = self.batch.is_empty() && !self.is_cut;
         self.is_whole &= is_first && self.live.values().next().is_none_or(|l| l.began == now);
         let part = &self.case.parts[begun.part];
-        let spec = setup::spec(self.case, &self.managers, self.seed, id, &begun);
+        let mut spec = setup::spec(self.case, &self.managers, self.seed, id, &begun);
+        if let Some(pilot) = &mut self.pilot {
+            pilot.take(&begun, &mut spec);
+        }
         let what = match (setup::datagrams(part, &begun.start), part.application(&begun.start)) {
             (Some(rate), _) => {
                 let payload = spec.config.mss;

@@ -1,0 +1,65 @@
+//! `tresse._native`: what the Python package stands on. Its users are the package's own modules; `python/tresse/_native.pyi`
+//! describes it.
+//!
+//! Every call that takes long releases the interpreter; nothing here is global.
+
+mod controllers;
+mod env;
+mod errors;
+mod running;
+mod tables;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::controllers::{Controller, Group, controllers};
+    #[pymodule_export]
+    use crate::env::{Environment, reset_all, step_all};
+    #[pymodule_export]
+    use crate::running::Running;
+    #[pymodule_export]
+    use crate::tables::{head, meanings, networks, table, write_page};
+    #[pymodule_export]
+    use crate::{command, compare, explain, optimum, schema, versions};
+}
+
+use std::path::PathBuf;
+
+/// Runs the command `tresse` with these arguments, the first of which is its name; its exit code.
+#[pyfunction]
+fn command(py: Python<'_>, arguments: Vec<String>) -> u8 {
+    py.detach(|| tresse::command(arguments))
+}
+
+/// The program's version and that of the model, which decides what a run's results are.
+#[pyfunction]
+fn versions() -> (&'static str, u32) {
+    (env!("CARGO_PKG_VERSION"), tresse_lab::MODEL_VERSION)
+}
+
+/// The JSON Schema of an experiment, as `tresse schema` prints it.
+#[pyfunction]
+fn schema() -> String {
+    tresse::schema()
+}
+
+/// What `tresse explain NAME` prints; `None` if nothing has this name.
+#[pyfunction]
+fn explain(name: &str) -> Option<String> {
+    tresse::catalogue::explain(name).or_else(|| tresse::catalogue::explain(&name.to_lowercase()))
+}
+
+/// What `tresse compare LEFT RIGHT --json` prints.
+#[pyfunction]
+fn compare(py: Python<'_>, left: PathBuf, right: PathBuf, judge: bool) -> PyResult<String> {
+    py.detach(|| tresse::compare_runs(&left, &right, judge)).map_err(|failure| errors::error(py, failure))
+}
+
+/// What `tresse optimum --json` prints, with the arguments of that command; `text` is the experiment's text, if it is no file.
+#[pyfunction]
+#[pyo3(signature = (arguments, text=None))]
+fn optimum(py: Python<'_>, arguments: Vec<String>, text: Option<String>) -> PyResult<String> {
+    py.detach(|| tresse::optimum(&arguments, text)).map_err(|failure| errors::error(py, failure))
+}

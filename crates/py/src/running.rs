@@ -1,0 +1,91 @@
+//! A run under way.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use tresse::{Failure, Prepared};
+use tresse_lab::{Report, Watch};
+
+use crate::errors::error;
+
+/// A run on threads of its own.
+#[pyclass(frozen)]
+pub struct Running {
+    watch: Arc<Watch>,
+    /// `None` once it has told.
+    told: Mutex<Option<Receiver<Result<Report, Failure>>>>,
+    /// What the command would say on stderr before it runs.
+    #[pyo3(get)]
+    notes: Vec<String>,
+}
+
+#[pymethods]
+impl Running {
+    /// Begins what `tresse run` does with these arguments; `text` is the experiment's text, if it is no file.
+    #[new]
+    #[pyo3(signature = (arguments, text=None))]
+    fn new(py: Python<'_>, arguments: Vec<String>, text: Option<String>) -> PyResult<Self> {
+        let prepared = py.detach(|| tresse::prepare(&arguments, text)).map_err(|own| error(py, own))?;
+        let Prepared { loaded, plan, options, watch, notes } = prepared;
+        let (tell, told) = mpsc::channel();
+        let own = Arc::clone(&watch);
+        thread::spawn(move || {
+            let run = || tresse_reproduction::run(&loaded, &plan, &options, &own).map_err(Failure::from);
+            // What it panicked with stands on stderr.
+            let report = panic::catch_unwind(AssertUnwindSafe(run));
+            let report =
+                report.unwrap_or_else(|_| Err(Failure::Input("the run panicked: see stderr".to_owned())));
+            let _ = tell.send(report); // nobody listens any more if it was abandoned
+        });
+        Ok(Self { watch, told: Mutex::new(Some(told)), notes })
+    }
+
+    /// Waits so many seconds for the end: what `tresse run --json` prints, and whether it is complete; `None` if it goes on.
+    fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<String>> {
+        let patience = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        let report = py.detach(|| {
+            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(receiver) = &*told else { return Some(Err(Failure::Interrupted)) };
+            match receiver.recv_timeout(patience) {
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => unreachable!("it tells before it ends"),
+                Ok(report) => {
+                    *told = None;
+                    Some(report)
+                }
+            }
+        });
+        let report = report.transpose().map_err(|own| error(py, own))?;
+        Ok(report.map(|report| serde_json::to_string(&report).expect("plain data")))
+    }
+
+    /// Asks it to end; [`Running::wait`] then returns soon, with what was measured.
+    fn stop(&self) {
+        self.watch.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Closes the folder of a run that does not end in time: what it has is what there is. `None` if no folder is open.
+    fn abandon(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let report =
+            py.detach(|| self.watch.abandon().map_err(Failure::from)).map_err(|own| error(py, own))?;
+        Ok(report.map(|report| serde_json::to_string(&report).expect("plain data")))
+    }
+
+    /// Its folder, once it is there.
+    #[getter]
+    fn folder(&self) -> Option<PathBuf> {
+        self.watch.folder()
+    }
+
+    /// How far it is: the share that is done (0 to 1), whether that is known, packet-hops, what runs now.
+    fn standing(&self, py: Python<'_>) -> (f64, bool, u64, Vec<String>) {
+        let standing = py.detach(|| self.watch.standing());
+        (standing.share, standing.known, standing.hops, standing.running)
+    }
+}

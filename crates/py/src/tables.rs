@@ -1,0 +1,64 @@
+//! A run's folder, read back.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::Field;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3_arrow::PyTable;
+use tresse::Failure;
+use tresse_lab::Finished;
+
+use crate::errors::{error, wrong};
+
+/// `run.json` of the run in `folder`, how it stands, and the names of its tables.
+#[pyfunction]
+pub fn head(py: Python<'_>, folder: PathBuf) -> PyResult<(String, String, Vec<String>)> {
+    let read = py.detach(|| {
+        let finished = Finished::read(&folder)?;
+        let text = serde_json::json!({ "report": finished.report, "experiment": finished.resolved });
+        let state = serde_json::to_value(finished.state).expect("plain data");
+        Ok((text.to_string(), state.as_str().unwrap_or_default().to_owned()))
+    });
+    let (text, state) = read.map_err(|diagnostic| wrong(py, diagnostic))?;
+    Ok((text, state, tresse_report::tables::read::names(&folder)))
+}
+
+/// The table `name` of the run in `folder`; `None` if it has none, or no rows.
+#[pyfunction]
+pub fn table(py: Python<'_>, folder: PathBuf, name: &str) -> PyResult<Option<PyTable>> {
+    let read = py.detach(|| tresse_report::tables::read::read(&folder, name));
+    let failure = |why| error(py, Failure::Input(format!("{}: {why}", folder.display())));
+    let Some(table) = read.map_err(failure)? else { return Ok(None) };
+    of(table.rows).map(Some)
+}
+
+/// A batch as a table for Python.
+pub fn of(rows: RecordBatch) -> PyResult<PyTable> {
+    let schema = rows.schema();
+    PyTable::try_new(vec![rows], schema).map_err(|own| PyRuntimeError::new_err(own.to_string()))
+}
+
+/// The columns of a table, each with its meaning.
+#[pyfunction]
+pub fn meanings(table: PyRef<'_, PyTable>) -> Vec<(String, String)> {
+    let schema = table.batches().first().map(RecordBatch::schema);
+    let fields = schema.iter().flat_map(|schema| schema.fields().iter());
+    let meaning = |field: &Arc<Field>| field.metadata().get("meaning").cloned().unwrap_or_default();
+    fields.map(|field| (field.name().clone(), meaning(field))).collect()
+}
+
+/// The networks of the run in `folder`, each as the page has it: what is said of it, and its nodes and ports.
+#[pyfunction]
+pub fn networks(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(String, String)>> {
+    let networks = py.detach(|| tresse_report::run::networks(&folder)).map_err(|own| wrong(py, own))?;
+    Ok(networks.into_iter().map(|n| (serde_json::to_string(&n.head).expect("plain data"), n.text)).collect())
+}
+
+/// Writes the page of the run in `folder` there; where it is.
+#[pyfunction]
+pub fn write_page(py: Python<'_>, folder: PathBuf) -> PyResult<PathBuf> {
+    py.detach(|| tresse::write_page(&folder)).map_err(|failure| error(py, failure))
+}

@@ -1,0 +1,54 @@
+"""Multipath congestion control for data-centre networks.
+
+>>> import tresse
+>>> run = tresse.run("xmp/fig4", only={"scheme": "xmp"})
+>>> run.plot.timeline()
+
+`run` runs an experiment, `open` reads a run back, `compare` puts two side by side, `Controller` and `Group` drive a
+controller by hand.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tresse.controllers import Controller, Group, Parameter, Step, Subflow
+from tresse.errors import TresseError, TresseWarning
+from tresse.runs import Case, Claim, Run, compare, explain, open, optimum, run  # noqa: A004
+from tresse.tables import Table
+
+if TYPE_CHECKING:
+    from tresse import keys, plot
+
+__all__ = [
+    "Case",
+    "Claim",
+    "Controller",
+    "Group",
+    "Parameter",
+    "Run",
+    "Step",
+    "Subflow",
+    "Table",
+    "TresseError",
+    "TresseWarning",
+    "__version__",
+    "compare",
+    "explain",
+    "keys",
+    "open",
+    "optimum",
+    "plot",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module, metadata
+
+    if name == "__version__":
+        return metadata.version("tresse")
+    # Imported when they are used: what draws takes long to load, and not everybody has it.
+    if name in ("keys", "plot"):
+        return import_module(f"tresse.{name}")
+    raise AttributeError(f"module `tresse` has no `{name}`")

@@ -1,0 +1,48 @@
+"""What goes wrong, said as the command says it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from tresse.runs import Run
+
+Code = Literal["check", "input", "io", "machine"]
+
+
+class TresseError(Exception):
+    """The one exception of this package; `str()` of it is what the command prints after `error: `.
+
+    `code` is "input" (a value, a file, a setting), "io" (a file or folder), "machine" (the machine lacks something) or
+    "check" (what was compared does not hold). `file`, `line` and `column` (from 1) say where, `hint` what to do.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        code: Code = "input",
+        message: str | None = None,
+        file: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(text if hint is None or hint in text else f"{text}\n\nhint: {hint}")
+        self.message = text if message is None else message
+        self.code: Code = code
+        self.file = file
+        self.line = line
+        self.column = column
+        self.hint = hint
+        self.run: Run | None = None
+        """The run that ended early, if one did: it has what was measured until then."""
+
+
+class TresseWarning(UserWarning):
+    """What the command prints as a warning: a controller that no case uses, for example."""
+
+
+def missing(package: str, extra: str) -> TresseError:
+    """An optional package is not installed."""
+    return TresseError(f"{package} is not installed", code="machine", hint=f"pip install 'tresse[{extra}]'")

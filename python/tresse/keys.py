@@ -1,0 +1,1818 @@
+"""The keys of an experiment, typed: editors complete them and check their values.
+
+>>> from tresse import keys
+>>> experiment = keys.Experiment(
+...     title="Two schemes on a small fat tree",
+...     fabric=keys.Fabric(topology="fat-tree", k=4, rate="1Gbps", delay="20us", queue="100pkt",
+...                        mark="10pkt", host_queue="1000pkt"),
+...     transport=keys.Transport(profile="linux"),
+...     schemes={"xmp": keys.Scheme(controller="xmp", subflows=2), "dctcp": keys.Scheme(controller="dctcp")},
+...     workloads={"permutation": keys.Permutation(size="4MB")},
+... )
+>>> run = tresse.run(experiment)
+
+A key that is None is left out, and has the default that its sentence names. `each` makes a case of each
+value. A key whose name is a word of Python has an underscore after it: `class_`. Values have their units,
+as in a file: `"10Gbps"`.
+
+Written by scripts/python-keys from docs/reference/experiment.schema.json; change it there.
+"""
+
+# fmt: off
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, TypeAlias
+
+
+def each(*values: Any) -> Any:
+    """A case of the experiment for each of these values, for any key that takes one value.
+
+    `keys.Fabric(mark=keys.each("10pkt", "20pkt"), …)` has the axis `mark`.
+    """
+    return list(values)
+
+
+def plain(value: Any) -> Any:
+    """A value of a key as TOML has it: tables as dicts, sequences as lists, without what is None."""
+    if isinstance(value, Keys):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {key: plain(own) for key, own in value.items() if own is not None}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [plain(own) for own in value]
+    return value
+
+
+class Keys:
+    """What all tables of an experiment have."""
+
+    __slots__ = ()
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table as its TOML has it, without what is None."""
+        table: dict[str, Any] = {}
+        for own in fields(self):
+            value = getattr(self, own.name)
+            if own.name == "rest":
+                table |= plain(value or {})
+            elif value is not None:
+                table[own.name.rstrip("_")] = plain(value)
+        return table
+
+
+Rate: TypeAlias = str
+"""Such as "10Gbps"."""
+
+Duration: TypeAlias = str
+"""Such as "20us"."""
+
+Queue: TypeAlias = str
+"""Such as "100pkt"."""
+
+NonEct: TypeAlias = Literal["queue", "drop"]
+"""What happens above K to a packet that cannot be marked.
+- `queue`: It queues until the queue is full.
+- `drop`: It is dropped, as RED does with min = max = K.
+"""
+
+Probability: TypeAlias = float
+"""Such as 0.001."""
+
+Bytes: TypeAlias = str
+"""Such as "64MB"."""
+
+Factor: TypeAlias = float
+"""Such as 0.17."""
+
+FlagFeedback: TypeAlias = Literal["one_hop", "backward"]
+"""How far a congestion flag is told.
+- `one_hop`: To the node before the port.
+- `backward`: From node to node, back to the hosts.
+"""
+
+Routing: TypeAlias = Mapping[str, Any] | Literal[
+    "two-level", "shortest", "ecmp", "spray", "drill", "holnet-percentage", "holnet-rate"
+]
+"""A routing's name, or a table of a load balancer's name and its parameters."""
+
+Distinct: TypeAlias = Literal["core", "aggregation"]
+"""What the subflows of one connection must not share.
+- `core`: A core switch.
+- `aggregation`: An aggregation switch.
+"""
+
+NicMapping: TypeAlias = Literal["disjoint", "shared", "half-shared", "hashed"]
+"""Which physical NIC of its host a virtual NIC is mapped to.
+- `disjoint`: The i-th of each machine to the i-th.
+- `shared`: All of a machine to one; the machines take turns.
+- `half-shared`: Every other machine as with `disjoint`, from the first on; those between them as with
+  `shared`.
+- `hashed`: By a hash of its address.
+"""
+
+Beyond: TypeAlias = Literal["resample", "clip"]
+"""What becomes of a size above the bound (catalogue A6.5).
+- `resample`: Another one is drawn, as ns-3 does.
+- `clip`: It is the bound.
+"""
+
+Pairs: TypeAlias = Literal["any", "inter-rack"]
+"""Who may send to whom.
+- `any`: Any two different hosts.
+- `inter-rack`: Hosts of different racks.
+"""
+
+HostSet: TypeAlias = str | Sequence[str]
+"""Hosts, each by its name (`"host 3"`), as a whole rack or pod (`"rack 0"`), or by numbers (`"0..50"`,
+without the last).
+"""
+
+LoadOn: TypeAlias = Literal["bisection", "access"]
+"""What the offered load is a share of.
+- `bisection`: What the narrowest tier of the network carries of these flows.
+- `access`: What the links of the sending hosts carry.
+"""
+
+Host: TypeAlias = int | str
+"""Such as 3, "host 3"."""
+
+Operation: TypeAlias = Literal[
+    "ring-all-reduce", "tree-all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast"
+]
+"""What the ranks do together.
+- `ring-all-reduce`: Reduce-scatter and all-gather around a ring.
+- `tree-all-reduce`: Up a binary tree and down again.
+- `all-gather`: Around a ring, every rank's part to all.
+- `reduce-scatter`: Around a ring, the sum of every part to one rank.
+- `all-to-all`: Every rank a part of its own to every other.
+- `broadcast`: One rank's data to all, down a binary tree.
+"""
+
+CaseMetric: TypeAlias = Literal[
+    "goodput_mean_bps", "goodput_p10_bps", "goodput_p50_bps", "goodput_p90_bps", "goodput_min_bps",
+    "goodput_max_bps", "goodput_total_bps", "jain_ratio", "fct_mean_s", "fct_p50_s", "fct_p99_s", "fct_max_s",
+    "slowdown_mean_ratio", "slowdown_p50_ratio", "slowdown_p99_ratio", "cwnd_mean_pkts",
+    "subflows_opened_mean", "flows", "unfinished_flows", "deadline_flows", "deadline_misses",
+    "deadline_miss_ratio", "delivered_bytes", "timeouts", "timeouts_min", "timeouts_mean", "timeouts_max",
+    "retransmissions_pkts", "drops_pkts", "lost_pkts", "marks_pkts", "mark_cuts", "rtt_mean_s", "rtt_p50_s",
+    "rtt_p90_s", "rtt_p99_s", "rtt_max_s", "convergence_mean_s", "convergence_max_s", "unconverged",
+    "utilisation_mean_ratio", "utilisation_min_ratio", "utilisation_p10_ratio", "utilisation_p50_ratio",
+    "utilisation_p90_ratio", "utilisation_max_ratio", "queue_mean_pkts", "queue_p50_pkts", "queue_p99_pkts",
+    "queue_max_pkts", "sharing_flows", "terminated_flows", "sharing_precision_ratio", "sharing_recall_ratio",
+    "sharing_f_ratio", "jobs", "jct_mean_s", "jct_p50_s", "jct_p99_s", "jct_max_s", "job_deadline_miss_ratio",
+    "offered_bisection_ratio", "offered_access_ratio", "simulated_s", "packet_hops"
+]
+
+HostProfile: TypeAlias = Literal["ns3", "ns2", "linux"]
+"""A set of values for the transport's keys.
+- `ns3`: ns-3.14's TCP with XMP's RTOmin: NewReno, an initial window of one packet, two packets an ACK,
+  cuts at once.
+- `ns2`: ns-2's TCP by its own defaults, with SACK: an ACK for every packet, a receive window of 20
+  packets.
+- `linux`: A Linux host with the fq qdisc: RACK-TLP, PRR, pacing, TSO and GRO.
+"""
+
+Packets: TypeAlias = str
+"""Such as "10pkt"."""
+
+Recovery: TypeAlias = Literal["go-back-n", "reno", "reno-once", "newreno", "sack", "rack"]
+"""How losses are repaired.
+- `go-back-n`: No fast retransmit: every loss waits for the timeout.
+- `reno`: Reno (RFC 5681): the first ACK of new data ends a recovery; a second loss in the window often
+  needs a timeout.
+- `reno-once`: Reno with at most one fast retransmit a window of data (RFC 6582 §3.2 step 2).
+- `newreno`: NewReno (RFC 6582): duplicate ACKs only.
+- `sack`: SACK (RFC 6675), paced by PRR.
+- `rack`: RACK-TLP (RFC 8985) on SACK, paced by PRR: losses by time, probes before the timeout.
+"""
+
+Reduction: TypeAlias = Literal["immediate", "prr"]
+"""How the window goes down.
+- `immediate`: At once.
+- `prr`: Over a round, by proportional rate reduction (RFC 6937).
+"""
+
+Switch: TypeAlias = Literal["off", "on"]
+"""Whether something is done.
+- `off`: It is not.
+- `on`: It is.
+"""
+
+Scheduler: TypeAlias = Literal["lowest-rtt", "round-robin"]
+"""Where the next data goes.
+- `lowest-rtt`: On the subflow with the lowest smoothed RTT.
+- `round-robin`: On the next subflow in turn.
+"""
+
+Detection: TypeAlias = Literal["source", "ecn"]
+"""How a host of HOLNET detects congestion.
+- `source`: By losses, which it infers itself.
+- `ecn`: By marks too.
+"""
+
+Counts: TypeAlias = int | Sequence[int]
+"""A number, or several."""
+
+PathManager: TypeAlias = Mapping[str, Any] | Literal[
+    "fixed", "mmptcp", "opn", "opn-shifting", "opn-tuning", "path-sharing"
+]
+"""A path manager's name, or a table of its name and its parameters."""
+
+Echo: TypeAlias = Literal["rfc3168", "dctcp", "two-bit"]
+"""How the receiver tells of CE marks.
+- `rfc3168`: ECE until CWR (RFC 3168): one signal a window, no count.
+- `dctcp`: Every packet's mark, ACKed at once when it changes (RFC 8257).
+- `two-bit`: Up to three marks an ACK in the bits ECE and CWR (XMP §2.1).
+"""
+
+Kind: TypeAlias = Literal["simulation", "testbed"]
+"""What published numbers were measured on.
+- `simulation`: A simulator: ours should be within 20 %.
+- `testbed`: Machines: shown beside ours, but whoever compares does so by ratios, with claims.
+"""
+
+Order: TypeAlias = Literal["rising", "falling"]
+"""Which way a metric goes from case to case.
+- `rising`: Up.
+- `falling`: Down.
+"""
+
+Verdict: TypeAlias = Literal["holds", "inconclusive", "does not hold"]
+"""What the results say of a claim.
+- `holds`: Every value is on the right side of every bound.
+- `inconclusive`: A bound lies in the confidence interval of a value, or there is no value.
+- `does not hold`: A value is on the wrong side of a bound.
+"""
+
+Chart: TypeAlias = Literal["time", "cdf", "bars", "lines", "boxes", "scatter"]
+"""The kind of a chart.
+- `time`: A sampled quantity against time.
+- `cdf`: The cumulative distribution of a quantity.
+- `bars`: A metric for each value of a dimension.
+- `lines`: A metric against a dimension whose values are numbers, or end in one.
+- `boxes`: The 10th, 50th and 90th percentile of a quantity, the least and the most.
+- `scatter`: One metric against another, a point for each case.
+"""
+
+Direction: TypeAlias = Literal["x", "y"]
+"""An axis of a chart.
+- `x`: From left to right.
+- `y`: Upwards.
+"""
+
+LayeredRate: TypeAlias = Rate | Mapping[str, Rate]
+"""One value for every layer of links, or one for each."""
+
+LayeredDuration: TypeAlias = Duration | Mapping[str, Duration]
+"""One value for every layer of links, or one for each."""
+
+LayeredQueue: TypeAlias = Queue | Mapping[str, Queue]
+"""One value for every layer of links, or one for each."""
+
+LayeredProbability: TypeAlias = Probability | Mapping[str, Probability]
+"""One value for every layer of links, or one for each."""
+
+NicMappings: TypeAlias = NicMapping | Sequence[NicMapping]
+"""One mapping for all physical hosts, or one for each."""
+
+Plb: TypeAlias = Switch | Mapping[str, Any]
+"""Whether and how a subflow changes its hash."""
+
+AnyMetric: TypeAlias = CaseMetric | Literal[
+    "goodput_sd_ratio", "srtt_mean_s", "optimum.goodput_mean_bps", "optimum.goodput_p10_bps",
+    "optimum.goodput_p50_bps", "optimum.goodput_p90_bps", "optimum.goodput_distance_mean",
+    "optimum.goodput_distance_max", "optimum.utility_distance_mean", "optimum.rounds"
+]
+
+
+@dataclass(kw_only=True, slots=True)
+class Fabric(Keys):
+    """The network."""
+
+    topology: Literal[
+        "fat-tree", "leaf-spine", "virtual-hosts", "dumbbell", "parking-lot", "xmp-testbed-a",
+        "xmp-testbed-b", "xmp-torus", "thesis-2.2a", "thesis-2.2b", "thesis-3.2", "thesis-4.2", "file"
+    ]
+    """Its shape."""
+
+    k: int | None = None
+    """Of a fat tree, ports per switch: even, 2 to 128. There are k^3/4 hosts."""
+
+    leaves: int | None = None
+    """Of a leaf-spine, leaf switches."""
+
+    spines: int | None = None
+    """Of a leaf-spine, spine switches; each has a link to every leaf."""
+
+    hosts_per_leaf: int | None = None
+    """Of a leaf-spine, hosts on each leaf."""
+
+    virtual_hosts: VirtualHosts | None = None
+    """Of virtual hosts, what they are."""
+
+    pairs: int | None = None
+    """Of a dumbbell, pairs of a source and a destination: 1 to 10000."""
+
+    hops: int | None = None
+    """Of a parking lot, bottlenecks in a row: 1 to 1000."""
+
+    multipath_users: int | None = None
+    """Of `thesis-3.2` and `thesis-4.2`, hosts with multipath flows, the thesis's N1: 1 to 10000. Default:
+    1.
+    """
+
+    tcp_users: int | None = None
+    """Of `thesis-3.2` and `thesis-4.2`, hosts with TCP flows, the thesis's N2: 1 to 10000. Default: 1."""
+
+    file: str | None = None
+    """Of topology "file", the network: node-link JSON (networkx) or GraphML. Its path starts at the
+    experiment's file.
+    """
+
+    rate: LayeredRate | None = None
+    """Link rate, one for all layers or one for each. Only the links of a file may say their own instead."""
+
+    delay: LayeredDuration | None = None
+    """One-way propagation delay of a link. Only the links of a file may say their own instead."""
+
+    queue: LayeredQueue | None = None
+    """An arriving packet is dropped if the queue of its port is this long. Only the links of a file may
+    say their own instead.
+    """
+
+    drop_until: LayeredQueue | None = None
+    """Once the queue of a switch's port is full, every arriving packet is dropped until the queue is
+    shorter than this. Above 0 and below `queue`, in its unit. Default: a packet is dropped only if it
+    meets a full queue. So it is in the layers that a table leaves out.
+    """
+
+    mark: LayeredQueue | None = None
+    """K: an arriving ECN-capable packet is marked if the queue is longer than this. Default: "unlimited"."""
+
+    host_queue: Queue
+    """The queue in a host's NIC."""
+
+    host_flag: Queue | None = None
+    """With congestion flags and an unlimited `host_queue`: a host's own port is congested from this queue
+    on, as ports with a limit are from a share of it. Default: "unlimited".
+    """
+
+    host_mark: Queue | None = None
+    """K in a host's NIC. Default: "unlimited"."""
+
+    host_processing: Duration | None = None
+    """A host takes a random time over each packet that it sends, uniform from 0 to less than this; no
+    packet overtakes another. At most 1000s. Default: it takes none.
+    """
+
+    non_ect: NonEct | None = None
+    """What a packet that is not ECN-capable meets above K. Default: "queue"."""
+
+    loss: LayeredProbability | None = None
+    """How likely a port loses an arriving packet, whatever its queue: 0 to less than 1. ACKs are lost too.
+    Default: 0.0.
+    """
+
+    red: Red | None = None
+    """Random early detection in the ports of switches, beside `mark`."""
+
+    classes: Sequence[Class] | None = None
+    """The classes of a switch's port. Default: one, with `queue` and `mark`."""
+
+    buffer: Buffer | None = None
+    """A buffer in each switch that its ports share."""
+
+    flags: Flags | None = None
+    """Congestion flags that the ports keep and tell of, for controllers that ask for what the next hop
+    says. HOLNET's load balancers bring their own, which are parameters of theirs, and go with no others.
+    """
+
+    routing: Routing | None = None
+    """Who chooses the paths of packets. Default: two-level routing in a fat tree, fixed shortest paths
+    elsewhere.
+    """
+
+    distinct: Distinct | None = None
+    """With two-level routing only: what the subflows of one connection must not share. Default: a core
+    switch.
+    """
+
+    links: Sequence[LinkSetting] | None = None
+    """Single links that differ from their layer, both directions."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Red(Keys):
+    """Random early detection (Floyd and Jacobson, ToN 1993)."""
+
+    min: LayeredQueue
+    """Below this averaged queue length no packet is signalled."""
+
+    max: LayeredQueue
+    """From this averaged length on every packet is; with `gentle`, from twice this length on. In the unit
+    of `min`.
+    """
+
+    probability: Probability
+    """How likely a packet is signalled at an average just below `max`."""
+
+    weight: int | None = None
+    """The weight of a new length in the average is 2^-weight: 0 to 16. With 0 the queue as it is counts.
+    Default: 9.
+    """
+
+    gentle: bool | None = None
+    """Above `max` the probability goes on to 1 at twice `max` instead of jumping there (Floyd 2000).
+    Default: False.
+    """
+
+
+@dataclass(kw_only=True, slots=True)
+class Class(Keys):
+    """A class of a switch's ports: a queue of its own under deficit round robin (Shreedhar and Varghese,
+    1995).
+    """
+
+    quantum: Bytes
+    """What it may send in a round; busy classes share a port's rate as their quanta. 1B to 1GB."""
+
+    queue: LayeredQueue | None = None
+    """Its queue: an arriving packet is dropped if it is this long; `fabric.queue` if it is not said."""
+
+    mark: LayeredQueue | None = None
+    """Its K; `fabric.mark` if neither this nor `share` is said."""
+
+    share: Share | None = None
+    """Its K follows its share of the port's rate."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Share(Keys):
+    """K_i = (the class's share of the rate) x RTT x lambda (vMCC eq. (1); the share is that of MQ-ECN)."""
+
+    rtt: Duration
+    """The round-trip time."""
+
+    lambda_: Factor
+    """Lambda: 1 for a controller that halves its window, about 0.17 for DCTCP's cut."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Buffer(Keys):
+    """A buffer that the ports of a switch share, with dynamic thresholds (Choudhury and Hahne, ToN 1998)."""
+
+    size: Bytes
+    """The memory of each switch."""
+
+    alpha: Factor
+    """A queue may hold this many times what is free."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Flags(Keys):
+    """Congestion flags in the ports of switches and hosts (THESIS §2.5)."""
+
+    percent: int | None = None
+    """A port is congested from this share of its queue's limit on, percent. Default: 80."""
+
+    feedback: FlagFeedback | None = None
+    """How far a flag is told. Default: "backward"."""
+
+
+@dataclass(kw_only=True, slots=True)
+class LinkSetting(Keys):
+    """A link that differs from its layer."""
+
+    ends: Sequence[str]
+    """The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`; of several links with a range,
+    without its last number: `["leaf 0", "spine 0..8"]`.
+    """
+
+    rate: Rate | None = None
+    """Its rate."""
+
+    delay: Duration | None = None
+    """Its one-way delay."""
+
+    queue: Queue | None = None
+    """The size of the queues in its switches' ports; a host's NIC has `fabric.host_queue`."""
+
+    mark: Queue | None = None
+    """K in its switches' ports."""
+
+    loss: Probability | None = None
+    """How likely its ports lose an arriving packet: 0 to less than 1."""
+
+    failed: bool | None = None
+    """It is not there. Default: False."""
+
+
+@dataclass(kw_only=True, slots=True)
+class VirtualHosts(Keys):
+    """`[fabric.virtual_hosts]`: virtualised hosts (VMCC §III to §V)."""
+
+    hosts: int
+    """Physical hosts."""
+
+    nics: int
+    """Physical NICs of each; those of one number lead to one top-of-rack switch."""
+
+    machines: int
+    """Machines (virtual ones or containers) on each: they are what a workload calls hosts."""
+
+    virtual_nics: int
+    """Virtual NICs of each machine."""
+
+    mapping: NicMappings
+    """Which physical NICs they are mapped to: one mapping for all physical hosts, or one for each."""
+
+    receive: Rate | None = None
+    """The cap on what a virtual NIC receives. Default: none."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Parts(Keys):
+    """Several workloads at the same time."""
+
+    parts: Mapping[str, Workload]
+    """Instead of a pattern: what runs at the same time, by name. Each part is a workload of its own, and a
+    group of the results.
+    """
+
+    duration: Duration | None = None
+    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
+    ends by itself.
+    """
+
+    class_: int | None = None
+    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Permutation(Keys):
+    """Every host sends to one other host, and each receives one flow (XMP §5.2.1)."""
+
+    pattern: Literal["permutation"] = "permutation"
+
+    duration: Duration | None = None
+    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
+    ends by itself.
+    """
+
+    scheme: str | None = None
+    """The scheme of its flows. Default: that of the case."""
+
+    mix: Sequence[str] | None = None
+    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
+    parts. Each scheme is a group of the results.
+    """
+
+    class_: int | None = None
+    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+
+    application: Application | None = None
+    """What the application gives the connections to send. Default: all of a message at once."""
+
+    size: FlowSize | None = None
+    """The size of a flow. Default: flows send until the case ends."""
+
+    connections: int | None = None
+    """How many connections carry each transfer at the same time, each with a message of its own `size`.
+    Default: 1.
+    """
+
+    rounds: int | None = None
+    """How many times the pattern is drawn; the next round begins when every flow of the last has finished.
+    Default: 1.
+    """
+
+    datagrams: Rate | None = None
+    """Instead of connections: datagrams at this rate of payload, without congestion control. For flows
+    without a size.
+    """
+
+
+@dataclass(kw_only=True, slots=True)
+class RackToRack(Keys):
+    """Every host of the first rack sends to one host of the second, and each receives one flow (OPN
+    §Design motivation).
+    """
+
+    pattern: Literal["rack-to-rack"] = "rack-to-rack"
+
+    duration: Duration | None = None
+    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
+    ends by itself.
+    """
+
+    scheme: str | None = None
+    """The scheme of its flows. Default: that of the case."""
+
+    mix: Sequence[str] | None = None
+    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
+    parts. Each scheme is a group of the results.
+    """
+
+    class_: int | None = None
+    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+
+    application: Application | None = None
+    """What the application gives the connections to send. Default: all of a message at once."""
+
+    size: FlowSize | None = None
+    """The size of a flow. Default: flows send until the case ends."""
+
+    connections: int | None = None
+    """How many connections carry each transfer at the same time, each with a message of its own `size`.
+    Default: 1.
+    """
+
+    rounds: int | None = None
+    """How many times the pattern is drawn; the next round begins when every flow of the last has finished.
+    Default: 1.
+    """
+
+    datagrams: Rate | None = None
+    """Instead of connections: datagrams at this rate of payload, without congestion control. For flows
+    without a size.
+    """
+
+
+@dataclass(kw_only=True, slots=True)
+class Random(Keys):
+    """Every host sends one flow after another, to hosts that receive few others (XMP §5.2.1)."""
+
+    pattern: Literal["random"] = "random"
+
+    duration: Duration | None = None
+    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
+    ends by itself.
+    """
+
+    scheme: str | None = None
+    """The scheme of its flows. Default: that of the case."""
+
+    mix: Sequence[str] | None = None
+    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
+    parts. Each scheme is a group of the results.
+    """
+
+    class_: int | None = None
+    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+
+    application: Application | None = None
+    """What the application gives the connections to send. Default: all of a message at once."""
+
+    size: FlowSize | None = None
+    """The size of a flow."""
+
+    pairs: Pairs | None = None
+    """Who may send to whom. Default: `any`."""
+
+    at_most: int | None = None
+    """How many flows a host receives at most. Default: 4."""
+
+    per_host: int | None = None
+    """How many flows a host sends at a time. Default: 1."""
+
+    flows: int | None = None
+    """How many flows there are in all. Default: they go on as long as the case."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Jobs(Keys):
+    """Clients ask several servers at once, again and again (XMP §5.2.1)."""
+
+    pattern: Literal["jobs"] = "jobs"
+
+    duration: Duration | None = None
+    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
+    ends by itself.
+    """
+
+    scheme: str | None = None
+    """The scheme of its flows. Default: that of the case."""
+
+    mix: Sequence[str] | None = None
+    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
+    parts. Each scheme is a group of the results.
+    """
+
+    class_: int | None = None
+    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+
+    application: Application | None = None
+    """What the application gives the connections to send. Default: all of a message at once."""
+
+    jobs: int | None = None
+    """How many jobs run side by side. Default: 1."""
+
+    servers: int | None = None
+    """How many servers a client asks."""
+
+    request: Bytes | None = None
+    """The size of a request."""
+
+    response: Bytes | None = None
+    """The size of a response."""
+
+    gap: Draw | None = None
+    """The time from the end of a job to the start of the next. Default: 0s."""
+
+    deadline: Draw | None = None
+    """When a job must have finished, from its start."""
+
+    total: int | None = None
+    """How many jobs there are in all. Default: they go on as long as the other parts."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Incast(Keys):
+    """Several hosts send to one at the same time."""
+
+    pattern: Literal["incast"] = "incast"
+
+    duration: Duration | None = None
+    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
+    ends by itself.
+    """
+
+    scheme: str | None = None
+    """The scheme of its flows. Default: that of the case."""
+
+    mix: Sequence[str] | None = None
+    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
+    parts. Each scheme is a group of the results.
+    """
+
+    class_: int | None = None
+    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+
+    application: Application | None = None
+    """What the application gives the connections to send. Default: all of a message at once."""
+
+    size: FlowSize | None = None
+    """The size of a flow."""
+
+    connections: int | None = None
+    """How many connections carry each transfer at the same time, each with a message of its own `size`.
+    Default: 1.
+    """
+
+    rounds: int | None = None
+    """How many times they send; the next round begins when every flow of the last has finished. Default:
+    1.
+    """
+
+    servers: int | None = None
+    """How many of the senders send. Default: all."""
+
+    senders: HostSet | None = None
+    """The hosts that send. Default: all but the receiver."""
+
+    receivers: HostSet | None = None
+    """The host that receives. Default: host 0."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Poisson(Keys):
+    """Flows arrive at random times, at a load."""
+
+    pattern: Literal["poisson"] = "poisson"
+
+    duration: Duration | None = None
+    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
+    ends by itself.
+    """
+
+    scheme: str | None = None
+    """The scheme of its flows. Default: that of the case."""
+
+    mix: Sequence[str] | None = None
+    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
+    parts. Each scheme is a group of the results.
+    """
+
+    class_: int | None = None
+    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+
+    application: Application | None = None
+    """What the application gives the connections to send. Default: all of a message at once."""
+
+    size: FlowSize | None = None
+    """The size of a flow."""
+
+    load: float | None = None
+    """The offered load, as a share of what `load_on` says: above 0, at most 1."""
+
+    load_on: LoadOn | None = None
+    """What `load` is a share of. Default: `bisection`."""
+
+    flows: int | None = None
+    """How many flows there are in all. Default: they arrive until the case ends."""
+
+    pairs: Pairs | None = None
+    """Who may send to whom. Default: `any`."""
+
+    senders: HostSet | None = None
+    """The hosts that send. Default: all."""
+
+    receivers: HostSet | None = None
+    """The hosts that receive. Default: all."""
+
+    deadline: Draw | None = None
+    """When a flow must have finished, from its start."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Spread(Keys):
+    """A number of flows that start at random times in a window."""
+
+    pattern: Literal["spread"] = "spread"
+
+    duration: Duration | None = None
+    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
+    ends by itself.
+    """
+
+    scheme: str | None = None
+    """The scheme of its flows. Default: that of the case."""
+
+    mix: Sequence[str] | None = None
+    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
+    parts. Each scheme is a group of the results.
+    """
+
+    class_: int | None = None
+    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+
+    application: Application | None = None
+    """What the application gives the connections to send. Default: all of a message at once."""
+
+    size: FlowSize | None = None
+    """The size of a flow."""
+
+    flows: int | None = None
+    """How many flows there are in all."""
+
+    window: Duration | None = None
+    """The flows start at random times in it. Default: all start at once."""
+
+    pairs: Pairs | None = None
+    """Who may send to whom. Default: `any`."""
+
+    senders: HostSet | None = None
+    """The hosts that send. Default: all."""
+
+    receivers: HostSet | None = None
+    """The hosts that receive. Default: all."""
+
+
+@dataclass(kw_only=True, slots=True)
+class OnOff(Keys):
+    """Flows that send and pause by turns."""
+
+    pattern: Literal["on-off"] = "on-off"
+
+    duration: Duration | None = None
+    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
+    ends by itself.
+    """
+
+    scheme: str | None = None
+    """The scheme of its flows. Default: that of the case."""
+
+    mix: Sequence[str] | None = None
+    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
+    parts. Each scheme is a group of the results.
+    """
+
+    class_: int | None = None
+    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+
+    application: Application | None = None
+    """What the application gives the connections to send. Default: all of a message at once."""
+
+    senders: HostSet | None = None
+    """The hosts that send."""
+
+    receivers: HostSet | None = None
+    """The hosts that receive, one for each sender."""
+
+    on: Draw | None = None
+    """How long a flow sends."""
+
+    off: Draw | None = None
+    """How long it pauses."""
+
+    start: Duration | None = None
+    """When the first flow begins. Default: 0s."""
+
+    stop: Duration | None = None
+    """When all end. Default: when the case ends."""
+
+    datagrams: Rate | None = None
+    """Instead of connections: datagrams at this rate of payload, without congestion control."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Flows(Keys):
+    """Flows one by one, in the experiment or from a file."""
+
+    pattern: Literal["flows"] = "flows"
+
+    duration: Duration | None = None
+    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
+    ends by itself.
+    """
+
+    scheme: str | None = None
+    """The scheme of its flows. Default: that of the case."""
+
+    mix: Sequence[str] | None = None
+    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
+    parts. Each scheme is a group of the results.
+    """
+
+    class_: int | None = None
+    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+
+    application: Application | None = None
+    """What the application gives the connections to send. Default: all of a message at once."""
+
+    flow: Sequence[Flow] | None = None
+    """The flows."""
+
+    file: str | None = None
+    """Instead of these: a file of flows; its path starts at the experiment's folder."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Collective(Keys):
+    """A collective operation of parallel programs."""
+
+    pattern: Literal["collective"] = "collective"
+
+    duration: Duration | None = None
+    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
+    ends by itself.
+    """
+
+    scheme: str | None = None
+    """The scheme of its flows. Default: that of the case."""
+
+    mix: Sequence[str] | None = None
+    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
+    parts. Each scheme is a group of the results.
+    """
+
+    class_: int | None = None
+    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+
+    application: Application | None = None
+    """What the application gives the connections to send. Default: all of a message at once."""
+
+    collective: Operation | None = None
+    """Which one."""
+
+    size: Bytes | None = None
+    """What a rank holds: one size."""
+
+    ranks: HostSet | None = None
+    """The hosts that are the ranks, in this order. Default: all."""
+
+    stride: int | None = None
+    """Ranks in steps of so many hosts, such as 0, 4, 8, … then 1, 5, … Default: 1."""
+
+    shuffle: bool | None = None
+    """Whether the ranks are in a random order, by the seed. Default: false."""
+
+    chunks: int | None = None
+    """In how many chunks the data is pipelined. Default: 1."""
+
+    iterations: int | None = None
+    """How many times the operation runs. Default: 1."""
+
+    compute: Duration | None = None
+    """The time between two iterations. Default: 0s."""
+
+    parallel: int | None = None
+    """How many messages a rank sends at a time in `all-to-all`. Default: all at once."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Goal(Keys):
+    """A trace of messages that wait for each other (GOAL)."""
+
+    pattern: Literal["goal"] = "goal"
+
+    duration: Duration | None = None
+    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
+    ends by itself.
+    """
+
+    scheme: str | None = None
+    """The scheme of its flows. Default: that of the case."""
+
+    mix: Sequence[str] | None = None
+    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
+    parts. Each scheme is a group of the results.
+    """
+
+    class_: int | None = None
+    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+
+    application: Application | None = None
+    """What the application gives the connections to send. Default: all of a message at once."""
+
+    file: str | None = None
+    """The trace's file; its path starts at the experiment's folder."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Application(Keys):
+    """What an application gives its connection to send (the classes of THESIS §2.1)."""
+
+    rate: Rate | None = None
+    """A constant rate of payload, whatever the network does (hard real time, and with a buffer
+    delay-adaptive).
+    """
+
+    levels: Sequence[Rate] | None = None
+    """Rates to choose among, the lowest first: the highest that the network delivered in the last
+    `period`, one step up at a time while nothing waits (rate-adaptive, such as video).
+    """
+
+    period: Duration | None = None
+    """How often a rate-adaptive application chooses. Default: 1s."""
+
+
+@dataclass(kw_only=True, slots=True)
+class SizeTable(Keys):
+    """A distribution of sizes: Pareto's, one that is built in, or one from a file."""
+
+    pareto: float | None = None
+    """The shape of a Pareto distribution, above 1."""
+
+    mean: Bytes | None = None
+    """The mean of a Pareto distribution, without the bound."""
+
+    bound: Bytes | None = None
+    """The largest size of a Pareto distribution."""
+
+    beyond: Beyond | None = None
+    """What becomes of a size above the bound of a Pareto distribution. Default: `resample`."""
+
+    distribution: str | None = None
+    """One of `tresse list distributions`."""
+
+    file: str | None = None
+    """A file of lines `SIZE_IN_BYTES CUMULATIVE_PROBABILITY`; its path starts at the experiment's folder."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Exponential(Keys):
+    """Exponentially distributed."""
+
+    exponential: Duration
+
+
+@dataclass(kw_only=True, slots=True)
+class Lognormal(Keys):
+    """Log-normally distributed, with sigma = 1."""
+
+    lognormal: Duration
+
+
+@dataclass(kw_only=True, slots=True)
+class Flow(Keys):
+    """A flow."""
+
+    id: str | None = None
+    """What others call it in `after`."""
+
+    from_: Host
+    """The sending host: its name, or its number."""
+
+    to: Host
+    """The receiving host."""
+
+    size: Bytes | None = None
+    """Its size. Default: it sends until it is stopped."""
+
+    start: Duration | None = None
+    """When it starts; with `after`, from the end of those flows. Default: 0s."""
+
+    after: str | None = None
+    """The flows that it waits for: their ids with spaces between them, or "2 of a b c"."""
+
+    stop: Duration | None = None
+    """When it is stopped if it has not finished, counted as `start` is. Default: when the case ends."""
+
+    deadline: Duration | None = None
+    """When it must have finished, from its start."""
+
+    job: int | None = None
+    """The number of the job that it belongs to, which ends when the last of its flows does."""
+
+    name: str | None = None
+    """The group of the results that it belongs to. Default: that of its workload."""
+
+    scheme: str | None = None
+    """Its scheme. Default: that of the workload, or of the case."""
+
+    subflows: int | None = None
+    """How many subflows it has. Default: as many as its scheme says. Not for schemes whose path manager
+    decides.
+    """
+
+    via: Sequence[Sequence[str]] | None = None
+    """For each subflow, the nodes that its path passes, in this order, such as `[["DN1 in"], ["DN2 in"]]`.
+    Default: any path. For fixed routes.
+    """
+
+    subflow_starts: Sequence[Duration] | None = None
+    """For each subflow, when it is opened, from the start of the flow."""
+
+    count: int | None = None
+    """How many flows like this one there are. Default: 1."""
+
+    application: Application | None = None
+    """What its application gives it to send. Default: all of it at once."""
+
+    datagrams: Rate | None = None
+    """Instead of a connection: datagrams at this rate of payload, without congestion control."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Until(Keys):
+    """As many seeds as it takes until the interval of a metric is narrow enough in every case (`width`),
+    or until every claim is decided (`until`).
+    """
+
+    width: float | None = None
+    """Narrow enough: half the 95 % confidence interval, as a share of the mean; above 0 and below 1."""
+
+    until: Literal["decided"] | None = None
+    """Instead of a width: until every claim is decided; then only cases that undecided claims are of get
+    more seeds.
+    """
+
+    of: CaseMetric | None = None
+    """With `width`, the metric (`tresse explain results`). Default: "goodput_mean_bps"."""
+
+    least: int | None = None
+    """The number of seeds to begin with: 2 to 1000. Default: 3."""
+
+    most: int | None = None
+    """The number of seeds at which it ends, narrow and decided or not: `least` to 1000. Default: 20."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Change(Keys):
+    """A link that changes, both directions at once, or a virtual NIC that is remapped."""
+
+    at: Duration
+    """When, from the start of each case and seed."""
+
+    link: Sequence[str] | None = None
+    """The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`."""
+
+    remap: Sequence[str] | None = None
+    """Instead of a link: a virtual NIC and the bridge that it is mapped to from then on, of its own host
+    or, if its machine moves, of another, such as `["vnic 0.3.1", "bridge 0.1"]`. What waits for it is
+    lost.
+    """
+
+    rate: Rate | None = None
+    """Its rate from then on. A packet in transmission goes on at the old one."""
+
+    failed: bool | None = None
+    """Whether it fails or is back. What waits for it or is on it when it fails is lost."""
+
+    reroute_after: Duration | None = None
+    """How long after that the switches further away learn of it; never if it is not said, of a remapping
+    at once. The two at its ends know at once.
+    """
+
+
+@dataclass(kw_only=True, slots=True)
+class Transport(Keys):
+    """A transport. `[transport]` is that of all schemes. A profile gives every key a value. Without one,
+    these must be given: `mss`, `header`, `ack`, `initial_window`, `rto_min`, `rto_initial`, `rto_max`,
+    `recovery`, `reduction`, `ack_every`, `ack_timer` and `quick_acks`; what the others describe is then
+    not simulated. A scheme's own `transport` has the keys in which it differs.
+    """
+
+    profile: HostProfile | None = None
+    """Whose transport. Keys given beside it, or in `[transport]`, override its values (`tresse explain
+    hosts`).
+    """
+
+    mss: Bytes | None = None
+    """Payload of a full segment."""
+
+    header: Bytes | None = None
+    """Headers of a data packet."""
+
+    ack: Bytes | None = None
+    """Size of an ACK."""
+
+    initial_window: Packets | None = None
+    """Initial window."""
+
+    initial_ssthresh: Packets | None = None
+    """The slow-start threshold of a new subflow. Default: unlimited."""
+
+    rto_min: Duration | None = None
+    """The smallest retransmission timeout."""
+
+    rto_initial: Duration | None = None
+    """The timeout before the first RTT sample."""
+
+    rto_max: Duration | None = None
+    """The largest timeout."""
+
+    recovery: Recovery | None = None
+    """How losses are repaired."""
+
+    reduction: Reduction | None = None
+    """How the window goes down after a congestion signal."""
+
+    floor: Packets | None = None
+    """What marks may cut a window to, in place of the controller's own floor. Default: the controller's
+    floor.
+    """
+
+    grow_in_cwr: bool | None = None
+    """Whether the controller may raise the window in the round after a cut for a mark too, in which Linux
+    holds it; with `reduction = "immediate"` only.
+    """
+
+    ect_acks: bool | None = None
+    """Whether ACKs are ECN-capable, as Linux's are where the controller needs ECN: queues that drop what
+    they cannot mark (`non_ect = "drop"`) let them in.
+    """
+
+    receive_window: Packets | None = None
+    """The most segments in flight on a subflow: a receive window that does not change. Default: unlimited."""
+
+    ack_every: Packets | None = None
+    """An ACK for this many packets."""
+
+    ack_timer: Duration | None = None
+    """Or after this long."""
+
+    quick_acks: Packets | None = None
+    """The first segments of a subflow, which are ACKed one by one."""
+
+    quick_acks_again: bool | None = None
+    """As many again after a pause of more than `rto_min` and after a duplicate."""
+
+    timer_slack: Duration | None = None
+    """Added to the timeouts of RACK-TLP's probes and of its reordering window."""
+
+    pacing: Switch | None = None
+    """Whether a window is spread over the round trip, as Linux does it: at 200 % of the window a round
+    trip in slow start, at 120 % later.
+    """
+
+    tso: Packets | None = None
+    """With pacing: the most segments in a burst."""
+
+    gro: Packets | None = None
+    """The most segments that the receiver's network card merges; `1pkt` turns it off."""
+
+    gro_interval: Duration | None = None
+    """The least time between two polls of the receiver's network card."""
+
+    handshake: bool | None = None
+    """Whether a subflow opens with a handshake, of packets of the size of an ACK: data waits a round trip
+    for the first one's, and joining subflows wait for theirs after that.
+    """
+
+    stale_after: int | None = None
+    """After so many timeouts in a row what is in flight on a subflow is sent on the others too, and it
+    gets no new data until it is heard of again; 0 turns this off.
+    """
+
+    scheduler: Scheduler | None = None
+    """Which of several subflows with room gets the next data (`tresse list schedulers`)."""
+
+    plb: Plb | None = None
+    """Whether a subflow that stays congested changes the hash by which switches choose its path: `"on"`,
+    `"off"`, or a table of PLB's parameters (`tresse explain plb`).
+    """
+
+
+@dataclass(kw_only=True, slots=True)
+class Scheme(Keys):
+    """A scheme: a controller, its parameters, and how many subflows."""
+
+    controller: str | None = None
+    """Its controller (`tresse list controllers`)."""
+
+    preset: str | None = None
+    """A row of HOLNET's design space instead of a controller (`tresse explain holnet`)."""
+
+    detection: Detection | None = None
+    """How a preset's hosts detect congestion; by losses if it is not said."""
+
+    routing: Routing | None = None
+    """Who chooses the ways of its packets; what `fabric.routing` says if it is not said."""
+
+    subflows: Counts | None = None
+    """The number of subflows, or several: each is a case. If it is not said, the default of
+    `path_manager`, or 1 without one.
+    """
+
+    path_manager: PathManager | None = None
+    """What opens and closes the subflows (`tresse list path-managers`); if it is not said, `fixed`.
+    `subflows` says how many, if the path manager takes their number; the others decide it themselves and
+    take none.
+    """
+
+    parameters: Mapping[str, int] | None = None
+    """Values for the controller's parameters."""
+
+    utility: UserUtility | None = None
+    """What its users want, instead of the parameter `weight` (THESIS (2.3), (2.9))."""
+
+    ecn: bool | None = None
+    """Whether packets are ECN-capable; if it is not said, they are if the controller needs it."""
+
+    echo: Echo | None = None
+    """How the receiver tells of CE marks; `dctcp` if it is not said. Only where packets are ECN-capable."""
+
+    class_: int | None = None
+    """Which of `fabric.classes` its packets are in, from 0; that of the workload if it is not said."""
+
+    axis: bool | None = None
+    """Whether it is a point of the axis `scheme`; yes if it is not said. If not, only workloads name it."""
+
+    transport: Transport | None = None
+    """The keys of `[transport]` that this scheme has otherwise (`tresse explain hosts`)."""
+
+
+@dataclass(kw_only=True, slots=True)
+class UserUtility(Keys):
+    """A user's utility, and the flow that it is weighed against."""
+
+    points: Sequence[tuple[Rate, float]]
+    """Rates and what they are worth, in any unit, with straight lines between them: from rate 0 to the
+    rate beyond which more is worth nothing.
+    """
+
+    base: Rate
+    """A flow of weight 1 has the controller's own alpha-fair utility up to this rate."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Measure(Keys):
+    """What to write down and to show."""
+
+    links: bool | None = None
+    """`links.parquet`: bytes, drops, losses and marks of every port, by case and seed. Default: True."""
+
+    samples: Duration | None = None
+    """`samples.parquet`: what every subflow got in each interval of this length, by case and seed, and
+    what the flow could have had; with `links` also `queues.parquet`, the ports in the same intervals. No
+    samples if it is not said.
+    """
+
+    queues: Duration | None = None
+    """How often the queue of every port is looked at, for the metrics `queue_…` of the case and of its
+    layers: 1us to 1000s. Nobody looks if it is not said.
+    """
+
+    rtt: bool | None = None
+    """Whether the RTT of every ACK is recorded, for the metrics `rtt_…` of the case and of its groups.
+    Default: False.
+    """
+
+    convergence: Convergence | None = None
+    """`convergence.parquet`, and the metrics of convergence: how long every subflow took until its goodput
+    stayed near its final mean, after its start and after every event. From `samples`; of runs with at most
+    64 flows.
+    """
+
+    windows: Mapping[str, Sequence[Duration]] | None = None
+    """Windows of time, by name: from when to when, such as `["12s", "20s"]`, counted from the start of the
+    run. What every flow got in them, from `samples`, is told beside the metrics of the whole run.
+    """
+
+    table: Sequence[CaseMetric] | None = None
+    """The metrics that the table of `tresse run` shows, each a column (`tresse explain results`). If it is
+    not said: completion times and slowdowns by size where flows come one by one, otherwise goodput beside
+    the published numbers and the optimum, timeouts, what was sent again.
+    """
+
+
+@dataclass(kw_only=True, slots=True)
+class Convergence(Keys):
+    """What it means to have converged."""
+
+    within: float | None = None
+    """How far the goodput may be from its final mean, as a share of that: above 0 and below 1. Default:
+    0.1.
+    """
+
+    for_: Duration | None = None
+    """How long it has to stay there, 1us to 1000s. The final mean is over twice this time. Default: "1s"."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Variant(Keys):
+    """What a variant changes: a table in the shape of the experiment that is put over it after the
+    profile.
+    """
+
+    only: Sequence[str] | None = None
+    """Which of its cases are run, as `--only` takes them, such as `["scheme=lia", "pattern=random"]`; all
+    if it is not said.
+    """
+
+    rest: Mapping[str, Any] | None = None
+    """What else is in the table, in the shape of the experiment."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Profiles(Keys):
+    """What the profiles change: tables in the shape of the experiment."""
+
+    quick: Mapping[str, Any] | None = None
+    """For a first look: fewer flows, rounds or seconds. The file itself is the full experiment."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Published(Keys):
+    """The published numbers."""
+
+    source: str | None = None
+    """Where they stand."""
+
+    kind: Kind | None = None
+    """What they were measured on. Default: "simulation"."""
+
+    values: Sequence[PublishedValue] | None = None
+    """The numbers, each for one case. What stands in several experiments of a paper, or for several
+    variants, counts once.
+    """
+
+
+@dataclass(kw_only=True, slots=True)
+class PublishedValue(Keys):
+    """What was published of a case, or of a part of it: at most one of `group`, `distance`, `size` and
+    `layer`.
+    """
+
+    scheme: str
+    """The scheme."""
+
+    subflows: int | None = None
+    """The number of subflows, if the scheme has several."""
+
+    pattern: str
+    """The pattern."""
+
+    variant: str | None = None
+    """The variant, if there are any."""
+
+    group: str | None = None
+    """Only of this group: a part of the workload, a scheme of a mix such as `xmp-2`, or what a list of
+    flows says.
+    """
+
+    distance: str | None = None
+    """Only of flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`."""
+
+    size: str | None = None
+    """Only of flows of this size class, such as `up to 10kB` (`tresse explain results`)."""
+
+    layer: str | None = None
+    """Only of the ports of this layer."""
+
+    window: str | None = None
+    """Only of this window of time, of `[measure.windows]`; with it also a `group`."""
+
+    subflow: int | None = None
+    """Only of this subflow of the one flow of `group`, from 0, in the window."""
+
+    goodput_mean: Rate | None = None
+    """Mean goodput of the flows."""
+
+    metrics: Mapping[str, float] | None = None
+    """Other metrics, by name (`tresse explain results`)."""
+
+    differs: str | None = None
+    """Why ours is more than 20 % off, if it is: the mechanism, in a sentence."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Claim(Keys):
+    """A claim of the paper: a metric of cases, within bounds, against that of others, or in an order.
+    `tresse explain claims` has the forms; a claim has exactly one. A file may write several at once, with
+    `for_each`, and one that is of several cases with `for_all`.
+    """
+
+    id: str | None = None
+    """A short name."""
+
+    text: str | SameAs | None = None
+    """The claim in words."""
+
+    source: str | None = None
+    """Where the paper says so."""
+
+    reading_of: str | None = None
+    """The claim whose sentence this is, under another reading of what the paper leaves open: its name, or,
+    of another experiment, as in `xmp/table1 xmp2-beats-lia2`.
+    """
+
+    metric: AnyMetric | Literal["jct_s"] | str | None = None
+    """The metric that is compared; `optimum.KEY` is a key of the case's `optimum`, `jct_s` goes with
+    `jumps`.
+    """
+
+    left: Selector | None = None
+    """The case that is compared."""
+
+    right: Selectors | None = None
+    """What it is compared with: a case, or each of several."""
+
+    ratio_above: float | str | None = None
+    """The claim holds if left / right is above this."""
+
+    ratio_below: float | str | None = None
+    """And below this."""
+
+    difference_above: float | str | None = None
+    """The claim holds if left - right is above this, in the metric's unit."""
+
+    difference_below: float | str | None = None
+    """And below this."""
+
+    of: Selectors | None = None
+    """The cases of a claim that compares none with another."""
+
+    above: float | str | None = None
+    """The claim holds if the metric of each of them is above this, in the metric's unit."""
+
+    below: float | str | None = None
+    """And below this."""
+
+    order: Order | None = None
+    """The claim holds if the metric falls, or rises, from each of them to the next."""
+
+    slack: float | str | None = None
+    """With `order`: a step may go the wrong way by less than this share of the greater value: 0 to less
+    than 1.
+    """
+
+    jumps: Jumps | None = None
+    """The claim holds if the completion times of jobs have two jumps so far apart."""
+
+    expected: Expected | None = None
+    """What is expected of it; `holds` if it is not said. Default: "holds"."""
+
+    because: str | SameAs | None = None
+    """Why it is not expected to hold: the mechanism, and what shows it, in a sentence."""
+
+    contradicts: str | SameAs | None = None
+    """The proof that it contradicts its own paper, with the place in the paper. Such a claim is judged and
+    shown, but counted apart.
+    """
+
+    at_least: int | str | None = None
+    """With `for_all`: it holds if it does in so many of the cases; in all of them if it is not said."""
+
+    for_each: Mapping[str, Any] | Sequence[Any] | None = None
+    """Lists of what the placeholders `{name}` in this entry stand for: it is a claim for each combination."""
+
+    for_all: Mapping[str, Any] | Sequence[Any] | None = None
+    """Lists as in `for_each`: it is one claim, which holds if it does for each combination."""
+
+    each: Sequence[Claim] | None = None
+    """Claims, each for every combination of `for_each`; they need not say what this entry says."""
+
+
+@dataclass(kw_only=True, slots=True)
+class SameAs(Keys):
+    """`same_as` alone."""
+
+    same_as: str
+    """The id of the claim that has it."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Selector(Keys):
+    """Cases by their axes, and a part of each: at most one of `group`, `distance`, `size` and `layer`.
+    What is left open is every value of it (`tresse explain claims`).
+    """
+
+    scheme: str | None = None
+    """The scheme; may be left out if there is one only."""
+
+    subflows: int | str | None = None
+    """The number of subflows, if the scheme has several."""
+
+    pattern: str | None = None
+    """The pattern, if there are several."""
+
+    variant: str | None = None
+    """The variant, if there are any."""
+
+    group: str | None = None
+    """Only of this group: a part of the workload, a scheme of a mix such as `xmp-2`, or what a list of
+    flows says.
+    """
+
+    distance: str | None = None
+    """Only of flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`."""
+
+    size: str | None = None
+    """Only of flows of this size class, such as `up to 10kB` (`tresse explain results`)."""
+
+    layer: str | None = None
+    """Only of the ports of this layer."""
+
+    window: str | None = None
+    """Only of this window of time, of `[measure.windows]`; with it also a `group`."""
+
+    subflow: int | str | None = None
+    """Only of this subflow of the one flow of `group`, from 0, in the window."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Jumps(Keys):
+    """Two jumps of a distribution: its two most frequent classes, at least half of `apart` from one
+    another.
+    """
+
+    apart: Duration
+    """How far apart they are."""
+
+    within: Duration
+    """How wide a class is, and by how much the distance may be off."""
+
+
+@dataclass(kw_only=True, slots=True)
+class ByProfile(Keys):
+    """A verdict for each profile."""
+
+    quick: Verdict
+    """In the quick profile."""
+
+    full: Verdict
+    """In the full one."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Figure(Keys):
+    """A figure. What divides it (`x` of bars, `series`, `panels`) is a *dimension*: an axis of the cases
+    (`scheme`, with its number of subflows; `subflows`, `pattern`, `variant`, or an axis that a list of
+    values makes), or what divides a case: `group`, `distance`, `size`, `layer`, `window`. `tresse explain
+    figures` has the charts.
+    """
+
+    id: str
+    """Its name in the paper, such as `fig8`, or one of your own; unique in the experiment."""
+
+    title: str
+    """What it shows, in one line."""
+
+    caption: str | None = None
+    """What a reader must know to read it; follows the title in the caption."""
+
+    chart: Chart
+    """The kind of chart."""
+
+    y: str | None = None
+    """Of `time`, `bars`, `lines`, `boxes` and `scatter`: what is drawn upwards."""
+
+    x: str | None = None
+    """Of `cdf`, a quantity; of `bars`, `boxes` and `lines`, a dimension; of `scatter`, a metric."""
+
+    series: str | None = None
+    """The dimension of which each value has a colour. Default: `scheme`; of `time`, each subflow."""
+
+    panels: str | None = None
+    """The dimension of which each value has a panel of its own. Default: one panel; of `time`, one for
+    each case.
+    """
+
+    where: Mapping[str, Any] | None = None
+    """Which cases and parts it is of: the wanted value of a dimension, or a list of them. Default: all."""
+
+    log: Sequence[Direction] | None = None
+    """The axes that are logarithmic."""
+
+    x_range: Sequence[float] | None = None
+    """From where to where the axis goes, in the unit of its name. Default: as the data need."""
+
+    y_range: Sequence[float] | None = None
+    """The same of the other axis."""
+
+    published: Sequence[Point] | None = None
+    """Points that the paper printed and that are no `[published]` values: they stand beside ours."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Point(Keys):
+    """A point that a paper printed."""
+
+    series: str
+    """The value of the dimension of the series that it belongs to."""
+
+    panel: str | None = None
+    """The panel that it belongs to, if there are several."""
+
+    x: Any
+    """Where it stands: a number, or a value of the dimension."""
+
+    y: float
+    """Its value, in the unit of the figure's name for it."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Experiment(Keys):
+    """One experiment: a fabric, a transport, and the axes scheme, subflows, pattern and variant."""
+
+    title: str
+    """What it shows, in one line."""
+
+    source: str | None = None
+    """Where it comes from: paper and place."""
+
+    about: str | None = None
+    """What a reader should know before running it."""
+
+    rows: Sequence[str] | None = None
+    """The tables and figures of the paper that it is, such as `["table1", "fig8"]`; if it is not said, its
+    file's name. Empty if it is none.
+    """
+
+    replications: Replications | None = None
+    """How many seeds are run, if the command line does not say. Default: 1."""
+
+    fabric: Fabric
+    """The network."""
+
+    changes: Sequence[Change] | None = None
+    """Links that change during a run."""
+
+    transport: Transport
+    """What all schemes have in common, where they do not say otherwise."""
+
+    schemes: Mapping[str, Scheme]
+    """The schemes to compare, by name."""
+
+    workloads: Mapping[str, Workload]
+    """The workloads, by the name of the pattern's axis."""
+
+    measure: Measure | None = None
+    """What to write down."""
+
+    variants: Mapping[str, Variant] | None = None
+    """The variants, by the name of the variant's axis. If there are any, the cases are theirs."""
+
+    profile: Profiles | None = None
+    """What the profiles change."""
+
+    published: Published | None = None
+    """The published numbers."""
+
+    claims: Sequence[Claim] | None = None
+    """What the paper claims, checked against the results."""
+
+    figures: Sequence[Figure] | None = None
+    """The figures that its page shows."""
+
+
+Workload: TypeAlias = (
+    Parts | Permutation | RackToRack | Random | Jobs | Incast | Poisson | Spread | OnOff | Flows | Collective
+    | Goal
+)
+"""Who sends how much to whom, when (`tresse list workloads`): one pattern with keys of its own, or several
+`parts` at the same time.
+"""
+
+FlowSize: TypeAlias = Bytes | Sequence[Bytes] | SizeTable
+"""The size of a flow."""
+
+DrawTable: TypeAlias = Exponential | Lognormal
+"""How times are drawn, by their mean."""
+
+Replications: TypeAlias = int | Until
+
+Selectors: TypeAlias = Selector | Sequence[Selector]
+
+Expected: TypeAlias = Verdict | ByProfile
+
+Draw: TypeAlias = Duration | DrawTable
+"""A time, or how times are drawn."""

@@ -1,0 +1,161 @@
+"""The parts that all figures have: panels, axes with units, legends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib import ticker
+from matplotlib.backends.registry import BackendFilter, backend_registry
+
+from tresse.errors import TresseError
+from tresse.plot.cases import Chosen
+from tresse.plot.palette import Look, looks_of
+from tresse.plot.style import Preset, preset
+from tresse.plot.units import Scale, axis_title, formatted, scale_of
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from tresse.runs import Run
+
+
+@dataclass
+class Canvas:
+    """A figure with a panel for each name, or one panel of the user's own."""
+
+    figure: Figure
+    panels: dict[str, Axes]
+    preset: Preset
+    own: bool
+    """Whether the panel is the user's."""
+
+    @property
+    def all(self) -> list[Axes]:
+        """The panels in their order."""
+        return list(self.panels.values())
+
+    def close(self) -> None:
+        """Takes a figure that opens no window from pyplot, which would show it twice in a notebook and keep it for ever."""
+        windows: list[str] = backend_registry.list_builtin(BackendFilter.INTERACTIVE)  # type: ignore[no-untyped-call]
+        if plt.get_backend().lower() not in windows:
+            plt.close(self.figure)
+
+    def legend(self, handles: Sequence[Artist], labels: Sequence[str]) -> None:
+        """A legend above all panels, in columns that fit."""
+        if not labels:
+            return
+        if self.own:
+            self.all[0].legend(handles, labels)
+            return
+        # A letter is a little more than half as wide as high; a handle and the gaps take eight letters.
+        room = self.figure.get_figwidth() * 72 / (0.56 * (self.preset.font_pt - 1))
+        wide = [len(label) + 8 for label in labels]
+        columns = next(n for n in range(len(labels), 0, -1) if n == 1 or sum(_columns(wide, n)) <= room)
+        rows = math.ceil(len(labels) / columns)
+        columns = math.ceil(len(labels) / rows)
+        self.figure.set_figheight(self.figure.get_figheight() + rows * 1.5 * self.preset.font_pt / 72)
+        self.figure.legend(
+            handles, labels, loc="outside upper left", ncols=columns, columnspacing=1.2, handlelength=2.2, borderpad=0.1
+        )
+
+
+def canvas(
+    names: Sequence[str], ax: Axes | None, *, share: bool = True, ratio: float = 0.62, widest: float = 6.5
+) -> Canvas:
+    """Panels with these names, beside and below each other; or the user's own, if there is one name only."""
+    set_now = preset()
+    if ax is not None:
+        if len(names) > 1:
+            several = "; ".join(names[:6])
+            raise TresseError(f"one `ax` cannot hold {len(names)} panels: {several}", hint="choose with where={…}")
+        figure = ax.get_figure(root=True)
+        assert figure is not None
+        return Canvas(figure, {names[0]: ax}, set_now, own=True)
+    across = min(len(names), set_now.across)
+    down = math.ceil(len(names) / across)
+    # Panels of one row are of the same width as those of two.
+    wide = set_now.width_in / across
+    high = down * max(ratio * min(wide, widest), 0.2 * set_now.font_pt)
+    figure, grid = plt.subplots(
+        down, across, figsize=(set_now.width_in, high), sharex=share, sharey=share, squeeze=False
+    )
+    axes = list(grid.flat)
+    for spare in axes[len(names) :]:
+        spare.remove()
+    panels = dict(zip(names, axes, strict=False))
+    for name, one in panels.items():
+        if name:
+            one.set_title(name, loc="left")
+    drawn = Canvas(figure, panels, set_now, own=False)
+    drawn.close()
+    return drawn
+
+
+def _columns(wide: Sequence[int], columns: int) -> list[int]:
+    """How wide the columns of a legend are: they are filled one after another."""
+    rows = math.ceil(len(wide) / columns)
+    return [max(wide[first : first + rows]) for first in range(0, len(wide), rows)]
+
+
+def looks(run: Run, chosen: Chosen, names: Sequence[str]) -> dict[str, Look]:
+    """A style for each series: of schemes the same in every figure of the run."""
+    if chosen.by == ("scheme",):
+        every = [chosen.value(case, "scheme") for case in run.cases]
+        return {name: look for name, look in looks_of(every).items() if name in names}
+    return looks_of(names)
+
+
+def scale_axis(axis: Any, name: str, values: Any, *, log: bool = False, zero: bool = False) -> Scale:
+    """Makes an axis of a quantity: its scale, in whose unit values are to be drawn, its title, its ticks.
+
+    A logarithmic axis is in the quantity's own unit, for its ticks have units of their own.
+    """
+    known = np.asarray(values, dtype=float)
+    known = known[np.isfinite(known)]
+    which = "x" if axis.axis_name == "x" else "y"
+    if log:
+        getattr(axis.axes, f"set_{which}scale")("log")
+        log_ticks(axis, name, known[known > 0])
+        scale = Scale(1.0, "", 0)
+        axis.axes.set(**{f"{which}label": axis_title(name)})
+        return scale
+    most = float(np.max(np.abs(known))) if len(known) else 0.0
+    scale = scale_of(name, [most])
+    axis.axes.set(**{f"{which}label": axis_title(name, scale)})
+    if zero:
+        getattr(axis.axes, f"set_{which}lim")(**{"left" if which == "x" else "bottom": 0})
+    return scale
+
+
+def log_ticks(axis: Any, name: str, known: Any) -> None:
+    """Ticks of a logarithmic axis with units: decades, or 1, 2 and 5 of each if there are few."""
+    decades = float(np.log10(known.max() / known.min())) if len(known) else 1.0
+    spec = axis.axes.get_subplotspec()
+    across = spec.get_gridspec().ncols if spec is not None and axis.axis_name == "x" else 1
+    most = 7 if across == 1 else 4
+    axis.set_major_locator(ticker.LogLocator(subs=(1.0,) if decades > 1.6 else (1.0, 2.0, 5.0), numticks=most))
+    axis.set_minor_locator(ticker.LogLocator(subs="auto", numticks=20))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: formatted(name, value, 3)))
+    axis.set_minor_formatter(ticker.NullFormatter())
+
+
+def outer_labels(drawn: Canvas) -> None:
+    """Titles of axes only at the outside of the panels."""
+    if drawn.own:
+        return
+    across = min(len(drawn.all), drawn.preset.across)
+    for place, one in enumerate(drawn.all):
+        if place % across:
+            one.set_ylabel("")
+        if place + across < len(drawn.all):
+            one.set_xlabel("")
+        else:
+            # Also where the row below is not full.
+            one.xaxis.set_tick_params(which="both", labelbottom=True)

@@ -1,0 +1,73 @@
+"""What tells series apart: the page's colours (its light theme), and dashes and markers for those who print in grey."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Dash: TypeAlias = Literal["-"] | tuple[float, tuple[float, ...]]
+
+SERIES = ("#1170aa", "#d4580a", "#068a68", "#a5478f", "#a97c00", "#2f95cf", "#7d5a3c", "#5d6570")
+TEXT = "#191c21"
+MUTED = "#59626e"
+GRID = "#e8ebef"
+LINE = "#b9c0c9"
+OPTIMUM = "#59626e"
+GOOD, BAD, UNSURE = "#1a7a45", "#b3372b", "#7a6114"
+
+DASHES: tuple[tuple[float, ...], ...] = (
+    (),
+    (7, 3),
+    (2, 2.5),
+    (9, 3, 2, 3),
+    (12, 4),
+    (4, 2),
+    (1, 3),
+    (9, 2, 2, 2, 2, 2),
+)
+"""In pixels, as SVG has them: those of a line of the page, which is two pixels wide."""
+MARKERS = ("o", "s", "^", "D", "*", "1", "P", "X")
+
+HEAT = (
+    "#e4e2ea",
+    "#fecd90",
+    "#fe9f6d",
+    "#f7705c",
+    "#de4968",
+    "#b73779",
+    "#8c2981",
+    "#641a80",
+    "#3b0f70",
+    "#180f3e",
+)
+"""Colours of amounts, from the least to the most."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """The style of a series."""
+
+    colour: str
+    dash: Dash
+    marker: str
+    hatch: str
+    """Of areas, whose colour has been used before: else empty."""
+
+
+def look_at(place: int) -> Look:
+    """The style of the series at a place; after eight the colours come again with other dashes and markers."""
+    again = place // len(SERIES)
+    dash = DASHES[(place + again) % len(DASHES)]
+    return Look(
+        colour=SERIES[place % len(SERIES)],
+        # A dash of matplotlib is in widths of its line.
+        dash=(0.0, tuple(part / 2 for part in dash)) if dash else "-",
+        marker=MARKERS[(place + again) % len(MARKERS)],
+        hatch="" if again == 0 else "////" if again == 1 else "xxxx",
+    )
+
+
+def looks_of(names: Iterable[str]) -> dict[str, Look]:
+    """A style for each name, by its place."""
+    return {name: look_at(place) for place, name in enumerate(dict.fromkeys(names))}

@@ -1,0 +1,213 @@
+"""Rows of a run's tables as numbers: the quantities that figures are of, and the case that each row is of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tresse.plot.cases import Chosen, axes_of, text
+from tresse.plot.errors import pyarrow, unknown
+from tresse.plot.stats import Numbers
+
+if TYPE_CHECKING:
+    from tresse.runs import Case, Run
+    from tresse.tables import Table
+
+Places: TypeAlias = NDArray[np.int64]
+SECOND = 1e12
+SIZES = (("up to 10kB", 1e4), ("10kB to 100kB", 1e5), ("100kB to 1MB", 1e6), ("above 1MB", np.inf))
+"""Size classes, up to so many bytes."""
+_COLUMNS = {"group": "group", "distance": "locality", "layer": "layer"}
+
+
+class Columns:
+    """The columns of a table as numpy's arrays."""
+
+    def __init__(self, table: Table) -> None:
+        self.name = table.name
+        self._table = pyarrow().table(table)
+        self.names: list[str] = self._table.column_names
+        self.rows: int = self._table.num_rows
+
+    def number(self, name: str) -> Numbers:
+        """A column of numbers; NaN where there is none."""
+        values: Numbers = np.asarray(self._table.column(name).to_numpy(), dtype=np.float64)
+        return values
+
+    def text(self, name: str) -> tuple[Places, list[str]]:
+        """A column as places in the list of its values, as words."""
+        column = self._table.column(name).combine_chunks()
+        if hasattr(column, "combine_chunks"):
+            column = column.combine_chunks()
+        encoded = column.dictionary_encode(null_encoding="encode")
+        places = np.asarray(encoded.indices.to_numpy(zero_copy_only=False), dtype=np.int64)
+        return places, [text(value) for value in encoded.dictionary.to_pylist()]
+
+    def is_number(self, name: str) -> bool:
+        """Whether it is a column of numbers."""
+        kind = self._table.schema.field(name).type
+        types = pyarrow().types
+        return bool(types.is_integer(kind) or types.is_floating(kind))
+
+    def case_of(self, cases: Sequence[Case]) -> Places:
+        """The place among `cases` of the case that each row is of; -1 if it is of none."""
+        axes = [axis for axis in axes_of(cases) if axis in self.names]
+        combined: Places = np.zeros(self.rows, dtype=np.int64)
+        codes = []
+        for axis in axes:
+            places, words = self.text(axis)
+            combined = combined * len(words) + places
+            codes.append((axis, words))
+        distinct, back = np.unique(combined, return_inverse=True)
+        found = [self._case(int(own), codes, cases) for own in distinct]
+        return np.asarray(found, dtype=np.int64)[back]
+
+    @staticmethod
+    def _case(combined: int, codes: list[tuple[str, list[str]]], cases: Sequence[Case]) -> int:
+        values: dict[str, str] = {}
+        for axis, words in reversed(codes):
+            combined, place = divmod(combined, len(words))
+            values[axis] = words[place]
+        for place, case in enumerate(cases):
+            if all(_same(text(case.axes.get(axis)), value) for axis, value in values.items()):
+                return place
+        return -1
+
+    def parts(self, part: str) -> tuple[Places, list[str]]:
+        """By what divides cases: the part that each row is of."""
+        if part == "size" and "size_bytes" in self.names:
+            bounds = [most for _, most in SIZES[:-1]]
+            sizes = self.number("size_bytes")
+            places = np.searchsorted(np.asarray(bounds), sizes, side="left").astype(np.int64)
+            return np.where(np.isnan(sizes), len(SIZES), places), [*(name for name, _ in SIZES), "–"]
+        if _COLUMNS.get(part) in self.names:
+            return self.text(_COLUMNS[part])
+        raise unknown(
+            part, [own for own, column in _COLUMNS.items() if column in self.names], "part", of=f"in {self.name}"
+        )
+
+
+def _same(left: str, right: str) -> bool:
+    if left == right:
+        return True
+    try:
+        return float(left) == float(right)
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a table has a value of in each row."""
+
+    table: str
+    of: str
+    """What there is one value of, in words."""
+    values: Callable[[Columns], Numbers]
+    log: bool = False
+    """Whether its values spread over decades."""
+    weights: str | None = None
+    """The column that says how often each value stands."""
+
+
+def _column(name: str, factor: float = 1.0) -> Callable[[Columns], Numbers]:
+    return lambda columns: columns.number(name) * factor
+
+
+def _completion(columns: Columns) -> Numbers:
+    """Of flows that finished: from their start to the arrival of their last byte."""
+    return np.where(np.isnan(columns.number("end_ps")), np.nan, columns.number("lasted_ps")) / SECOND
+
+
+def _slowdown(columns: Columns) -> Numbers:
+    ideal = columns.number("ideal_ps") / SECOND
+    ratio = _completion(columns) / np.where(ideal > 0, ideal, np.nan)
+    slowdowns: Numbers = np.maximum(ratio, 1.0)
+    return slowdowns
+
+
+def _window(columns: Columns) -> Numbers:
+    rounds = columns.number("rounds")
+    return columns.number("windows_pkts") / np.where(rounds > 0, rounds, np.nan)
+
+
+def _job(columns: Columns) -> Numbers:
+    return (columns.number("end_ps") - columns.number("start_ps")) / SECOND
+
+
+def _rtt(columns: Columns) -> Numbers:
+    least, most = columns.number("least_ps"), columns.number("most_ps")
+    return (least + np.ceil((most - least) / 2)) / SECOND
+
+
+def utilisation(columns: Columns) -> Numbers:
+    """What a port let in over what its link can carry in the run."""
+    capacity = columns.number("rate_bps") * columns.number("duration_ps") / (8 * SECOND)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = columns.number("carried_bytes") / capacity
+    return np.where(capacity > 0, np.minimum(share, 1.0), 0.0)
+
+
+QUANTITIES = {
+    "goodput_bps": Quantity("flows", "flows", _column("goodput_bps")),
+    "fct_s": Quantity("flows", "flows", _completion, log=True),
+    "slowdown_ratio": Quantity("flows", "flows", _slowdown, log=True),
+    "size_bytes": Quantity("flows", "flows", _column("size_bytes"), log=True),
+    "retransmissions_pkts": Quantity("flows", "flows", _column("retransmissions")),
+    "timeouts": Quantity("flows", "flows", _column("timeouts")),
+    "cwnd_pkts": Quantity("flows", "flows", _window),
+    "jct_s": Quantity("jobs", "jobs", _job),
+    "rtt_s": Quantity("rtts", "ACKs", _rtt, weights="count"),
+    "queue_pkts": Quantity("lengths", "looks at queues", _column("waiting_pkts"), weights="count"),
+    "utilisation_ratio": Quantity("links", "ports", utilisation),
+    "drops_pkts": Quantity("links", "ports", _column("drops")),
+    "marks_pkts": Quantity("links", "ports", _column("marks")),
+    "convergence_s": Quantity("convergence", "subflows", _column("converged_ps", 1 / SECOND)),
+}
+
+
+def quantity(run: Run, name: str) -> tuple[Quantity, Columns]:
+    """The quantity of this name, or the column of the flows, with its table."""
+    known = QUANTITIES.get(name)
+    if known is not None:
+        return known, Columns(run.table(known.table))
+    flows = Columns(run.table("flows"))
+    numbers = [own for own in flows.names if flows.is_number(own)]
+    if name not in numbers:
+        raise unknown(name, [*QUANTITIES, *(own for own in numbers if own not in QUANTITIES)], "quantity")
+    return Quantity("flows", "flows", _column(name)), flows
+
+
+@dataclass(frozen=True)
+class Series:
+    """The rows of a table that are drawn in one colour in one panel."""
+
+    panel: str
+    name: str
+    mask: NDArray[np.bool_]
+
+
+def series(columns: Columns, chosen: Chosen) -> list[Series]:
+    """The rows of each panel and series, in the order of the cases and parts."""
+    case_of = columns.case_of(chosen.cases)
+    found: dict[tuple[str, str], Any] = {}
+    part = chosen.part
+    places, words = columns.parts(part) if part else (np.zeros(columns.rows, dtype=np.int64), [""])
+    wanted = chosen.parts.get(part or "", None)
+    if wanted is not None and not wanted & set(words):
+        raise unknown(", ".join(sorted(wanted)), words, str(part))
+    for place, case in enumerate(chosen.cases):
+        of_case = case_of == place
+        for code, word in enumerate(words):
+            if wanted is not None and word not in wanted:
+                continue
+            mask = of_case & (places == code)
+            if not mask.any():
+                continue
+            key = (chosen.panel(case), chosen.series(case, word))
+            found[key] = found[key] | mask if key in found else mask
+    return [Series(panel, name, mask) for (panel, name), mask in found.items()]

@@ -1,0 +1,351 @@
+"""Runs: started here, or read back from their folders."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tresse import _native, tables
+from tresse.errors import TresseError, TresseWarning
+from tresse.experiments import Experiment, Only, Profile, Settings, chosen, named
+from tresse.progress import Bar
+
+if TYPE_CHECKING:
+    from tresse.plot import Plots
+
+_LOOK_S = 0.05
+_PATIENCE_S = 0.6
+"""How often a run is looked at, and how long after Ctrl-C before its folder is closed without it."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case of a run: its axes, and what was measured. Metrics are named with their unit, such as `goodput_mean_bps`."""
+
+    axes: dict[str, Any]
+    label: str
+    """A name for people: `xmp-2 permutation`."""
+    scheme: str
+    """The scheme with its number of subflows: `xmp-2`."""
+    metrics: dict[str, float]
+    ci95: dict[str, float]
+    """Half the width of the 95 % confidence interval of a metric."""
+    by: dict[str, dict[str, dict[str, float]]]
+    """The metrics of parts, by what divides them (`group`, `distance`, `size`, `layer`) and the part's name."""
+    published: dict[str, float]
+    optimum: dict[str, float]
+    """What its controller claims to reach, and how far it was from that; `tresse.explain("optimum")` has the keys."""
+    no_optimum: str | None
+    """Why there is no optimum."""
+    seeds: list[dict[str, Any]] = field(repr=False)
+    """What was measured under each seed, if there are several."""
+
+
+class Cases(list[Case]):
+    """Cases; a notebook shows them as a table of results."""
+
+    def _repr_html_(self) -> str:
+        from tresse import html
+
+        return html.cases_html(self)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the paper, judged."""
+
+    id: str
+    text: str
+    holds: bool | None
+    """None: it is undecided, or not of these cases."""
+    value: float | None
+    report: dict[str, Any] = field(repr=False)
+    """All that `tresse run --json` says of it."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page of a run: one file that opens from disk. A notebook shows it in a frame."""
+
+    path: Path
+    height: int
+    """Of the frame, pixels."""
+
+    def _repr_html_(self) -> str:
+        # The whole page in the frame's attribute: a notebook's server gives out no file outside of its folder.
+        text = self.path.read_text(encoding="utf-8").replace("&", "&amp;").replace('"', "&quot;")
+        return f'<iframe srcdoc="{text}" width="100%" height="{self.height}" style="border: 0"></iframe>'
+
+
+class Run:
+    """A run's results. `tresse.run` makes one, `tresse.open` reads one back."""
+
+    flows: tables.Table
+    jobs: tables.Table
+    links: tables.Table
+    samples: tables.Table
+    queues: tables.Table
+    paths: tables.Table
+    rtts: tables.Table
+    lengths: tables.Table
+    convergence: tables.Table
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        text, state, names = _native.head(self.folder)
+        head = json.loads(text)
+        self.report_json: dict[str, Any] = head["report"]
+        """What `tresse run --json` prints."""
+        self.experiment: dict[str, Any] = head["experiment"]
+        """The experiment as it was run, after the profile and the settings."""
+        self.state: str = state
+        """complete, under-way, interrupted, gave-up or killed."""
+        self.tables: list[str] = names
+        """The names of its tables."""
+        self.notes: list[str] = []
+        """What the command would have said before it ran, such as what the quick profile cuts."""
+
+    @property
+    def name(self) -> str:
+        """The experiment's name."""
+        return str(self.report_json["experiment"])
+
+    @property
+    def status(self) -> str:
+        """complete, partial or running."""
+        return str(self.report_json["status"])
+
+    @property
+    def profile(self) -> str:
+        """The profile: quick or full."""
+        return str(self.report_json["profile"])
+
+    @property
+    def seed(self) -> int:
+        """The first seed."""
+        return int(self.report_json["seed"])
+
+    @property
+    def digest(self) -> str:
+        """A fingerprint of the results: the same experiment, seed and model version give the same one on every machine."""
+        return str(self.report_json["digest"])
+
+    @cached_property
+    def cases(self) -> Cases:
+        """The cases, in the order of the experiment."""
+        return Cases(_case(own) for own in self.report_json["cases"])
+
+    @cached_property
+    def claims(self) -> list[Claim]:
+        """The paper's claims, judged by this run."""
+        return [
+            Claim(own["id"], own["text"], own.get("holds"), own.get("value"), own) for own in self.report_json["claims"]
+        ]
+
+    @property
+    def optimum(self) -> dict[str, dict[str, float]]:
+        """By the cases' labels, what their controllers claim to reach; cases without an optimum are left out."""
+        return {case.label: case.optimum for case in self.cases if case.optimum}
+
+    def case(self, **axes: Any) -> Case:
+        """The one case with these axes: `run.case(scheme="xmp", subflows=2)`."""
+        found = [c for c in self.cases if all(c.axes.get(axis) == value for axis, value in axes.items())]
+        if len(found) == 1:
+            return found[0]
+        words = ", ".join(f"{axis}={value}" for axis, value in axes.items())
+        known = ", ".join(case.label for case in (found or self.cases))
+        raise TresseError(f"{len(found)} cases have {words}", hint=f"there are {known}" if not found else known)
+
+    def table(self, name: str) -> tables.Table:
+        """The table of this name: see `tables`."""
+        if name not in tables.NAMES:
+            raise TresseError(f"a run has no table `{name}`", hint=f"there are {', '.join(tables.NAMES)}")
+        own = tables.read(self.folder, name)
+        if own is not None:
+            return own
+        hint = tables.HOW.get(name)
+        raise TresseError(
+            f"{self.folder}: the run has no table `{name}`",
+            file=str(self.folder),
+            hint=f"run it with {hint}" if hint else None,
+        )
+
+    def __getattr__(self, name: str) -> tables.Table:
+        if name not in tables.NAMES:
+            raise AttributeError(f"a run has no `{name}`")
+        own = self.table(name)
+        # Read once: the folder of a finished run does not change.
+        if self.state != "under-way":
+            self.__dict__[name] = own
+        return own
+
+    @cached_property
+    def plot(self) -> Plots:
+        """Figures of this run, by matplotlib."""
+        from tresse.plot import Plots
+
+        return Plots(self)
+
+    def report(self, *, height: int = 800) -> Page:
+        """Writes the page of the run, report.html in its folder; a notebook shows it.
+
+        `height`: of its frame in the notebook, pixels.
+        """
+        return Page(self.write_page(), height)
+
+    def write_page(self) -> Path:
+        """Writes the page of the run, report.html in its folder; where it is. It opens from disk."""
+        return Path(_native.write_page(self.folder))
+
+    def __repr__(self) -> str:
+        return f"<Run {self.name} {self.status}, {len(self.cases)} cases, in {self.folder}>"
+
+    def _repr_html_(self) -> str:
+        from tresse import html
+
+        return html.run_html(self)
+
+
+def _case(own: dict[str, Any]) -> Case:
+    axes = own["case"]
+    scheme = str(axes.get("scheme") or "")
+    if axes.get("subflows") is not None:
+        scheme += f"-{axes['subflows']}"
+    rest = [
+        f" {value}" if axis in ("pattern", "variant") else f" {axis}={value}"
+        for axis, value in axes.items()
+        if axis not in ("scheme", "subflows") and value is not None
+    ]
+    return Case(
+        axes=axes,
+        label=scheme + "".join(rest),
+        scheme=scheme,
+        metrics=own["metrics"],
+        ci95=own["ci95"],
+        by=own["by"],
+        published=own["published"],
+        optimum=own["optimum"],
+        no_optimum=own["no_optimum"],
+        seeds=own.get("seeds", []),
+    )
+
+
+def run(
+    experiment: Experiment,
+    *,
+    only: Only | None = None,
+    set: Settings | None = None,  # noqa: A002 - as the command has it
+    controllers: Iterable[str | os.PathLike[str]] = (),
+    profile: Profile = "quick",
+    seed: int = 1,
+    replications: int | str | None = None,
+    parallel: int | None = None,
+    threads: int = 1,
+    out: str | os.PathLike[str] | None = None,
+    judge: bool = False,
+    progress: bool = True,
+) -> Run:
+    """Runs every case of an experiment, as `tresse run` does.
+
+    `experiment`: a built-in name such as "xmp/table1", a TOML file, a dict of its tables, or a `tresse.keys.Experiment`.
+    `only`: by axis, the values to keep: `{"scheme": ["xmp", "dctcp"]}`.
+    `set`: by path, a value: `{"fabric.mark": "20pkt"}`; a list makes a case of each value.
+    `controllers`: C files of your own, each of which can then be a scheme's controller. They run with your rights.
+    `profile`: "full" is the paper's own size, "quick" has fewer flows, rounds or seconds.
+    `seed`: of the first replication. `replications`: how many seeds, or "5%": as many as it takes until the 95 % interval is
+    so narrow (default: as the experiment says).
+    `parallel`: how many cases run at a time (default: one for each core). `threads`: on how many threads a case may run.
+    `out`: the folder for the results, which must be new or empty (default: runs/NAME-N).
+    `judge`: judges by the published numbers and claims even where `set` has changed what they are of.
+    `progress`: shows a bar.
+
+    Ctrl-C ends it early: the folder keeps what was measured, and the KeyboardInterrupt names it. A run that cannot end, for
+    a controller died or flows wait for ever, is a TresseError whose `run` has what was measured.
+    """
+    name, text = named(experiment)
+    arguments = chosen(profile, only, set)
+    for file in controllers:
+        arguments.append(f"--controller={os.fspath(file)}")
+    arguments += [f"--seed={seed}", f"--threads={threads}"]
+    arguments += [] if replications is None else [f"--replications={replications}"]
+    arguments += [] if parallel is None else [f"--parallel={parallel}"]
+    arguments += [] if out is None else [f"--out={os.fspath(out)}"]
+    arguments += ["--judge"] if judge else []
+    # After the dashes a name is no option, whatever it begins with.
+    running = _native.Running([*arguments, "--", name], text)
+    for note in running.notes:
+        if note.startswith("warning: "):
+            warnings.warn(note.removeprefix("warning: "), TresseWarning, stacklevel=2)
+    report = json.loads(_wait(running, progress))
+    own = Run(report["out"])
+    own.notes = list(running.notes)
+    if report["status"] != "complete":
+        errors = "\n".join(report.get("errors", []))
+        message = f"partial, what was measured is in {own.folder}:\n{errors}"
+        error = TresseError(message, file=str(own.folder))
+        error.run = own
+        raise error
+    return own
+
+
+def _wait(running: _native.Running, progress: bool) -> str:
+    """Waits for the end; the report."""
+    with Bar("run", shown=progress) as bar:
+        try:
+            while (report := running.wait(_LOOK_S)) is None:
+                share, known, hops, cases = running.standing()
+                bar.show(share if known else None, hops, cases)
+        except KeyboardInterrupt:
+            where = running.folder
+            running.stop()
+            deadline = time.monotonic() + _PATIENCE_S
+            while running.wait(_LOOK_S) is None and time.monotonic() < deadline:
+                pass
+            running.abandon()
+            message = "interrupted" if where is None else f"partial: what was measured is in {where}"
+            raise KeyboardInterrupt(message) from None
+        return report
+
+
+def open(folder: str | os.PathLike[str]) -> Run:  # noqa: A001 - tresse.open
+    """Reads a run back from its folder, also one under way or one that was killed."""
+    return Run(folder)
+
+
+def compare(
+    left: str | os.PathLike[str] | Run, right: str | os.PathLike[str] | Run, *, judge: bool = False
+) -> dict[str, Any]:
+    """Two runs against each other, case by case: what `tresse compare LEFT RIGHT --json` prints."""
+    first, second = (own.folder if isinstance(own, Run) else Path(own) for own in (left, right))
+    compared: dict[str, Any] = json.loads(_native.compare(first, second, judge))
+    return compared
+
+
+def optimum(
+    experiment: Experiment,
+    *,
+    only: Only | None = None,
+    set: Settings | None = None,  # noqa: A002 - as the command has it
+    profile: Profile = "quick",
+    seed: int = 1,
+) -> dict[str, Any]:
+    """The optimum of an experiment's flows without a simulation: what `tresse optimum --json` prints."""
+    name, text = named(experiment)
+    arguments = [*chosen(profile, only, set), f"--seed={seed}", "--", name]
+    computed: dict[str, Any] = json.loads(_native.optimum(arguments, text))
+    return computed
+
+
+def explain(name: str) -> str:
+    """What `tresse explain NAME` prints: a controller, a mechanism, an experiment, a topic, at length."""
+    text = _native.explain(name)
+    if text is None:
+        raise TresseError(f"nothing is called `{name}`", hint="`tresse explain` lists every name")
+    return text
