@@ -16,7 +16,7 @@ NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "docs/notebooks").glob
 
 
 def test_the_guide_is_there() -> None:
-    assert {own.stem for own in NOTEBOOKS} >= {"first-figure", "my-controller", "my-fabric", "learning"}
+    assert {own.stem for own in NOTEBOOKS} >= {"first-figure", "my-controller", "my-fabric", "a-sweep", "learning"}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -4,8 +4,8 @@
 >>> run = tresse.run("xmp/fig4", only={"scheme": "xmp"})
 >>> run.plot.timeline()
 
-`run` runs an experiment, `open` reads a run back, `compare` puts two side by side, `Controller` and `Group` drive a
-controller by hand.
+`run` runs an experiment, `open` reads a run back, `compare` puts two side by side, `sweep` runs an experiment at many
+settings, `Controller` and `Group` drive a controller by hand.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 from tresse.controllers import Controller, Group, Parameter, Step, Subflow
 from tresse.errors import TresseError, TresseWarning
 from tresse.runs import Case, Claim, Run, compare, explain, open, optimum, run  # noqa: A004
+from tresse.sweeps import Sweep, sweep
 from tresse.tables import Table
+from tresse.tuning import tune
 
 if TYPE_CHECKING:
     from tresse import keys, plot
@@ -29,6 +31,7 @@ __all__ = [
     "Run",
     "Step",
     "Subflow",
+    "Sweep",
     "Table",
     "TresseError",
     "TresseWarning",
@@ -40,6 +43,8 @@ __all__ = [
     "optimum",
     "plot",
     "run",
+    "sweep",
+    "tune",
 ]
 
 

@@ -38,6 +38,11 @@ class TresseError(Exception):
         self.run: Run | None = None
         """The run that ended early, if one did: it has what was measured until then."""
 
+    @property
+    def exit_code(self) -> int:
+        """What the command ends with."""
+        return {"check": 1, "machine": 3}.get(self.code, 2)
+
 
 class TresseWarning(UserWarning):
     """What the command prints as a warning: a controller that no case uses, for example."""

@@ -26,12 +26,15 @@ mod paper;
 mod plot;
 mod points;
 mod progress;
+mod python;
 mod report;
 mod result_tables;
 mod run;
 mod show;
+mod sweep;
 mod table;
 mod topology;
+mod tune;
 mod view;
 mod width;
 
@@ -45,6 +48,7 @@ use clap::{Parser, Subcommand};
 pub use controller::{controller, ended};
 pub use failure::Failure;
 pub use run::{Prepared, prepare};
+pub use sweep::summary as sweep_summary;
 
 /// One workbench for multipath congestion control in data centres
 ///
@@ -68,6 +72,8 @@ enum Command {
     Report(page::Args),
     View(view::Args),
     Optimum(optimum::Args),
+    Sweep(sweep::Args),
+    Tune(tune::Args),
     #[command(subcommand)]
     Topology(topology::Command),
     Import(import::Args),
@@ -105,6 +111,8 @@ pub fn command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>)
         Command::Report(args) => page::run(&args),
         Command::View(args) => view::run(&args),
         Command::Optimum(args) => optimum::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Topology(command) => topology::run(command),
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),

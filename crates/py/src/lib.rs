@@ -7,6 +7,7 @@ mod controllers;
 mod env;
 mod errors;
 mod running;
+mod sweeps;
 mod tables;
 
 use pyo3::prelude::*;
@@ -19,6 +20,8 @@ mod _native {
     use crate::env::{Environment, reset_all, step_all};
     #[pymodule_export]
     use crate::running::Running;
+    #[pymodule_export]
+    use crate::sweeps::{Sweep, merge, run_point, sweep_head};
     #[pymodule_export]
     use crate::tables::{head, meanings, networks, table, write_page};
     #[pymodule_export]

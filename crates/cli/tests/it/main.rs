@@ -22,6 +22,7 @@ mod paper;
 mod provenance;
 mod run;
 mod stops;
+mod sweep;
 mod tables;
 mod topology;
 mod variants;

@@ -32,6 +32,7 @@ const MAY: &[(&str, &[&str])] = &[
     ),
     ("reproduction", &["units", "experiment", "lab"]),
     ("exchange", &["units", "experiment", "fabric", "lab", "workload"]),
+    ("sweep", &["units", "controllers", "experiment", "lab", "reproduction"]),
     ("report", &["units", "experiment", "fabric", "lab"]),
 ];
 

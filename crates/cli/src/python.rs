@@ -1,0 +1,46 @@
+//! Commands that are done by the Python package: `tune`, and sweeps on Ray.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use crate::failure::Failure;
+
+/// What the interpreter runs: a module of the package as if by `-m`, or, without the package, exit code 3 and a hint.
+const START: &str = "\
+import importlib.util, runpy, sys
+module, extra = sys.argv[1:3]
+del sys.argv[1:3]
+if importlib.util.find_spec('tresse') is None:
+    sys.stderr.write(f\"error: {sys.executable} has no package tresse\\n\\nhint: pip install 'tresse[{extra}]', \"
+                     'or set TRESSE_PYTHON to an interpreter that has it\\n')
+    sys.exit(3)
+runpy.run_module(module, run_name='__main__', alter_sys=True)
+";
+
+/// Hands over to `module` of the Python package, which needs the extra `extra`; the interpreter is $TRESSE_PYTHON, or
+/// python3. It takes this process's place: its exit code is the command's, and signals are its own.
+///
+/// # Errors
+/// If there is no interpreter; otherwise it does not return.
+pub fn hand_over(module: &str, extra: &str, arguments: &[OsString]) -> Failure {
+    let python = interpreter();
+    let error = Command::new(&python).arg("-c").arg(START).args([module, extra]).args(arguments).exec();
+    let name = python.to_string_lossy();
+    let message = match error.kind() {
+        ErrorKind::NotFound => format!("there is no {name}"),
+        _ => format!("{name}: {error}"),
+    };
+    Failure::Machine(format!(
+        "{message}\n\nhint: pip install 'tresse[{extra}]', and set TRESSE_PYTHON to that interpreter"
+    ))
+}
+
+/// The interpreter to use.
+pub fn interpreter() -> OsString {
+    #[expect(clippy::disallowed_methods, reason = "it says where Python is: no result depends on it")]
+    let said = env::var("TRESSE_PYTHON").ok().filter(|said| !said.is_empty());
+    said.map_or_else(|| OsString::from("python3"), OsString::from)
+}

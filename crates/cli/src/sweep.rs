@@ -1,0 +1,219 @@
+//! `tresse sweep`: one experiment at many settings.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, Write, stderr};
+use std::panic;
+use std::path::{Path, PathBuf};
+use std::process::{Command as Process, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use clap::{Subcommand, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+use tresse_sweep::local::{self, Stop};
+use tresse_sweep::{Cube, Finished, Plan, Request, Shard, Sweep};
+
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::output;
+use crate::progress::Mode;
+use crate::python;
+
+/// Run an experiment at many settings, each once
+///
+/// PLAN.toml says which experiment, and which values of which keys:
+///
+///   experiment = "xmp/fig4"
+///   [[designs]]
+///   keys = { "fabric.mark" = ["5pkt", "10pkt", "20pkt"], "schemes.xmp.parameters.beta" = { from = 2, to = 8, steps = 4 } }
+///
+/// A point is kept as soon as it is computed. The same command with --out of a sweep that was killed,
+/// or of a plan that has got more points, computes what is missing. A point that fails is a row with
+/// its error. docs/sweeps.md has the keys of a plan.
+///
+/// Examples:
+///   tresse sweep plan.toml --out sweeps/mine
+///   tresse sweep plan.toml --engine ray --address head:6379    # pip install 'tresse[ray]'
+///   tresse sweep plan.toml --out sweeps/mine --shard 3/10      # a Slurm array's task; then
+///   tresse sweep merge sweeps/mine
+///   duckdb -c "FROM 'sweeps/mine/results.parquet'"
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Which points
+    #[arg(value_name = "PLAN.toml", required = true)]
+    plan: Option<PathBuf>,
+    /// The folder; one that has a sweep goes on with it [default: sweeps/NAME-N]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// How many points at a time on this machine [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    parallel: Option<u32>,
+    /// Where the points are computed
+    #[arg(long, value_enum, default_value = "local")]
+    engine: Engine,
+    /// The Ray cluster, HOST:PORT [default: the one that this machine is part of]
+    #[arg(long, value_name = "HOST:PORT")]
+    address: Option<String>,
+    /// Compute one of N parts, in a folder of its own in DIR
+    #[arg(long, value_name = "I/N", requires = "out")]
+    shard: Option<Shard>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    /// How progress is shown on stderr
+    #[arg(long, value_enum, default_value = "auto")]
+    progress: Mode,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Put the records of a sweep's shards together, and write its results
+    Merge {
+        /// The --out of the shards
+        dir: PathBuf,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// This machine's cores
+    Local,
+    /// A Ray cluster
+    Ray,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    if let Some(Command::Merge { dir, json }) = &args.command {
+        return output::print(&summary(&tresse_sweep::merge(dir)?, *json));
+    }
+    let plan = args.plan.as_deref().expect("clap asks for it");
+    if args.engine == Engine::Ray {
+        let asked = json!({
+            "plan": plan, "out": args.out, "address": args.address, "shard": args.shard.map(|own| own.to_string()),
+            "json": args.json, "progress": args.progress == Mode::Auto,
+        });
+        return Err(python::hand_over("tresse.sweeps", "ray", &[OsString::from(asked.to_string())]));
+    }
+    let interrupt = Interrupt::catch()?;
+    let sweep = Sweep::open(&Plan::read(plan)?, args.out.as_deref(), args.shard, &mut draw)?;
+    let sweep = Arc::new(sweep);
+    interrupt.keep();
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let parallel = args.parallel.map_or(cores, |n| n as usize);
+    let done = compute(&sweep, parallel, &interrupt, args.progress);
+    let finished = sweep.finish()?;
+    done?;
+    if interrupt.asked() {
+        let again = format!("tresse sweep {} --out {}", plan.display(), finished.folder.display());
+        let _ = writeln!(stderr(), "hint: what was computed is kept; `{again}` goes on"); // it may be closed
+        return Err(Failure::Interrupted);
+    }
+    output::print(&summary(&finished, args.json))
+}
+
+/// How often the signal and the standing are looked at.
+const LOOK: Duration = Duration::from_millis(50);
+/// In so many looks the bar is drawn again, or a line of JSON written.
+const BAR: u32 = 4;
+const LINE: u32 = 20;
+
+fn compute(sweep: &Arc<Sweep>, parallel: usize, interrupt: &Interrupt, mode: Mode) -> Result<(), Failure> {
+    let stop = Arc::new(Stop::default());
+    let (tell, told) = mpsc::channel();
+    let work = thread::spawn({
+        let (sweep, stop) = (Arc::clone(sweep), Arc::clone(&stop));
+        move || tell.send(local::run(&sweep, parallel, &stop)).expect("it is waited for")
+    });
+    let bar = (mode == Mode::Auto && stderr().is_terminal()).then(|| {
+        let bar = ProgressBar::new(sweep.standing().points as u64);
+        let style = "{bar:24} {pos}/{len} points  {msg}";
+        bar.set_style(ProgressStyle::with_template(style).expect("the template is constant"));
+        bar
+    });
+    let mut looks = 0;
+    let done = loop {
+        match told.recv_timeout(LOOK) {
+            Ok(done) => break done,
+            Err(RecvTimeoutError::Disconnected) => match work.join() {
+                Err(panicked) => panic::resume_unwind(panicked),
+                Ok(()) => unreachable!("it tells before it ends"),
+            },
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        looks += 1;
+        if interrupt.asked() {
+            stop.stop();
+        }
+        if let Some(bar) = bar.as_ref().filter(|_| looks % BAR == 0) {
+            let now = sweep.standing();
+            bar.set_position(now.done as u64);
+            let left =
+                now.left_s.map_or("…".to_owned(), |left| format!("{:.0} s left", left / parallel as f64));
+            let failed = if now.failed > 0 { format!(", {} failed", now.failed) } else { String::new() };
+            bar.set_message(format!("{left}{failed}"));
+        } else if mode == Mode::Json && looks % LINE == 0 {
+            let now = sweep.standing();
+            let line = json!({
+                "schema": "tresse/sweep-progress/1", "points": now.points, "done": now.done, "failed": now.failed,
+                "left_s": now.left_s.map(|left| left / parallel as f64),
+            });
+            let _ = writeln!(stderr(), "{line}"); // it may be closed
+        }
+    };
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    Ok(done?)
+}
+
+/// What is told of a sweep in the end.
+pub fn summary(finished: &Finished, json: bool) -> String {
+    let Finished { folder, points, failed } = finished;
+    let results = folder.join("results.parquet");
+    if json {
+        let told = json!({
+            "schema": "tresse/sweep/1", "out": folder, "results": results, "points": points, "failed": failed,
+        });
+        return format!("{told}\n");
+    }
+    let failures = match failed {
+        0 => String::new(),
+        failed => format!(", {failed} failed: the column `error` says why"),
+    };
+    format!("{points} points{failures}\n{}\n", results.display())
+}
+
+/// Asks SciPy for the points of a design.
+fn draw(asked: &Request) -> Result<Cube, Failure> {
+    let hint = "pip install 'tresse[sweep]', and set TRESSE_PYTHON to that interpreter";
+    let wrong =
+        |why: &str| Failure::Machine(format!("a design of kind \"{}\": {why}\n\nhint: {hint}", asked.kind));
+    let request = serde_json::to_string(asked).expect("plain data");
+    let interpreter = python::interpreter();
+    let name = Path::new(&interpreter).display().to_string();
+    let mut process = Process::new(&interpreter);
+    process
+        .args(["-m", "tresse.designs"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = process.spawn().map_err(|error| wrong(&format!("{name}: {error}")))?;
+    if let Some(mut pipe) = child.stdin.take() {
+        let _ = pipe.write_all(request.as_bytes()); // what is wrong with it, its end tells
+    }
+    let told = child.wait_with_output().map_err(|error| wrong(&format!("{name}: {error}")))?;
+    if !told.status.success() {
+        let said = String::from_utf8_lossy(&told.stderr);
+        return Err(wrong(said.trim().lines().last().unwrap_or("its sampler ended without a word")));
+    }
+    serde_json::from_slice(&told.stdout).map_err(|error| wrong(&format!("its sampler: {error}")))
+}

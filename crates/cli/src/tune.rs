@@ -1,0 +1,61 @@
+//! `tresse tune`: the best settings of a space of them. The Python package does it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::failure::Failure;
+use crate::python;
+
+/// Find the scheme and settings that are best for a fabric and a workload
+///
+/// PLAN.toml says the experiment, the space of settings, what to minimise or maximise under which
+/// floors and ceilings, and the budget. The answer comes with its evidence: the front of settings of
+/// which none is better in everything, run again under seeds that the search has not seen, with
+/// 95 % intervals; the experiment as it stands beside them; everything that was tried; the command
+/// that repeats the winner; a page of the runs.
+///
+/// The search is Optuna's (TPE for one objective, NSGA-II for several). Bad settings are given up
+/// after few seeds. With --out of an earlier search nothing is computed again. Needs the Python
+/// package: pip install 'tresse[tune]'.
+///
+/// Examples:
+///   tresse tune mine.toml
+///   tresse tune mine.toml --out tunings/mine-1 --trials 200      # goes on with it
+///   tresse tune mine.toml --json | jq .front
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// What to search for
+    #[arg(value_name = "PLAN.toml")]
+    plan: PathBuf,
+    /// Its folder; if it exists the search goes on in it [default: tunings/NAME-N]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// How many settings to try, whatever the plan says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    trials: Option<u32>,
+    /// How many runs at a time [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    parallel: Option<u32>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let mut arguments: Vec<OsString> = Vec::new();
+    let mut option = |name: &str, value: Option<OsString>| {
+        if let Some(value) = value {
+            arguments.extend([OsString::from(name), value]);
+        }
+    };
+    option("--out", args.out.clone().map(PathBuf::into_os_string));
+    option("--trials", args.trials.map(|n| n.to_string().into()));
+    option("--parallel", args.parallel.map(|n| n.to_string().into()));
+    if args.json {
+        arguments.push("--json".into());
+    }
+    // After the dashes a name is no option, whatever it begins with.
+    arguments.extend(["--".into(), args.plan.clone().into_os_string()]);
+    Err(python::hand_over("tresse.tuning", "tune", &arguments))
+}

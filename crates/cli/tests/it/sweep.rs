@@ -1,0 +1,124 @@
+//! `tresse sweep`. What a sweep computes is tested in its crate; that it survives a SIGKILL, here.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::common::{fails, tresse};
+
+const SMALL: &str = r#"title = "A small fat tree"
+[fabric]
+topology = "fat-tree"
+k = 4
+rate = "1Gbps"
+delay = "20us"
+queue = "100pkt"
+mark = "10pkt"
+host_queue = "100pkt"
+[transport]
+profile = "linux"
+[schemes.dctcp]
+controller = "dctcp"
+[workloads.permutation]
+pattern = "permutation"
+size = "500kB"
+rounds = 1
+"#;
+
+/// Forty points of tens of milliseconds.
+fn plan(dir: &Path) {
+    fs::write(dir.join("small.toml"), SMALL).expect("it can be written");
+    let plan = "experiment = \"small.toml\"\n[[designs]]\n\
+                keys = { \"fabric.mark\" = { from = \"1pkt\", to = \"40pkt\", steps = 40 } }\n";
+    fs::write(dir.join("plan.toml"), plan).expect("it can be written");
+}
+
+fn sweep(dir: &Path, args: &[&str]) -> Value {
+    let output = tresse(dir).arg("sweep").args(args).arg("--json").output().expect("the command starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("--json prints one object")
+}
+
+fn results(folder: &Path) -> Vec<u8> {
+    fs::read(folder.join("results.parquet")).expect("there are results")
+}
+
+/// The lines of a journal that is being written, its head among them.
+fn lines(folder: &Path) -> usize {
+    fs::read_to_string(folder.join("journal.jsonl")).map_or(0, |text| text.matches('\n').count())
+}
+
+#[test]
+fn a_killed_sweep_goes_on_and_ends_with_the_same_bytes() {
+    let dir = TempDir::new().expect("a temporary folder");
+    plan(dir.path());
+    let whole = sweep(dir.path(), &["plan.toml", "--out", "whole"]);
+    assert_eq!(
+        (&whole["schema"], &whole["points"], &whole["failed"]),
+        (&"tresse/sweep/1".into(), &40.into(), &0.into())
+    );
+    let killed = dir.path().join("killed");
+    let mut process: Child = std::process::Command::new(env!("CARGO_BIN_EXE_tresse"))
+        .current_dir(dir.path())
+        .args(["sweep", "plan.toml", "--out", "killed", "--parallel", "1"])
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the command starts");
+    while lines(&killed) < 4 {
+        assert!(process.try_wait().expect("a process").is_none(), "it ended before it could be killed");
+        std::thread::yield_now();
+    }
+    process.kill().expect("it is there");
+    process.wait().expect("it was there");
+    let kept = lines(&killed) - 1;
+    assert!(kept < 40);
+    let again = sweep(dir.path(), &["plan.toml", "--out", "killed"]);
+    assert_eq!(again["points"], 40);
+    assert_eq!(lines(&killed), 41, "nothing is computed twice");
+    assert!(results(&dir.path().join("whole")) == results(&killed), "the results differ");
+}
+
+#[test]
+fn shards_are_merged() {
+    let dir = TempDir::new().expect("a temporary folder");
+    plan(dir.path());
+    for shard in ["1/3", "2/3", "3/3"] {
+        sweep(dir.path(), &["plan.toml", "--out", "parts", "--shard", shard]);
+    }
+    let merged = sweep(dir.path(), &["merge", "parts"]);
+    assert_eq!(merged["points"], 40);
+    sweep(dir.path(), &["plan.toml", "--out", "whole"]);
+    assert!(results(&dir.path().join("whole")) == results(&dir.path().join("parts")), "the results differ");
+}
+
+#[test]
+fn what_is_wrong_is_told() {
+    let dir = TempDir::new().expect("a temporary folder");
+    plan(dir.path());
+    for (args, told) in [
+        (&["nowhere.toml"][..], "nowhere.toml"),
+        (&["plan.toml", "--shard", "1/2"], "--out"),
+        (&["plan.toml", "--out", "a", "--shard", "3/2"], "I/N"),
+        (&["merge", "nowhere"], "nowhere"),
+        (&["merge", "."], "no shards of a sweep"),
+        (&["plan.toml", "--out", "."], "is not empty, and has no sweep"),
+        (&["small.toml"], "small.toml:2:2: "),
+    ] {
+        let said = fails(tresse(dir.path()).arg("sweep").args(args), 2);
+        assert!(said.contains(told), "{args:?}: {said}");
+    }
+    let drawn = "experiment = \"small.toml\"\n[[designs]]\nkind = \"sobol\"\npoints = 4\n\
+                 keys = { \"fabric.mark\" = { from = \"1pkt\", to = \"40pkt\" } }\n";
+    fs::write(dir.path().join("drawn.toml"), drawn).expect("it can be written");
+    for (args, told) in [
+        (&["sweep", "drawn.toml"][..], "tresse[sweep]"),
+        (&["sweep", "plan.toml", "--engine", "ray"], "tresse[ray]"),
+        (&["tune", "plan.toml"], "tresse[tune]"),
+    ] {
+        let said = fails(tresse(dir.path()).args(args).env("TRESSE_PYTHON", "/no/python"), 3);
+        assert!(said.contains(told), "{args:?}: {said}");
+    }
+}

@@ -1,0 +1,52 @@
+//! Whether what a plan says can be run at all, before anything runs.
+
+use tresse_experiment::Diagnostic;
+
+use crate::designs::Planned;
+use crate::plan::Plan;
+use crate::spec::Base;
+
+/// Looks for the designs of which no point can be run: then a key is wrong, or all its values. A value that is wrong at some
+/// points is a result of these.
+///
+/// # Errors
+/// What is wrong with the first such design, with its place.
+pub(crate) fn check(plan: &Plan, base: &Base, points: &[Planned]) -> Result<(), Diagnostic> {
+    // Points of one table that set the same keys stand together: of a list, each run of such points.
+    let is_alike = |one: &Planned, other: &Planned| {
+        one.place[..2] == other.place[..2] && one.setting.keys().eq(other.setting.keys())
+    };
+    points.chunk_by(is_alike).try_for_each(|alike| {
+        let mut first = None;
+        for point in alike {
+            match possible(base, point) {
+                Ok(()) => return Ok(()),
+                Err(error) => first = first.or(Some((point, error))),
+            }
+        }
+        let (point, error) = first.expect("there is a point");
+        Err(placed(plan, point, error))
+    })
+}
+
+fn possible(base: &Base, point: &Planned) -> Result<(), Diagnostic> {
+    let loaded = base.common.load(&base.settings(&point.setting))?;
+    tresse_experiment::resolve(&loaded, base.common.only()).map(drop)
+}
+
+/// What is wrong with a point, with the place in the plan that says so.
+fn placed(plan: &Plan, point: &Planned, error: Diagnostic) -> Diagnostic {
+    let cause = error.source_name.clone().unwrap_or_default();
+    let key = |option: &str| cause.strip_prefix(option).and_then(|rest| rest.split('=').next());
+    let at = |above: &[String], key: &str| above.iter().cloned().chain([key.to_owned()]).collect::<Vec<_>>();
+    let place = if let Some(axis) = key("--only ") {
+        at(&["only".to_owned()], axis)
+    } else {
+        match key("--set ") {
+            Some(key) if point.setting.contains_key(key) => at(&point.place, key),
+            Some(key) => at(&["set".to_owned()], key),
+            None => return error,
+        }
+    };
+    plan.caused(&place.iter().map(String::as_str).collect::<Vec<_>>(), error)
+}

@@ -1,0 +1,124 @@
+//! The journal of a sweep: a line for each point that was computed, written at once.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tresse_experiment::Diagnostic;
+use tresse_lab::MODEL_VERSION;
+
+use crate::designs::Setting;
+use crate::record::{Cost, Record};
+
+/// The first line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Head {
+    schema: String,
+    /// What the sweep is about.
+    pub title: String,
+    /// The address of all that its points have in common.
+    pub base: String,
+    /// The model that computed them.
+    pub model_version: u32,
+}
+
+/// Any other line.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    pub point: Setting,
+    pub record: Record,
+    pub cost: Cost,
+}
+
+#[derive(Debug)]
+pub(crate) struct Journal {
+    file: File,
+    path: PathBuf,
+}
+
+const NAME: &str = "journal.jsonl";
+
+impl Head {
+    const SCHEMA: &str = "tresse/sweep/1";
+
+    pub fn new(title: String, base: String) -> Self {
+        Self { schema: Self::SCHEMA.to_owned(), title, base, model_version: MODEL_VERSION }
+    }
+}
+
+impl Journal {
+    /// Whether there is one in this folder.
+    pub fn is_in(folder: &Path) -> bool {
+        folder.join(NAME).is_file()
+    }
+
+    /// Opens that of a folder to go on with it: what it has. One that is new, or was killed before its first line was
+    /// whole, gets this head.
+    pub fn open(folder: &Path, head: &Head) -> Result<(Self, Head, Vec<Kept>), Diagnostic> {
+        let path = folder.join(NAME);
+        let failed = |action| {
+            let path = path.clone();
+            move |error: io::Error| Diagnostic::io(action, path, error)
+        };
+        let file = OpenOptions::new().create(true).append(true).read(true).open(&path);
+        let file = file.map_err(failed("cannot be opened"))?;
+        let (known, kept, length) = read(&path)?;
+        // The last line of a process that was killed is torn.
+        file.set_len(length).map_err(failed("cannot be written"))?;
+        let mut journal = Self { file, path };
+        match known {
+            Some(known) => Ok((journal, known, kept)),
+            None => {
+                journal.line(head)?;
+                Ok((journal, head.clone(), kept))
+            }
+        }
+    }
+
+    /// That of a folder, as far as it is whole.
+    pub fn read(folder: &Path) -> Result<(Head, Vec<Kept>), Diagnostic> {
+        let (head, kept, _) = read(&folder.join(NAME))?;
+        let head = head.ok_or_else(|| {
+            Diagnostic::input("no sweep: it has no journal.jsonl").of(folder.display().to_string())
+        })?;
+        Ok((head, kept))
+    }
+
+    /// Adds a point. It is in the system's hands when this returns, and safe from the end of the process.
+    pub fn add(&mut self, kept: &Kept) -> Result<(), Diagnostic> {
+        self.line(kept)
+    }
+
+    fn line(&mut self, line: &impl Serialize) -> Result<(), Diagnostic> {
+        let mut text = serde_json::to_string(line).expect("plain data");
+        text.push('\n');
+        let written = self.file.write_all(text.as_bytes());
+        written.map_err(|error| Diagnostic::io("cannot be written", &self.path, error))
+    }
+}
+
+/// The head, the other lines, and how long the part is that is whole.
+fn read(path: &Path) -> Result<(Option<Head>, Vec<Kept>, u64), Diagnostic> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((None, Vec::new(), 0)),
+        Err(error) => return Err(Diagnostic::io("cannot be read", path, error)),
+    };
+    let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
+    let wrong = |line: usize, error: serde_json::Error| {
+        let name = path.display().to_string();
+        let message = format!("no journal of a sweep of this version of tresse: {error}");
+        Diagnostic::at(&name, "", line + 1, 1, message)
+    };
+    let mut lines = whole.lines().enumerate();
+    let head: Option<Head> =
+        lines.next().map(|(n, line)| serde_json::from_str(line).map_err(|e| wrong(n, e))).transpose()?;
+    if let Some(other) = head.as_ref().filter(|head| head.schema != Head::SCHEMA) {
+        let message = format!("its schema is {}, not {}", other.schema, Head::SCHEMA);
+        return Err(Diagnostic::input(message).of(path.display().to_string()));
+    }
+    let kept: Result<Vec<Kept>, Diagnostic> =
+        lines.map(|(n, line)| serde_json::from_str(line).map_err(|e| wrong(n, e))).collect();
+    Ok((head, kept?, whole.len() as u64))
+}

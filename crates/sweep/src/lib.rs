@@ -1,0 +1,28 @@
+//! Sweeps: one experiment at many settings, each computed once.
+//!
+//! - `plan` is the file that says which settings; `designs` makes points of it, `values` what a key takes in them.
+//! - `spec` is what computes a point: everything that a worker needs, on this machine or another.
+//! - `store` keeps what was computed: the folder of a sweep, its journal, and the Parquet files in the end.
+//! - [`local`] computes points on this machine's cores.
+
+#![forbid(unsafe_code)]
+
+mod check;
+mod controllers;
+mod costs;
+mod designs;
+mod journal;
+pub mod local;
+mod order;
+mod plan;
+mod record;
+mod spec;
+mod store;
+mod table;
+mod values;
+
+pub use designs::{Cube, Request};
+pub use plan::Plan;
+pub use record::{Cost, Record};
+pub use spec::run_point;
+pub use store::{Finished, Shard, Standing, Sweep, merge, read};

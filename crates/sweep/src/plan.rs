@@ -1,0 +1,266 @@
+//! The file of a sweep: an experiment, what is the same at every point, and the designs that make the points.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::{Table, Value};
+use tresse_experiment::diagnostic::{At, Wrong};
+use tresse_experiment::keys::stopping_rule::Asked;
+use tresse_experiment::read::{self, built_in};
+use tresse_experiment::{Diagnostic, Profile, Source};
+
+/// A plan as its file has it.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The file, as messages call it.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// Where the files are that it names.
+    folder: PathBuf,
+    keys: Keys,
+}
+
+/// The keys of the file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Keys {
+    #[serde(default)]
+    title: String,
+    experiment: Value,
+    #[serde(default)]
+    profile: ProfileKey,
+    #[serde(default = "one")]
+    seed: u64,
+    replications: Option<Value>,
+    #[serde(default)]
+    controllers: Vec<PathBuf>,
+    #[serde(default)]
+    only: Table,
+    #[serde(default)]
+    set: Table,
+    #[serde(default)]
+    designs: Vec<Design>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ProfileKey {
+    #[default]
+    Quick,
+    Full,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// A table of `[[designs]]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Design {
+    /// What it makes of its keys.
+    #[serde(default)]
+    pub kind: Kind,
+    /// The keys, with what they take.
+    #[serde(default)]
+    pub keys: Table,
+    /// The points themselves, or how many.
+    pub points: Option<Value>,
+    /// The seed of a design that draws.
+    pub seed: Option<u64>,
+}
+
+/// What a design makes of its keys.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Kind {
+    /// Every value of a key with every value of the others.
+    #[default]
+    Grid,
+    /// What is listed.
+    Points,
+    /// Sobol's sequence, scrambled.
+    Sobol,
+    /// One point in each row and column.
+    LatinHypercube,
+    /// Independent.
+    Random,
+}
+
+impl Kind {
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Grid => "grid",
+            Self::Points => "points",
+            Self::Sobol => "sobol",
+            Self::LatinHypercube => "latin-hypercube",
+            Self::Random => "random",
+        }
+    }
+}
+
+impl Plan {
+    /// Reads the file of a plan.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is none.
+    pub fn read(path: &Path) -> Result<Self, Diagnostic> {
+        let text = fs::read_to_string(path).map_err(|e| Diagnostic::io("cannot be read", path, e))?;
+        Self::parse(&path.display().to_string(), text)
+    }
+
+    /// Takes the text of a plan; messages call it `name`, and the files that it names are beside that.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn parse(name: &str, text: String) -> Result<Self, Diagnostic> {
+        let folder = Path::new(name).parent().unwrap_or(Path::new("")).to_owned();
+        let keys = toml::from_str(&text).map_err(|e| told(name, &text, Wrong::from(e)))?;
+        Ok(Self { name: name.to_owned(), text, folder, keys })
+    }
+
+    /// What is wrong with what stands at `keys`.
+    pub(crate) fn error(&self, wrong: Wrong) -> Diagnostic {
+        told(&self.name, &self.text, wrong)
+    }
+
+    /// What is wrong with a setting or a choice of cases, which the plan says at `keys`.
+    pub(crate) fn caused(&self, keys: &[&str], error: Diagnostic) -> Diagnostic {
+        let hint = error.hint.clone();
+        let cause = error.source_name.as_deref().filter(|_| error.place.is_none());
+        let wrong = match cause {
+            Some(cause) if cause.starts_with("--") => Wrong::new(keys, error.message),
+            _ => return error,
+        };
+        Diagnostic { hint, ..self.error(wrong) }
+    }
+
+    /// A name for its folder.
+    pub fn stem(&self) -> String {
+        let stem = Path::new(&self.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        stem.unwrap_or_else(|| "sweep".to_owned())
+    }
+
+    /// What it is about; the experiment's name, if it does not say.
+    pub fn title(&self) -> String {
+        let experiment = self.keys.experiment.as_str().unwrap_or("an experiment");
+        if self.keys.title.is_empty() { experiment.to_owned() } else { self.keys.title.clone() }
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.keys.seed
+    }
+
+    pub(crate) fn designs(&self) -> &[Design] {
+        &self.keys.designs
+    }
+
+    pub(crate) fn profile(&self) -> Profile {
+        match self.keys.profile {
+            ProfileKey::Quick => Profile::Quick,
+            ProfileKey::Full => Profile::Full,
+        }
+    }
+
+    /// The experiment: a built-in name, a file beside the plan, or its tables.
+    pub(crate) fn source(&self) -> Result<Source, Diagnostic> {
+        let wrong = |message: &str| self.error(Wrong::key("experiment", message));
+        match &self.keys.experiment {
+            Value::String(name) if built_in::find(name).is_some() => tresse_experiment::find(name),
+            Value::String(name) => {
+                let file = self.folder.join(name);
+                tresse_experiment::find(&file.display().to_string()).map_err(|error| {
+                    if error.kind == tresse_experiment::diagnostic::Kind::Io {
+                        return error;
+                    }
+                    // It is looked for beside the plan, and so told of by the name that stands there.
+                    let known = tresse_experiment::did_you_mean(name, built_in::names().iter().copied());
+                    let message =
+                        format!("there is no experiment `{name}`: neither a built-in name nor a file{known}");
+                    Diagnostic { hint: error.hint, ..wrong(&message) }
+                })
+            }
+            Value::Table(tables) => {
+                let text = toml::to_string(tables).map_err(|e| wrong(&e.to_string()))?;
+                let name = self.folder.join("experiment").display().to_string();
+                Ok(Source { name, text })
+            }
+            _ => Err(wrong("a built-in name, a file, or an experiment's tables")),
+        }
+    }
+
+    /// `replications`, if it is said: a number of seeds, or a width.
+    pub(crate) fn replications(&self) -> Result<Option<Asked>, Diagnostic> {
+        let wrong = |message: String| self.error(Wrong::key("replications", message));
+        match &self.keys.replications {
+            None => Ok(None),
+            Some(Value::Integer(count)) => count.to_string().parse().map(Some).map_err(wrong),
+            Some(Value::String(text)) => text.parse().map(Some).map_err(wrong),
+            Some(_) => Err(wrong("a number of seeds such as 3, or a width such as \"5%\"".to_owned())),
+        }
+    }
+
+    /// The files of own controllers.
+    pub(crate) fn controllers(&self) -> Vec<PathBuf> {
+        self.keys.controllers.iter().map(|file| self.folder.join(file)).collect()
+    }
+
+    /// Which cases are run, as `--only` takes them.
+    pub(crate) fn only(&self) -> Result<Vec<String>, Diagnostic> {
+        let one = |(axis, value): (&String, &Value)| {
+            let word = |value: &Value| match value {
+                Value::String(text) => Some(text.clone()),
+                Value::Integer(_) | Value::Float(_) | Value::Boolean(_) => Some(value.to_string()),
+                _ => None,
+            };
+            let words = match value {
+                Value::Array(values) => values.iter().map(word).collect::<Option<Vec<_>>>(),
+                value => word(value).map(|word| vec![word]),
+            };
+            match words {
+                Some(words) if !words.is_empty() => Ok(format!("{axis}={}", words.join(","))),
+                _ => Err(self.error(Wrong::new(["only", axis], "a value of this axis, or a list of some"))),
+            }
+        };
+        self.keys.only.iter().map(one).collect()
+    }
+
+    /// What is the same at every point, each key with where it stands in the file.
+    pub(crate) fn set(&self) -> Vec<(String, Value)> {
+        flat(&self.keys.set)
+    }
+}
+
+fn told(name: &str, text: &str, wrong: Wrong) -> Diagnostic {
+    let offset = match &wrong.at {
+        At::Offset(offset) => *offset,
+        At::Keys(keys) => read::locate(text, &keys.iter().map(String::as_str).collect::<Vec<_>>()),
+    };
+    let name = if name.is_empty() { "the plan" } else { name };
+    match offset {
+        Some(offset) => Diagnostic::at_offset(name, text, offset, wrong.message),
+        None => Diagnostic::input(wrong.message).of(name),
+    }
+}
+
+/// The keys of tables in tables, `fabric = { k = 4 }` as `fabric.k`.
+pub(crate) fn flat(tables: &Table) -> Vec<(String, Value)> {
+    let below = |(key, value): (&String, &Value)| match value {
+        Value::Table(table) if !table.is_empty() => {
+            flat(table).into_iter().map(|(own, value)| (format!("{key}.{own}"), value)).collect()
+        }
+        value => vec![(key.clone(), value.clone())],
+    };
+    tables.iter().flat_map(below).collect()
+}
+
+/// A value as `--set PATH=VALUE` has it: a text needs no quotes.
+pub(crate) fn setting((path, value): (&str, &Value)) -> String {
+    match value {
+        Value::String(text) => format!("{path}={text}"),
+        value => format!("{path}={value}"),
+    }
+}

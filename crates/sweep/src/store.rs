@@ -1,0 +1,359 @@
+//! A sweep: its points, which of them are computed, and the folder that keeps what they measured.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tresse_controllers::LoadError;
+use tresse_experiment::Diagnostic;
+use tresse_lab::store::folder::Folder;
+
+use crate::check::check;
+use crate::costs::Costs;
+use crate::designs::{self, Cube, Request, Setting};
+use crate::journal::{Head, Journal, Kept};
+use crate::plan::Plan;
+use crate::record::{Cost, Record, Status};
+use crate::spec::Base;
+use crate::table;
+
+/// A sweep that is under way, or has ended. Its folder has
+///
+/// - `plan.toml`, what it was asked for last;
+/// - `journal.jsonl`, a line for each point as soon as it is computed: what a later start goes on from;
+/// - `results.parquet` and `costs.parquet`, written by [`Sweep::finish`].
+#[derive(Debug)]
+pub struct Sweep {
+    pub(crate) base: Base,
+    /// Those of the plan, and of the shard, each once.
+    points: Vec<Point>,
+    folder: Folder,
+    state: Mutex<State>,
+}
+
+/// One experiment at one setting.
+#[derive(Debug)]
+pub(crate) struct Point {
+    pub address: String,
+    /// The keys of the designs.
+    pub setting: Setting,
+    /// All that is set, as `--set` takes it.
+    pub settings: Vec<String>,
+}
+
+#[derive(Debug)]
+struct State {
+    journal: Journal,
+    /// What is computed, by address.
+    known: BTreeMap<String, Kept>,
+    /// What is not, the next one last.
+    todo: Vec<usize>,
+    costs: Costs,
+    /// Points computed since the sweep was opened.
+    computed: usize,
+    /// How many were computed when `todo` was last put in order.
+    ordered: usize,
+}
+
+/// One of several parts of a sweep, such as the task of a Slurm array: `3/10` is the third of ten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// Which, from 1.
+    index: usize,
+    of: usize,
+}
+
+/// How far a sweep is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Standing {
+    /// All points of the plan, or of the shard.
+    pub points: usize,
+    /// Those with a record.
+    pub done: usize,
+    /// Those whose record says that they failed.
+    pub failed: usize,
+    /// Those computed since the sweep was opened.
+    pub computed: usize,
+    /// What those without a record may take, seconds of one core; `None` if nothing is known.
+    pub left_s: Option<f64>,
+}
+
+/// Where a sweep has put its results.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Points in `results.parquet`: those of the plan, and those that the folder had before.
+    pub points: usize,
+    /// Those of them that failed.
+    pub failed: usize,
+}
+
+impl Finished {
+    fn of<'a>(folder: &Path, kept: impl Iterator<Item = &'a Kept>) -> Self {
+        let mut own = Self { folder: folder.to_owned(), points: 0, failed: 0 };
+        for kept in kept {
+            own.points += 1;
+            own.failed += usize::from(kept.record.status == Status::Failed);
+        }
+        own
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts =
+            text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
+        match parts {
+            Some((index, of)) if (1..=of).contains(&index) => Ok(Self { index, of }),
+            _ => Err("a shard is I/N with I from 1 to N, such as 3/10".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.of)
+    }
+}
+
+impl Shard {
+    /// The name of its folder in that of the sweep.
+    fn name(self) -> String {
+        format!("{SHARD}{}-of-{}", self.index, self.of)
+    }
+
+    fn has(self, place: usize) -> bool {
+        place % self.of == self.index - 1
+    }
+}
+
+/// How the names of shards' folders begin.
+const SHARD: &str = "shard-";
+
+impl Sweep {
+    /// Makes the points of a plan and takes the folder `out`, or the next `sweeps/NAME-N`. What its journal has is not
+    /// computed again. `draw` gives the points of designs that need a sampler; a shard has a folder of its own in `out`.
+    ///
+    /// # Errors
+    /// If the plan or its experiment is wrong, the folder has another sweep or something else, or a process writes there;
+    /// what `draw` returns.
+    pub fn open<E: From<Diagnostic> + From<LoadError>>(
+        plan: &Plan,
+        out: Option<&Path>,
+        shard: Option<Shard>,
+        draw: &mut dyn FnMut(&Request) -> Result<Cube, E>,
+    ) -> Result<Self, E> {
+        let base = Base::of::<E>(plan)?;
+        let planned = designs::points(plan, draw)?;
+        if planned.is_empty() {
+            let hint =
+                "[[designs]] with keys such as { \"fabric.mark\" = [\"10pkt\", \"20pkt\"] } makes points";
+            return Err(Diagnostic::input("the plan has no points").of(&plan.name).hint(hint).into());
+        }
+        check(plan, &base, &planned)?;
+        let mut seen = BTreeSet::new();
+        let mut points = Vec::new();
+        for planned in planned {
+            let settings = base.settings(&planned.setting);
+            let point = Point { address: base.address_of(&settings), setting: planned.setting, settings };
+            if seen.insert(point.address.clone()) {
+                points.push(point);
+            }
+        }
+        if let Some(shard) = shard {
+            let own = points.into_iter().enumerate().filter(|(place, _)| shard.has(*place));
+            points = own.map(|(_, point)| point).collect();
+        }
+        let folder = match (out, shard) {
+            (Some(out), Some(shard)) => Folder::hold(&out.join(shard.name()))?,
+            (Some(out), None) => Folder::hold(out)?,
+            (None, Some(_)) => {
+                let hint = "all shards of a sweep take the same --out DIR; then `tresse sweep merge DIR`";
+                return Err(Diagnostic::input("a shard needs the folder of its sweep")
+                    .of("--shard")
+                    .hint(hint)
+                    .into());
+            }
+            (None, None) => Folder::next_below(Path::new("sweeps"), &plan.stem())?,
+        };
+        let (journal, kept) = opened(folder.path(), &base, plan)?;
+        let mut costs = Costs::default();
+        kept.iter().for_each(|kept| costs.add(&kept.point, kept.cost.seconds));
+        let known: BTreeMap<String, Kept> =
+            kept.into_iter().map(|kept| (kept.record.address.clone(), kept)).collect();
+        let is_new = |place: &usize| !known.contains_key(&points[*place].address);
+        let mut todo: Vec<usize> = (0..points.len()).rev().filter(is_new).collect();
+        order(&mut todo, &points, &costs);
+        let state = State { journal, known, todo, costs, computed: 0, ordered: 0 };
+        Ok(Self { base, points, folder, state: Mutex::new(state) })
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Takes the next point for a worker of this process.
+    pub(crate) fn take(&self) -> Option<usize> {
+        let mut own = self.state();
+        // The more is known of costs, the less is learnt by one more.
+        if own.computed >= (2 * own.ordered).max(8) {
+            own.ordered = own.computed;
+            let State { todo, costs, .. } = &mut *own;
+            order(todo, &self.points, costs);
+        }
+        own.todo.pop()
+    }
+
+    pub(crate) fn point(&self, place: usize) -> &Point {
+        &self.points[place]
+    }
+
+    /// What is to be computed, the expensive points first: the places of points, and the specifications that
+    /// [`run_point`](crate::run_point) takes.
+    pub fn todo(&self) -> Vec<(usize, String)> {
+        let places = self.state().todo.iter().rev().copied().collect::<Vec<_>>();
+        let spec = |place: usize| self.base.spec(&self.points[place].address, &self.points[place].settings);
+        places.into_iter().map(|place| (place, spec(place))).collect()
+    }
+
+    /// Keeps what a worker has computed. It is in the journal when this returns.
+    ///
+    /// # Errors
+    /// If it is the record of another point, or the journal cannot be written.
+    pub fn keep(&self, place: usize, record: Record, cost: Cost) -> Result<(), Diagnostic> {
+        let point = self.points.get(place).filter(|point| point.address == record.address);
+        let Some(point) = point else {
+            return Err(Diagnostic::input("the record is of another point"));
+        };
+        let kept = Kept { point: point.setting.clone(), record, cost };
+        let mut own = self.state();
+        own.journal.add(&kept)?;
+        own.costs.add(&kept.point, kept.cost.seconds);
+        own.computed += 1;
+        own.known.insert(point.address.clone(), kept);
+        Ok(())
+    }
+
+    /// How far it is.
+    pub fn standing(&self) -> Standing {
+        let own = self.state();
+        let records: Vec<&Kept> =
+            self.points.iter().filter_map(|point| own.known.get(&point.address)).collect();
+        let guess = |point: &Point| own.costs.guess(&point.setting);
+        let without = self.points.iter().filter(|point| !own.known.contains_key(&point.address));
+        Standing {
+            points: self.points.len(),
+            done: records.len(),
+            failed: records.iter().filter(|kept| kept.record.status == Status::Failed).count(),
+            computed: own.computed,
+            left_s: without.map(guess).sum(),
+        }
+    }
+
+    /// Writes `results.parquet` and `costs.parquet` of everything that the folder has; of a sweep that was stopped, too.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn finish(&self) -> Result<Finished, Diagnostic> {
+        finish(self.folder.path(), self.state().known.values())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the sweep in `folder` has by now.
+///
+/// # Errors
+/// If it has none, or its journal cannot be read.
+pub fn read(folder: &Path) -> Result<Finished, Diagnostic> {
+    let (_, kept) = Journal::read(folder)?;
+    Ok(Finished::of(folder, kept.iter()))
+}
+
+/// Puts the records of the shards of the sweep in `folder` into it, and writes its results. Shards that are under way
+/// give what they have.
+///
+/// # Errors
+/// If there are no shards, they are of several sweeps, or something cannot be read or written.
+pub fn merge(folder: &Path) -> Result<Finished, Diagnostic> {
+    let entries = fs::read_dir(folder).map_err(|e| Diagnostic::io("cannot be read", folder, e))?;
+    let is_shard = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        name.is_some_and(|name| name.starts_with(SHARD)) && Journal::is_in(path)
+    };
+    let mut shards: Vec<PathBuf> =
+        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_shard).collect();
+    shards.sort();
+    let Some(first) = shards.first() else {
+        let message = format!("{} has no shards of a sweep", folder.display());
+        return Err(Diagnostic::input(message).hint("`tresse sweep PLAN --out DIR --shard 1/10` makes one"));
+    };
+    let held = Folder::hold(folder)?;
+    let (head, _) = Journal::read(first)?;
+    let (mut journal, own, kept) = Journal::open(held.path(), &head)?;
+    let mut known: BTreeMap<String, Kept> =
+        kept.into_iter().map(|kept| (kept.record.address.clone(), kept)).collect();
+    for shard in &shards {
+        let (head, kept) = Journal::read(shard)?;
+        if head != own {
+            return Err(Diagnostic::input(format!("{} is of another sweep", shard.display())).hint(OTHER));
+        }
+        for kept in kept {
+            if !known.contains_key(&kept.record.address) {
+                journal.add(&kept)?;
+                known.insert(kept.record.address.clone(), kept);
+            }
+        }
+    }
+    if let Ok(plan) = fs::read(first.join(PLAN)) {
+        let to = held.path().join(PLAN);
+        fs::write(&to, plan).map_err(|e| Diagnostic::io("cannot be written", to, e))?;
+    }
+    finish(held.path(), known.values())
+}
+
+const PLAN: &str = "plan.toml";
+const OTHER: &str =
+    "a sweep goes on with the same experiment, seeds, cases and version; its designs may change";
+
+/// The journal of a folder, for a sweep of this base; and its plan.
+fn opened(folder: &Path, base: &Base, plan: &Plan) -> Result<(Journal, Vec<Kept>), Diagnostic> {
+    if !Journal::is_in(folder) {
+        let mut entries = fs::read_dir(folder).map_err(|e| Diagnostic::io("cannot be read", folder, e))?;
+        if entries.next().is_some() {
+            let message = format!("{} is not empty, and has no sweep", folder.display());
+            return Err(Diagnostic::input(message).hint("choose another folder with `--out DIR`"));
+        }
+    }
+    let head = Head::new(plan.title(), base.address.clone());
+    let (journal, known, kept) = Journal::open(folder, &head)?;
+    if known.base != head.base || known.model_version != head.model_version {
+        return Err(Diagnostic::input(format!("{} has another sweep", folder.display())).hint(OTHER));
+    }
+    let path = folder.join(PLAN);
+    fs::write(&path, &plan.text).map_err(|e| Diagnostic::io("cannot be written", path, e))?;
+    Ok((journal, kept))
+}
+
+/// The expensive ones last, where they are taken from; of equal ones the first of the plan.
+fn order(todo: &mut [usize], points: &[Point], costs: &Costs) {
+    let mut guessed: Vec<(f64, usize)> =
+        todo.iter().map(|&place| (costs.guess(&points[place].setting).unwrap_or(0.0), place)).collect();
+    guessed.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)));
+    todo.iter_mut().zip(guessed).for_each(|(place, (_, own))| *place = own);
+}
+
+fn finish<'a>(folder: &Path, known: impl Iterator<Item = &'a Kept>) -> Result<Finished, Diagnostic> {
+    let known: Vec<&Kept> = known.collect();
+    table::write(folder, &known)?;
+    Ok(Finished::of(folder, known.into_iter()))
+}

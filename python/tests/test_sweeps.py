@@ -1,0 +1,160 @@
+"""`tresse.sweep`, and the command `tresse sweep`."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+from conftest import SMALL
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tresse
+from tresse.designs import draw
+from tresse.experiments import toml
+from tresse.sweeps import merge
+
+PLAN: dict[str, Any] = {
+    "title": "K and beta",
+    "experiment": SMALL,
+    "only": {"scheme": "xmp"},
+    "designs": [{"keys": {"fabric.mark": ["5pkt", "20pkt"], "schemes.xmp.parameters.beta": [2, 4, 6]}}],
+}
+
+
+def test_a_dict_is_a_plan(tmp_path: Path) -> None:
+    own = tresse.sweep(PLAN, out=tmp_path / "a", progress=False)
+    assert (own.points, own.failed) == (6, 0)
+    rows = own.results.to_polars()
+    assert rows["schemes.xmp.parameters.beta"].to_list() == [2, 4, 6, 2, 4, 6]
+    assert own.results.meanings["goodput_mean_bps"].startswith("what was delivered of a flow")
+    assert own.costs.to_polars()["seconds"].min() > 0
+    # A point is the run with its settings, to the digest.
+    run = tresse.run(
+        SMALL,
+        only={"scheme": "xmp"},
+        set={"fabric.mark": "20pkt", "schemes.xmp.parameters.beta": 6},
+        out=tmp_path / "run",
+        progress=False,
+    )
+    last = rows.row(5, named=True)
+    assert last["digest"] == run.report_json["cases"][0]["digest"]
+    assert last["goodput_mean_bps"] == run.cases[0].metrics["goodput_mean_bps"]
+    again = tresse.Sweep(tmp_path / "a")
+    assert again.results.to_polars().equals(rows)
+    assert "6 points" in repr(again)
+    assert "<table" in again._repr_html_()
+
+
+def test_the_command_killed_and_started_again_ends_with_the_same_bytes(tmp_path: Path) -> None:
+    plan = {**PLAN, "designs": [{"keys": {"fabric.mark": {"from": "5pkt", "to": "64pkt", "steps": 60}}}]}
+    (tmp_path / "plan.toml").write_text(toml(plan))
+    command = [sys.executable, "-m", "tresse", "sweep", "plan.toml", "--progress", "never", "--out"]
+    tresse.sweep(tmp_path / "plan.toml", out=tmp_path / "whole", progress=False)
+    process = subprocess.Popen([*command, "killed"], cwd=tmp_path, stdout=subprocess.DEVNULL)
+    journal = tmp_path / "killed/journal.jsonl"
+    while not journal.exists() or journal.read_bytes().count(b"\n") < 6:
+        time.sleep(0.01)
+        assert process.poll() is None, "it ended before it could be killed"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kept = journal.read_bytes().count(b"\n") - 1
+    assert kept < 60
+    done = subprocess.run([*command, "killed", "--json"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["points"] == 60
+    lines = journal.read_text().splitlines()[1:]
+    assert len({json.loads(line)["record"]["address"] for line in lines}) == len(lines) == 60
+    whole, killed = (tmp_path / name / "results.parquet" for name in ("whole", "killed"))
+    assert whole.read_bytes() == killed.read_bytes()
+
+
+def test_shards_are_merged(tmp_path: Path) -> None:
+    whole = tresse.sweep(PLAN, out=tmp_path / "whole", progress=False)
+    for shard in ("1/2", "2/2"):
+        tresse.sweep(PLAN, out=tmp_path / "shards", shard=shard, progress=False)
+    assert merge(tmp_path / "shards").results.to_polars().equals(whole.results.to_polars())
+
+
+@pytest.mark.parametrize("kind", ["sobol", "latin-hypercube", "random"])
+def test_designs_that_draw(kind: str, tmp_path: Path) -> None:
+    keys = {
+        "fabric.mark": {"from": "5pkt", "to": "60pkt"},
+        "fabric.rate": {"from": "100Mbps", "to": "1Gbps", "scale": "log"},
+    }
+    plan = {**PLAN, "designs": [{"kind": kind, "points": 4, "keys": keys, "seed": 7}]}
+    first = tresse.sweep(plan, out=tmp_path / "a", progress=False).results.to_polars()
+    assert len(first) == 4
+    (tmp_path / "plan.toml").write_text(toml(plan))
+    command = [sys.executable, "-m", "tresse", "sweep", "plan.toml", "--out", "b", "--progress", "never"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    assert polars.read_parquet(tmp_path / "b/results.parquet").equals(first), "the same seed, the same points"
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    kind=st.sampled_from(["sobol", "latin-hypercube", "random"]),
+    points=st.integers(1, 40),
+    dimensions=st.integers(1, 8),
+    seed=st.integers(0, 2**31),
+)
+def test_a_sampler_fills_the_unit_cube(kind: str, points: int, dimensions: int, seed: int) -> None:
+    drawn = draw(kind, points, dimensions, seed)
+    assert [len(point) for point in drawn] == [dimensions] * points
+    assert all(0 <= share < 1 for point in drawn for share in point)
+    assert drawn == draw(kind, points, dimensions, seed)
+    if kind == "latin-hypercube":
+        for column in zip(*drawn, strict=True):
+            assert sorted(int(share * points) for share in column) == list(range(points)), "one in each row"
+
+
+def test_ctrl_c_keeps_what_is_computed(tmp_path: Path) -> None:
+    plan = {**PLAN, "designs": [{"keys": {"fabric.mark": {"from": "5pkt", "to": "204pkt", "steps": 200}}}]}
+    (tmp_path / "plan.toml").write_text(toml(plan))
+    own = "import tresse; tresse.sweep('plan.toml', out='a', progress=False)"
+    process = subprocess.Popen([sys.executable, "-c", own], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    journal = tmp_path / "a/journal.jsonl"
+    while not journal.exists() or journal.read_bytes().count(b"\n") < 6:
+        time.sleep(0.01)
+        assert process.poll() is None, "it ended before it could be interrupted"
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert "KeyboardInterrupt" in said
+    kept = tresse.Sweep(tmp_path / "a")
+    assert 5 <= kept.points < 200
+    assert kept.results.num_rows == kept.points
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"designs": []}, "the plan has no points"),
+        ({"experiment": "xmp/tabel1"}, "there is no experiment `xmp/tabel1`"),
+        ({"designs": [{"keys": {"fabric.marks": ["5pkt"]}}]}, "marks"),
+        ({"designs": [{"kind": "cube", "keys": {"fabric.mark": ["5pkt"]}}]}, "cube"),
+        ({"colour": 1}, "unknown key `colour`"),
+    ],
+)
+def test_wrong_plans_are_told_as_by_the_command(change: dict[str, Any], words: str, tmp_path: Path) -> None:
+    file = tmp_path / "plan.toml"
+    file.write_text(toml({**PLAN, **change}))
+    with pytest.raises(tresse.TresseError) as caught:
+        tresse.sweep(file, out=tmp_path / "a", progress=False)
+    assert words in str(caught.value)
+    command = [sys.executable, "-m", "tresse", "sweep", str(file), "--out", str(tmp_path / "a")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == caught.value.exit_code == 2
+    assert done.stderr.strip() == f"error: {caught.value}"
+
+
+def test_what_is_no_engine(tmp_path: Path) -> None:
+    with pytest.raises(tresse.TresseError, match='"local" or "ray"'):
+        tresse.sweep(PLAN, out=tmp_path, engine="slurm")  # type: ignore[arg-type]
+    with pytest.raises(tresse.TresseError, match="no sweep"):
+        tresse.Sweep(tmp_path)

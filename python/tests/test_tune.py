@@ -1,0 +1,143 @@
+"""`tresse.tune` on an experiment that takes tenths of a second."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import SMALL
+
+import tresse
+from tresse.experiments import toml
+
+pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'tresse[tune]'")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'tresse[tune]'")
+
+from tresse.tuning import Tuning, tune
+from tresse.tuning.plan import read
+from tresse.tuning.points import Point, Setting
+from tresse.tuning.search import Trial, front
+
+PLAN: dict[str, Any] = {
+    "experiment": SMALL,
+    "space": {
+        "scheme": ["xmp", "dctcp"],
+        "fabric.mark": {"from": "5pkt", "to": "60pkt"},
+        "schemes.xmp.subflows": [1, 2],
+        "schemes.xmp.parameters.beta": {"from": 2, "to": 8},
+    },
+    "objective": {"minimise": "fct_p99_s", "floors": {"goodput_mean_bps": "0.3Gbps"}},
+    "budget": {"trials": 8, "seeds": 2, "fresh": 2},
+}
+
+
+PLAN_READ = read(PLAN)
+
+
+@pytest.fixture(scope="module")
+def tuning(tmp_path_factory: pytest.TempPathFactory) -> Tuning:
+    return tune(PLAN, out=tmp_path_factory.mktemp("tuning") / "a", progress=False)
+
+
+def lines(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
+
+
+def test_the_answer_is_what_its_runs_measured(tuning: Tuning) -> None:
+    assert len(tuning.trials) == 8
+    assert {own.state for own in tuning.trials} >= {"complete", "given-up"}
+    best = tuning.best
+    assert best is not None
+    run = tresse.open(best.folder)
+    assert run.cases[0].metrics == best.metrics
+    assert best.metrics["goodput_mean_bps"] >= 0.3e9
+    assert best.ci95["fct_p99_s"] > 0
+    assert run.seed > 1_000_000, "seeds that the search has not seen"
+    assert {own.values["case"] for own in tuning.baseline} == {"dctcp-1 permutation", "xmp-2 permutation"}
+    able = [own for own in tuning.trials if own.holds(PLAN_READ)]
+    assert best.searched["fct_p99_s"] == min(own.mean("fct_p99_s") for own in able)
+    assert tuning.page is not None
+    assert "front-1" in tuning.page.read_text(encoding="utf-8")
+
+
+def test_keys_of_a_scheme_that_is_not_chosen_do_not_count(tuning: Tuning) -> None:
+    for own in tuning.trials:
+        assert any(key.startswith("schemes.") for key in own.setting.set) == (own.values["scheme"] == "xmp")
+
+
+def test_again_computes_nothing_and_says_the_same(tuning: Tuning) -> None:
+    before = (tuning.folder / "journal.jsonl").read_bytes()
+    again = tune(PLAN, out=tuning.folder, progress=False)
+    assert (tuning.folder / "journal.jsonl").read_bytes() == before
+    assert again.to_dict() == tuning.to_dict()
+
+
+def test_killed_and_extended_it_goes_on(tuning: Tuning, tmp_path: Path) -> None:
+    out = tmp_path / "b"
+    out.mkdir()
+    whole = (tuning.folder / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    # Killed in the middle of a line.
+    (out / "journal.jsonl").write_bytes(b"".join(whole[:5]) + whole[5][:20])
+    tune(PLAN, out=out, progress=False)
+    known = {line["address"]: line["digest"] for line in lines(tuning.folder)}
+    mine = lines(out)
+    assert {line["address"]: line["digest"] for line in mine} == known
+    assert len(mine) == len(known), "nothing was computed twice"
+
+
+def test_the_command_repeats_the_winner(tuning: Tuning, tmp_path: Path) -> None:
+    assert tuning.command is not None
+    (tmp_path / "EXPERIMENT.toml").write_text(toml(SMALL))
+    import shlex
+
+    words = [sys.executable, "-m", *shlex.split(tuning.command), "--out", "again"]
+    subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
+    assert tuning.best is not None
+    assert tresse.open(tmp_path / "again").digest == tresse.open(tuning.best.folder).digest
+
+
+def test_several_objectives_have_a_front(tmp_path: Path) -> None:
+    goal = {"minimise": "fct_p99_s", "maximise": "goodput_mean_bps"}
+    found = tune({**PLAN, "objective": goal}, out=tmp_path / "c", progress=False)
+    plan = read({**PLAN, "objective": goal})
+    pairs = [(own.searched["fct_p99_s"], own.searched["goodput_mean_bps"]) for own in found.front]
+    assert pairs == sorted(pairs), "less of the one is only had for less of the other"
+    for own in found.trials:
+        if own.holds(plan):
+            mine = (own.mean("fct_p99_s"), own.mean("goodput_mean_bps"))
+            assert any(fct <= mine[0] and goodput >= mine[1] for fct, goodput in pairs)
+
+
+def test_what_breaks_a_floor_is_not_on_the_front() -> None:
+    def trial(number: int, fct: float, goodput: float) -> Trial:
+        own = Trial(number, {}, Setting({}, {"n": number}))
+        own.points = [Point({"fct_p99_s": fct, "goodput_mean_bps": goodput}, None, "d", 0.1)]
+        return own
+
+    trials = [trial(0, 1e-3, 1e8), trial(1, 3e-3, 5e8), trial(2, 2e-3, 4e8)]
+    assert [own.number for own in front(PLAN_READ, trials, 5)] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"space": {"fabric.mark": {"from": "5pkt", "to": "60us"}}}, "the units `pkt` and `us`"),
+        ({"space": {"fabric.mark": {"from": "9pkt", "to": "5pkt"}}}, "is no range"),
+        ({"space": {"fabric.mark": "5pkt"}}, "is a list, or"),
+        ({"objective": {"floors": {"goodput_mean_bps": 1}}}, "nothing to `minimise`"),
+        ({"objective": {"minimise": "fct_p99_s", "floors": {"goodput_mean_bps": "3ms"}}}, "which '3ms' is not"),
+        ({"objective": {"minimise": "speed"}}, "the run has no metric `speed`"),
+        ({"budget": {"trials": 0}}, "`trials` is a number from 1 on"),
+        ({"budget": {"trails": 3}}, "unknown key `trails`"),
+        ({"space": {"fabric.mark": ["5pkt"]}}, "a trial has 2 cases"),
+        ({"space": {"scheme": ["xmp"], "fabric.colour": [1, 2]}}, "colour"),
+    ],
+)
+def test_wrong_plans(change: dict[str, Any], words: str, tmp_path: Path) -> None:
+    with pytest.raises(tresse.TresseError) as caught:
+        tune({**PLAN, **change}, out=tmp_path / "d", progress=False)
+    assert words in str(caught.value)

@@ -1,0 +1,162 @@
+"""Sweeps: one experiment at many settings, each computed once. `tresse.sweep(plan)`, the command `tresse sweep`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from tresse import _native, tables
+from tresse.designs import draw
+from tresse.errors import TresseError
+from tresse.experiments import toml
+
+PlanLike: TypeAlias = str | os.PathLike[str] | Mapping[str, Any]
+"""The file of a plan, or a dict of its tables."""
+
+_LOOK_S = 0.2
+
+
+class Sweep:
+    """The results of a sweep. `tresse.sweep` makes one; `Sweep(folder)` reads one back."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        self.points, self.failed, self._text, self._json = _native.sweep_head(self.folder)
+        """Points with a record, and those of them that failed."""
+
+    @property
+    def results(self) -> tables.Table:
+        """A row for each case of each point: what was set, the axes, `status`, `error`, metrics and their `…_ci95`."""
+        return self._table("results")
+
+    @property
+    def costs(self) -> tables.Table:
+        """A row for each point: the seconds that it took, and in which worker."""
+        return self._table("costs")
+
+    def _table(self, name: str) -> tables.Table:
+        table = tables.read(self.folder, name)
+        if table is None:
+            raise TresseError(f"{self.folder}: {name}.parquet has no rows")
+        return table
+
+    def __repr__(self) -> str:
+        failed = f", {self.failed} failed" if self.failed else ""
+        return f"<sweep {self.folder}: {self.points} points{failed}>"
+
+    def _repr_html_(self) -> str:
+        return self.results._repr_html_()
+
+
+def sweep(
+    plan: PlanLike,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    engine: Literal["local", "ray"] = "local",
+    address: str | None = None,
+    parallel: int | None = None,
+    shard: str | None = None,
+    progress: bool = True,
+) -> Sweep:
+    """Runs an experiment at every point of a plan, and returns the results.
+
+    `plan`: a TOML file, or a dict of the same tables (docs/sweeps.md). `out`: the folder; with that of an earlier sweep only
+    what it has not is computed (default: `sweeps/NAME-N`). `engine`: this machine's cores, or a Ray cluster, whose
+    `address` is by default the one that this machine is part of. `parallel`: how many points at a time on this machine
+    (default: one for each core). `shard`: "3/10" computes the third of ten parts.
+    Ctrl-C keeps what is computed. A point that fails is a row with its error.
+    """
+    if engine not in ("local", "ray"):
+        raise TresseError(f'engine: "local" or "ray", not {engine!r}')
+    name, text = _text(plan)
+    native = _native.Sweep(name, text, draw, None if out is None else Path(out), shard)
+    try:
+        if engine == "ray":
+            _on_ray(native, address, progress=progress)
+        else:
+            _here(native, parallel or os.cpu_count() or 1, progress=progress)
+    finally:
+        native.finish()
+    return Sweep(native.folder)
+
+
+def merge(folder: str | os.PathLike[str]) -> Sweep:
+    """Puts the records of the shards in `folder` together, and writes the results."""
+    _native.merge(Path(folder))
+    return Sweep(folder)
+
+
+def _text(plan: PlanLike) -> tuple[str, str]:
+    if isinstance(plan, Mapping):
+        return "", toml(dict(plan))
+    path = Path(plan)
+    try:
+        return str(path), path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
+        raise TresseError(f"{path} cannot be read: {why}", code="io", file=str(path)) from None
+
+
+def bar(total: int, done: int, *, shown: bool) -> Any:
+    """Points, and the time left; nothing where standard error is no terminal."""
+    from tqdm.auto import tqdm
+
+    form = "{desc} {n_fmt}/{total_fmt} points |{bar}|{postfix}"
+    return tqdm(total=total, initial=done, desc="sweep", leave=False, disable=None if shown else True, bar_format=form)
+
+
+def told(left_s: float | None, failed: int) -> str:
+    """What stands behind the bar."""
+    failures = f", {failed} failed" if failed else ""
+    return ("" if left_s is None else f"{left_s:.0f} s left") + failures
+
+
+def _here(native: _native.Sweep, parallel: int, *, progress: bool) -> None:
+    points, done, *_ = native.standing()
+    native.start(parallel)
+    with bar(points, done, shown=progress) as own:
+        try:
+            while not native.wait(_LOOK_S):
+                _, own.n, failed, _, left_s = native.standing()
+                own.set_postfix_str(told(None if left_s is None else left_s / parallel, failed))
+        except KeyboardInterrupt:
+            native.stop()
+            while not native.wait(_LOOK_S):
+                pass
+            raise
+
+
+def _on_ray(native: _native.Sweep, address: str | None, *, progress: bool) -> None:
+    from tresse.ray_engine import Cost, compute
+
+    todo = native.todo()
+
+    def keep(index: int, record: str, cost: Cost) -> None:
+        native.keep(todo[index][0], record, cost.seconds, cost.worker, cost.attempts)
+
+    if todo:
+        compute([spec for _, spec in todo], keep, address=address, progress=progress)
+
+
+def main() -> int:
+    """Does `tresse sweep --engine ray`: its arguments as JSON; the exit code."""
+    asked = json.loads(sys.argv[1])
+    as_json = asked.pop("json")
+    try:
+        own = sweep(**asked, engine="ray")
+    except TresseError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr)
+        return 130
+    print(own._json if as_json else own._text, end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+"""`tresse tune`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from tresse.errors import TresseError
+from tresse.tuning.answer import Tuning, tune
+
+_CODES = {"check": 1, "machine": 3}
+
+
+def main() -> int:
+    """Tunes by the arguments that the command hands over; its exit code."""
+    parser = argparse.ArgumentParser("tresse tune")
+    parser.add_argument("plan")
+    parser.add_argument("--out")
+    parser.add_argument("--trials", type=int)
+    parser.add_argument("--parallel", type=int)
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    try:
+        found = tune(args.plan, out=args.out, trials=args.trials, parallel=args.parallel)
+    except TresseError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return _CODES.get(error.code, 2)
+    except KeyboardInterrupt:
+        print("error: interrupted\n\nhint: start it again with --out: what was computed is kept", file=sys.stderr)
+        return 130
+    print(json.dumps(found.to_dict(), indent=2) if args.json else _text(found))
+    return 0
+
+
+def _text(found: Tuning) -> str:
+    tried = found.trials
+    states = {state: sum(own.state == state for own in tried) for state in ("complete", "given-up", "failed")}
+    counts = ", ".join(f"{number} {state}" for state, number in states.items() if number)
+    lines = [f"{len(tried)} trials: {counts}; those that keep every bound: {sum(t.holds(found.plan) for t in tried)}"]
+    fresh = found.plan.fresh
+    lines += ["", f"under {fresh} seeds that the search has not seen, with 95 % intervals:", found.table(), ""]
+    best = found.best
+    if best is None:
+        lines.append("no setting keeps every bound under the fresh seeds")
+    else:
+        lines += [f"best: {best.name}; repeat it with", f"  {best.command}"]
+        lines += [
+            f"distance from the optimum: {name} {value:.4g}"
+            for name, value in best.optimum.items()
+            if "distance" in name
+        ]
+        lines += [f"no optimum: {best.no_optimum}"] if best.no_optimum else []
+    lines += [f"in {found.folder}: report.html, tuning.json, trials.parquet"]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

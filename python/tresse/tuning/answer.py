@@ -1,0 +1,288 @@
+"""The answer of a search, with its evidence."""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+import json
+import math
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tresse import runs
+from tresse.errors import TresseError, missing
+from tresse.experiments import setting as word
+from tresse.tuning.plan import Plan, PlanLike, read
+from tresse.tuning.points import Points, Setting
+from tresse.tuning.search import Trial, front, search
+
+_MOST = 5
+_FRESH = 1_000_001
+"""How many settings are run again, and the first of their seeds: the search has none so high."""
+
+
+@dataclass(frozen=True)
+class Finalist:
+    """A setting that was run again under seeds that the search has not seen, or the experiment as it stands."""
+
+    name: str
+    values: dict[str, Any]
+    metrics: dict[str, float]
+    """Means over the fresh seeds."""
+    ci95: dict[str, float]
+    """Half the width of the 95 % confidence interval of the mean."""
+    searched: dict[str, float]
+    """Of the objectives and bounds, what the search had measured: it flatters, for the best was chosen by it."""
+    optimum: dict[str, float]
+    no_optimum: str | None
+    broken: list[str]
+    """The bounds that the means do not keep."""
+    folder: str
+    command: str
+
+
+class Tuning:
+    """What was found. A notebook shows the front and the experiment as it stands."""
+
+    def __init__(
+        self, plan: Plan, folder: Path, trials: list[Trial], finalists: list[Finalist], baseline: list[Finalist]
+    ):
+        self.plan = plan
+        self.folder = folder
+        self.trials = trials
+        """Everything that was tried."""
+        self.front = finalists
+        """The best settings first."""
+        self.baseline = baseline
+        """The cases of the experiment as it stands."""
+        self.page: Path | None = None
+        """The page of the runs of the front and of the experiment as it stands."""
+
+    @property
+    def best(self) -> Finalist | None:
+        """The first of the front that keeps the bounds under fresh seeds too."""
+        return next((own for own in self.front if not own.broken), None)
+
+    @property
+    def command(self) -> str | None:
+        """Repeats the run of the best."""
+        return self.best.command if self.best is not None else None
+
+    @property
+    def metrics(self) -> list[str]:
+        """Those of the objectives and the bounds."""
+        return list(dict.fromkeys([o.metric for o in self.plan.objectives] + [b.metric for b in self.plan.bounds]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `tresse tune --json` prints."""
+        best = self.best
+        return {
+            "schema": "tresse/tune/1",
+            "out": str(self.folder),
+            "objectives": [vars(own) for own in self.plan.objectives],
+            "bounds": [str(own) for own in self.plan.bounds],
+            "seeds": {"search": self.plan.seeds, "fresh": self.plan.fresh, "fresh_first": _FRESH},
+            "best": best.name if best is not None else None,
+            "command": self.command,
+            "front": [vars(own) for own in self.front],
+            "baseline": [vars(own) for own in self.baseline],
+            "trials": [self._row(own) for own in self.trials],
+            "page": str(self.page) if self.page is not None else None,
+        }
+
+    def _row(self, own: Trial) -> dict[str, Any]:
+        measured = {metric: _plain(own.mean(metric)) for metric in self.metrics}
+        return {
+            "trial": own.number,
+            "state": own.state,
+            "seeds": own.seeds,
+            "values": own.values,
+            "metrics": measured,
+            "holds": own.holds(self.plan),
+            "error": own.error,
+        }
+
+    def table(self) -> str:
+        """The front and the experiment as it stands, as text."""
+        rows = [["", "setting", *self.metrics]]
+        rows += [[own.name, _words(own.values), *self._cells(own)] for own in [*self.front, *self.baseline]]
+        wide = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, wide, strict=True)).rstrip() for row in rows)
+
+    def _cells(self, own: Finalist) -> list[str]:
+        cells = []
+        for metric in self.metrics:
+            value, half = own.metrics.get(metric), own.ci95.get(metric)
+            cells.append("-" if value is None else f"{value:.5g}" + (f" ± {half:.2g}" if half is not None else ""))
+        return cells
+
+    def __repr__(self) -> str:
+        return f"<Tuning {len(self.trials)} trials, {len(self.front)} on the front, in {self.folder}>"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in ["", "setting", *self.metrics])
+        body = "".join(
+            "<tr>"
+            + "".join(f"<td>{html.escape(c)}</td>" for c in [o.name, _words(o.values), *self._cells(o)])
+            + "</tr>"
+            for o in [*self.front, *self.baseline]
+        )
+        said = f"<p><code>{html.escape(self.command)}</code></p>" if self.command else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{said}"
+
+
+def tune(
+    plan: PlanLike,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    trials: int | None = None,
+    parallel: int | None = None,
+    progress: bool = True,
+) -> Tuning:
+    """Searches for the best settings, as `tresse tune` does.
+
+    `plan`: a TOML file, or a dict of its tables. `out`: its folder (default: tunings/NAME-N); an earlier search there
+    goes on, and nothing is computed again. `trials`: how many settings to try, whatever the plan says. `parallel`: how
+    many runs at a time (default: one for each core). `progress`: shows a bar.
+    """
+    for package in ("optuna", "pyarrow"):
+        if importlib.util.find_spec(package) is None:
+            raise missing(package.capitalize(), "tune")
+    own = read(plan)
+    if trials is not None:
+        own = Plan(**{**vars(own), "trials": trials})
+    folder = _folder(own, out)
+    points = Points(own, folder, parallel)
+    tried = _search(own, points, progress)
+    best = front(own, tried, _MOST)
+    finalists = [
+        _finalist(own, points, folder, f"front-{i}", trial.setting, trial)[0] for i, trial in enumerate(best, 1)
+    ]
+    only = {key: value for key, value in own.space.items() if "." not in key}
+    baseline = _finalist(own, points, folder, "baseline", Setting(only, {}), None)
+    tuning = Tuning(own, folder, tried, finalists, baseline)
+    tuning.page = _page(folder, list(dict.fromkeys(f.folder for f in [*finalists, *baseline])))
+    _write(tuning)
+    return tuning
+
+
+def _folder(plan: Plan, out: str | os.PathLike[str] | None) -> Path:
+    if out is not None:
+        folder = Path(out)
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()) and not (folder / "journal.jsonl").exists():
+            raise TresseError(f"{folder}: is not empty, and no search", code="io", file=str(folder))
+        (folder / "journal.jsonl").touch()
+        return folder
+    number = 1
+    while True:
+        folder = Path("tunings", f"{plan.name}-{number}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            number += 1
+            continue
+        (folder / "journal.jsonl").touch()
+        return folder
+
+
+def _search(plan: Plan, points: Points, progress: bool) -> list[Trial]:
+    from tqdm.auto import tqdm
+
+    form = "{desc} {n_fmt}/{total_fmt} trials |{bar}| {remaining} left"
+    shown = None if progress else True
+    with tqdm(total=plan.trials, desc="tune", leave=False, disable=shown, bar_format=form) as bar:
+        return search(plan, points, lambda done, _: bar.update(done - bar.n))
+
+
+def _finalist(
+    plan: Plan, points: Points, folder: Path, name: str, setting: Setting, trial: Trial | None
+) -> list[Finalist]:
+    """Runs a setting under the fresh seeds, unless its folder has that run."""
+    out = folder / name
+    address = points.address(setting, _FRESH, plan.fresh)
+    note = folder / f"{name}.address"
+    if note.exists() and note.read_text() == address:
+        run = runs.open(out)
+    else:
+        shutil.rmtree(out, ignore_errors=True)
+        run = points.run(setting, _FRESH, plan.fresh, out)
+        note.write_text(address)
+    made = []
+    for case in run.cases:
+        broken = [str(b) for b in plan.bounds if b.excess(case.metrics.get(b.metric, math.nan)) > 0]
+        wanted = [o.metric for o in plan.objectives] + [b.metric for b in plan.bounds]
+        made.append(
+            Finalist(
+                name=name,
+                values=trial.values if trial is not None else {"case": case.label},
+                metrics=case.metrics,
+                ci95=case.ci95,
+                searched={metric: trial.mean(metric) for metric in wanted} if trial is not None else {},
+                optimum=case.optimum,
+                no_optimum=case.no_optimum,
+                broken=broken,
+                folder=str(out),
+                command=_command(plan, setting),
+            )
+        )
+    return made
+
+
+def _command(plan: Plan, setting: Setting) -> str:
+    """Repeats a run; the experiment of a dict is in its folder."""
+    named = plan.experiment if isinstance(plan.experiment, str) else "EXPERIMENT.toml"
+    parts = ["tresse", "run", named, "--profile", plan.profile]
+    for axis, value in {**plan.only, **setting.only}.items():
+        values = value if isinstance(value, list | tuple) else [value]
+        parts += ["--only", f"{axis}={','.join(word(own) for own in values)}"]
+    for path, value in {**plan.set, **setting.set}.items():
+        parts += ["--set", f"{path}={word(value)}"]
+    for file in plan.controllers:
+        parts += ["--controller", file]
+    return shlex.join([*parts, "--seed", str(_FRESH), "--replications", str(plan.fresh)])
+
+
+def _page(folder: Path, drawn: list[str]) -> Path:
+    """One page of all these runs. The command takes the signals over, so it is a process of its own."""
+    page = folder / "report.html"
+    command = [sys.executable, "-m", "tresse", "report", *drawn, "--out", str(page)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise TresseError(done.stderr.strip().removeprefix("error: "), code="machine")
+    return page
+
+
+def _write(tuning: Tuning) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    folder = tuning.folder
+    (folder / "tuning.json").write_text(json.dumps(tuning.to_dict(), indent=2) + "\n", encoding="utf-8")
+    rows = []
+    for own in tuning.trials:
+        row = tuning._row(own)
+        # A key may have values of several kinds: they are told as the command takes them.
+        values = {key: word(own.values[key]) if key in own.values else None for key in tuning.plan.space}
+        flat = {key: row[key] for key in ("trial", "state", "seeds", "holds", "error")}
+        rows.append({**flat, **values, **row["metrics"]})
+    text = [("state", pyarrow.string()), ("error", pyarrow.string())]
+    kinds = dict(text + [(key, pyarrow.string()) for key in tuning.plan.space])
+    kinds |= {metric: pyarrow.float64() for metric in tuning.metrics}
+    kinds |= {"trial": pyarrow.int64(), "seeds": pyarrow.int64(), "holds": pyarrow.bool_()}
+    schema = pyarrow.schema(list(kinds.items()))
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema), folder / "trials.parquet")
+
+
+def _plain(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _words(values: dict[str, Any]) -> str:
+    return " ".join(f"{key}={word(value)}" for key, value in values.items())
