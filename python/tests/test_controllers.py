@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -93,6 +94,14 @@ def test_a_group_does_what_a_trace_does(events: list[tuple[object, ...]], name: 
     for place, subflow in enumerate(group.subflows):
         own = [step for step in steps if step.subflow == place]
         assert subflow.cwnd == (own[-1].cwnd if own else 10)
+
+
+def test_steps_are_a_table() -> None:
+    steps = tresse.Controller("xmp", beta=6).trace("ack 10\nack 20 marked=1\nloss")
+    frame = polars.DataFrame(steps)
+    assert frame.columns == ["event", "subflow", "cwnd", "ssthresh", "state"]
+    assert frame["event"].to_list() == ["ack", "mark", "loss"]
+    assert steps._repr_html_().count("<tr>") == 4
 
 
 def test_reno_has_its_sawtooth() -> None:

@@ -75,6 +75,14 @@ def test_the_command_killed_and_started_again_ends_with_the_same_bytes(tmp_path:
     assert whole.read_bytes() == killed.read_bytes()
 
 
+def test_replications_go_on_until_the_interval_is_narrow(tmp_path: Path) -> None:
+    keys = {"fabric.mark": ["5pkt", "40pkt"]}
+    plan = {**PLAN, "replications": "10%", "designs": [{"keys": keys}]}
+    rows = tresse.sweep(plan, out=tmp_path / "a", progress=False).results.to_polars()
+    assert rows["seeds"].min() >= 2  # type: ignore[operator]
+    assert (rows["goodput_mean_bps_ci95"] <= 0.1 * rows["goodput_mean_bps"]).all()
+
+
 def test_shards_are_merged(tmp_path: Path) -> None:
     whole = tresse.sweep(PLAN, out=tmp_path / "whole", progress=False)
     for shard in ("1/2", "2/2"):

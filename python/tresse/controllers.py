@@ -36,6 +36,15 @@ class Step:
     state: State
 
 
+class Steps(list[Step]):
+    """Steps; a notebook shows them as a table, and `polars.DataFrame(steps)` and `pandas.DataFrame(steps)` make one."""
+
+    def _repr_html_(self) -> str:
+        from tresse import html
+
+        return html.steps_html(self)
+
+
 @dataclass(frozen=True)
 class Subflow:
     """A subflow as its controller sees it. Windows are in packets, times in seconds (None: unknown)."""
@@ -83,13 +92,13 @@ class Controller:
         """Its parameters, with their values here."""
         return [Parameter(**own) for own in self._native.parameters]
 
-    def trace(self, script: str, *, initial_window: int = 10) -> list[Step]:
+    def trace(self, script: str, *, initial_window: int = 10) -> Steps:
         """Plays a script, as `tresse controller trace` does (its help has the words); a step for each event.
 
         `initial_window`: of every subflow, packets. A C file runs in a process of its own first, so that one that
         divides by 0 or never returns is an error and not the end of this one.
         """
-        return [Step(**own) for own in self._native.trace(script, initial_window)]
+        return Steps(Step(**own) for own in self._native.trace(script, initial_window))
 
     def group(self, subflows: int = 2, *, initial_window: int = 10) -> Group:
         """The controllers of one connection with so many subflows."""
@@ -133,9 +142,9 @@ class Group:
             state=own["state"],
         )
 
-    def play(self, script: str) -> list[Step]:
+    def play(self, script: str) -> Steps:
         """Plays the lines of a script; a step for each event."""
-        return [Step(**own) for own in self._native.play(script)]
+        return Steps(Step(**own) for own in self._native.play(script))
 
     def ack(
         self, subflow: int = 0, packets: int = 1, *, marked: int = 0, rtt: str | None = None, limited: bool = True

@@ -10,6 +10,7 @@ from tresse.plot import palette, units
 from tresse.plot.cases import axes_of, text
 
 if TYPE_CHECKING:
+    from tresse.controllers import Step
     from tresse.runs import Case, Claim, Run
     from tresse.tables import Table
 
@@ -65,6 +66,16 @@ def run_html(run: Run) -> str:
 def cases_html(cases: Sequence[Case]) -> str:
     """Cases as a table of results."""
     return _whole([cases_table(cases, _shown(cases, ()))])
+
+
+def steps_html(steps: Sequence[Step]) -> str:
+    """What a script did, a row for each event."""
+    names = ("event", "subflow", "cwnd", "ssthresh", "state")
+    head = "".join(f"<th>{name}</th>" for name in names)
+    rows = (f"<tr>{''.join(f'<td>{_cell(getattr(step, name))}</td>' for name in names)}</tr>" for step in steps)
+    return _whole(
+        [f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>']
+    )
 
 
 def table_html(table: Table, rows: int = 10) -> str:
