@@ -75,7 +75,7 @@ impl From<clap::Error> for Failure {
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
         match error {
-            LoadError::Machine { .. } => Self::Machine(error.to_string()),
+            LoadError::Compiler(_) | LoadError::Machine { .. } => Self::Machine(error.to_string()),
             error => Self::Input(error.to_string()),
         }
     }

@@ -56,7 +56,13 @@ pub enum LoadError {
         /// What is wrong.
         message: String,
     },
-    /// No C compiler, or no room for its output.
+    /// There is no C compiler.
+    #[error(
+        "a controller of one's own is compiled, and the C compiler `cc` cannot be started: {0}\n\n\
+         hint: apt-get install gcc libc6-dev"
+    )]
+    Compiler(io::Error),
+    /// The system refused something that is needed to compile or load it.
     #[error("{what}: {error}")]
     Machine {
         /// What was tried.
@@ -128,7 +134,7 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
         fs::write(dir.path().join(name), text).map_err(machine("a temporary file"))?;
     }
     let library = dir.path().join("controller.so");
-    let compiler = compiler().map_err(machine("the C compiler `cc`"))?;
+    let compiler = compiler().map_err(LoadError::Compiler)?;
     let output = Command::new("cc")
         .args(FLAGS)
         .arg("-I")
@@ -137,7 +143,7 @@ pub fn load(path: &Path) -> Result<Vec<Controller>, LoadError> {
         .arg("-o")
         .arg(&library)
         .output()
-        .map_err(machine("the C compiler `cc`"))?;
+        .map_err(LoadError::Compiler)?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
         return Err(LoadError::Compile { path: path.to_owned(), message });
