@@ -1,6 +1,6 @@
 //! `tresse controller`.
 
-mod check;
+pub mod check;
 mod new;
 
 use std::fs;

@@ -11,6 +11,7 @@ mod columns;
 mod compare;
 mod controller;
 mod doctor;
+mod evaluate;
 mod export;
 mod failure;
 mod import;
@@ -74,6 +75,7 @@ enum Command {
     Optimum(optimum::Args),
     Sweep(sweep::Args),
     Tune(tune::Args),
+    Evaluate(evaluate::Args),
     #[command(subcommand)]
     Topology(topology::Command),
     Import(import::Args),
@@ -113,6 +115,7 @@ pub fn command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>)
         Command::Optimum(args) => optimum::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Tune(args) => tune::run(&args),
+        Command::Evaluate(args) => evaluate::run(&args),
         Command::Topology(command) => topology::run(command),
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),

@@ -45,16 +45,16 @@ pub struct Args {
     json: bool,
 }
 
+/// What was played, if everything holds.
+pub type Held = Result<Statistics, Box<Breach>>;
+
+/// The programs that the verifier takes, or why it cannot be asked here.
+pub type Kernel = Result<Vec<Program>, String>;
+
 pub fn run(args: &Args) -> Result<(), Failure> {
     let controller = super::controller(&args.controller)?;
-    let scheme = ConfiguredController::new(controller, []).map_err(|e| Failure::Input(e.to_string()))?;
-    let kernel = match tresse_linux::check(&scheme) {
-        Ok(programs) => Ok(programs),
-        Err(tresse_linux::Error::Machine(lacks)) => Err(lacks.lines().next().unwrap_or_default().to_owned()),
-        Err(error) => return Err(error.into()),
-    };
-    let held = check_apart(controller, SCRIPTS)
-        .map_err(|error| Failure::Machine(format!("a process for the controller: {error}")))?;
+    let kernel = verify(controller)?;
+    let held = hold(controller)?;
     if args.json {
         print_json(&json(&controller, &held, &kernel))?;
     }
@@ -68,18 +68,58 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             if !args.json {
                 write!(io::stdout(), "{breach}")?;
             }
-            Err(Failure::Check(format!(
-                "{} breaks `{}`: {}\n\n\
-                 hint: {}the script above shows it: tresse controller trace {}{} --script -",
-                controller.name(),
-                breach.invariant.name(),
-                breach.message,
-                remedy(&controller, breach.invariant),
-                args.controller,
-                breach.arguments(),
-            )))
+            Err(broken(&controller, &breach, &args.controller))
         }
     }
+}
+
+/// Plays the scripts of the contract.
+///
+/// # Errors
+/// If there is no process for it.
+pub fn hold(controller: Controller) -> Result<Held, Failure> {
+    check_apart(controller, SCRIPTS)
+        .map_err(|error| Failure::Machine(format!("a process for the controller: {error}")))
+}
+
+/// Puts the eBPF build before the kernel's verifier.
+///
+/// # Errors
+/// If it refuses it, or the compiler does.
+pub fn verify(controller: Controller) -> Result<Kernel, Failure> {
+    let scheme = ConfiguredController::new(controller, []).map_err(|e| Failure::Input(e.to_string()))?;
+    match tresse_linux::check(&scheme) {
+        Ok(programs) => Ok(Ok(programs)),
+        Err(tresse_linux::Error::Machine(lacks)) => {
+            Ok(Err(lacks.lines().next().unwrap_or_default().to_owned()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Says what is broken of the controller that was asked for as `asked`; the script is printed above.
+pub fn broken(controller: &Controller, breach: &Breach, asked: &str) -> Failure {
+    Failure::Check(format!(
+        "{} breaks `{}`: {}\n\n\
+         hint: {}the script above shows it: tresse controller trace {asked}{} --script -",
+        controller.name(),
+        breach.invariant.name(),
+        breach.message,
+        remedy(controller, breach.invariant),
+        breach.arguments(),
+    ))
+}
+
+/// What holds, in two lines.
+pub fn holds(controller: &Controller, statistics: Statistics) -> String {
+    let Statistics { scripts, hooks, settings } = statistics;
+    let names = held_to(controller);
+    let parameters = if settings == 1 { "" } else { " of the parameters" };
+    format!(
+        "{} invariants hold: {}\n{scripts} scripts, {hooks} calls of hooks, {settings} setting(s){parameters}",
+        names.len(),
+        names.join(", ")
+    )
 }
 
 /// What can be done about it beside mending a hook: what is declared may be too much.
@@ -116,17 +156,9 @@ fn held_to(controller: &Controller) -> Vec<&'static str> {
     Invariant::ALL.iter().filter(|i| i.applies_to(controller)).map(|i| i.name()).collect()
 }
 
-fn tell(
-    controller: &Controller,
-    statistics: Statistics,
-    kernel: Result<Vec<Program>, String>,
-) -> Result<(), Failure> {
-    let Statistics { scripts, hooks, settings } = statistics;
-    let names = held_to(controller);
+fn tell(controller: &Controller, statistics: Statistics, kernel: Kernel) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{} invariants hold: {}", names.len(), names.join(", "))?;
-    let parameters = if settings == 1 { "" } else { " of the parameters" };
-    writeln!(out, "{scripts} scripts, {hooks} calls of hooks, {settings} setting(s){parameters}\n")?;
+    writeln!(out, "{}\n", holds(controller, statistics))?;
     match kernel {
         Ok(programs) => {
             let mut table = Table::new(&["hook", "instructions", "verified", "machine code"]);
@@ -142,11 +174,7 @@ fn tell(
     Ok(())
 }
 
-fn json(
-    controller: &Controller,
-    held: &Result<Statistics, Box<Breach>>,
-    kernel: &Result<Vec<Program>, String>,
-) -> serde_json::Value {
+fn json(controller: &Controller, held: &Held, kernel: &Kernel) -> serde_json::Value {
     let statistics = held.as_ref().ok();
     serde_json::json!({
         "schema": "tresse/controller-check/1",
@@ -156,14 +184,14 @@ fn json(
             "scripts": statistics.map(|s| s.scripts),
             "hook_calls": statistics.map(|s| s.hooks),
             "settings": statistics.map(|s| s.settings),
-            "broken": held.as_ref().err().map(|breach| broken(breach)),
+            "broken": held.as_ref().err().map(|breach| breach_json(breach)),
         },
         "programs": kernel.as_ref().ok(),
         "programs_skipped": kernel.as_ref().err(),
     })
 }
 
-fn broken(breach: &Breach) -> serde_json::Value {
+fn breach_json(breach: &Breach) -> serde_json::Value {
     let parameters: serde_json::Map<_, _> =
         breach.settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
     serde_json::json!({

@@ -1,0 +1,171 @@
+//! A controller in an experiment of a suite: one run, and the part of the score that it gives.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use tresse_experiment::keys::claims::Verdict;
+use tresse_experiment::keys::stopping_rule::Replications;
+use tresse_experiment::{Loaded, Plan, Profile, Source};
+use tresse_lab::{ClaimResult, Options, Report, Status, Watch};
+
+use super::measure::{self, Measure};
+use super::suite::Entry;
+use super::{Fault, Interrupt};
+use crate::failure::Failure;
+use crate::memory;
+
+/// How often a run is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// So many looks at which nothing had moved: half a minute, in which a hook has not returned.
+const LOOKS: u32 = 150;
+
+/// An experiment of a suite with the candidate in it.
+#[derive(Debug)]
+pub struct Trial<'a> {
+    /// It.
+    pub entry: &'a Entry,
+    loaded: Arc<Loaded>,
+    plan: Plan,
+}
+
+/// What a run gives.
+#[derive(Debug)]
+pub struct Part {
+    /// From 0 to 1: the mean over its seeds.
+    pub value: f64,
+    /// What was furthest below its ceiling, and under which seed; empty if nothing is.
+    pub worst: String,
+    /// The claims that were judged.
+    pub claims: Vec<ClaimResult>,
+}
+
+impl<'a> Trial<'a> {
+    /// Puts the controller of this name into the experiment.
+    ///
+    /// # Errors
+    /// If that is no experiment, or not of the kind that its measure is of.
+    pub fn new(entry: &'a Entry, controller: &str) -> Result<Self, Failure> {
+        let source = Source { name: entry.source.clone(), text: entry.with_candidate(controller) };
+        let loaded = tresse_experiment::load(source, Profile::Quick, &entry.set)?;
+        let plan = tresse_experiment::resolve(&loaded, &entry.chosen())?;
+        if entry.measure != Measure::Claims && plan.cases.len() != 1 {
+            let labels: Vec<String> = plan.cases.iter().map(|case| case.label()).collect();
+            return Err(Failure::Input(format!(
+                "{}: it has {} cases ({}) and a part is of one\n\nhint: `only` leaves the others out",
+                entry.label(),
+                labels.len(),
+                labels.join(", ")
+            )));
+        }
+        Ok(Self { entry, loaded: Arc::new(loaded), plan })
+    }
+
+    /// Runs it, `parallel` seeds or cases at a time, with its results in the new folder `out`.
+    pub fn run(self, parallel: usize, out: PathBuf, interrupt: &Interrupt) -> Result<Part, Fault> {
+        let Self { entry, loaded, plan } = self;
+        let options = Options {
+            profile: Profile::Quick,
+            seed: entry.seed,
+            replications: Replications::Count(entry.replications),
+            parallel,
+            threads: 1,
+            out: Some(out.clone()),
+            judge: false,
+            figure: None,
+        };
+        memory::check(&plan, &options)?;
+        let watch = Arc::new(Watch::new(&plan, &options).map_err(Failure::from)?);
+        interrupt.ends(&watch);
+        let case = plan.cases[0].clone();
+        let guard = Guard::of(&watch);
+        let report = interrupt.run(move || Ok(tresse_reproduction::run(&loaded, &plan, &options, &watch)?));
+        let stalled = guard.dismiss();
+        let report = report?;
+        if report.status != Status::Complete {
+            if interrupt.asked() {
+                return Err(Fault::Other(Failure::Interrupted));
+            }
+            let mut told = format!("{}: {}", entry.label(), report.errors.join("\n"));
+            if stalled {
+                told.push_str("\n\nhint: it was ended, for nothing had moved for half a minute");
+            }
+            return Err(Fault::Candidate(Failure::Input(told)));
+        }
+        let part = if entry.measure == Measure::Claims {
+            of_claims(report)
+        } else {
+            measure::of_run(entry, &case, &out).map(|seen| mean(&seen))
+        };
+        part.map_err(|why| Fault::Other(Failure::Check(format!("{}: {why}", entry.label()))))
+    }
+}
+
+/// The mean over the seeds, and the worst of the worst of them.
+fn mean(seen: &[measure::Seen]) -> Part {
+    let value = seen.iter().map(|own| own.value).sum::<f64>() / seen.len() as f64;
+    let worst = seen.iter().min_by(|a, b| a.value.total_cmp(&b.value));
+    let worst = worst.filter(|own| !own.worst.is_empty());
+    let worst = worst.map(|own| format!("seed {}: {}", own.seed, own.worst)).unwrap_or_default();
+    Part { value, worst, claims: Vec::new() }
+}
+
+/// The share of the claims that hold. What the file does not expect to hold of the paper's own scheme is asked of nobody.
+fn of_claims(report: Report) -> Result<Part, String> {
+    let mut claims = report.claims;
+    claims.retain(|claim| claim.contradicts.is_none() && claim.expected == Verdict::Holds);
+    if claims.is_empty() {
+        let why = if report.judged {
+            "no claim is of its cases alone"
+        } else {
+            "`set` changes what its claims are of"
+        };
+        return Err(format!("no claim was judged: {why}"));
+    }
+    let hold = claims.iter().filter(|claim| claim.verdict == Verdict::Holds).count();
+    let worst =
+        claims.iter().find(|claim| claim.fails()).map(|claim| format!("does not hold: {}", claim.text));
+    Ok(Part { value: hold as f64 / claims.len() as f64, worst: worst.unwrap_or_default(), claims })
+}
+
+/// Ends a run in which nothing moves any more: without it one hook that never returns would hold up a search.
+struct Guard {
+    dismiss: mpsc::Sender<()>,
+    stalled: Arc<AtomicBool>,
+}
+
+impl Guard {
+    fn of(watch: &Arc<Watch>) -> Self {
+        let (dismiss, dismissed) = mpsc::channel();
+        let stalled = Arc::new(AtomicBool::new(false));
+        let (watch, found) = (Arc::clone(watch), Arc::clone(&stalled));
+        thread::spawn(move || {
+            let (mut idle, mut before) = (0, None);
+            while dismissed.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                let progress = watch.replications.iter().map(|(_, own)| own);
+                let now: Vec<(u64, bool)> = progress
+                    .map(|own| (own.hops.load(Ordering::Relaxed), own.done.load(Ordering::Relaxed)))
+                    .collect();
+                // Whoever writes the last files when all are done is no controller.
+                let waits = now.iter().any(|(_, done)| !done) && before.as_ref() == Some(&now);
+                idle = if waits { idle + 1 } else { 0 };
+                before = Some(now);
+                if idle == LOOKS {
+                    found.store(true, Ordering::Relaxed);
+                    watch.stop.store(true, Ordering::Relaxed);
+                }
+            }
+        });
+        Self { dismiss, stalled }
+    }
+
+    /// The run is over. Whether it was ended.
+    fn dismiss(self) -> bool {
+        drop(self.dismiss);
+        self.stalled.load(Ordering::Relaxed)
+    }
+}
