@@ -27,16 +27,18 @@ use trial::{Part, Trial};
 /// Score a controller: its contract, then a suite of experiments, each as a share of what is possible
 ///
 /// First what `tresse controller check` checks. Then every experiment of the split runs with the
-/// controller in the place of the suite's candidate, and gives a part from 0 to 1, where 1 is a ceiling
-/// that nothing can be above. The score is the weighted geometric mean of the parts. docs/evaluate.md
-/// says what the parts are, how to write a suite, and how to run an evolutionary search.
+/// controller in the place of the suite's candidate, and gives a part from 0 to 1, a ceiling that
+/// nothing can be above. The score is the weighted geometric mean of the parts. docs/evaluate.md says
+/// what the parts are, how to write a suite, and how to run an evolutionary search.
 ///
-/// `--json` prints {"status", "combined_score", "metrics", "artifacts"}. The status is `ok`, `invalid` if
-/// the controller does not compile, breaks its contract, or ends its process, or `error` if anything else
-/// went wrong; the score is 0 unless it is `ok`. With `--json` the exit code is 0 for a controller that is
-/// invalid, so that a search reads on; without, it is 1 or 2, as that of `tresse controller check`.
+/// `--json` prints {"status", "combined_score", "metrics", "artifacts"}. The status is `ok`; `invalid`
+/// if the controller does not compile, breaks its contract, or ends its process; `error` if anything
+/// else went wrong. The score is 0 unless it is `ok`. With `--json` the exit code is 0 for a controller
+/// that is invalid, so that a search reads on; without, it is 1 or 2, as that of `tresse controller
+/// check`.
 ///
-/// A C file is compiled to native code that runs with your rights: run what a program wrote in a sandbox.
+/// A C file is compiled to native code that runs with your rights: run only what you trust, and what a
+/// program wrote in a sandbox.
 ///
 /// Examples:
 ///   tresse evaluate xmp

@@ -253,7 +253,10 @@ impl Entry {
         let schemes = tables.get_mut("schemes").and_then(Value::as_table_mut).into_iter().flatten();
         for (_, scheme) in schemes.filter(|(name, _)| replaces(name)) {
             let Some(scheme) = scheme.as_table_mut() else { continue };
-            scheme.remove("parameters"); // they were the other controller's
+            // What the other controller was given: a new one may have no such parameters, or hear of no marks.
+            for own in ["parameters", "echo"] {
+                scheme.remove(own);
+            }
             scheme.insert("controller".to_owned(), controller.into());
         }
         tables.to_string()

@@ -90,10 +90,8 @@ impl<'a> Trial<'a> {
             if interrupt.asked() {
                 return Err(Fault::Other(Failure::Interrupted));
             }
-            let mut told = format!("{}: {}", entry.label(), report.errors.join("\n"));
-            if stalled {
-                told.push_str("\n\nhint: it was ended, for nothing had moved for half a minute");
-            }
+            let stall = if stalled { "nothing moved for half a minute: " } else { "" };
+            let told = format!("{}: {stall}{}", entry.label(), report.errors.join("\n"));
             return Err(Fault::Candidate(Failure::Input(told)));
         }
         let part = if entry.measure == Measure::Claims {

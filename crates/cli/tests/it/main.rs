@@ -7,6 +7,7 @@ mod check;
 mod common;
 mod compare;
 mod ended;
+mod evaluate;
 mod export;
 mod facts;
 mod guide;

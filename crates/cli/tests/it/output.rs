@@ -68,6 +68,7 @@ const COMMANDS: &[&str] = &[
     "sweep",
     "sweep merge",
     "tune",
+    "evaluate",
     "topology",
     "topology show",
     "import",

@@ -1,0 +1,224 @@
+//! `tresse evaluate`: the number, its parts, what has none, and a search that is led by it.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::common::{fails, own_controller, tresse};
+
+/// What `tresse evaluate` prints with `--json`, and its exit code.
+fn evaluate(dir: &Path, arguments: &[&str]) -> (Value, Option<i32>) {
+    let output = run(dir, &[arguments, &["--json"]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    let json =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("one JSON object: {e}: {said}"));
+    (json, output.status.code())
+}
+
+fn run(dir: &Path, arguments: &[&str]) -> Output {
+    tresse(dir).arg("evaluate").args(arguments).output().expect("the command starts")
+}
+
+fn folder(file: &str, text: &str) -> TempDir {
+    let dir = TempDir::new().expect("a temporary folder");
+    fs::write(dir.path().join(file), text).expect("a temporary file");
+    dir
+}
+
+fn text<'a>(evaluation: &'a Value, artifact: &str) -> &'a str {
+    evaluation["artifacts"][artifact].as_str().unwrap_or_else(|| panic!("no {artifact}: {evaluation}"))
+}
+
+/// A suite of one experiment: two senders share a link of 1 Gbit/s, for 20 ms or with messages of 200 kB.
+fn suite(measure: &str, more: &str) -> String {
+    let (pattern, rest) = match measure {
+        "optimum" => ("permutation", "size = \"1TB\"\nrounds = 1\nduration = \"20ms\""),
+        _ => ("incast", "servers = 2\nsize = \"200kB\"\nrounds = 2"),
+    };
+    format!(
+        "title = \"One\"\n\n[[experiments]]\nname = \"one\"\nmeasure = \"{measure}\"\n\n[experiments.define]\n\
+         title = \"One\"\n\n[experiments.define.fabric]\ntopology = \"leaf-spine\"\nleaves = 2\nspines = 1\n\
+         hosts_per_leaf = 2\nrate = \"1Gbps\"\ndelay = \"10us\"\nqueue = \"100pkt\"\nmark = \"20pkt\"\n\
+         host_queue = \"100pkt\"\n\n[experiments.define.transport]\nprofile = \"linux\"\nhandshake = false\n\n\
+         [experiments.define.schemes.candidate]\ncontroller = \"reno\"\n\n\
+         [experiments.define.workloads.one]\npattern = \"{pattern}\"\n{rest}\n{more}"
+    )
+}
+
+#[test]
+fn a_controller_has_a_score_and_its_parts_and_the_same_again() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let (xmp, code) = evaluate(dir.path(), &["xmp", "--split", "all"]);
+    assert_eq!((code, &xmp["status"]), (Some(0), &"ok".into()), "{xmp}");
+    let keys: Vec<&String> = xmp.as_object().expect("an object").keys().collect();
+    assert_eq!(keys, ["status", "combined_score", "metrics", "artifacts"]);
+    let metrics = xmp["metrics"].as_object().expect("metrics");
+    let parts: Vec<f64> =
+        metrics.iter().filter(|(name, _)| name.contains('.')).filter_map(|(_, part)| part.as_f64()).collect();
+    assert_eq!(parts.len(), 4, "{xmp}");
+    assert!(parts.iter().all(|part| *part > 0.0 && *part <= 1.0), "{parts:?}");
+    let mean = (parts.iter().map(|part| part.ln()).sum::<f64>() / 4.0).exp();
+    assert!((xmp["combined_score"].as_f64().expect("a number") - mean).abs() < 1e-12);
+    for split in ["train", "test"] {
+        assert!(metrics[split].is_f64(), "{xmp}");
+    }
+    // The kernel was asked, or the reason is given.
+    assert!(
+        metrics["verifier"] == 1.0 || metrics["verifier"].is_null() && !text(&xmp, "verifier").is_empty()
+    );
+    assert!(text(&xmp, "check").starts_with("11 invariants hold"), "{xmp}");
+    assert_eq!(text(&xmp, "worst").lines().count(), 4);
+    assert!(text(&xmp, "suite").starts_with("smoke, split all, SHA-256 "));
+    assert_eq!(evaluate(dir.path(), &["xmp", "--split", "all", "--parallel", "1"]).0, xmp);
+    assert!(fs::read_dir(dir.path()).expect("the folder").next().is_none(), "it leaves nothing behind");
+}
+
+#[test]
+fn a_file_is_scored_as_the_controller_that_it_is_and_its_runs_can_be_kept() {
+    let dir = folder("mine.c", &own_controller());
+    let (mine, code) = evaluate(dir.path(), &["mine.c", "--out", "runs"]);
+    assert_eq!(code, Some(0), "{mine}");
+    let (reno, _) = evaluate(dir.path(), &["reno"]);
+    assert_eq!(mine["metrics"], reno["metrics"]);
+    assert!(dir.path().join("runs/train.websearch/flows.parquet").exists());
+    let said = fails(tresse(dir.path()).args(["evaluate", "mine.c", "--out", "runs"]), 2);
+    assert!(said.contains("there is something in this folder already"), "{said}");
+}
+
+#[test]
+fn the_table_is_for_people() {
+    let dir = folder("one.toml", &suite("optimum", ""));
+    let output = run(dir.path(), &["dctcp", "--suite", "one.toml"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let table = String::from_utf8(output.stdout).expect("UTF-8");
+    for part in ["dctcp · one.toml, split train", "train.one  0.", "score: 0.", "worst: train.one (0."] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+}
+
+/// A candidate that a search may come up with has no score, and the search reads why.
+#[test]
+fn what_breaks_its_contract_is_invalid() {
+    let reno = own_controller();
+    let head = "static u64 increase(const struct subflow *s)\n{\n";
+    let body = reno.find(head).expect("its one function") + head.len();
+    let with = |statement: &str| format!("{}{statement}{}", &reno[..body], &reno[body..]);
+    for (what, candidate, told) in [
+        ("no C", "CONTROLLER(mine, nothing".to_owned(), "it does not compile"),
+        ("no controller", "int x;\n".to_owned(), "no controller is declared"),
+        (
+            "the name is taken",
+            reno.replace("CONTROLLER(mine", "CONTROLLER(xmp"),
+            "there is a controller `xmp` already",
+        ),
+        (
+            "divides by 0",
+            with("\tstatic volatile u32 zero;\n\tif (zero == 0) return 1000 / zero;\n"),
+            "divides by 0",
+        ),
+        ("never returns", with("\tstatic volatile u32 zero;\n\twhile (zero == 0);\n"), "breaks `returns`"),
+    ] {
+        let dir = folder("mine.c", &candidate);
+        let (evaluation, code) = evaluate(dir.path(), &["mine.c"]);
+        assert_eq!(code, Some(0), "{what}: {evaluation}");
+        assert_eq!(evaluation["status"], "invalid", "{what}: {evaluation}");
+        assert_eq!(evaluation["combined_score"], 0.0, "{what}");
+        assert!(text(&evaluation, "error").contains(told), "{what}: {evaluation}");
+    }
+    let dir = folder("mine.c", &with("\tstatic volatile u32 zero;\n\tif (zero == 0) return 1000 / zero;\n"));
+    let said = fails(tresse(dir.path()).args(["evaluate", "mine.c"]), 1);
+    assert!(said.contains("mine breaks `returns`: divides by 0"), "{said}");
+}
+
+#[test]
+fn a_wrong_suite_is_told_with_its_place() {
+    let good = suite("makespan", "");
+    for (wrong, told) in [
+        (
+            good.replace("[[experiments]]\n", "[[experiments]]\nseed = \"x\"\n"),
+            ["suite.toml:4:8", "invalid type"],
+        ),
+        (good.replace("measure = \"makespan\"", "measure = \"speed\""), ["suite.toml:5:11", "`optimum`"]),
+        (good.replace("measure = \"makespan\"\n", ""), ["suite.toml:3:1", "`measure` is missing"]),
+        (good.replace("measure", "like = \"two\"\nmeasure"), ["suite.toml:3:1", "none above has that name"]),
+        (good.replace("schemes.candidate", "schemes.other"), ["suite.toml:3:1", "has no scheme `candidate`"]),
+        (good.replace("measure", "weight = -1\nmeasure"), ["suite.toml:3:1", "it is at least 0"]),
+        (good.replace("measure", "weight = 0\nmeasure"), ["suite.toml", "has a weight above 0"]),
+        (good.replace("servers = 2", "servers = 200"), ["suite.toml (one)", "servers"]),
+        (
+            good.replace("size = \"200kB\"", "size = [\"1kB\", \"2kB\"]").replace("incast", "nothing"),
+            ["(one)", "nothing"],
+        ),
+    ] {
+        let dir = folder("suite.toml", &wrong);
+        let (evaluation, code) = evaluate(dir.path(), &["reno", "--suite", "suite.toml"]);
+        assert_eq!((code, &evaluation["status"]), (Some(2), &"error".into()), "{evaluation}");
+        assert_eq!(evaluation["combined_score"], 0.0);
+        for part in told {
+            assert!(text(&evaluation, "error").contains(part), "{part}: {}", text(&evaluation, "error"));
+        }
+    }
+    let dir = TempDir::new().expect("a temporary folder");
+    let said = fails(tresse(dir.path()).args(["evaluate", "reno", "--suite", "smok"]), 2);
+    assert!(said.contains("there is no suite `smok`") && said.contains("did you mean `smoke`"), "{said}");
+    let said = fails(tresse(dir.path()).args(["evaluate", "none.c"]), 2);
+    assert!(said.contains("none.c"), "{said}");
+}
+
+/// The busiest link gets wider during the run, so that its round takes less than the ceiling knows of.
+#[test]
+fn what_is_above_its_ceiling_is_an_error() {
+    let change = "\n[[experiments.define.changes]]\nat = \"100us\"\nlink = [\"leaf 0\", \"host 0\"]\nrate = \"10Gbps\"\n";
+    let dir = folder("suite.toml", &suite("makespan", change));
+    let (evaluation, code) = evaluate(dir.path(), &["reno", "--suite", "suite.toml"]);
+    assert_eq!((code, &evaluation["status"]), (Some(1), &"error".into()), "{evaluation}");
+    assert!(text(&evaluation, "error").contains("above the ceiling of 1"), "{evaluation}");
+}
+
+/// Reno's subflows know nothing of each other: on the path that gets free they gain, but do not compensate.
+#[test]
+fn the_claims_of_a_paper_are_judged_with_the_candidate_in_its_schemes_place() {
+    let claims = "title = \"Shift\"\n\n[[experiments]]\nname = \"shift\"\nmeasure = \"claims\"\n\
+                  experiment = \"xmp/fig4\"\nscheme = \"beta-4\"\n";
+    let dir = folder("suite.toml", claims);
+    let (xmp, _) = evaluate(dir.path(), &["xmp", "--suite", "suite.toml"]);
+    assert_eq!(
+        (&xmp["metrics"]["claims_judged"], &xmp["metrics"]["claims_broken"]),
+        (&5.0.into(), &0.0.into())
+    );
+    assert_eq!(xmp["combined_score"], 1.0);
+    let (reno, _) = evaluate(dir.path(), &["reno", "--suite", "suite.toml"]);
+    assert_eq!(reno["metrics"]["claims_broken"], 1.0, "{reno}");
+    assert!(text(&reno, "claims").contains("does not hold"), "{reno}");
+}
+
+/// Six children of a controller that gives up nine tenths of its window at a loss; each has another `cut`.
+#[test]
+fn a_small_search_finds_something_better() {
+    let dir = TempDir::new().expect("a temporary folder");
+    tresse(dir.path()).args(["controller", "new", "mine"]).assert().success();
+    let template = fs::read_to_string(dir.path().join("mine.c")).expect("it was written");
+    let default = "P(cut, 50, 1, 90,";
+    assert!(template.contains(default));
+    let score = |cut: u64| {
+        let child = template.replace(default, &format!("P(cut, {cut}, 1, 90,"));
+        fs::write(dir.path().join("mine.c"), child).expect("a temporary file");
+        let (evaluation, _) = evaluate(dir.path(), &["mine.c"]);
+        assert_eq!(evaluation["status"], "ok", "{evaluation}");
+        evaluation["combined_score"].as_f64().expect("a number")
+    };
+    let start = (score(90), 90);
+    let (mut best, mut random) = (start, 1u64);
+    for _ in 0..6 {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let cut = (best.1 + 90 - 40 + (random >> 33) % 81 - 1) % 90 + 1;
+        let child = (score(cut), cut);
+        if child.0 > best.0 {
+            best = child;
+        }
+    }
+    assert!(best.0 > start.0, "{best:?}, from {start:?}");
+}
