@@ -24,7 +24,7 @@ use crate::width::sentence;
 use suite::{Entry, Split, Suite};
 use trial::{Part, Trial};
 
-/// Score a controller: its contract, then a suite of experiments, each as a share of what is possible
+/// Score a controller from 0 to 1: its contract, then a suite of experiments
 ///
 /// First what `tresse controller check` checks. Then every experiment of the split runs with the
 /// controller in the place of the suite's candidate, and gives a part from 0 to 1, a ceiling that
