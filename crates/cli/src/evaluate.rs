@@ -50,7 +50,7 @@ pub struct Args {
     /// A C file, or a built-in controller
     #[arg(value_name = "FILE.c")]
     controller: String,
-    /// The experiments: `smoke` (seconds), `fabric` (minutes), or a TOML file
+    /// The experiments: `smoke` (seconds), `fabric` (about a minute), or a TOML file
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "smoke")]
     suite: String,
     /// Which of them: those that lead a search, those that it is judged by when it is over, or both
@@ -166,7 +166,7 @@ impl Evaluation {
         let out = Out::new(args.out.as_deref())?;
         let candidate = candidate(&args.controller)?;
         self.note("controller", candidate.name().to_owned());
-        let trials = entries.into_iter().map(|entry| Trial::new(entry, candidate.name()));
+        let trials = entries.into_iter().map(|entry| in_place(entry, candidate));
         let trials: Vec<Trial> = trials.collect::<Result<_, _>>()?;
         self.check(candidate, &args.controller)?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -262,6 +262,15 @@ fn candidate(asked: &str) -> Result<Controller, Fault> {
     controller(asked).map_err(|failure| match failure {
         Failure::Input(_) if is_there => Fault::Candidate(failure),
         failure => Fault::Other(failure),
+    })
+}
+
+/// The candidate in an experiment. One that takes Reno is in order: then what is wrong is the candidate's fault, such as
+/// that it asks for what the fabric does not tell.
+fn in_place(entry: &Entry, candidate: Controller) -> Result<Trial<'_>, Fault> {
+    Trial::new(entry, candidate.name()).map_err(|failure| match Trial::new(entry, "reno") {
+        Ok(_) => Fault::Candidate(failure),
+        Err(_) => Fault::Other(failure),
     })
 }
 

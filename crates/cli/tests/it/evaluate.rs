@@ -128,6 +128,9 @@ fn what_breaks_its_contract_is_invalid() {
         assert_eq!(evaluation["combined_score"], 0.0, "{what}");
         assert!(text(&evaluation, "error").contains(told), "{what}: {evaluation}");
     }
+    // No port of its fabrics tells what HOLNET-UTA asks for: that is no mistake of the suite.
+    let (evaluation, code) = evaluate(Path::new("."), &["holnet_uta"]);
+    assert_eq!((code, &evaluation["status"]), (Some(0), &"invalid".into()), "{evaluation}");
     let dir = folder("mine.c", &with("\tstatic volatile u32 zero;\n\tif (zero == 0) return 1000 / zero;\n"));
     let said = fails(tresse(dir.path()).args(["evaluate", "mine.c"]), 1);
     assert!(said.contains("mine breaks `returns`: divides by 0"), "{said}");
@@ -166,6 +169,25 @@ fn a_wrong_suite_is_told_with_its_place() {
     assert!(said.contains("there is no suite `smok`") && said.contains("did you mean `smoke`"), "{said}");
     let said = fails(tresse(dir.path()).args(["evaluate", "none.c"]), 2);
     assert!(said.contains("none.c"), "{said}");
+}
+
+/// Two messages of 200 kB are 139 packets each, with 52 bytes of headers: (200000 + 139 x 52) x 2 x 8 bits at 1 Gbit/s. One
+/// packet alone takes its ideal time. Two hosts of a rack share the one link that leads out of it.
+#[test]
+fn the_ceilings_are_those_that_one_works_out() {
+    let worst = |suite: &str| {
+        let dir = folder("suite.toml", suite);
+        let (evaluation, _) = evaluate(dir.path(), &["dctcp", "--suite", "suite.toml"]);
+        let score = evaluation["combined_score"].as_f64().expect("a number");
+        assert!(score > 0.0, "{evaluation}");
+        (score, text(&evaluation, "worst").to_owned())
+    };
+    let (score, rounds) = worst(&suite("makespan", ""));
+    assert!(score < 1.0 && rounds.ends_with("its busiest link needs 3.316 ms"), "{rounds}");
+    let one = suite("completion", "").replace("servers = 2", "servers = 1").replace("200kB", "1kB");
+    assert_eq!(worst(&one).0, 1.0);
+    let (score, lasting) = worst(&suite("optimum", "").replace("permutation", "rack-to-rack"));
+    assert!(score < 1.0 && lasting.ends_with("the optimum is 500.0"), "{lasting}");
 }
 
 /// The busiest link gets wider during the run, so that its round takes less than the ceiling knows of.
