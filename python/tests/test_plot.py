@@ -276,7 +276,7 @@ sys.modules["matplotlib"] = None
 try:
     run.plot
 except tresse.TresseError as error:
-    assert error.code == "machine" and error.hint == "pip install 'tresse[plot]'", error
+    assert error.code == "machine" and error.hint == "pip install matplotlib pyarrow", error
 else:
     raise SystemExit("no error")
 """

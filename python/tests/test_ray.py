@@ -24,7 +24,7 @@ import tresse
 from tresse import ray_engine
 from tresse.experiments import toml
 
-pytest.importorskip("ray", reason="Ray is not installed: pip install 'tresse[ray]'")
+pytest.importorskip("ray", reason="Ray is not installed: pip install ray")
 
 HOST = "127.0.0.1"
 ENVIRONMENT = {

@@ -14,8 +14,8 @@ from conftest import SMALL
 import tresse
 from tresse.experiments import toml
 
-pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'tresse[tune]'")
-pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'tresse[tune]'")
+pytest.importorskip("optuna", reason="Optuna is not installed: pip install optuna")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install pyarrow")
 
 from tresse.tuning import Tuning, tune
 from tresse.tuning.plan import read

@@ -48,6 +48,16 @@ class TresseWarning(UserWarning):
     """What the command prints as a warning: a controller that no case uses, for example."""
 
 
+_EXTRAS = {
+    "env": "gymnasium pettingzoo numpy",
+    "plot": "matplotlib pyarrow",
+    "ray": "ray",
+    "sweep": "scipy",
+    "tune": "optuna pyarrow",
+}
+"""What each extra of the package brings."""
+
+
 def missing(package: str, extra: str) -> TresseError:
     """An optional package is not installed."""
-    return TresseError(f"{package} is not installed", code="machine", hint=f"pip install 'tresse[{extra}]'")
+    return TresseError(f"{package} is not installed", code="machine", hint=f"pip install {_EXTRAS[extra]}")

@@ -11,11 +11,10 @@ use crate::failure::Failure;
 /// What the interpreter runs: a module of the package as if by `-m`, or, without the package, exit code 3 and a hint.
 const START: &str = "\
 import importlib.util, runpy, sys
-module, extra = sys.argv[1:3]
+module, hint = sys.argv[1:3]
 del sys.argv[1:3]
 if importlib.util.find_spec('tresse') is None:
-    sys.stderr.write(f\"error: {sys.executable} has no package tresse\\n\\nhint: pip install 'tresse[{extra}]', \"
-                     'or set TRESSE_PYTHON to an interpreter that has it\\n')
+    sys.stderr.write(f\"error: {sys.executable} has no package tresse\\n\\nhint: {hint}\\n\")
     sys.exit(3)
 runpy.run_module(module, run_name='__main__', alter_sys=True)
 ";
@@ -27,15 +26,21 @@ runpy.run_module(module, run_name='__main__', alter_sys=True)
 /// If there is no interpreter; otherwise it does not return.
 pub fn hand_over(module: &str, extra: &str, arguments: &[OsString]) -> Failure {
     let python = interpreter();
-    let error = Command::new(&python).arg("-c").arg(START).args([module, extra]).args(arguments).exec();
+    let error = Command::new(&python).arg("-c").arg(START).args([module, &hint(extra)]).args(arguments).exec();
     let name = python.to_string_lossy();
     let message = match error.kind() {
         ErrorKind::NotFound => format!("there is no {name}"),
         _ => format!("{name}: {error}"),
     };
-    Failure::Machine(format!(
-        "{message}\n\nhint: pip install 'tresse[{extra}]', and set TRESSE_PYTHON to that interpreter"
-    ))
+    Failure::Machine(format!("{message}\n\nhint: {}", hint(extra)))
+}
+
+/// What to do without the package, or without what its extra brings.
+pub fn hint(extra: &str) -> String {
+    format!(
+        "install the Python package with its extra `{extra}` (docs/python.md), and set TRESSE_PYTHON to the interpreter \
+         that has it"
+    )
 }
 
 /// The interpreter to use.

@@ -36,7 +36,7 @@ use crate::python;
 ///
 /// Examples:
 ///   tresse sweep plan.toml --out sweeps/mine
-///   tresse sweep plan.toml --engine ray --address head:6379    # pip install 'tresse[ray]'
+///   tresse sweep plan.toml --engine ray --address head:6379    # needs the Python package, and Ray
 ///   tresse sweep plan.toml --out sweeps/mine --shard 3/10      # a Slurm array's task; then
 ///   tresse sweep merge sweeps/mine
 ///   duckdb -c "FROM 'sweeps/mine/results.parquet'"
@@ -194,7 +194,7 @@ pub fn summary(finished: &Finished, json: bool) -> String {
 
 /// Asks SciPy for the points of a design.
 fn draw(asked: &Request) -> Result<Cube, Failure> {
-    let hint = "pip install 'tresse[sweep]', and set TRESSE_PYTHON to that interpreter";
+    let hint = python::hint("sweep");
     let wrong =
         |why: &str| Failure::Machine(format!("a design of kind \"{}\": {why}\n\nhint: {hint}", asked.kind));
     let request = serde_json::to_string(asked).expect("plain data");

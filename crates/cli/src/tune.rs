@@ -16,7 +16,7 @@ use crate::python;
 ///
 /// The search is Optuna's (TPE for one objective, NSGA-II for several). Bad settings are given up
 /// after few seeds. With --out of an earlier search nothing is computed again. Needs the Python
-/// package: pip install 'tresse[tune]'.
+/// package with its extra `tune`: docs/python.md.
 ///
 /// Examples:
 ///   tresse tune mine.toml

@@ -1,8 +1,8 @@
 """Learning environments: an agent steers the window of a subflow, in any experiment.
 
 `CongestionEnv` is a Gymnasium environment with one agent, `ParallelCongestionEnv` PettingZoo's parallel form with one agent
-for each subflow, and `VectorCongestionEnv` several environments that native threads step at the same time. Needs
-`pip install 'tresse[env]'`.
+for each subflow, and `VectorCongestionEnv` several environments that native threads step at the same time.
+They need the package's extra `env`.
 """
 
 from __future__ import annotations

@@ -114,9 +114,9 @@ fn what_is_wrong_is_told() {
                  keys = { \"fabric.mark\" = { from = \"1pkt\", to = \"40pkt\" } }\n";
     fs::write(dir.path().join("drawn.toml"), drawn).expect("it can be written");
     for (args, told) in [
-        (&["sweep", "drawn.toml"][..], "tresse[sweep]"),
-        (&["sweep", "plan.toml", "--engine", "ray"], "tresse[ray]"),
-        (&["tune", "plan.toml"], "tresse[tune]"),
+        (&["sweep", "drawn.toml"][..], "extra `sweep`"),
+        (&["sweep", "plan.toml", "--engine", "ray"], "extra `ray`"),
+        (&["tune", "plan.toml"], "extra `tune`"),
     ] {
         let said = fails(tresse(dir.path()).args(args).env("TRESSE_PYTHON", "/no/python"), 3);
         assert!(said.contains(told), "{args:?}: {said}");
