@@ -34,6 +34,7 @@ mod run;
 mod show;
 mod sweep;
 mod table;
+mod testbed;
 mod topology;
 mod tune;
 mod view;
@@ -77,6 +78,8 @@ enum Command {
     Tune(tune::Args),
     Evaluate(evaluate::Args),
     #[command(subcommand)]
+    Testbed(testbed::Command),
+    #[command(subcommand)]
     Topology(topology::Command),
     Import(import::Args),
     Export(export::Args),
@@ -116,6 +119,7 @@ pub fn command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>)
         Command::Sweep(args) => sweep::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
+        Command::Testbed(command) => testbed::run(command),
         Command::Topology(command) => topology::run(command),
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),

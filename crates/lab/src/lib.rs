@@ -14,6 +14,7 @@ mod failures;
 mod link_events;
 pub mod memory;
 pub mod metric;
+pub mod network;
 pub mod observe;
 pub mod optimum;
 pub mod record;

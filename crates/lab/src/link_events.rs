@@ -2,8 +2,9 @@
 
 use tresse_experiment::plan::link_events::{Change, What};
 use tresse_fabric::Topology;
-use tresse_sim::World;
 use tresse_units::{BitsPerSecond, Time};
+
+use crate::network::Network;
 
 /// The links as they are, and what will become of them.
 #[derive(Debug, Clone)]
@@ -38,7 +39,7 @@ impl<'a> Links<'a> {
     }
 
     /// Makes the changes that are due. Whether there were any.
-    pub fn apply(&mut self, world: &mut World) -> bool {
+    pub fn apply(&mut self, world: &mut dyn Network) -> bool {
         let due = self.advance(world.now());
         for change in due {
             match &change.what {

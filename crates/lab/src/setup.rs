@@ -10,11 +10,11 @@ use tresse_experiment::plan::{Case, link_events};
 use tresse_fabric::{Cut, Fabric, Topology, Uncut};
 use tresse_path_manager::{By, Scope};
 use tresse_sim::{FlowSpec, Manager, Paths, World};
-use tresse_transport::Wire;
 use tresse_units::Stream;
 use tresse_workload::{Action, Start};
 
 use crate::clock::seconds;
+use crate::network::Network;
 use crate::record::flow::{Begun, Link};
 
 /// The flows that start at once, at time 0.
@@ -82,7 +82,8 @@ pub enum Undivided {
     Network(Uncut),
 }
 
-fn fabric(case: &Case, seed: u64) -> Fabric<Wire> {
+/// The network of `case` under `seed`, without packets.
+pub fn fabric<P: Copy>(case: &Case, seed: u64) -> Fabric<P> {
     let mut configs = case.setting.options.apply(&case.setting.fabric, seed);
     link_events::serve(&case.setting.changes, &mut configs);
     let PortConfigs { ports, servers, pools } = configs;
@@ -182,15 +183,15 @@ pub fn datagrams(part: &Part, start: &Start) -> Option<u64> {
     }
 }
 
-pub(crate) fn totals(world: &World, fabric: &Topology) -> Vec<Link> {
-    let ports = world.ports().zip(0..);
+pub(crate) fn totals(network: &dyn Network, fabric: &Topology) -> Vec<Link> {
+    let ports = network.ports().into_iter().zip(0..);
     ports
         .map(|(p, port)| {
-            let c = p.counters();
+            let c = p.counters;
             Link {
                 port,
                 layer: fabric.layer(port),
-                rate: p.config().rate,
+                rate: p.rate,
                 bytes: c.bytes,
                 drops: c.drops,
                 lost: c.lost,

@@ -9,7 +9,7 @@ pub mod paper;
 
 use tresse_experiment::{Diagnostic, Loaded, Plan};
 use tresse_lab::record::report::Report;
-use tresse_lab::runner::{self, Options, Watch};
+use tresse_lab::runner::{self, On, Options, Watch};
 use tresse_lab::stopping_rule::Verdicts;
 
 pub use claims::{Comparison, PublishedNumber, Tally, comparison};
@@ -28,6 +28,20 @@ pub fn run(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Re
 /// If a case needs a process of its own and there is none.
 pub fn measure(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -> Result<Report, Diagnostic> {
     runner::measure(loaded, plan, options, watch, |report| judged(loaded, report))
+}
+
+/// Runs the plan with `on` in the place of the simulator, and judges it.
+///
+/// # Errors
+/// If the folder cannot be written; what `on` returns.
+pub fn run_on(
+    loaded: &Loaded,
+    plan: &Plan,
+    options: &Options,
+    watch: &Watch,
+    on: &On<'_>,
+) -> Result<Report, Diagnostic> {
+    runner::run_on(loaded, plan, options, watch, |report| judged(loaded, report), on)
 }
 
 fn judged(loaded: &Loaded, report: &Report) -> Verdicts {

@@ -16,6 +16,7 @@ mod life;
 mod marked;
 mod namespace;
 mod probe;
+mod real;
 mod repeat;
 mod share;
 mod testbed;

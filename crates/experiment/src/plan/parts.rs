@@ -123,6 +123,14 @@ impl Part {
         }
     }
 
+    /// What its flows have of their own, by the flows' names; nothing if they are all alike.
+    pub fn owns(&self) -> &[Own] {
+        match &self.who {
+            Who::Each(own) => own,
+            Who::One(_) | Who::Mix(_) => &[],
+        }
+    }
+
     /// What a flow has of its own, if anything.
     pub fn own(&self, start: &Start) -> Option<&Own> {
         match &self.who {

@@ -3,13 +3,15 @@
 use indexmap::IndexMap;
 
 use super::Engine;
+use crate::network::Network;
 use crate::optimum::beside::COME_AND_GO;
 use crate::record::outcome::{Outcome, Rows};
 use crate::setup;
 
-impl<M, E> Engine<'_, M>
+impl<M, W, E> Engine<'_, M, W>
 where
     M: FnMut(Rows) -> Result<(), E>,
+    W: Network,
 {
     /// The next round begins now: nothing is there any more.
     pub(super) fn end_round(&mut self) -> Result<(), E> {
@@ -55,8 +57,8 @@ where
         Ok(())
     }
 
-    /// Stops what has not finished, and tells what was measured.
-    pub fn finish(mut self) -> Result<Outcome, E> {
+    /// Stops what has not finished, and tells what was measured; the network as it is then.
+    pub fn finish(mut self) -> Result<(Outcome, W), E> {
         if self.complete {
             let left: Vec<u64> = self.live.keys().copied().collect();
             for id in left {
@@ -70,7 +72,7 @@ where
             self.optima.add_lasting(self.case, self.seed, &self.flows, self.world.now());
         }
         self.publish();
-        let counters = || self.world.ports().map(|p| p.counters());
+        let counters = || self.world.ports().into_iter().map(|port| port.counters);
         let mut outcome = Outcome {
             seed: self.seed,
             complete: self.complete,
@@ -81,7 +83,7 @@ where
             lost: counters().map(|c| c.lost).sum(),
             marks: counters().map(|c| c.marks).sum(),
             links: setup::totals(&self.world, &self.case.setting.fabric),
-            rtts: self.world.rtts().to_vec(),
+            rtts: self.world.rtts(),
             windows: IndexMap::new(),
             converged: Vec::new(),
             flows: self.flows,
@@ -93,6 +95,6 @@ where
         if !outcome.converged.is_empty() {
             (self.measured)(Rows::Converged(&outcome.converged))?;
         }
-        Ok(outcome)
+        Ok((outcome, self.world))
     }
 }

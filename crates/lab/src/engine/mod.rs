@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tresse_experiment::plan::Case;
 use tresse_fabric::Topology;
-use tresse_sim::{FlowRecord, Manager, Step, World};
+use tresse_sim::{FlowRecord, Manager, Step};
 use tresse_units::{NEVER, Time};
 use tresse_workload::{Action, Job, Source};
 
@@ -22,6 +22,7 @@ use crate::engine::piloted::Pilot;
 use crate::engine::stall::Stall;
 use crate::engine::writer::{Writer, interval};
 use crate::link_events::Links;
+use crate::network::Network;
 use crate::observe::{Observer, observers, path_sharing_score};
 use crate::optimum::beside::Optima;
 use crate::record::flow::{Begun, Flow};
@@ -39,12 +40,12 @@ const BATCH: usize = 4096;
 const HOPS: u64 = 1 << 21;
 
 /// A case under a seed, while it runs.
-pub(crate) struct Engine<'a, M> {
+pub(crate) struct Engine<'a, M, W> {
     case: &'a Case,
     seed: u64,
     progress: &'a Progress,
     measured: M,
-    world: World,
+    world: W,
     links: Links<'a>,
     stall: Stall,
     parts: Vec<Running>,
@@ -106,16 +107,17 @@ enum What {
     Datagrams(u32, Time),
 }
 
-impl<'a, M, E> Engine<'a, M>
+impl<'a, M, W, E> Engine<'a, M, W>
 where
     M: FnMut(Rows) -> Result<(), E>,
+    W: Network,
 {
     /// `empty` is the network at the start of the run, and `world` that of the case before it.
     pub fn new(
         empty: &'a Topology,
         case: &'a Case,
         seed: u64,
-        mut world: World,
+        mut world: W,
         progress: &'a Progress,
         measured: M,
     ) -> Self {

@@ -55,7 +55,7 @@ impl Pilot {
     }
 }
 
-impl<M, E> Engine<'_, M>
+impl<M, E> Engine<'_, M, World>
 where
     M: FnMut(Rows) -> Result<(), E>,
 {

@@ -1,10 +1,10 @@
 //! A replication: one case under one seed, from an empty network to its end.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use tresse_experiment::plan::{Case, link_events};
+use tresse_experiment::plan::Case;
 
-use crate::engine::Engine;
+use crate::network;
 use crate::record::outcome::{Outcome, Rows};
 use crate::record::progress::Progress;
 use crate::setup;
@@ -22,10 +22,6 @@ pub fn run<E>(
     progress: &Progress,
     measured: impl FnMut(Rows) -> Result<(), E>,
 ) -> Result<Outcome, E> {
-    let empty = link_events::at_start(&case.setting.fabric, &case.setting.changes);
-    let mut engine = Engine::new(&empty, case, seed, setup::world(case, seed, threads), progress, measured);
-    engine.turn(stop)?;
-    let outcome = engine.finish()?;
-    progress.done.store(true, Ordering::Relaxed);
-    Ok(outcome)
+    let world = setup::world(case, seed, threads);
+    network::turn(case, seed, world, stop, progress, measured).map(|(outcome, _)| outcome)
 }

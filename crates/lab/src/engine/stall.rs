@@ -2,10 +2,10 @@
 
 use tresse_experiment::keys::bounds::LONGEST;
 use tresse_fabric::Topology;
-use tresse_sim::World;
 use tresse_units::Time;
 
 use crate::link_events::Links;
+use crate::network::Network;
 use crate::record::flow::Begun;
 
 /// A replication gives up when no byte has arrived for so long, ps: no delay, timeout or change takes longer than a
@@ -25,7 +25,7 @@ pub(crate) struct Stall {
 
 impl Stall {
     /// From now on.
-    pub fn new(world: &World) -> Self {
+    pub fn new(world: &dyn Network) -> Self {
         Self { arrived: world.delivered_bytes(), next: world.now() + PATIENCE }
     }
 
@@ -35,7 +35,7 @@ impl Stall {
     }
 
     /// Looks, if it is time to: why there is no use in waiting, if there is none.
-    pub fn look(&mut self, world: &World) -> Option<&'static str> {
+    pub fn look(&mut self, world: &dyn Network) -> Option<&'static str> {
         let (now, before) = (world.now(), self.arrived);
         if now < self.next {
             return None;

@@ -9,10 +9,10 @@ pub(crate) mod sampling;
 pub mod windows;
 
 use tresse_experiment::plan::Case;
-use tresse_sim::World;
 use tresse_units::{NEVER, Time};
 
 use crate::link_events::Links;
+use crate::network::Network;
 use crate::observe::queues::QueueSampler;
 use crate::observe::sampling::Sampling;
 use crate::record::flow::Begun;
@@ -26,22 +26,22 @@ pub(crate) trait Observer<'a> {
     }
 
     /// A flow has just started; `id` is the simulator's name for it.
-    fn flow_started(&mut self, _world: &World, _id: u64, _flow: &Begun) {}
+    fn flow_started(&mut self, _world: &dyn Network, _id: u64, _flow: &Begun) {}
 
     /// A flow has just finished, or was stopped.
-    fn flow_ended(&mut self, _world: &World, _id: u64) {}
+    fn flow_ended(&mut self, _world: &dyn Network, _id: u64) {}
 
     /// Links have just changed.
-    fn links_changed(&mut self, _world: &World, _links: &Links<'a>) {}
+    fn links_changed(&mut self, _world: &dyn Network, _links: &Links<'a>) {}
 
     /// Its deadline has come: what it hands on.
-    fn at(&mut self, _world: &World) -> Option<Rows<'_>> {
+    fn at(&mut self, _world: &dyn Network) -> Option<Rows<'_>> {
         None
     }
 
     /// Nothing is there any more of a round, or of the whole case, when it was to look again only later: what it
     /// hands on.
-    fn round_ended(&mut self, _world: &World) -> Option<Rows<'_>> {
+    fn round_ended(&mut self, _world: &dyn Network) -> Option<Rows<'_>> {
         None
     }
 
@@ -53,7 +53,7 @@ pub(crate) trait Observer<'a> {
 pub(crate) fn observers<'a>(
     case: &'a Case,
     seed: u64,
-    world: &World,
+    world: &dyn Network,
     links: &Links<'a>,
 ) -> Vec<Box<dyn Observer<'a> + 'a>> {
     let mut observers: Vec<Box<dyn Observer<'a> + 'a>> = Vec::new();

@@ -1,9 +1,9 @@
 //! Samples of the ports: how busy each was in an interval, and how long its queue is.
 
-use tresse_fabric::{Port, Topology};
-use tresse_sim::World;
+use tresse_fabric::Topology;
 use tresse_units::Time;
 
+use crate::network::{Network, PortNow};
 use crate::record::sample::PortSample;
 
 /// What each port has done so far.
@@ -23,16 +23,23 @@ struct Totals {
 
 impl Ports {
     /// As they are now.
-    pub fn new(world: &World) -> Self {
-        let totals = |(number, port): (u32, &Port)| {
-            let counters = port.counters();
-            Totals { busy: world.busy(number), drops: counters.drops + counters.lost, marks: counters.marks }
+    pub fn new(world: &dyn Network) -> Self {
+        let totals = |PortNow { counters, busy, .. }| Totals {
+            busy,
+            drops: counters.drops + counters.lost,
+            marks: counters.marks,
         };
-        Self((0..).zip(world.ports()).map(totals).collect())
+        Self(world.ports().into_iter().map(totals).collect())
     }
 
     /// The samples, from the last call until now, of the ports that sent, hold or dropped something.
-    pub fn take(&mut self, world: &World, fabric: &Topology, round: u32, start: Time) -> Vec<PortSample> {
+    pub fn take(
+        &mut self,
+        world: &dyn Network,
+        fabric: &Topology,
+        round: u32,
+        start: Time,
+    ) -> Vec<PortSample> {
         let now = world.now();
         let before = std::mem::replace(self, Self::new(world));
         let pairs = before.0.into_iter().zip(&self.0).zip(0..);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use tresse_experiment::keys::metrics::HOSTS;
 use tresse_fabric::Topology;
-use tresse_sim::World;
 use tresse_units::{SECOND, Time};
 
+use crate::network::Network;
 use crate::observe::Observer;
 use crate::record::flow::Link;
 use crate::record::lengths::Lengths;
@@ -113,7 +113,7 @@ impl QueueSampler {
     }
 
     /// Looks at the queues as they are now. The packet in transmission is in none of them.
-    pub fn take(&mut self, world: &World) {
+    pub fn take(&mut self, world: &dyn Network) {
         self.next = world.now() + self.interval;
         for (port, &place) in (0..).zip(&self.places) {
             self.layers[usize::from(place)].1.record(world.waiting(port));
@@ -131,7 +131,7 @@ impl<'a> Observer<'a> for QueueSampler {
         self.until()
     }
 
-    fn at(&mut self, world: &World) -> Option<Rows<'_>> {
+    fn at(&mut self, world: &dyn Network) -> Option<Rows<'_>> {
         self.take(world);
         None
     }

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use tresse_controllers::Subflow;
 use tresse_experiment::plan::Case;
 use tresse_fabric::Topology;
-use tresse_sim::World;
 use tresse_transport::Counters;
-use tresse_units::{MICROSECOND, Time};
+use tresse_units::Time;
 
 use crate::link_events::Links;
+use crate::network::{Network, OpenSubflow, SubflowNow};
 use crate::observe::ports::Ports;
 use crate::optimum::steps::{NoOptimum, Steps};
 use crate::record::flow::Begun;
@@ -53,7 +52,7 @@ struct Known {
 
 impl<'a> Sampler<'a> {
     /// An interval begins now; nothing is there yet.
-    pub fn new(case: &'a Case, seed: u64, interval: Time, world: &World, links: &Links<'a>) -> Self {
+    pub fn new(case: &'a Case, seed: u64, interval: Time, world: &dyn Network, links: &Links<'a>) -> Self {
         Self {
             interval,
             round: 0,
@@ -72,14 +71,14 @@ impl<'a> Sampler<'a> {
     }
 
     /// A flow has just started: its name, and what it is.
-    pub fn start(&mut self, world: &World, id: u64, begun: Begun) {
+    pub fn start(&mut self, world: &dyn Network, id: u64, begun: Begun) {
         self.round = begun.start.round;
         self.flows.insert(id, Watched { begun, since: world.now(), subflows: Vec::new() });
         self.follow(|optimum| optimum.start(id, begun, world.now()));
     }
 
     /// A flow has just ended.
-    pub fn end(&mut self, world: &World, id: u64) {
+    pub fn end(&mut self, world: &dyn Network, id: u64) {
         if let Some(watched) = self.flows.remove(&id) {
             self.look(world, id, watched);
         }
@@ -87,7 +86,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// Links have just changed.
-    pub fn change(&mut self, world: &World, links: &Links<'a>) {
+    pub fn change(&mut self, world: &dyn Network, links: &Links<'a>) {
         self.follow(|optimum| optimum.change(world.now(), links));
     }
 
@@ -98,7 +97,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// The samples of the interval that ends now; the next one begins.
-    pub fn take(&mut self, world: &World, fabric: &Topology) -> Interval {
+    pub fn take(&mut self, world: &dyn Network, fabric: &Topology) -> Interval {
         let now = world.now();
         let ports = self.ports.take(world, fabric, self.round, self.start);
         for (id, watched) in std::mem::take(&mut self.flows) {
@@ -121,21 +120,20 @@ impl<'a> Sampler<'a> {
     }
 
     /// Adds the rows of a flow that is there, or was until now.
-    fn look(&mut self, world: &World, id: u64, mut watched: Watched) -> Watched {
+    fn look(&mut self, world: &dyn Network, id: u64, mut watched: Watched) -> Watched {
         let now = world.now();
         let start = watched.since.max(self.start);
         if now == start {
             return watched;
         }
-        let sample = |subflow, bytes, own: Option<&Subflow>, counters: Counters| Sample {
+        let sample = |subflow, bytes, own: Option<OpenSubflow>, counters: Counters| Sample {
             flow: watched.begun,
             subflow,
             start,
             duration: now - start,
             bytes,
             cwnd: own.map_or(0, |own| own.cwnd),
-            // In eighths of a microsecond there.
-            srtt: own.filter(|own| own.srtt > 0).map(|own| u64::from(own.srtt) * (MICROSECOND / 8)),
+            srtt: own.and_then(|own| own.srtt),
             state: own.map(|own| own.state),
             marks: counters.marks,
             retransmissions: counters.retransmissions,
@@ -148,20 +146,17 @@ impl<'a> Sampler<'a> {
             watched.subflows = vec![Known { arrived: received, ..Known::default() }];
             return watched;
         }
-        let (sender, receiver) = world.ends(id).expect("the flow was started");
-        watched.subflows.resize(sender.subflows(), Known::default());
-        for (known, subflow) in watched.subflows.iter_mut().zip(0..) {
-            let place = subflow as usize;
-            let before = std::mem::replace(&mut known.arrived, receiver.arrived(place));
-            let own = sender.place(place).map(|place| &sender.group()[place]);
-            let since =
-                sender.counters(place) - std::mem::replace(&mut known.counters, sender.counters(place));
+        let seen = world.subflows(id);
+        watched.subflows.resize(seen.len(), Known::default());
+        for ((known, subflow), seen) in watched.subflows.iter_mut().zip(0..).zip(seen) {
+            let SubflowNow { arrived, counters, open: own, path } = seen;
+            let before = std::mem::replace(&mut known.arrived, arrived);
+            let since = counters - std::mem::replace(&mut known.counters, counters);
             let is_quiet = [since.marks, since.retransmissions, since.timeouts] == [0; 3];
             if own.is_none() && known.arrived == before && is_quiet {
                 continue; // its handshake is under way, or it was closed
             }
             self.rows.push((id, sample(subflow, known.arrived - before, own, since)));
-            let path = world.path(id, place);
             if path != known.path {
                 known.path.clone_from(&path);
                 let seen = |ports| PathSample { flow: watched.begun, subflow, seen: now, ports };

@@ -1,10 +1,10 @@
 //! The samples of a run, and what is made of them while it goes on: windows of time, and convergence.
 
 use tresse_experiment::plan::Case;
-use tresse_sim::World;
 use tresse_units::Time;
 
 use crate::link_events::Links;
+use crate::network::Network;
 use crate::observe::Observer;
 use crate::observe::convergence::Converging;
 use crate::observe::sample::Sampler;
@@ -26,7 +26,7 @@ pub(crate) struct Sampling<'a> {
 
 impl<'a> Sampling<'a> {
     /// At the start of a run, for the first time `interval` ps later.
-    pub fn new(case: &'a Case, seed: u64, interval: Time, world: &World, links: &Links<'a>) -> Self {
+    pub fn new(case: &'a Case, seed: u64, interval: Time, world: &dyn Network, links: &Links<'a>) -> Self {
         Self {
             case,
             sampler: Sampler::new(case, seed, interval, world, links),
@@ -37,7 +37,7 @@ impl<'a> Sampling<'a> {
     }
 
     /// The interval that is under way ends now.
-    fn take(&mut self, world: &World) -> Rows<'_> {
+    fn take(&mut self, world: &dyn Network) -> Rows<'_> {
         self.last = self.sampler.take(world, &self.case.setting.fabric);
         let there = self.last.subflows.iter().filter(|sample| !sample.is_last_words()).copied();
         let there: Vec<Sample> = there.collect();
@@ -54,32 +54,32 @@ impl<'a> Observer<'a> for Sampling<'a> {
         self.sampler.until()
     }
 
-    fn flow_started(&mut self, world: &World, id: u64, flow: &Begun) {
+    fn flow_started(&mut self, world: &dyn Network, id: u64, flow: &Begun) {
         self.sampler.start(world, id, *flow);
         if let Some(converging) = &mut self.converging {
             converging.start(world.now());
         }
     }
 
-    fn flow_ended(&mut self, world: &World, id: u64) {
+    fn flow_ended(&mut self, world: &dyn Network, id: u64) {
         self.sampler.end(world, id);
         if let Some(converging) = &mut self.converging {
             converging.note(world.now());
         }
     }
 
-    fn links_changed(&mut self, world: &World, links: &Links<'a>) {
+    fn links_changed(&mut self, world: &dyn Network, links: &Links<'a>) {
         self.sampler.change(world, links);
         if let Some(converging) = &mut self.converging {
             converging.note(world.now());
         }
     }
 
-    fn at(&mut self, world: &World) -> Option<Rows<'_>> {
+    fn at(&mut self, world: &dyn Network) -> Option<Rows<'_>> {
         Some(self.take(world))
     }
 
-    fn round_ended(&mut self, world: &World) -> Option<Rows<'_>> {
+    fn round_ended(&mut self, world: &dyn Network) -> Option<Rows<'_>> {
         Some(self.take(world))
     }
 

@@ -21,6 +21,7 @@ use crate::failures;
 use crate::metric::summary;
 use crate::record::inputs::Inputs;
 use crate::record::outcome::{Outcome, Rows};
+use crate::record::progress::Progress;
 use crate::record::report::{MODEL_VERSION, Report, Status};
 use crate::record::results::CaseResult;
 use crate::stopping_rule::{self, Verdicts};
@@ -46,8 +47,35 @@ pub fn run(
         Some(out) => Folder::hold_empty(out)?,
         None => Folder::next(&loaded.source.name)?,
     };
-    carry_out(loaded, plan, options, watch, judge, Some(folder))
+    carry_out(loaded, plan, options, watch, judge, Some(folder), None)
 }
+
+/// The same, with `on` in the place of the simulator.
+///
+/// # Errors
+/// If the folder cannot be written; what `on` returns.
+pub fn run_on(
+    loaded: &Loaded,
+    plan: &Plan,
+    options: &Options,
+    watch: &Watch,
+    judge: impl Fn(&Report) -> Verdicts,
+    on: &On<'_>,
+) -> Result<Report, Diagnostic> {
+    let folder = match &options.out {
+        Some(out) => Folder::hold_empty(out)?,
+        None => Folder::next(&loaded.source.name)?,
+    };
+    carry_out(loaded, plan, options, watch, judge, Some(folder), Some(on))
+}
+
+/// Runs a case under a seed, on real hosts for example: until it is over, or the flag is set. It hands on what was measured, and
+/// ends when that fails.
+pub type On<'on> =
+    dyn Fn(&Case, u64, &AtomicBool, &Progress, &mut Measured<'_>) -> Result<Outcome, Diagnostic> + Sync + 'on;
+
+/// Takes what was measured.
+pub type Measured<'a> = dyn FnMut(Rows) -> Result<(), Diagnostic> + 'a;
 
 /// The same without a folder: the report is all that it leaves, and no folder is its `out`.
 ///
@@ -60,7 +88,7 @@ pub fn measure(
     watch: &Watch,
     judge: impl Fn(&Report) -> Verdicts,
 ) -> Result<Report, Diagnostic> {
-    carry_out(loaded, plan, options, watch, judge, None)
+    carry_out(loaded, plan, options, watch, judge, None, None)
 }
 
 fn carry_out(
@@ -70,6 +98,7 @@ fn carry_out(
     watch: &Watch,
     judge: impl Fn(&Report) -> Verdicts,
     folder: Option<Folder>,
+    on: Option<&On<'_>>,
 ) -> Result<Report, Diagnostic> {
     let start = clock();
     let inputs = |replications| Some(Inputs::new(loaded, plan, options.seed, replications));
@@ -132,7 +161,7 @@ fn carry_out(
             watch.save(&report)
         };
         let batch = Batch { replications: &replications, outcomes: &outcomes, places: &places, died: &died };
-        simulate(&batch, options, watch, ended).inspect_err(|_| {
+        simulate(&batch, options, watch, on, ended).inspect_err(|_| {
             report.status = Status::Partial;
             // The folder may be why it failed: the first error is the one to tell.
             let _ = watch.save(&report);
@@ -204,6 +233,7 @@ fn simulate(
     batch: &Batch,
     options: &Options,
     watch: &Watch,
+    on: Option<&On<'_>>,
     mut ended: impl FnMut(usize) -> Result<(), Diagnostic>,
 ) -> Result<(), Diagnostic> {
     let &Batch { replications, outcomes, places, died } = batch;
@@ -240,7 +270,11 @@ fn simulate(
                 Rows::Samples(interval) => write(&mut |t| t.samples(case, seed, interval)),
                 Rows::Converged(rows) => write(&mut |t| t.converged(case, seed, rows)),
             };
-            let outcome = if worker::users_controllers(case).is_empty() {
+            let outcome = if let Some(on) = on {
+                let ended = || Diagnostic::input("what was measured cannot be written");
+                let mut measured = |rows: Rows<'_>| measured(rows).map_err(|Failed| ended());
+                on(case, seed, &watch.stop, progress, &mut measured).map_err(fail)
+            } else if worker::users_controllers(case).is_empty() {
                 replication::run(case, seed, options.threads, &watch.stop, progress, measured)
             } else {
                 worker::run(case, seed, &watch.stop, progress, measured).map_err(|e| fail(no_worker(&e)))?

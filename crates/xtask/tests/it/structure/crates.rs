@@ -33,6 +33,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("reproduction", &["units", "experiment", "lab"]),
     ("exchange", &["units", "experiment", "fabric", "lab", "workload"]),
     ("sweep", &["units", "controllers", "experiment", "lab", "reproduction"]),
+    ("testbed", &["units", "controllers", "experiment", "fabric", "lab", "linux", "sim", "transport"]),
     ("report", &["units", "experiment", "fabric", "lab"]),
 ];
 

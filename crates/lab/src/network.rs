@@ -1,0 +1,232 @@
+//! What the engine turns: a network with flows on it, simulated or real.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tresse_controllers::State;
+use tresse_experiment::plan::{Case, link_events};
+use tresse_fabric::{Histogram, PortCounters};
+use tresse_sim::{FlowRecord, FlowSpec, Step, World};
+use tresse_transport::Counters;
+use tresse_units::{BitsPerSecond, MICROSECOND, Time};
+
+use crate::engine::Engine;
+use crate::record::outcome::{Outcome, Rows};
+use crate::record::progress::Progress;
+pub use crate::setup::fabric;
+
+/// Runs `case` under `seed` on a network that is empty; `measured` gets what was measured. The network is given back.
+///
+/// # Errors
+/// What `measured` returned.
+pub fn turn<N: Network, E>(
+    case: &Case,
+    seed: u64,
+    network: N,
+    stop: &AtomicBool,
+    progress: &Progress,
+    measured: impl FnMut(Rows) -> Result<(), E>,
+) -> Result<(Outcome, N), E> {
+    let empty = link_events::at_start(&case.setting.fabric, &case.setting.changes);
+    let mut engine = Engine::new(&empty, case, seed, network, progress, measured);
+    engine.turn(stop)?;
+    let done = engine.finish()?;
+    progress.done.store(true, Ordering::Relaxed);
+    Ok(done)
+}
+
+/// A network with flows on it, and its own time.
+pub trait Network {
+    /// Its time.
+    fn now(&self) -> Time;
+
+    /// Lets time pass until `until`, or until a flow has finished, or for a while: `budget` packet-hops, or what the
+    /// network takes for as long.
+    fn advance(&mut self, until: Time, budget: u64) -> Step;
+
+    /// Starts a connection, with its whole message.
+    fn start(&mut self, spec: FlowSpec);
+
+    /// Starts a connection to which data is written later.
+    fn start_unwritten(&mut self, spec: FlowSpec);
+
+    /// An application writes so many bytes.
+    fn write(&mut self, id: u64, bytes: u64);
+
+    /// Starts a flow of datagrams, which are sent later.
+    fn start_datagrams(&mut self, spec: FlowSpec);
+
+    /// Sends a datagram with so many bytes of payload.
+    fn send_datagram(&mut self, id: u64, payload: u32);
+
+    /// Ends a flow.
+    ///
+    /// # Panics
+    /// If it has ended before.
+    fn stop(&mut self, id: u64) -> FlowRecord;
+
+    /// Payload of a connection that was delivered in order, bytes.
+    fn delivered(&self, id: u64) -> u64;
+
+    /// Payload of datagrams that has arrived, bytes; `None` of a connection.
+    fn received(&self, id: u64) -> Option<u64>;
+
+    /// The subflows of a connection that was opened so far, closed ones included.
+    fn subflows(&self, id: u64) -> Vec<SubflowNow>;
+
+    /// Payload of all flows that was delivered, bytes.
+    fn delivered_bytes(&self) -> u64;
+
+    /// Packet-hops until now.
+    fn hops(&self) -> u64;
+
+    /// Every port, by number.
+    fn ports(&self) -> Vec<PortNow>;
+
+    /// Packets that wait in a port.
+    fn waiting(&self, port: u32) -> u64;
+
+    /// The RTTs of each group's packets, if they are recorded, ps.
+    fn rtts(&self) -> Vec<Histogram>;
+
+    /// The rate of a port changes.
+    fn set_rate(&mut self, port: u32, rate: BitsPerSecond);
+
+    /// The link of a port fails or comes back.
+    fn set_link(&mut self, port: u32, up: bool);
+
+    /// The nodes find their shortest paths anew.
+    fn reroute(&mut self);
+}
+
+/// A subflow as it is now.
+#[derive(Debug, Clone, Default)]
+pub struct SubflowNow {
+    /// Its payload that has arrived, bytes.
+    pub arrived: u64,
+    /// What it has counted.
+    pub counters: Counters,
+    /// What it is while it is open.
+    pub open: Option<OpenSubflow>,
+    /// The ports that its packets leave by, if they are known.
+    pub path: Option<Vec<u32>>,
+}
+
+/// An open subflow.
+#[derive(Debug, Clone, Copy)]
+pub struct OpenSubflow {
+    /// Its window, packets.
+    pub cwnd: u32,
+    /// Its smoothed RTT, ps; `None` before there is one.
+    pub srtt: Option<Time>,
+    /// The state of its congestion control.
+    pub state: State,
+}
+
+/// A port as it is now.
+#[derive(Debug, Clone, Copy)]
+pub struct PortNow {
+    /// Its rate.
+    pub rate: BitsPerSecond,
+    /// What it has counted.
+    pub counters: PortCounters,
+    /// For how long it has been sending, ps.
+    pub busy: Time,
+}
+
+impl Network for World {
+    fn now(&self) -> Time {
+        self.now()
+    }
+
+    fn advance(&mut self, until: Time, budget: u64) -> Step {
+        self.advance(until, budget)
+    }
+
+    fn start(&mut self, spec: FlowSpec) {
+        self.start(spec);
+    }
+
+    fn start_unwritten(&mut self, spec: FlowSpec) {
+        self.start_unwritten(spec);
+    }
+
+    fn write(&mut self, id: u64, bytes: u64) {
+        self.write(id, bytes);
+    }
+
+    fn start_datagrams(&mut self, spec: FlowSpec) {
+        self.start_datagrams(spec);
+    }
+
+    fn send_datagram(&mut self, id: u64, payload: u32) {
+        self.send_datagram(id, payload);
+    }
+
+    fn stop(&mut self, id: u64) -> FlowRecord {
+        self.stop(id)
+    }
+
+    fn delivered(&self, id: u64) -> u64 {
+        self.delivered(id)
+    }
+
+    fn received(&self, id: u64) -> Option<u64> {
+        self.received(id)
+    }
+
+    fn subflows(&self, id: u64) -> Vec<SubflowNow> {
+        let Some((sender, receiver)) = self.ends(id) else { return Vec::new() };
+        let subflow = |place: usize| {
+            let own = sender.place(place).map(|place| &sender.group()[place]);
+            SubflowNow {
+                arrived: receiver.arrived(place),
+                counters: sender.counters(place),
+                open: own.map(|own| OpenSubflow {
+                    cwnd: own.cwnd,
+                    // In eighths of a microsecond there.
+                    srtt: (own.srtt > 0).then(|| u64::from(own.srtt) * (MICROSECOND / 8)),
+                    state: own.state,
+                }),
+                path: self.path(id, place),
+            }
+        };
+        (0..sender.subflows()).map(subflow).collect()
+    }
+
+    fn delivered_bytes(&self) -> u64 {
+        self.delivered_bytes()
+    }
+
+    fn hops(&self) -> u64 {
+        self.hops()
+    }
+
+    fn ports(&self) -> Vec<PortNow> {
+        let port = |(number, port): (u32, &tresse_fabric::Port)| PortNow {
+            rate: port.config().rate,
+            counters: port.counters(),
+            busy: self.busy(number),
+        };
+        (0..).zip(self.ports()).map(port).collect()
+    }
+
+    fn waiting(&self, port: u32) -> u64 {
+        self.waiting(port)
+    }
+
+    fn rtts(&self) -> Vec<Histogram> {
+        self.rtts()
+    }
+
+    fn set_rate(&mut self, port: u32, rate: BitsPerSecond) {
+        self.set_rate(port, rate);
+    }
+
+    fn set_link(&mut self, port: u32, up: bool) {
+        self.set_link(port, up);
+    }
+
+    fn reroute(&mut self) {
+        self.reroute();
+    }
+}

@@ -1,0 +1,200 @@
+//! What runs in a host: it sends and receives as it is told, over real sockets.
+//!
+//! The testbed starts one process for each host (`tresse testbed host`) and talks with it in lines of JSON over its standard
+//! input, a Unix socket.
+
+mod info;
+mod receiver;
+mod sender;
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::SocketAddrV4;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+pub use info::{Subflow, TcpState};
+use receiver::Receiver;
+use sender::Sending;
+
+/// What a host is asked to do.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Ask {
+    /// To receive a flow: the first connection to this address is it.
+    Listen {
+        flow: u64,
+        at: SocketAddrV4,
+        how: How,
+        /// Its bytes; it is complete with the last one.
+        bytes: u64,
+    },
+    /// To send a flow: so many bytes at first.
+    Connect { flow: u64, from: SocketAddrV4, to: SocketAddrV4, how: How, bytes: u64 },
+    /// To send more bytes.
+    Write { flow: u64, bytes: u64 },
+    /// To forget a flow.
+    Stop { flow: u64 },
+    /// To tell of the subflows of a flow that it sends.
+    Look { flow: u64 },
+}
+
+/// How a flow is carried.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct How {
+    /// The kernel's name of its congestion control.
+    pub control: String,
+    /// By Multipath TCP; by TCP otherwise.
+    pub multipath: bool,
+}
+
+/// What a host tells.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Told {
+    /// It waits for a flow.
+    Listens { flow: u64 },
+    /// So many bytes of a flow have arrived by then, ns of [`monotonic`](crate::clock::monotonic).
+    Arrived { flow: u64, bytes: u64, at: u64 },
+    /// The last byte of a flow has arrived.
+    Complete { flow: u64, bytes: u64, at: u64 },
+    /// The subflows of a flow; none if it has no connection yet.
+    Seen { flow: u64, subflows: Vec<Subflow> },
+    /// A flow cannot go on.
+    Broken { flow: u64, why: String },
+}
+
+/// How often it tells what has arrived.
+const TELL: Duration = Duration::from_millis(5);
+
+enum Event {
+    Ask(Ask),
+    Told(Told),
+    End,
+}
+
+/// Does what it is asked on standard input until that ends.
+///
+/// # Errors
+/// If standard input is no socket.
+pub fn run() -> io::Result<()> {
+    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let (tell, events) = mpsc::channel();
+    let asks = BufReader::new(socket.try_clone()?);
+    thread::spawn({
+        let tell = tell.clone();
+        move || {
+            for line in asks.lines().map_while(Result::ok) {
+                let ask = serde_json::from_str(&line).expect("the testbed speaks this language");
+                if tell.send(Event::Ask(ask)).is_err() {
+                    return;
+                }
+            }
+            let _ = tell.send(Event::End); // nobody listens any more
+        }
+    });
+    let mut agent = Agent { socket, tell, sending: BTreeMap::new(), receiving: BTreeMap::new() };
+    loop {
+        match events.recv_timeout(TELL) {
+            Ok(Event::Ask(ask)) => agent.do_as_asked(ask)?,
+            Ok(Event::Told(told)) => agent.tell(&told)?,
+            Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            Err(RecvTimeoutError::Timeout) => agent.tell_arrived()?,
+        }
+    }
+}
+
+struct Agent {
+    socket: UnixStream,
+    tell: Sender<Event>,
+    sending: BTreeMap<u64, Sending>,
+    receiving: BTreeMap<u64, Receiver>,
+}
+
+impl Agent {
+    fn do_as_asked(&mut self, ask: Ask) -> io::Result<()> {
+        match ask {
+            Ask::Listen { flow, at, how, bytes } => {
+                match Receiver::listen(flow, at, &how, bytes, self.teller()) {
+                    Ok(receiver) => {
+                        self.receiving.insert(flow, receiver);
+                        self.tell(&Told::Listens { flow })
+                    }
+                    Err(error) => self.tell(&Told::Broken { flow, why: format!("{at}: {error}") }),
+                }
+            }
+            Ask::Connect { flow, from, to, how, bytes } => {
+                let sending = Sending::start(flow, from, to, how, bytes, self.teller());
+                self.sending.insert(flow, sending);
+                Ok(())
+            }
+            Ask::Write { flow, bytes } => {
+                if let Some(sending) = self.sending.get(&flow) {
+                    sending.write(bytes);
+                }
+                Ok(())
+            }
+            Ask::Stop { flow } => {
+                self.sending.remove(&flow);
+                self.receiving.remove(&flow);
+                Ok(())
+            }
+            Ask::Look { flow } => {
+                let subflows = self.sending.get(&flow).map(Sending::look).unwrap_or_default();
+                self.tell(&Told::Seen { flow, subflows })
+            }
+        }
+    }
+
+    fn teller(&self) -> impl Fn(Told) + Send + 'static {
+        let tell = self.tell.clone();
+        move |told| {
+            let _ = tell.send(Event::Told(told)); // the agent has ended
+        }
+    }
+
+    fn tell_arrived(&mut self) -> io::Result<()> {
+        let news: Vec<Told> = self
+            .receiving
+            .iter_mut()
+            .filter_map(|(&flow, receiver)| {
+                let (bytes, at) = receiver.news()?;
+                Some(Told::Arrived { flow, bytes, at })
+            })
+            .collect();
+        news.iter().try_for_each(|told| self.tell(told))
+    }
+
+    fn tell(&mut self, told: &Told) -> io::Result<()> {
+        let mut line = serde_json::to_string(told).expect("plain data");
+        line.push('\n');
+        self.socket.write_all(line.as_bytes())
+    }
+}
+
+/// The bytes of every flow: a pattern, so that one that is lost, doubled or out of place is found. Of prime length, so that no
+/// packet's size fits into it.
+pub(crate) struct Pattern(Vec<u8>);
+
+impl Pattern {
+    const LENGTH: usize = 65_521;
+
+    pub fn new() -> Self {
+        let mut word = 1_u64;
+        let mut next = || {
+            word = tresse_units::mix(word);
+            word as u8
+        };
+        let once: Vec<u8> = (0..Self::LENGTH).map(|_| next()).collect();
+        Self([&once[..], &once[..]].concat())
+    }
+
+    /// What comes at `offset`: some bytes, of at most as many as asked for.
+    pub fn at(&self, offset: u64, most: u64) -> &[u8] {
+        let from = (offset % Self::LENGTH as u64) as usize;
+        &self.0[from..from + Self::LENGTH.min(usize::try_from(most).unwrap_or(usize::MAX))]
+    }
+}

@@ -1,0 +1,197 @@
+//! The fabric under the wall clock.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::Pid;
+use tresse_fabric::Histogram;
+use tresse_units::Time;
+use tun_rs::SyncDevice;
+
+use crate::clock::Clock;
+use crate::poll::Poll;
+use crate::switch::{Delivered, LARGEST, Switch};
+
+/// Packets that are read from a host before others have their turn.
+const BURST: usize = 16;
+
+/// How long the fabric waits for packets of hosts: while it has none itself, and while it has some, of which each may
+/// be due. What is due is so much too late at most, if the core is free.
+const IDLE: Duration = Duration::from_millis(10);
+const BUSY: Duration = Duration::from_micros(20);
+
+/// A fabric between hosts, turned by a thread of its own. It goes before everything else on its core, if the system
+/// allows it (`SCHED_FIFO`), and leaves it a part of the time.
+#[derive(Debug)]
+pub struct Emulator {
+    clock: Clock,
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<io::Result<()>>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    own: Mutex<Own>,
+    stop: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Own {
+    switch: Switch,
+    /// What has left the fabric while somebody else had it, and is to be written.
+    waiting: Vec<Delivered>,
+    lateness: Histogram,
+    refused: u64,
+}
+
+/// How true the emulation is.
+#[derive(Debug, Clone)]
+pub struct Lateness {
+    /// By how much packets were written to their hosts later than they were due, ns.
+    pub histogram: Histogram,
+    /// Packets that a host's interface did not take.
+    pub refused: u64,
+}
+
+impl Emulator {
+    /// Begins to forward between the hosts' interfaces, by host. The thread stays on the core `core`, if given.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn start(switch: Switch, devices: Vec<SyncDevice>, core: Option<usize>) -> io::Result<Self> {
+        for device in &devices {
+            device.set_nonblocking(true)?;
+        }
+        let clock = Clock::start();
+        let own = Own { switch, waiting: Vec::new(), lateness: Histogram::new(), refused: 0 };
+        let shared = Arc::new(Shared { own: Mutex::new(own), stop: AtomicBool::new(false) });
+        let thread = thread::Builder::new().name("fabric".to_owned()).spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                if let Some(core) = core {
+                    pin(core)?;
+                }
+                go_first();
+                forward(&shared, &devices, clock)
+            }
+        })?;
+        Ok(Self { clock, shared, thread: Some(thread) })
+    }
+
+    /// The time of the fabric.
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// The time of the fabric when the machine's clock ([`monotonic`](crate::clock::monotonic)) shows this.
+    pub(crate) fn at(&self, monotonic: u64) -> Time {
+        self.clock.at(monotonic)
+    }
+
+    /// Does something with the fabric; packets wait meanwhile.
+    pub fn with<T>(&self, work: impl FnOnce(&mut Switch) -> T) -> T {
+        let mut own = self.shared.own();
+        // All that happens until now comes first.
+        let now = self.clock.now().max(own.switch.fabric.now());
+        while let Some(delivered) = own.switch.leave(now) {
+            own.waiting.push(delivered);
+        }
+        own.switch.fabric.set_now(now);
+        work(&mut own.switch)
+    }
+
+    /// How true it has been until now.
+    pub fn lateness(&self) -> Lateness {
+        let own = self.shared.own();
+        Lateness { histogram: own.lateness.clone(), refused: own.refused }
+    }
+
+    /// Ends it.
+    ///
+    /// # Errors
+    /// What ended it before.
+    pub fn stop(mut self) -> io::Result<()> {
+        self.end()
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        let ended = self.thread.take().map(JoinHandle::join);
+        ended
+            .unwrap_or(Ok(Ok(())))
+            .unwrap_or_else(|_| Err(io::Error::other("the fabric panicked: see stderr")))
+    }
+}
+
+impl Drop for Emulator {
+    fn drop(&mut self) {
+        let _ = self.end(); // who wants to know calls `stop`
+    }
+}
+
+impl Shared {
+    fn own(&self) -> MutexGuard<'_, Own> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Keeps this thread on one core.
+fn pin(core: usize) -> io::Result<()> {
+    let mut cores = CpuSet::new();
+    cores.set(core)?;
+    Ok(sched_setaffinity(Pid::from_raw(0), &cores)?)
+}
+
+/// Goes before everything that is not in real time. Without the right to, it is as late as others make it.
+fn go_first() {
+    let priority = libc::sched_param { sched_priority: 1 };
+    // SAFETY: the kernel reads the parameter before this returns.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const priority) };
+}
+
+fn forward(shared: &Shared, devices: &[SyncDevice], clock: Clock) -> io::Result<()> {
+    let mut poll = Poll::new(devices.iter())?;
+    let mut buffer = [0; LARGEST];
+    let mut is_idle = true;
+    while !shared.stop.load(Ordering::Relaxed) {
+        let ready: Vec<usize> = poll.ready(if is_idle { IDLE } else { BUSY })?.collect();
+        let mut own = shared.own();
+        for host in ready {
+            for _ in 0..BURST {
+                match devices[host].recv(&mut buffer) {
+                    Ok(length) => {
+                        let now = clock.now();
+                        own.deliver(now, clock, devices)?;
+                        own.switch.enter(now, &buffer[..length]);
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        own.deliver(clock.now(), clock, devices)?;
+        is_idle = own.switch.fabric.in_flight() == 0;
+    }
+    Ok(())
+}
+
+impl Own {
+    /// Writes what is due to its hosts.
+    fn deliver(&mut self, now: Time, clock: Clock, devices: &[SyncDevice]) -> io::Result<()> {
+        self.waiting.reverse();
+        while let Some(delivered) = self.waiting.pop().or_else(|| self.switch.leave(now)) {
+            let (host, due) = (delivered.host, delivered.due);
+            match devices[host as usize].send(self.switch.take(&delivered)) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.refused += 1,
+                Err(error) => return Err(error),
+            }
+            self.lateness.record(clock.now().saturating_sub(due) / 1000);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,207 @@
+//! Network namespaces for hosts, and their interfaces.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::net::Ipv4Addr;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+
+use nix::sched::{CloneFlags, setns};
+use nix::unistd::Pid;
+use tun_rs::{DeviceBuilder, SyncDevice};
+
+/// How the names of all namespaces of testbeds begin; the number of the process that made it follows.
+const PREFIX: &str = "tresse-bed-";
+const NAMED: &str = "/run/netns";
+
+/// The interface of a host.
+const INTERFACE: &str = "fabric";
+
+/// What the machine lacks, or refuses.
+#[derive(Debug)]
+pub struct Error(pub String);
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A network namespace, which is gone when this is dropped.
+#[derive(Debug)]
+pub struct Namespace {
+    name: String,
+}
+
+impl Namespace {
+    /// Makes one, for the host called `host`, with its loopback up.
+    ///
+    /// # Errors
+    /// Without root, or if `ip` is not installed.
+    pub fn create(host: &str) -> Result<Self, Error> {
+        let name = format!("{PREFIX}{}-{host}", std::process::id());
+        let own = Self { name };
+        run(Command::new("ip").args(["netns", "add", &own.name]))?;
+        own.ip("link set lo up\n")?;
+        Ok(own)
+    }
+
+    /// Its name in `ip netns`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Gives it the interface to the fabric, with these addresses, and everything else behind it.
+    ///
+    /// # Errors
+    /// If the system refuses, or there are no TUN devices.
+    pub fn join(&self, addresses: &[Ipv4Addr], mtu: u16) -> Result<SyncDevice, Error> {
+        let device = self.within(|| DeviceBuilder::new().name(INTERFACE).mtu(mtu).build_sync())?;
+        let device = device.map_err(|error| Error(format!("a TUN device: {error}\n\nhint: modprobe tun")))?;
+        let mut lines = String::new();
+        for address in addresses {
+            lines += &format!("address add {address}/32 dev {INTERFACE}\n");
+        }
+        lines += &format!("link set {INTERFACE} up\n");
+        if let Some(first) = addresses.first() {
+            lines += &format!("route add default dev {INTERFACE} src {first}\n");
+        }
+        self.ip(&lines)?;
+        Ok(device)
+    }
+
+    /// Has `ip` do these commands in it, one a line.
+    ///
+    /// # Errors
+    /// What `ip` complains of.
+    pub fn ip(&self, lines: &str) -> Result<(), Error> {
+        let mut child = Command::new("ip");
+        child.args(["-netns", &self.name, "-batch", "-"]).stdin(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = child.spawn().map_err(|error| Error(format!("ip: {error}")))?;
+        child
+            .stdin
+            .take()
+            .expect("a pipe")
+            .write_all(lines.as_bytes())
+            .map_err(|error| Error(format!("ip: {error}")))?;
+        let told = child.wait_with_output().map_err(|error| Error(format!("ip: {error}")))?;
+        done(&told, "ip")
+    }
+
+    /// Sets a `net.` sysctl of it, such as `ipv4/tcp_ecn`.
+    ///
+    /// # Errors
+    /// If the kernel has none of this name, or refuses.
+    pub fn sysctl(&self, name: &str, value: &str) -> Result<(), Error> {
+        let path = format!("/proc/sys/net/{name}");
+        let written = self.within(|| fs::write(&path, value))?;
+        written.map_err(|error| Error(format!("{path} = {value}: {error}")))
+    }
+
+    /// Starts a program in it, which ends with this process.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn spawn(&self, command: &mut Command) -> Result<Child, Error> {
+        let file = self.file()?;
+        // SAFETY: between fork and exec there are system calls only.
+        unsafe {
+            command.pre_exec(move || {
+                nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL)?;
+                Ok(setns(&file, CloneFlags::CLONE_NEWNET)?)
+            });
+        }
+        command.spawn().map_err(|error| Error(format!("{}: {error}", command.get_program().display())))
+    }
+
+    /// Does something in it, on a thread of its own: a socket that is made there stays there.
+    ///
+    /// # Errors
+    /// If it cannot be entered.
+    pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
+        let file = self.file()?;
+        let done = std::thread::scope(|scope| {
+            let entered = scope.spawn(|| setns(file, CloneFlags::CLONE_NEWNET).map(|()| work()));
+            entered.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        done.map_err(|error| Error(format!("network namespace {}: {error}", self.name)))
+    }
+
+    fn file(&self) -> Result<File, Error> {
+        let path = PathBuf::from(NAMED).join(&self.name);
+        File::open(&path).map_err(|error| Error(format!("{}: {error}", path.display())))
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        let _ = remove(&self.name); // what is left, `clean` finds
+    }
+}
+
+fn remove(name: &str) -> Result<(), Error> {
+    run(Command::new("ip").args(["netns", "delete", name]))
+}
+
+/// Whether there is no process of this number.
+pub(crate) fn is_gone(process: i32) -> bool {
+    nix::sys::signal::kill(Pid::from_raw(process), None).is_err()
+}
+
+/// Removes the namespaces of testbeds whose process is gone; their names.
+///
+/// # Errors
+/// If one cannot be removed.
+pub(crate) fn clean() -> Result<Vec<String>, Error> {
+    let names = fs::read_dir(NAMED)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let is_left = |name: &String| {
+        let maker = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next()?.parse().ok());
+        maker.is_some_and(is_gone)
+    };
+    let left: Vec<String> = names.filter(is_left).collect();
+    left.iter().try_for_each(|name| remove(name))?;
+    Ok(left)
+}
+
+fn run(command: &mut Command) -> Result<(), Error> {
+    let name = command.get_program().display().to_string();
+    let told = command.output().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            Error(format!("{name} is not installed\n\nhint: apt-get install iproute2"))
+        }
+        _ => Error(format!("{name}: {error}")),
+    })?;
+    done(&told, &name)
+}
+
+fn done(told: &Output, name: &str) -> Result<(), Error> {
+    if told.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&told.stderr);
+    Err(Error(format!("{name}: {}", said.trim())))
+}
+
+/// What this machine lacks for a testbed, with what to do about it; `None` if it has all.
+pub fn lacks() -> Option<String> {
+    if !nix::unistd::Uid::effective().is_root() {
+        return Some(
+            "a testbed makes network namespaces and attaches controllers\n\nhint: run it as root".to_owned(),
+        );
+    }
+    for (file, hint) in [
+        ("/dev/net/tun", "TUN devices (CONFIG_TUN): `modprobe tun`"),
+        ("/proc/sys/net/mptcp/enabled", "Multipath TCP (CONFIG_MPTCP)"),
+    ] {
+        if !PathBuf::from(file).exists() {
+            return Some(format!("this machine has no {file}\n\nhint: its kernel needs {hint}"));
+        }
+    }
+    run(Command::new("ip").arg("-V")).err().map(|error| error.to_string())
+}

@@ -1,0 +1,167 @@
+//! Where packets go: the fabric, and the ways of the flows that are known.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+use tresse_fabric::{Arrival, Ecn, Fabric, RouteId};
+use tresse_units::Time;
+
+use crate::ip::{self, Seen};
+
+/// A packet's place in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame {
+    slot: u32,
+    to: u32,
+}
+
+/// The two directions of a path: from who connects to who listens, and back.
+pub type Way = [RouteId; 2];
+
+/// The largest packet that a host may send, bytes: no host has a larger MTU.
+pub(crate) const LARGEST: usize = 1600;
+
+/// The fabric with the packets that are in it.
+#[derive(Debug)]
+pub struct Switch {
+    /// The ports, routes and links.
+    pub fabric: Fabric<Frame>,
+    /// By address of who listens, and its port: the ways of the connections to it, by the number of the address that
+    /// they come from.
+    flows: BTreeMap<(Ipv4Addr, u16), Vec<Way>>,
+    /// By address: its host, and its number among the host's addresses.
+    addresses: BTreeMap<Ipv4Addr, (u32, u16)>,
+    /// Between two hosts, for what belongs to no known flow.
+    usual: BTreeMap<[u32; 2], RouteId>,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    lost: u64,
+    strays: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Slot {
+    bytes: [u8; LARGEST],
+    length: u16,
+}
+
+/// What left the fabric.
+#[derive(Debug)]
+pub(crate) struct Delivered {
+    /// The host that it is for.
+    pub host: u32,
+    /// Its place.
+    slot: u32,
+    /// When it should have been there.
+    pub due: Time,
+}
+
+impl Switch {
+    /// A fabric without packets; `addresses` are those of the hosts, by host.
+    pub fn new(fabric: Fabric<Frame>, addresses: &[Vec<Ipv4Addr>]) -> Self {
+        let of_host = |(host, own): (u32, &Vec<Ipv4Addr>)| {
+            let numbered = own.iter().zip(0..).map(move |(address, number)| (*address, (host, number)));
+            numbered.collect::<Vec<_>>()
+        };
+        Self {
+            fabric,
+            flows: BTreeMap::new(),
+            addresses: (0..).zip(addresses).flat_map(of_host).collect(),
+            usual: BTreeMap::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            lost: 0,
+            strays: 0,
+        }
+    }
+
+    /// What belongs to no known flow takes this route between two hosts. Without one it is lost.
+    pub fn set_usual(&mut self, hosts: [u32; 2], route: RouteId) {
+        self.usual.insert(hosts, route);
+    }
+
+    /// Connections to this address and port take these ways: that with the number of the address that they come from.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub fn add_flow(&mut self, listens: (Ipv4Addr, u16), ways: Vec<Way>) {
+        assert!(!ways.is_empty(), "a flow has a way");
+        self.flows.insert(listens, ways);
+    }
+
+    /// Forgets a flow: what comes of it later is a stray.
+    pub fn remove_flow(&mut self, listens: (Ipv4Addr, u16)) -> Option<Vec<Way>> {
+        self.flows.remove(&listens)
+    }
+
+    /// Packets that the fabric dropped or lost.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Packets that were no IPv4 packets, or had no way.
+    pub fn strays(&self) -> u64 {
+        self.strays
+    }
+
+    /// A host sends a packet now.
+    pub(crate) fn enter(&mut self, now: Time, packet: &[u8]) {
+        let Some((seen, route, to)) = ip::read(packet).and_then(|seen| self.route(&seen)) else {
+            self.strays += 1;
+            return;
+        };
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot { bytes: [0; LARGEST], length: 0 });
+            self.slots.len() as u32 - 1
+        });
+        let own = &mut self.slots[slot as usize];
+        own.bytes[..packet.len()].copy_from_slice(packet);
+        own.length = packet.len() as u16;
+        self.fabric.set_now(now);
+        if !self.fabric.send(route, seen.header, Frame { slot, to }) {
+            self.free.push(slot);
+            self.lost += 1;
+        }
+    }
+
+    fn route(&self, seen: &Seen) -> Option<(Seen, RouteId, u32)> {
+        let [from, to] = seen.addresses;
+        let ((from_host, from_number), (to_host, to_number)) =
+            (self.addresses.get(&from)?, self.addresses.get(&to)?);
+        let of = |listens, number: u16, direction: usize| {
+            let ways = self.flows.get(&listens)?;
+            Some(ways[usize::from(number) % ways.len()][direction])
+        };
+        let route = of((to, seen.ports[1]), *from_number, 0)
+            .or_else(|| of((from, seen.ports[0]), *to_number, 1))
+            .or_else(|| self.usual.get(&[*from_host, *to_host]).copied())?;
+        Some((*seen, route, *to_host))
+    }
+
+    /// The next packet that has left the fabric by `now`.
+    pub(crate) fn leave(&mut self, now: Time) -> Option<Delivered> {
+        loop {
+            match self.fabric.advance(now, |frame| std::ptr::from_ref(frame).cast())? {
+                Arrival::Dropped(packet) => {
+                    self.free.push(packet.payload.slot);
+                    self.lost += 1;
+                }
+                Arrival::Delivered(packet) => {
+                    let Frame { slot, to } = packet.payload;
+                    let own = &mut self.slots[slot as usize];
+                    if packet.header.ecn == Ecn::Ce {
+                        ip::set_ce(&mut own.bytes[..usize::from(own.length)]);
+                    }
+                    return Some(Delivered { host: to, slot, due: self.fabric.now() });
+                }
+            }
+        }
+    }
+
+    /// The packet itself; its place is free from now on.
+    pub(crate) fn take(&mut self, delivered: &Delivered) -> &[u8] {
+        self.free.push(delivered.slot);
+        let own = &self.slots[delivered.slot as usize];
+        &own.bytes[..usize::from(own.length)]
+    }
+}
