@@ -26,7 +26,8 @@ runpy.run_module(module, run_name='__main__', alter_sys=True)
 /// If there is no interpreter; otherwise it does not return.
 pub fn hand_over(module: &str, extra: &str, arguments: &[OsString]) -> Failure {
     let python = interpreter();
-    let error = Command::new(&python).arg("-c").arg(START).args([module, &hint(extra)]).args(arguments).exec();
+    let error =
+        Command::new(&python).arg("-c").arg(START).args([module, &hint(extra)]).args(arguments).exec();
     let name = python.to_string_lossy();
     let message = match error.kind() {
         ErrorKind::NotFound => format!("there is no {name}"),

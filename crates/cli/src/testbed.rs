@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::{self, print_json};
 use crate::progress::{self, Mode};
-use crate::report;
+use crate::{python, report};
 
 /// Run experiments on real Linux hosts in network namespaces
 #[derive(Debug, clap::Subcommand)]
@@ -83,6 +83,17 @@ pub fn run(command: Command) -> Result<(), Failure> {
     }
 }
 
+/// What runs in a host: this program again.
+fn agent() -> Process {
+    let own = std::env::current_exe().unwrap_or_default();
+    let is_python = own.file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"));
+    // The command of the Python package is the interpreter's.
+    let mut program =
+        if is_python { Process::new(python::interpreter()) } else { Process::new("/proc/self/exe") };
+    program.args(if is_python { &["-m", "tresse"][..] } else { &[] }).args(["testbed", "host"]);
+    program
+}
+
 /// A fabric of which 1 % of the packets are later than this, us, is not the one of the experiment.
 const LATE: f64 = 200.0;
 
@@ -104,8 +115,7 @@ fn experiment(args: Args) -> Result<(), Failure> {
         judge: args.judge,
         figure: args.chosen.figure(),
     };
-    let mut program = Process::new("/proc/self/exe");
-    program.args(["testbed", "host"]);
+    let program = agent();
     let watch = Arc::new(Watch::new(&plan, &options)?);
     interrupt.ends(&watch);
     let display = progress::start(&watch, args.progress);

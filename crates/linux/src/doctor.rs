@@ -67,7 +67,7 @@ pub fn doctor() -> Vec<Check> {
     checks.extend([jit(), lockdown(), file_system()]);
     checks.extend([loads("struct_ops", "attach", "reno"), loads("siblings", "mptcp", "lia"), compiler()]);
     checks.extend([mptcp(), path_manager(), ecn(), accecn(), marker()]);
-    checks.extend([namespaces()]);
+    checks.extend([namespaces(), tun()]);
     checks.extend(
         [("ip", "iproute2"), ("tc", "iproute2"), ("iperf3", "iperf3"), ("mptcpize", "mptcpize")]
             .map(|(tool, package)| program(tool, package)),
@@ -255,6 +255,12 @@ fn namespaces() -> Check {
         Some(_) => check("can be made"),
         None => check("cannot be made").lacks("run it as root, on a kernel with CONFIG_NET_NS=y"),
     }
+}
+
+fn tun() -> Check {
+    const FILE: &str = "/dev/net/tun";
+    let check = |found: &str| Check::ok("TUN devices", "testbed", found);
+    if Path::new(FILE).exists() { check(FILE) } else { check("none").lacks("modprobe tun (CONFIG_TUN)") }
 }
 
 fn program(name: &'static str, package: &'static str) -> Check {

@@ -20,7 +20,7 @@ impl Clock {
         self.at(monotonic())
     }
 
-    /// What it shows when [`monotonic`] is this.
+    /// What it shows when the kernel's `CLOCK_MONOTONIC` is this, ns.
     pub fn at(&self, monotonic: u64) -> Time {
         monotonic.saturating_sub(self.start) * 1000
     }

@@ -87,7 +87,7 @@ impl Emulator {
         self.clock.now()
     }
 
-    /// The time of the fabric when the machine's clock ([`monotonic`](crate::clock::monotonic)) shows this.
+    /// The time of the fabric when the kernel's `CLOCK_MONOTONIC` is this, ns.
     pub(crate) fn at(&self, monotonic: u64) -> Time {
         self.clock.at(monotonic)
     }

