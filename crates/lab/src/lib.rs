@@ -31,7 +31,7 @@ pub use record::metric::Metric;
 pub use record::report::{MODEL_VERSION, Report, Status};
 pub use record::results::{CaseResult, Metrics};
 pub use runner::{Options, Watch};
-pub use setup::Undivided;
+pub use setup::{Undivided, fabric};
 pub use store::finished::{Finished, State};
 pub use store::folder::Folder;
 pub use topology_report::{PathsEntry, TopologyReport, topology};

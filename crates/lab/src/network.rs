@@ -1,38 +1,10 @@
 //! What the engine turns: a network with flows on it, simulated or real.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use tresse_controllers::State;
-use tresse_experiment::plan::{Case, link_events};
 use tresse_fabric::{Histogram, PortCounters};
 use tresse_sim::{FlowRecord, FlowSpec, Step, World};
 use tresse_transport::Counters;
 use tresse_units::{BitsPerSecond, MICROSECOND, Time};
-
-use crate::engine::Engine;
-use crate::record::outcome::{Outcome, Rows};
-use crate::record::progress::Progress;
-pub use crate::setup::fabric;
-
-/// Runs `case` under `seed` on a network that is empty; `measured` gets what was measured. The network is given back.
-///
-/// # Errors
-/// What `measured` returned.
-pub fn turn<N: Network, E>(
-    case: &Case,
-    seed: u64,
-    network: N,
-    stop: &AtomicBool,
-    progress: &Progress,
-    measured: impl FnMut(Rows) -> Result<(), E>,
-) -> Result<(Outcome, N), E> {
-    let empty = link_events::at_start(&case.setting.fabric, &case.setting.changes);
-    let mut engine = Engine::new(&empty, case, seed, network, progress, measured);
-    engine.turn(stop)?;
-    let done = engine.finish()?;
-    progress.done.store(true, Ordering::Relaxed);
-    Ok(done)
-}
 
 /// A network with flows on it, and its own time.
 pub trait Network {

@@ -11,7 +11,7 @@ use std::thread;
 
 use tresse_controllers::ConfiguredController;
 use tresse_experiment::plan::Case;
-use tresse_lab::network::fabric;
+use tresse_lab::fabric;
 use tresse_linux::attach::Default;
 use tresse_linux::{attach, detach};
 use tun_rs::SyncDevice;

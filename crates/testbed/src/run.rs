@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use tresse_experiment::Diagnostic;
 use tresse_experiment::plan::Case;
-use tresse_lab::network;
+use tresse_lab::engine::replication;
 use tresse_lab::record::outcome::Outcome;
 use tresse_lab::record::progress::Progress;
 use tresse_lab::runner::Measured;
@@ -52,7 +52,8 @@ pub fn run(
 ) -> Result<Outcome, Diagnostic> {
     let wrong = |why: String| Diagnostic::input(format!("{}: {why}", case.label()));
     let bed = Bed::new(case, seed, program).map_err(|error| wrong(error.to_string()))?;
-    let (outcome, world) = network::turn(case, seed, World::new(case, bed, stop), stop, progress, measured)?;
+    let (outcome, world) =
+        replication::turn(case, seed, World::new(case, bed, stop), stop, progress, measured)?;
     told(world.lateness().into());
     if let Some(why) = world.broken() {
         return Err(wrong(why.to_owned()));

@@ -1,10 +1,11 @@
 //! A replication: one case under one seed, from an empty network to its end.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use tresse_experiment::plan::Case;
+use tresse_experiment::plan::{Case, link_events};
 
-use crate::network;
+use crate::engine::Engine;
+use crate::network::Network;
 use crate::record::outcome::{Outcome, Rows};
 use crate::record::progress::Progress;
 use crate::setup;
@@ -23,5 +24,25 @@ pub fn run<E>(
     measured: impl FnMut(Rows) -> Result<(), E>,
 ) -> Result<Outcome, E> {
     let world = setup::world(case, seed, threads);
-    network::turn(case, seed, world, stop, progress, measured).map(|(outcome, _)| outcome)
+    turn(case, seed, world, stop, progress, measured).map(|(outcome, _)| outcome)
+}
+
+/// Runs `case` under `seed` on a network that is empty; `measured` gets what was measured. The network is given back.
+///
+/// # Errors
+/// What `measured` returned.
+pub fn turn<N: Network, E>(
+    case: &Case,
+    seed: u64,
+    network: N,
+    stop: &AtomicBool,
+    progress: &Progress,
+    measured: impl FnMut(Rows) -> Result<(), E>,
+) -> Result<(Outcome, N), E> {
+    let empty = link_events::at_start(&case.setting.fabric, &case.setting.changes);
+    let mut engine = Engine::new(&empty, case, seed, network, progress, measured);
+    engine.turn(stop)?;
+    let done = engine.finish()?;
+    progress.done.store(true, Ordering::Relaxed);
+    Ok(done)
 }
