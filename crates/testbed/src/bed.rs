@@ -8,6 +8,7 @@ use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
+use std::time::Duration;
 
 use tresse_controllers::ConfiguredController;
 use tresse_experiment::plan::Case;
@@ -20,6 +21,9 @@ use crate::agent::{Ask, Told};
 use crate::emulator::Emulator;
 use crate::namespace::{self, Error, Namespace};
 use crate::switch::Switch;
+
+/// How long a host's process may take to start.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The MTU of hosts, bytes.
 const MTU: u16 = 1500;
@@ -82,6 +86,10 @@ impl Bed {
             });
             own.push(made);
             devices.push(device);
+        }
+        // Time begins when all of them can be asked.
+        for _ in 0..hosts {
+            told.recv_timeout(PATIENCE).map_err(|_| Error("a host's process does not start".to_owned()))?;
         }
         let switch = Switch::new(fabric(case, seed), &addresses);
         let emulator =

@@ -158,7 +158,7 @@ impl<'a> World<'a> {
 
     fn hear(&mut self, told: Told) {
         match told {
-            Told::Listens { .. } => {}
+            Told::Ready | Told::Listens { .. } => {}
             Told::Arrived { flow, bytes, .. } => {
                 if let Some(own) = self.flows.get_mut(&flow) {
                     own.arrived = own.arrived.max(bytes);

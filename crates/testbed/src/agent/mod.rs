@@ -55,6 +55,8 @@ pub(crate) struct How {
 /// What a host tells.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Told {
+    /// It can be asked.
+    Ready,
     /// It waits for a flow.
     Listens { flow: u64 },
     /// So many bytes of a flow have arrived by then, ns of [`monotonic`](crate::clock::monotonic).
@@ -97,6 +99,7 @@ pub fn run() -> io::Result<()> {
         }
     });
     let mut agent = Agent { socket, tell, sending: BTreeMap::new(), receiving: BTreeMap::new() };
+    agent.tell(&Told::Ready)?;
     loop {
         match events.recv_timeout(TELL) {
             Ok(Event::Ask(ask)) => agent.do_as_asked(ask)?,
