@@ -214,7 +214,6 @@ def test_a_killed_worker_loses_what_it_computed_only(cluster: Cluster, tmp_path:
     assert tally.computed == len(points)
     # One point was being computed there; or none, or one whose record was on its way, at the moment of death.
     assert again <= 2
-    assert tally.connections >= 1
     other = tmp_path / "other"
     other.mkdir()
     assert records == undisturbed(specs(16, other, 0))

@@ -105,6 +105,9 @@ fn experiment(args: Args) -> Result<(), Failure> {
         tresse_controllers::load(file)?;
     }
     let (loaded, plan) = args.chosen.load_telling(&mut |note| eprintln!("{note}"))?;
+    for case in &plan.cases {
+        tresse_testbed::check(case).map_err(|error| Failure::Input(error.to_string()))?;
+    }
     let options = Options {
         profile: args.chosen.profile(),
         seed: args.seed,

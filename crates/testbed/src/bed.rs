@@ -93,7 +93,7 @@ impl Bed {
         }
         let switch = Switch::new(fabric(case, seed), &addresses);
         let emulator =
-            Emulator::start(switch, devices, None).map_err(|error| Error(format!("the fabric: {error}")))?;
+            Emulator::start(switch, devices).map_err(|error| Error(format!("the fabric: {error}")))?;
         Ok(Self { emulator, hosts: own, told, controls })
     }
 
@@ -109,6 +109,17 @@ impl Bed {
         let found = self.controls.0.iter().find(|(other, _)| Arc::ptr_eq(own, other));
         &found.expect("a controller of the case").1
     }
+}
+
+/// The most subflows of a connection: the first, and as many as the kernel's path manager opens (`MPTCP_PM_ADDR_MAX`).
+const MOST: u32 = 1 + 8;
+
+/// Whether there can be a testbed for a case.
+///
+/// # Errors
+/// What of it no testbed can do.
+pub fn check(case: &Case) -> Result<(), Error> {
+    addresses(case).map(drop)
 }
 
 /// How many addresses each host needs: the subflows of its connections of several.
@@ -136,6 +147,10 @@ fn addresses(case: &Case) -> Result<u32, Error> {
     counts.dedup();
     match counts[..] {
         [] => Ok(1),
+        [one] if one > MOST => {
+            let why = format!("its connections have {one} subflows, and Linux opens {MOST} at most");
+            Err(Error(format!("{}: {why}", case.label())))
+        }
         [one] => Ok(one),
         _ => no(
             &case.label(),

@@ -6,8 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use nix::sched::{CpuSet, sched_setaffinity};
-use nix::unistd::Pid;
 use tresse_fabric::Histogram;
 use tresse_units::Time;
 use tun_rs::SyncDevice;
@@ -58,11 +56,11 @@ pub struct Lateness {
 }
 
 impl Emulator {
-    /// Begins to forward between the hosts' interfaces, by host. The thread stays on the core `core`, if given.
+    /// Begins to forward between the hosts' interfaces, by host.
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn start(switch: Switch, devices: Vec<SyncDevice>, core: Option<usize>) -> io::Result<Self> {
+    pub fn start(switch: Switch, devices: Vec<SyncDevice>) -> io::Result<Self> {
         for device in &devices {
             device.set_nonblocking(true)?;
         }
@@ -72,9 +70,6 @@ impl Emulator {
         let thread = thread::Builder::new().name("fabric".to_owned()).spawn({
             let shared = Arc::clone(&shared);
             move || {
-                if let Some(core) = core {
-                    pin(core)?;
-                }
                 go_first();
                 forward(&shared, &devices, clock)
             }
@@ -90,6 +85,11 @@ impl Emulator {
     /// The time of the fabric when the kernel's `CLOCK_MONOTONIC` is this, ns.
     pub(crate) fn at(&self, monotonic: u64) -> Time {
         self.clock.at(monotonic)
+    }
+
+    /// Whether it forwards no more: the system refused something, or it panicked.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
     /// Does something with the fabric; packets wait meanwhile.
@@ -137,13 +137,6 @@ impl Shared {
     fn own(&self) -> MutexGuard<'_, Own> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Keeps this thread on one core.
-fn pin(core: usize) -> io::Result<()> {
-    let mut cores = CpuSet::new();
-    cores.set(core)?;
-    Ok(sched_setaffinity(Pid::from_raw(0), &cores)?)
 }
 
 /// Goes before everything that is not in real time. Without the right to, it is as late as others make it.

@@ -3,7 +3,6 @@
 //! - Hosts are network namespaces ([`Namespace`]), each with one interface, a TUN device.
 //! - The [`Emulator`] reads the packets that hosts send, moves them through the ports of `tresse-fabric`, the same that
 //!   the simulator has, and writes them to the host that they are for. The wall clock says what time it is.
-//!
 //! - An agent runs in each host ([`agent::run`]): it sends and receives flows over real sockets.
 //! - [`run`] does all of it for a case, and has the lab's engine turn it: so its results are those of any run.
 
@@ -20,7 +19,7 @@ mod run;
 mod switch;
 mod world;
 
-pub use bed::clean;
+pub use bed::{check, clean};
 pub use clock::Clock;
 pub use emulator::{Emulator, Lateness};
 pub use namespace::{Error, Namespace, lacks};

@@ -53,7 +53,6 @@ struct Flow {
     arrived: u64,
     /// As they were seen last, by their addresses; closed ones too.
     subflows: Vec<(Subflow, bool)>,
-    seen: bool,
 }
 
 impl<'a> World<'a> {
@@ -113,15 +112,8 @@ impl<'a> World<'a> {
             switch.add_flow((*listens.ip(), listens.port()), ways);
             switch.fabric.now()
         });
-        let flow = Flow {
-            hosts: [from, to],
-            listens,
-            start,
-            bytes: spec.bytes,
-            arrived: 0,
-            subflows: Vec::new(),
-            seen: false,
-        };
+        let flow =
+            Flow { hosts: [from, to], listens, start, bytes: spec.bytes, arrived: 0, subflows: Vec::new() };
         self.flows.insert(id, flow);
         self.ask(to, &Ask::Listen { flow: id, at: listens, how: how.clone(), bytes: spec.bytes });
         self.hear_until(
@@ -185,8 +177,7 @@ impl<'a> World<'a> {
 
     /// Asks the sender of a flow for its subflows, and waits for the answer.
     fn look(&mut self, id: u64) {
-        let Some(flow) = self.flows.get_mut(&id) else { return };
-        flow.seen = false;
+        let Some(flow) = self.flows.get(&id) else { return };
         let host = flow.hosts[0];
         self.ask(host, &Ask::Look { flow: id });
         self.hear_until(|told| matches!(told, Told::Seen { flow, .. } if *flow == id));
@@ -220,7 +211,6 @@ impl<'a> World<'a> {
 
 impl Flow {
     fn see(&mut self, subflows: Vec<Subflow>) {
-        self.seen = true;
         self.subflows.iter_mut().for_each(|(_, open)| *open = false);
         for subflow in subflows {
             match self.subflows.iter_mut().find(|(own, _)| own.from == subflow.from) {
@@ -273,6 +263,9 @@ impl Network for World<'_> {
                 return Step::Reached;
             }
             self.now = self.now.max(clock);
+            if self.bed.emulator.has_ended() {
+                self.give_up(|| "the fabric has ended: see stderr".to_owned());
+            }
             if self.broken.is_some() || Duration::from_nanos((clock - began) / 1000) > STEP {
                 return Step::Budget;
             }

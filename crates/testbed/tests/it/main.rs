@@ -62,7 +62,7 @@ impl Pair {
         let (a, b) = (host("a"), host("b"));
         let devices =
             vec![a.join(&[A], 1500).expect("an interface"), b.join(&[B], 1500).expect("an interface")];
-        let emulator = Emulator::start(switch, devices, None).expect("a fabric");
+        let emulator = Emulator::start(switch, devices).expect("a fabric");
         Self { a, b, emulator }
     }
 }

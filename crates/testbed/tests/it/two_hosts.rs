@@ -49,7 +49,7 @@ fn a_round_trip_takes_what_the_links_take() {
     echo.join().expect("it ends");
     // 1000 bytes with UDP's and IP's headers, there and back.
     let wire = 2 * (delay + 1000 * 8 * SECOND / 100_000_000);
-    assert!((wire..wire + 2 * MILLISECOND).contains(&least), "{least} ps, of which {wire} are the links'");
+    assert!((wire..wire + MILLISECOND).contains(&least), "{least} ps, of which {wire} are the links'");
     pair.emulator.stop().expect("it ran");
 }
 
@@ -89,7 +89,7 @@ fn tcp_fills_a_link_and_every_byte_arrives() {
     let seconds = transfer(&pair, 20);
     // 1448 of 1500 bytes are payload.
     let rate = 20e6 * 8.0 / seconds / (200e6 * 1448.0 / 1500.0);
-    assert!((0.5..=1.0).contains(&rate), "it had {rate} of the link");
+    assert!((0.7..=1.0).contains(&rate), "it had {rate} of the link");
     let (lost, strays, drops) = pair.emulator.with(|switch| {
         let drops = switch.fabric.ports().iter().map(|port| port.counters().drops).sum::<u64>();
         (switch.lost(), switch.strays(), drops)
