@@ -68,6 +68,14 @@ pub(crate) fn lock() -> Result<Flock<File>, Error> {
     Flock::lock(folder, FlockArg::LockExclusive).map_err(|(_, error)| busy(error.into()))
 }
 
+/// What the wrapper of an attached controller has counted, by the names of [`COUNTERS`]; `name` is the kernel's for it.
+///
+/// # Errors
+/// If it is not attached.
+pub fn counts(name: &str) -> Result<Vec<(&'static str, u64)>, Error> {
+    Ok(Attached::open(name)?.counters())
+}
+
 /// Every attached controller, by name; and what is in the way of looking at one.
 pub(crate) fn all() -> Result<(Vec<Attached>, Vec<Error>), Error> {
     let entries = match fs::read_dir(FOLDER) {

@@ -1,14 +1,17 @@
 //! What the kernel tells of links, queueing disciplines and filters (rtnetlink), of the calling
-//! thread's network namespace.
+//! thread's network namespace; and the sockets with which it is asked.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use libc::{NETLINK_ROUTE, NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR, RTM_GETLINK, RTM_GETQDISC};
-use libc::{RTM_GETTFILTER, SOCK_CLOEXEC, SOCK_RAW};
+use libc::{NETLINK_ROUTE, RTM_GETLINK, RTM_GETQDISC, RTM_GETTFILTER};
 
-/// Bytes of `struct nlmsghdr`, `struct ifinfomsg` and `struct tcmsg`.
-const HEADER: usize = 16;
+pub(crate) use socket::Socket;
+#[cfg(test)]
+pub(crate) use socket::next;
+
+mod socket;
+
+/// Bytes of `struct ifinfomsg` and `struct tcmsg`.
 const IFINFO: usize = 16;
 const TCMSG: usize = 20;
 
@@ -87,54 +90,14 @@ fn tcmsg(device: i32, parent: u32) -> [u8; TCMSG] {
     message
 }
 
-/// Asks for all of a kind; returns the answers without their headers.
 fn dump(kind: u16, request: &[u8]) -> io::Result<Vec<Vec<u8>>> {
-    let mut message = Vec::with_capacity(HEADER + request.len());
-    message.extend(((HEADER + request.len()) as u32).to_ne_bytes());
-    message.extend(kind.to_ne_bytes());
-    message.extend(((NLM_F_REQUEST | NLM_F_DUMP) as u16).to_ne_bytes());
-    message.extend([0; 8]); // sequence number and port: one question a socket
-    message.extend(request);
-
-    // SAFETY: no memory is passed.
-    let socket = unsafe { libc::socket(libc::AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE) };
-    if socket < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the kernel has just made it, and nobody else has it.
-    let socket = unsafe { OwnedFd::from_raw_fd(socket) };
-    // SAFETY: `message` is as long as said; a netlink socket that is not connected asks the kernel.
-    if unsafe { libc::send(socket.as_raw_fd(), message.as_ptr().cast(), message.len(), 0) } < 0 {
-        return Err(io::Error::last_os_error());
-    }
     let mut answers = Vec::new();
-    let mut buffer = vec![0u8; 1 << 16];
-    loop {
-        // SAFETY: the kernel writes at most the buffer's length.
-        let got = unsafe { libc::recv(socket.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
-        let mut rest = match usize::try_from(got) {
-            Ok(n) => &buffer[..n],
-            Err(_) => return Err(io::Error::last_os_error()),
-        };
-        while let Some(length) =
-            word(rest, 0).map(|n| n as usize).filter(|n| (HEADER..=rest.len()).contains(n))
-        {
-            let (kind, body) = (i32::from(half(rest, 4)), &rest[HEADER..length]);
-            // Both carry an error number; a kind of filter that nobody knows is ENOENT's, say.
-            if kind == NLMSG_DONE || kind == NLMSG_ERROR {
-                return match word(body, 0).map_or(0, |n| n as i32) {
-                    0 => Ok(answers),
-                    error => Err(io::Error::from_raw_os_error(-error)),
-                };
-            }
-            answers.push(body.to_vec());
-            rest = &rest[aligned(length).min(rest.len())..];
-        }
-    }
+    Socket::open(NETLINK_ROUTE)?.dump(kind, request, |body| answers.push(body.to_vec()))?;
+    Ok(answers)
 }
 
 /// The attributes of a message: kind and value.
-fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub(crate) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     const KIND: u16 = 0x3fff; // the upper bits are flags
     std::iter::from_fn(move || {
         let length = usize::from(half(bytes, 0));
@@ -151,11 +114,11 @@ fn aligned(length: usize) -> usize {
     length.next_multiple_of(4)
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
+pub(crate) fn word(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at + 4).map(|b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]]))
 }
 
-fn half(bytes: &[u8], at: usize) -> u16 {
+pub(crate) fn half(bytes: &[u8], at: usize) -> u16 {
     bytes.get(at..at + 2).map_or(0, |b| u16::from_ne_bytes([b[0], b[1]]))
 }
 

@@ -45,8 +45,17 @@ impl Namespace {
         Ok(Self { inode: fs::metadata(file)?.ino(), label, file: file.to_owned() })
     }
 
-    /// Does `work` in the namespace, in a thread of its own.
+    /// Whether its file still stands for it.
+    pub(crate) fn is_there(&self) -> bool {
+        fs::metadata(&self.file).is_ok_and(|file| file.ino() == self.inode)
+    }
+
+    /// Does `work` in the namespace; in a thread of its own, unless this thread is there already: to stay where one is
+    /// takes no right.
     pub(crate) fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
+        if fs::metadata(OWN).is_ok_and(|own| own.ino() == self.inode) {
+            return Ok(work());
+        }
         let failed = |why: String| Error::Machine(format!("network namespace {}: {why}", self.label));
         let file = File::open(&self.file).map_err(|e| failed(e.to_string()))?;
         std::thread::scope(|scope| {

@@ -46,6 +46,15 @@ impl Memory {
         self.slow.get(usize::from(path)).copied().unwrap_or(false)
     }
 
+    /// Gives what is known of losses to `other`, and takes what that knows: for a host on which losses are everybody's
+    /// experience, but the paths of two connections cannot be compared, because nobody knows where a port leads.
+    pub fn swap_losses(&mut self, other: &mut Self) {
+        std::mem::swap(&mut self.loss, &mut other.loss);
+        std::mem::swap(&mut self.sent, &mut other.sent);
+        std::mem::swap(&mut self.retransmitted, &mut other.retransmitted);
+        std::mem::swap(&mut self.timer_3, &mut other.timer_3);
+    }
+
     /// Serves timer_3: a period of the loss rate's measurement may have ended.
     pub(crate) fn measure(&mut self, now: Time, period: Time) {
         if expired(&mut self.timer_3, now, period) && self.sent > 0 {

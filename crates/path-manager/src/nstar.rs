@@ -27,6 +27,11 @@ impl LossRate {
         Self { lost: lost.min(sent), sent }
     }
 
+    /// The share that was lost, 0 to 1.
+    pub fn share(self) -> f64 {
+        self.lost as f64 / self.sent as f64
+    }
+
     /// The nearest step of the grid, 0 for 0 to 100 for 1; the larger one from the middle between two.
     pub fn step(self) -> usize {
         let (lost, sent) = (u128::from(self.lost), u128::from(self.sent));

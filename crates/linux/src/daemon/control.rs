@@ -1,0 +1,100 @@
+//! Who asks the daemon how it is: a Unix socket that tells the status to whoever may open it, and reads nothing.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use nix::unistd::Group;
+
+use super::status::Status;
+use super::{Config, machine};
+use crate::Error;
+
+/// How long someone who asks may take to read.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The socket; its file goes with it.
+#[derive(Debug)]
+pub(super) struct Control {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Control {
+    /// Takes the place of the configuration's socket, if nobody else answers there.
+    pub fn listen(config: &Config) -> Result<Self, Error> {
+        let path = &config.socket;
+        let wrong = |e: &io::Error| machine(&format!("the socket {}", path.display()), e);
+        if UnixStream::connect(path).is_ok() {
+            return Err(Error::Input(format!("a daemon runs already: it answers at {}", path.display())));
+        }
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(|e| wrong(&e))?;
+        }
+        // Of a daemon that was killed.
+        match fs::remove_file(path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(wrong(&e)),
+            _ => {}
+        }
+        let listener = UnixListener::bind(path).map_err(|e| wrong(&e))?;
+        listener.set_nonblocking(true).map_err(|e| wrong(&e))?;
+        let own = Self { listener, path: path.clone() };
+        if let Some(name) = &config.group {
+            let group = Group::from_name(name).ok().flatten();
+            let group = group.ok_or_else(|| Error::Input(format!("there is no group `{name}`")))?;
+            chown(path, None, Some(group.gid.as_raw())).map_err(|e| wrong(&e))?;
+        }
+        let mode = if config.group.is_some() { 0o660 } else { 0o600 };
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(|e| wrong(&e))?;
+        Ok(own)
+    }
+
+    /// Tells the status to everyone who has asked. A slow reader does not delay the others.
+    pub fn answer(&self, status: &Status) {
+        while let Ok((mut stream, _)) = self.listener.accept() {
+            let text = serde_json::to_vec(status).expect("it is plain data");
+            let tell = move || {
+                let _ = stream.set_write_timeout(Some(PATIENCE));
+                let _ = stream.write_all(&text);
+            };
+            if let Err(e) = thread::Builder::new().name("status".to_owned()).spawn(tell) {
+                tracing::warn!("the status cannot be told: {e}");
+            }
+        }
+    }
+}
+
+impl AsFd for Control {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// What the daemon at `socket` says of itself; `None` if there is none.
+///
+/// # Errors
+/// If one is there that does not answer, or the caller may not ask.
+pub fn ask(socket: &Path) -> Result<Option<Status>, Error> {
+    let wrong = |e: io::Error| machine(&format!("the daemon at {}", socket.display()), &e);
+    let mut stream = match UnixStream::connect(socket) {
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
+            return Ok(None);
+        }
+        stream => stream.map_err(wrong)?,
+    };
+    stream.set_read_timeout(Some(PATIENCE)).map_err(wrong)?;
+    let mut text = Vec::new();
+    stream.read_to_end(&mut text).map_err(wrong)?;
+    serde_json::from_slice(&text).map(Some).map_err(|e| wrong(e.into()))
+}

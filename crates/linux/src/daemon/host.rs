@@ -1,0 +1,181 @@
+//! A network namespace: what its kernel tells, and what it is told.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+
+use tresse_path_manager::{Memory, Scope};
+
+use super::config::Policy;
+use super::connection::{Command, Connection, Ends};
+use crate::Error;
+use crate::netns::Namespace;
+use crate::path_manager::{Commands, Event, Events};
+use crate::sock_diag::{SockDiag, Subflow};
+
+/// Who decides about subflows in a namespace: 0 the kernel, 1 a program.
+const WHO: &str = "/proc/sys/net/mptcp/pm_type";
+
+/// A namespace that the daemon looks after.
+#[derive(Debug)]
+pub(super) struct Host {
+    namespace: Namespace,
+    /// Its name in the configuration.
+    pub name: String,
+    events: Events,
+    commands: Commands,
+    diag: SockDiag,
+    /// Who decided about subflows before; `None` if it stays so.
+    before: Option<String>,
+    /// The connections that a policy has a path manager for, by the kernel's names.
+    pub connections: BTreeMap<u32, Connection>,
+    /// What is known of losses: of all connections together, and of those to one host.
+    losses: Memory,
+    losses_to: BTreeMap<IpAddr, Memory>,
+    /// How often events were lost.
+    pub lost: u64,
+}
+
+/// What is alive in a namespace.
+#[derive(Debug, Default)]
+pub(super) struct Alive {
+    /// The subflows of each connection.
+    pub connections: BTreeMap<u32, Vec<Subflow>>,
+    /// Ports on which somebody listens.
+    pub listening: BTreeSet<u16>,
+}
+
+impl Host {
+    /// Looks after the namespace of that name; `None` is the own one. Without `rules` it only listens.
+    pub fn open(name: Option<&str>, own: &str, rules: bool) -> Result<Self, Error> {
+        let namespace = name.map_or_else(Namespace::current, Namespace::named)?;
+        let label = name.unwrap_or(own).to_owned();
+        let failed = |e: io::Error| {
+            let hint = match e.kind() {
+                io::ErrorKind::PermissionDenied => "run it as root, or with CAP_NET_ADMIN",
+                _ => "`tresse doctor` tells what this machine lacks",
+            };
+            Error::Machine(format!("namespace {label}: its path manager: {e}\n\nhint: {hint}"))
+        };
+        let (events, commands, diag, before) = namespace
+            .within(|| {
+                // Listening comes first: nothing is missed between this and what is alive.
+                let (events, commands, diag) = (Events::listen()?, Commands::here()?, SockDiag::here()?);
+                let before = fs::read_to_string(WHO)?.trim().to_owned();
+                if rules {
+                    fs::write(WHO, "1")?;
+                }
+                Ok((events, commands, diag, (rules && before != "1").then_some(before)))
+            })?
+            .map_err(failed)?;
+        Ok(Self {
+            namespace,
+            name: label,
+            events,
+            commands,
+            diag,
+            before,
+            connections: BTreeMap::new(),
+            losses: Memory::default(),
+            losses_to: BTreeMap::new(),
+            lost: 0,
+        })
+    }
+
+    /// Whether the namespace is still what its name says.
+    pub fn is_there(&self) -> bool {
+        self.namespace.is_there()
+    }
+
+    /// The next event.
+    ///
+    /// # Errors
+    /// `ENOBUFS` if some were lost.
+    pub fn event(&mut self) -> io::Result<Option<Event>> {
+        self.events.poll()
+    }
+
+    /// The connection of that name, and what it knows of losses.
+    pub fn connection(&mut self, token: u32) -> Option<(&mut Connection, &mut Memory)> {
+        let connection = self.connections.get_mut(&token)?;
+        let pair = connection.policy.manager.as_ref().and_then(|own| own.remembers()) == Some(Scope::Pair);
+        let losses = match pair {
+            true => self.losses_to.entry(connection.ends.1.ip()).or_default(),
+            false => &mut self.losses,
+        };
+        Some((connection, losses))
+    }
+
+    /// What is alive now.
+    pub fn alive(&mut self) -> io::Result<Alive> {
+        let mut alive = Alive { listening: self.diag.listening()?, ..Alive::default() };
+        for subflow in self.diag.subflows()? {
+            alive.connections.entry(subflow.token).or_default().push(subflow);
+        }
+        Ok(alive)
+    }
+
+    /// The subflows of the connections that are looked after.
+    pub fn subflows(&mut self) -> io::Result<Vec<Subflow>> {
+        let mut all = self.diag.subflows()?;
+        all.retain(|own| self.connections.contains_key(&own.token));
+        Ok(all)
+    }
+
+    /// The control group of a connection's first socket.
+    pub fn cgroup(&mut self, token: u32) -> Option<u64> {
+        self.diag.subflows().ok()?.into_iter().find(|own| own.token == token)?.cgroup
+    }
+
+    /// Does a command.
+    pub fn execute(&mut self, token: u32, command: Command) -> io::Result<()> {
+        match command {
+            Command::Open { from, id, to } => self.commands.create(token, id, from, to),
+            Command::Close((local, remote)) => self.commands.destroy(token, local, remote),
+            Command::SetBackup((local, remote), backup) => {
+                self.commands.set_backup(token, local, remote, backup)
+            }
+        }
+    }
+
+    /// Gives the decision about subflows back to whom it belonged.
+    pub fn leave(&mut self) {
+        if let Some(before) = self.before.take() {
+            // A namespace that is gone needs nothing.
+            let _ = self.namespace.within(|| fs::write(WHO, before));
+        }
+    }
+}
+
+impl AsFd for Host {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.events.as_fd()
+    }
+}
+
+impl Alive {
+    /// Whether this host has opened the connection: nobody listens on its port here.
+    pub fn is_opened_here(&self, token: u32) -> bool {
+        let first = self.connections.get(&token).and_then(|all| all.first());
+        first.is_some_and(|own| !self.listening.contains(&own.local.port()))
+    }
+
+    /// The ends of a connection's subflows.
+    pub fn ends(&self, token: u32) -> Vec<Ends> {
+        self.connections.get(&token).into_iter().flatten().map(|own| (own.local, own.remote)).collect()
+    }
+}
+
+/// The rule of a connection, if one has a path manager for it.
+pub(super) fn policy<'a>(
+    policies: &'a [Arc<Policy>],
+    namespace: &str,
+    remote: SocketAddr,
+    cgroup: impl FnOnce() -> Option<u64>,
+) -> Option<&'a Arc<Policy>> {
+    let cgroup = if policies.iter().any(|own| own.cgroup.is_some()) { cgroup() } else { None };
+    policies.iter().find(|own| own.meets(namespace, remote, cgroup)).filter(|own| own.manager.is_some())
+}

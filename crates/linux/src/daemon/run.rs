@@ -1,0 +1,131 @@
+//! The daemon's loop.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::time::{ClockId, clock_gettime};
+use tresse_units::{MILLISECOND, NANOSECOND, SECOND, Time};
+
+use super::control::Control;
+use super::{Config, Daemon, machine, metrics};
+use crate::Error;
+
+/// Looking at all subflows takes at most 1/`LEISURE` of a core's time, unless that would be rarer than [`RAREST`].
+pub(super) const LEISURE: u64 = 100;
+
+/// However long a look takes, the next one is no later.
+const RAREST: Time = 5 * SECOND;
+
+/// How often metrics are written.
+const METRICS: Time = 10 * SECOND;
+
+/// The time since the machine has started.
+pub(super) fn now() -> Time {
+    clock(ClockId::CLOCK_MONOTONIC)
+}
+
+/// The time that this thread has had a core.
+pub(super) fn worked() -> Time {
+    clock(ClockId::CLOCK_THREAD_CPUTIME_ID)
+}
+
+fn clock(clock: ClockId) -> Time {
+    let time = clock_gettime(clock).expect("Linux has this clock");
+    time.tv_sec() as u64 * SECOND + time.tv_nsec() as u64 * NANOSECOND
+}
+
+/// Runs until it is told to end by SIGTERM or SIGINT; SIGHUP reads the configuration again. `ready` is called when it
+/// hears its namespaces and can be asked. With `dry_run` it decides and does nothing.
+///
+/// # Errors
+/// If the configuration is wrong, the control socket is another daemon's, or the machine lacks something. A wrong
+/// configuration at SIGHUP is told and not followed.
+pub fn run(path: &Path, dry_run: bool, ready: impl FnOnce()) -> Result<(), Error> {
+    let config = Config::read(path)?;
+    let signals = signals()?;
+    let control = Control::listen(&config)?;
+    let mut metrics_file = config.metrics.clone();
+    let mut daemon = Daemon::new(config, dry_run, now(), now())?;
+    ready();
+    let (mut look_at, mut metrics_at) = (now(), now());
+    loop {
+        let next = daemon.second.min(metrics_at).min(if daemon.is_watching() { look_at } else { Time::MAX });
+        let wait = next.saturating_sub(now()).div_ceil(MILLISECOND).min(1000);
+        let heard = wait_for(&signals, &control, &daemon, wait as u16)?;
+        let time = now();
+        if heard[0] {
+            match signals.read_signal().map_err(|e| machine("signals", &e.into()))? {
+                Some(signal) if signal.ssi_signo == Signal::SIGHUP as u32 => match Config::read(path) {
+                    Ok(config) => {
+                        metrics_file.clone_from(&config.metrics);
+                        tracing::info!(
+                            "the configuration was read again: {} policies",
+                            config.policies.len()
+                        );
+                        daemon.reload(config);
+                    }
+                    Err(e) => tracing::error!("the configuration stays as it was: {e}"),
+                },
+                Some(_) => break,
+                None => {}
+            }
+            continue; // namespaces may have changed their places
+        }
+        if heard[1] {
+            control.answer(&daemon.status());
+        }
+        for (host, _) in heard[2..].iter().enumerate().filter(|(_, heard)| **heard) {
+            daemon.hear(host, time);
+        }
+        if daemon.is_watching() && look_at <= time {
+            let before = worked();
+            daemon.look(time);
+            let took = worked() - before;
+            daemon.counters.looks += 1;
+            daemon.counters.look_ns = took / NANOSECOND;
+            look_at = time + daemon.config.look.max((took * LEISURE).min(RAREST));
+        } else if daemon.second <= time {
+            daemon.serve(time);
+        }
+        if metrics_at <= time {
+            metrics_at = time + METRICS;
+            if let Some(file) = &metrics_file {
+                metrics::write(file, &daemon.status());
+            }
+        }
+    }
+    tracing::info!("ends; subflows stay as they are");
+    daemon.leave();
+    Ok(())
+}
+
+impl Daemon {
+    fn is_watching(&self) -> bool {
+        self.hosts.iter().any(|host| host.connections.values().any(|own| own.is_watched()))
+    }
+}
+
+/// The signals that the daemon answers to.
+fn signals() -> Result<SignalFd, Error> {
+    let mut set = SigSet::empty();
+    [Signal::SIGHUP, Signal::SIGTERM, Signal::SIGINT].into_iter().for_each(|signal| set.add(signal));
+    set.thread_block().map_err(|e| machine("signals", &e.into()))?;
+    SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC).map_err(|e| machine("signals", &e.into()))
+}
+
+/// Waits for the signals, those who ask, and the hosts, in this order, for `wait` milliseconds: who has something.
+fn wait_for(signals: &SignalFd, control: &Control, daemon: &Daemon, wait: u16) -> Result<Vec<bool>, Error> {
+    let first: [BorrowedFd<'_>; 2] = [signals.as_fd(), control.as_fd()];
+    let all = first.into_iter().chain(daemon.hosts.iter().map(AsFd::as_fd));
+    let mut all: Vec<PollFd<'_>> = all.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
+    match poll(&mut all, PollTimeout::from(wait)) {
+        Err(nix::errno::Errno::EINTR) => {}
+        done => {
+            done.map_err(|e| machine("poll", &e.into()))?;
+        }
+    }
+    Ok(all.iter().map(|own| own.any().unwrap_or(false)).collect())
+}

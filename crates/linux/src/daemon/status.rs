@@ -1,0 +1,214 @@
+//! What the daemon tells of itself (`tresse/daemon/1`).
+
+use serde::{Deserialize, Serialize};
+use tresse_units::{NANOSECOND, SECOND};
+
+use super::connection::{Command, Connection, Decision, State};
+use super::{Daemon, run};
+
+/// The daemon as it is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Status {
+    /// `tresse/daemon/1`.
+    pub schema: String,
+    /// The version of Tresse.
+    pub version: String,
+    /// Whether it decides and does nothing.
+    pub dry_run: bool,
+    /// The namespaces that it looks after.
+    pub namespaces: Vec<NamespaceStatus>,
+    /// What it has counted since it began.
+    pub counters: Counters,
+    /// The connections that it manages.
+    pub connections: Vec<ConnectionStatus>,
+    /// What it has decided last, the oldest first.
+    pub decisions: Vec<Record>,
+}
+
+/// A namespace.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct NamespaceStatus {
+    /// Its name.
+    pub name: String,
+    /// Connections in it that are managed.
+    pub connections: usize,
+    /// How often the kernel's events were lost.
+    pub events_lost: u64,
+}
+
+/// What the daemon counts.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Counters {
+    /// Connections that its hosts have opened while it ran.
+    pub connections: u64,
+    /// Connections that got a path manager.
+    pub managed: u64,
+    /// Connections that were there before it, or while events were lost.
+    pub adopted: u64,
+    /// Decisions to open a subflow.
+    pub opens: u64,
+    /// Decisions to close one.
+    pub closes: u64,
+    /// Decisions to let one rest, or work again.
+    pub priorities: u64,
+    /// Commands that the kernel refused.
+    pub refused: u64,
+    /// Subflows that a limit forbade.
+    pub limited: u64,
+    /// How often it looked at all subflows.
+    pub looks: u64,
+    /// How long the last look took, ns.
+    pub look_ns: u64,
+}
+
+/// A connection that is managed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ConnectionStatus {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its token, as `ss` writes it.
+    pub token: String,
+    /// Its policy.
+    pub policy: String,
+    /// Its path manager; `waits` before it has sent enough for one.
+    pub manager: String,
+    /// Its subflows, by their numbers.
+    pub subflows: Vec<SubflowStatus>,
+}
+
+/// A subflow.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SubflowStatus {
+    /// Address and port here; port 0 until it is there.
+    pub local: String,
+    /// Address and port there.
+    pub remote: String,
+    /// `opening`, `open`, `parked` (closed as long as its path is SLOW), `closed`.
+    pub state: String,
+    /// Whether it carries data only if no other can.
+    pub backup: bool,
+    /// Congestion window, packets; `null` if nobody has looked.
+    pub cwnd_pkts: Option<u32>,
+    /// Smoothed RTT, us.
+    pub srtt_us: Option<u32>,
+    /// CE marks that its ACKs have echoed, packets.
+    pub ce_pkts: Option<u64>,
+    /// Payload that was ACKed, bytes.
+    pub acked_bytes: Option<u64>,
+}
+
+/// What became of a decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Done {
+    /// The kernel has done it.
+    Yes,
+    /// It was only said.
+    Not,
+    /// The kernel, or a limit, said no.
+    Refused(String),
+}
+
+/// A decision.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Seconds since the machine has started.
+    pub at_s: f64,
+    /// The namespace.
+    pub namespace: String,
+    /// The connection's token, as `ss` writes it.
+    pub token: String,
+    /// The subflow's number.
+    pub subflow: usize,
+    /// What was decided.
+    pub what: String,
+    /// Why.
+    pub because: String,
+    /// What became of it.
+    pub done: Done,
+}
+
+impl Record {
+    pub(super) fn new(namespace: &str, token: u32, decision: &Decision, done: Done) -> Self {
+        let number = decision.subflow;
+        let what = match decision.command {
+            Command::Open { from, to, .. } => format!("subflow {number} opened from {} to {to}", from.ip()),
+            Command::Close(_) => format!("subflow {number} closed"),
+            Command::SetBackup(_, true) => format!("subflow {number} rests"),
+            Command::SetBackup(_, false) => format!("subflow {number} works again"),
+        };
+        Self {
+            at_s: run::now() as f64 / SECOND as f64,
+            namespace: namespace.to_owned(),
+            token: name(token),
+            subflow: number,
+            what,
+            because: decision.because.clone(),
+            done,
+        }
+    }
+}
+
+fn name(token: u32) -> String {
+    format!("{token:08x}")
+}
+
+impl Daemon {
+    pub(super) fn status(&self) -> Status {
+        let connections = self.hosts.iter().flat_map(|host| {
+            let all = host.connections.iter();
+            all.map(|(&token, own)| ConnectionStatus::new(&host.name, token, own))
+        });
+        Status {
+            schema: "tresse/daemon/1".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            dry_run: self.dry_run,
+            namespaces: (self.hosts.iter())
+                .map(|host| NamespaceStatus {
+                    name: host.name.clone(),
+                    connections: host.connections.len(),
+                    events_lost: host.lost,
+                })
+                .collect(),
+            counters: self.counters.clone(),
+            connections: connections.collect(),
+            decisions: self.records.iter().cloned().collect(),
+        }
+    }
+}
+
+impl ConnectionStatus {
+    fn new(namespace: &str, token: u32, own: &Connection) -> Self {
+        let subflows = own.subflows.iter().map(|own| SubflowStatus {
+            local: own.ends.0.to_string(),
+            remote: own.ends.1.to_string(),
+            state: match own.state {
+                State::Opening(_) => "opening",
+                State::Open => "open",
+                State::Parked => "parked",
+                State::Closed => "closed",
+            }
+            .to_owned(),
+            backup: own.is_backup,
+            cwnd_pkts: own.seen.map(|seen| seen.cwnd),
+            srtt_us: own.seen.map(|seen| seen.srtt),
+            ce_pkts: own.seen.map(|seen| seen.marks),
+            acked_bytes: own.seen.map(|seen| seen.acked),
+        });
+        let manager = own.policy.manager.as_ref().filter(|_| own.is_managed());
+        Self {
+            namespace: namespace.to_owned(),
+            token: name(token),
+            policy: own.policy.name.clone(),
+            manager: manager.map_or("waits", |own| own.declaration().name).to_owned(),
+            subflows: subflows.collect(),
+        }
+    }
+}
+
+impl Status {
+    /// How long the last look at all subflows took, s.
+    pub(super) fn look_s(&self) -> f64 {
+        (self.counters.look_ns * NANOSECOND) as f64 / SECOND as f64
+    }
+}
