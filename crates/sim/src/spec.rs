@@ -43,7 +43,7 @@ impl Paths {
     }
 
     /// How many paths there are.
-    pub(crate) fn count(&self) -> u16 {
+    pub fn count(&self) -> u16 {
         match self {
             Self::Fixed(paths) => paths.len() as u16,
             Self::Forwarded { paths, .. } => *paths,
@@ -51,7 +51,7 @@ impl Paths {
     }
 
     /// What there is to choose from, for a path manager that begins now.
-    pub(crate) fn opening(&self, now: Time, stream: u64) -> Opening {
+    pub fn opening(&self, now: Time, stream: u64) -> Opening {
         let (locals, remotes) = match self {
             Self::Fixed(paths) => (paths.len(), 1),
             Self::Forwarded { from, to, .. } => (from.len(), to.len()),
@@ -89,12 +89,13 @@ impl Manager {
 
     /// The name of what a connection between these hosts, with so many paths between them, remembers. To receivers
     /// at another distance there are other paths.
-    pub(crate) fn memory(&self, [from, to]: [u32; 2], paths: u16) -> [u32; 3] {
+    pub fn memory(&self, [from, to]: [u32; 2], paths: u16) -> [u32; 3] {
         let to = if self.remembers == Some(Scope::Host) { from } else { to };
         [from, to, paths.into()]
     }
 
-    pub(crate) fn open(&self, opening: &Opening, memory: &mut Memory) -> Box<dyn PathManager> {
+    /// The path manager of a connection that begins; `memory` is what connections of its name remember.
+    pub fn open(&self, opening: &Opening, memory: &mut Memory) -> Box<dyn PathManager> {
         (self.open)(opening, memory)
     }
 }

@@ -12,12 +12,17 @@ use std::time::Duration;
 
 use tresse_controllers::ConfiguredController;
 use tresse_experiment::plan::Case;
+use tresse_experiment::plan::bound_scheme::BoundScheme;
+use tresse_experiment::plan::parts::Part;
 use tresse_lab::fabric;
 use tresse_linux::attach::Default;
 use tresse_linux::{attach, detach};
+use tresse_path_manager::Config as Managers;
 use tun_rs::SyncDevice;
 
 use crate::agent::{Ask, Told};
+use crate::clock::Scale;
+use crate::cores;
 use crate::emulator::Emulator;
 use crate::namespace::{self, Error, Namespace};
 use crate::switch::Switch;
@@ -27,6 +32,23 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The MTU of hosts, bytes.
 const MTU: u16 = 1500;
+
+/// The least, the first and the most that a socket may keep of what it sends, bytes.
+const SENDS: &str = "4096 131072 268435456";
+
+/// The same of what it receives. A Multipath TCP connection of Linux 6.18 stands still for ever, if what it keeps out of order is
+/// more than its receive buffer: it takes nothing from its subflows then, also not what is missing. So the first size
+/// is more than what waits in any experiment.
+const RECEIVES: &str = "4096 67108864 268435456";
+
+/// How a testbed is made.
+#[derive(Debug, Clone, Copy)]
+pub struct How<'a> {
+    /// The command that runs [`agent::run`](crate::agent::run) in a host.
+    pub program: &'a Command,
+    /// How fast the experiment's time passes.
+    pub scale: Scale,
+}
 
 /// A case's hosts, its fabric, and its controllers in the kernel. All of it goes when this is dropped.
 #[derive(Debug)]
@@ -60,12 +82,13 @@ pub(crate) fn address(host: u32, number: u32) -> Ipv4Addr {
 }
 
 impl Bed {
-    /// Builds the hosts and the fabric of `case`. `program` is the command that runs an agent.
+    /// Builds the hosts and the fabric of `case`.
     ///
     /// # Errors
     /// What the machine lacks, or what of the case no testbed can do.
-    pub fn new(case: &Case, seed: u64, program: &Command) -> Result<Self, Error> {
+    pub fn new(case: &Case, seed: u64, how: How<'_>) -> Result<Self, Error> {
         let count = addresses(case)?;
+        cores::leave();
         let hosts = case.setting.fabric.hosts();
         let addresses: Vec<Vec<Ipv4Addr>> =
             (0..hosts).map(|host| (0..count).map(|number| address(host, number)).collect()).collect();
@@ -73,7 +96,7 @@ impl Bed {
         let (tell, told) = mpsc::channel();
         let (mut own, mut devices) = (Vec::new(), Vec::new());
         for (host, addresses) in (0..).zip(&addresses) {
-            let (made, device) = Host::new(host, addresses, case, program)?;
+            let (made, device) = Host::new(host, addresses, case, how)?;
             let lines = made.socket.try_clone().map_err(|error| Error(error.to_string()))?;
             let tell = tell.clone();
             thread::spawn(move || {
@@ -92,8 +115,8 @@ impl Bed {
             told.recv_timeout(PATIENCE).map_err(|_| Error("a host's process does not start".to_owned()))?;
         }
         let switch = Switch::new(fabric(case, seed), &addresses);
-        let emulator =
-            Emulator::start(switch, devices).map_err(|error| Error(format!("the fabric: {error}")))?;
+        let emulator = Emulator::start(switch, devices, how.scale)
+            .map_err(|error| Error(format!("the fabric: {error}")))?;
         Ok(Self { emulator, hosts: own, told, controls })
     }
 
@@ -104,15 +127,19 @@ impl Bed {
         self.hosts[host as usize].socket.write_all(line.as_bytes())
     }
 
+    /// Hooks that the kernel skipped in all controllers, each of which was mended.
+    pub fn repairs(&self) -> u64 {
+        let counts = |(_, name): &(_, String)| tresse_linux::counts(name).unwrap_or_default();
+        let all = self.controls.0.iter().flat_map(counts);
+        all.filter(|(name, _)| *name == "repairs").map(|(_, count)| count).sum()
+    }
+
     /// The kernel's name of a controller of the case.
     pub fn control(&self, own: &Arc<ConfiguredController>) -> &str {
         let found = self.controls.0.iter().find(|(other, _)| Arc::ptr_eq(own, other));
         &found.expect("a controller of the case").1
     }
 }
-
-/// The most subflows of a connection: the first, and as many as the kernel's path manager opens (`MPTCP_PM_ADDR_MAX`).
-const MOST: u32 = 1 + 8;
 
 /// Whether there can be a testbed for a case.
 ///
@@ -122,40 +149,25 @@ pub fn check(case: &Case) -> Result<(), Error> {
     addresses(case).map(drop)
 }
 
-/// How many addresses each host needs: the subflows of its connections of several.
+/// The most addresses of a host: the last octet.
+const MOST: u32 = 250;
+
+/// How many addresses each host needs: one for each path that a path manager can choose.
 fn addresses(case: &Case) -> Result<u32, Error> {
-    let no = |label: &str, why: &str| Err(Error(format!("{label}: {why}: no testbed has that yet")));
-    let mut counts: Vec<u32> = Vec::new();
+    let wrong = |why: String| Err(Error(format!("{}: {why}", case.label())));
+    let mut most = case.setting.fabric.addresses(0).len() as u32;
     for scheme in &case.bound_schemes {
-        match (scheme.subflows, scheme.decides) {
-            (Some(count), None) => counts.push(count),
-            _ => return no(&scheme.label(), "a path manager decides on its subflows"),
+        if let Managers::Mmptcp(_) = scheme.manager.config() {
+            return wrong("mmptcp sprays packets, which no Linux host does".to_owned());
         }
+        most = most.max(scheme.paths);
     }
-    for part in &case.parts {
-        if part.datagrams.is_some() || part.owns().iter().any(|own| own.datagrams.is_some()) {
-            return no(&case.pattern, "it has flows of datagrams");
-        }
-        if part.owns().iter().any(|own| own.subflow_starts.iter().any(|&start| start > 0)) {
-            return no(&case.pattern, "it has subflows that are opened later");
-        }
-        counts
-            .extend(part.owns().iter().filter_map(|own| own.paths.as_ref().map(|paths| paths.len() as u32)));
+    for own in case.parts.iter().flat_map(Part::owns) {
+        most = most.max(own.paths.as_ref().map_or(0, |paths| paths.len() as u32));
     }
-    counts.retain(|&count| count > 1);
-    counts.sort_unstable();
-    counts.dedup();
-    match counts[..] {
-        [] => Ok(1),
-        [one] if one > MOST => {
-            let why = format!("its connections have {one} subflows, and Linux opens {MOST} at most");
-            Err(Error(format!("{}: {why}", case.label())))
-        }
-        [one] => Ok(one),
-        _ => no(
-            &case.label(),
-            "its connections have several numbers of subflows, and a Linux host opens the same for all",
-        ),
+    match most {
+        0..=MOST => Ok(most),
+        _ => wrong(format!("its connections choose among {most} paths; a host has {MOST} addresses at most")),
     }
 }
 
@@ -164,25 +176,28 @@ impl Host {
         host: u32,
         addresses: &[Ipv4Addr],
         case: &Case,
-        program: &Command,
+        How { program, scale }: How<'_>,
     ) -> Result<(Self, SyncDevice), Error> {
         let namespace = Namespace::create(&format!("h{host}"))?;
         namespace.sysctl("ipv6/conf/all/disable_ipv6", "1")?;
         namespace.sysctl("mptcp/enabled", "1")?;
-        namespace.sysctl("ipv4/tcp_ecn", "1")?;
+        // Subflows are opened by the agent, as the experiment's path manager says.
+        namespace.sysctl("mptcp/pm_type", "1")?;
+        // Controllers that live on marks have ECN whatever this says.
+        let asks = |own: &BoundScheme| own.transport.ecn && !own.controllers.controller().needs_ecn();
+        let ecn = case.bound_schemes.iter().any(asks);
+        namespace.sysctl("ipv4/tcp_ecn", if ecn { "1" } else { "0" })?;
+        // As in the simulator, no buffer keeps a window small: where one path has a queue of 400 ms, what came on the other
+        // waits for it in the receiver, and is kept by the sender.
+        namespace.sysctl("ipv4/tcp_rmem", RECEIVES)?;
+        namespace.sysctl("ipv4/tcp_wmem", SENDS)?;
         // What one connection has learnt is not to be the start of the next.
         namespace.sysctl("ipv4/tcp_no_metrics_save", "1")?;
         let device = namespace.join(addresses, MTU)?;
         let floor = case.bound_schemes.iter().map(|scheme| scheme.transport.rto_min).min().unwrap_or(0);
-        let milliseconds = (floor / tresse_units::MILLISECOND).max(1);
-        let mut lines =
+        let milliseconds = scale.wall(floor).as_millis().max(1);
+        let lines =
             format!("route change default dev fabric src {} rto_min {milliseconds}ms\n", addresses[0]);
-        if addresses.len() > 1 {
-            lines += &format!("mptcp limits set subflows {} add_addr_accepted 0\n", addresses.len() - 1);
-            for (id, address) in addresses.iter().enumerate().skip(1) {
-                lines += &format!("mptcp endpoint add {address} dev fabric id {id} subflow\n");
-            }
-        }
         namespace.ip(&lines)?;
         let wrong = |error: io::Error| Error(format!("a process of {}: {error}", namespace.name()));
         let (socket, theirs) = UnixStream::pair().map_err(wrong)?;

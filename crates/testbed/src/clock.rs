@@ -1,28 +1,99 @@
 //! The wall clock, in the simulator's unit.
 
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
 use nix::time::{ClockId, clock_gettime};
 use tresse_units::Time;
 
-/// A clock that stood at 0 when it was made. It does not go back, and all processes of the machine can tell its time.
+/// How fast an experiment's time passes: 1/3 of the wall clock, say. Its rates are so much lower then, and its delays so
+/// much longer, as the machine sees them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scale {
+    over: u32,
+    under: u32,
+}
+
+impl Scale {
+    /// As the wall clock.
+    pub const WHOLE: Self = Self { over: 1, under: 1 };
+
+    /// The experiment's time, ps, while so much passes on the wall clock, ns.
+    pub fn scaled(self, wall: u64) -> Time {
+        (u128::from(wall) * 1000 * u128::from(self.over) / u128::from(self.under)) as Time
+    }
+
+    /// How long that takes on the wall clock.
+    pub fn wall(self, time: Time) -> Duration {
+        let ns = u128::from(time) * u128::from(self.under) / u128::from(self.over) / 1000;
+        Duration::from_nanos(ns.min(u64::MAX.into()) as u64)
+    }
+
+    /// The one at which `load` things in a second become at most `most`, as a fraction of 1.
+    pub fn for_load(load: f64, most: f64) -> Self {
+        Self { over: 1, under: (load / most).ceil().clamp(1.0, 10_000.0) as u32 }
+    }
+
+    /// Half of it.
+    #[must_use]
+    pub fn half(self) -> Self {
+        match self.over % 2 {
+            0 => Self { over: self.over / 2, ..self },
+            _ => Self { under: self.under * 2, ..self },
+        }
+    }
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.under {
+            1 => write!(f, "{}", self.over),
+            under => write!(f, "{}/{under}", self.over),
+        }
+    }
+}
+
+impl FromStr for Scale {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (over, under) = text.split_once('/').unwrap_or((text, "1"));
+        let part = |text: &str| text.trim().parse().ok().filter(|part| (1..=10_000).contains(part));
+        match (part(over), part(under)) {
+            (Some(over), Some(under)) if over <= under => Ok(Self { over, under }),
+            _ => Err("a fraction from 1/10000 to 1: `1/3`, say".to_owned()),
+        }
+    }
+}
+
+/// A clock of an experiment, which stood at 0 when it was made. It does not go back, and all processes of the machine
+/// can tell its time.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     start: u64,
+    scale: Scale,
 }
 
 impl Clock {
     /// A clock that stands at 0 now.
-    pub fn start() -> Self {
-        Self { start: monotonic() }
+    pub fn start(scale: Scale) -> Self {
+        Self { start: monotonic(), scale }
     }
 
-    /// Picoseconds since then.
+    /// How fast it goes.
+    pub fn scale(&self) -> Scale {
+        self.scale
+    }
+
+    /// Picoseconds of the experiment since then.
     pub fn now(&self) -> Time {
         self.at(monotonic())
     }
 
     /// What it shows when the kernel's `CLOCK_MONOTONIC` is this, ns.
     pub fn at(&self, monotonic: u64) -> Time {
-        monotonic.saturating_sub(self.start) * 1000
+        self.scale.scaled(monotonic.saturating_sub(self.start))
     }
 }
 
@@ -33,4 +104,29 @@ impl Clock {
 pub fn monotonic() -> u64 {
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("every Linux has it");
     now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scale_is_a_fraction_of_at_most_1() {
+        let third: Scale = "1/3".parse().expect("a fraction");
+        assert_eq!(third.scaled(3_000), 1_000_000);
+        assert_eq!(third.wall(1_000_000), Duration::from_nanos(3_000));
+        assert_eq!((third.to_string(), third.half().to_string()), ("1/3".to_owned(), "1/6".to_owned()));
+        assert_eq!("2/5".parse::<Scale>().map(Scale::half), "1/5".parse());
+        assert_eq!("1".parse(), Ok(Scale::WHOLE));
+        for wrong in ["", "0", "1/0", "2", "3/2", "-1/2", "1/3/4", "0.5"] {
+            assert!(wrong.parse::<Scale>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_long_run_does_not_overflow() {
+        let slow: Scale = "3/10000".parse().expect("a fraction");
+        let day = 86_400_000_000_000;
+        assert_eq!(slow.wall(slow.scaled(day)).as_nanos() as u64, day);
+    }
 }

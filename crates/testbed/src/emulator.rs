@@ -10,17 +10,16 @@ use tresse_fabric::Histogram;
 use tresse_units::Time;
 use tun_rs::SyncDevice;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Scale};
+use crate::cores;
 use crate::poll::Poll;
 use crate::switch::{Delivered, LARGEST, Switch};
 
 /// Packets that are read from a host before others have their turn.
 const BURST: usize = 16;
 
-/// How long the fabric waits for packets of hosts: while it has none itself, and while it has some, of which each may
-/// be due. What is due is so much too late at most, if the core is free.
-const IDLE: Duration = Duration::from_millis(10);
-const BUSY: Duration = Duration::from_micros(20);
+/// How long the fabric waits for packets of hosts at most.
+const IDLE: Duration = Duration::from_millis(1);
 
 /// A fabric between hosts, turned by a thread of its own. It goes before everything else on its core, if the system
 /// allows it (`SCHED_FIFO`), and leaves it a part of the time.
@@ -49,7 +48,7 @@ struct Own {
 /// How true the emulation is.
 #[derive(Debug, Clone)]
 pub struct Lateness {
-    /// By how much packets were written to their hosts later than they were due, ns.
+    /// By how much packets were written to their hosts later than they were due, ns of the experiment.
     pub histogram: Histogram,
     /// Packets that a host's interface did not take.
     pub refused: u64,
@@ -60,11 +59,11 @@ impl Emulator {
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn start(switch: Switch, devices: Vec<SyncDevice>) -> io::Result<Self> {
+    pub fn start(switch: Switch, devices: Vec<SyncDevice>, scale: Scale) -> io::Result<Self> {
         for device in &devices {
             device.set_nonblocking(true)?;
         }
-        let clock = Clock::start();
+        let clock = Clock::start(scale);
         let own = Own { switch, waiting: Vec::new(), lateness: Histogram::new(), refused: 0 };
         let shared = Arc::new(Shared { own: Mutex::new(own), stop: AtomicBool::new(false) });
         let thread = thread::Builder::new().name("fabric".to_owned()).spawn({
@@ -78,13 +77,8 @@ impl Emulator {
     }
 
     /// The time of the fabric.
-    pub fn now(&self) -> Time {
-        self.clock.now()
-    }
-
-    /// The time of the fabric when the kernel's `CLOCK_MONOTONIC` is this, ns.
-    pub(crate) fn at(&self, monotonic: u64) -> Time {
-        self.clock.at(monotonic)
+    pub fn clock(&self) -> Clock {
+        self.clock
     }
 
     /// Whether it forwards no more: the system refused something, or it panicked.
@@ -141,6 +135,7 @@ impl Shared {
 
 /// Goes before everything that is not in real time. Without the right to, it is as late as others make it.
 fn go_first() {
+    cores::take();
     let priority = libc::sched_param { sched_priority: 1 };
     // SAFETY: the kernel reads the parameter before this returns.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const priority) };
@@ -149,9 +144,9 @@ fn go_first() {
 fn forward(shared: &Shared, devices: &[SyncDevice], clock: Clock) -> io::Result<()> {
     let mut poll = Poll::new(devices.iter())?;
     let mut buffer = [0; LARGEST];
-    let mut is_idle = true;
+    let mut patience = IDLE;
     while !shared.stop.load(Ordering::Relaxed) {
-        let ready: Vec<usize> = poll.ready(if is_idle { IDLE } else { BUSY })?.collect();
+        let ready: Vec<usize> = poll.ready(patience)?.collect();
         let mut own = shared.own();
         for host in ready {
             for _ in 0..BURST {
@@ -167,7 +162,8 @@ fn forward(shared: &Shared, devices: &[SyncDevice], clock: Clock) -> io::Result<
             }
         }
         own.deliver(clock.now(), clock, devices)?;
-        is_idle = own.switch.fabric.in_flight() == 0;
+        let next = own.switch.fabric.earliest().saturating_sub(clock.now());
+        patience = clock.scale().wall(next).min(IDLE);
     }
     Ok(())
 }

@@ -11,17 +11,20 @@
 pub mod agent;
 mod bed;
 mod clock;
+mod cores;
 mod emulator;
 pub mod ip;
 mod namespace;
 mod poll;
 mod run;
 mod switch;
+mod truth;
 mod world;
 
-pub use bed::{check, clean};
-pub use clock::Clock;
+pub use bed::{How, check, clean};
+pub use clock::{Clock, Scale};
 pub use emulator::{Emulator, Lateness};
 pub use namespace::{Error, Namespace, lacks};
-pub use run::{Truth, run};
-pub use switch::{Frame, Switch, Way};
+pub use run::run;
+pub use switch::{Frame, Switch, Way, Ways};
+pub use truth::Truth;

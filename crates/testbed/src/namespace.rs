@@ -9,6 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use nix::sched::{CloneFlags, setns};
 use nix::unistd::Pid;
+use tresse_linux::doctor::{Check, State, doctor};
 use tun_rs::{DeviceBuilder, SyncDevice};
 
 /// How the names of all namespaces of testbeds begin; the number of the process that made it follows.
@@ -65,7 +66,8 @@ impl Namespace {
         for address in addresses {
             lines += &format!("address add {address}/32 dev {INTERFACE}\n");
         }
-        lines += &format!("link set {INTERFACE} up\n");
+        // One packet at a time: the stack would wait for a third of a window to send it at once, and split it up later.
+        lines += &format!("link set {INTERFACE} up gso_max_segs 1\n");
         if let Some(first) = addresses.first() {
             lines += &format!("route add default dev {INTERFACE} src {first}\n");
         }
@@ -203,5 +205,11 @@ pub fn lacks() -> Option<String> {
             return Some(format!("this machine has no {file}\n\nhint: its kernel needs {hint}"));
         }
     }
-    run(Command::new("ip").arg("-V")).err().map(|error| error.to_string())
+    if let Err(error) = run(Command::new("ip").arg("-V")) {
+        return Some(error.to_string());
+    }
+    let needed = |own: &Check| ["attach", "mptcp"].contains(&own.needed_for);
+    let lack = doctor().into_iter().find(|own| needed(own) && own.state == State::Lacks)?;
+    let hint = lack.remedy.map(|remedy| format!("\n\nhint: {remedy}")).unwrap_or_default();
+    Some(format!("{}: {}{hint}", lack.name, lack.found))
 }

@@ -16,6 +16,10 @@ pub(crate) struct Poll {
     ready: Vec<EpollEvent>,
 }
 
+/// How long it takes to wake up, about: what is nearer is waited for by looking again and again. Longer, and the fabric
+/// keeps its core so busy that the kernel's own work there waits for it.
+const WAKING: Duration = Duration::from_micros(5);
+
 /// What the timer is called.
 const TIMER: u64 = u64::MAX;
 
@@ -33,10 +37,17 @@ impl Poll {
         Ok(Self { epoll, timer, ready })
     }
 
-    /// Those that have packets, as soon as there are some; none after `patience`.
+    /// Those that have packets, as soon as there are some; none after `patience`, or earlier: what is so near that waking
+    /// up takes longer is for the caller to wait for.
     pub fn ready(&mut self, patience: Duration) -> io::Result<impl Iterator<Item = usize> + '_> {
-        self.timer.set(Expiration::OneShot(TimeSpec::from(patience)), TimerSetTimeFlags::empty())?;
-        let count = match self.epoll.wait(&mut self.ready, 1000_u16) {
+        let longest = match patience.checked_sub(WAKING) {
+            Some(patience) if !patience.is_zero() => {
+                self.timer.set(Expiration::OneShot(TimeSpec::from(patience)), TimerSetTimeFlags::empty())?;
+                1000_u16
+            }
+            _ => 0,
+        };
+        let count = match self.epoll.wait(&mut self.ready, longest) {
             Err(nix::errno::Errno::EINTR) => 0,
             count => count?,
         };

@@ -18,6 +18,24 @@ pub struct Frame {
 /// The two directions of a path: from who connects to who listens, and back.
 pub type Way = [RouteId; 2];
 
+/// The ways of the subflows of a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ways {
+    /// By the number of the address that the subflow comes from, then by that of the address that it goes to. Beyond the
+    /// last they begin again.
+    pub ways: Vec<Way>,
+    /// How many addresses it may go to, at least 1.
+    pub remotes: u16,
+}
+
+impl Ways {
+    fn of(&self, local: u16, remote: u16) -> Way {
+        let remotes = usize::from(self.remotes);
+        let locals = self.ways.len() / remotes;
+        self.ways[usize::from(local) % locals * remotes + usize::from(remote) % remotes]
+    }
+}
+
 /// The largest packet that a host may send, bytes: no host has a larger MTU.
 pub(crate) const LARGEST: usize = 1600;
 
@@ -26,9 +44,8 @@ pub(crate) const LARGEST: usize = 1600;
 pub struct Switch {
     /// The ports, routes and links.
     pub fabric: Fabric<Frame>,
-    /// By address of who listens, and its port: the ways of the connections to it, by the number of the address that
-    /// they come from.
-    flows: BTreeMap<(Ipv4Addr, u16), Vec<Way>>,
+    /// By the host that listens, and its port: the ways of the connections to it.
+    flows: BTreeMap<(u32, u16), Ways>,
     /// By address: its host, and its number among the host's addresses.
     addresses: BTreeMap<Ipv4Addr, (u32, u16)>,
     /// Between two hosts, for what belongs to no known flow.
@@ -80,18 +97,18 @@ impl Switch {
         self.usual.insert(hosts, route);
     }
 
-    /// Connections to this address and port take these ways: that with the number of the address that they come from.
+    /// Connections to this host and port take these ways.
     ///
     /// # Panics
     /// If there are none.
-    pub fn add_flow(&mut self, listens: (Ipv4Addr, u16), ways: Vec<Way>) {
-        assert!(!ways.is_empty(), "a flow has a way");
+    pub fn add_flow(&mut self, listens: (u32, u16), ways: Ways) {
+        assert!(ways.ways.len() >= usize::from(ways.remotes.max(1)), "a flow has a way");
         self.flows.insert(listens, ways);
     }
 
     /// Forgets a flow: what comes of it later is a stray.
-    pub fn remove_flow(&mut self, listens: (Ipv4Addr, u16)) -> Option<Vec<Way>> {
-        self.flows.remove(&listens)
+    pub fn remove_flow(&mut self, listens: (u32, u16)) {
+        self.flows.remove(&listens);
     }
 
     /// Packets that the fabric dropped or lost.
@@ -126,16 +143,12 @@ impl Switch {
 
     fn route(&self, seen: &Seen) -> Option<(Seen, RouteId, u32)> {
         let [from, to] = seen.addresses;
-        let ((from_host, from_number), (to_host, to_number)) =
+        let (&(from_host, from_number), &(to_host, to_number)) =
             (self.addresses.get(&from)?, self.addresses.get(&to)?);
-        let of = |listens, number: u16, direction: usize| {
-            let ways = self.flows.get(&listens)?;
-            Some(ways[usize::from(number) % ways.len()][direction])
-        };
-        let route = of((to, seen.ports[1]), *from_number, 0)
-            .or_else(|| of((from, seen.ports[0]), *to_number, 1))
-            .or_else(|| self.usual.get(&[*from_host, *to_host]).copied())?;
-        Some((*seen, route, *to_host))
+        let there = || Some(self.flows.get(&(to_host, seen.ports[1]))?.of(from_number, to_number)[0]);
+        let back = || Some(self.flows.get(&(from_host, seen.ports[0]))?.of(to_number, from_number)[1]);
+        let usual = || self.usual.get(&[from_host, to_host]).copied();
+        Some((*seen, there().or_else(back).or_else(usual)?, to_host))
     }
 
     /// The next packet that has left the fabric by `now`.

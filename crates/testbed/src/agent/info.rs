@@ -1,22 +1,25 @@
 //! What the kernel tells of a connection's subflows: `TCP_INFO`, and MPTCP's `MPTCP_TCPINFO` and `MPTCP_SUBFLOW_ADDRS`
 //! (include/uapi/linux/mptcp.h, tcp.h).
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use serde::{Deserialize, Serialize};
+use tresse_linux::tcp_info::TcpInfo;
 
 /// A subflow as its sender's kernel sees it, counted from its beginning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subflow {
-    /// The address that it comes from.
-    pub from: Ipv4Addr,
+    /// The address and port that it comes from.
+    pub from: SocketAddrV4,
     /// The state of its congestion control.
     pub state: TcpState,
     /// Its window, packets.
     pub cwnd: u32,
-    /// Its smoothed RTT, us; 0: none yet.
+    /// Its smoothed RTT, us of the wall clock; 0: none yet.
     pub srtt: u32,
+    /// Segments that are in flight.
+    pub outstanding: u32,
     /// Payload that was ACKed, bytes.
     pub acked: u64,
     /// Data segments, retransmissions among them.
@@ -52,26 +55,30 @@ const MPTCP_SUBFLOW_ADDRS: i32 = 3;
 const MOST: usize = 64;
 /// `struct mptcp_subflow_data`.
 const HEAD: usize = 16;
-/// What is read of `struct tcp_info`: up to `tcpi_total_rto`, which kernels before 6.7 do not have.
-const INFO: usize = 248;
 /// `struct mptcp_subflow_addrs`: two of `struct __kernel_sockaddr_storage`.
 const ADDRESSES: usize = 256;
+
+/// Where a connection of one subflow comes from: it needs no name.
+const UNKNOWN: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0);
 
 /// The subflows of a connected socket; none if the kernel tells of none.
 pub(super) fn subflows(socket: BorrowedFd<'_>, multipath: bool) -> Vec<Subflow> {
     if !multipath {
-        let mut info = [0; INFO];
+        let mut info = [0; TcpInfo::SIZE];
         let told = get(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info);
-        return told.map(|_| subflow(&info, Ipv4Addr::UNSPECIFIED)).into_iter().collect();
+        return told.and_then(|_| subflow(&info, UNKNOWN)).into_iter().collect();
     }
-    let infos = list(socket, MPTCP_TCPINFO, INFO);
+    let infos = list(socket, MPTCP_TCPINFO, TcpInfo::SIZE);
     let addresses = list(socket, MPTCP_SUBFLOW_ADDRS, ADDRESSES);
     if infos.is_empty() {
         // It fell back to TCP.
         return subflows(socket, false);
     }
-    let from = |bytes: &[u8]| Ipv4Addr::new(bytes[4], bytes[5], bytes[6], bytes[7]);
-    infos.iter().zip(&addresses).map(|(info, addresses)| subflow(info, from(addresses))).collect()
+    let from = |bytes: &[u8]| {
+        let port = u16::from_be_bytes([bytes[2], bytes[3]]);
+        SocketAddrV4::new(Ipv4Addr::new(bytes[4], bytes[5], bytes[6], bytes[7]), port)
+    };
+    infos.iter().zip(&addresses).filter_map(|(info, addresses)| subflow(info, from(addresses))).collect()
 }
 
 /// What MPTCP tells of each subflow, `size` bytes each.
@@ -96,19 +103,12 @@ fn get(socket: BorrowedFd<'_>, level: i32, option: i32, buffer: &mut [u8]) -> Op
     (told == 0).then_some(length as usize)
 }
 
-fn subflow(info: &[u8], from: Ipv4Addr) -> Subflow {
-    let state = [TcpState::Open, TcpState::Disorder, TcpState::Cwr, TcpState::Recovery, TcpState::Loss];
-    Subflow {
-        from,
-        state: state.get(usize::from(info[1])).copied().unwrap_or(TcpState::Open),
-        srtt: word(info, 68),
-        cwnd: word(info, 80),
-        again: word(info, 100).into(),
-        acked: u64::from_ne_bytes(info[120..128].try_into().expect("eight bytes")),
-        segments: word(info, 156).into(),
-        marks: word(info, 196).into(),
-        timeouts: u16::from_ne_bytes([info[240], info[241]]).into(),
-    }
+fn subflow(info: &[u8], from: SocketAddrV4) -> Option<Subflow> {
+    let TcpInfo { state, cwnd, srtt, outstanding, acked, segments, again, timeouts, marks } =
+        TcpInfo::read(info)?;
+    let states = [TcpState::Open, TcpState::Disorder, TcpState::Cwr, TcpState::Recovery, TcpState::Loss];
+    let state = states.get(usize::from(state)).copied().unwrap_or(TcpState::Open);
+    Some(Subflow { from, state, cwnd, srtt, outstanding, acked, segments, again, timeouts, marks })
 }
 
 fn word(bytes: &[u8], at: usize) -> u32 {

@@ -3,13 +3,15 @@
 //! The testbed starts one process for each host (`tresse testbed host`) and talks with it in lines of JSON over its standard
 //! input, a Unix socket.
 
+mod datagrams;
 mod info;
 mod receiver;
 mod sender;
+mod subflows;
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
-use std::net::SocketAddrV4;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -18,9 +20,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use datagrams::Datagrams;
 pub use info::{Subflow, TcpState};
 use receiver::Receiver;
 use sender::Sending;
+use subflows::Subflows;
+use tresse_linux::path_manager;
 
 /// What a host is asked to do.
 #[derive(Debug, Serialize, Deserialize)]
@@ -41,6 +46,18 @@ pub(crate) enum Ask {
     Stop { flow: u64 },
     /// To tell of the subflows of a flow that it sends.
     Look { flow: u64 },
+    /// To open a subflow of a flow that it sends, from this address, which the connection knows by this number.
+    Open { flow: u64, subflow: usize, from: Ipv4Addr, id: u8, to: SocketAddrV4 },
+    /// To end a subflow of a flow that it sends.
+    Close { flow: u64, from: SocketAddrV4, to: SocketAddrV4 },
+    /// Whether a subflow of a flow that it sends carries data only if no other can.
+    Backup { flow: u64, from: SocketAddrV4, to: SocketAddrV4, backup: bool },
+    /// To receive datagrams at this address.
+    ListenDatagrams { flow: u64, at: SocketAddrV4, how: How },
+    /// To be ready to send datagrams.
+    ConnectDatagrams { flow: u64, from: SocketAddrV4, to: SocketAddrV4, how: How },
+    /// To send a datagram with so many bytes of payload.
+    Datagram { flow: u64, bytes: u32 },
 }
 
 /// How a flow is carried.
@@ -50,6 +67,8 @@ pub(crate) struct How {
     pub control: String,
     /// By Multipath TCP; by TCP otherwise.
     pub multipath: bool,
+    /// The class of its packets: the DSCP.
+    pub class: u8,
 }
 
 /// What a host tells.
@@ -65,6 +84,14 @@ pub(crate) enum Told {
     Complete { flow: u64, bytes: u64, at: u64 },
     /// The subflows of a flow; none if it has no connection yet.
     Seen { flow: u64, subflows: Vec<Subflow> },
+    /// A flow can have more subflows from now on.
+    Established { flow: u64 },
+    /// A further subflow of a flow is there.
+    Joined { flow: u64, from: SocketAddrV4, to: SocketAddrV4 },
+    /// A subflow has ended.
+    Gone { flow: u64, from: SocketAddrV4 },
+    /// The kernel has refused a subflow.
+    Refused { flow: u64, subflow: usize, why: String },
     /// A flow cannot go on.
     Broken { flow: u64, why: String },
 }
@@ -75,6 +102,9 @@ const TELL: Duration = Duration::from_millis(5);
 enum Event {
     Ask(Ask),
     Told(Told),
+    Kernel(path_manager::Event),
+    /// The kernel's events end, or some of them are missing: subflows would stay closed, and nobody would know why.
+    Deaf(io::Error),
     End,
 }
 
@@ -98,12 +128,44 @@ pub fn run() -> io::Result<()> {
             let _ = tell.send(Event::End); // nobody listens any more
         }
     });
-    let mut agent = Agent { socket, tell, sending: BTreeMap::new(), receiving: BTreeMap::new() };
+    let mut kernel = path_manager::Events::listen()?;
+    thread::spawn({
+        let tell = tell.clone();
+        move || {
+            loop {
+                match kernel.wait() {
+                    Ok(event) if tell.send(Event::Kernel(event)).is_err() => return,
+                    Ok(_) => {}
+                    Err(error) => {
+                        let _ = tell.send(Event::Deaf(error)); // the agent has ended
+                        return;
+                    }
+                }
+            }
+        }
+    });
+    let mut agent = Agent {
+        socket,
+        tell,
+        sending: BTreeMap::new(),
+        receiving: BTreeMap::new(),
+        datagrams: Datagrams::default(),
+        subflows: Subflows::default(),
+    };
     agent.tell(&Told::Ready)?;
     loop {
         match events.recv_timeout(TELL) {
             Ok(Event::Ask(ask)) => agent.do_as_asked(ask)?,
             Ok(Event::Told(told)) => agent.tell(&told)?,
+            Ok(Event::Kernel(event)) => {
+                let to = agent.sending.iter().map(|(&flow, sending)| (sending.to(), flow));
+                if let Some(told) = agent.subflows.hear(event, to) {
+                    agent.tell(&told)?;
+                }
+            }
+            Ok(Event::Deaf(error)) => {
+                return Err(io::Error::new(error.kind(), format!("the kernel's events of MPTCP: {error}")));
+            }
             Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
             Err(RecvTimeoutError::Timeout) => agent.tell_arrived()?,
         }
@@ -115,13 +177,15 @@ struct Agent {
     tell: Sender<Event>,
     sending: BTreeMap<u64, Sending>,
     receiving: BTreeMap<u64, Receiver>,
+    datagrams: Datagrams,
+    subflows: Subflows,
 }
 
 impl Agent {
     fn do_as_asked(&mut self, ask: Ask) -> io::Result<()> {
         match ask {
             Ask::Listen { flow, at, how, bytes } => {
-                match Receiver::listen(flow, at, &how, bytes, self.teller()) {
+                match Receiver::listen(flow, at.port(), &how, bytes, self.teller()) {
                     Ok(receiver) => {
                         self.receiving.insert(flow, receiver);
                         self.tell(&Told::Listens { flow })
@@ -143,11 +207,44 @@ impl Agent {
             Ask::Stop { flow } => {
                 self.sending.remove(&flow);
                 self.receiving.remove(&flow);
+                self.datagrams.remove(flow);
+                self.subflows.remove(flow);
                 Ok(())
             }
             Ask::Look { flow } => {
                 let subflows = self.sending.get(&flow).map(Sending::look).unwrap_or_default();
                 self.tell(&Told::Seen { flow, subflows })
+            }
+            Ask::Open { flow, subflow, from, id, to } => {
+                match self.subflows.open(flow, SocketAddrV4::new(from, 0), id, to) {
+                    Ok(()) => Ok(()),
+                    Err(error) => self.tell(&Told::Refused { flow, subflow, why: error.to_string() }),
+                }
+            }
+            Ask::Close { flow, from, to } => {
+                let _ = self.subflows.close(flow, from, to); // it may have ended by itself
+                Ok(())
+            }
+            Ask::Backup { flow, from, to, backup } => {
+                let _ = self.subflows.set_backup(flow, from, to, backup); // it may have ended
+                Ok(())
+            }
+            Ask::ListenDatagrams { flow, at, how } => {
+                let told = match self.datagrams.listen(flow, at, &how) {
+                    Ok(()) => Told::Listens { flow },
+                    Err(error) => Told::Broken { flow, why: format!("{at}: {error}") },
+                };
+                self.tell(&told)
+            }
+            Ask::ConnectDatagrams { flow, from, to, how } => {
+                match self.datagrams.connect(flow, from, to, &how) {
+                    Ok(()) => Ok(()),
+                    Err(error) => self.tell(&Told::Broken { flow, why: format!("{from} to {to}: {error}") }),
+                }
+            }
+            Ask::Datagram { flow, bytes } => {
+                self.datagrams.send(flow, bytes);
+                Ok(())
             }
         }
     }
@@ -167,6 +264,7 @@ impl Agent {
                 let (bytes, at) = receiver.news()?;
                 Some(Told::Arrived { flow, bytes, at })
             })
+            .chain(self.datagrams.news())
             .collect();
         news.iter().try_for_each(|told| self.tell(told))
     }
@@ -183,7 +281,7 @@ impl Agent {
 pub(crate) struct Pattern(Vec<u8>);
 
 impl Pattern {
-    const LENGTH: usize = 65_521;
+    pub const LENGTH: usize = 65_521;
 
     pub fn new() -> Self {
         let mut word = 1_u64;
@@ -199,5 +297,11 @@ impl Pattern {
     pub fn at(&self, offset: u64, most: u64) -> &[u8] {
         let from = (offset % Self::LENGTH as u64) as usize;
         &self.0[from..from + Self::LENGTH.min(usize::try_from(most).unwrap_or(usize::MAX))]
+    }
+
+    /// Where the first bytes of these, 32 at most, come in it; the first place, if there are several.
+    pub fn find(&self, bytes: &[u8]) -> Option<usize> {
+        let some = &bytes[..bytes.len().min(32)];
+        (0..Self::LENGTH).find(|&from| self.0[from..].starts_with(some))
     }
 }

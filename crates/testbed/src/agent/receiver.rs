@@ -1,7 +1,7 @@
 //! Receives a flow, and looks at every byte.
 
 use std::io::{self, Read};
-use std::net::{SocketAddrV4, TcpStream};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,14 +29,15 @@ struct Shared {
 impl Receiver {
     pub fn listen(
         flow: u64,
-        at: SocketAddrV4,
+        port: u16,
         how: &How,
         bytes: u64,
         tell: impl Fn(Told) + Send + 'static,
     ) -> io::Result<Self> {
         let socket = sender::socket(how)?;
         socket.set_reuse_address(true)?;
-        socket.bind(&at.into())?;
+        // Subflows may come to any address of the host.
+        socket.bind(&SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port).into())?;
         socket.listen(1)?;
         let shared = Arc::new(Shared {
             socket: Mutex::new(Some(socket.as_fd().try_clone_to_owned()?)),
@@ -89,11 +90,7 @@ impl Shared {
                 let expected = pattern.at(arrived, seen.len() as u64);
                 let (now, rest) = seen.split_at(expected.len());
                 if now != expected {
-                    let why = format!(
-                        "byte {arrived} or one of the {} after it is not the one that was sent",
-                        now.len()
-                    );
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, wrong(&pattern, arrived, now)));
                 }
                 arrived += now.len() as u64;
                 seen = rest;
@@ -101,5 +98,34 @@ impl Shared {
             self.arrived.store(arrived, Ordering::Relaxed);
         }
         Ok(arrived)
+    }
+}
+
+/// What is wrong with these bytes, which came at this place of the flow: where the first wrong one is, and what came instead.
+fn wrong(pattern: &Pattern, at: u64, bytes: &[u8]) -> String {
+    let right = bytes.iter().zip(pattern.at(at, bytes.len() as u64)).take_while(|(own, sent)| own == sent);
+    let right = right.count();
+    let first = at + right as u64;
+    let instead = match pattern.find(&bytes[right..]) {
+        Some(place) => format!("the bytes from {place} on, or a multiple of {} later", Pattern::LENGTH),
+        None => format!("bytes that nobody sent: {:02x?}", &bytes[right..bytes.len().min(right + 16)]),
+    };
+    format!("byte {first} is not the one that was sent: there came {instead}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_byte_is_found_and_so_is_what_came_instead() {
+        let pattern = Pattern::new();
+        let mut bytes = pattern.at(1000, 50).to_vec();
+        bytes.extend(pattern.at(3000, 100));
+        let said = wrong(&pattern, 1000, &bytes);
+        assert!(said.starts_with("byte 1050 ") && said.contains("from 3000 on"), "{said}");
+        bytes[60] ^= 1;
+        assert!(wrong(&pattern, 1000, &bytes).contains("nobody sent"));
+        assert_eq!(pattern.find(pattern.at(65_500, 40)), Some(65_500), "across the end");
     }
 }

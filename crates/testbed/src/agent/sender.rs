@@ -14,6 +14,7 @@ use super::{How, Pattern, Told};
 /// A flow that is sent by a thread of its own. It is closed when this is dropped.
 pub(super) struct Sending {
     shared: Arc<Shared>,
+    to: SocketAddrV4,
     multipath: bool,
 }
 
@@ -41,7 +42,7 @@ impl Sending {
     ) -> Self {
         let state = State { wanted: bytes, ..State::default() };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
-        let own = Self { shared: Arc::clone(&shared), multipath: how.multipath };
+        let own = Self { shared: Arc::clone(&shared), to, multipath: how.multipath };
         thread::spawn(move || {
             let sent = connect(from, to, &how).and_then(|stream| shared.send(stream));
             if let Err(error) = sent
@@ -56,6 +57,11 @@ impl Sending {
     pub fn write(&self, bytes: u64) {
         self.shared.state().wanted += bytes;
         self.shared.changed.notify_all();
+    }
+
+    /// Where it goes.
+    pub fn to(&self) -> SocketAddrV4 {
+        self.to
     }
 
     pub fn look(&self) -> Vec<Subflow> {
@@ -111,7 +117,16 @@ pub(super) fn socket(how: &How) -> io::Result<Socket> {
     let protocol = if how.multipath { Protocol::MPTCP } else { Protocol::TCP };
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(protocol))?;
     socket.set_tcp_congestion(how.control.as_bytes())?;
+    set_class(&socket, how)?;
     Ok(socket)
+}
+
+/// The DSCP of its packets; the ECN bits are the kernel's own.
+pub(super) fn set_class(socket: &Socket, how: &How) -> io::Result<()> {
+    match how.class {
+        0 => Ok(()),
+        class => socket.set_tos_v4(u32::from(class) << 2),
+    }
 }
 
 fn connect(from: SocketAddrV4, to: SocketAddrV4, how: &How) -> io::Result<TcpStream> {

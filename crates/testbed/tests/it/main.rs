@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tresse_fabric::{Fabric, Loss, NonEct, PortConfig, Processing, Threshold};
-use tresse_testbed::{Emulator, Namespace, Switch};
+use tresse_testbed::{Emulator, Namespace, Scale, Switch};
 use tresse_units::{BitsPerSecond, Time};
 
 /// What the machine lacks, told.
@@ -62,7 +62,7 @@ impl Pair {
         let (a, b) = (host("a"), host("b"));
         let devices =
             vec![a.join(&[A], 1500).expect("an interface"), b.join(&[B], 1500).expect("an interface")];
-        let emulator = Emulator::start(switch, devices).expect("a fabric");
+        let emulator = Emulator::start(switch, devices, Scale::WHOLE).expect("a fabric");
         Self { a, b, emulator }
     }
 }

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use tresse_fabric::Threshold;
-use tresse_testbed::{Clock, Namespace, clean};
+use tresse_testbed::{Clock, Namespace, Scale, clean};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND};
 
 use crate::{A, B, Pair, port, skipped};
@@ -34,7 +34,7 @@ fn a_round_trip_takes_what_the_links_take() {
             }
         }
     });
-    let clock = Clock::start();
+    let clock = Clock::start(Scale::WHOLE);
     let mut least = u64::MAX;
     for n in 0..50 {
         let message = [n; 972];
@@ -73,7 +73,7 @@ fn transfer(pair: &Pair, megabytes: usize) -> f64 {
     });
     let mut stream = pair.a.within(|| TcpStream::connect(to)).expect("the namespace").expect("a connection");
     let bytes: Vec<u8> = (0..megabytes * 1_000_000).map(|n| (n % 251) as u8).collect();
-    let clock = Clock::start();
+    let clock = Clock::start(Scale::WHOLE);
     stream.write_all(&bytes).expect("it is taken");
     drop(stream);
     assert_eq!(receiver.join().expect("it is whole"), bytes.len() as u64);

@@ -1,23 +1,28 @@
 //! The testbed as the network that the lab's engine turns.
 
+mod flow;
+mod management;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddrV4;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-use tresse_controllers::State;
 use tresse_experiment::plan::Case;
-use tresse_fabric::Histogram;
-use tresse_lab::network::{Network, OpenSubflow, PortNow, SubflowNow};
+use tresse_experiment::plan::bound_scheme::BoundScheme;
+use tresse_fabric::{Histogram, Path};
+use tresse_lab::network::{Network, PortNow, SubflowNow};
+use tresse_path_manager::{Action, Memories};
 use tresse_sim::{FlowRecord, FlowSpec, Paths, Step};
-use tresse_transport::Counters;
-use tresse_units::{BitsPerSecond, MICROSECOND, Time};
+use tresse_units::{BitsPerSecond, NEVER, Time};
 
-use crate::agent::{Ask, How, Subflow, TcpState, Told};
+use crate::agent::{Ask, How, Told};
 use crate::bed::{Bed, address};
-use crate::emulator::Lateness;
-use crate::switch::Way;
+use crate::switch::{Switch, Ways};
+use crate::truth::{Truth, Watch};
+use crate::world::flow::{Carrier, Flow, Managed, OwnSubflow};
 
 /// How long the engine is away from other work at most.
 const STEP: Duration = Duration::from_millis(50);
@@ -32,27 +37,21 @@ pub struct World<'a> {
     case: &'a Case,
     bed: Bed,
     flows: BTreeMap<u64, Flow>,
+    memories: Memories<[u32; 3]>,
     /// Flows whose last byte has arrived, with the time.
     complete: VecDeque<(u64, Time)>,
     /// Of flows that have ended, bytes.
     ended: u64,
     /// The engine's time: that of the fabric, when it was last looked at.
     now: Time,
+    /// Subflows that a kernel refused.
+    refused: u64,
+    /// Why it refused the first of them.
+    why_refused: Option<String>,
     /// Why it cannot go on.
     broken: Option<String>,
     /// Ends the run, which then has no results.
     stop: &'a AtomicBool,
-}
-
-#[derive(Debug)]
-struct Flow {
-    hosts: [u32; 2],
-    listens: SocketAddrV4,
-    start: Time,
-    bytes: u64,
-    arrived: u64,
-    /// As they were seen last, by their addresses; closed ones too.
-    subflows: Vec<(Subflow, bool)>,
 }
 
 impl<'a> World<'a> {
@@ -62,17 +61,29 @@ impl<'a> World<'a> {
             case,
             bed,
             flows: BTreeMap::new(),
+            memories: Memories::new(),
             complete: VecDeque::new(),
             ended: 0,
             now: 0,
+            refused: 0,
+            why_refused: None,
             broken: None,
             stop,
         }
     }
 
-    /// How true the fabric is.
-    pub fn lateness(&self) -> Lateness {
-        self.bed.emulator.lateness()
+    /// How true it was.
+    pub fn truth(&self, watch: &Watch, seed: u64) -> Truth {
+        let own = Truth {
+            case: self.case.label(),
+            seed,
+            scale: self.bed.emulator.clock().scale().to_string(),
+            subflows_refused: self.refused,
+            why_refused: self.why_refused.clone(),
+            repairs: self.bed.repairs(),
+            ..Truth::default()
+        };
+        watch.end(&self.bed.emulator.lateness(), own)
     }
 
     fn give_up(&mut self, why: impl FnOnce() -> String) {
@@ -86,41 +97,77 @@ impl<'a> World<'a> {
     }
 
     fn begin(&mut self, spec: FlowSpec, bytes: u64) {
-        let FlowSpec { id, hosts: [from, to], scheme, paths, .. } = spec;
-        let listens = SocketAddrV4::new(address(to, 0), PORTS + (id % u64::from(u16::MAX - PORTS)) as u16);
-        let bound =
-            self.case.bound_schemes.iter().find(|own| std::sync::Arc::ptr_eq(&own.controllers, &scheme));
-        let multipath = bound.and_then(|own| own.subflows).is_some_and(|count| count > 1);
-        let how = How { control: self.bed.control(&scheme).to_owned(), multipath };
-        let mut ways = Vec::new();
-        let start = self.bed.emulator.with(|switch| {
-            let fabric = &mut switch.fabric;
-            match &paths {
-                Paths::Fixed(paths) => {
-                    let way = |path: &tresse_fabric::Path| {
-                        [fabric.add_route(&path.there), fabric.add_route(&path.back)]
-                    };
-                    ways.extend(paths.iter().map(way));
-                }
-                Paths::Forwarded { from, to, .. } => {
-                    let way = |&node: &u32| -> Way {
-                        [fabric.add_forwarded(node, to[0]), fabric.add_forwarded(to[0], node)]
-                    };
-                    ways.extend(from.iter().map(way));
-                }
+        let FlowSpec { id, hosts, ref scheme, .. } = spec;
+        let is_it = |own: &&BoundScheme| Arc::ptr_eq(&own.controllers, scheme);
+        let bound = self.case.bound_schemes.iter().find(is_it);
+        let multipath = bound.is_some_and(|own| own.subflows.is_none_or(|count| count > 1));
+        let how = How { control: self.bed.control(scheme).to_owned(), multipath, class: spec.class };
+        let listens = listens(id, hosts[1]);
+        let start = self.add_ways(&spec, listens);
+        let (carrier, first) = match multipath {
+            true => {
+                let named = spec.manager.memory(hosts, spec.paths.count());
+                let memory = self.memories.id(named);
+                let opening = spec.paths.opening(start, spec.stream);
+                let mut manager = spec.manager.open(&opening, &mut self.memories[memory]);
+                let Some(Action::Open { path, .. }) = manager.poll_action() else {
+                    unreachable!("a path manager begins with a subflow");
+                };
+                let look_at = if manager.observes() { start } else { NEVER };
+                let managed = Managed { manager, memory, look_at, is_asked: false };
+                (Carrier::Mptcp(managed), management::ends(hosts, path, listens))
             }
-            switch.add_flow((*listens.ip(), listens.port()), ways);
-            switch.fabric.now()
-        });
-        let flow =
-            Flow { hosts: [from, to], listens, start, bytes: spec.bytes, arrived: 0, subflows: Vec::new() };
+            false => (Carrier::Tcp, (address(hosts[0], 0), listens)),
+        };
+        let subflows = vec![OwnSubflow::new(first.0, first.1)];
+        let flow = Flow { hosts, listens, start, bytes: spec.bytes, arrived: 0, carrier, subflows };
         self.flows.insert(id, flow);
-        self.ask(to, &Ask::Listen { flow: id, at: listens, how: how.clone(), bytes: spec.bytes });
+        let ask = Ask::Listen { flow: id, at: listens, how: how.clone(), bytes: spec.bytes };
+        self.have_listen(id, &ask);
+        let from = SocketAddrV4::new(first.0, 0);
+        self.ask(hosts[0], &Ask::Connect { flow: id, from, to: first.1, how, bytes });
+    }
+
+    fn begin_datagrams(&mut self, spec: &FlowSpec) {
+        let FlowSpec { id, hosts, .. } = *spec;
+        let listens = listens(id, hosts[1]);
+        let start = self.add_ways(spec, listens);
+        let from = SocketAddrV4::new(address(hosts[0], 0), 0);
+        let carrier = Carrier::Datagrams(0);
+        let subflows = Vec::new();
+        self.flows.insert(id, Flow { hosts, listens, start, bytes: u64::MAX, arrived: 0, carrier, subflows });
+        let how = How { control: String::new(), multipath: false, class: spec.class };
+        self.have_listen(id, &Ask::ListenDatagrams { flow: id, at: listens, how: how.clone() });
+        self.ask(hosts[0], &Ask::ConnectDatagrams { flow: id, from, to: listens, how });
+    }
+
+    /// Tells the fabric of a flow; its time then.
+    fn add_ways(&self, spec: &FlowSpec, listens: SocketAddrV4) -> Time {
+        let add = |Switch { fabric, .. }: &mut Switch| match &spec.paths {
+            Paths::Fixed(paths) => {
+                let mut way = |path: &Path| [fabric.add_route(&path.there), fabric.add_route(&path.back)];
+                Ways { ways: paths.iter().map(&mut way).collect(), remotes: 1 }
+            }
+            Paths::Forwarded { from, to, .. } => {
+                let pairs = from.iter().flat_map(|&from| to.iter().map(move |&to| (from, to)));
+                let mut way = |(from, to)| [fabric.add_forwarded(from, to), fabric.add_forwarded(to, from)];
+                Ways { ways: pairs.map(&mut way).collect(), remotes: to.len() as u16 }
+            }
+        };
+        self.bed.emulator.with(|switch| {
+            let ways = add(switch);
+            switch.add_flow((spec.hosts[1], listens.port()), ways);
+            switch.fabric.now()
+        })
+    }
+
+    /// Has the receiver of a flow listen, and waits until it does.
+    fn have_listen(&mut self, id: u64, ask: &Ask) {
+        let host = self.flows[&id].hosts[1];
+        self.ask(host, ask);
         self.hear_until(
             |told| matches!(told, Told::Listens { flow } | Told::Broken { flow, .. } if *flow == id),
         );
-        let from_address = SocketAddrV4::new(address(from, 0), 0);
-        self.ask(from, &Ask::Connect { flow: id, from: from_address, to: listens, how, bytes });
     }
 
     fn ask(&mut self, host: u32, ask: &Ask) {
@@ -159,13 +206,22 @@ impl<'a> World<'a> {
             Told::Complete { flow, bytes, at } => {
                 if let Some(own) = self.flows.get_mut(&flow) {
                     own.arrived = bytes;
-                    self.complete.push_back((flow, self.bed.emulator.at(at)));
+                    self.complete.push_back((flow, self.bed.emulator.clock().at(at)));
                 }
             }
-            Told::Seen { flow, subflows } => {
-                if let Some(own) = self.flows.get_mut(&flow) {
-                    own.see(subflows);
-                }
+            Told::Seen { flow, subflows } => self.seen(flow, subflows),
+            Told::Established { flow } => {
+                self.manage(flow, |manager, now, memory| manager.handle_established(now, memory, 0));
+            }
+            Told::Joined { flow, from, .. } => self.joined(flow, from),
+            Told::Gone { flow, from } => {
+                let number = self.flows.get_mut(&flow).and_then(|own| own.number(from));
+                self.gone(flow, number);
+            }
+            Told::Refused { flow, subflow, why } => {
+                self.refused += u64::from(self.flows.contains_key(&flow));
+                self.why_refused.get_or_insert(why);
+                self.gone(flow, Some(subflow));
             }
             Told::Broken { flow, why } => {
                 if self.flows.contains_key(&flow) {
@@ -190,12 +246,8 @@ impl<'a> World<'a> {
         for host in flow.hosts {
             self.ask(host, &Ask::Stop { flow: id });
         }
-        self.bed.emulator.with(|switch| switch.remove_flow((*flow.listens.ip(), flow.listens.port())));
+        self.bed.emulator.with(|switch| switch.remove_flow((flow.hosts[1], flow.listens.port())));
         self.ended += flow.arrived;
-        let mut counters = Counters::default();
-        flow.subflows.iter().for_each(|(subflow, _)| counters += self::counters(subflow));
-        let closed =
-            (0..).zip(&flow.subflows).filter(|(_, (_, open))| !open).map(|(place, _)| 1_u64 << (place % 64));
         FlowRecord {
             id,
             bytes: flow.arrived,
@@ -203,42 +255,15 @@ impl<'a> World<'a> {
             start: flow.start,
             end: end.max(flow.start + 1),
             opened: flow.subflows.len() as u32,
-            closed: closed.sum(),
-            counters,
+            closed: flow.closed(),
+            counters: flow.counters(),
         }
     }
 }
 
-impl Flow {
-    fn see(&mut self, subflows: Vec<Subflow>) {
-        self.subflows.iter_mut().for_each(|(_, open)| *open = false);
-        for subflow in subflows {
-            match self.subflows.iter_mut().find(|(own, _)| own.from == subflow.from) {
-                Some(own) => *own = (subflow, true),
-                None => self.subflows.push((subflow, true)),
-            }
-        }
-    }
-}
-
-fn counters(subflow: &Subflow) -> Counters {
-    Counters {
-        sent: subflow.segments.saturating_sub(subflow.again),
-        retransmissions: subflow.again,
-        timeouts: subflow.timeouts,
-        marks: subflow.marks,
-        ..Counters::default()
-    }
-}
-
-fn state(state: TcpState) -> State {
-    match state {
-        TcpState::Open => State::Open,
-        TcpState::Disorder => State::Disorder,
-        TcpState::Cwr => State::Cwr,
-        TcpState::Recovery => State::Recovery,
-        TcpState::Loss => State::Loss,
-    }
+/// Where the receiver of a flow listens.
+fn listens(id: u64, host: u32) -> SocketAddrV4 {
+    SocketAddrV4::new(address(host, 0), PORTS + (id % u64::from(u16::MAX - PORTS)) as u16)
 }
 
 impl Network for World<'_> {
@@ -253,7 +278,7 @@ impl Network for World<'_> {
                 self.now = self.now.max(end);
                 return Step::Finished(self.remove(id, end));
             }
-            let clock = self.bed.emulator.now();
+            let (clock, scale) = (self.bed.emulator.clock().now(), self.bed.emulator.clock().scale());
             if clock >= until {
                 self.now = until.max(self.now);
                 if self.case.setting.samples.is_some() {
@@ -266,10 +291,11 @@ impl Network for World<'_> {
             if self.bed.emulator.has_ended() {
                 self.give_up(|| "the fabric has ended: see stderr".to_owned());
             }
-            if self.broken.is_some() || Duration::from_nanos((clock - began) / 1000) > STEP {
+            if self.broken.is_some() || scale.wall(clock - began) > STEP {
                 return Step::Budget;
             }
-            let left = Duration::from_nanos((until - clock) / 1000).min(STEP);
+            let next = self.serve(clock).min(until);
+            let left = scale.wall(next.saturating_sub(clock)).min(STEP);
             match self.bed.told.recv_timeout(left) {
                 Ok((_, told)) => self.hear(told),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -294,11 +320,18 @@ impl Network for World<'_> {
         self.ask(host, &Ask::Write { flow: id, bytes });
     }
 
-    fn start_datagrams(&mut self, _: FlowSpec) {
-        self.give_up(|| "it has flows of datagrams, which no testbed has yet".to_owned());
+    fn start_datagrams(&mut self, spec: FlowSpec) {
+        self.begin_datagrams(&spec);
     }
 
-    fn send_datagram(&mut self, _: u64, _: u32) {}
+    fn send_datagram(&mut self, id: u64, payload: u32) {
+        let flow = self.flows.get_mut(&id).expect("a flow that was started");
+        if let Carrier::Datagrams(sent) = &mut flow.carrier {
+            *sent += 1;
+        }
+        let host = flow.hosts[0];
+        self.ask(host, &Ask::Datagram { flow: id, bytes: payload });
+    }
 
     fn stop(&mut self, id: u64) -> FlowRecord {
         self.complete.retain(|(other, _)| *other != id);
@@ -309,23 +342,15 @@ impl Network for World<'_> {
         self.flows.get(&id).map_or(0, |flow| flow.arrived)
     }
 
-    fn received(&self, _: u64) -> Option<u64> {
-        None
+    fn received(&self, id: u64) -> Option<u64> {
+        let flow = self.flows.get(&id)?;
+        matches!(flow.carrier, Carrier::Datagrams(_)).then_some(flow.arrived)
     }
 
     fn subflows(&self, id: u64) -> Vec<SubflowNow> {
+        let scale = self.bed.emulator.clock().scale();
         let Some(flow) = self.flows.get(&id) else { return Vec::new() };
-        let subflow = |(own, open): &(Subflow, bool)| SubflowNow {
-            arrived: own.acked,
-            counters: counters(own),
-            open: open.then(|| OpenSubflow {
-                cwnd: own.cwnd,
-                srtt: (own.srtt > 0).then(|| u64::from(own.srtt) * MICROSECOND),
-                state: state(own.state),
-            }),
-            path: None,
-        };
-        flow.subflows.iter().map(subflow).collect()
+        flow.subflows.iter().map(|own| own.now(scale)).collect()
     }
 
     fn delivered_bytes(&self) -> u64 {

@@ -1,0 +1,122 @@
+//! How true a run on a testbed was.
+
+use std::fs;
+use std::time::Duration;
+
+use serde::Serialize;
+use tresse_units::MICROSECOND;
+
+use crate::clock::{Scale, monotonic};
+use crate::emulator::Lateness;
+
+/// What a testbed did to an experiment, beside what the experiment says. Lateness is in the experiment's time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Truth {
+    /// The case.
+    pub case: String,
+    /// The seed.
+    pub seed: u64,
+    /// How fast the experiment's time passed.
+    pub scale: String,
+    /// Packets that the fabric delivered.
+    pub packets: u64,
+    /// How many of them in a second of the wall clock.
+    pub packets_per_s: f64,
+    /// By how much they were written to their hosts later than they were due: the mean, ns.
+    pub late_mean_ns: f64,
+    /// Half of them by less, ns.
+    pub late_p50_ns: u64,
+    /// 99 % of them by less, ns.
+    pub late_p99_ns: u64,
+    /// The worst, ns.
+    pub late_max_ns: u64,
+    /// Packets that a host did not take.
+    pub refused: u64,
+    /// Subflows that a kernel refused to open.
+    pub subflows_refused: u64,
+    /// Why it refused the first of them.
+    pub why_refused: Option<String>,
+    /// Hooks of the controllers that the kernel skipped; each was mended.
+    pub repairs: u64,
+    /// The share of all cores' time in which they had nothing to do; `None` where the system does not say.
+    pub cpu_idle: Option<f64>,
+}
+
+/// With more than one packet in a hundred later than this, ns of the experiment, hosts saw not quite the network.
+const FLAGGED: u64 = 200 * MICROSECOND / 1000;
+
+/// With every second packet later than this, they saw another one.
+const REFUSED: u64 = FLAGGED;
+
+impl Truth {
+    /// What is wrong with the run, if anything is; it is worth looking at nevertheless.
+    pub fn flag(&self) -> Option<String> {
+        let mut why = Vec::new();
+        if self.late_p99_ns > FLAGGED {
+            why.push(format!("1 % of the packets were more than {} us late", self.late_p99_ns / 1000));
+        }
+        if self.refused > 0 {
+            why.push(format!("hosts did not take {} packets", self.refused));
+        }
+        if let Some(first) = &self.why_refused {
+            why.push(format!("the kernel refused {} subflows ({first})", self.subflows_refused));
+        }
+        (!why.is_empty()).then(|| why.join(", "))
+    }
+
+    /// Why the run is worth nothing, if so, and what would help.
+    pub(crate) fn refuse(&self, scale: Scale) -> Option<String> {
+        (self.late_p50_ns > REFUSED).then(|| {
+            format!(
+                "too fast for this machine: half of the packets were more than {} us late; it carried {:.0} packets a \
+                 second\n\nhint: --scale {}",
+                self.late_p50_ns / 1000,
+                self.packets_per_s,
+                scale.half()
+            )
+        })
+    }
+}
+
+/// What the machine does while a run lasts.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    since: u64,
+    cpu: Option<[u64; 2]>,
+}
+
+impl Watch {
+    pub fn start() -> Self {
+        Self { since: monotonic(), cpu: cpu() }
+    }
+
+    /// Adds to `of` how the fabric did, and the machine.
+    pub fn end(&self, late: &Lateness, of: Truth) -> Truth {
+        let wall = Duration::from_nanos(monotonic() - self.since);
+        let cpu_idle = self.cpu.zip(cpu()).map(|(before, after)| {
+            let [idle, all] = [0, 1].map(|place| after[place].saturating_sub(before[place]));
+            idle as f64 / all.max(1) as f64
+        });
+        let quantile = |part| late.histogram.quantile(part, 100).unwrap_or(0);
+        Truth {
+            packets: late.histogram.count(),
+            packets_per_s: late.histogram.count() as f64 / wall.as_secs_f64(),
+            late_mean_ns: late.histogram.mean().unwrap_or(0.0),
+            late_p50_ns: quantile(50),
+            late_p99_ns: quantile(99),
+            late_max_ns: quantile(100),
+            refused: late.refused,
+            cpu_idle,
+            ..of
+        }
+    }
+}
+
+/// The idle time of all cores together, and all of their time, in the kernel's ticks.
+fn cpu() -> Option<[u64; 2]> {
+    let text = fs::read_to_string("/proc/stat").ok()?;
+    let ticks = text.lines().next()?.split_whitespace().skip(1);
+    // User, nice, system, idle, iowait, irq, softirq, steal; what guests use is in user.
+    let ticks: Vec<u64> = ticks.take(8).map_while(|word| word.parse().ok()).collect();
+    Some([*ticks.get(3)?, ticks.iter().sum()])
+}

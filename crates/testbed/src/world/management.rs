@@ -1,0 +1,163 @@
+//! Path managers at work on real hosts: what they are told, and what the kernel is told for them.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::time::Duration;
+
+use tresse_path_manager::{Ack, Action, Memory, PathChoice, PathManager, Priority, Sent};
+use tresse_units::{NEVER, Time};
+
+use crate::agent::{Ask, Subflow};
+use crate::bed::address;
+use crate::world::World;
+use crate::world::flow::{Carrier, OwnSubflow, srtt};
+
+/// How often the subflows of a connection are looked at for a path manager that wants to know of them.
+const WATCH: Duration = Duration::from_millis(5);
+
+impl World<'_> {
+    /// Tells the path manager of a flow something, and does what it then asks for.
+    pub(super) fn manage(&mut self, id: u64, tell: impl FnOnce(&mut dyn PathManager, Time, &mut Memory)) {
+        let now = self.bed.emulator.clock().now();
+        let Some(flow) = self.flows.get_mut(&id) else { return };
+        let Carrier::Mptcp(managed) = &mut flow.carrier else { return };
+        tell(&mut *managed.manager, now, &mut self.memories[managed.memory]);
+        while let Some(action) = self.next_action(id) {
+            self.act(id, action);
+        }
+    }
+
+    fn next_action(&mut self, id: u64) -> Option<Action> {
+        match &mut self.flows.get_mut(&id)?.carrier {
+            Carrier::Mptcp(managed) => managed.manager.poll_action(),
+            _ => None,
+        }
+    }
+
+    fn act(&mut self, id: u64, action: Action) {
+        let flow = self.flows.get_mut(&id).expect("a flow that is managed");
+        let (host, listens) = (flow.hosts[0], flow.listens);
+        let end = |number: usize, own: &[OwnSubflow]| Some((own[number].from?, own[number].to));
+        let ask = match action {
+            Action::Open { subflow, path } => {
+                let (from, to) = ends(flow.hosts, path, listens);
+                assert_eq!(flow.subflows.len(), subflow, "subflows count up");
+                flow.subflows.push(OwnSubflow::new(from, to));
+                // The first is the connection itself.
+                let id_of = from.octets()[3];
+                (subflow > 0).then_some(Ask::Open { flow: id, subflow, from, id: id_of, to })
+            }
+            Action::Close { subflow } => {
+                flow.subflows[subflow].is_open = false;
+                end(subflow, &flow.subflows).map(|(from, to)| Ask::Close { flow: id, from, to })
+            }
+            Action::SetPriority { subflow, priority } => {
+                let backup = priority != Priority::Normal;
+                end(subflow, &flow.subflows).map(|(from, to)| Ask::Backup { flow: id, from, to, backup })
+            }
+            // Linux does it by itself, once a subflow has had timeouts (`net.mptcp.stale_loss_cnt`).
+            Action::Reinject { .. } => None,
+        };
+        if let Some(ask) = ask {
+            self.ask(host, &ask);
+        }
+    }
+
+    /// A subflow is there.
+    pub(super) fn joined(&mut self, id: u64, from: SocketAddrV4) {
+        let Some(number) = self.flows.get_mut(&id).and_then(|flow| flow.number(from)) else { return };
+        self.manage(id, |manager, now, memory| manager.handle_established(now, memory, number));
+    }
+
+    /// A subflow has ended by itself, or there never was one.
+    pub(super) fn gone(&mut self, id: u64, number: Option<usize>) {
+        let Some((flow, number)) = self.flows.get_mut(&id).zip(number) else { return };
+        if std::mem::take(&mut flow.subflows[number].is_open) {
+            self.manage(id, |manager, now, memory| manager.handle_closed(now, memory, number));
+        }
+    }
+
+    /// How the subflows of a flow are now.
+    pub(super) fn seen(&mut self, id: u64, seen: Vec<Subflow>) {
+        let scale = self.bed.emulator.clock().scale();
+        let Some(flow) = self.flows.get_mut(&id) else { return };
+        let before: Vec<Option<Subflow>> = flow.subflows.iter().map(|own| own.seen.clone()).collect();
+        let mut news = Vec::new();
+        for number in flow.see(seen) {
+            let after = flow.subflows[number].seen.as_ref().expect("it was seen");
+            let grown = |count: fn(&Subflow) -> u64| {
+                count(after).saturating_sub(before[number].as_ref().map_or(0, count))
+            };
+            let sent = Sent {
+                subflow: number,
+                packets: grown(|own| own.segments),
+                retransmissions: grown(|own| own.again),
+                new_bytes: 0,
+            };
+            let ack = Ack {
+                subflow: number,
+                outstanding: after.outstanding.into(),
+                marked: grown(|own| own.marks),
+                srtt: srtt(after, scale).unwrap_or(0),
+            };
+            news.push((sent, (grown(|own| own.acked) > 0).then_some(ack)));
+        }
+        let Carrier::Mptcp(managed) = &mut flow.carrier else { return };
+        managed.is_asked = false;
+        if !managed.manager.observes() {
+            return;
+        }
+        for (sent, ack) in news {
+            if sent.packets > 0 {
+                self.manage(id, |manager, now, memory| manager.handle_sent(now, memory, &sent));
+            }
+            if let Some(ack) = ack {
+                self.manage(id, |manager, now, memory| manager.handle_ack(now, memory, &ack));
+            }
+        }
+    }
+
+    /// Serves the timers of path managers that are due; when the next one is.
+    pub(super) fn serve(&mut self, now: Time) -> Time {
+        let due = self.flows.iter().filter(|(_, flow)| flow.deadline() <= now).map(|(&id, _)| id);
+        for id in due.collect::<Vec<u64>>() {
+            self.manage(id, |manager, now, memory| {
+                if manager.deadline() <= now {
+                    manager.handle_timeout(now, memory);
+                }
+            });
+            self.watch(id, now);
+        }
+        self.flows.values().map(super::flow::Flow::deadline).min().unwrap_or(NEVER)
+    }
+
+    /// Asks for the subflows of a flow, if it is time.
+    fn watch(&mut self, id: u64, now: Time) {
+        let after = self.bed.emulator.clock().scale().scaled(WATCH.as_nanos() as u64);
+        let Some(flow) = self.flows.get_mut(&id) else { return };
+        let host = flow.hosts[0];
+        let Carrier::Mptcp(managed) = &mut flow.carrier else { return };
+        if managed.look_at > now {
+            return;
+        }
+        managed.look_at = now + after;
+        // What has not answered yet is not asked again.
+        if !std::mem::replace(&mut managed.is_asked, true) {
+            self.ask(host, &Ask::Look { flow: id });
+        }
+    }
+}
+
+/// Where a subflow comes from, and where it goes. A source port that the path manager chooses is an address of the
+/// host here: the kernel chooses ports itself.
+pub(super) fn ends(
+    [from, to]: [u32; 2],
+    path: PathChoice,
+    listens: SocketAddrV4,
+) -> (Ipv4Addr, SocketAddrV4) {
+    let (local, remote) = match path {
+        PathChoice::Addresses { local, remote } => (local, remote),
+        PathChoice::Port(port) => (port, 0),
+        PathChoice::Spray => (0, 0),
+    };
+    (address(from, local.into()), SocketAddrV4::new(address(to, remote.into()), listens.port()))
+}
