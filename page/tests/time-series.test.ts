@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CaseHead, Figure } from "../src/data/contract";
-import { casesOf, caseTitles, figurePanels } from "../src/time/figure";
+import { casesOf, caseTitles, type FigureRun, figurePanels } from "../src/time/figure";
 import { offeredBy, settled } from "../src/time/Scope";
 import {
   defaultLines,
@@ -140,17 +140,21 @@ describe("declared figures", () => {
     subflow({ case: place, group: "flow 2", subflow: 0 }),
     subflow({ case: place, group: "flow 2", subflow: 1 }),
   ]);
+  const first: FigureRun = {
+    run: 0,
+    cases,
+    subflows,
+    ports: [
+      { case: 0, seed: 1, round: 0, port: 3, layer: "core", offset: 0, rows: 1 },
+      { case: 0, seed: 1, round: 0, port: 4, layer: "core", offset: 1, rows: 1 },
+      { case: 0, seed: 1, round: 0, port: 9, layer: "edge", offset: 2, rows: 1 },
+    ],
+    nameOf: (port) => `port ${port.port}`,
+  };
   const panels = (figure: Partial<Figure>) =>
     figurePanels({
       figure: { id: "f", title: "", chart: "time", ...figure },
-      cases,
-      subflows,
-      ports: [
-        { case: 0, seed: 1, round: 0, port: 3, layer: "core", offset: 0, rows: 1 },
-        { case: 0, seed: 1, round: 0, port: 4, layer: "core", offset: 1, rows: 1 },
-        { case: 0, seed: 1, round: 0, port: 9, layer: "edge", offset: 2, rows: 1 },
-      ],
-      nameOf: (port) => `port ${port.port}`,
+      runs: [first],
       chosen: { seed: 1, round: 0 },
     }).map((panel) => [panel.title, panel.lines.map((line) => line.name)]);
 
@@ -184,6 +188,30 @@ describe("declared figures", () => {
       ["beta-4", ["port 3", "port 4"]],
     ]);
     expect(panels({ y: "utilisation_ratio", series: "layer" })).toEqual([["beta-4", ["core", "edge"]]]);
+  });
+
+  it("have the lines of all runs in the same panels, under the same names", () => {
+    // Another seed, its only case is the second one of the first run, and one subflow was never there.
+    const second: FigureRun = {
+      ...first,
+      run: 1,
+      cases: cases.slice(1),
+      subflows: [
+        subflow({ case: 0, seed: 2, group: "flow 1" }),
+        subflow({ case: 0, seed: 2, group: "flow 2", subflow: 1 }),
+      ],
+    };
+    const found = figurePanels({
+      figure: { id: "f", title: "", chart: "time" },
+      runs: [first, second],
+      chosen: { seed: 1, round: 0 },
+    });
+    expect(found.map((panel) => panel.title)).toEqual(["beta-4", "beta-6"]);
+    const own = (run: number) => found[1]?.lines.filter((line) => line.run === run);
+    expect(own(0)?.map((line) => line.name)).toEqual(["flow 1", "flow 2 · subflow 0", "flow 2 · subflow 1"]);
+    expect(own(1)?.map((line) => line.name)).toEqual(["flow 1", "flow 2 · subflow 1"]);
+    expect(own(1)?.[0]?.scope).toEqual({ case: 0, seed: 2, round: 0 });
+    expect(found[0]?.lines.some((line) => line.run === 1)).toBe(false);
   });
 
   it("have titles of what differs between cases", () => {

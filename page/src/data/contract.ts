@@ -313,6 +313,8 @@ export interface RunSummary {
   /** The first metric of its table, of each case, at most 8 of them. */
   headline: { metric: string; values: { label: string; value: number; ci95: number | null }[] } | null;
   progress?: Progress;
+  /** The ids of both sides of the twin that it is one of, the simulated one first. */
+  twin?: [string, string];
   /** Why it cannot be read; then everything else but id, date and state is empty. */
   error?: string;
 }

@@ -12,6 +12,7 @@ import { capitalised, formatted, named } from "../data/format";
 import { QUANTITIES } from "../data/quantities";
 import { BETWEEN, distributions, type Panel } from "../data/select";
 import { percentile } from "../data/stats";
+import { sameExperiment } from "../time/runs";
 import { TimeFigure } from "../time/TimeFigure";
 import { ofHowMany, publishedSource, usePage, whichRuns } from "./context";
 import { DeclaredMarks } from "./DeclaredMarks";
@@ -32,7 +33,13 @@ export function DeclaredFigure({ figure, runs, large }: DeclaredProps) {
     <Lazy what={figure.title} height={height + 120}>
       {() => {
         if (figure.chart === "time") {
-          return runs.map((run) => <TimeFigure key={run} {...{ source, run, head, figure }} />);
+          return sameExperiment(head, runs).map((own) => (
+            <TimeFigure
+              key={own.join()}
+              id={figureId(head, own[0], figure)}
+              {...{ source, runs: own, head, figure }}
+            />
+          ));
         }
         if (figure.chart === "cdf") return <DeclaredCdf {...{ figure, runs, height }} />;
         if (figure.chart === "boxes") return <DeclaredBoxes {...{ figure, runs, height }} />;

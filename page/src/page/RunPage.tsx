@@ -1,11 +1,12 @@
 /** The page of one run or of several: sections below each other, each drawn when the reader comes near it. */
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { Guard, Lazy } from "../charts/Lazy";
 import { runLetter } from "../charts/series";
-import type { PageHead } from "../data/contract";
+import type { PageHead, RunHead } from "../data/contract";
 import type { Source } from "../data/load";
 import { FabricView } from "../fabric/FabricView";
+import { sameCases } from "../time/runs";
 import { TimeView } from "../time/TimeView";
 import { Axes, drawableAxes } from "./Axes";
 import { Claims } from "./Claims";
@@ -63,19 +64,28 @@ export function RunPage({ source, head }: { source: Source; head: PageHead }) {
   );
 }
 
-/** A section of each run that has what it shows. */
-function ofRuns(head: PageHead, has: (run: number) => boolean, draw: (run: number) => ComponentChildren) {
-  const places = head.runs.map((_, place) => place).filter(has);
-  return places.map((place) => (
-    <Lazy key={place} what={head.runs[place]?.id ?? ""} height={480}>
+/** The runs that have what a section shows. */
+function having(head: PageHead, has: (run: RunHead) => boolean): number[] {
+  return head.runs.flatMap((run, place) => (has(run) ? [place] : []));
+}
+
+/** A part of a section for each of these runs, or for several of them together. */
+function ofRuns(head: PageHead, parts: number[][], draw: (runs: number[]) => ComponentChildren) {
+  return parts.map((runs) => (
+    <Lazy key={runs.join()} what={runs.map((run) => head.runs[run]?.id).join(", ")} height={480}>
       {() => (
         <>
           {head.runs.length > 1 && (
             <h3 class="part-title">
-              <span class="letter">{runLetter(place)}</span> {head.runs[place]?.id}
+              {runs.map((run, i) => (
+                <Fragment key={run}>
+                  {i > 0 && " · "}
+                  <span class="letter">{runLetter(run)}</span> {head.runs[run]?.id}
+                </Fragment>
+              ))}
             </h3>
           )}
-          {draw(place)}
+          {draw(runs)}
         </>
       )}
     </Lazy>
@@ -99,8 +109,11 @@ function sectionsOf(source: Source, head: PageHead): Section[] {
       title: "Over time",
       body: ofRuns(
         head,
-        (run) => Boolean(head.runs[run]?.tables.samples || head.runs[run]?.tables.queues),
-        (run) => <TimeView source={source} head={head} run={run} />,
+        sameCases(
+          head,
+          having(head, (run) => Boolean(run.tables.samples || run.tables.queues)),
+        ),
+        (runs) => <TimeView source={source} head={head} runs={runs} />,
       ),
     },
     head.runs.some((run) => run.networks.length > 0) && {
@@ -108,8 +121,8 @@ function sectionsOf(source: Source, head: PageHead): Section[] {
       title: "Fabric",
       body: ofRuns(
         head,
-        (run) => (head.runs[run]?.networks.length ?? 0) > 0,
-        (run) => <FabricView source={source} head={head} run={run} />,
+        having(head, (run) => run.networks.length > 0).map((run) => [run]),
+        ([run = 0]) => <FabricView source={source} head={head} run={run} />,
       ),
     },
     drawableAxes(head).length > 0 && { id: "dependence", title: "Axes", body: <Axes /> },

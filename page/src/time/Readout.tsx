@@ -102,7 +102,7 @@ export function Readout({ what, lines, metrics, range, instant, onHighlight, lon
         </thead>
         <tbody ref={body} onPointerLeave={() => onHighlight(null)}>
           {lines.map((line) => (
-            <tr key={line.key} onPointerEnter={() => onHighlight(line.key)}>
+            <tr key={`${line.key} ${line.name}`} onPointerEnter={() => onHighlight(line.key)}>
               <th scope="row">
                 <Key item={{ label: line.name, colour: line.colour, dash: line.dash }} />
                 {line.name}

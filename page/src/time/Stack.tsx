@@ -130,7 +130,7 @@ function Tip({
       <table>
         <tbody>
           {values.slice(0, MOST_LINES).map(({ line, value }) => (
-            <tr key={line.key}>
+            <tr key={line.name}>
               <td>
                 <Key item={{ label: line.name, colour: line.colour, dash: line.dash }} />
               </td>

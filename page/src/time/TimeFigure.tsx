@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { Frame } from "../charts/Frame";
 import { Message, useLoaded } from "../charts/Lazy";
-import { Key, type LegendItem } from "../charts/legend";
+import { Key } from "../charts/legend";
 import type { Figure, Network, PageHead } from "../data/contract";
 import type { Source } from "../data/load";
 import type { TableData } from "../data/table";
@@ -10,9 +10,10 @@ import { decimate, Points, type Trace } from "./decimate";
 import { EventsOf, marksOf } from "./events";
 import { type FigureLine, figurePanels, isTimeMetric } from "./figure";
 import { lineStyle, networkOf, portName } from "./model";
-import { type PanelSpec, valueRange } from "./plot";
+import { type Mark, type PanelSpec, valueRange } from "./plot";
 import { Instant, TimeRange } from "./range";
 import { rowsOf, staticSvg } from "./rows";
+import { lacks, nameOfRun, runName, styleOfRun } from "./runs";
 import { Panel, useThemeVersion } from "./Stack";
 import { choices, type PortSeries, portSeries, type SubflowSeries, subflowSeries } from "./series";
 import { combined, entityTrace, METRICS, PS, portTrace, spanOf, type TimeMetric } from "./traces";
@@ -21,11 +22,16 @@ import "./time.css";
 export interface TimeFigureProps {
   source: Source;
   head: PageHead;
-  run: number;
+  /** Of one experiment: their lines stand in the same panels. */
+  runs: number[];
   figure: Figure;
+  /** Unique in the page. */
+  id: string;
 }
 
+/** The tables of a run. */
 interface Tables {
+  run: number;
   subflows: SubflowSeries[];
   ports: PortSeries[];
   samples: TableData | null;
@@ -34,7 +40,7 @@ interface Tables {
   networks: (Network | null)[];
 }
 
-async function tablesOf({ source, head, run }: TimeFigureProps, ports: boolean): Promise<Tables> {
+async function tablesOf({ source, head }: TimeFigureProps, run: number, ports: boolean): Promise<Tables> {
   const table = (name: string, wanted: boolean) => (wanted ? source.table(run, name) : Promise.resolve(null));
   const [series, rows, events] = await Promise.all([
     table(ports ? "ports" : "subflows", true),
@@ -47,6 +53,7 @@ async function tablesOf({ source, head, run }: TimeFigureProps, ports: boolean):
   );
   const there = series && rows;
   return {
+    run,
     subflows: there && !ports ? subflowSeries(series) : [],
     ports: there && ports ? portSeries(series) : [],
     samples: ports ? null : rows,
@@ -57,25 +64,30 @@ async function tablesOf({ source, head, run }: TimeFigureProps, ports: boolean):
 }
 
 export function TimeFigure(props: TimeFigureProps) {
-  const { source, run, figure } = props;
+  const { source, head, runs, figure } = props;
   const metric: TimeMetric = isTimeMetric(figure.y ?? "") ? (figure.y as TimeMetric) : "goodput_bps";
   const ports = METRICS[metric].of === "ports";
-  const tables = useLoaded(() => tablesOf(props, ports), [source, run, ports]);
+  const tables = useLoaded(
+    () => Promise.all(runs.map((run) => tablesOf(props, run, ports))),
+    [source, runs.join(), ports],
+  );
   if (tables.state === "loading") return <p class="loading">Reading the samples …</p>;
   if (tables.state === "failed") return <Message error={tables.error} what={figure.title} />;
-  if (tables.value.subflows.length + tables.value.ports.length === 0) {
+  const what = ports ? "queues" : "subflows";
+  const isEmpty = (one: Tables) => one.subflows.length + one.ports.length === 0;
+  const sampled = tables.value.filter((one) => !isEmpty(one));
+  if (sampled.length === 0) {
     return (
       <p class="message">
-        <strong>{figure.title}</strong>: the run has no samples of {ports ? "queues" : "subflows"}.
+        <strong>{figure.title}</strong>: the {runs.length > 1 ? "runs have" : "run has"} no samples of {what}.
       </p>
     );
   }
-  return <Drawn {...props} metric={metric} tables={tables.value} />;
+  const without = tables.value.filter(isEmpty).map(({ run }) => lacks(head, run, [what]));
+  return <Drawn {...props} metric={metric} sampled={sampled} without={without} />;
 }
 
-interface DrawnLine {
-  name: string;
-  case: number;
+interface DrawnLine extends FigureLine {
   trace: Trace;
 }
 
@@ -98,15 +110,19 @@ function traceOf(tables: Tables, line: FigureLine, metric: TimeMetric): Trace | 
 
 function Drawn({
   head,
-  run,
+  runs,
   figure,
+  id,
   metric,
-  tables,
-}: TimeFigureProps & { metric: TimeMetric; tables: Tables }) {
-  const own = head.runs[run];
-  const series = tables.subflows.length > 0 ? tables.subflows : tables.ports;
+  sampled,
+  without,
+}: TimeFigureProps & { metric: TimeMetric; sampled: Tables[]; without: string[] }) {
+  const series = useMemo(() => sampled.flatMap((one) => [...one.subflows, ...one.ports]), [sampled]);
   const seeds = useMemo(() => choices(series, "seed"), [series]);
   const rounds = useMemo(() => choices(series, "round"), [series]);
+  // Runs of one seed each have nothing to choose, whatever their seeds are.
+  const severalOf = (part: "seed" | "round") =>
+    sampled.some((one) => choices([...one.subflows, ...one.ports], part).length > 1);
   const [seed, setSeed] = useState(seeds[0] ?? 0);
   const [round, setRound] = useState(rounds[0] ?? 0);
   const [highlit, setHighlit] = useState<string | null>(null);
@@ -114,41 +130,43 @@ function Drawn({
   const instant = useMemo(() => new Instant(), []);
 
   const panels = useMemo(() => {
-    if (!own) return [];
-    const nameOf = (port: PortSeries) =>
-      portName(tables.networks[networkOf(own, port.case)] ?? null, port.port, port.layer);
-    const chosen = { seed, round };
-    const found = figurePanels({ figure, cases: own.cases, ...tables, nameOf, chosen });
+    const found = figurePanels({
+      figure,
+      runs: sampled.flatMap((tables) => {
+        const own = head.runs[tables.run];
+        if (!own) return [];
+        const nameOf = (port: PortSeries) =>
+          portName(tables.networks[networkOf(own, port.case)] ?? null, port.port, port.layer);
+        return [{ ...tables, cases: own.cases, nameOf }];
+      }),
+      chosen: { seed, round },
+    });
     return found.map((panel) => ({
       title: panel.title,
       lines: panel.lines.flatMap((line): DrawnLine[] => {
-        const trace = traceOf(tables, line, metric);
-        return trace ? [{ name: line.name, case: line.case, trace }] : [];
+        const tables = sampled.find((one) => one.run === line.run);
+        const trace = tables ? traceOf(tables, line, metric) : null;
+        return trace ? [{ ...line, trace }] : [];
       }),
     }));
-  }, [own, tables, figure, metric, seed, round]);
+  }, [head, sampled, figure, metric, seed, round]);
 
   const [range, values] = useMemo(() => extents(panels, metric, figure), [panels, metric, figure]);
-  const names = useMemo(
-    () => [...new Set(panels.flatMap((panel) => panel.lines.map((line) => line.name)))],
-    [panels],
-  );
+  const several = runs.length > 1;
+  const legend = useMemo(() => legendOf(head, several, panels), [head, several, panels]);
   const columns = Math.min(panels.length, 3);
   const specs = useMemo(
     () =>
       panels.map((panel, i) => {
         const lines = panel.lines.map((line) => ({
-          key: line.name,
-          name: line.name,
-          ...lineStyle(names.indexOf(line.name)),
+          ...(legend.find((one) => one.run === line.run && one.key === line.name) as LegendLine),
           trace: line.trace,
         }));
-        const caseOf = panel.lines[0]?.case ?? 0;
         const spec: PanelSpec = {
           key: String(i),
           metric,
           lines,
-          marks: marksOf(tables.events, { case: caseOf }),
+          marks: marksIn(sampled, panel.lines),
           height: columns === 1 ? 280 : 200,
           xAxis: true,
           yRange: values,
@@ -156,37 +174,37 @@ function Drawn({
         };
         return { spec, title: panel.title };
       }),
-    [panels, names, tables, metric, seed, values, figure, columns],
+    [panels, legend, sampled, metric, values, figure, columns],
   );
-  if (!own) return null;
   if (specs.length === 0) {
     return (
       <p class="message">
-        <strong>{figure.title}</strong>: the run has no case or flow of this figure.
+        <strong>{figure.title}</strong>: the {several ? "runs have" : "run has"} no case or flow of this
+        figure.
       </p>
     );
   }
-  const legend: LegendItem[] = names.map((name, i) => ({ label: name, ...lineStyle(i) }));
   const caption = [
     figure.caption ?? "",
     `${METRICS[metric].title}: ${METRICS[metric].meaning}.`,
     figure.series === "layer" ? "Of a layer: the mean of its ports." : "",
-    `${own.report.experiment}, ${own.report.profile} profile, seed ${seed}${rounds.length > 1 ? `, round ${round}` : ""}.`,
-    tables.samples ? (own.tables.samples?.thinned ?? "") : (own.tables.queues?.thinned ?? ""),
+    `${sampled.map(({ run }) => drawnOf(head, run, panels, { several, round: rounds.length > 1 })).join("; ")}.`,
+    ...without,
+    ...(several ? sampled.map(({ run }) => lacks(head, run, absentIn(run, panels))) : []),
+    ...new Set(sampled.map(({ run, samples }) => thinned(head, run, samples ? "samples" : "queues"))),
   ]
     .filter((part) => part !== "")
     .join(" ");
-  const id = head.runs.length > 1 ? `${figure.id}-${run}` : figure.id;
   return (
     <Frame
       id={id}
       title={figure.title}
       caption={caption}
       controls={
-        (seeds.length > 1 || rounds.length > 1) && (
+        (severalOf("seed") || severalOf("round")) && (
           <>
-            {seeds.length > 1 && <Choice label="Seed" all={seeds} value={seed} onChange={setSeed} />}
-            {rounds.length > 1 && <Choice label="Round" all={rounds} value={round} onChange={setRound} />}
+            {severalOf("seed") && <Choice label="Seed" all={seeds} value={seed} onChange={setSeed} />}
+            {severalOf("round") && <Choice label="Round" all={rounds} value={round} onChange={setRound} />}
           </>
         )
       }
@@ -208,7 +226,7 @@ function Drawn({
             title: figure.title,
             caption,
             panels: specs,
-            legend: legend.map(({ label, colour, dash }) => ({ name: label, colour, dash: dash ?? "" })),
+            legend,
             columns: Math.min(columns, 2),
           },
           range,
@@ -217,9 +235,9 @@ function Drawn({
     >
       <ul class="legend" aria-label="Legend" onPointerLeave={() => setHighlit(null)}>
         {legend.map((item) => (
-          <li key={item.label} onPointerEnter={() => setHighlit(item.label)}>
-            <Key item={item} />
-            <span>{item.label}</span>
+          <li key={item.name} onPointerEnter={() => setHighlit(item.key)}>
+            <Key item={{ label: item.name, colour: item.colour, dash: item.dash }} />
+            <span>{item.name}</span>
           </li>
         ))}
       </ul>
@@ -239,6 +257,75 @@ function Drawn({
       </div>
     </Frame>
   );
+}
+
+interface LegendLine {
+  run: number;
+  /** The same in all runs: they are highlit together. */
+  key: string;
+  name: string;
+  colour: string;
+  dash: string;
+  quiet: boolean;
+}
+
+type DrawnPanel = { title: string; lines: readonly DrawnLine[] };
+
+/** Every line once, each followed by the same of the other runs. */
+function legendOf(head: PageHead, several: boolean, panels: readonly DrawnPanel[]): LegendLine[] {
+  const lines = panels.flatMap((panel) => panel.lines);
+  const names = [...new Set(lines.map((line) => line.name))];
+  return names.flatMap((key, place) => {
+    const runs = [...new Set(lines.filter((line) => line.name === key).map((line) => line.run))];
+    return runs
+      .sort((a, b) => a - b)
+      .map((run) => ({
+        run,
+        key,
+        name: several ? nameOfRun(head, run, key) : key,
+        ...(several ? styleOfRun(head, run, place) : lineStyle(place)),
+      }));
+  });
+}
+
+/** The lines that other runs have and this one has not, each with its panel if there are several. */
+function absentIn(run: number, panels: readonly DrawnPanel[]): string[] {
+  return panels.flatMap(({ title, lines }) => {
+    const own = new Set(lines.filter((line) => line.run === run).map((line) => line.name));
+    const absent = [...new Set(lines.map((line) => line.name))].filter((name) => !own.has(name));
+    return absent.map((name) => (panels.length > 1 ? `${name} (${title})` : name));
+  });
+}
+
+/** The run, and which of its seeds and rounds are drawn: it may lack the chosen ones. */
+function drawnOf(
+  head: PageHead,
+  run: number,
+  panels: readonly DrawnPanel[],
+  say: { several: boolean; round: boolean },
+): string {
+  const report = head.runs[run]?.report;
+  const scopes = panels.flatMap(({ lines }) =>
+    lines.filter((line) => line.run === run).map((one) => one.scope),
+  );
+  const part = (name: "seed" | "round") => `${name} ${choices(scopes, name).join(", ")}`;
+  const which = `${report?.experiment}, ${report?.profile} profile, ${part("seed")}`;
+  const round = say.round ? `, ${part("round")}` : "";
+  return `${say.several ? `${runName(head, run)}: ` : ""}${which}${round}`;
+}
+
+function thinned(head: PageHead, run: number, table: string): string {
+  return head.runs[run]?.tables[table]?.thinned ?? "";
+}
+
+/** What changed in the cases of a panel: as a run has it, and what another has beside. */
+function marksIn(sampled: readonly Tables[], lines: readonly DrawnLine[]): Mark[] {
+  const marks = new Map<string, Mark>();
+  for (const { run, events } of sampled) {
+    const first = lines.find((line) => line.run === run);
+    for (const mark of first ? marksOf(events, first.scope) : []) marks.set(`${mark.at} ${mark.label}`, mark);
+  }
+  return [...marks.values()].sort((a, b) => a.at - b.at);
 }
 
 function Choice(props: { label: string; all: number[]; value: number; onChange: (value: number) => void }) {

@@ -4,13 +4,13 @@ import { Frame } from "../charts/Frame";
 import { Message, useLoaded } from "../charts/Lazy";
 import type { PageHead } from "../data/contract";
 import type { Source } from "../data/load";
-import { EventsOf, marksOf } from "./events";
+import { captionOf, laidWords } from "./caption";
+import { marksOf } from "./events";
 import { LaneKey, Lanes } from "./Lanes";
 import {
   FLOW_METRICS,
   flowLines,
   isSwitchPort,
-  networkOf,
   optima,
   overviewLines,
   PORT_METRICS,
@@ -22,22 +22,27 @@ import { Overview } from "./Overview";
 import { Picker } from "./Picker";
 import type { PanelSpec } from "./plot";
 import { Readout } from "./Readout";
+import { RunSelects } from "./RunSelects";
 import { Instant, TimeRange } from "./range";
 import { rowsOf, staticSvg } from "./rows";
+import { runName } from "./runs";
 import { ScopeSelects, useScope } from "./Scope";
 import { Panel, useThemeVersion } from "./Stack";
+import { defaultLines, entities, type Level, longestQueues, type Scope } from "./series";
 import {
-  defaultLines,
-  entities,
-  inScope,
-  type Level,
-  longestQueues,
-  portSeries,
-  type Scope,
-  subflowSeries,
-} from "./series";
+  laidFlows,
+  laidPorts,
+  networksIn,
+  type Side,
+  sameScope,
+  seriesIn,
+  sideOf,
+  type Tables,
+  tablesOf,
+  wholeOf,
+} from "./sides";
 import { Happened, type Lane } from "./stretch";
-import { METRICS, PS, spanOf } from "./traces";
+import { METRICS } from "./traces";
 import "./time.css";
 
 /** As many queues as can be told apart in one panel. */
@@ -51,83 +56,87 @@ const HEIGHTS = { goodput_bps: 190, cwnd_pkts: 120, srtt_s: 120, waiting_pkts: 1
 export interface TimeViewProps {
   source: Source;
   head: PageHead;
-  run: number;
+  /** Of the same cases: one is shown, and the others can be laid over it. */
+  runs: number[];
 }
 
-interface Tables {
-  subflows: ReturnType<typeof subflowSeries>;
-  ports: ReturnType<typeof portSeries>;
-  samples: Awaited<ReturnType<Source["table"]>>;
-  queues: Awaited<ReturnType<Source["table"]>>;
-  events: EventsOf;
-}
-
-async function tablesOf(source: Source, run: number): Promise<Tables> {
-  const [subflows, samples, ports, queues, events] = await Promise.all(
-    ["subflows", "samples", "ports", "queues", "events"].map((name) => source.table(run, name)),
+export function TimeView({ source, head, runs }: TimeViewProps) {
+  const loaded = useLoaded(
+    () => Promise.all(runs.map((run) => tablesOf(source, run))),
+    [source, runs.join()],
   );
-  return {
-    subflows: subflows && samples ? subflowSeries(subflows) : [],
-    ports: ports && queues ? portSeries(ports) : [],
-    samples: samples ?? null,
-    queues: queues ?? null,
-    events: new EventsOf(events ?? null),
-  };
-}
-
-export function TimeView({ source, head, run }: TimeViewProps) {
-  const tables = useLoaded(() => tablesOf(source, run), [source, run]);
-  if (tables.state === "loading") return <p class="loading">Reading the samples …</p>;
-  if (tables.state === "failed") return <Message error={tables.error} what="Samples" />;
-  const { subflows, ports } = tables.value;
-  if (subflows.length + ports.length === 0) {
+  const [chosen, setChosen] = useState<number | null>(null);
+  if (loaded.state === "loading") return <p class="loading">Reading the samples …</p>;
+  if (loaded.state === "failed") return <Message error={loaded.error} what="Samples" />;
+  const all = loaded.value.filter((one) => seriesIn(one).length > 0);
+  const tables = all.find((one) => one.run === chosen) ?? all[0];
+  if (!tables) {
     return (
       <p class="message">
-        This run has no samples. <code>tresse run … --set measure.samples=10ms</code> takes one of every
-        subflow and every queue each 10 ms.
+        {runs.length > 1 ? "These runs have" : "This run has"} no samples.{" "}
+        <code>tresse run … --set measure.samples=10ms</code> takes one of every subflow and every queue each
+        10 ms.
       </p>
     );
   }
-  return <Sampled source={source} head={head} run={run} tables={tables.value} />;
+  const others = all.filter((one) => one !== tables);
+  return <Sampled key={tables.run} {...{ source, head, tables, others }} onRun={setChosen} />;
 }
 
-function Sampled({ source, head, run, tables }: TimeViewProps & { tables: Tables }) {
+interface SampledProps {
+  source: Source;
+  head: PageHead;
+  /** Of the run that is shown. */
+  tables: Tables;
+  others: Tables[];
+  onRun: (run: number) => void;
+}
+
+function Sampled({ source, head, tables, others, onRun }: SampledProps) {
+  const { run } = tables;
   const own = head.runs[run];
-  const [scope, setScope, offered] = useScope(tables.subflows.length > 0 ? tables.subflows : tables.ports);
+  const [scope, setScope, offered] = useScope(seriesIn(tables));
   const [level, setLevel] = useState<Level>("subflow");
   const [chosen, setChosen] = useState<string[] | null>(null);
   const [chosenPorts, setChosenPorts] = useState<string[] | null>(null);
   const [highlit, setHighlit] = useState<string | null>(null);
   const [highlitPort, setHighlitPort] = useState<string | null>(null);
+  /** The runs that are not laid over the one that is shown. */
+  const [aside, setAside] = useState<readonly number[]>([]);
   const instant = useMemo(() => new Instant(), []);
   const theme = useThemeVersion();
-  const number = own ? networkOf(own, scope.case) : -1;
-  const net = useLoaded(
-    () => (number < 0 ? Promise.resolve(null) : source.network(run, number)),
-    [run, number],
-  );
-  const network = net.state === "ready" ? net.value : null;
   const { samples, queues } = tables;
 
-  const here = useMemo(() => tables.subflows.filter(inScope(scope)), [tables, scope]);
-  const herePorts = useMemo(() => tables.ports.filter(inScope(scope)), [tables, scope]);
+  const over = useMemo(
+    () =>
+      others.flatMap((one) => {
+        const other = head.runs[one.run];
+        const same = own && other && sameScope(own, scope, other, one);
+        return same && !aside.includes(one.run) ? [{ tables: one, scope: same }] : [];
+      }),
+    [head, own, others, scope, aside],
+  );
+  const scopes = useMemo(() => [{ tables, scope }, ...over], [tables, scope, over]);
+  const networks = useLoaded(() => networksIn(source, head, scopes), [source, scopes]);
+  const sides = useMemo(() => {
+    const known = networks.state === "ready" ? networks.value : null;
+    return scopes.map((one) => sideOf(one.tables, one.scope, known?.get(one.tables.run) ?? null));
+  }, [scopes, networks]);
+  const [shown] = sides as [Side, ...Side[]];
+  const { here, herePorts, network } = shown;
   const looked = useRef<{ scope: Scope | null; range: TimeRange }>({
     scope: null,
     range: new TimeRange([0, 1]),
   });
+  const [from, to] = wholeOf(sides);
   const range = useMemo(() => {
-    const spans = [samples && spanOf(samples, here), queues && spanOf(queues, herePorts)].filter(
-      (one) => one !== null,
-    );
-    const from = Math.min(...spans.map((one) => one[0])) * PS;
-    const to = Math.max(...spans.map((one) => one[1])) * PS;
-    const next = new TimeRange(from < to ? [from, to] : [0, 1]);
-    // A run under way has grown: what the reader looks at stays.
+    const next = new TimeRange([from, to]);
+    // A run under way has grown, or another is laid over it: what the reader looks at stays.
     const before = looked.current;
     if (before.scope === scope && !before.range.isWhole) next.set(before.range.from, before.range.to);
     looked.current = { scope, range: next };
     return next;
-  }, [samples, queues, here, herePorts]);
+  }, [from, to, scope]);
 
   const all = useMemo(() => entities(here, level), [here, level]);
   const lines = useMemo(() => {
@@ -157,9 +166,11 @@ function Sampled({ source, head, run, tables }: TimeViewProps & { tables: Tables
       queues,
       found.filter((one) => one !== undefined),
       network,
-      range.whole,
+      shown.whole ?? [0, 1],
     );
-  }, [queues, herePorts, chosenPorts, defaultPorts, network, range]);
+  }, [queues, herePorts, chosenPorts, defaultPorts, network, shown]);
+  const flowsLaid = useMemo(() => laidFlows(head, sides, lines, level), [head, sides, lines, level]);
+  const portsLaid = useMemo(() => laidPorts(head, sides, ports), [head, sides, ports]);
 
   const marks = useMemo(() => marksOf(tables.events, scope), [tables, scope]);
   const specs = useMemo(() => {
@@ -167,7 +178,7 @@ function Sampled({ source, head, run, tables }: TimeViewProps & { tables: Tables
     const best = samples ? optima(samples, shownEntities, all) : [];
     FLOW_METRICS.forEach((metric, i) => {
       if (lines.length === 0) return;
-      const drawn = [...panelLines(lines, i), ...(metric === "goodput_bps" ? best : [])];
+      const drawn = [...panelLines(flowsLaid.lines, i), ...(metric === "goodput_bps" ? best : [])];
       made.push({ key: metric, metric, lines: drawn, marks, height: HEIGHTS[metric], xAxis: false });
     });
     PORT_METRICS.forEach((metric, i) => {
@@ -175,7 +186,7 @@ function Sampled({ source, head, run, tables }: TimeViewProps & { tables: Tables
       made.push({
         key: metric,
         metric,
-        lines: panelLines(ports, i),
+        lines: panelLines(portsLaid.lines, i),
         marks,
         height: HEIGHTS[metric],
         xAxis: false,
@@ -184,7 +195,7 @@ function Sampled({ source, head, run, tables }: TimeViewProps & { tables: Tables
     const last = made[made.length - 1];
     if (last) last.xAxis = true;
     return { panels: made, optima: best.length };
-  }, [samples, lines, ports, shownEntities, all, marks]);
+  }, [samples, lines, ports, flowsLaid, portsLaid, shownEntities, all, marks]);
   const happened = useMemo(() => (samples ? new Happened(samples) : null), [samples]);
   const lanes: Lane[] = useMemo(
     () =>
@@ -199,14 +210,13 @@ function Sampled({ source, head, run, tables }: TimeViewProps & { tables: Tables
 
   const label = own.cases[scope.case]?.label ?? "";
   const title = `Over time: ${label}`;
-  const caption = captionOf(
-    own.report.experiment,
-    label,
-    scope,
-    specs.optima,
-    [sentence("Samples", own.tables.samples?.thinned), sentence("Queues", own.tables.queues?.thinned)],
-    [...lines, ...ports].some((line) => (line.traces[0]?.start.length ?? 0) > DENSE),
-  );
+  const caption = captionOf({
+    which: `${own.report.experiment}, ${label}, seed ${scope.seed}, round ${scope.round}.`,
+    laid: laidWords(head, run, over, [...flowsLaid.absent, ...portsLaid.absent]),
+    optima: specs.optima > 0,
+    tables: own.tables,
+    dense: [...lines, ...ports].some((line) => (line.traces[0]?.start.length ?? 0) > DENSE),
+  });
   const panel = (spec: PanelSpec) => (
     <Panel
       key={spec.key}
@@ -231,6 +241,7 @@ function Sampled({ source, head, run, tables }: TimeViewProps & { tables: Tables
       caption={caption}
       controls={
         <>
+          <RunSelects head={head} run={run} {...{ others, onRun, aside }} onAside={setAside} />
           <ScopeSelects
             head={own}
             scope={scope}
@@ -280,8 +291,8 @@ function Sampled({ source, head, run, tables }: TimeViewProps & { tables: Tables
       rows={() =>
         rowsOf(
           [
-            { lines, metrics: FLOW_METRICS },
-            { lines: ports, metrics: PORT_METRICS },
+            { lines: flowsLaid.lines, metrics: FLOW_METRICS },
+            { lines: portsLaid.lines, metrics: PORT_METRICS },
           ],
           range,
         )
@@ -292,7 +303,7 @@ function Sampled({ source, head, run, tables }: TimeViewProps & { tables: Tables
             title,
             caption,
             panels: specs.panels.map((spec) => ({ spec, title: METRICS[spec.metric].title })),
-            legend: [...lines, ...ports].filter((line) => !line.quiet),
+            legend: [...flowsLaid.lines, ...portsLaid.lines].filter((line) => !line.quiet),
             columns: 1,
           },
           range,
@@ -303,7 +314,7 @@ function Sampled({ source, head, run, tables }: TimeViewProps & { tables: Tables
       {lines.length > 0 && (
         <Readout
           what={level === "subflow" ? "Subflows" : level === "flow" ? "Flows" : "Groups"}
-          lines={lines}
+          lines={flowsLaid.lines}
           metrics={FLOW_METRICS}
           range={range}
           instant={instant}
@@ -314,7 +325,7 @@ function Sampled({ source, head, run, tables }: TimeViewProps & { tables: Tables
       {happened && lanes.length > 0 && (
         <div class="time-panel">
           <div class="time-lane-head">
-            <p class="panel-title">Lifetimes and losses</p>
+            <p class="panel-title">Lifetimes and losses{over.length > 0 && ` of ${runName(head, run)}`}</p>
             <LaneKey counts={happened.counts} />
           </div>
           <Lanes
@@ -330,18 +341,18 @@ function Sampled({ source, head, run, tables }: TimeViewProps & { tables: Tables
       {ports.length > 0 && (
         <Readout
           what="Ports"
-          lines={ports}
+          lines={portsLaid.lines}
           metrics={PORT_METRICS}
           range={range}
           instant={instant}
           onHighlight={setHighlitPort}
-          longest={own.tables.queues?.thinned !== undefined}
+          longest={sides.some((side) => head.runs[side.tables.run]?.tables.queues?.thinned !== undefined)}
         />
       )}
       {portPanels.map(panel)}
       {marks.length > 0 && (
         <p class="note time-marks">
-          Dotted:{" "}
+          Upright dots:{" "}
           {marks
             .slice(0, 12)
             .map((mark) => `${mark.label} at ${Number(mark.at.toPrecision(6))} s`)
@@ -351,29 +362,4 @@ function Sampled({ source, head, run, tables }: TimeViewProps & { tables: Tables
       )}
     </Frame>
   );
-}
-
-function sentence(table: string, thinned: string | undefined): string {
-  return thinned ? `${table}: ${thinned.replace(/\.$/, "")}.` : "";
-}
-
-function captionOf(
-  experiment: string,
-  label: string,
-  scope: { seed: number; round: number },
-  optimum: number,
-  thinned: string[],
-  dense: boolean,
-): string {
-  const parts = [
-    `${experiment}, ${label}, seed ${scope.seed}, round ${scope.round}.`,
-    "Goodput is what arrived in each interval; windows, round-trip times and queues are those at its end.",
-    dense
-      ? "Where there are more samples than pixels, a band reaches from the least to the greatest, and the line is their mean."
-      : "",
-    optimum > 0 ? "Dashed: the flow’s optimum among the flows that were there." : "",
-    ...thinned,
-    "Drag to zoom, double-click for all; shift-drag, sideways wheel or a finger to pan.",
-  ];
-  return parts.filter((part) => part !== "").join(" ");
 }

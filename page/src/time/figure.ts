@@ -8,6 +8,7 @@ import {
   type Level,
   natural,
   type PortSeries,
+  type Scope,
   type SubflowSeries,
 } from "./series";
 import { METRICS, type TimeMetric } from "./traces";
@@ -15,7 +16,12 @@ import { METRICS, type TimeMetric } from "./traces";
 /** A line of a figure, before it has values. */
 export interface FigureLine {
   name: string;
-  case: number;
+  /** Its run, by its place in the page. */
+  run: number;
+  /** What of the run it is of. */
+  scope: Scope;
+  /** The title of its case. */
+  of: string;
   entity?: Entity;
   /** Ports whose values are averaged. */
   ports?: PortSeries[];
@@ -59,12 +65,14 @@ export function casesOf(cases: readonly CaseHead[], figure: Figure): number[] {
   );
 }
 
-/** A label without what all the cases have in common: `beta-4` instead of `beta-4-1 shift`. */
-export function caseTitles(cases: readonly CaseHead[], places: readonly number[]): Map<number, string> {
-  const axes = Object.keys(cases[places[0] ?? 0]?.case ?? {});
-  const vary = axes.filter(
-    (axis) => new Set(places.map((place) => String(cases[place]?.case[axis]))).size > 1,
-  );
+/** A label without what all the cases, or those `among` which they stand, have in common: `beta-4` for `beta-4-1 shift`. */
+export function caseTitles(
+  cases: readonly CaseHead[],
+  places: readonly number[],
+  among: readonly CaseHead[] = places.flatMap((place) => cases[place] ?? []),
+): Map<number, string> {
+  const axes = Object.keys(among[0]?.case ?? {});
+  const vary = axes.filter((axis) => new Set(among.map((one) => String(one.case[axis]))).size > 1);
   return new Map(
     places.map((place) => {
       const one = cases[place];
@@ -103,13 +111,12 @@ function flowLinesOf(figure: Figure, members: readonly SubflowSeries[]): { entit
 type Words = Record<string, string>;
 
 interface Candidate {
-  line: FigureLine;
+  line: Pick<FigureLine, "name" | "entity" | "ports">;
   words: Words;
 }
 
 function candidates(
   figure: Figure,
-  place: number,
   one: CaseHead,
   subflows: readonly SubflowSeries[],
   ports: readonly PortSeries[],
@@ -118,7 +125,7 @@ function candidates(
 ): Candidate[] {
   if (isFlow) {
     return flowLinesOf(figure, subflows).map(({ entity, words }) => ({
-      line: { name: entity.name || ofCase(one, figure.series ?? ""), case: place, entity },
+      line: { name: entity.name || ofCase(one, figure.series ?? ""), entity },
       words,
     }));
   }
@@ -128,53 +135,66 @@ function candidates(
   if (figure.series !== "layer") {
     const found = here.map((port) => ({ port, name: nameOf(port) })).sort((a, b) => natural(a.name, b.name));
     return found.map(({ port, name }) => ({
-      line: { name, case: place, ports: [port] },
+      line: { name, ports: [port] },
       words: { layer: port.layer, port: name },
     }));
   }
   const layers = [...new Set(here.map((port) => port.layer))];
   return layers.map((layer) => ({
-    line: { name: layer, case: place, ports: here.filter((port) => port.layer === layer) },
+    line: { name: layer, ports: here.filter((port) => port.layer === layer) },
     words: { layer },
   }));
 }
 
-export interface FigureInput {
-  figure: Figure;
+/** What a run has of a figure. */
+export interface FigureRun {
+  run: number;
   cases: readonly CaseHead[];
   subflows: readonly SubflowSeries[];
   ports: readonly PortSeries[];
   nameOf: (port: PortSeries) => string;
+}
+
+export interface FigureInput {
+  figure: Figure;
+  runs: readonly FigureRun[];
   chosen: Chosen;
 }
 
-/** The panels of a figure. A seed or round that a case does not have is its first one. */
-export function figurePanels({ figure, cases, subflows, ports, nameOf, chosen }: FigureInput): FigurePanel[] {
+/** The panels of a figure, with the lines of all runs. A seed or round that a case does not have is its first one. */
+export function figurePanels({ figure, runs, chosen }: FigureInput): FigurePanel[] {
   const y = figure.y ?? "goodput_bps";
   const isFlow = !isTimeMetric(y) || METRICS[y].of === "flows";
-  const places = casesOf(cases, figure);
-  const titles = caseTitles(cases, places);
+  const among = runs.flatMap(({ cases }) => casesOf(cases, figure).flatMap((place) => cases[place] ?? []));
   const panels = new Map<string, FigurePanel>();
-  for (const place of places) {
-    const one = cases[place] as CaseHead;
-    const ofPlace = (isFlow ? subflows : ports).filter((series) => series.case === place);
-    const scope = settled(ofPlace, { case: place, ...chosen });
-    const [own, ownPorts] = [subflows.filter(inScope(scope)), ports.filter(inScope(scope))];
-    for (const { line, words } of candidates(figure, place, one, own, ownPorts, nameOf, isFlow)) {
-      const title = figure.panels
-        ? (words[figure.panels] ?? ofCase(one, figure.panels))
-        : (titles.get(place) ?? one.label);
-      const known = panels.get(title) ?? { title, lines: [] };
-      known.lines.push(line);
-      panels.set(title, known);
+  // Of a run that lacks subflows, names would say less: the first run's are those of all.
+  const names = new Map<string, string>();
+  for (const { run, cases, subflows, ports, nameOf } of runs) {
+    const places = casesOf(cases, figure);
+    const titles = caseTitles(cases, places, among);
+    for (const place of places) {
+      const one = cases[place] as CaseHead;
+      const of = titles.get(place) ?? one.label;
+      const ofPlace = (isFlow ? subflows : ports).filter((series) => series.case === place);
+      const scope = settled(ofPlace, { case: place, ...chosen });
+      const [own, ownPorts] = [subflows.filter(inScope(scope)), ports.filter(inScope(scope))];
+      for (const { line, words } of candidates(figure, one, own, ownPorts, nameOf, isFlow)) {
+        const title = figure.panels ? (words[figure.panels] ?? ofCase(one, figure.panels)) : of;
+        const known = panels.get(title) ?? { title, lines: [] };
+        const key = JSON.stringify([of, line.entity?.key ?? line.name]);
+        const name = names.get(key) ?? line.name;
+        names.set(key, name);
+        known.lines.push({ ...line, name, run, scope, of });
+        panels.set(title, known);
+      }
     }
   }
   for (const panel of panels.values()) {
     // Two cases in one panel: a name says which it is of, unless it does already.
-    if (new Set(panel.lines.map((line) => line.case)).size < 2) continue;
+    if (new Set(panel.lines.map((line) => line.of)).size < 2) continue;
     for (const line of panel.lines) {
-      const of = titles.get(line.case) ?? "";
-      if (line.name !== of && !line.name.startsWith(of)) line.name = line.name ? `${of} · ${line.name}` : of;
+      if (line.name !== line.of && !line.name.startsWith(line.of))
+        line.name = line.name ? `${line.of} · ${line.name}` : line.of;
     }
   }
   return [...panels.values()];

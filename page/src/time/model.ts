@@ -1,4 +1,5 @@
 /** From what a reader chose to the panels: which lines, in which colours. */
+import { OPTIMUM_DASH } from "../charts/series";
 import { COLOURS, styleAt } from "../data/colour";
 import type { Network, RunHead } from "../data/contract";
 import type { TableData } from "../data/table";
@@ -91,7 +92,14 @@ export function optima(samples: TableData, entities: readonly Entity[], all: rea
     const trace = optimumTrace(samples, member);
     if (!trace) return;
     const { colour } = lineStyle(i);
-    found.push({ key: entity.key, name: `${entity.name}, optimum`, colour, dash: "5 4", quiet: true, trace });
+    found.push({
+      key: entity.key,
+      name: `${entity.name}, optimum`,
+      colour,
+      dash: OPTIMUM_DASH,
+      quiet: true,
+      trace,
+    });
   });
   return found.length <= MOST_OPTIMA ? found : [];
 }

@@ -102,7 +102,15 @@ function RowOf({ run, chosen, onChoose }: RowProps) {
       <th scope="row">
         <a href={pageOf([run.id])}>{run.experiment || run.id}</a>
         <div class="runs-title">{run.error ? <span class="is-bad">{run.error}</span> : run.title}</div>
-        <div class="runs-id">{run.id}</div>
+        <div class="runs-id">
+          {run.id}
+          {run.twin && (
+            <>
+              {" · "}
+              <a href={pageOf(run.twin)}>both of the twin</a>
+            </>
+          )}
+        </div>
       </th>
       <td>
         <div class="runs-schemes">

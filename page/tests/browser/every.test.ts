@@ -51,7 +51,7 @@ async function problems(name: string): Promise<string[]> {
   const { figures } = JSON.parse(readFileSync(join(folder, "run.json"), "utf8")).resolved;
   await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
   await page.waitForFunction(
-    () => document.querySelectorAll(".drawing .loading, .placeholder").length === 0,
+    () => document.querySelectorAll("#figures .loading, .drawing .loading, .placeholder").length === 0,
     null,
     { timeout: 20_000 },
   );

@@ -29,10 +29,26 @@ copyFileSync(join(here, "small.toml"), experiment);
 export function pageOf(runs: string[][]): { file: string; head: PageHead } {
   const folders = runs.map((args, place) => {
     const out = join(dir, `small-${Math.random().toString(36).slice(2)}-${place}`);
-    execFileSync(TRESSE, ["run", experiment, "--out", out, ...args], { stdio: "pipe" });
+    run(out, args);
     return out;
   });
-  const file = `${folders[0]}.html`;
+  return reported(`${folders[0]}.html`, folders);
+}
+
+/** The page of a folder with two such runs, which says that it is of a twin. */
+export function pageOfTwin(simulated: string[], real: string[]): { file: string; head: PageHead } {
+  const folder = join(dir, `twin-${Math.random().toString(36).slice(2)}`);
+  run(join(folder, "simulated"), simulated);
+  run(join(folder, "real"), real);
+  writeFileSync(join(folder, "twin.json"), '{ "schema": "tresse/twin/1" }');
+  return reported(`${folder}.html`, [folder]);
+}
+
+function run(out: string, args: string[]): void {
+  execFileSync(TRESSE, ["run", experiment, "--out", out, ...args], { stdio: "pipe" });
+}
+
+function reported(file: string, folders: string[]): { file: string; head: PageHead } {
   execFileSync(TRESSE, ["report", ...folders, "-o", file], { stdio: "pipe" });
   const data = filled(file);
   const json = data.find((script) => script.includes('id="tresse-head"')) ?? "";

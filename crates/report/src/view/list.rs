@@ -17,6 +17,7 @@ use tresse_lab::{State, Status};
 use super::server::is_file;
 use crate::cases::names;
 use crate::run::progress;
+use crate::twin;
 
 /// Folders below this depth are not looked into: `runs/paper-xmp-1/xmp-table1` has two.
 const DEPTH: usize = 4;
@@ -53,6 +54,9 @@ pub struct RunSummary {
     headline: Option<Headline>,
     #[serde(skip_serializing_if = "Option::is_none")]
     progress: Option<ProgressFile>,
+    /// The ids of both sides, if it is one of a twin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    twin: Option<[String; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -170,7 +174,15 @@ impl Runs {
             summary.state = if is_held(&folder) { State::UnderWay } else { State::Killed };
             summary.progress = (summary.state == State::UnderWay).then(|| progress(&folder)).flatten();
         }
+        summary.twin = self.twin(&folder);
         Some(summary)
+    }
+
+    /// The ids of both sides of the twin that a run is one of.
+    fn twin(&self, folder: &Path) -> Option<[String; 2]> {
+        let above = folder.parent()?.strip_prefix(&self.dir).ok()?;
+        twin::sides(&self.dir.join(above))?;
+        Some(twin::SIDES.map(|side| above.join(side).display().to_string()))
     }
 }
 
@@ -208,6 +220,7 @@ fn read(path: &Path, id: String, date: String) -> Option<RunSummary> {
             claims: ClaimCounts::default(),
             headline: None,
             progress: None,
+            twin: None,
             error: Some(format!("run.json cannot be read: {error}")),
         },
     })
@@ -245,6 +258,7 @@ fn summary(file: RunFile, id: String, date: String) -> RunSummary {
         claims,
         headline: (!values.is_empty()).then_some(Headline { metric, values }),
         progress: None,
+        twin: None,
         error: None,
         title: file.resolved.title,
         experiment: file.experiment,

@@ -1,0 +1,51 @@
+/** The caption of the view over time. */
+import type { PageHead, RunHead } from "../data/contract";
+import { lacks, runName } from "./runs";
+import type { Scope } from "./series";
+import type { Laid, Tables } from "./sides";
+
+/** Which runs are laid over the one that is shown, and what they lack. */
+export function laidWords(
+  head: PageHead,
+  run: number,
+  over: readonly { tables: Tables; scope: Scope }[],
+  absent: Laid["absent"],
+): string[] {
+  if (over.length === 0) return [];
+  const others = over.map(
+    ({ tables, scope }) => `${runName(head, tables.run)} (seed ${scope.seed}, round ${scope.round})`,
+  );
+  const missing = absent.map((one) => lacks(head, one.run, one.names));
+  return [`Shown: ${runName(head, run)}; laid over it: ${others.join(", ")}.`, ...missing];
+}
+
+export interface CaptionOf {
+  /** What is shown, as a sentence. */
+  which: string;
+  laid: string[];
+  /** Whether optima are drawn. */
+  optima: boolean;
+  tables: RunHead["tables"];
+  /** Whether a line may have more samples than pixels. */
+  dense: boolean;
+}
+
+export function captionOf({ which, laid, optima, tables, dense }: CaptionOf): string {
+  const parts = [
+    which,
+    ...laid,
+    "Goodput is what arrived in each interval; windows, round-trip times and queues are those at its end.",
+    dense
+      ? "Where there are more samples than pixels, a band reaches from the least to the greatest, and the line is their mean."
+      : "",
+    optima ? "Fine dots: the flow’s optimum among the flows that were there." : "",
+    sentence("Samples", tables.samples?.thinned),
+    sentence("Queues", tables.queues?.thinned),
+    "Drag to zoom, double-click for all; shift-drag, sideways wheel or a finger to pan.",
+  ];
+  return parts.filter((part) => part !== "").join(" ");
+}
+
+function sentence(table: string, thinned: string | undefined): string {
+  return thinned ? `${table}: ${thinned.replace(/\.$/, "")}.` : "";
+}

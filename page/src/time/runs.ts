@@ -1,0 +1,52 @@
+/** Several runs in the same panels: which belong together, and how their lines are told apart. */
+import { runLetter } from "../charts/series";
+import { COLOURS, DASHES } from "../data/colour";
+import type { PageHead } from "../data/contract";
+import { lineStyle } from "./model";
+
+function grouped(runs: readonly number[], keyOf: (run: number) => string): number[][] {
+  const groups = new Map<string, number[]>();
+  for (const run of runs) groups.set(keyOf(run), [...(groups.get(keyOf(run)) ?? []), run]);
+  return [...groups.values()];
+}
+
+/** The runs of each experiment. */
+export function sameExperiment(head: PageHead, runs: readonly number[]): number[][] {
+  return grouped(runs, (run) => head.runs[run]?.report.experiment ?? "");
+}
+
+/** The runs of each experiment that have the same cases. */
+export function sameCases(head: PageHead, runs: readonly number[]): number[][] {
+  return grouped(runs, (run) => {
+    const { report, cases } = head.runs[run] ?? {};
+    return JSON.stringify([report?.experiment, cases?.map((one) => one.label).sort()]);
+  });
+}
+
+/** `B real` */
+export function runName(head: PageHead, run: number): string {
+  return `${runLetter(run)} ${head.runs[run]?.id ?? ""}`;
+}
+
+/** `lia-2 flow 1 · B real` */
+export function nameOfRun(head: PageHead, run: number, line: string): string {
+  return line ? `${line} · ${runName(head, run)}` : runName(head, run);
+}
+
+/** The same line has the same colour in every run; its dash tells the run, as everywhere in the page. */
+export function styleOfRun(head: PageHead, run: number, place: number): ReturnType<typeof lineStyle> {
+  const { colour, quiet } = lineStyle(place);
+  // Where colours come again, they come with dashes that no run has.
+  const again = quiet ? 0 : Math.floor(place / COLOURS);
+  return { colour, quiet, dash: DASHES[(again * head.runs.length + run) % DASHES.length] ?? "" };
+}
+
+/** The most lines that a note names. */
+const NAMED = 6;
+
+/** That a run lacks lines of another; empty if it lacks none. */
+export function lacks(head: PageHead, run: number, lines: readonly string[]): string {
+  if (lines.length === 0) return "";
+  const more = lines.length > NAMED ? ` and ${lines.length - NAMED} more` : "";
+  return `${runName(head, run)} has no samples of ${lines.slice(0, NAMED).join(", ")}${more}.`;
+}
