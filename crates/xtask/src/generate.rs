@@ -7,7 +7,7 @@ use std::path::Path;
 use tresse_experiment::read::built_in;
 use tresse_reproduction::pages::{Stored, pages, times};
 
-use crate::{controllers_page, results_page};
+use crate::{controllers_page, results_page, twin_page};
 
 /// The first line of an experiment's file in `papers/PAPER/`: editors find the schema by it.
 const SCHEMA_LINE: &str = "#:schema ../../docs/reference/experiment.schema.json\n";
@@ -62,6 +62,7 @@ fn files(root: &Path) -> Result<Vec<File>, String> {
         fs::read_to_string(root.join(results)).map_err(|e| format!("{results} cannot be read: {e}"))?;
     let mut files = vec![
         File::new(results, results_page::page(&there)?),
+        File::new("docs/twin.md", twin_page::page(root)?),
         File::new("docs/reference/controllers.md", controllers_page::page(&tresse_controllers::built_in())),
         File::new("docs/reference/experiment.schema.json", tresse::schema() + "\n"),
         File::new("papers/results/times.toml", times(&stored)),

@@ -1,12 +1,14 @@
-//! What a developer of Tresse runs: `cargo xtask generate [--check]`.
+//! What a developer of Tresse runs: `cargo xtask generate [--check]`, `cargo xtask real RUNS`.
 
 #![forbid(unsafe_code)]
 
 mod controllers_page;
 mod generate;
+mod real;
 mod results_page;
+mod twin_page;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -20,14 +22,19 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Keep the results of runs on real hosts in papers/results/PAPER-real.json
+    Real {
+        /// The folder with the runs' folders
+        runs: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
-    let Command::Generate { check } = Command::parse();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let result = match check {
-        true => generate::check(&root),
-        false => generate::write(&root),
+    let result = match Command::parse() {
+        Command::Generate { check: true } => generate::check(&root),
+        Command::Generate { check: false } => generate::write(&root),
+        Command::Real { runs } => real::keep(&root, &runs),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

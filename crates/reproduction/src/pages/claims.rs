@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tresse_experiment::keys::claims::{Claim, Verdict};
-use tresse_lab::record::claim::ClaimResult;
+use tresse_lab::record::claim::{ClaimResult, Share};
 
 use super::Reproduced;
 use super::markdown::{counted, details};
@@ -89,21 +89,27 @@ impl Teller<'_> {
         text
     }
 
-    /// A claim's mark; and its value, what other profiles say, if it is something else, and the links to the reasons, with
-    /// a space before.
+    /// A claim's mark; and its value, what other profiles say, if it is something else, what real hosts say, and the links
+    /// to the reasons, with a space before.
     pub(super) fn told(&mut self, name: &str, claim: &Claim, results: &[&Reproduced]) -> (String, String) {
         let anchor = self.anchors.mark(name, &claim.id);
-        let told: Vec<(&str, Told)> =
-            results.iter().filter_map(|r| Some((&*r.profile, Told::of(result(claim, r)?)))).collect();
+        let told: Vec<(&Reproduced, Told)> =
+            results.iter().filter_map(|r| Some((*r, Told::of(result(claim, r)?, r.is_real())))).collect();
         let Some((_, first)) = told.first() else { return (anchor + "-", String::new()) };
         let mut text = format!(" {}{}", first.value, first.cases);
-        for (profile, own) in told.iter().skip(1).filter(|(_, own)| own.tells_more_than(first)) {
-            let mark = if own.mark == first.mark { String::new() } else { format!(" {}", own.mark) };
+        // Real hosts stand beside every claim: that they agree is news.
+        for (result, own) in
+            told.iter().skip(1).filter(|(result, own)| result.is_real() || own.tells_more_than(first))
+        {
+            let of = if result.is_real() { "real" } else { &*result.profile };
+            let is_same = own.mark == first.mark && !result.is_real();
+            let mark = if is_same { String::new() } else { format!(" {}", own.mark) };
             let cases = if own.verdict == first.verdict { "" } else { &*own.cases };
-            text += &format!(" ({profile}{mark} {}{cases})", own.value);
+            text += &format!(" ({of}{mark} {}{cases})", own.value);
         }
+        let mut simulated = results.iter().filter(|r| !r.is_real());
         let is_told =
-            results.iter().any(|r| verdict(claim, r) != Some(Verdict::Holds)) || !claim.expected.is_to_hold();
+            simulated.any(|r| verdict(claim, r) != Some(Verdict::Holds)) || !claim.expected.is_to_hold();
         let because = claim.because.as_ref().filter(|_| is_told);
         for why in claim.contradicts.iter().chain(because) {
             text += &format!(", {}", self.whys.link(why, name, Some(&claim.id)));
@@ -120,7 +126,7 @@ fn verdict(claim: &Claim, results: &Reproduced) -> Option<Verdict> {
     result(claim, results).map(|own| own.verdict)
 }
 
-/// What one profile says of a claim.
+/// What one profile, or real hosts, say of a claim.
 struct Told {
     verdict: Verdict,
     /// ✓, ✗ or ≈.
@@ -132,18 +138,23 @@ struct Told {
 }
 
 impl Told {
-    fn of(own: &ClaimResult) -> Self {
+    /// What is expected is said of the simulator alone; and of how many cases is enough beside it.
+    fn of(own: &ClaimResult, is_real: bool) -> Self {
         let mark = match own.verdict {
             Verdict::Holds => "✓",
             Verdict::DoesNotHold => "✗",
             Verdict::Inconclusive => "≈",
         };
-        let mark = match own.verdict == own.expected {
+        let mark = match is_real || own.verdict == own.expected {
             true => mark.to_owned(),
             false => format!("{mark} (expected: {})", own.expected),
         };
         let value = if own.value.is_some() { metric_display::claim(own) } else { "no value".to_owned() };
-        Self { verdict: own.verdict, mark, value, cases: cases(own) }
+        let cases = match is_real {
+            true => own.cases.as_ref().map(share).unwrap_or_default(),
+            false => cases(own),
+        };
+        Self { verdict: own.verdict, mark, value, cases }
     }
 
     /// Whether it stands beside what the first profile says: of a claim that holds in both the results have the digits.
@@ -158,21 +169,24 @@ fn cases(own: &ClaimResult) -> String {
     let is_held = own.verdict == Verdict::Holds;
     let nearest =
         own.of.as_deref().filter(|_| !is_held).map(|of| format!(" ({})", pair(of))).unwrap_or_default();
-    let Some(share) = &own.cases else { return nearest };
-    let mut text = format!(", {}/{} cases", share.hold, share.of);
-    if let Some(least) = share.at_least {
-        text += &format!(", {least} are to");
-    }
-    if share.hold == 0 {
+    let Some(cases) = &own.cases else { return nearest };
+    let mut text = share(cases);
+    if cases.hold == 0 {
         return nearest + &text;
     }
-    for (what, cases) in [("not", &share.do_not_hold), ("inconclusive", &share.inconclusive)] {
+    for (what, cases) in [("not", &cases.do_not_hold), ("inconclusive", &cases.inconclusive)] {
         if !cases.is_empty() {
             let cases: Vec<String> = cases.iter().map(|case| pair(case)).collect();
             text += &format!("; {what}: {}", factored(&cases));
         }
     }
     text
+}
+
+/// `, 3/4 cases`.
+fn share(cases: &Share) -> String {
+    let least = cases.at_least.map(|least| format!(", {least} are to")).unwrap_or_default();
+    format!(", {}/{} cases{least}", cases.hold, cases.of)
 }
 
 /// `xmp-2 random, size large against lia-4 random, size large` as `xmp-2 against lia-4 in random, size large`: what both are
@@ -230,6 +244,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::claims::Tally;
 
     #[test]
     fn cases_say_once_what_all_of_them_are_of() {
@@ -265,7 +280,7 @@ mod tests {
     #[test]
     fn a_mark_says_the_verdict_and_a_value_says_of_how_many_cases() {
         let told = |verdict: &str, more: Value| {
-            let told = Told::of(&result(verdict, &more));
+            let told = Told::of(&result(verdict, &more), false);
             format!("{} {}{}", told.mark, told.value, told.cases)
         };
         assert_eq!(told("holds", json!({})), "✓ 0.9000 ± 0.0100");
@@ -278,5 +293,42 @@ mod tests {
         let cases = json!({ "of": "a", "expected": "does not hold",
             "cases": { "of": 2, "hold": 0, "do_not_hold": ["a", "b"] } });
         assert_eq!(told("does not hold", cases), "✗ 0.9000 ± 0.0100 (a), 0/2 cases");
+        // Nothing is expected of real hosts.
+        let cases = json!({ "of": "a", "cases": { "of": 3, "hold": 1, "do_not_hold": ["a", "b"] } });
+        let real = Told::of(&result("does not hold", &cases), true);
+        assert_eq!((&*real.mark, &*real.cases), ("✗", ", 1/3 cases"));
+    }
+
+    /// Results with one claim, simulated or real.
+    fn results(verdict: &str, value: f64, is_real: bool) -> Reproduced {
+        let own = result(verdict, &json!({ "value": value, "expected": "holds" }));
+        let mut results = json!({
+            "experiment": "p/a", "profile": "quick", "seed": 1, "replications": 1, "status": "complete", "version": "1",
+            "model_version": 1, "digest": "d", "settings": "s", "packet_hops": 1, "cases": 1, "numbers": [],
+            "claims": [own], "summary": Tally::default(),
+        });
+        if is_real {
+            results["testbed"] = json!({ "scale": "1/3", "late_p99_ns": 1, "packets_per_s": 1.0 });
+        }
+        serde_json::from_value(results).expect("results")
+    }
+
+    #[test]
+    fn real_hosts_are_told_of_every_claim() {
+        let claim =
+            json!({ "id": "c", "text": "t", "metric": "jain_ratio", "above": 0.8, "because": "It is late" });
+        let claim: Claim = serde_json::from_value(claim).expect("a claim");
+        let (anchors, mut whys) = (Anchors::default(), Whys::default());
+        let mut told = |real: &Reproduced| {
+            let mut teller = Teller { anchors: &anchors, whys: &mut whys, prefix: "" };
+            teller.told("p/a", &claim, &[&results("holds", 0.9, false), real])
+        };
+        let real = results("holds", 0.95, true);
+        let both = ("✓".to_owned(), " 0.9000 ± 0.0100 (real ✓ 0.9500 ± 0.0100)".to_owned());
+        assert_eq!(told(&real), both);
+        // The reason is the simulator's.
+        let real = results("does not hold", 0.5, true);
+        let other = ("✓".to_owned(), " 0.9000 ± 0.0100 (real ✗ 0.5000 ± 0.0100)".to_owned());
+        assert_eq!(told(&real), other);
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn duration(seconds: f64) -> String {
     }
 }
 
-/// What makes a result: `tresse run NAME`, with its profile and what has changed.
+/// What makes a result: `tresse run NAME` or `tresse testbed run NAME`, with its profile and what has changed.
 pub(super) fn command(name: &str, result: &Reproduced) -> String {
     let profile = match &*result.profile {
         "quick" => String::new(),
@@ -47,7 +47,12 @@ pub(super) fn command(name: &str, result: &Reproduced) -> String {
         setting if setting.contains([' ', '"', '[', '{']) => format!(" --set '{setting}'"),
         setting => format!(" --set {setting}"),
     });
-    format!("tresse run {name}{profile}{}", settings.collect::<String>())
+    let (of, scale) = match &result.testbed {
+        Some(testbed) if testbed.scale == "1" => ("testbed ", String::new()),
+        Some(testbed) => ("testbed ", format!(" --scale {}", testbed.scale)),
+        None => ("", String::new()),
+    };
+    format!("tresse {of}run {name}{profile}{scale}{}", settings.collect::<String>())
 }
 
 /// The name of an experiment without its paper's: `xmp/fig1` is `fig1`.

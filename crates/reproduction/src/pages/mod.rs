@@ -5,6 +5,7 @@ mod markdown;
 mod numbers;
 mod paper_page;
 mod readings;
+mod real;
 mod scoreboard;
 mod section;
 mod stored;
@@ -19,13 +20,15 @@ use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::read::changes::Change;
 use tresse_experiment::{Profile, find, load};
+use tresse_lab::record::claim::ClaimResult;
 use tresse_lab::record::report::{Report, Status};
 use tresse_lab::store::finished::{Finished, State};
 
 use crate::claims::{Comparison, Judged, Tally, tally};
 pub use paper_page::pages;
+pub use real::{Testbed, real};
 pub use section::section;
-pub use stored::{Stored, times};
+pub use stored::{Runs, Stored, times};
 
 /// Finished runs beside the published numbers: what `tresse compare --json` prints, and what `papers/results/` keeps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -77,6 +80,9 @@ pub struct Reproduced {
     /// How the run stands now; what is kept is of complete ones.
     #[serde(default, skip_serializing_if = "is_default")]
     pub state: State,
+    /// How true it was, if it was run on real hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub testbed: Option<Testbed>,
     /// Numbers, claims and how many of them are as published.
     #[serde(flatten)]
     pub comparison: Comparison,
@@ -115,6 +121,30 @@ impl Reproduced {
         format!("{fewest}{} seed{s}", self.replications)
     }
 
+    /// Whether it was run on real Linux hosts, and not simulated.
+    pub fn is_real(&self) -> bool {
+        self.testbed.is_some()
+    }
+
+    /// What is kept of real hosts to stand beside a simulated run.
+    pub fn real(&self) -> Option<&'static Self> {
+        real(&self.experiment).filter(|_| self.judged && !self.is_real())
+    }
+
+    /// How many claims, each by its first reading, have the verdict that they have in `other`.
+    fn agree(&self, other: &Self) -> usize {
+        let is_own = |claim: &&ClaimResult| claim.reading_of.is_none() && claim.contradicts.is_none();
+        let is_same = |claim: &&ClaimResult| {
+            other.comparison.claims.iter().any(|c| c.id == claim.id && c.verdict == claim.verdict)
+        };
+        self.comparison.claims.iter().filter(is_own).filter(is_same).count()
+    }
+
+    /// Whether there is a value beside any published number.
+    pub fn has_numbers(&self) -> bool {
+        self.comparison.numbers.iter().any(|number| number.ours.is_some())
+    }
+
     fn judged(&self) -> Judged<'_> {
         (&self.experiment, &self.comparison.claims, &self.comparison.numbers)
     }
@@ -125,7 +155,8 @@ impl Reproduced {
     /// # Errors
     /// If there is none, or one of another version of Tresse.
     pub fn read(out: &Path, judge: bool) -> Result<(Experiment, Self), Diagnostic> {
-        Ok(Self::of(Finished::read(out)?, judge))
+        let (experiment, own) = Self::of(Finished::read(out)?, judge);
+        Ok((experiment, Self { testbed: Testbed::read(out)?, ..own }))
     }
 
     /// Of a run, with its experiment as its file is now, if that would run the same.
@@ -154,6 +185,7 @@ impl Reproduced {
             changed: report.changed,
             judged: report.judged,
             state,
+            testbed: None,
         };
         (experiment, own)
     }
@@ -161,10 +193,14 @@ impl Reproduced {
 
 /// The experiment of a run as its file is now, and what it was read from, if that would run the same.
 fn newer(report: &Report, resolved: &Value) -> Option<(Experiment, Value)> {
-    let profile = [Profile::Quick, Profile::Full].into_iter().find(|p| p.name() == report.profile)?;
-    let loaded = load(find(&report.experiment).ok()?, profile, &[]).ok()?;
+    let loaded = load(find(&report.experiment).ok()?, profile(&report.profile)?, &[]).ok()?;
     let text = serde_json::to_value(&loaded.resolved).expect("TOML is plain data");
     runs_alike(resolved.clone(), text.clone()).then_some((loaded.experiment, text))
+}
+
+/// The profile with this name.
+fn profile(name: &str) -> Option<Profile> {
+    [Profile::Quick, Profile::Full].into_iter().find(|profile| profile.name() == name)
 }
 
 /// `changed: fabric.k = 4`, of what settings have changed; none if that is nothing.

@@ -48,8 +48,10 @@ impl Row<'_> {
         metric_display::value(self.metric, self.published)
     }
 
-    fn is_near(&self) -> bool {
-        self.own.iter().flatten().all(|n| n.within_20_percent == Some(true))
+    /// Whether all that the simulator has of it is as published.
+    fn is_near(&self, results: &[&Reproduced]) -> bool {
+        let own = self.own.iter().zip(results).filter(|(_, result)| !result.is_real());
+        own.filter_map(|(own, _)| *own).all(|n| n.within_20_percent == Some(true))
     }
 }
 
@@ -67,6 +69,11 @@ pub(super) fn all<'a>(experiment: &'a Experiment, results: &[&'a Reproduced]) ->
         Row { metric, case, published, own, differs: value.differs.as_deref() }
     });
     rows.collect()
+}
+
+/// Those of `results` that have a column: real hosts only where they measured a published number.
+pub(super) fn columns<'a>(results: &[&'a Reproduced]) -> Vec<&'a Reproduced> {
+    results.iter().copied().filter(|result| !result.is_real() || result.has_numbers()).collect()
 }
 
 /// What a published value is of, as the results would call it.
@@ -94,6 +101,7 @@ pub(super) fn tables(
     place: &str,
     whys: &mut Whys,
 ) -> String {
+    let results = &columns(results)[..];
     let rows = all(experiment, results);
     if rows.is_empty() {
         return String::new();
@@ -132,10 +140,10 @@ fn table(metric: &str, rows: &[&Row], results: &[&Reproduced], place: &str, whys
     let common = if common.is_empty() { common } else { format!(" ({common})") };
     let mut head = vec![cell(&format!("{}{common}", metric_display::name(metric))), "paper".to_owned()];
     for result in results {
-        head.push(if result.profile == "quick" {
-            "ours".to_owned()
-        } else {
-            format!("ours, {}", result.profile)
+        head.push(match &*result.profile {
+            _ if result.is_real() => "real".to_owned(),
+            "quick" => "ours".to_owned(),
+            profile => format!("ours, {profile}"),
         });
         head.push("ratio".to_owned());
     }
@@ -143,7 +151,7 @@ fn table(metric: &str, rows: &[&Row], results: &[&Reproduced], place: &str, whys
     for (number, label) in rows.iter().zip(labels) {
         let mut cells = vec![cell(&label), number.shown()];
         cells.extend(number.ours().into_iter().zip(number.ratios()).flat_map(|(ours, ratio)| [ours, ratio]));
-        if let (Some(why), false, Some(last)) = (number.differs, number.is_near(), cells.last_mut()) {
+        if let (Some(why), false, Some(last)) = (number.differs, number.is_near(results), cells.last_mut()) {
             *last += &format!(" {}", whys.link(why, place, None));
         }
         text += &row(&cells);

@@ -14,7 +14,7 @@ use super::markdown::{command, counted, duration, file, row_name, rows};
 use super::readings::{ByName, Sentence, by_name, root, sentences};
 use super::stored::built_in;
 use super::whys::{Anchors, Whys};
-use super::{NOT_JUDGED, Reproduced, Stored, changed_line, numbers, scoreboard};
+use super::{NOT_JUDGED, Reproduced, Runs, Stored, changed_line, numbers, scoreboard};
 use crate::claims::Tally;
 use crate::paper::{self, Paper};
 
@@ -37,6 +37,10 @@ const LEGEND: &str = "\
 judged, ± half the 95 % confidence interval; of several cases that of the one nearest to failing. The full profile stands
 behind it in brackets, where it is kept and has another verdict, or another value of a claim that does not hold. ↳ is a
 sentence in another reading: it counts once, by the first. A ratio is ours over the paper's; bold: more than 20 % off.
+";
+
+const LEGEND_REAL: &str = "\
+Behind *real* stands what the same experiment gave on Linux's own TCP and MPTCP ([testbed.md](../testbed.md)).
 ";
 
 const CONTRADICTIONS: &str = "\
@@ -64,9 +68,10 @@ fn page(paper: Paper, stored: &[&Stored], drawn: &BTreeSet<String>) -> Result<St
     sections += &contradictions(&experiments, stored, &all, &mut teller);
     let mut text = format!("# {}\n\n{}\n\n", paper.title(), authors(paper));
     for s in stored {
-        text += &format!("- {}\n", totals(s));
+        text += &format!("- {}\n", totals(s, stored));
     }
-    text += &format!("\n{}\n\n{LEGEND}\n{}", links(paper, stored), contents(&experiments, stored));
+    let real = if stored.iter().any(|s| s.runs == Runs::Real) { LEGEND_REAL } else { "" };
+    text += &format!("\n{}\n\n{LEGEND}{real}\n{}", links(paper, stored), contents(&experiments, stored));
     text += &sections;
     let list = whys.list(&anchors);
     if !list.is_empty() {
@@ -93,15 +98,21 @@ fn authors(paper: Paper) -> String {
     lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-fn totals(stored: &Stored) -> String {
+/// How much holds, in a line; on real hosts also how often they say what the first of `all` says, the simulator.
+fn totals(stored: &Stored, all: &[&Stored]) -> String {
     let tally = &stored.results.summary;
-    let mut text = format!(
-        "{} profile: {} of {} claims hold, {} in a reading",
-        title_case(stored.profile.name()),
-        tally.claims_hold,
-        tally.claims,
-        tally.claims_hold_in_a_reading
-    );
+    let (held, claims) = (tally.claims_hold, tally.claims);
+    let mut text = match (stored.runs, all.first()) {
+        (Runs::Simulated(profile), _) => {
+            let (profile, readings) = (title_case(profile.name()), tally.claims_hold_in_a_reading);
+            format!("{profile} profile: {held} of {claims} claims hold, {readings} in a reading")
+        }
+        (Runs::Real, simulated) => format!(
+            "Real hosts: {held} of {claims} claims hold in {}; {} have the simulator's verdict",
+            counted(stored.results.experiments.len(), "experiment"),
+            simulated.map_or(0, |simulated| stored.agree(simulated)),
+        ),
+    };
     if tally.numbers > 0 {
         text +=
             &format!("; {} of {} numbers are within 20 %", tally.numbers_within_20_percent, tally.numbers);
@@ -125,7 +136,7 @@ fn links(paper: Paper, stored: &[&Stored]) -> String {
     let files: Vec<String> = stored
         .iter()
         .map(|s| {
-            let file = Stored::file(s.paper, s.profile);
+            let file = Stored::file(s.paper, s.runs);
             format!("[{file}](../../papers/results/{file})")
         })
         .collect();
@@ -150,12 +161,13 @@ fn contents(experiments: &[(&str, Experiment)], stored: &[&Stored]) -> String {
         }
         let counts: Vec<(&str, String)> = stored
             .iter()
-            .filter_map(|s| Some((s.profile.name(), counts(&s.of(name)?.comparison.summary))))
+            .filter_map(|s| Some((s.runs.name(), counts(&s.of(name)?.comparison.summary))))
             .collect();
         let first = counts.first().map(|(_, counts)| &**counts).unwrap_or_default();
         let others: String = (counts.iter().skip(1))
-            .filter(|(_, counts)| counts != first)
-            .map(|(profile, counts)| format!(" ({profile}: {counts})"))
+            .filter(|(runs, counts)| counts != first || *runs == Runs::Real.name())
+            .filter(|(_, counts)| !counts.is_empty())
+            .map(|(runs, counts)| format!(" ({runs}: {counts})"))
             .collect();
         let colon = if first.is_empty() { "" } else { ": " };
         text += &format!("- [{}](#{}){colon}{first}{others}\n", heading(name, experiment), file(name));
@@ -257,8 +269,9 @@ fn ran(name: &str, results: &[&Reproduced]) -> String {
     let mut text = String::new();
     for (command, result) in commands.iter().zip(results) {
         let partial = if result.status == Status::Complete { "" } else { "; it was interrupted" };
+        let late = result.testbed.as_ref().map(|own| format!("; {}", own.lateness())).unwrap_or_default();
         text += &format!(
-            "    {command:width$}    # {}, {}, {}{partial}\n",
+            "    {command:width$}    # {}, {}, {}{late}{partial}\n",
             counted(result.cases, "case"),
             result.seeds(),
             duration(result.comparison.summary.wall_s)

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use tresse_experiment::Profile;
 
 use super::markdown::duration;
-use super::{Reproduction, Stored};
+use super::{Reproduction, Runs, Stored};
 use crate::claims::Tally;
 use crate::paper;
 
@@ -50,17 +50,19 @@ How to read it:
 - What a paper leaves open is read in several ways. The first reading counts; \"in a reading\" adds what another one makes true.
 - Claims that contradict their own paper are judged and listed in its page, and counted apart.
 - Numbers are those of simulators; a testbed's are shown beside ours, and compared as ratios, by claims.
+- Real hosts run the experiments of the papers' testbeds on Linux's own TCP and MPTCP ([testbed.md](testbed.md)), counted alone.
 - The quick profile cuts what takes long; the full one is the paper's own size. \"0.1.0\" is what that version counted.
 
 A paper's page goes through its figures: drawn from our results, the published numbers beside ours, the claims with their
 verdicts, and why those that differ do. The verdicts with every digit are in `papers/results/PAPER-quick.json` and, where
-kept, `PAPER-full.json` ([papers/results](../papers/results)); the claims themselves in the experiments' files (`tresse
+kept, `PAPER-full.json` and `PAPER-real.json` ([papers/results](../papers/results)); the claims themselves in the experiments' files (`tresse
 explain claims`).
 
 All of it again:
 
     make reproduction    # all five papers, and these pages; PROFILE=full, PAPERS=xmp
     tresse paper xmp     # one paper, shown as it runs
+    make testbed         # those on real hosts, as root
 ";
 
 /// How much holds.
@@ -69,7 +71,7 @@ fn table(stored: &[Stored]) -> String {
         return "No results are kept yet.\n".to_owned();
     }
     let earlier = earlier();
-    let quick: Vec<&Stored> = stored.iter().filter(|s| s.profile == Profile::Quick).collect();
+    let quick: Vec<&Stored> = stored.iter().filter(|s| s.runs == Runs::Simulated(Profile::Quick)).collect();
     let all = (quick.len() == paper::ALL.len()).then(|| {
         let all = quick.iter().flat_map(|s| s.results.experiments.clone()).collect();
         (
@@ -83,11 +85,12 @@ fn table(stored: &[Stored]) -> String {
         |---|---|---|---|---|---|---|\n";
     for s in stored {
         let paper = format!("[{0}](reproduction/{0}.md)", s.paper.name);
-        let then = earlier.get(s.profile.name()).and_then(|papers| papers.get(s.paper.name));
-        text += &line(&paper, s.profile, &s.results.summary, then);
+        let then = earlier.get(s.runs.name()).and_then(|papers| papers.get(s.paper.name));
+        let runs = if s.runs == Runs::Real { "real hosts" } else { s.runs.name() };
+        text += &line(&paper, runs, &s.results.summary, then);
     }
     if let Some((today, then)) = &all {
-        text += &line("all five", Profile::Quick, today, Some(then));
+        text += &line("all five", Profile::Quick.name(), today, Some(then));
     }
     text
 }
@@ -107,7 +110,7 @@ fn sentence(today: &Tally) -> String {
 }
 
 /// A line of the table.
-fn line(paper: &str, profile: Profile, today: &Tally, then: Option<&Earlier>) -> String {
+fn line(paper: &str, runs: &str, today: &Tally, then: Option<&Earlier>) -> String {
     let share = |part: usize, all: usize| match all {
         0 => "-".to_owned(),
         all => format!("{part} of {all} ({:.0} %)", 100.0 * part as f64 / all as f64),
@@ -121,7 +124,7 @@ fn line(paper: &str, profile: Profile, today: &Tally, then: Option<&Earlier>) ->
     };
     let cells = [
         paper.to_owned(),
-        profile.name().to_owned(),
+        runs.to_owned(),
         share(today.claims_hold, today.claims),
         today.claims_hold_in_a_reading.to_string(),
         share(today.numbers_within_20_percent, today.numbers),
@@ -152,10 +155,10 @@ mod tests {
             ..Tally::default()
         };
         assert_eq!(
-            line("xmp", Profile::Full, &today, earlier["full"].get("xmp")),
+            line("xmp", "full", &today, earlier["full"].get("xmp")),
             "| xmp | full | 80 of 100 (80 %) | 90 | - | 5.0 s | 88 of 113, 17 of 34 |\n"
         );
-        assert!(line("opn", Profile::Full, &today, None).ends_with("| 5.0 s | - |\n"));
+        assert!(line("opn", "full", &today, None).ends_with("| 5.0 s | - |\n"));
         let said = sentence(&today);
         assert!(
             said.starts_with("Of 100 claims of the five papers 80 hold, 90 in this reading or another"),

@@ -10,8 +10,8 @@ use super::{NOT_JUDGED, Reproduced, changed_line, numbers};
 use crate::metric_display;
 
 /// The section of the experiment `name` in Markdown: its title, its names in the paper, the commands, a table of numbers
-/// and one of claims with columns for each of `results`, of which every one is of another profile, and a sentence for
-/// everything that differs. The sentences are those of `experiment`, which is to be as the file says.
+/// and one of claims with columns for each of `results`, of which every one is of another profile or of real hosts, and a
+/// sentence for everything that differs. The sentences are those of `experiment`, which is to be as the file says.
 pub fn section(name: &str, experiment: &Experiment, results: &[&Reproduced]) -> String {
     let mut text = format!("### {}\n\n", experiment.title);
     let rows = rows(name, experiment);
@@ -28,9 +28,13 @@ pub fn section(name: &str, experiment: &Experiment, results: &[&Reproduced]) -> 
     }
     for (i, result) in results.iter().enumerate() {
         text += if i == 0 { "\n" } else { "" };
+        let profile = if result.profile == "quick" { "Quick" } else { "Full" };
+        let (of, late) = match &result.testbed {
+            Some(testbed) => ("real hosts, ", format!("; {}", testbed.lateness())),
+            None => ("", String::new()),
+        };
         text += &format!(
-            "{} profile: {}, {}, {:.0} million packet-hops in {}{}.\n",
-            if result.profile == "quick" { "Quick" } else { "Full" },
+            "{profile} profile: {of}{}, {}, {:.0} million packet-hops in {}{late}{}.\n",
             counted(result.cases, "case"),
             result.seeds(),
             result.packet_hops as f64 / 1e6,
@@ -57,9 +61,15 @@ pub fn section(name: &str, experiment: &Experiment, results: &[&Reproduced]) -> 
     text
 }
 
-/// A heading for each of the results, if there are several.
-fn of_profile(what: &str, result: &Reproduced, results: &[&Reproduced]) -> String {
-    if results.len() > 1 { format!("{what}, {}", result.profile) } else { what.to_owned() }
+/// A heading for each of the results, if there are several; ours of real hosts are called so.
+fn of_result(what: &str, result: &Reproduced, results: &[&Reproduced]) -> String {
+    let simulated = results.iter().filter(|result| !result.is_real()).count();
+    match result.is_real() {
+        true if what == "ours" => "real".to_owned(),
+        true if results.len() > 1 => format!("{what}, real"),
+        false if simulated > 1 => format!("{what}, {}", result.profile),
+        _ => what.to_owned(),
+    }
 }
 
 /// The published numbers, ours from each of the results, and why some differ.
@@ -68,9 +78,10 @@ fn numbers(experiment: &Experiment, results: &[&Reproduced]) -> String {
     if published.values.is_empty() {
         return String::new();
     }
+    let results = &numbers::columns(results)[..];
     let mut head = ["metric", "case", "published"].map(str::to_owned).to_vec();
     for result in results {
-        head.extend(["ours", "ratio"].map(|what| of_profile(what, result, results)));
+        head.extend(["ours", "ratio"].map(|what| of_result(what, result, results)));
     }
     let mut text = row(&head) + &rule(&head);
     // Numbers that differ for the same reason have one sentence.
@@ -105,7 +116,7 @@ fn claims(experiment: &Experiment, results: &[&Reproduced]) -> String {
     }
     let mut head = vec!["claim".to_owned()];
     for result in results {
-        head.extend(["verdict", "value"].map(|what| of_profile(what, result, results)));
+        head.extend(["verdict", "value"].map(|what| of_result(what, result, results)));
     }
     let mut text = row(&head) + &rule(&head);
     for claim in &experiment.claims {
@@ -121,7 +132,7 @@ fn claims(experiment: &Experiment, results: &[&Reproduced]) -> String {
             };
             let expected = claim.expected.of(&result.profile);
             cells.push(
-                match (own.verdict, expected == own.verdict) {
+                match (own.verdict, result.is_real() || expected == own.verdict) {
                     (Verdict::Holds, true) => "holds".to_owned(),
                     (verdict, true) => format!("**{verdict}**"),
                     (verdict, false) => format!("**{verdict}**, expected: {expected}"),
@@ -147,6 +158,7 @@ mod tests {
     use serde_json::Value;
     use serde_json::json;
 
+    use super::super::Testbed;
     use super::*;
 
     const FILE: &str = r#"
@@ -241,6 +253,36 @@ because = "It loses less."
         ] {
             assert!(text.contains(part), "{part}\nin\n{text}");
         }
+    }
+
+    /// A result of real hosts.
+    fn real(goodput: f64) -> Reproduced {
+        let testbed = Testbed { scale: "1/3".to_owned(), late_p99_ns: 90_000, packets_per_s: 3e4 };
+        Reproduced { testbed: Some(testbed), ..result("quick", goodput) }
+    }
+
+    #[test]
+    fn real_hosts_stand_beside_the_simulator() {
+        let (quick, real) = (result("quick", 6e8), real(4.4e8));
+        let text = section("paper/table1", &experiment(), &[&quick, &real]);
+        for part in [
+            "    tresse run paper/table1\n    tresse testbed run paper/table1 --scale 1/3\n",
+            "Quick profile: real hosts, 1 case, 3 seeds, 2 million packet-hops in 1 min 23 s; 99 % of the packets up to 0.09 ms \
+             late.\n",
+            "| metric | case | published | ours | ratio | real | ratio, real |\n",
+            "| 400.0 | 600.0 ± 6.0 | **1.50** | 440.0 ± 4.4 | 1.10 |\n",
+            "| claim | verdict | value | verdict, real | value, real |\n",
+            // What is expected is expected of the simulator.
+            "| holds | 600.0 Mbit/s | **inconclusive** | 440.0 Mbit/s |\n",
+        ] {
+            assert!(text.contains(part), "{part}\nin\n{text}");
+        }
+        let text = section("paper/table1", &experiment(), &[&real]);
+        assert!(text.contains("| published | real | ratio |\n"), "{text}");
+        let mut none = real.clone();
+        none.comparison.numbers.iter_mut().for_each(|number| number.ours = None);
+        let text = section("paper/table1", &experiment(), &[&quick, &none]);
+        assert!(text.contains("| published | ours | ratio |\n") && text.contains("verdict, real"), "{text}");
     }
 
     #[test]

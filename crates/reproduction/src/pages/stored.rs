@@ -8,16 +8,37 @@ use tresse_experiment::{Loaded, Profile};
 use tresse_lab::record::report::MODEL_VERSION;
 
 use super::numbers::is_of;
-use super::{Reproduced, Reproduction, fingerprint};
+use super::{Reproduced, Reproduction, fingerprint, profile};
 use crate::paper::{self, Paper};
 
-/// What is kept of a run of a paper, in `papers/results/PAPER-PROFILE.json`.
+/// Which runs of a paper results are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runs {
+    /// Those of the simulator, of every experiment.
+    Simulated(Profile),
+    /// Those on real hosts, of the experiments that can be run there.
+    Real,
+}
+
+impl Runs {
+    const ALL: [Self; 3] = [Self::Simulated(Profile::Quick), Self::Simulated(Profile::Full), Self::Real];
+
+    /// `quick`, `full` or `real`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Simulated(profile) => profile.name(),
+            Self::Real => "real",
+        }
+    }
+}
+
+/// What is kept of runs of a paper, in `papers/results/PAPER-RUNS.json`.
 #[derive(Debug, Clone)]
 pub struct Stored {
     /// The paper.
     pub paper: Paper,
-    /// The profile.
-    pub profile: Profile,
+    /// Of which runs.
+    pub runs: Runs,
     /// The results.
     pub results: Reproduction,
 }
@@ -30,13 +51,16 @@ impl Stored {
     pub fn all(folder: &Path) -> io::Result<Vec<Self>> {
         let mut all = Vec::new();
         for &paper in paper::ALL {
-            for profile in [Profile::Quick, Profile::Full] {
-                let path = folder.join(Self::file(paper, profile));
+            for runs in Runs::ALL {
+                let path = folder.join(Self::file(paper, runs));
                 if path.exists() {
                     let wrong = |e| io::Error::other(format!("{}: {e}", path.display()));
                     let text = fs::read_to_string(&path).map_err(wrong)?;
-                    let results = serde_json::from_str(&text).map_err(|e| wrong(e.into()))?;
-                    all.push(Self { paper, profile, results });
+                    let results: Reproduction = serde_json::from_str(&text).map_err(|e| wrong(e.into()))?;
+                    // The command has the file of a paper in it before real hosts have run anything of that.
+                    if !results.experiments.is_empty() {
+                        all.push(Self { paper, runs, results });
+                    }
                 }
             }
         }
@@ -44,13 +68,20 @@ impl Stored {
     }
 
     /// The file's name without its folder.
-    pub fn file(paper: Paper, profile: Profile) -> String {
-        format!("{}-{}.json", paper.name, profile.name())
+    pub fn file(paper: Paper, runs: Runs) -> String {
+        format!("{}-{}.json", paper.name, runs.name())
     }
 
     /// The results of the experiment `name`.
     pub(super) fn of(&self, name: &str) -> Option<&Reproduced> {
         self.results.experiments.iter().find(|e| e.experiment == name)
+    }
+
+    /// How many claims have the verdict that they have in `other`; without other readings, and without those that contradict
+    /// their own paper.
+    pub(super) fn agree(&self, other: &Self) -> usize {
+        let own = self.results.experiments.iter().filter_map(|own| Some((own, other.of(&own.experiment)?)));
+        own.map(|(own, other)| own.agree(other)).sum()
     }
 
     /// What is no longer as the experiments' files say, or is missing: a line for each.
@@ -60,12 +91,14 @@ impl Stored {
     pub fn stale(&self) -> Result<Vec<String>, Diagnostic> {
         let mut stale = Vec::new();
         for name in self.paper.experiments() {
-            let loaded = built_in(name, self.profile)?;
-            match self.of(name) {
-                None => stale.push(format!("{name}: no results are kept of it")),
-                Some(own) => {
-                    stale.extend(differences(own, &loaded).into_iter().map(|d| format!("{name}: {d}")))
+            match (self.of(name), self.runs) {
+                (Some(own), _) => {
+                    let profile = profile(&own.profile).unwrap_or(Profile::Quick);
+                    let differences = differences(own, &built_in(name, profile)?);
+                    stale.extend(differences.into_iter().map(|d| format!("{name}: {d}")));
                 }
+                (None, Runs::Simulated(_)) => stale.push(format!("{name}: no results are kept of it")),
+                (None, Runs::Real) => {}
             }
         }
         let known = self.paper.experiments();
@@ -79,14 +112,14 @@ pub(super) fn built_in(name: &str, profile: Profile) -> Result<Loaded, Diagnosti
     tresse_experiment::load(tresse_experiment::find(name)?, profile, &[])
 }
 
-/// How what is kept differs from what the file says now.
+/// How what is kept differs from what the file says now. The model and the verdicts that are expected are the simulator's.
 fn differences(own: &Reproduced, loaded: &Loaded) -> Vec<String> {
     let mut differences = Vec::new();
     let resolved = serde_json::to_value(&loaded.resolved).expect("TOML is plain data");
     if own.settings != fingerprint(resolved) {
         differences.push("its file has changed since it was run".to_owned());
     }
-    if own.model_version != MODEL_VERSION {
+    if !own.is_real() && own.model_version != MODEL_VERSION {
         differences.push(format!("it is of model version {}, not {MODEL_VERSION}", own.model_version));
     }
     let claims = &own.comparison.claims;
@@ -94,7 +127,7 @@ fn differences(own: &Reproduced, loaded: &Loaded) -> Vec<String> {
         let expected = claim.expected.of(&own.profile);
         match claims.iter().find(|c| c.id == claim.id) {
             None => differences.push(format!("the claim {} was not judged", claim.id)),
-            Some(c) if c.verdict != expected => {
+            Some(c) if !own.is_real() && c.verdict != expected => {
                 differences
                     .push(format!("the claim {} is \"{}\", and expected is \"{expected}\"", c.id, c.verdict));
             }
@@ -122,11 +155,57 @@ pub fn times(stored: &[Stored]) -> String {
         .to_owned();
     for profile in [Profile::Quick, Profile::Full] {
         text += &format!("\n[{}]\n", profile.name());
-        for s in stored.iter().filter(|s| s.profile == profile) {
+        for s in stored.iter().filter(|s| s.runs == Runs::Simulated(profile)) {
             for e in &s.results.experiments {
                 text += &format!("\"{}\" = {:.1}\n", e.experiment, e.comparison.summary.wall_s);
             }
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use tresse_experiment::keys::claims::Verdict;
+
+    use super::*;
+
+    #[test]
+    fn real_results_are_of_some_experiments_and_of_any_model() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers/results");
+        let all = Stored::all(&folder).expect("they can be read");
+        let find = |runs| all.iter().find(|s| s.paper.name == "xmp" && s.runs == runs).expect("it is kept");
+        let stale = |change: &dyn Fn(&mut Reproduced)| {
+            let mut real = find(Runs::Real).clone();
+            change(&mut real.results.experiments[0]);
+            real.stale().expect("the built-in experiments are valid")
+        };
+        let none: [&str; 0] = [];
+        assert_eq!(stale(&|own| own.model_version = 0), none);
+        assert_eq!(stale(&|own| own.comparison.claims[0].verdict = Verdict::DoesNotHold), none);
+        let [changed] = &stale(&|own| own.settings = "another".to_owned())[..] else { panic!("one line") };
+        assert!(changed.ends_with(": its file has changed since it was run"), "{changed}");
+        let [missing] = &stale(&|own| drop(own.comparison.claims.remove(0)))[..] else { panic!("one line") };
+        assert!(missing.contains("was not judged"), "{missing}");
+        // The simulator's are of all experiments.
+        let mut quick = find(Runs::Simulated(Profile::Quick)).clone();
+        quick.results.experiments.remove(0);
+        let stale = quick.stale().expect("the built-in experiments are valid");
+        assert_eq!(stale, ["xmp/fig1: no results are kept of it"]);
+    }
+
+    #[test]
+    fn real_hosts_agree_claim_by_claim() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers/results");
+        let all = Stored::all(&folder).expect("they can be read");
+        let real = all.iter().find(|s| s.runs == Runs::Real).expect("it is kept");
+        let claims = real.results.summary.claims;
+        assert_eq!(real.agree(real), claims);
+        let mut other = real.clone();
+        let first = &mut other.results.experiments[0].comparison.claims[0];
+        first.verdict = if first.verdict == Verdict::Holds { Verdict::DoesNotHold } else { Verdict::Holds };
+        assert_eq!(real.agree(&other), claims - 1);
+        // How long they took is not what a simulation takes.
+        assert_eq!(times(std::slice::from_ref(real)).matches(" = ").count(), 0);
+    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use tresse_experiment::read::built_in;
-use tresse_reproduction::pages::{Stored, pages};
+use tresse_reproduction::pages::{Runs, Stored, pages};
 use tresse_reproduction::paper;
 
 /// The results that are kept.
@@ -39,8 +39,13 @@ fn page(experiment: &str) -> &'static str {
 fn the_results_are_of_today() {
     for stored in stored() {
         let stale = stored.stale().expect("the built-in experiments are valid");
-        let file = Stored::file(stored.paper, stored.profile);
-        let command = format!("scripts/reproduction {} {}", stored.profile.name(), stored.paper.name);
+        let file = Stored::file(stored.paper, stored.runs);
+        let command = match stored.runs {
+            Runs::Simulated(profile) => {
+                format!("scripts/reproduction {} {}", profile.name(), stored.paper.name)
+            }
+            Runs::Real => "scripts/testbed".to_owned(),
+        };
         assert!(stale.is_empty(), "papers/results/{file}: {}\nhint: {command}", stale.join("\n"));
     }
 }
@@ -77,6 +82,37 @@ fn every_verdict_stands_in_its_page() {
         let marks = body.matches(['✓', '✗', '≈']).count();
         assert!(marks >= claims, "{}: {marks} of {claims}", paper.name);
     }
+}
+
+/// What real hosts gave stands in the page, with its command, and changes no count of the simulator's.
+#[test]
+fn real_hosts_stand_in_the_pages() {
+    let is_real = |stored: &Stored| stored.runs == Runs::Real;
+    let (real, simulated): (Vec<_>, Vec<_>) = stored().into_iter().partition(is_real);
+    let without = pages(&simulated, &BTreeSet::new()).expect("the built-in experiments are valid");
+    for stored in &real {
+        for own in &stored.results.experiments {
+            let page = page(&own.experiment);
+            assert!(
+                page.contains(&format!("\n    tresse testbed run {}", own.experiment)),
+                "{}",
+                own.experiment
+            );
+        }
+        let name = stored.paper.name;
+        let page = page(name);
+        let claims: usize = stored.results.experiments.iter().map(|e| e.comparison.claims.len()).sum();
+        let told = ["(real ✓", "(real ✗", "(real ≈"].map(|told| page.matches(told).count());
+        assert_eq!(told.iter().sum::<usize>(), claims, "{name}");
+        let total =
+            |page: &str| page.lines().find(|line| line.starts_with("- Quick profile")).map(str::to_owned);
+        let alone =
+            &without.iter().find(|(path, _)| path.ends_with(&format!("/{name}.md"))).expect("a page").1;
+        assert!(total(page) == total(alone) && page.contains("\n- Real hosts: "), "{name}");
+        assert!(!alone.contains("(real ") && !alone.contains("*real*"), "{name}");
+        assert!(PAGES[0].1.contains(&format!("| [{name}](reproduction/{name}.md) | real hosts | ")));
+    }
+    assert!(!real.is_empty() && !without[0].1.contains("| real hosts |"));
 }
 
 /// The sentences at the end of an experiment's page, without links.

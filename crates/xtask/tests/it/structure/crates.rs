@@ -33,7 +33,10 @@ const MAY: &[(&str, &[&str])] = &[
     ("reproduction", &["units", "experiment", "lab"]),
     ("exchange", &["units", "experiment", "fabric", "lab", "workload"]),
     ("sweep", &["units", "controllers", "experiment", "lab", "reproduction"]),
-    ("testbed", &["units", "controllers", "experiment", "fabric", "lab", "linux", "sim", "transport"]),
+    (
+        "testbed",
+        &["units", "controllers", "experiment", "fabric", "lab", "linux", "path-manager", "sim", "transport"],
+    ),
     ("report", &["units", "experiment", "fabric", "lab"]),
 ];
 

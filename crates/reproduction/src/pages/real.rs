@@ -1,0 +1,107 @@
+//! Results of real Linux hosts: how true such a run was, and what is kept of the papers' experiments.
+
+use std::path::Path;
+use std::sync::LazyLock;
+use std::{fs, io};
+
+use serde::{Deserialize, Serialize};
+use tresse_experiment::diagnostic::Diagnostic;
+
+use super::{Reproduced, Reproduction};
+
+/// What a run on real hosts says of itself in short; the rest is in its `testbed.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Testbed {
+    /// How fast the experiment's time passed: `1/3`.
+    pub scale: String,
+    /// By less than this 99 % of the packets were late, ns of the experiment, in the worst of its runs.
+    pub late_p99_ns: u64,
+    /// Packets in a second of the wall clock, in the run with the most.
+    pub packets_per_s: f64,
+}
+
+/// What is read of `testbed.json`.
+#[derive(Debug, Deserialize)]
+struct File {
+    runs: Vec<Testbed>,
+}
+
+impl Testbed {
+    /// Of the run in the folder `out`; `None` if it was simulated.
+    ///
+    /// # Errors
+    /// If `testbed.json` is there and cannot be read.
+    pub(super) fn read(out: &Path) -> Result<Option<Self>, Diagnostic> {
+        let path = out.join("testbed.json");
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            text => text.map_err(|error| Diagnostic::io("cannot be read", &path, error))?,
+        };
+        let File { runs } = serde_json::from_str(&text).map_err(|error| {
+            Diagnostic::input(format!("no truth of a testbed: {error}")).of(path.display().to_string())
+        })?;
+        Ok(runs.into_iter().reduce(|all, run| Self {
+            late_p99_ns: all.late_p99_ns.max(run.late_p99_ns),
+            packets_per_s: all.packets_per_s.max(run.packets_per_s),
+            scale: all.scale,
+        }))
+    }
+
+    /// `99 % of the packets up to 0.10 ms late`.
+    pub fn lateness(&self) -> String {
+        format!("99 % of the packets up to {:.2} ms late", self.late_p99_ns as f64 / 1e6)
+    }
+}
+
+/// The papers of which results are kept; a test holds the list against `papers/results/`.
+const KEPT: [&str; 3] = [
+    include_str!("../../../../papers/results/xmp-real.json"),
+    include_str!("../../../../papers/results/holnet-real.json"),
+    include_str!("../../../../papers/results/vmcc-real.json"),
+];
+
+static REAL: LazyLock<Vec<Reproduced>> = LazyLock::new(|| {
+    let of = |text| serde_json::from_str::<Reproduction>(text).expect("a test reads it").experiments;
+    KEPT.into_iter().flat_map(of).collect()
+});
+
+/// What is kept of the built-in experiment `name` on real hosts.
+pub fn real(name: &str) -> Option<&'static Reproduced> {
+    REAL.iter().find(|own| own.experiment == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::super::{Runs, Stored};
+    use super::*;
+
+    #[test]
+    fn a_run_on_real_hosts_is_as_true_as_its_worst_case() {
+        let dir = TempDir::new().expect("a temporary folder");
+        assert_eq!(Testbed::read(dir.path()).expect("nothing is there"), None);
+        let text = r#"{ "schema": "tresse/testbed/2", "runs": [
+            { "case": "a", "scale": "1/3", "late_p99_ns": 96768, "packets_per_s": 24572.5, "repairs": 0 },
+            { "case": "b", "scale": "1/3", "late_p99_ns": 552960, "packets_per_s": 17392.0, "repairs": 0 }] }"#;
+        fs::write(dir.path().join("testbed.json"), text).expect("it can be written");
+        let own = Testbed::read(dir.path()).expect("it can be read").expect("it is there");
+        assert_eq!(own, Testbed { scale: "1/3".to_owned(), late_p99_ns: 552_960, packets_per_s: 24572.5 });
+        assert_eq!(own.lateness(), "99 % of the packets up to 0.55 ms late");
+        fs::write(dir.path().join("testbed.json"), "{").expect("it can be written");
+        let error = Testbed::read(dir.path()).expect_err("it is cut").to_string();
+        assert!(error.contains("testbed.json") && error.contains("no truth of a testbed"), "{error}");
+    }
+
+    #[test]
+    fn the_command_knows_all_that_is_kept() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers/results");
+        let stored = Stored::all(&folder).expect("they can be read");
+        let kept: Vec<&Reproduced> =
+            stored.iter().filter(|s| s.runs == Runs::Real).flat_map(|s| &s.results.experiments).collect();
+        assert!(
+            !kept.is_empty() && kept.iter().all(|own| own.is_real() && real(&own.experiment) == Some(*own))
+        );
+        assert_eq!(REAL.len(), kept.len());
+    }
+}
