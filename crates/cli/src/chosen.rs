@@ -106,6 +106,13 @@ impl Chosen {
         self
     }
 
+    /// With another setting, which comes before those that were asked for.
+    #[must_use]
+    pub fn and_set(mut self, setting: &str) -> Self {
+        self.experiment.set.insert(0, setting.to_owned());
+        self
+    }
+
     /// The experiment and those cases; `tell` gets what is worth to be said of them.
     pub fn load_telling(&self, tell: &mut dyn FnMut(String)) -> Result<(Loaded, Plan), Failure> {
         let loaded = self.experiment.load_telling(tell)?;

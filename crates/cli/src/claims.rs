@@ -9,8 +9,9 @@ use tresse_reproduction::metric_display;
 
 use crate::width::sentence;
 
-/// Writes each claim with its verdict and its value, and why it does not hold if that is known.
-pub fn show(claims: &[ClaimResult], out: &mut impl Write) -> io::Result<()> {
+/// Writes each claim with its verdict and its value, and why it does not hold if that is known; below it what the same
+/// claim of `real` says, which real hosts gave.
+pub fn show(claims: &[ClaimResult], real: &[ClaimResult], out: &mut impl Write) -> io::Result<()> {
     let values: Vec<String> = claims.iter().map(metric_display::claim).collect();
     let width = values.iter().map(|value| value.chars().count()).max().unwrap_or(0);
     for (claim, value) in claims.iter().zip(values) {
@@ -25,7 +26,12 @@ pub fn show(claims: &[ClaimResult], out: &mut impl Write) -> io::Result<()> {
         let rest = sentence(&line, indent).split_off(verdict.len());
         writeln!(out, "{style}{verdict}{style:#}{rest}")?;
         let proof = claim.contradicts.as_ref().map(|proof| format!("contradicts its own paper: {proof}"));
-        for note in [proof, note(claim)].into_iter().flatten() {
+        let real = real.iter().find(|own| own.id == claim.id).map(|own| {
+            let hold = own.cases.as_ref().map(|cases| format!(" ({} of {} hold)", cases.hold, cases.of));
+            let hold = hold.unwrap_or_default();
+            format!("real hosts: {}, {}{hold}", own.verdict, metric_display::claim(own))
+        });
+        for note in [proof, note(claim), real].into_iter().flatten() {
             let line = format!("{:indent$}{note}", "");
             writeln!(out, "{}", sentence(&line, indent))?;
         }

@@ -24,6 +24,8 @@ use crate::paper::{MARKER, folder};
 ///
 /// Before that stands what differs in what the two ran: settings, keys, seeds, files, controllers.
 ///
+/// Beside the results of the simulator stands what is kept of real hosts (`tresse testbed`), where there is something.
+///
 /// The exit code is 1 if a claim that is expected to hold does not, if a published number is more than 20 % off and the
 /// experiment's file does not say why, or, of two runs, if a claim that held in the first does not in the second.
 ///
@@ -116,21 +118,26 @@ fn read(folders: &[PathBuf]) -> Result<Vec<Finished>, Failure> {
 
 /// One JSON object on stdout, in which what fits into a line stands on one: files of it are kept, and read by people.
 fn print_compact(value: &Value) -> Result<(), Failure> {
-    writeln!(io::stdout(), "{}", compact(value, 0))?;
+    writeln!(io::stdout(), "{}", compact(value))?;
     Ok(())
 }
 
-fn compact(value: &Value, depth: usize) -> String {
+/// JSON in which what fits into a line stands on one.
+pub fn compact(value: &Value) -> String {
+    indented(value, 0)
+}
+
+fn indented(value: &Value, depth: usize) -> String {
     let flat = value.to_string();
     let (open, close, lines): (_, _, Vec<String>) = match value {
         Value::Object(table) if flat.len() > WIDTH => {
             let line = |(key, value): (&String, &Value)| {
-                format!("{}: {}", Value::from(&**key), compact(value, depth + 1))
+                format!("{}: {}", Value::from(&**key), indented(value, depth + 1))
             };
             ('{', '}', table.iter().map(line).collect())
         }
         Value::Array(list) if flat.len() > WIDTH => {
-            ('[', ']', list.iter().map(|v| compact(v, depth + 1)).collect())
+            ('[', ']', list.iter().map(|v| indented(v, depth + 1)).collect())
         }
         _ => return flat,
     };
@@ -151,7 +158,7 @@ mod tests {
     fn short_objects_stand_on_a_line() {
         let long = "x".repeat(WIDTH);
         let value = json!({ "list": [{ "a": 1 }, { "b": long }], "n": 2 });
-        let text = compact(&value, 0);
+        let text = compact(&value);
         assert_eq!(text.lines().count(), 9, "{text}");
         assert!(text.contains("\n    {\"a\":1},\n"), "{text}");
         assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), value);

@@ -10,6 +10,7 @@ mod claims;
 mod columns;
 mod compare;
 mod controller;
+mod daemon;
 mod doctor;
 mod evaluate;
 mod export;
@@ -18,6 +19,7 @@ mod import;
 mod interrupt;
 mod linux;
 mod list;
+mod manual;
 mod mark;
 mod memory;
 mod optimum;
@@ -37,6 +39,7 @@ mod table;
 mod testbed;
 mod topology;
 mod tune;
+mod twin;
 mod view;
 mod width;
 
@@ -47,6 +50,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+pub use compare::compact;
 pub use controller::{controller, ended};
 pub use failure::Failure;
 pub use run::{Prepared, prepare};
@@ -79,6 +83,7 @@ enum Command {
     Evaluate(evaluate::Args),
     #[command(subcommand)]
     Testbed(testbed::Command),
+    Twin(twin::Args),
     #[command(subcommand)]
     Topology(topology::Command),
     Import(import::Args),
@@ -93,11 +98,14 @@ enum Command {
     Attach(linux::AttachArgs),
     Detach(linux::DetachArgs),
     Status(linux::StatusArgs),
+    Daemon(daemon::Args),
     Doctor(doctor::Args),
     /// Print the JSON Schema of an experiment file
     ///
     /// Editors use it to complete and check experiment files.
     Schema,
+    Completions(manual::CompletionsArgs),
+    Man(manual::ManArgs),
 }
 
 /// Runs the command that the command line says.
@@ -120,6 +128,7 @@ pub fn command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>)
         Command::Tune(args) => tune::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Testbed(command) => testbed::run(command),
+        Command::Twin(args) => twin::run(args),
         Command::Topology(command) => topology::run(command),
         Command::Import(args) => import::run(&args),
         Command::Export(args) => export::run(&args),
@@ -131,8 +140,11 @@ pub fn command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>)
         Command::Attach(args) => linux::attach(&args),
         Command::Detach(args) => linux::detach(&args),
         Command::Status(args) => linux::status(&args),
+        Command::Daemon(args) => daemon::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Schema => output::print(&schema()),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
     };
     let Err(failure) = result else { return 0 };
     // Standard error may be closed too.

@@ -1,9 +1,11 @@
 //! `tresse attach`, `detach`, `status`.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use tresse_controllers::ConfiguredController;
 use tresse_linux::attach::{Changed, Default};
+use tresse_linux::daemon;
 
 use crate::controller::{controller, declared_in, settings};
 use crate::failure::Failure;
@@ -60,12 +62,16 @@ pub struct DetachArgs {
     json: bool,
 }
 
-/// Show the attached controllers at work
+/// Show the attached controllers and the daemon at work
 ///
-/// For each: its parameters, the namespaces whose default it is, the connections that it governs
-/// with their subflows, and what it has counted.
+/// Of each controller: its parameters, the namespaces whose default it is, the connections that it
+/// governs with their subflows, and what it has counted. Of the daemon: the connections that it
+/// manages, and its last decisions with their reasons.
 #[derive(Debug, clap::Args)]
 pub struct StatusArgs {
+    /// Where the daemon listens
+    #[arg(long, value_name = "SOCKET", default_value = daemon::SOCKET)]
+    daemon: PathBuf,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -107,8 +113,11 @@ pub fn status(args: &StatusArgs) -> Result<(), Failure> {
     for error in strange {
         let _ = writeln!(io::stderr(), "warning: {error}");
     }
+    let daemon = daemon::ask(&args.daemon)?;
     if args.json {
-        return print_json(&serde_json::json!({ "schema": "tresse/status/1", "controllers": controllers }));
+        return print_json(&serde_json::json!({
+            "schema": "tresse/status/1", "controllers": controllers, "daemon": daemon,
+        }));
     }
     let mut out = io::stdout().lock();
     if controllers.is_empty() {
@@ -154,6 +163,7 @@ pub fn status(args: &StatusArgs) -> Result<(), Failure> {
             write!(out, "{table}")?;
         }
     }
+    daemon.map_or(Ok(()), |daemon| crate::daemon::show(&daemon, &mut out))?;
     Ok(())
 }
 

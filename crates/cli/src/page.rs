@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use tresse_report::twin;
+
 use crate::compare::folders;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -14,22 +16,23 @@ const NAME: &str = "report.html";
 /// Write the page of a run: one file that opens from disk
 ///
 /// It has the results, the figures of the paper, distributions, time series and the fabric, opens in
-/// any browser, and asks the network for nothing. RUN is the folder of a run, or that of a run of a
-/// paper. Several runs make one page, which lays them on top of each other; a paper makes a page in
-/// the folder of each of its experiments.
+/// any browser, and asks the network for nothing. RUN is the folder of a run, of a run of a paper,
+/// or of a twin. Several runs make one page, which lays them on top of each other, and so do the two
+/// of a twin; a paper makes a page in the folder of each of its experiments.
 ///
 /// Examples:
 ///   tresse report runs/xmp-table1-1                     # writes runs/xmp-table1-1/report.html
 ///   tresse report runs/mine-1 runs/mine-2 -o compared.html
 ///   tresse report runs/paper-xmp-1
+///   tresse report runs/twin-mine-1                      # simulated and real in the same figures
 ///   tresse report runs/mine-1 -o - | ssh desk 'cat > mine.html'
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Folders of runs, such as runs/xmp-table1-1 or runs/paper-xmp-1
+    /// Folders of runs, such as runs/xmp-table1-1, runs/paper-xmp-1 or runs/twin-mine-1
     #[arg(required = true)]
     run: Vec<PathBuf>,
-    /// Where to write the page; `-` is stdout [default: report.html, in the run's folder if it is one run]
+    /// Where to write the page; `-` is stdout [default: report.html, in the folder of the run or of the twin if it is one]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -38,10 +41,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Interrupt::catch()?;
     let mut all = Vec::new();
     for run in &args.run {
-        all.extend(folders(run)?);
+        match twin::sides(run) {
+            Some(sides) => all.extend(sides),
+            None => all.extend(folders(run)?),
+        }
     }
     let pages: Vec<(Vec<PathBuf>, PathBuf)> = match (&args.out, &args.run[..], &all[..]) {
         (Some(out), ..) => vec![(all, out.clone())],
+        (None, [run], _) if twin::sides(run).is_some() => vec![(all, run.join(NAME))],
         (None, [_], _) => all.into_iter().map(|run| (vec![run.clone()], run.join(NAME))).collect(),
         (None, ..) => vec![(all, PathBuf::from(NAME))],
     };

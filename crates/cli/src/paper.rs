@@ -28,6 +28,7 @@ pub use folder::{MARKER, folder};
 /// PAPER is xmp, opn, dcm, holnet or vmcc. The experiments run one after the other, each into a folder of its own below
 /// `runs/paper-PAPER-N`, and as soon as one is done its results stand beside what was published. An interrupted run goes
 /// on with `--out DIR`: what is complete there is kept. `tresse compare DIR` shows everything again.
+/// What is kept of real hosts (`tresse testbed`) stands beside it.
 ///
 /// The exit code is 1 if a claim that is expected to hold does not, or if a published number is more than 20 % off and
 /// the experiment's file does not say why.
@@ -126,8 +127,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let status = if left == 0 { Status::Complete } else { Status::Partial };
     files.save(status, &all.summary)?;
     if args.json {
-        let names: Vec<&str> = all.experiments.iter().map(|e| &*e.experiment).collect();
-        print_json(&files.full_report(status, &all.summary, &names)?)?;
+        print_json(&files.full_report(status, &all.summary, &all.experiments)?)?;
     } else if !args.markdown {
         writeln!(io::stdout(), "\n{}\n{}results: {}", paper.title(), published::Total(&all), out.display())?;
     }

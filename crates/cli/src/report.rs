@@ -24,7 +24,7 @@ pub fn show(report: &Report, state: State, experiment: &Experiment, out: &mut im
     tell(out, "convergence times", report.cases.iter().map(|c| &c.no_convergence))?;
     if !report.claims.is_empty() {
         writeln!(out)?;
-        claims::show(&report.claims, out)?;
+        claims::show(&report.claims, &[], out)?;
     }
     end(report, out)
 }

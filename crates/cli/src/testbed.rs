@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
 use tresse_experiment::keys::stopping_rule::Asked;
+use tresse_experiment::{Loaded, Plan};
 use tresse_lab::runner::On;
-use tresse_lab::{Options, State, Watch};
-use tresse_testbed::Truth;
+use tresse_lab::{Options, Report, State, Watch};
+use tresse_testbed::{How, Scale, Truth};
 
 use crate::chosen::Chosen;
 use crate::failure::Failure;
@@ -35,12 +36,12 @@ pub enum Command {
 /// wall clock: the same rates, delays, queues, marks and paths. The results are those of any run, with
 /// `testbed.json` beside them: how late the fabric delivered packets.
 ///
-/// The fabric carries some 100,000 packets a second on a core of its own; a faster experiment is late,
-/// and says so. Not there yet: path managers that decide, datagrams, schemes of several numbers of
-/// subflows in one case.
+/// The fabric carries some 100,000 packets a second on a core of its own. A faster experiment is late, and
+/// says so: `--scale 1/3` runs it at a third of its speed.
 ///
 /// Examples:
 ///   tresse testbed run xmp/fig4
+///   tresse testbed run holnet/table3.2 --scale 1/10
 ///   tresse testbed run mine.toml --only scheme=xmp --set measure.samples=100ms
 ///   tresse compare runs/xmp-fig4-1 runs/xmp-fig4-2     # simulated and real, case by case
 #[derive(Debug, clap::Args)]
@@ -54,6 +55,10 @@ pub struct Args {
     /// How many runs of each case: `3`, or `5%` to go on until the intervals are that wide
     #[arg(long, value_name = "N|P%", default_value = "1")]
     replications: Asked,
+    /// How fast the experiment's time passes: `1/3` runs it at a third of its rates and three times its
+    /// delays, and shows its results in its own units. For experiments that are too fast for the machine
+    #[arg(long, value_name = "FRACTION", default_value_t = Scale::WHOLE)]
+    scale: Scale,
     /// The folder of results [default: runs/NAME-N]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -94,20 +99,57 @@ fn agent() -> Process {
     program
 }
 
-/// A fabric of which 1 % of the packets are later than this, us, is not the one of the experiment.
-const LATE: f64 = 200.0;
+/// Makes the machine ready for a testbed.
+pub fn ready() -> Result<(), Failure> {
+    tresse_testbed::lacks().map_or(Ok(()), |lack| Err(Failure::Machine(lack)))?;
+    tresse_testbed::clean().map(drop).map_err(|error| Failure::Machine(error.to_string()))
+}
+
+/// Whether all cases of a plan can run on a testbed.
+pub fn check(plan: &Plan) -> Result<(), Failure> {
+    let wrong = |error: tresse_testbed::Error| Failure::Input(error.to_string());
+    plan.cases.iter().try_for_each(|case| tresse_testbed::check(case).map_err(wrong))
+}
+
+/// Runs a plan on real hosts; how true each run was. It is kept beside the results.
+pub fn real(
+    (loaded, plan): (Arc<Loaded>, Plan),
+    options: Options,
+    scale: Scale,
+    mode: Mode,
+    interrupt: &Interrupt,
+) -> Result<(Report, Vec<Truth>), Failure> {
+    let watch = Arc::new(Watch::new(&plan, &options)?);
+    interrupt.ends(&watch);
+    let display = progress::start(&watch, mode);
+    let truths = Arc::new(Mutex::new(Vec::new()));
+    let report = interrupt.run({
+        let (program, truths) = (agent(), Arc::clone(&truths));
+        move || {
+            let told = |truth: Truth| truths.lock().unwrap_or_else(PoisonError::into_inner).push(truth);
+            let on: &On<'_> = &|case, seed, stop, progress, measured| {
+                let how = How { program: &program, scale };
+                tresse_testbed::run(case, seed, how, stop, progress, measured, told)
+            };
+            Ok(tresse_reproduction::run_on(&loaded, &plan, &options, &watch, on)?)
+        }
+    });
+    display.finish();
+    let report = report?;
+    let truths = std::mem::take(&mut *truths.lock().unwrap_or_else(PoisonError::into_inner));
+    let told = json!({ "schema": "tresse/testbed/2", "runs": truths });
+    std::fs::write(PathBuf::from(&report.out).join("testbed.json"), format!("{told}\n"))?;
+    Ok((report, truths))
+}
 
 fn experiment(args: Args) -> Result<(), Failure> {
-    tresse_testbed::lacks().map_or(Ok(()), |lack| Err(Failure::Machine(lack)))?;
+    ready()?;
     let interrupt = Interrupt::catch()?;
-    tresse_testbed::clean().map_err(|error| Failure::Machine(error.to_string()))?;
     for file in &args.controller {
         tresse_controllers::load(file)?;
     }
     let (loaded, plan) = args.chosen.load_telling(&mut |note| eprintln!("{note}"))?;
-    for case in &plan.cases {
-        tresse_testbed::check(case).map_err(|error| Failure::Input(error.to_string()))?;
-    }
+    check(&plan)?;
     let options = Options {
         profile: args.chosen.profile(),
         seed: args.seed,
@@ -118,52 +160,30 @@ fn experiment(args: Args) -> Result<(), Failure> {
         judge: args.judge,
         figure: args.chosen.figure(),
     };
-    let program = agent();
-    let watch = Arc::new(Watch::new(&plan, &options)?);
-    interrupt.ends(&watch);
-    let display = progress::start(&watch, args.progress);
-    let (loaded, truths) = (Arc::new(loaded), Arc::new(Mutex::new(Vec::new())));
-    let report = interrupt.run({
-        let (loaded, truths) = (Arc::clone(&loaded), Arc::clone(&truths));
-        move || {
-            let told = |seed: u64, truth: Truth| {
-                truths.lock().unwrap_or_else(PoisonError::into_inner).push((seed, truth));
-            };
-            let on: &On<'_> = &|case, seed, stop, progress, measured| {
-                tresse_testbed::run(case, seed, &program, stop, progress, measured, |truth| told(seed, truth))
-            };
-            Ok(tresse_reproduction::run_on(&loaded, &plan, &options, &watch, on)?)
-        }
-    });
-    display.finish();
-    let report = report?;
-    let truths = truths.lock().unwrap_or_else(PoisonError::into_inner);
-    let of = |(seed, own): &(u64, Truth)| {
-        let [half, most, worst] = own.late_ns;
-        json!({
-            "seed": seed, "packets": own.packets, "refused": own.refused,
-            "late_p50_ns": half, "late_p99_ns": most, "late_max_ns": worst,
-        })
-    };
-    let told = json!({ "schema": "tresse/testbed/1", "runs": truths.iter().map(of).collect::<Vec<_>>() });
-    std::fs::write(PathBuf::from(&report.out).join("testbed.json"), format!("{told}\n"))?;
+    let loaded = Arc::new(loaded);
+    let (report, truths) = real((Arc::clone(&loaded), plan), options, args.scale, args.progress, &interrupt)?;
     if args.json {
         print_json(&report)?;
     } else {
         report::show(&report, State::of(&report, false), &loaded.experiment, &mut anstream::stdout().lock())?;
     }
-    for (seed, truth) in &*truths {
-        let [half, most, worst] = truth.late_ns.map(|late| late as f64 / 1000.0);
-        eprintln!(
-            "fabric, seed {seed}: {} packets, late by {half:.0} us (half), {most:.0} us (99 %), {worst:.0} us (all)",
-            truth.packets
-        );
-        if most > LATE {
-            eprintln!(
-                "warning: the fabric was late: what hosts saw was another network\nhint: an experiment with lower rates, \
-                 or a machine with a core for the fabric alone"
-            );
-        }
-    }
+    truths.iter().for_each(tell);
     Ok(())
+}
+
+/// Says how true a run was.
+pub fn tell(truth: &Truth) {
+    let us = |ns: f64| ns / 1000.0;
+    let Truth { case, seed, packets, .. } = truth;
+    eprintln!(
+        "fabric, {case}, seed {seed}: {packets} packets, {:.0} a second, late by {:.0} us (mean), {:.0} us (99 %), \
+         {:.0} us (all)",
+        truth.packets_per_s,
+        us(truth.late_mean_ns),
+        us(truth.late_p99_ns as f64),
+        us(truth.late_max_ns as f64)
+    );
+    if let Some(why) = truth.flag() {
+        eprintln!("warning: {why}: what hosts saw was not quite this network\nhint: a smaller --scale");
+    }
 }

@@ -7,15 +7,16 @@ use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::claims::{Kind, Verdict};
 use tresse_lab::State;
 use tresse_reproduction::metric_display;
-use tresse_reproduction::pages::{Reproduced, Reproduction, section};
+use tresse_reproduction::pages::{Reproduced, Reproduction, Testbed, section};
 
 use crate::failure::Failure;
 use crate::table::Table;
 use crate::width::sentence;
 use crate::{changed, claims};
 
-/// An experiment's results as text.
+/// An experiment's results as text; beside those of the simulator what is kept of real hosts.
 pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) -> io::Result<()> {
+    let real = result.real();
     let comparison = &result.comparison;
     let title = format!("{} · {}", result.experiment, experiment.title);
     writeln!(out, "{}", sentence(&title, 2))?;
@@ -25,7 +26,11 @@ pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) 
     };
     let (profile, cases, wall) = (&result.profile, result.cases, comparison.summary.wall_s);
     let s = if cases == 1 { "" } else { "s" };
-    writeln!(out, "{profile} profile · {seeds} · {cases} case{s} · {wall:.1} s")?;
+    let own = result.testbed.as_ref().map(|own| format!(" · {}", truth(own))).unwrap_or_default();
+    writeln!(out, "{profile} profile · {seeds} · {cases} case{s} · {wall:.1} s{own}")?;
+    if let Some((real, testbed)) = real.and_then(|real| Some((real, real.testbed.as_ref()?))) {
+        writeln!(out, "real: {} profile · {} · {}", real.profile, real.seeds(), truth(testbed))?;
+    }
     if result.state != State::Complete {
         writeln!(out, "PARTIAL: it {}, so its claims are not judged", result.state)?;
     }
@@ -33,7 +38,7 @@ pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) 
         writeln!(out, "{}", sentence(&line, 2))?;
     }
     if !comparison.numbers.is_empty() {
-        write!(out, "\n{}", numbers(result))?;
+        write!(out, "\n{}", numbers(result, real))?;
         let testbed = match experiment.published.kind {
             Kind::Simulation => "",
             Kind::Testbed => "; from a testbed: to be compared as ratios",
@@ -50,20 +55,33 @@ pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) 
     }
     if !comparison.claims.is_empty() {
         writeln!(out)?;
-        claims::show(&comparison.claims, out)?;
+        claims::show(&comparison.claims, real.map_or(&[], |real| &real.comparison.claims), out)?;
     }
     Ok(())
 }
 
-fn numbers(result: &Reproduced) -> Table {
-    let mut table = Table::new(&["metric", "case", "paper", "ours", "±95 %", "ratio"]).labels(2);
+/// How a run on real hosts went.
+fn truth(testbed: &Testbed) -> String {
+    format!("real hosts, --scale {}, {}", testbed.scale, testbed.lateness())
+}
+
+/// Published numbers, ours, and what `real` has of them; a column without any value is none.
+fn numbers(result: &Reproduced, real: Option<&Reproduced>) -> Table {
+    let ours = if result.is_real() { "real" } else { "ours" };
+    let mut head = vec!["metric", "case", "paper", ours, "±95 %", "ratio"];
+    head.extend(real.iter().flat_map(|_| ["real", "ratio"]));
+    let mut table = Table::new(&head).labels(2);
     for n in &result.comparison.numbers {
         let number =
             |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| metric_display::value(&n.metric, v));
-        let ratio = n.ratio.map_or_else(|| "-".to_owned(), |r| format!("{r:.2}"));
-        let cells =
-            [metric_display::name(&n.metric), n.of.clone(), number(Some(n.published)), number(n.ours)];
-        table.row(cells.into_iter().chain([number(n.ci95), ratio]).collect());
+        let ratio = |r: Option<f64>| r.map_or_else(|| "-".to_owned(), |r| format!("{r:.2}"));
+        let mut cells = vec![metric_display::name(&n.metric), n.of.clone()];
+        cells.extend([number(Some(n.published)), number(n.ours), number(n.ci95), ratio(n.ratio)]);
+        if let Some(real) = real {
+            let own = real.comparison.numbers.iter().find(|own| own.of == n.of && own.metric == n.metric);
+            cells.extend([number(own.and_then(|own| own.ours)), ratio(own.and_then(|own| own.ratio))]);
+        }
+        table.row(cells);
     }
     table
 }
@@ -108,13 +126,15 @@ impl fmt::Display for Total<'_> {
 
 /// The section of a page.
 pub fn markdown(experiment: &Experiment, result: &Reproduced) -> String {
-    section(&result.experiment, experiment, &[result])
+    let results: Vec<&Reproduced> = [Some(result), result.real()].into_iter().flatten().collect();
+    section(&result.experiment, experiment, &results)
 }
 
-/// Fails if a claim that is expected to hold does not, or a number is off and nobody says why.
+/// Fails if a claim that is expected to hold does not, or a number is off and nobody says why. What is expected is
+/// expected of the simulator: real hosts may say something else.
 pub fn check(all: &Reproduction) -> Result<(), Failure> {
     let mut wrong = Vec::new();
-    for e in &all.experiments {
+    for e in all.experiments.iter().filter(|e| !e.is_real()) {
         for claim in e.comparison.claims.iter().filter(|c| c.fails()) {
             wrong.push(format!("{}: the claim {} is expected to hold, and does not", e.experiment, claim.id));
         }
@@ -127,4 +147,27 @@ pub fn check(all: &Reproduction) -> Result<(), Failure> {
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(Failure::Check(wrong.join("\n"))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use tresse_reproduction::pages::real;
+
+    use super::*;
+
+    #[test]
+    fn real_hosts_have_a_column_where_they_measured_a_number() {
+        let kept = real("holnet/fig4.3").expect("it is kept");
+        let simulated = Reproduced { testbed: None, ..kept.clone() };
+        let head = |result, real| {
+            let table = numbers(result, real).to_string();
+            table.lines().next().expect("a head").split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(head(&simulated, None), "metric case paper ours ratio");
+        assert_eq!(head(&simulated, simulated.real()), "metric case paper ours ratio real ratio");
+        assert_eq!(head(kept, kept.real()), "metric case paper real ratio");
+        let mut none = kept.clone();
+        none.comparison.numbers.iter_mut().for_each(|n| (n.ours, n.ratio) = (None, None));
+        assert_eq!(head(&simulated, Some(&none)), "metric case paper ours ratio");
+    }
 }

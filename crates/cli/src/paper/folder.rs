@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tresse_experiment::{Diagnostic, Loaded};
 use tresse_lab::Status;
 use tresse_reproduction::Tally;
-use tresse_reproduction::pages::runs_alike;
+use tresse_reproduction::pages::{Reproduced, runs_alike};
 
 use crate::failure::Failure;
 
@@ -89,20 +89,24 @@ impl Folder {
         fs::rename(&partial, &path).map_err(|e| io("cannot be written", &path, e))
     }
 
-    /// What `--json` prints: with the reports of `experiments`, which were run.
+    /// What `--json` prints: with the reports of `experiments`, which were run, and what is kept of real hosts beside them.
     pub fn full_report(
         &self,
         status: Status,
         summary: &Tally,
-        experiments: &[&str],
+        experiments: &[Reproduced],
     ) -> Result<Value, Failure> {
         let mut runs = Vec::new();
-        for name in experiments {
-            let path = self.run(name);
+        for own in experiments {
+            let path = self.run(&own.experiment);
             let text = fs::read_to_string(&path).map_err(|e| io("cannot be read", &path, e))?;
             let mut run: Value = serde_json::from_str(&text).expect("it was read before");
             if let Some(run) = run.as_object_mut() {
                 run.retain(|key, _| key != "resolved" && key != "host");
+            }
+            if let Some(real) = own.real() {
+                let (numbers, claims) = (&real.comparison.numbers, &real.comparison.claims);
+                run["real"] = json!({ "numbers": numbers, "claims": claims, "testbed": real.testbed });
             }
             runs.push(run);
         }

@@ -116,6 +116,11 @@ fn what_is_unexpected_fails() {
         run(dir.path(), name, &more, &[]);
         let error = fails(tresse(dir.path()).args(["compare", name]), 1);
         assert!(error.contains(message), "{error}");
+        // Of real hosts nothing is expected.
+        let truth = r#"{ "runs": [{ "scale": "1/2", "late_p99_ns": 90000, "packets_per_s": 1e4 }] }"#;
+        std::fs::write(dir.path().join(name).join("testbed.json"), truth).expect("it can be written");
+        let text = compare(dir.path(), &[name]);
+        assert!(text.contains(" real  ") && !text.contains(" ours "), "{text}");
     }
     for (name, more) in [
         ("expected", claim("expected = \"does not hold\"\nbecause = \"Its pipe is wide.\"")),

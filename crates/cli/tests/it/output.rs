@@ -72,6 +72,7 @@ const COMMANDS: &[&str] = &[
     "testbed",
     "testbed run",
     "testbed clean",
+    "twin",
     "topology",
     "topology show",
     "import",
@@ -92,8 +93,11 @@ const COMMANDS: &[&str] = &[
     "attach",
     "detach",
     "status",
+    "daemon",
     "doctor",
     "schema",
+    "completions",
+    "man",
 ];
 
 #[test]
@@ -108,6 +112,26 @@ fn help() {
     for command in listed.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help") {
         assert!(COMMANDS.contains(&command), "the help of `{command}` has no snapshot");
     }
+}
+
+#[test]
+fn manual_pages_and_completions() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let run = |args: &[&str]| tresse(dir.path()).args(args).output().expect("the command starts");
+    assert!(run(&["man", "--out", "pages/man1"]).status.success());
+    let pages = dir.path().join("pages/man1");
+    for command in COMMANDS.iter().filter(|name| !name.is_empty()) {
+        let page = pages.join(format!("tresse-{}.1", command.replace(' ', "-")));
+        let text = fs::read_to_string(&page).unwrap_or_else(|e| panic!("{}: {e}", page.display()));
+        assert!(text.contains(".TH") && text.contains("OPTIONS"), "{text}");
+    }
+    assert_eq!(run(&["man"]).stdout, fs::read(pages.join("tresse.1")).expect("its own page"));
+    for shell in ["bash", "zsh", "fish"] {
+        let output = run(&["completions", shell]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("testbed") && text.contains("replications"), "{shell}: {text}");
+    }
+    assert_eq!(run(&["completions", "cmd"]).status.code(), Some(2));
 }
 
 #[test]

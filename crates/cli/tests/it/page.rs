@@ -48,6 +48,15 @@ pub fn short(dir: &Path, out: &str) {
     tresse(dir).args(["run", "short.toml", "--out", out]).assert().success();
 }
 
+/// Two runs of [`SHORT`] in a folder that says that it is of a twin.
+pub fn twin(dir: &Path, out: &str) {
+    for side in ["simulated", "real"] {
+        short(dir, &format!("{out}/{side}"));
+    }
+    fs::write(dir.join(out).join("twin.json"), r#"{ "schema": "tresse/twin/1" }"#)
+        .expect("it can be written");
+}
+
 fn report(dir: &Path, args: &[&str]) -> String {
     let output = tresse(dir).arg("report").args(args).output().expect("the command starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -90,6 +99,24 @@ fn several_runs_make_one_page_and_a_page_may_go_to_stdout() {
     let ids: Vec<Value> = (0..2).map(|n| head(&page)["runs"][n]["id"].clone()).collect();
     assert_eq!(ids, ["a/run", "b/run"]);
     assert_eq!(head(&report(dir.path(), &["a/run", "-o", "-"]))["runs"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn the_folder_of_a_twin_stands_for_its_two_runs() {
+    let dir = TempDir::new().expect("a temporary folder");
+    twin(dir.path(), "twin");
+    assert_eq!(report(dir.path(), &["twin"]), "twin/report.html\n");
+    let page = fs::read_to_string(dir.path().join("twin/report.html")).expect("the page");
+    let ids: Vec<Value> = (0..2).map(|n| head(&page)["runs"][n]["id"].clone()).collect();
+    assert_eq!(ids, ["simulated", "real"]);
+    // Beside another run, it is two of three.
+    short(dir.path(), "alone");
+    let page = report(dir.path(), &["alone", "twin", "-o", "-"]);
+    assert_eq!(head(&page)["runs"].as_array().map(Vec::len), Some(3));
+    // Its simulation alone is no run yet.
+    fs::remove_file(dir.path().join("twin/twin.json")).expect("it is there");
+    let unfinished = fails(tresse(dir.path()).args(["report", "twin"]), 2);
+    assert!(unfinished.contains("twin: no run is here"), "{unfinished}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::{fails, interrupt, tresse, wait_until};
@@ -50,6 +50,31 @@ fn the_thesis_function_of_odctcp_comes_out() {
 #[test]
 fn vmccs_remapping_comes_out() {
     comes_out_as_expected("vmcc", "remap");
+}
+
+/// Verdicts of real hosts, of which something is kept, stand below those of the simulator.
+#[test]
+fn real_hosts_stand_beside_what_is_simulated() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let (text, _) = paper(dir.path(), &["xmp", "--only", "fig6", "--out", "p"]);
+    assert!(text.contains("real: quick profile · 1 seed · real hosts, --scale 1/"), "{text}");
+    assert_eq!(text.matches("  real hosts: ").count(), 3, "{text}");
+    let (text, _) = paper(dir.path(), &["xmp", "--only", "fig6", "--out", "p", "--json"]);
+    let report: Value = serde_json::from_str(&text).expect("--json prints one object");
+    let real = &report["experiments"][0]["real"];
+    assert_eq!(real["claims"].as_array().map(Vec::len), Some(3));
+    assert!(real["testbed"]["late_p99_ns"].is_number() && real["numbers"].is_array());
+    let (text, _) = paper(dir.path(), &["xmp", "--only", "fig6", "--out", "p", "--markdown"]);
+    assert!(text.contains("| verdict, real | value, real |"), "{text}");
+
+    // A run on real hosts itself is told as such, and nothing that it says is an error.
+    let truth = json!({ "schema": "tresse/testbed/2", "runs": [
+        { "scale": "1/2", "late_p99_ns": 90_000, "packets_per_s": 1e4 }] });
+    fs::write(dir.path().join("p/fig6/testbed.json"), truth.to_string()).expect("it can be written");
+    let output = tresse(dir.path()).args(["compare", "p/fig6"]).output().expect("the command starts");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(output.status.success() && text.contains(" s · real hosts, --scale 1/2, 99 % of the "), "{text}");
+    assert!(!text.contains("  real hosts: "), "{text}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::common::{fails, tresse, wait_until};
-use crate::page::{SHORT, short};
+use crate::page::{SHORT, short, twin};
 
 /// A viewer that ends with the test.
 struct Viewer {
@@ -82,6 +82,19 @@ impl Viewer {
         assert_eq!(list["schema"], "tresse/view/1");
         list["runs"].as_array().expect("runs").clone()
     }
+}
+
+#[test]
+fn both_sides_of_a_twin_say_where_the_other_is() {
+    let dir = TempDir::new().expect("a temporary folder");
+    short(dir.path(), "runs/one");
+    twin(dir.path(), "runs/twin");
+    let runs = Viewer::start(dir.path()).runs();
+    assert!(runs[0]["twin"].is_null());
+    for side in &runs[1..] {
+        assert_eq!(side["twin"], serde_json::json!(["twin/simulated", "twin/real"]));
+    }
+    assert_eq!(runs.len(), 3);
 }
 
 #[test]

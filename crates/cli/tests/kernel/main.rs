@@ -9,7 +9,10 @@
 mod clean;
 mod clock;
 mod control;
+mod daemon;
+mod ecmp;
 mod fill;
+mod flood;
 mod flow;
 mod killed;
 mod life;

@@ -70,3 +70,10 @@ fn lacking_in(place: &Namespace) -> Option<String> {
     }
     None
 }
+
+/// How often a test tries something: as the environment says, for a run by hand.
+#[expect(clippy::disallowed_methods, reason = "who runs a test by hand has no other way to say it")]
+pub fn asked(variable: &str) -> Option<usize> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is a whole number, not {text}")))
+}

@@ -1,6 +1,8 @@
 //! `tresse testbed`: experiments on real hosts around the emulated fabric.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -10,7 +12,7 @@ use tempfile::TempDir;
 use crate::clean::Clean;
 use crate::clock::sleep;
 use crate::control::attachable;
-use crate::probe::{ready, say};
+use crate::probe::{asked, ready, say};
 
 /// XMP's testbed (a), slower.
 const BOTTLENECKS: &str = r#"
@@ -72,6 +74,40 @@ size = "300kB"
 rounds = 2
 "#;
 
+/// A second path from 2 s on, and another host's datagrams.
+const LATER: &str = r#"
+title = "A subflow that is opened later, and datagrams"
+
+[fabric]
+topology = "xmp-testbed-a"
+rate = { access = "1Gbps", bottleneck = "50Mbps" }
+delay = "289us"
+queue = "100pkt"
+mark = "15pkt"
+host_queue = "unlimited"
+
+[transport]
+profile = "linux"
+
+[schemes.xmp]
+controller = "xmp"
+
+[workloads.later]
+pattern = "flows"
+duration = "4s"
+flow = [
+  { name = "later", from = "S2", to = "D2", subflows = 2, via = [["DN1 in"], ["DN2 in"]], subflow_starts = ["0s", "2s"] },
+]
+
+[workloads.datagrams]
+pattern = "flows"
+duration = "2s"
+flow = [
+  { name = "datagrams", from = "S1", to = "D1", datagrams = "10Mbps" },
+  { name = "two", from = "S2", to = "D2", subflows = 2, via = [["DN1 in"], ["DN2 in"]] },
+]
+"#;
+
 fn can_run(test: &str) -> bool {
     if !Path::new("/dev/net/tun").exists() {
         say(&format!("skipped: {test}: TUN devices are missing (/dev/net/tun)"));
@@ -108,6 +144,45 @@ fn number(case: &Value, metric: &str) -> f64 {
     case["metrics"][metric].as_f64().unwrap_or_else(|| panic!("no {metric}: {case}"))
 }
 
+/// The host's own namespaces, routes, devices, pins, and settings of its network: which congestion controls there are is among
+/// them. Their programs the kernel frees later, with the last of their sockets.
+fn host() -> BTreeMap<String, String> {
+    let mut all: BTreeMap<String, String> = files(Path::new("/proc/sys/net")).collect();
+    for (name, args) in [
+        ("ip", &["netns", "list"][..]),
+        ("ip", &["-4", "route", "show", "table", "all"]),
+        ("ip", &["-o", "link", "show"]),
+        ("ls", &["-R", "/sys/fs/bpf"]),
+    ] {
+        let output = Command::new(name).args(args).output();
+        let text =
+            output.map_or_else(|e| e.to_string(), |own| String::from_utf8_lossy(&own.stdout).into_owned());
+        all.insert(format!("{name} {}", args.join(" ")), text);
+    }
+    all
+}
+
+/// What the files below a folder hold, those that can be read.
+fn files(folder: &Path) -> Box<dyn Iterator<Item = (String, String)>> {
+    Box::new(fs::read_dir(folder).into_iter().flatten().flatten().flat_map(|entry| {
+        let path = entry.path();
+        match path.is_dir() {
+            true => files(&path),
+            false => {
+                let text = fs::read_to_string(&path);
+                Box::new(text.ok().map(|text| (path.display().to_string(), text)).into_iter())
+            }
+        }
+    }))
+}
+
+/// Any number from 0 to 1.
+fn random() -> f64 {
+    let mut bytes = [0; 4];
+    fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes)).expect("random bytes");
+    f64::from(u32::from_ne_bytes(bytes)) / f64::from(u32::MAX)
+}
+
 #[test]
 fn real_hosts_share_two_bottlenecks() {
     if !can_run("real_hosts_share_two_bottlenecks") {
@@ -140,6 +215,7 @@ fn real_messages_arrive_whole() {
     if !can_run("real_messages_arrive_whole") {
         return;
     }
+    let clean = Clean::before();
     let dir = folder(MESSAGES);
     let (report, late) = run(dir.path());
     let case = &report["cases"][0];
@@ -152,6 +228,70 @@ fn real_messages_arrive_whole() {
     ));
     // Alone 0.05 s.
     assert!((0.05..10.0).contains(&slowest), "{slowest}");
+    clean.check();
+}
+
+#[test]
+fn nothing_is_lost_or_doubled_when_paths_are_cut() {
+    if !can_run("nothing_is_lost_or_doubled_when_paths_are_cut") {
+        return;
+    }
+    // The whole of it, 1 GB and 20 cuts, is `tresse testbed run validation/cuts.toml`.
+    let whole = include_str!("../../../../validation/cuts.toml");
+    let short = whole.replace("\"1GB\"", "\"120MB\"");
+    assert_ne!(whole, short);
+    let clean = Clean::before();
+    let dir = folder(&short);
+    let (report, late) = run(dir.path());
+    let cases = report["cases"].as_array().expect("cases");
+    assert_eq!(cases.len(), 5);
+    for case in cases {
+        let scheme = case["case"]["scheme"].as_str().expect("a name");
+        // Every byte was looked at by its receiver: one that is not the one that was sent ends the run.
+        let (bytes, lost) = (number(case, "delivered_bytes"), number(case, "lost_pkts"));
+        let time = number(case, "fct_mean_s");
+        say(&format!(
+            "{scheme}: 120 MB in {time:.2} s, {lost} packets lost with their links, late by {late:.0} us"
+        ));
+        assert_eq!(bytes, 120e6, "{scheme}");
+        assert!(lost > 0.0, "{scheme}: no path was cut");
+        assert!((2.4..12.0).contains(&time), "{scheme}: {time}");
+    }
+    clean.check();
+}
+
+#[test]
+fn subflows_open_when_they_should_and_datagrams_run_beside_them() {
+    let test = "subflows_open_when_they_should_and_datagrams_run_beside_them";
+    if !can_run(test) {
+        return;
+    }
+    let clean = Clean::before();
+    let dir = folder(LATER);
+    let (report, late) = run(dir.path());
+    let case = |pattern: &str| {
+        let mut cases = report["cases"].as_array().expect("cases").iter();
+        cases.find(|case| case["case"]["pattern"] == pattern).expect("a case")
+    };
+    let later = number(case("later"), "goodput_mean_bps") / 1e6;
+    let both = &case("datagrams")["by"]["group"];
+    let [datagrams, two] =
+        ["datagrams", "two"].map(|group| both[group]["goodput_mean_bps"].as_f64().expect("a rate") / 1e6);
+    say(&format!(
+        "one path for 2 s, then two: {later:.1} Mbit/s; two paths: {two:.1} beside {datagrams:.1} of \
+         datagrams, late by {late:.0} us (99 %)"
+    ));
+    // One path carries 47.6 of its 50 Mbit/s, both 95.2.
+    assert!((60.0..76.0).contains(&later), "{later}");
+    assert!((9.8..10.2).contains(&datagrams), "{datagrams}");
+    assert!((70.0..87.0).contains(&two), "{two}");
+    let truth = fs::read_to_string(dir.path().join("out/testbed.json")).expect("it says how true it was");
+    let truth: Value = serde_json::from_str(&truth).expect("JSON");
+    for run in truth["runs"].as_array().expect("runs") {
+        assert_eq!(run["subflows_refused"], 0, "{run}");
+        assert_eq!(run["refused"], 0, "{run}");
+    }
+    clean.check();
 }
 
 #[test]
@@ -160,9 +300,15 @@ fn a_killed_testbed_leaves_nothing_that_clean_does_not_find() {
     if !can_run(test) {
         return;
     }
+    // `TRESSE_KILLS=30` tries as many moments of the first four seconds, others each time.
+    let moments = match asked("TRESSE_KILLS") {
+        Some(kills) => (0..kills).map(|_| random() * 4.0).collect(),
+        None => vec![0.05, 0.3, 0.8, 1.6],
+    };
     let clean = Clean::before();
+    let before = host();
     let dir = folder(BOTTLENECKS);
-    for moment in [0.05, 0.3, 0.8, 1.6] {
+    for moment in moments {
         let mut child =
             tresse(dir.path(), &["testbed", "run", "mine.toml", "--out", &format!("out-{moment}")])
                 .stdout(Stdio::null())
@@ -176,6 +322,14 @@ fn a_killed_testbed_leaves_nothing_that_clean_does_not_find() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let left = tresse(dir.path(), &["testbed", "clean"]).output().expect("the command starts");
         assert_eq!(String::from_utf8_lossy(&left.stdout), "nothing is left of a testbed\n");
+        let after = host();
+        let differs = before.keys().chain(after.keys()).find(|key| before.get(*key) != after.get(*key));
+        assert_eq!(
+            differs,
+            None,
+            "killed after {moment} s: {:?}",
+            differs.map(|key| (before.get(key), after.get(key)))
+        );
     }
     clean.check();
 }

@@ -1,0 +1,309 @@
+//! `tresse daemon` on live connections.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::clock::{sleep, wait_for};
+use crate::control::{Control, json};
+use crate::ecmp::Ecmp;
+use crate::flow::Flow;
+use crate::probe::ready;
+use crate::testbed::{Path, Plan, Testbed};
+
+/// A daemon, which ends with this.
+pub struct Daemon {
+    folder: TempDir,
+    child: Child,
+    log: PathBuf,
+}
+
+impl Daemon {
+    /// Of these namespaces, with the text of its policies.
+    pub fn start(namespaces: &[&str], policies: &str, arguments: &[&str]) -> Self {
+        let folder = TempDir::new().expect("a temporary folder");
+        let own = folder.path().to_owned();
+        let config = format!(
+            "[daemon]\nnamespaces = {namespaces:?}\nsocket = {:?}\nmetrics = {:?}\n{policies}",
+            own.join("socket"),
+            own.join("metrics.prom")
+        );
+        fs::write(own.join("daemon.toml"), config).expect("it can be written");
+        let log = own.join("log");
+        let child = spawn(&own, arguments);
+        let mut daemon = Self { folder, child, log };
+        daemon.wait();
+        daemon
+    }
+
+    fn wait(&mut self) {
+        let socket = self.folder.path().join("socket");
+        if !wait_for(10.0, || std::os::unix::net::UnixStream::connect(&socket).is_ok()) {
+            panic!("the daemon does not answer: {}", self.log());
+        }
+    }
+
+    pub fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    pub fn status(&self) -> Value {
+        let socket = self.folder.path().join("socket");
+        json(&["status", "--daemon", socket.to_str().expect("a path")])["daemon"].clone()
+    }
+
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn signal(&self, signal: i32) {
+        // SAFETY: kill takes two integers.
+        unsafe { libc::kill(self.child.id() as i32, signal) };
+    }
+
+    /// Killed, and started again at once.
+    fn again(&mut self) {
+        self.signal(libc::SIGKILL);
+        self.child.wait().expect("it is ours");
+        self.child = spawn(self.folder.path(), &[]);
+        self.wait();
+    }
+
+    fn configure(&self, change: impl FnOnce(String) -> String) {
+        let file = self.folder.path().join("daemon.toml");
+        let text = fs::read_to_string(&file).expect("it is there");
+        fs::write(&file, change(text)).expect("it can be written");
+        self.signal(libc::SIGHUP);
+    }
+
+    /// Whether the log says so within five seconds.
+    fn says(&self, text: &str) -> bool {
+        wait_for(5.0, || self.log().contains(text))
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        self.signal(libc::SIGTERM);
+        drop(self.child.wait());
+    }
+}
+
+fn spawn(folder: &std::path::Path, arguments: &[&str]) -> Child {
+    let log = fs::File::options().create(true).append(true).open(folder.join("log")).expect("a log");
+    Command::new(env!("CARGO_BIN_EXE_tresse"))
+        .args(["daemon", "--config"])
+        .arg(folder.join("daemon.toml"))
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log)
+        .spawn()
+        .expect("the command starts")
+}
+
+/// Whether a connection comes to have `subflows` subflows.
+pub fn has(flow: &Flow, subflows: usize) -> bool {
+    wait_for(5.0, || flow.subflows().len() == subflows)
+}
+
+/// A policy for all connections.
+pub fn fixed(subflows: usize) -> String {
+    format!("[[policy]]\nname = \"all\"\nmanager = \"fixed\"\nparameters = {{ subflows = {subflows} }}\n")
+}
+
+/// Paths that carry at least a twentieth of what the busiest one does.
+fn used(before: &[u64], after: &[u64]) -> usize {
+    let sent: Vec<u64> = before.iter().zip(after).map(|(b, a)| a - b).collect();
+    let most = sent.iter().max().copied().unwrap_or(0);
+    sent.iter().filter(|&&own| own * 20 >= most).count()
+}
+
+#[test]
+fn fixed_opens_n_subflows_on_one_pair_of_addresses_and_ecmp_spreads_them() {
+    if !ready("fixed_opens_n_subflows_on_one_pair_of_addresses_and_ecmp_spreads_them") {
+        return;
+    }
+    let net = Ecmp::new(8, 20);
+    let mut spread = Vec::new();
+    for n in 1..=8 {
+        let daemon = Daemon::start(&[net.sender.name()], &fixed(n), &[]);
+        let flow = net.connect();
+        assert!(has(&flow, n), "{n} subflows: {:?}\n{}", flow.subflows(), daemon.log());
+        let mut pairs: Vec<_> = flow.subflows().iter().map(|own| own.local).collect();
+        pairs.dedup();
+        assert_eq!(pairs.len(), 1, "one address");
+        let before = net.bytes();
+        sleep(1.0);
+        spread.push(used(&before, &net.bytes()));
+    }
+    assert_eq!(spread[0], 1, "one subflow has one path");
+    // Eight subflows on eight paths at random have fewer than three of them once in 10,000 times.
+    assert!(spread[7] >= 3, "{spread:?}");
+    // The kernel decides again when the daemon has gone.
+    assert_eq!(net.sender.read_sysctl("mptcp/pm_type"), "0");
+}
+
+#[test]
+fn opn_leaves_a_path_that_is_cut_and_every_connection_goes_on() {
+    if !ready("opn_leaves_a_path_that_is_cut_and_every_connection_goes_on") {
+        return;
+    }
+    let policy = |shift: &str| {
+        format!(
+            "[[policy]]\nname = \"all\"\nmanager = \"opn-shifting\"\npaths = 6\nshift = \"{shift}\"\n\
+             parameters = {{ timer_1 = \"fixed\", delta = 200000, timer_2 = 3000000 }}\n"
+        )
+    };
+    for shift in ["backup", "reopen"] {
+        let net = Ecmp::new(4, 20);
+        let daemon = Daemon::start(&[net.sender.name()], &policy(shift), &[]);
+        let flows: Vec<Flow> = (0..3).map(|_| net.connect()).collect();
+        assert!(flows.iter().all(|flow| has(flow, 6)), "{}", daemon.log());
+        sleep(1.0);
+        let before = net.bytes();
+        net.cut(0, true);
+        assert!(daemon.says("its path is SLOW"), "{shift}: {}", daemon.log());
+        sleep(2.0);
+        let acked = |flow: &Flow| flow.subflows().iter().map(|own| own.acked).sum::<u64>();
+        let then: Vec<u64> = flows.iter().map(acked).collect();
+        sleep(1.0);
+        for (flow, then) in flows.iter().zip(then) {
+            // Three connections share 60 Mbit/s; a tenth of a fair share is life.
+            assert!(acked(flow) > then + 250_000, "{shift}: a connection stands still\n{}", daemon.log());
+        }
+        net.cut(0, false);
+        assert!(daemon.says("FAST again"), "{shift}: {}", daemon.log());
+        assert!(net.bytes().iter().sum::<u64>() > before.iter().sum());
+    }
+}
+
+#[test]
+fn path_sharing_closes_a_subflow_where_two_share_a_bottleneck_and_none_where_they_do_not() {
+    if !ready("path_sharing_closes_a_subflow_where_two_share_a_bottleneck_and_none_where_they_do_not") {
+        return;
+    }
+    // Here slow start alone makes 200 marks, which tell nothing: the detection waits for more.
+    let policy = "[[policy]]\nname = \"all\"\nmanager = \"path-sharing\"\naddresses = [\"10.1.1.1\"]\n\
+                  parameters = { gamma = 500, theta = 450, delta = 50 }\n";
+    let control = Control::attach("xmp");
+    let path = Path::marking(20, 20);
+    // A bottleneck of another kind: it marks nothing, whatever the RTTs are when the detection looks.
+    let narrow = Path::drop_tail(8, 40);
+    for (paths, subflows, closes) in [(vec![path], [0, 0], true), (vec![path, narrow], [0, 1], false)] {
+        let plan = Plan { paths: &paths, subflows: &subflows, control: control.name() };
+        let bed = Testbed::new(&plan);
+        let daemon = Daemon::start(&[bed.sender.name()], policy, &[]);
+        let flow = bed.connect();
+        let closed = wait_for(10.0, || flow.subflows().len() == 1);
+        assert_eq!(closed, closes, "{:?}\n{}\n{}", flow.subflows(), daemon.log(), daemon.status());
+        let decisions = daemon.status()["decisions"].to_string();
+        assert_eq!(decisions.contains("shares a bottleneck with"), closes, "{decisions}");
+    }
+}
+
+#[test]
+fn a_daemon_that_was_killed_adopts_live_connections_and_follows_its_file() {
+    if !ready("a_daemon_that_was_killed_adopts_live_connections_and_follows_its_file") {
+        return;
+    }
+    let net = Ecmp::new(4, 20);
+    let mut daemon = Daemon::start(&[net.sender.name()], &fixed(3), &[]);
+    let first = net.connect();
+    assert!(has(&first, 3));
+    daemon.again();
+    let status = daemon.status();
+    assert_eq!(status["connections"].as_array().map(Vec::len), Some(1), "{status}");
+    assert_eq!(status["connections"][0]["subflows"].as_array().map(Vec::len), Some(3), "{status}");
+    sleep(0.5);
+    assert_eq!(first.subflows().len(), 3, "it opens none twice");
+
+    daemon.configure(|text| text.replace("subflows = 3", "subflow = 5"));
+    assert!(daemon.says("the configuration stays as it was"), "{}", daemon.log());
+    daemon.configure(|text| text.replace("subflow = 5", "subflows = 5"));
+    assert!(daemon.says("was read again"), "{}", daemon.log());
+    let second = net.connect();
+    assert!(has(&second, 5), "{}", daemon.log());
+    assert_eq!(first.subflows().len(), 3, "what is managed keeps what it has");
+}
+
+#[test]
+fn short_flows_limits_dry_runs_and_refusals_open_nothing() {
+    if !ready("short_flows_limits_dry_runs_and_refusals_open_nothing") {
+        return;
+    }
+    let net = Ecmp::new(2, 8);
+    let sender = [net.sender.name()];
+    {
+        // A megabyte a second: two of them take that long.
+        let daemon = Daemon::start(&sender, &format!("{}after = \"2MB\"\n", fixed(2)), &[]);
+        let flow = net.connect();
+        sleep(1.0);
+        assert_eq!(flow.subflows().len(), 1, "it has not sent enough");
+        assert!(has(&flow, 2), "{}", daemon.log());
+    }
+    {
+        let daemon = Daemon::start(&sender, &format!("{}subflows = 2\n", fixed(4)), &[]);
+        let flow = net.connect();
+        assert!(daemon.says("policy all allows 2 subflows"), "{}", daemon.log());
+        assert!(has(&flow, 2));
+    }
+    {
+        let daemon = Daemon::start(&sender, &fixed(4), &["--dry-run"]);
+        let flow = net.connect();
+        assert!(daemon.says("dry_run=true"), "{}", daemon.log());
+        sleep(0.5);
+        assert_eq!(flow.subflows().len(), 1, "{}", daemon.log());
+        assert_eq!(net.sender.read_sysctl("mptcp/pm_type"), "0");
+    }
+    {
+        net.receiver.ip("mptcp limits set subflows 0 add_addr_accepted 0\n");
+        let daemon = Daemon::start(&sender, &fixed(2), &[]);
+        let flow = net.connect();
+        assert!(daemon.says("opened from"), "{}", daemon.log());
+        sleep(1.0);
+        assert_eq!(flow.subflows().iter().filter(|own| own.mptcp).count(), 1, "the other host accepts none");
+        goes_on(&flow);
+    }
+    {
+        // The kernel refuses a subflow from an address that the host does not have.
+        let policy = "[[policy]]\nname = \"all\"\nmanager = \"fixed\"\naddresses = [\"10.99.0.1\"]\n\
+                      parameters = { subflows = 2, by = \"address\" }\n";
+        let daemon = Daemon::start(&sender, policy, &[]);
+        let flow = net.connect();
+        assert!(daemon.says("not subflow 1 opened from 10.99.0.1"), "{}", daemon.log());
+        assert_eq!(daemon.status()["counters"]["refused"], 1, "{}", daemon.status());
+        assert_eq!(flow.subflows().len(), 1);
+        goes_on(&flow);
+    }
+}
+
+fn goes_on(flow: &Flow) {
+    let before = flow.subflows()[0].acked;
+    sleep(1.0);
+    assert!(flow.subflows()[0].acked > before, "the connection stands still");
+}
+
+#[test]
+fn a_namespace_may_vanish_and_come_back() {
+    if !ready("a_namespace_may_vanish_and_come_back") {
+        return;
+    }
+    let net = Ecmp::new(2, 20);
+    let other = Ecmp::new(2, 20);
+    let gone = other.sender.name().to_owned();
+    let daemon = Daemon::start(&[net.sender.name(), &gone], &fixed(2), &[]);
+    let flow = net.connect();
+    let theirs = other.connect();
+    assert!(has(&flow, 2) && has(&theirs, 2), "{}", daemon.log());
+    drop(theirs);
+    drop(other);
+    assert!(daemon.says("the namespace has gone"), "{}", daemon.log());
+    let third = net.connect();
+    assert!(has(&third, 2), "{}", daemon.log());
+    assert_eq!(daemon.status()["namespaces"].as_array().map(Vec::len), Some(1));
+}
