@@ -7,7 +7,7 @@ export RUSTUP_TOOLCHAIN := $(firstword $(shell rustup default))
 endif
 endif
 
-.PHONY: run test build wheel check reproduction validate help
+.PHONY: run test build wheel deb check reproduction testbed twin validate help
 
 ## build, then XMP's Table 1 (column Permutation), ours beside the published numbers
 run: build
@@ -34,9 +34,24 @@ reproduction:
 	scripts/setup build
 	scripts/reproduction $(or $(PROFILE),quick) $(PAPERS)
 
+## the papers' testbeds on real Linux hosts, as root (hours); results in runs/testbed, kept in papers/results
+testbed:
+	scripts/setup build
+	scripts/testbed
+
+## simulated and real hosts side by side, as root: docs/twin.md (half an hour)
+twin:
+	scripts/setup build
+	scripts/twin
+
 ## the same networks in ns-3, beside ours: docs/validation.md (needs python3.11 with venv)
 validate: build
 	validation/run
+
+## the Debian package: command, manual pages, units, as target/debian/tresse_*.deb
+deb:
+	scripts/setup build
+	scripts/deb
 
 # Formatting, lints, documentation, licences.
 check:
