@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Instant;
@@ -24,6 +25,7 @@ pub struct Flow {
     port: u16,
     stream: TcpStream,
     accepted: Arc<OnceLock<TcpStream>>,
+    received: Arc<AtomicU64>,
 }
 
 /// One subflow (or the only one of plain TCP) as its sender's `ss` shows it.
@@ -51,9 +53,11 @@ impl Flow {
         let listener = to.enter(|| listen(port, protocol, control)).expect("the receiver listens");
         let accepted = Arc::new(OnceLock::new());
         let place = Arc::clone(&accepted);
+        let received = Arc::new(AtomicU64::new(0));
+        let count = Arc::clone(&received);
         thread::spawn(move || {
             let (stream, _) = listener.accept()?;
-            discard(place.get_or_init(|| stream));
+            discard(place.get_or_init(|| stream), &count);
             io::Result::Ok(())
         });
         let stream = from.enter(|| connect(source, target, protocol, control)).expect("the sender connects");
@@ -62,7 +66,12 @@ impl Flow {
             let block = vec![0; 64 << 10];
             while writer.write_all(&block).is_ok() {}
         });
-        Self { place: from.name().to_owned(), port, stream, accepted }
+        Self { place: from.name().to_owned(), port, stream, accepted, received }
+    }
+
+    /// Bytes that the receiver has read.
+    pub fn received(&self) -> u64 {
+        self.received.load(Ordering::Relaxed)
     }
 
     /// The subflows of now, ordered by their local addresses.
@@ -161,10 +170,12 @@ pub fn reset_on_close(stream: &TcpStream) {
     drop(set_option(stream, libc::SOL_SOCKET, libc::SO_LINGER, &linger));
 }
 
-/// Reads until the other side ends.
-pub fn discard(mut stream: &TcpStream) {
+/// Reads until the other side ends, and counts the bytes.
+pub fn discard(mut stream: &TcpStream, received: &AtomicU64) {
     let mut block = vec![0; 256 << 10];
-    while let Ok(1..) = stream.read(&mut block) {}
+    while let Ok(read @ 1..) = stream.read(&mut block) {
+        received.fetch_add(read as u64, Ordering::Relaxed);
+    }
 }
 
 fn socket(protocol: Protocol, control: Option<&str>) -> io::Result<OwnedFd> {

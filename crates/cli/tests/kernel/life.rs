@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use crate::clean::Clean;
@@ -72,7 +72,7 @@ fn receive(listener: &TcpListener, done: &AtomicBool) {
             Ok((stream, _)) => {
                 let stream = Arc::new(stream);
                 streams.push(Arc::clone(&stream));
-                thread::spawn(move || discard(&stream));
+                thread::spawn(move || discard(&stream, &AtomicU64::new(0)));
             }
             Err(_) => sleep(0.002),
         }
