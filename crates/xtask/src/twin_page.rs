@@ -1,6 +1,5 @@
 //! `docs/twin.md`: what `tresse twin` found for the cases of `validation/twin/`.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -57,9 +56,7 @@ fn section(out: &mut String, title: &str, twin: &Value) {
     let held = targets.iter().filter(|holds| **holds).count();
     let line = format!(
         "## {title}\n\n`{}`, seeds: {}, {}, `--scale {}`; 99 % of the packets were less than {late:.0} us late in every \
-         run. Targets: {held} of {} hold.\n\n\
-         | case | simulated, Mbit/s | real | difference | shares, points | queues, packets | RTT | sent again |\n\
-         |---|---|---|---|---|---|---|---|\n",
+         run. Targets: {held} of {} hold.\n\n",
         word("experiment"),
         twin["replications"],
         word("kernel"),
@@ -67,38 +64,77 @@ fn section(out: &mut String, title: &str, twin: &Value) {
         targets.len(),
     );
     out.push_str(&line);
-    for case in twin["cases"].as_array().into_iter().flatten() {
-        let rows = || case["rows"].as_array().into_iter().flatten();
-        let find = |of: &str, what: &str| rows().find(|row| row["of"] == of && row["quantity"] == what);
-        let mean = |row: &Value, side: &str| row[side]["mean"].as_f64().unwrap_or_default();
-        let worst = |start: &str| {
-            let differences =
-                rows().filter(|row| row["quantity"].as_str().is_some_and(|q| q.starts_with(start)));
-            let worst = differences.filter_map(|row| row["difference"].as_f64());
-            let worst = worst.max_by(|a, b| a.abs().total_cmp(&b.abs()));
-            worst.map_or("-".to_owned(), |worst| format!("{worst:+.1}"))
-        };
-        let rtts = rows().filter(|row| row["quantity"] == "RTT").filter_map(|row| row["relative"].as_f64());
-        let rtt = rtts.max_by(|a, b| a.abs().total_cmp(&b.abs()));
-        let rtt = rtt.map_or("-".to_owned(), |rtt| format!("{:+.1} %", rtt * 100.0));
-        let again = find("all", "retransmissions")
-            .map_or("-".to_owned(), |row| format!("{:.0}, {:.0}", mean(row, "simulated"), mean(row, "real")));
-        let Some(rate) = find("all", "rate") else { continue };
-        let with = |side: &str| match rate[side]["ci95"].as_f64() {
-            Some(half) if half >= 0.005 => format!("{:.1} ± {half:.1}", mean(rate, side)),
-            _ => format!("{:.1}", mean(rate, side)),
-        };
-        writeln!(
-            out,
-            "| {} | {} | {} | {:+.1} % | {} | {} | {rtt} | {again} |",
-            case["label"].as_str().unwrap_or_default(),
-            with("simulated"),
-            with("real"),
-            rate["relative"].as_f64().unwrap_or_default() * 100.0,
-            worst("share"),
-            worst("queue"),
-        )
-        .expect("a string takes everything");
+    let cases: Vec<Case> = twin["cases"].as_array().into_iter().flatten().map(Case).collect();
+    // A column in which no case has a number is left out.
+    let columns: Vec<(&str, Vec<String>)> = COLUMNS
+        .iter()
+        .map(|(name, cell)| {
+            (*name, cases.iter().map(|case| cell(case).unwrap_or_else(|| "-".to_owned())).collect())
+        })
+        .filter(|(_, cells): &(_, Vec<String>)| cells.iter().any(|cell| cell != "-"))
+        .collect();
+    let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
+    out.push_str(&line(columns.iter().map(|(name, _)| *name).collect()));
+    out.push_str(&line(vec!["---"; columns.len()]));
+    for place in 0..cases.len() {
+        out.push_str(&line(columns.iter().map(|(_, cells)| cells[place].as_str()).collect()));
     }
     out.push('\n');
+}
+
+/// A case of a twin's results.
+#[derive(Clone, Copy)]
+struct Case<'a>(&'a Value);
+
+type Cell = fn(&Case<'_>) -> Option<String>;
+
+const COLUMNS: [(&str, Cell); 10] = [
+    ("case", |case| Some(case.0["label"].as_str()?.to_owned())),
+    ("simulated, Mbit/s", |case| case.with_interval("rate", "simulated")),
+    ("real", |case| case.with_interval("rate", "real")),
+    ("difference", |case| Some(format!("{:+.1} %", case.all("rate")?["relative"].as_f64()? * 100.0))),
+    ("shares, points", |case| case.largest("share", "difference").map(|most| format!("{most:+.1}"))),
+    ("queues, packets", |case| case.largest("queue", "difference").map(|most| format!("{most:+.1}"))),
+    ("RTT", |case| case.largest("RTT", "relative").map(|most| format!("{:+.1} %", most * 100.0))),
+    ("completion time, ms", |case| case.both("completion time, mean")),
+    ("sent again", |case| case.both("retransmissions")),
+    ("precision; recall, %", |case| {
+        let [precision, recall] =
+            ["precision", "recall"].map(|what| case.both(&format!("{what} of path sharing")));
+        Some(format!("{}; {}", precision.as_deref().unwrap_or("-"), recall?))
+    }),
+];
+
+impl<'a> Case<'a> {
+    fn rows(self) -> impl Iterator<Item = &'a Value> {
+        self.0["rows"].as_array().into_iter().flatten()
+    }
+
+    /// The row of the whole case.
+    fn all(self, quantity: &str) -> Option<&'a Value> {
+        self.rows().find(|row| row["of"] == "all" && row["quantity"] == quantity)
+    }
+
+    /// The largest difference of quantities that begin so.
+    fn largest(self, quantity: &str, difference: &str) -> Option<f64> {
+        let is = |row: &&Value| row["quantity"].as_str().is_some_and(|own| own.starts_with(quantity));
+        let differences = self.rows().filter(is).filter_map(|row| row[difference].as_f64());
+        differences.max_by(|a, b| a.abs().total_cmp(&b.abs()))
+    }
+
+    fn with_interval(self, quantity: &str, side: &str) -> Option<String> {
+        let number = &self.all(quantity)?[side];
+        let mean = number["mean"].as_f64()?;
+        Some(match number["ci95"].as_f64() {
+            Some(half) if half >= 0.005 => format!("{mean:.1} ± {half:.1}"),
+            _ => format!("{mean:.1}"),
+        })
+    }
+
+    /// Simulated, then real.
+    fn both(self, quantity: &str) -> Option<String> {
+        let row = self.all(quantity)?;
+        let mean = |side: &str| row[side]["mean"].as_f64();
+        Some(format!("{:.0}, {:.0}", mean("simulated")?, mean("real")?))
+    }
 }

@@ -82,7 +82,7 @@ const BUSY: f64 = 0.5;
 type Kind = (&'static str, &'static str, f64, Bound);
 
 /// Of metrics of flows.
-const METRICS: [(&str, Kind); 9] = [
+const METRICS: [(&str, Kind); 12] = [
     ("goodput_mean_bps", ("rate", "Mbit/s", 1e-6, RATE)),
     ("fct_mean_s", ("completion time, mean", "ms", 1e3, Bound::None)),
     ("fct_p99_s", ("completion time, 99 %", "ms", 1e3, Bound::None)),
@@ -91,6 +91,9 @@ const METRICS: [(&str, Kind); 9] = [
     ("drops_pkts", ("drops", "packets", 1.0, Bound::None)),
     ("retransmissions_pkts", ("retransmissions", "packets", 1.0, Bound::None)),
     ("timeouts", ("timeouts", "", 1.0, Bound::None)),
+    ("terminated_flows", ("flows of which a subflow was closed", "", 1.0, Bound::None)),
+    ("sharing_precision_ratio", ("precision of path sharing", "%", 100.0, Bound::None)),
+    ("sharing_recall_ratio", ("recall of path sharing", "%", 100.0, Bound::None)),
     ("utilisation_max_ratio", ("utilisation, busiest port", "%", 100.0, Bound::None)),
 ];
 
