@@ -1,8 +1,11 @@
 //! `tresse daemon` on live connections.
 
 use std::fs;
+use std::io::Read;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -39,9 +42,14 @@ impl Daemon {
         daemon
     }
 
+    /// Until it answers: its socket is there before it has its namespaces, whose connections are the kernel's until then.
     fn wait(&mut self) {
         let socket = self.folder.path().join("socket");
-        if !wait_for(10.0, || std::os::unix::net::UnixStream::connect(&socket).is_ok()) {
+        let answers = |mut stream: UnixStream| {
+            stream.set_read_timeout(Some(Duration::from_secs(10))).is_ok()
+                && stream.read_exact(&mut [0]).is_ok()
+        };
+        if !wait_for(10.0, || UnixStream::connect(&socket).is_ok_and(answers)) {
             panic!("the daemon does not answer: {}", self.log());
         }
     }
