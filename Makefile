@@ -39,7 +39,7 @@ testbed:
 	scripts/setup build
 	scripts/testbed
 
-## simulated and real hosts side by side, as root: docs/twin.md (half an hour)
+## simulated and real hosts side by side, as root: docs/twin.md (an hour)
 twin:
 	scripts/setup build
 	scripts/twin
