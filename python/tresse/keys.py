@@ -203,10 +203,11 @@ Switch: TypeAlias = Literal["off", "on"]
 - `on`: It is.
 """
 
-Scheduler: TypeAlias = Literal["lowest-rtt", "round-robin"]
+Scheduler: TypeAlias = Literal["lowest-rtt", "round-robin", "linux"]
 """Where the next data goes.
 - `lowest-rtt`: On the subflow with the lowest smoothed RTT.
 - `round-robin`: On the next subflow in turn.
+- `linux`: On the subflow that would be done first with what it holds, in bursts, ahead of its window.
 """
 
 Detection: TypeAlias = Literal["source", "ecn"]

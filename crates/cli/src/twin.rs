@@ -86,7 +86,8 @@ struct Twin {
 
 /// Hosts as those of a testbed are: Linux, one packet at a time, without the queueing discipline that paces, and with our
 /// controllers, which cut at once after a mark (bpf/controller.bpf.c) where the kernel's own go through PRR.
-const HOSTS: [&str; 5] = [
+const HOSTS: [&str; 6] = [
+    "transport.scheduler=linux",
     "transport.reduction=immediate",
     "transport.pacing=off",
     "transport.gro=1pkt",

@@ -68,6 +68,10 @@ pub enum Scheduler {
     LowestRtt,
     /// The next after the one that was chosen last (the slides' author's).
     RoundRobin,
+    /// The one that would be done first with what it holds, whether its window has room or not: data is given to
+    /// subflows in bursts up to their send buffers, and waits there (Linux's `mptcp_subflow_get_send`). A
+    /// controller's wish to be alone is not heard.
+    Linux,
 }
 
 /// When the receiver sends an ACK (catalogue 0.2). A gap, a change of CE (with RFC 3168's echo:

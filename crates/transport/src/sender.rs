@@ -1,5 +1,6 @@
 //! The sending half of a connection: data sequence numbers, and subflows that come and go.
 
+mod queues;
 mod schedule;
 
 use std::collections::BTreeMap;
@@ -9,10 +10,11 @@ use tresse_controllers::{CWND_LIMIT, ConfiguredController, Group, State};
 
 use tresse_units::{NEVER, Time};
 
+use self::queues::Queues;
 use crate::handshake::Handshake;
 use crate::set::{bit, bits};
 use crate::subflow::{Counters, Subflow};
-use crate::{Config, Wire};
+use crate::{Config, Scheduler, Wire};
 
 /// What a packet carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +61,7 @@ pub struct Sender {
     open: u64,
     /// Those on which new data may go.
     takes_data: u64,
+    /// Segments below this one were sent or, with queues, given to a subflow.
     next_dsn: u32,
     segments: u32,
     /// Segments below this one may be sent: the application has written them.
@@ -73,6 +76,8 @@ pub struct Sender {
     last: Option<usize>,
     /// Of the subflows that are being opened.
     handshakes: Vec<Handshake>,
+    /// With [`Scheduler::Linux`].
+    queues: Option<Box<Queues>>,
 }
 
 impl Sender {
@@ -106,6 +111,7 @@ impl Sender {
             reinjections: BTreeMap::new(),
             last: None,
             handshakes: Vec::new(),
+            queues: (config.scheduler == Scheduler::Linux).then(Box::default),
             config,
         }
     }
@@ -120,7 +126,7 @@ impl Sender {
 
     /// Segments of the message that were sent at least once.
     pub fn sent(&self) -> u32 {
-        self.next_dsn
+        self.next_dsn - self.queues.as_ref().map_or(0, |queues| queues.total())
     }
 
     /// Opens a subflow: its number, the next that was not used. It may send when [`Sender::is_open`]: at once, or
@@ -222,10 +228,13 @@ impl Sender {
         self.takes_data = self.takes_data & !bit(subflow) | u64::from(takes) << subflow;
     }
 
-    /// Sends what is in flight on a subflow once more, on others; it stays in flight there. With no other, that
-    /// is all.
+    /// Sends what is in flight on a subflow once more, on others; it stays in flight there. What only waits there
+    /// goes to others too. With no other, that is all.
     pub fn reinject(&mut self, subflow: usize) {
         let (data, una) = (&mut self.reinjections, self.data_una);
+        if let Some(queues) = &mut self.queues {
+            queues.take_back(subflow);
+        }
         self.subflows[subflow].board.for_each_unsacked(|dsn| {
             if dsn >= una {
                 data.entry(dsn).or_insert(subflow);
@@ -245,7 +254,10 @@ impl Sender {
     /// The deadline of `subflow` has passed.
     pub fn handle_timeout(&mut self, now: Time, subflow: usize) {
         let place = self.place(subflow);
-        let more = self.next_dsn < self.written && self.fresh(self.takes_data) & bit(subflow) != 0;
+        let more = match &self.queues {
+            Some(queues) => queues.len(subflow) > 0,
+            None => self.next_dsn < self.written && self.fresh(self.takes_data) & bit(subflow) != 0,
+        };
         let s = &mut self.subflows[subflow];
         let before = s.rtt.backoff();
         if let Some(place) = place {

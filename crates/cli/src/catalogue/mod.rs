@@ -61,6 +61,7 @@ macro_rules! page {
 const PAGES: &[Page] = &[
     page!(Schedulers, "lowest-rtt", "the old MPTCP kernel's default; RFC 8684 names none"),
     page!(Schedulers, "round-robin", "the old MPTCP kernel's roundrobin; the slides' author's ns-3 code"),
+    page!(Schedulers, "linux", "mptcp_subflow_get_send of Linux 6.18"),
     page!(Topologies, "fat-tree", "Al-Fares et al., SIGCOMM 2008"),
     page!(Topologies, "leaf-spine", "OPN §Performance evaluation; THESIS §2.5"),
     page!(Topologies, "virtual-hosts", "VMCC §III to §V"),

@@ -73,6 +73,8 @@ fn the_scheduler_is_a_key_and_plb_needs_hashes() {
     assert_eq!(with("scheduler = \"lowest-rtt\"\nplb = \"off\""), Ok(base));
     let robin = Config { scheduler: Scheduler::RoundRobin, ..base };
     assert_eq!(with("scheduler = \"round-robin\""), Ok(robin));
+    let linux = Config { scheduler: Scheduler::Linux, ..base };
+    assert_eq!(with("scheduler = \"linux\""), Ok(linux));
     let refused = with("plb = \"on\"").expect_err("an address is a path");
     assert!(refused.contains("two-level looks at addresses only"), "{refused}");
 }

@@ -39,6 +39,7 @@ pub(super) struct Flow {
     pub listens: SocketAddrV4,
     pub start: Time,
     pub bytes: u64,
+    /// What the application has read, bytes.
     pub arrived: u64,
     pub carrier: Carrier,
     /// Those that were opened so far, by number.
@@ -91,6 +92,13 @@ impl Flow {
             self.subflows[number].from = Some(from);
             Some(number)
         })
+    }
+
+    /// What has arrived of it, bytes, in order or not, as the simulator counts it: what its subflows had ACKed when they
+    /// were seen last, if the application has read less.
+    pub fn brought(&self) -> u64 {
+        let acked = self.subflows.iter().filter_map(|own| own.seen.as_ref()).map(|seen| seen.acked).sum::<u64>();
+        self.arrived.max(acked.min(self.bytes))
     }
 
     /// When its path manager is to be called.

@@ -247,10 +247,10 @@ impl<'a> World<'a> {
             self.ask(host, &Ask::Stop { flow: id });
         }
         self.bed.emulator.with(|switch| switch.remove_flow((flow.hosts[1], flow.listens.port())));
-        self.ended += flow.arrived;
+        self.ended += flow.brought();
         FlowRecord {
             id,
-            bytes: flow.arrived,
+            bytes: flow.brought(),
             complete: flow.arrived >= flow.bytes,
             start: flow.start,
             end: end.max(flow.start + 1),
@@ -339,7 +339,7 @@ impl Network for World<'_> {
     }
 
     fn delivered(&self, id: u64) -> u64 {
-        self.flows.get(&id).map_or(0, |flow| flow.arrived)
+        self.flows.get(&id).map_or(0, Flow::brought)
     }
 
     fn received(&self, id: u64) -> Option<u64> {
@@ -354,7 +354,7 @@ impl Network for World<'_> {
     }
 
     fn delivered_bytes(&self) -> u64 {
-        self.ended + self.flows.values().map(|flow| flow.arrived).sum::<u64>()
+        self.ended + self.flows.values().map(Flow::brought).sum::<u64>()
     }
 
     fn hops(&self) -> u64 {

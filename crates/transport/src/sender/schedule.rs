@@ -31,7 +31,7 @@ impl Choice {
         }
         let rank = match self.scheduler {
             // One without an RTT sample comes first; of equals the one that was opened first.
-            Scheduler::LowestRtt => u64::from(own.srtt),
+            Scheduler::LowestRtt | Scheduler::Linux => u64::from(own.srtt),
             Scheduler::RoundRobin => self.last.is_some_and(|last| i <= last).into(),
         };
         let rank = rank << 16 | (i << 8 | place) as u64;
@@ -61,6 +61,9 @@ impl Sender {
         }
         if self.is_plain() {
             return self.poll_plain(now);
+        }
+        if let Some(queues) = self.queues.take() {
+            return self.poll_given(now, queues);
         }
         let takes = self.fresh(self.takes_data);
         let new = self.next_dsn < self.written;
@@ -124,7 +127,7 @@ impl Sender {
 
     /// Data that is to be sent once more: the first that has a place elsewhere.
     #[cold]
-    fn poll_reinjection(&mut self, now: Time, takes: u64) -> Option<Transmit> {
+    pub(super) fn poll_reinjection(&mut self, now: Time, takes: u64) -> Option<Transmit> {
         while self.reinjections.first_key_value().is_some_and(|(&dsn, _)| dsn < self.data_una) {
             self.reinjections.pop_first();
         }
@@ -161,7 +164,7 @@ impl Sender {
     }
 
     #[inline]
-    fn transmit(&mut self, now: Time, (i, place): (usize, usize), origin: Origin, dsn: u32) -> Transmit {
+    pub(super) fn transmit(&mut self, now: Time, (i, place): (usize, usize), origin: Origin, dsn: u32) -> Transmit {
         self.last = Some(i);
         let s = &mut self.subflows[i];
         let seq = s.transmit(now, dsn, &self.config, self.group[place].state);

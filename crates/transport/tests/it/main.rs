@@ -8,6 +8,7 @@ mod pacing;
 mod pipe;
 mod plb;
 mod prr;
+mod queues;
 mod rack;
 mod receiver;
 mod recovery;

@@ -46,6 +46,8 @@ pub enum Scheduler {
     LowestRtt,
     /// On the next subflow in turn.
     RoundRobin,
+    /// On the subflow that would be done first with what it holds, in bursts, ahead of its window.
+    Linux,
 }
 
 /// Whether and how a subflow changes its hash.
@@ -97,6 +99,7 @@ impl From<Scheduler> for transport::Scheduler {
         match key {
             Scheduler::LowestRtt => Self::LowestRtt,
             Scheduler::RoundRobin => Self::RoundRobin,
+            Scheduler::Linux => Self::Linux,
         }
     }
 }

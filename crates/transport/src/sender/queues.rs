@@ -1,0 +1,229 @@
+//! Linux's scheduler: data is given to subflows ahead of their windows, and waits there.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use tresse_units::Time;
+
+use super::{Origin, Sender, Transmit};
+use crate::set::{bit, bits};
+
+/// What a subflow is given at once, bytes (`MPTCP_SEND_BURST_SIZE`).
+const BURST: u32 = 1 << 16;
+
+/// What a segment that is held takes of a send buffer, bytes: an `sk_buff`, its headers and a payload of 1448.
+const HELD: u64 = 2304;
+
+/// A send buffer at first, bytes: the testbed's `tcp_wmem`.
+const FIRST_BUFFER: u64 = 131_072;
+
+/// A buffer that grows has room for two windows of segments of this many bytes (`tcp_sndbuf_expand`).
+const FULL_SEGMENT: u64 = 4352;
+
+/// The pacing rate before the first RTT sample, bytes a second: faster than any other.
+const UNKNOWN_RATE: u64 = 1 << 48;
+
+/// What was given to the subflows of a connection and is not sent.
+#[derive(Debug, Default)]
+pub(super) struct Queues {
+    /// By number.
+    of: Vec<Queue>,
+    /// Data sequence numbers that were taken back: they are given out again first.
+    returned: VecDeque<Range<u32>>,
+    /// The application has put segments below this one into the connection's buffer.
+    accepted: u32,
+    /// The application has more, and waits for room.
+    is_blocked: bool,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    /// Data sequence numbers, in the order in which they are sent.
+    waiting: VecDeque<Range<u32>>,
+    /// How many.
+    len: u32,
+    /// The average pacing rate, bytes a second; 0 before the first burst.
+    rate: u64,
+    /// The send buffer, bytes. It never shrinks.
+    buffer: u64,
+}
+
+impl Queue {
+    fn push(&mut self, given: Range<u32>) {
+        self.len += given.end - given.start;
+        match self.waiting.back_mut() {
+            Some(last) if last.end == given.start => last.end = given.end,
+            _ => self.waiting.push_back(given),
+        }
+    }
+
+    fn pop(&mut self) -> Option<u32> {
+        let first = self.waiting.front_mut()?;
+        let dsn = first.start;
+        first.start += 1;
+        if first.start == first.end {
+            self.waiting.pop_front();
+        }
+        self.len -= 1;
+        Some(dsn)
+    }
+}
+
+impl Queues {
+    /// Segments that were given to `subflow` and are not sent.
+    pub fn len(&self, subflow: usize) -> u32 {
+        self.of.get(subflow).map_or(0, |queue| queue.len)
+    }
+
+    /// Those of all subflows, and those that no subflow has now.
+    pub fn total(&self) -> u32 {
+        let returned: u32 = self.returned.iter().map(|range| range.end - range.start).sum();
+        returned + self.of.iter().map(|queue| queue.len).sum::<u32>()
+    }
+
+    /// Takes back what `subflow` was given and has not sent.
+    pub fn take_back(&mut self, subflow: usize) {
+        if let Some(queue) = self.of.get_mut(subflow) {
+            queue.len = 0;
+            self.returned.append(&mut queue.waiting);
+        }
+    }
+
+    /// The application puts in what there is room for, of `written` segments, of which those below `una` have arrived.
+    /// Once it had to wait it waits until a third of the buffer is free (`sk_stream_is_writeable`).
+    fn accept(&mut self, written: u32, una: u32, mss: u32) {
+        let buffer = self.of.iter().map(|queue| queue.buffer).sum::<u64>();
+        let room = u32::try_from(buffer / u64::from(mss)).unwrap_or(u32::MAX);
+        if self.is_blocked && self.accepted.saturating_sub(una) > room / 3 * 2 {
+            return;
+        }
+        self.accepted = self.accepted.max(written.min(una.saturating_add(room)));
+        self.is_blocked = self.accepted < written;
+    }
+
+    /// What is to be given next, `fresh` if nothing was taken back.
+    fn next(&self, fresh: Range<u32>) -> Range<u32> {
+        self.returned.front().cloned().unwrap_or(fresh)
+    }
+}
+
+impl Sender {
+    /// [`Sender::poll_transmit`] with [`Scheduler::Linux`](crate::Scheduler::Linux): new data is given out first;
+    /// then a subflow sends what it has lost, what is to be sent once more, or what it was given.
+    #[cold]
+    pub(super) fn poll_given(&mut self, now: Time, mut queues: Box<Queues>) -> Option<Transmit> {
+        let takes = self.fresh(self.takes_data);
+        self.give(&mut queues, takes);
+        let mut found = self.poll_queues(now, &mut queues, takes);
+        if found.is_none() && self.expand(&mut queues) {
+            self.give(&mut queues, takes);
+            found = self.poll_queues(now, &mut queues, takes);
+        }
+        self.queues = Some(queues);
+        found
+    }
+
+    /// Buffers of subflows that have room in their windows and nothing to send grow, if the application waits for room
+    /// (`tcp_check_space`, `tcp_should_expand_sndbuf`): whether one did.
+    fn expand(&self, queues: &mut Queues) -> bool {
+        let mut grew = false;
+        for (place, i) in bits(self.open).enumerate().filter(|_| queues.is_blocked) {
+            let (own, queue) = (&self.group[place], &mut queues.of[i]);
+            let window = 2 * FULL_SEGMENT * u64::from(own.cwnd);
+            if queue.len == 0 && self.subflows[i].board.in_flight() < own.cwnd && window > queue.buffer {
+                queue.buffer = window;
+                grew = true;
+            }
+        }
+        grew
+    }
+
+    fn poll_queues(&mut self, now: Time, queues: &mut Queues, takes: u64) -> Option<Transmit> {
+        let mut chosen = None;
+        for (place, i) in bits(self.open).enumerate() {
+            let own = &self.group[place];
+            let s = &mut self.subflows[i];
+            if let Some((seq, dsn)) = s.retransmit(now, own.cwnd, &self.config) {
+                return Some(self.packet(i, Origin::Retransmitted, seq, dsn, 0));
+            }
+            if s.check_room(now, own, queues.len(i) > 0) && chosen.is_none() {
+                chosen = Some((i, place));
+            }
+        }
+        if !self.reinjections.is_empty()
+            && let Some(packet) = self.poll_reinjection(now, takes)
+        {
+            return Some(packet);
+        }
+        let chosen = chosen?;
+        let dsn = queues.of[chosen.0].pop()?;
+        Some(self.transmit(now, chosen, Origin::New, dsn))
+    }
+
+    /// Gives new data to the subflows of `takes`, as Linux's `mptcp_subflow_get_send` does: a burst each time to the
+    /// one that would be done first with what it holds, until the send buffer of that one is full, or that of the
+    /// connection, which is as large as all of theirs.
+    fn give(&mut self, queues: &mut Queues, takes: u64) {
+        let mss = self.config.mss;
+        queues.of.resize_with(self.subflows.len(), Queue::default);
+        for (i, queue) in queues.of.iter_mut().enumerate() {
+            queue.buffer = if self.is_open(i) { queue.buffer.max(FIRST_BUFFER) } else { 0 };
+        }
+        queues.accept(self.written, self.data_una, mss);
+        let end = queues.accepted;
+        loop {
+            let next = queues.next(self.next_dsn..end);
+            if next.is_empty() {
+                return;
+            }
+            let Some((i, held, rate)) = self.first_done(queues, takes) else { return };
+            let queue = &mut queues.of[i];
+            let free = queue.buffer.saturating_sub(held).div_ceil(HELD);
+            if free == 0 {
+                return;
+            }
+            let weight = u128::from(queue.rate) * u128::from(held) + u128::from(rate) * u128::from(BURST);
+            queue.rate = (weight / (u128::from(held) + u128::from(BURST))) as u64;
+            let count = (next.end - next.start).min(BURST.div_ceil(mss)).min(free as u32);
+            let given = next.start..next.start + count;
+            queue.push(given.clone());
+            match queues.returned.front_mut() {
+                Some(range) if *range == given => drop(queues.returned.pop_front()),
+                Some(range) => range.start = given.end,
+                None => self.next_dsn = given.end,
+            }
+        }
+    }
+
+    /// Which subflow of `takes` would be done first with what it holds at its average rate; how many bytes of its
+    /// send buffer that takes, and its pacing rate, bytes a second.
+    fn first_done(&self, queues: &mut Queues, takes: u64) -> Option<(usize, u64, u64)> {
+        let mut best = None;
+        let mut least = u128::MAX;
+        for (place, i) in bits(self.open).enumerate().filter(|(_, i)| takes & bit(*i) != 0) {
+            let rate = self.pacing_rate(i, place);
+            let queue = &mut queues.of[i];
+            if queue.rate == 0 {
+                queue.rate = rate;
+            }
+            let held = u64::from(queue.len + self.subflows[i].board.outstanding()) * HELD;
+            let linger = (u128::from(held) << 32) / u128::from(queue.rate);
+            if linger < least {
+                (best, least) = (Some((i, held, rate)), linger);
+            }
+        }
+        best
+    }
+
+    /// Twice the window in an RTT in slow start, 1.2 times after it (`tcp_update_pacing_rate`), bytes a second.
+    fn pacing_rate(&self, i: usize, place: usize) -> u64 {
+        let own = &self.group[place];
+        if own.srtt == 0 {
+            return UNKNOWN_RATE;
+        }
+        let percent = if own.cwnd < own.ssthresh / 2 { 200 } else { 120 };
+        let window = u64::from(own.cwnd.max(self.subflows[i].board.outstanding()));
+        // `srtt` is in eighths of a microsecond.
+        (window * u64::from(self.config.mss) * 8_000_000 / 100 * percent / u64::from(own.srtt)).max(1)
+    }
+}
