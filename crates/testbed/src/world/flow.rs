@@ -97,7 +97,8 @@ impl Flow {
     /// What has arrived of it, bytes, in order or not, as the simulator counts it: what its subflows had ACKed when they
     /// were seen last, if the application has read less.
     pub fn brought(&self) -> u64 {
-        let acked = self.subflows.iter().filter_map(|own| own.seen.as_ref()).map(|seen| seen.acked).sum::<u64>();
+        let acked =
+            self.subflows.iter().filter_map(|own| own.seen.as_ref()).map(|seen| seen.acked).sum::<u64>();
         self.arrived.max(acked.min(self.bytes))
     }
 

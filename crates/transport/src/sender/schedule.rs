@@ -164,7 +164,13 @@ impl Sender {
     }
 
     #[inline]
-    pub(super) fn transmit(&mut self, now: Time, (i, place): (usize, usize), origin: Origin, dsn: u32) -> Transmit {
+    pub(super) fn transmit(
+        &mut self,
+        now: Time,
+        (i, place): (usize, usize),
+        origin: Origin,
+        dsn: u32,
+    ) -> Transmit {
         self.last = Some(i);
         let s = &mut self.subflows[i];
         let seq = s.transmit(now, dsn, &self.config, self.group[place].state);

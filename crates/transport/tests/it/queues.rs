@@ -82,7 +82,11 @@ fn a_missing_segment_holds_up_the_connection() {
     sender.handle_ack(SECOND, 0, &arrived(third - 1));
     assert_eq!(poll(&mut sender, SECOND), []);
     sender.handle_ack(SECOND, 0, &arrived(third));
-    assert_eq!(poll(&mut sender, SECOND).len() as u32, BURST, "then the other would be done first, and is full");
+    assert_eq!(
+        poll(&mut sender, SECOND).len() as u32,
+        BURST,
+        "then the other would be done first, and is full"
+    );
 }
 
 /// A subflow's buffer is smaller than its window, and grows only if the application waits for room.

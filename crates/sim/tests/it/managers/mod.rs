@@ -78,7 +78,8 @@ fn specs(random: &mut Stream, fixed: bool) -> Vec<(Time, FlowSpec)> {
             c.handshake = random.below(2) == 0;
             c.stale_after = 1 + random.below(3) as u32;
             c.initial_window = 1 + random.below(10) as u32;
-            c.scheduler = [Scheduler::LowestRtt, Scheduler::RoundRobin, Scheduler::Linux][random.below(3) as usize];
+            c.scheduler =
+                [Scheduler::LowestRtt, Scheduler::RoundRobin, Scheduler::Linux][random.below(3) as usize];
             let recoveries = [
                 Recovery::GoBackN,
                 Recovery::Reno,
