@@ -139,7 +139,7 @@ fn load_balancers_tell_their_parameters() {
 fn schedulers_are_listed_with_source_and_key() {
     let list = json(&["list", "schedulers", "--json"]);
     let names: Vec<_> = list["schedulers"].as_array().expect("schedulers").iter().collect();
-    assert_eq!(names.len(), 2);
+    assert_eq!(names.len(), 3);
     for scheduler in names {
         let name = scheduler["name"].as_str().expect("a name");
         assert!(!scheduler["source"].as_str().expect("a source").is_empty(), "{name}");

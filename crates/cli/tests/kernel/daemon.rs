@@ -90,7 +90,7 @@ impl Daemon {
 
     /// Whether the log says so within five seconds.
     fn says(&self, text: &str) -> bool {
-        wait_for(5.0, || self.log().contains(text))
+        wait_for(15.0, || self.log().contains(text))
     }
 }
 

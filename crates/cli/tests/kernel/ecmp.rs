@@ -44,6 +44,9 @@ impl Ecmp {
         }
         for host in [&own.sender, &own.receiver] {
             host.sysctl("mptcp/enabled", "1");
+            // With the usual 128 kB a connection of Linux 6.18 may stand still for ever where a path is cut: what has come out of
+            // order is more than its receive buffer, and it takes nothing any more (docs/testbed.md).
+            host.sysctl("ipv4/tcp_rmem", "4096 67108864 268435456");
         }
         // Linux accepts two further subflows unless it is told otherwise.
         own.receiver.ip("mptcp limits set subflows 8 add_addr_accepted 0\n");

@@ -82,7 +82,7 @@ fn the_scheduler_is_a_key_and_plb_needs_hashes() {
 #[test]
 fn what_is_wrong_is_named() {
     for (keys, expected) in [
-        ("profile = \"ns3\"\nscheduler = \"rtt\"", "expected `lowest-rtt` or `round-robin`"),
+        ("profile = \"ns3\"\nscheduler = \"rtt\"", "expected one of `lowest-rtt`, `round-robin`, `linux`"),
         ("profile = \"ns3\"\nplb = \"yes\"", "\"on\", \"off\", or a table"),
         ("profile = \"ns3\"\nplb = { rounds = 6 }", "plb has no parameter `rounds` (it has: cong_thresh"),
         ("profile = \"ns3\"\nplb = { cong_thresh = 300 }", "a whole number in 1..=256 1/256"),
