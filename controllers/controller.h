@@ -26,7 +26,7 @@ typedef __UINT64_TYPE__ u64;
 #include "fix.h"
 
 /* Raised whenever the layout or the meaning of anything below changes. */
-#define TRESSE_CONTROLLER_ABI 3
+#define TRESSE_CONTROLLER_ABI 4
 
 /* Linux gives 13 words of private state; the kernel's wrapper needs 4 of them. */
 #define PRIVATE_WORDS 9
@@ -89,6 +89,36 @@ struct ack {
 	u64 now;       /* us; only the difference of two of the same subflow's has a meaning */
 };
 
+/* A hop of a packet's way, as the switch wrote it into the packet when it left (HPCC's INT). */
+struct hop {
+	u64 bytes; /* that the port had sent */
+	u64 time;  /* ns, by the port's clock: differences of the same port's only */
+	u32 queue; /* bytes that waited in the port */
+	u32 rate;  /* of the port, Mbit/s */
+};
+
+/*
+ * What the host of a sprayed transport (profile "spray") tells of packets: each ACK, each NACK, each
+ * expiry of a timer, and once before the first packet, with all counts 0. Such a transport has no
+ * congestion states: windows are cut when `report` says so, as often as it says so.
+ */
+struct report {
+	u32 delivered;  /* packets newly delivered */
+	u32 marked;     /* those of them that came with CE */
+	u32 trimmed;    /* packets of which a switch had room for the header only */
+	u32 lost;       /* packets that a timer has given up */
+	u32 rtt;        /* ns; the newest sample; 0 = none */
+	u32 base_rtt;   /* ns; of the empty path, with a full packet; at least 1 */
+	u32 line_rate;  /* Mbit/s; what the host's links carry; at least 1 */
+	u32 rate;       /* Mbit/s, headers included; the delivery rate that this answer shows; 0 = none */
+	u8 last_hop;    /* 1: the port that trimmed leads to the receiver */
+	u8 app_limited; /* 1: the application, not the window, was the limit */
+	u8 hop_count;   /* hops of the newest packet that arrived; 0 = not told */
+	u8 unused;
+	u64 now;        /* ns; only the difference of two of the same subflow's has a meaning */
+	const struct hop *hops; /* SIGNAL_TELEMETRY: the hops there, from the sender on */
+};
+
 /* One subflow of the connection as a snapshot: 1 <= cwnd < CWND_LIMIT, SRTT_LEAST <= srtt < SRTT_LIMIT. */
 struct peer {
 	u32 cwnd;
@@ -108,6 +138,8 @@ struct parameter {
 #define SIGNAL_ECN 2      /* at least one mark in a window is told */
 #define SIGNAL_CE_EXACT 4 /* every CE mark is counted */
 #define SIGNAL_NEXT_HOP 8 /* the congestion of the next hop; no Linux kernel tells it */
+#define SIGNAL_PACKETS 16 /* the fate of every packet: `report`; sprayed transports only */
+#define SIGNAL_TELEMETRY 32 /* the hops in `report` */
 
 /* Exceptions to the contract, where a paper's rule needs one. */
 #define EXCEPTION_LOWERS 1       /* `grow` may lower the window */
@@ -163,6 +195,12 @@ struct controller {
 	u32 (*congestion)(struct subflow *s, enum cause cause);
 	/* After `congestion(LOSS_EVENT)`, when it was a timeout. Resets private state. */
 	void (*timeout)(struct subflow *s);
+	/*
+	 * SIGNAL_PACKETS: in place of all hooks but `init`. Sets cwnd, up or down, from 1 packet on; fractions
+	 * are its own to keep. Returns the pace of packets, bytes/us; 0 = none. A window below a packet is a
+	 * window of 1 with a pace.
+	 */
+	u32 (*report)(struct subflow *s, const struct report *r);
 };
 
 /* A second name for a controller, with a title and a source of its own; all else is the controller's. */

@@ -47,11 +47,15 @@ impl Build {
         object
     }
 
-    /// Every controller's name, with the objects of its hooks and of its traces; on all cores.
+    /// The name of every controller that a kernel has hooks for, with the objects of its hooks and of its traces; on
+    /// all cores.
     fn controllers(&self) -> Vec<(String, PathBuf, PathBuf)> {
         let of_file = |source: PathBuf| {
             let text = fs::read_to_string(&source).expect("a controller is UTF-8");
-            declared("CONTROLLER", &text).into_iter().map(move |name| (source.clone(), name))
+            // `report` is no hook of a kernel's.
+            let declared =
+                if text.contains("SIGNAL_PACKETS") { vec![] } else { declared("CONTROLLER", &text) };
+            declared.into_iter().map(move |name| (source.clone(), name))
         };
         let all: Vec<_> = files(&self.controllers, "c").into_iter().flat_map(of_file).collect();
         let cores = thread::available_parallelism().map_or(1, usize::from);

@@ -68,6 +68,7 @@ struct connection {
 	u32 count;
 	u32 rtt;    /* the one RTT that was seen; 0 before */
 	u32 differ; /* more than one was seen */
+	u32 base_rtt, line_rate; /* of all reports */
 };
 
 static void require(const struct connection *k, int holds, const char *what, u32 i, u64 was, u64 is)
@@ -193,11 +194,65 @@ static void on_ack(struct connection *k, struct input *in, u32 i)
 	grow(k, i, &a);
 }
 
+/* The most hops of a packet here: more than any controller keeps. */
+#define MOST_HOPS 8
+
+/* One report, and one of nothing after it. */
+static void on_report(struct connection *k, struct input *in, u32 i)
+{
+	struct subflow *s = &k->s[i];
+	u32 flags = take(in, 1), count = take(in, 1) % (MOST_HOPS + 1), was = s->cwnd, pace;
+	/* Exactly as many as there are. */
+	struct hop *hops = malloc(count * sizeof(*hops) + !count);
+	struct report r = {
+		.base_rtt = k->base_rtt, .line_rate = k->line_rate, .hop_count = (u8)count, .hops = hops,
+		.last_hop = flags & 1, .app_limited = flags >> 1 & 1,
+	};
+
+	for (u32 n = 0; n < count; n++) {
+		hops[n].bytes = (u64)take(in, 1) << 56 | number(in, 0, ~0u);
+		hops[n].time = (u64)take(in, 1) << 48 | number(in, 0, ~0u);
+		hops[n].queue = number(in, 0, ~0u);
+		hops[n].rate = number(in, 1, ~0u);
+	}
+	if (flags & 4)
+		k->now[i] += number(in, 0, ~0u);
+	r.now = k->now[i];
+	if (flags & 8) {
+		r.delivered = number(in, 1, CWND_LIMIT - 1);
+		r.marked = flags & 16 ? number(in, 0, r.delivered) : 0;
+		r.rtt = number(in, 0, ~0u);
+	}
+	if (flags & 32)
+		r.trimmed = number(in, 0, CWND_LIMIT - 1);
+	if (flags & 64)
+		r.lost = number(in, 0, CWND_LIMIT - 1);
+	s->in_flight = flags & 128 ? number(in, 0, CWND_LIMIT - 1) : s->cwnd;
+	remember(k);
+	pace = k->c->report(s, &r);
+	only_its_own(k, i);
+	require(k, s->cwnd >= 1 && s->cwnd < CWND_LIMIT, "a window that no host takes", i, was, s->cwnd);
+	require(k, pace <= r.line_rate / 8 + 1, "a pace above the link's rate", i, r.line_rate, pace);
+	was = s->cwnd;
+	r = (struct report){ .base_rtt = r.base_rtt, .line_rate = r.line_rate, .now = r.now };
+	require(k, k->c->report(s, &r) == pace && s->cwnd == was, "a report of nothing does something", i,
+		was, s->cwnd);
+	free(hops);
+}
+
 static void event(struct connection *k, struct input *in)
 {
 	u32 what = take(in, 1) % 16, i = take(in, 1) % k->count;
 	struct subflow *s = &k->s[i];
 
+	if (k->c->report) {
+		if (!what) {
+			k->base_rtt = number(in, 1, ~0u);
+			k->line_rate = number(in, 1, ~0u);
+		}
+		on_report(k, in, i);
+		return;
+	}
 	switch (what) {
 	case 0:
 		if (s->state < CWR)
@@ -235,6 +290,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct connection k = {
 		.c = fuzzed,
 		.count = 1 + take(&in, 1) % MAX_SUBFLOWS,
+		.base_rtt = 12000,
+		.line_rate = 100000,
 	};
 	u32 n = k.c->parameter_count, mss;
 	/* Exactly as much as there is, so that the address sanitizer knows the end. */

@@ -1,6 +1,6 @@
-/// The names that a controller's source declares with `KIND(name, …)` at the start of a line; `kind` is
-/// `CONTROLLER` or `ALIAS`.
-pub(crate) fn declared(kind: &str, text: &str) -> Vec<String> {
+/// The names that a C file declares with `KIND(name, …)` at the start of a line; `kind` is `CONTROLLER`, `ALIAS` and so
+/// on.
+pub fn declared(kind: &str, text: &str) -> Vec<String> {
     text.lines()
         .filter_map(|line| line.strip_prefix(kind)?.strip_prefix('('))
         .filter_map(|rest| rest.split([',', ')']).next())

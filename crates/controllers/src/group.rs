@@ -4,8 +4,9 @@ use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
 use crate::apart::refuse_window;
-use crate::raw::{Ack, Cause, FAST_START_MOST, Subflow};
-use crate::{CWND_LIMIT, Controller, Exception, MAX_SUBFLOWS, ParameterError};
+use crate::parameters::{ParameterError, parameter_values};
+use crate::raw::{Ack, Cause, FAST_START_MOST, Hop, RawReport, Report, Subflow};
+use crate::{CWND_LIMIT, Controller, Exception, MAX_SUBFLOWS};
 
 /// A controller with values for its parameters.
 #[derive(Debug)]
@@ -25,29 +26,7 @@ impl ConfiguredController {
         controller: Controller,
         settings: impl IntoIterator<Item = (&'a str, u64)>,
     ) -> Result<Self, ParameterError> {
-        let declared = controller.parameters();
-        let mut values: Box<[u64]> = declared.iter().map(|p| p.range.default).collect();
-        for (name, value) in settings {
-            let Some(i) = declared.iter().position(|p| p.name == name) else {
-                let known: Vec<_> = declared.iter().map(|p| p.name).collect();
-                return Err(ParameterError::Unknown {
-                    controller: controller.name().to_owned(),
-                    name: name.to_owned(),
-                    known: if known.is_empty() { "none".to_owned() } else { known.join(", ") },
-                });
-            };
-            let p = &declared[i];
-            if !p.range.contains(value) {
-                return Err(ParameterError::Range {
-                    controller: controller.name().to_owned(),
-                    name: p.name,
-                    value,
-                    min: p.range.min,
-                    max: p.range.max,
-                });
-            }
-            values[i] = value;
-        }
+        let values = parameter_values(controller.name(), &controller.parameters(), settings)?;
         Ok(Self { controller, watched: controller.file().is_some(), values })
     }
 
@@ -248,6 +227,28 @@ impl Group {
                 self.look(i, hook as usize);
             }
         }
+    }
+
+    /// The `report` hook of subflow `i`: the pace that it asks for, bytes/us; 0 if none. Its window is at least 1 and below
+    /// `CWND_LIMIT`, whatever the controller says. Nothing happens if the controller has no such hook.
+    pub fn report(&mut self, i: usize, report: &Report, hops: &[Hop]) -> u32 {
+        let pace = self.report_unbounded(i, report, hops);
+        if let Some(hook) = self.scheme.controller.raw.report
+            && self.scheme.watched
+        {
+            self.look(i, hook as usize);
+        }
+        let cwnd = &mut self.subflows[i].cwnd;
+        *cwnd = (*cwnd).clamp(1, CWND_LIMIT - 1);
+        pace
+    }
+
+    /// What the `report` hook does, before a host corrects the window.
+    pub(crate) fn report_unbounded(&mut self, i: usize, report: &Report, hops: &[Hop]) -> u32 {
+        let Some(hook) = self.scheme.controller.raw.report else { return 0 };
+        let report = RawReport::new(report, hops);
+        // SAFETY: see `Group::pointer`; the report and its hops outlive the call.
+        unsafe { hook(self.pointer(i), &raw const report) }
     }
 
     /// Subflow `i`, with leave to look at its siblings: `controller.h` finds them from `index`

@@ -1,7 +1,7 @@
 //! The hooks of a controller as a host calls them, wherever the controller runs.
 
 use crate::Group;
-use crate::raw::{Ack, Cause, Subflow};
+use crate::raw::{Ack, Cause, Hop, Report, Subflow};
 
 /// The subflows of one connection with the hooks of their controller: those of [`Group`], wherever
 /// the controller runs.
@@ -19,6 +19,8 @@ pub trait Hooks {
     fn congestion(&mut self, i: usize, cause: Cause) -> Option<u32>;
     /// See [`Group::timeout`].
     fn timeout(&mut self, i: usize);
+    /// See [`Group::report`].
+    fn report(&mut self, i: usize, report: &Report, hops: &[Hop]) -> u32;
     /// Subflow `i` as it is now.
     fn save(&mut self, i: usize) -> Self::Saved;
     /// Makes subflow `i` what it was.
@@ -65,6 +67,10 @@ impl Hooks for Group {
 
     fn timeout(&mut self, i: usize) {
         Self::timeout(self, i);
+    }
+
+    fn report(&mut self, i: usize, report: &Report, hops: &[Hop]) -> u32 {
+        Self::report(self, i, report, hops)
     }
 
     fn save(&mut self, i: usize) -> Subflow {

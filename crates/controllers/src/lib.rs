@@ -5,29 +5,40 @@
 //! the controllers of one connection, one for each subflow, that see each other as siblings.
 //!
 //! The contract, hook by hook, is `controllers/controller.h`.
+//!
+//! What a user's C file of another [`Kind`] needs too is here as well: to compile and load it ([`Compiled`]), to read its
+//! parameters, and to run it [`apart`].
 
 #![expect(unsafe_code, reason = "controllers are C")]
 
 pub mod apart;
 pub mod check;
+mod compile;
 mod declared;
 mod group;
 mod header;
 mod hooks;
 mod included;
 mod load;
+mod parameters;
 mod raw;
 mod registry;
 pub mod trace;
 mod user_file;
 
+pub use compile::{Compiled, Kind, LoadError, is_same_file};
+pub use declared::declared;
 pub use group::{ConfiguredController, Group};
+pub use header::header;
 pub use hooks::Hooks;
 pub use included::included;
-pub use load::{LoadError, declared_in, headers, load};
-pub use raw::{Ack, Cause, PRIVATE_WORDS, State, Subflow};
-pub use registry::{Claim, Controller, Exception, ParameterError, Signal, agent, all, built_in, find};
-pub use user_file::Build;
+pub use load::{declared_in, headers, load};
+pub use parameters::{
+    ParameterError, RawParameter, check_defaults, declared_parameters, declared_text, parameter_values,
+};
+pub use raw::{Ack, Cause, Hop, PRIVATE_WORDS, Report, State, Subflow};
+pub use registry::{Claim, Controller, Exception, Signal, agent, all, built_in, find};
+pub use user_file::{Build, Code, UserFile};
 
 /// The slow-start threshold of a subflow that has not left its first slow start, packets.
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;

@@ -4,8 +4,10 @@ use std::ffi::c_char;
 
 use serde::{Deserialize, Serialize};
 
+use crate::parameters::RawParameter;
+
 /// `TRESSE_CONTROLLER_ABI`: raised whenever the layout or the meaning of the contract changes.
-pub(crate) const ABI: u32 = 3;
+pub(crate) const ABI: u32 = 4;
 
 /// The payload of a full packet unless the host says otherwise, bytes.
 const DEFAULT_MSS: u32 = 1460;
@@ -140,6 +142,112 @@ pub struct Ack {
     pub now: u64,
 }
 
+/// A hop of a packet's way; `struct hop`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Hop {
+    /// Bytes that the port had sent.
+    pub bytes: u64,
+    /// ns, by the port's clock.
+    pub time: u64,
+    /// Bytes that waited in the port.
+    pub queue: u32,
+    /// Of the port, Mbit/s.
+    pub rate: u32,
+}
+
+/// What the host of a sprayed transport tells: `struct report`, beside its hops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Report {
+    /// Packets newly delivered.
+    pub delivered: u32,
+    /// Those of them that came with CE.
+    pub marked: u32,
+    /// Packets of which a switch had room for the header only.
+    pub trimmed: u32,
+    /// Packets that a timer has given up.
+    pub lost: u32,
+    /// The newest sample, ns; 0 = none.
+    pub rtt: u32,
+    /// Of the empty path, with a full packet, ns; at least 1.
+    pub base_rtt: u32,
+    /// What the host's links carry, Mbit/s; at least 1.
+    pub line_rate: u32,
+    /// Delivery-rate sample, Mbit/s; 0 = none.
+    pub rate: u32,
+    /// 1: the port that trimmed leads to the receiver.
+    pub last_hop: u8,
+    /// 1: the application, not the window, was the limit.
+    pub app_limited: u8,
+    /// ns.
+    pub now: u64,
+}
+
+impl Default for Report {
+    fn default() -> Self {
+        Self::NOTHING
+    }
+}
+
+impl Report {
+    /// Nothing has happened, on a path of 1 ns and 1 Mbit/s, at 0.
+    pub const NOTHING: Self = Self {
+        delivered: 0,
+        marked: 0,
+        trimmed: 0,
+        lost: 0,
+        rtt: 0,
+        base_rtt: 1,
+        line_rate: 1,
+        rate: 0,
+        last_hop: 0,
+        app_limited: 0,
+        now: 0,
+    };
+}
+
+/// `struct report`.
+#[repr(C)]
+pub(crate) struct RawReport {
+    delivered: u32,
+    marked: u32,
+    trimmed: u32,
+    lost: u32,
+    rtt: u32,
+    base_rtt: u32,
+    line_rate: u32,
+    rate: u32,
+    last_hop: u8,
+    app_limited: u8,
+    hop_count: u8,
+    unused: u8,
+    now: u64,
+    hops: *const Hop,
+}
+
+impl RawReport {
+    /// The report with these hops, at most 255.
+    pub fn new(report: &Report, hops: &[Hop]) -> Self {
+        let Report { delivered, marked, trimmed, lost, rtt, base_rtt, line_rate, rate, .. } = *report;
+        Self {
+            delivered,
+            marked,
+            trimmed,
+            lost,
+            rtt,
+            base_rtt,
+            line_rate,
+            rate,
+            last_hop: report.last_hop,
+            app_limited: report.app_limited,
+            hop_count: u8::try_from(hops.len()).expect("at most 255 hops"),
+            unused: 0,
+            now: report.now,
+            hops: hops.as_ptr(),
+        }
+    }
+}
+
 /// Why the window must shrink; `enum cause`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,16 +258,6 @@ pub enum Cause {
     Loss,
     /// Congestion of the host's own port; in Linux a drop in its queueing discipline.
     Local,
-}
-
-#[repr(C)]
-pub(crate) struct RawParameter {
-    pub name: *const c_char,
-    pub initial: u64,
-    pub min: u64,
-    pub max: u64,
-    pub unit: *const c_char,
-    pub meaning: *const c_char,
 }
 
 #[repr(C)]
@@ -181,6 +279,7 @@ pub(crate) struct RawController {
     pub grow: Option<unsafe extern "C" fn(*mut Subflow, *const Ack)>,
     pub congestion: Option<unsafe extern "C" fn(*mut Subflow, Cause) -> u32>,
     pub timeout: Option<unsafe extern "C" fn(*mut Subflow)>,
+    pub report: Option<unsafe extern "C" fn(*mut Subflow, *const RawReport) -> u32>,
 }
 
 /// A second name for a controller; `struct alias`.
@@ -190,6 +289,39 @@ pub(crate) struct RawAlias {
     pub name: *const c_char,
     pub title: *const c_char,
     pub source: *const c_char,
+}
+
+/// `SIGNAL_PACKETS` and `SIGNAL_TELEMETRY`.
+const PACKETS: u32 = 16;
+const TELEMETRY: u32 = 32;
+
+impl RawController {
+    /// Whether the hooks go with each other and with the signals: those of TCP, or `report`.
+    pub fn check_hooks(&self) -> Result<(), String> {
+        let has = |signal| self.signals & signal != 0;
+        if self.report.is_none() {
+            return match () {
+                () if has(PACKETS) => Err("SIGNAL_PACKETS is told to the hook .report: write it".to_owned()),
+                () if has(TELEMETRY) => Err("SIGNAL_TELEMETRY comes with the hook .report only".to_owned()),
+                () => Ok(()),
+            };
+        }
+        let of_tcp = [
+            (".ack", self.ack.is_some()),
+            (".grow", self.grow.is_some()),
+            (".congestion", self.congestion.is_some()),
+            (".timeout", self.timeout.is_some()),
+        ];
+        let others: Vec<&str> = of_tcp.iter().filter(|(_, there)| *there).map(|(name, _)| *name).collect();
+        match others.is_empty() {
+            false => Err(format!(
+                ".report comes in place of the hooks of TCP: leave {} out, or .report",
+                others.join(", ")
+            )),
+            true if has(PACKETS) => Ok(()),
+            true => Err(".report needs SIGNAL_PACKETS among its .signals".to_owned()),
+        }
+    }
 }
 
 // SAFETY: a declaration is constant data and functions without state of their own.

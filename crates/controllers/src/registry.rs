@@ -1,6 +1,6 @@
 //! What controllers there are, and what each declares of itself.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::c_char;
 use std::path::Path;
 use std::sync::RwLock;
 
@@ -8,24 +8,15 @@ use tresse_units::{Parameter, Whole};
 
 use crate::CWND_LIMIT;
 use crate::header;
-use crate::raw::{Cause, IGNORE_MARK, RawAlias, RawController, RawParameter};
-use crate::user_file::{Build, UserFile};
+use crate::parameters::{check_defaults, declared_parameters, declared_text};
+use crate::raw::{Cause, IGNORE_MARK, RawAlias, RawController};
+use crate::user_file::{Build, Code, UserFile};
 
 /// What one `CONTROLLER(…)` or `ALIAS(…)` declares.
 #[derive(Clone, Copy)]
 pub(crate) enum Declaration {
     Controller(&'static RawController),
     Alias(&'static RawAlias),
-}
-
-impl Declaration {
-    /// Where it lies.
-    pub fn address(self) -> usize {
-        match self {
-            Self::Controller(raw) => std::ptr::from_ref(raw) as usize,
-            Self::Alias(alias) => std::ptr::from_ref(alias) as usize,
-        }
-    }
 }
 
 pub(crate) struct BuiltIn {
@@ -59,10 +50,21 @@ pub enum Signal {
     CeExact,
     /// The congestion of the next hop.
     NextHop,
+    /// The fate of every packet.
+    Packets,
+    /// The hops of packets.
+    Telemetry,
 }
 
 impl Signal {
-    const ALL: [(u32, Self); 4] = [(1, Self::Loss), (2, Self::Ecn), (4, Self::CeExact), (8, Self::NextHop)];
+    const ALL: [(u32, Self); 6] = [
+        (1, Self::Loss),
+        (2, Self::Ecn),
+        (4, Self::CeExact),
+        (8, Self::NextHop),
+        (16, Self::Packets),
+        (32, Self::Telemetry),
+    ];
 
     /// The name that `--json` uses.
     pub fn name(self) -> &'static str {
@@ -71,6 +73,8 @@ impl Signal {
             Self::Ecn => "ecn",
             Self::CeExact => "ce_exact",
             Self::NextHop => "next_hop",
+            Self::Packets => "packets",
+            Self::Telemetry => "telemetry",
         }
     }
 }
@@ -140,35 +144,6 @@ impl Claim {
             Self::RttRatios => "if all RTTs are multiplied by one factor, nothing changes",
         }
     }
-}
-
-/// Why a value for a parameter was refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ParameterError {
-    /// The controller has no such parameter.
-    #[error("{controller} has no parameter `{name}` (it has: {known})")]
-    Unknown {
-        /// The controller.
-        controller: String,
-        /// The name that was asked for.
-        name: String,
-        /// What there is.
-        known: String,
-    },
-    /// The value lies outside the parameter's range.
-    #[error("{name} = {value} is outside {min}..={max} ({controller})")]
-    Range {
-        /// The controller.
-        controller: String,
-        /// The parameter.
-        name: &'static str,
-        /// The value that was asked for.
-        value: u64,
-        /// The smallest value.
-        min: u64,
-        /// The largest value.
-        max: u64,
-    },
 }
 
 /// The controller of a subflow that an agent outside of the simulator steers. [`all`] does not have it, nor [`find`].
@@ -246,6 +221,11 @@ impl Controller {
         Signal::ALL.iter().filter(|(bit, _)| self.raw.signals & bit != 0).map(|&(_, s)| s).collect()
     }
 
+    /// Whether it lives on the fate of every packet: it has the hook `report`, and none of TCP's.
+    pub fn reports(&self) -> bool {
+        self.raw.report.is_some()
+    }
+
     /// Whether its packets must be ECN-capable.
     pub fn needs_ecn(&self) -> bool {
         self.signals().contains(&Signal::Ecn)
@@ -263,21 +243,17 @@ impl Controller {
 
     /// What a Linux kernel lacks for it, if anything.
     pub fn why_not_attachable(&self) -> Option<&'static str> {
-        let next_hop = self.signals().contains(&Signal::NextHop);
-        next_hop.then_some("no Linux kernel tells the congestion of the next hop")
+        let signals = self.signals();
+        if signals.contains(&Signal::Packets) {
+            return Some("TCP does not tell the fate of every packet");
+        }
+        signals.contains(&Signal::NextHop).then_some("no Linux kernel tells the congestion of the next hop")
     }
 
     /// Its parameters, in the order of their declaration.
     pub fn parameters(&self) -> Vec<Parameter<Whole>> {
-        raw_parameters(self.raw)
-            .iter()
-            .map(|p| Parameter {
-                name: string(p.name),
-                range: Whole { default: p.initial, min: p.min, max: p.max },
-                unit: string(p.unit),
-                meaning: string(p.meaning),
-            })
-            .collect()
+        // SAFETY: `WITH_PARAMETERS` sets the pointer and the count from one static table.
+        unsafe { declared_parameters(self.raw.parameters, self.raw.parameter_count) }
     }
 
     /// Whether the declaration makes sense: what a C compiler cannot see.
@@ -286,12 +262,8 @@ impl Controller {
         if self.min_cwnd() == 0 {
             return Err(format!("{name}: .min_cwnd must be at least 1 packet"));
         }
-        match self.parameters().iter().find(|p| !p.range.contains(p.range.default)) {
-            Some(Parameter { name: parameter, range: Whole { default, min, max }, .. }) => {
-                Err(format!("{name}: the default of {parameter}, {default}, is outside {min}..={max}"))
-            }
-            None => Ok(()),
-        }
+        self.raw.check_hooks().map_err(|wrong| format!("{name}: {wrong}"))?;
+        check_defaults(name, &self.parameters())
     }
 
     /// The controller of which this is a second name (`ALIAS(name, of, …)`).
@@ -322,9 +294,20 @@ impl Controller {
         self.file.map(|file| &*file.path)
     }
 
-    /// What is known of the file that it was loaded from.
-    pub(crate) fn user_file(&self) -> Option<&'static UserFile> {
-        self.file
+    /// Its code, if it is a user's.
+    pub fn code(&self) -> Option<Code> {
+        let file = self.file?;
+        let &RawController { init, ack, grow, congestion, timeout, report, .. } = self.raw;
+        let hooks = [
+            ("init", init.map(|f| f as usize)),
+            ("ack", ack.map(|f| f as usize)),
+            ("grow", grow.map(|f| f as usize)),
+            ("congestion", congestion.map(|f| f as usize)),
+            ("timeout", timeout.map(|f| f as usize)),
+            ("report", report.map(|f| f as usize)),
+        ];
+        let hooks = hooks.into_iter().filter_map(|(name, address)| Some((name, address?))).collect();
+        Some(Code { what: "controller", name: self.name(), text: self.text, file, hooks })
     }
 
     /// How its file was compiled; `None` if it is built in.
@@ -357,15 +340,10 @@ pub(crate) fn register(controllers: &[Controller], replaced: impl Fn(Controller)
     loaded.extend_from_slice(controllers);
 }
 
-/// Those that were loaded.
-pub(crate) fn loaded() -> Vec<Controller> {
-    LOADED.read().expect("no holder of the lock panics").clone()
-}
-
 /// The built-in controllers and those that were loaded, by name.
 pub fn all() -> Vec<Controller> {
     let mut all = built_in();
-    all.extend(loaded());
+    all.extend_from_slice(&LOADED.read().expect("no holder of the lock panics"));
     all.sort_by_key(Controller::name);
     all
 }
@@ -375,19 +353,8 @@ pub fn find(name: &str) -> Option<Controller> {
     all().into_iter().find(|c| c.name() == name)
 }
 
-fn raw_parameters(raw: &'static RawController) -> &'static [RawParameter] {
-    if raw.parameter_count == 0 {
-        return &[];
-    }
-    // SAFETY: `WITH_PARAMETERS` sets the pointer and the count from one static table.
-    unsafe { std::slice::from_raw_parts(raw.parameters, raw.parameter_count as usize) }
-}
-
 /// A string of a declaration; one that was left out is empty.
 fn string(p: *const c_char) -> &'static str {
-    if p.is_null() {
-        return "";
-    }
     // SAFETY: declarations hold string literals, which are NUL-terminated and live for ever.
-    unsafe { CStr::from_ptr(p) }.to_str().unwrap_or("(not UTF-8)")
+    unsafe { declared_text(p) }
 }

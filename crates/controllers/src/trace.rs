@@ -5,6 +5,7 @@
 //! packets takes n/cwnd of the RTT that it samples.
 
 mod script;
+mod told;
 
 use std::io;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use crate::{CWND_LIMIT, ConfiguredController, Group, Hooks, SRTT_LEAST, SRTT_LIM
 
 pub(crate) use script::DEFAULT_RTT;
 pub use script::{Event, Script, ScriptError};
+pub use told::{Path, Told};
 
 /// A subflow after an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +32,12 @@ pub struct Step {
     pub ssthresh: u32,
     /// Its state.
     pub state: State,
+    /// What `report` answered last, bytes/us; 0 = no pace.
+    pub pace: u32,
 }
+
+/// Hops that a report can have.
+const MOST_HOPS: usize = u8::MAX as usize;
 
 /// What the small host remembers of a subflow.
 #[derive(Debug)]
@@ -46,6 +53,7 @@ struct Host {
     round_seen: bool,
     /// The subflow's time, ns.
     clock: u64,
+    sprayed: told::Sprayed,
 }
 
 /// Plays `script` with the native build, each subflow starting with `initial_window` packets.
@@ -94,6 +102,7 @@ impl Hosts {
             before: 0,
             round_seen: false,
             clock: 0,
+            sprayed: told::Sprayed::default(),
         };
         Self((0..subflows).map(host).collect())
     }
@@ -164,9 +173,24 @@ impl Hosts {
                 self.0[subflow].clock += us * 1000;
                 ("wait", subflow)
             }
+            Event::Path { path, subflow } => {
+                self.0[subflow].sprayed.path = path;
+                ("path", subflow)
+            }
+            Event::Hop { hop, subflow } => {
+                let hops = &mut self.0[subflow].sprayed.hops;
+                hops.extend((hops.len() < MOST_HOPS).then_some(hop));
+                ("hop", subflow)
+            }
+            Event::Report { told, subflow } => {
+                let Host { sprayed, clock, .. } = &mut self.0[subflow];
+                sprayed.report(group, subflow, &told, clock);
+                ("report", subflow)
+            }
         };
+        let pace = self.0[i].sprayed.pace;
         let s = group.subflow(i);
-        Step { event, subflow: i, cwnd: s.cwnd, ssthresh: s.ssthresh, state: s.state }
+        Step { event, subflow: i, cwnd: s.cwnd, ssthresh: s.ssthresh, state: s.state, pace }
     }
 }
 

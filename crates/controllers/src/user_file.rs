@@ -6,6 +6,7 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::sync::RwLock;
 
 use addr2line::Loader;
 
@@ -18,32 +19,65 @@ pub struct Build {
     pub flags: &'static [&'static str],
 }
 
-/// What is known of a controller's file.
+/// A part that a user's file declares, such as a controller: what is needed to tell where it went wrong.
+#[derive(Debug, Clone)]
+pub struct Code {
+    /// What it is, for people: `controller`.
+    pub what: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// The text of its file.
+    pub text: &'static str,
+    /// Its file.
+    pub file: &'static UserFile,
+    /// Its hooks, with the addresses of their code.
+    pub hooks: Vec<(&'static str, usize)>,
+}
+
+/// What is known of a user's file.
 #[derive(Debug)]
-pub(crate) struct UserFile {
+pub struct UserFile {
+    /// Where it is.
     pub path: PathBuf,
+    /// How it was compiled.
     pub build: Build,
     /// The addresses of its code.
-    pub code: Range<usize>,
+    pub(crate) code: Range<usize>,
     /// The compiled library; its name is gone.
     library: File,
     /// Where the library lies.
     base: usize,
 }
 
+/// All of them that this process has loaded.
+static LOADED: RwLock<Vec<&UserFile>> = RwLock::new(Vec::new());
+
+/// The addresses of the code of all users' files.
+pub(crate) fn loaded_code() -> Vec<Range<usize>> {
+    LOADED.read().expect("no holder of the lock panics").iter().map(|file| file.code.clone()).collect()
+}
+
 impl UserFile {
-    /// Of the file `path`, whose compiled `library` has `symbol` at that address.
+    /// Of the file `path`, whose compiled `library` has `symbol` at that address; kept until the process ends.
     ///
     /// # Errors
     /// If the library cannot be read any more.
-    pub fn new(path: &Path, build: Build, library: &Path, symbol: usize) -> io::Result<Self> {
+    pub(crate) fn keep(
+        path: &Path,
+        build: Build,
+        library: &Path,
+        symbol: usize,
+    ) -> io::Result<&'static Self> {
         let (base, code) = code_with(symbol);
-        Ok(Self { path: path.to_owned(), build, code, library: File::open(library)?, base })
+        let file = Self { path: path.to_owned(), build, code, library: File::open(library)?, base };
+        let file: &'static Self = Box::leak(Box::new(file));
+        LOADED.write().expect("no holder of the lock panics").push(file);
+        Ok(file)
     }
 
     /// The line of this file that the instruction at `address` is of: where a header's function stands in its place,
     /// the line that calls that. `None` if the file does not say.
-    pub fn line(&self, address: usize) -> Option<u32> {
+    pub(crate) fn line(&self, address: usize) -> Option<u32> {
         let loader = self.loader()?;
         let mut frames = loader.find_frames(self.probe(address)).ok()?;
         while let Ok(Some(frame)) = frames.next() {
@@ -56,7 +90,7 @@ impl UserFile {
     }
 
     /// The name of the function that the instruction at `address` is of, not of one that stands in its place.
-    pub fn function(&self, address: usize) -> Option<String> {
+    pub(crate) fn function(&self, address: usize) -> Option<String> {
         let loader = self.loader()?;
         let mut frames = loader.find_frames(self.probe(address)).ok()?;
         let mut name = None;

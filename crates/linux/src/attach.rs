@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use libbpf_rs::{ErrorKind, MapCore, MapFlags, Object};
 use serde::Serialize;
-use tresse_controllers::{ConfiguredController, Controller, Signal};
+use tresse_controllers::{ConfiguredController, Controller};
 
 use crate::attached::{self, Attached, Stamp};
 use crate::netns::Namespace;
@@ -144,14 +144,10 @@ pub(crate) fn check_letters(name: &str) -> Result<(), Error> {
 }
 
 fn check_signals(controller: Controller) -> Result<(), Error> {
-    if !controller.attachable() {
-        return Err(Error::Machine(format!(
-            "{} needs a signal that no Linux kernel gives: {}, the congestion of the next hop",
-            controller.name(),
-            Signal::NextHop.name()
-        )));
+    match controller.why_not_attachable() {
+        None => Ok(()),
+        Some(why) => Err(Error::Machine(format!("{} runs in no Linux kernel: {why}", controller.name()))),
     }
-    Ok(())
 }
 
 fn same_or_refuse(there: &Attached, stamp: &Stamp) -> Result<(), Error> {

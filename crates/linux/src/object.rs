@@ -42,8 +42,12 @@ fn declared_name(controller: Controller) -> &'static str {
 /// The object of `controller`.
 ///
 /// # Errors
-/// A user's file that does not compile for the BPF machine; no compiler, or no room for its output.
+/// A controller whose hook no kernel calls; a user's file that does not compile for the BPF machine; no compiler, or no
+/// room for its output.
 pub(crate) fn bytes(controller: Controller, wrapper: Wrapper) -> Result<Cow<'static, [u8]>, Error> {
+    if let Some(why) = controller.why_not_attachable().filter(|_| controller.reports()) {
+        return Err(Error::Machine(format!("{} runs in no Linux kernel: {why}", controller.name())));
+    }
     let Some(file) = controller.file() else {
         let found = embedded::BUILT_IN.iter().find(|b| b.name == declared_name(controller));
         let b = found.expect("each built-in controller has its eBPF build");

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use libbpf_rs::{AsRawLibbpf, MapCore, Object, ProgramInput};
 use tresse_controllers::trace::{Script, Step, play_on};
 use tresse_controllers::{
-    Ack, Cause, ConfiguredController, Controller, Hooks, MAX_SUBFLOWS, PRIVATE_WORDS, Subflow,
+    Ack, Cause, ConfiguredController, Controller, Hooks, Hop, MAX_SUBFLOWS, PRIVATE_WORDS, Report, Subflow,
 };
 
 use crate::Error;
@@ -172,6 +172,11 @@ impl Hooks for Group<'_> {
 
     fn timeout(&mut self, i: usize) {
         self.call(i, TIMEOUT, &Ack::default(), Cause::Loss);
+    }
+
+    /// No kernel calls it, so no controller here has it.
+    fn report(&mut self, _: usize, _: &Report, _: &[Hop]) -> u32 {
+        0
     }
 
     fn save(&mut self, i: usize) -> Self::Saved {

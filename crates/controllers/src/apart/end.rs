@@ -5,8 +5,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use super::fault::{Fault, PROBE, kind};
-use crate::raw::RawController;
-use crate::user_file::UserFile;
+use crate::user_file::Code;
 use crate::{CWND_LIMIT, Controller};
 
 /// How a hook ended its process.
@@ -27,6 +26,8 @@ pub struct Told {
     pub file: &'static Path,
     /// The line in it, if it is known.
     pub line: Option<u32>,
+    /// `controller`, or what else the file declares.
+    pub kind: &'static str,
     /// The controller; several, if they have one file, or if it is not known which it was.
     pub controller: String,
     /// What happened.
@@ -35,9 +36,9 @@ pub struct Told {
 
 impl fmt::Display for Told {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, line, controller, what } = self;
+        let Self { file, line, kind, controller, what } = self;
         let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-        write!(f, "{}{line}: controller {controller}: {what}", file.display())
+        write!(f, "{}{line}: {kind} {controller}: {what}", file.display())
     }
 }
 
@@ -62,55 +63,46 @@ impl End {
 
     /// Which of `controllers`, those that ran in the process, did it, and where; `None` if all of them are built in.
     pub fn told(&self, controllers: &[Controller]) -> Option<Told> {
-        let mut users: Vec<(&Controller, &'static UserFile)> =
-            controllers.iter().filter_map(|c| Some((c, c.user_file()?))).collect();
-        if users.iter().any(|(_, file)| file.code.contains(&self.first)) {
-            users.retain(|(_, file)| file.code.contains(&self.first));
+        self.told_of(controllers.iter().filter_map(Controller::code).collect())
+    }
+
+    /// As [`End::told`], of the users' parts that ran in the process, whatever they are; `None` if there were none.
+    pub fn told_of(&self, mut users: Vec<Code>) -> Option<Told> {
+        if users.iter().any(|code| code.file.code.contains(&self.first)) {
+            users.retain(|code| code.file.code.contains(&self.first));
         }
-        let &(_, file) = users.first()?;
+        let Code { file, text, what: kind, .. } = *users.first()?;
         let (place, function) = match self.first {
             0 => (None, None),
             _ => (file.line(self.first), file.function(self.hook)),
         };
-        // A window is the fault of the whole hook: its first instruction may be of any line in it.
-        let head = function.as_deref().filter(|_| self.kind == kind::WINDOW);
-        let place = head.and_then(|name| head_of(name, users[0].0.text())).or(place);
-        let of = |c: &Controller| {
-            let mut hooks = hooks(c).into_iter();
+        // A window, or a path, is the fault of the whole hook: its first instruction may be of any line in it.
+        let head = function.as_deref().filter(|_| [kind::WINDOW, kind::PATH].contains(&self.kind));
+        let place = head.and_then(|name| head_of(name, text)).or(place);
+        let of = |code: &Code| {
+            let mut hooks = code.hooks.iter().copied();
             hooks.find(|(_, address)| function.is_some() && file.function(*address) == function)
         };
-        if users.iter().any(|(c, _)| of(c).is_some()) {
-            users.retain(|(c, _)| of(c).is_some());
+        if users.iter().any(|code| of(code).is_some()) {
+            users.retain(|code| of(code).is_some());
         }
-        let hook = users.iter().find_map(|(c, _)| of(c));
+        let hook = users.iter().find_map(of);
         let leaves = if self.is_endless() { "from" } else { "in" };
         let place_in_code = match (hook, &function) {
             (Some((hook, _)), _) => format!(" {leaves} hook {hook}"),
             (None, Some(function)) => format!(" {leaves} {function}"),
             (None, None) => String::new(),
         };
-        let mut names: Vec<&str> = users.iter().map(|(c, _)| c.name()).collect();
+        let mut names: Vec<&str> = users.iter().map(|code| code.name).collect();
         names.dedup();
         Some(Told {
             file: &file.path,
             line: place,
+            kind,
             controller: names.join(" or "),
             what: format!("{self}{place_in_code}"),
         })
     }
-}
-
-/// The hooks of a controller, by their names in `struct controller`, with the addresses of their code.
-fn hooks(controller: &Controller) -> Vec<(&'static str, usize)> {
-    let &RawController { init, ack, grow, congestion, timeout, .. } = controller.raw;
-    let all = [
-        ("init", init.map(|f| f as usize)),
-        ("ack", ack.map(|f| f as usize)),
-        ("grow", grow.map(|f| f as usize)),
-        ("congestion", congestion.map(|f| f as usize)),
-        ("timeout", timeout.map(|f| f as usize)),
-    ];
-    all.into_iter().filter_map(|(name, address)| Some((name, address?))).collect()
 }
 
 /// The line where the definition of a function begins in a source text.
@@ -139,6 +131,7 @@ impl fmt::Display for End {
             kind::STACK => write!(f, "overflows the stack ({name})"),
             kind::NULL => write!(f, "uses a null pointer ({name})"),
             kind::EXIT => f.write_str("calls exit()"),
+            kind::PATH => write!(f, "picks path {}, which is not there,", self.detail),
             kind::WINDOW if self.detail == 0 => f.write_str("makes a window of 0 packets"),
             kind::WINDOW => {
                 write!(f, "makes a window of {} packets, above {},", self.detail, CWND_LIMIT - 1)

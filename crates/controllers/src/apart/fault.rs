@@ -27,6 +27,8 @@ pub(super) mod kind {
     pub const EXIT: usize = 4;
     /// A window that no host takes; `detail` is the window, `first` the hook's own address.
     pub const WINDOW: usize = 5;
+    /// A path that is not there; `detail` is its number, `first` the hook's own address.
+    pub const PATH: usize = 8;
 }
 
 /// What ended the child; `kind` is 0 as long as it runs.
@@ -55,7 +57,7 @@ impl Fault {
 /// Where this process, which is a child, tells what ends it; null in any other.
 static FAULT: AtomicPtr<Fault> = AtomicPtr::new(ptr::null_mut());
 
-/// The code of users' controllers.
+/// The code of users' files.
 static CODE: OnceLock<Vec<Range<usize>>> = OnceLock::new();
 
 /// The lowest address of the stack on which hooks are called.
@@ -97,11 +99,12 @@ pub(super) fn catch(fault: &Fault, code: Vec<Range<usize>>) {
     unsafe { libc::atexit(on_exit) };
 }
 
-/// Ends this child because of the window that a hook at `address` made; does nothing in a process that is no child.
-pub(super) fn refuse_window(address: usize, window: u32) {
+/// Ends this child because of the window or the path that a hook at `address` answered; does nothing in a process
+/// that is no child.
+pub(super) fn refuse(kind: usize, address: usize, answer: u32) {
     // SAFETY: set by `catch`, to memory that stays.
     let Some(fault) = (unsafe { FAULT.load(Ordering::Relaxed).as_ref() }) else { return };
-    fault.write(kind::WINDOW, window.into(), [address; 2]);
+    fault.write(kind, answer.into(), [address; 2]);
     // SAFETY: ends the child without running what the parent has registered.
     unsafe { libc::_exit(1) }
 }

@@ -14,15 +14,15 @@ mod shared;
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, Once};
 use std::time::Duration;
 use std::{mem, panic, ptr};
 
 pub use end::{End, Told};
 pub use shared::Shareable;
 
-use crate::registry;
+use crate::user_file::loaded_code;
 use fault::{Fault, kind};
 use shared::Shared;
 
@@ -55,7 +55,8 @@ impl<T: Shareable> Apart<T> {
     /// If the system gives no process, memory or pipe.
     pub fn start(shared: T, work: impl FnOnce(&T, PipeWriter)) -> io::Result<Self> {
         let page = Shared::new(Page { own: shared, fault: Fault::default() })?;
-        let code = registry::loaded().iter().filter_map(|c| Some(c.user_file()?.code.clone())).collect();
+        let code = loaded_code();
+        prepare_for_panics();
         let turn = FORK.lock().expect("no holder of the lock panics");
         let (output, input) = io::pipe()?;
         let signals = block();
@@ -147,11 +148,11 @@ impl<T> Drop for Apart<T> {
     }
 }
 
-/// Whether this process refuses windows; see [`refuse_windows`].
+/// Whether this process refuses windows and paths; see [`refuse_windows`].
 static REFUSES: AtomicBool = AtomicBool::new(false);
 
-/// In a child: from now on a hook that makes a window of 0, or of [`CWND_LIMIT`](crate::CWND_LIMIT) and more, ends it.
-/// Elsewhere hosts correct such a window, as kernels do.
+/// In a child: from now on a hook that makes a window of 0, or of [`CWND_LIMIT`](crate::CWND_LIMIT) and more, or picks a
+/// path that is not there, ends it. Elsewhere hosts correct such an answer, as kernels do.
 pub fn refuse_windows() {
     REFUSES.store(true, Ordering::Relaxed);
 }
@@ -160,19 +161,27 @@ pub fn refuse_windows() {
 #[cold]
 pub(crate) fn refuse_window(address: usize, window: u32) {
     if REFUSES.load(Ordering::Relaxed) {
-        fault::refuse_window(address, window);
+        fault::refuse(kind::WINDOW, address, window);
+    }
+}
+
+/// The hook at `address` picked a path that is not there; see [`refuse_windows`].
+#[cold]
+pub fn refuse_path(address: usize, path: u32) {
+    if REFUSES.load(Ordering::Relaxed) {
+        fault::refuse(kind::PATH, address, path);
     }
 }
 
 /// CPU time for what a test calls a step, among many.
-pub(crate) const ALL_SCRIPTS: Duration = Duration::from_secs(2);
+pub const ALL_SCRIPTS: Duration = Duration::from_secs(2);
 
 /// Runs `work` in a child process; what it does there is not seen here. `work` says which step it begins,
 /// and has `limit` of CPU time for each. If a hook ended it: the step, and the end.
 ///
 /// # Errors
 /// If no process can be made.
-pub(crate) fn try_apart(limit: Duration, work: impl Fn(&dyn Fn(usize))) -> io::Result<Option<(usize, End)>> {
+pub fn try_apart(limit: Duration, work: impl Fn(&dyn Fn(usize))) -> io::Result<Option<(usize, End)>> {
     let child = Apart::start(AtomicUsize::new(0), |step, _| {
         let begin = |k: usize| {
             step.store(k, Ordering::Relaxed);
@@ -205,12 +214,28 @@ fn begin() {
         // What a hook prints is no result.
         libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO);
     }
-    // The usual hook locks standard error, which a thread of the parent may have held at the fork.
-    panic::set_hook(Box::new(|panic| {
-        let text = format!("{panic}\n");
-        // SAFETY: the text is that long.
-        unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
-    }));
+    IS_CHILD.store(true, Ordering::Relaxed);
+}
+
+/// Whether this process is a child.
+static IS_CHILD: AtomicBool = AtomicBool::new(false);
+
+/// In the parent, once: how its children tell of a panic. The usual hook locks standard error, which a thread of the
+/// parent may hold at the fork. A child cannot set a hook of its own: a thread of the parent that panics at the fork
+/// holds that lock too.
+fn prepare_for_panics() {
+    static PREPARED: Once = Once::new();
+    PREPARED.call_once(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if !IS_CHILD.load(Ordering::Relaxed) {
+                return usual(panic);
+            }
+            let text = format!("{panic}\n");
+            // SAFETY: the text is that long.
+            unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
+        }));
+    });
 }
 
 /// Ends the child without running what the parent has registered.

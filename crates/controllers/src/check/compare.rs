@@ -14,13 +14,13 @@ pub(super) fn determinism(scheme: &Arc<ConfiguredController>, script: &Script) -
         Err(Found {
             invariant: Invariant::Determinism,
             message: format!(
-                "played twice, event {} leaves subflow {} at {} packets (ssthresh {}), then at {} ({})",
+                "played twice, event {} leaves subflow {} at {} packets ({}), then at {} ({})",
                 k + 1,
                 a.subflow,
                 a.cwnd,
-                a.ssthresh,
+                beside(scheme, a),
                 b.cwnd,
-                b.ssthresh
+                beside(scheme, b)
             ),
             events: k + 1,
             other: None,
@@ -169,7 +169,15 @@ fn windows(scheme: &Arc<ConfiguredController>, script: &Script) -> Vec<Step> {
     play(Arc::clone(scheme), script, INITIAL_WINDOW)
 }
 
-/// The first step after which windows or thresholds differ.
+/// What else of a step is compared, in words.
+fn beside(scheme: &Arc<ConfiguredController>, step: &Step) -> String {
+    match scheme.controller().reports() {
+        true => format!("pace {}", step.pace),
+        false => format!("ssthresh {}", step.ssthresh),
+    }
+}
+
+/// The first step after which windows, thresholds or paces differ.
 fn differing(a: &[Step], b: &[Step]) -> Option<usize> {
-    a.iter().zip(b).position(|(a, b)| (a.cwnd, a.ssthresh) != (b.cwnd, b.ssthresh))
+    a.iter().zip(b).position(|(a, b)| (a.cwnd, a.ssthresh, a.pace) != (b.cwnd, b.ssthresh, b.pace))
 }

@@ -45,12 +45,12 @@ impl Random {
         Self(SplitMix::new(seed.wrapping_mul(0xd1b5_4a32_d192_ed03)))
     }
 
-    fn next(&mut self) -> u64 {
+    pub(super) fn next(&mut self) -> u64 {
         self.0.next()
     }
 
     /// A number from `low` to `high`.
-    fn between(&mut self, low: u32, high: u32) -> u32 {
+    pub(super) fn between(&mut self, low: u32, high: u32) -> u32 {
         low + (self.next() % (u64::from(high - low) + 1)) as u32
     }
 
@@ -63,18 +63,18 @@ impl Random {
     }
 
     /// Whether something with a chance of `percent` happens.
-    fn chance(&mut self, percent: u32) -> bool {
+    pub(super) fn chance(&mut self, percent: u32) -> bool {
         self.between(1, 100) <= percent
     }
 
     /// A number from `low` to `high`, each power of 2 as likely as the others.
-    fn logarithmic(&mut self, low: u32, high: u32) -> u32 {
+    pub(super) fn logarithmic(&mut self, low: u32, high: u32) -> u32 {
         let bits = self.between(low.ilog2(), high.ilog2());
         let (from, to) = (1u32 << bits, (1u32 << bits).saturating_mul(2) - 1);
         self.between(from.clamp(low, high), to.clamp(low, high))
     }
 
-    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+    pub(super) fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.between(0, all.len() as u32 - 1) as usize]
     }
 }

@@ -6,12 +6,15 @@
 
 mod compare;
 mod generate;
+mod reports;
 mod shrink;
 mod watch;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+
+use tresse_units::{Parameter, Whole};
 
 use crate::apart::{ALL_SCRIPTS, End, Told, try_apart};
 use crate::trace::Script;
@@ -26,7 +29,7 @@ pub enum Invariant {
     Returns,
     /// A hook writes its own subflow and nothing else.
     OwnSubflow,
-    /// Of its own subflow, a hook writes private state, `word` and `alone`; `grow` writes cwnd too.
+    /// Of its own subflow, a hook writes private state, `word` and `alone`; `grow` and `report` write cwnd too.
     OwnFields,
     /// `grow` never lowers the window (unless `lowers` is declared), nor below the floor.
     NeverLowers,
@@ -36,6 +39,12 @@ pub enum Invariant {
     NeverRaisedByCongestion,
     /// `congestion` never answers less than the floor; 0 to a mark only if `ignores_mark` is declared.
     Floor,
+    /// `report` sets a window from 1 packet to 2^20.
+    Window,
+    /// `report` answers no pace above what the host's link carries.
+    Pace,
+    /// A report of nothing, at the time of the last one, changes neither window nor pace.
+    Nothing,
     /// The same script gives the same windows: no memory outside of the subflow.
     Determinism,
     /// A subflow's number means nothing: permuting the subflows permutes the windows.
@@ -50,7 +59,7 @@ pub enum Invariant {
 
 impl Invariant {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::Returns,
         Self::OwnSubflow,
         Self::OwnFields,
@@ -58,6 +67,9 @@ impl Invariant {
         Self::Growth,
         Self::NeverRaisedByCongestion,
         Self::Floor,
+        Self::Window,
+        Self::Pace,
+        Self::Nothing,
         Self::Determinism,
         Self::Permutation,
         Self::NotAboveReno,
@@ -75,6 +87,9 @@ impl Invariant {
             Self::Growth => "growth",
             Self::NeverRaisedByCongestion => "never_raised_by_congestion",
             Self::Floor => "floor",
+            Self::Window => "window",
+            Self::Pace => "pace",
+            Self::Nothing => "nothing",
             Self::Determinism => "determinism",
             Self::Permutation => "permutation",
             Self::NotAboveReno => "not_above_reno",
@@ -83,9 +98,14 @@ impl Invariant {
         }
     }
 
-    /// Whether `controller` is held to it: everyone is, but to what is a claim of its own.
+    /// Whether `controller` is held to it: everyone is, but to what is a claim of its own, and to what is of hooks
+    /// that it has not.
     pub fn applies_to(self, controller: &Controller) -> bool {
         match self {
+            Self::NeverLowers | Self::Growth | Self::NeverRaisedByCongestion | Self::Floor => {
+                !controller.reports()
+            }
+            Self::Window | Self::Pace | Self::Nothing => controller.reports(),
             Self::NotAboveReno => controller.claims().contains(&Claim::NotAboveReno),
             Self::RttRatios => controller.claims().contains(&Claim::RttRatios),
             Self::Single => controller.single().is_some(),
@@ -156,7 +176,7 @@ pub fn check(controller: Controller, scripts: usize) -> Result<Statistics, Box<B
             Err(found) => return Err(Box::new(shortest(&case, found))),
         }
     }
-    statistics.settings = settings(controller).len();
+    statistics.settings = settings(&controller.parameters()).len();
     Ok(statistics)
 }
 
@@ -217,33 +237,40 @@ struct Case {
 
 /// Every case, always the same ones, short scripts first.
 fn cases(controller: Controller, scripts: usize) -> impl Iterator<Item = Case> {
-    settings(controller).into_iter().enumerate().flat_map(move |(k, settings)| {
+    settings(&controller.parameters()).into_iter().enumerate().flat_map(move |(k, settings)| {
         let scheme =
             Arc::new(ConfiguredController::new(controller, settings).expect("values lie in their ranges"));
         let scripts = if k == 0 { scripts } else { scripts / SHARE };
         let mut random = Random::new(k as u64);
         (0..scripts).map(move |i| {
             let kind = Kind::ALL[i % Kind::ALL.len()];
-            Case { scheme: Arc::clone(&scheme), script: script(&mut random, kind, i, scripts) }
+            let script = match controller.reports() {
+                true => reports::script(&mut random, kind, i, scripts),
+                false => script(&mut random, kind, i, scripts),
+            };
+            Case { scheme: Arc::clone(&scheme), script }
         })
     })
 }
 
 /// The defaults, both ends of each parameter's range, and the random combinations.
-fn settings(controller: Controller) -> Vec<Vec<(&'static str, u64)>> {
-    let ends = controller.parameters().into_iter().flat_map(|p| {
+pub fn settings(parameters: &[Parameter<Whole>]) -> Vec<Vec<(&'static str, u64)>> {
+    let ends = parameters.iter().flat_map(|p| {
         let mut ends = vec![p.range.min, p.range.max];
         ends.dedup();
         ends.retain(|&end| end != p.range.default);
         ends.into_iter().map(move |end| vec![(p.name, end)])
     });
-    std::iter::once(Vec::new()).chain(ends).chain(random_settings(controller)).collect()
+    std::iter::once(Vec::new()).chain(ends).chain(combinations(parameters)).collect()
 }
 
 /// Random combinations of all of a controller's parameters, always the same ones; none if it has at most
 /// one, whose ends are enough.
 pub fn random_settings(controller: Controller) -> Vec<Vec<(&'static str, u64)>> {
-    let parameters = controller.parameters();
+    combinations(&controller.parameters())
+}
+
+fn combinations(parameters: &[Parameter<Whole>]) -> Vec<Vec<(&'static str, u64)>> {
     let mut random = Random::new(parameters.len() as u64);
     let count = if parameters.len() > 1 { RANDOM_SETTINGS } else { 0 };
     let mut one = || parameters.iter().map(|p| (p.name, random.within(p.range.min, p.range.max))).collect();

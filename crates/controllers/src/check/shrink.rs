@@ -1,5 +1,6 @@
 //! The shortest script that still shows a breach: greedy, to where no single step is possible.
 
+use super::reports;
 use crate::trace::{DEFAULT_RTT, Event, Script};
 
 /// The most scripts that are tried.
@@ -133,6 +134,15 @@ fn simpler(event: Event) -> Vec<Event> {
             }
         }
         Event::Timeout { subflow } | Event::Local { subflow } => all.push(Event::Loss { subflow }),
+        Event::Path { path, subflow } => {
+            all.extend(reports::simpler_paths(path).map(|path| Event::Path { path, subflow }));
+        }
+        Event::Hop { hop, subflow } => {
+            all.extend(reports::simpler_hops(hop).map(|hop| Event::Hop { hop, subflow }));
+        }
+        Event::Report { told, subflow } => {
+            all.extend(reports::simpler(told).map(|told| Event::Report { told, subflow }));
+        }
         Event::Loss { .. } | Event::NextHop { .. } => {}
     }
     if event.subflow() > 0 {
@@ -142,7 +152,7 @@ fn simpler(event: Event) -> Vec<Event> {
 }
 
 /// Numbers between `least` and `value`, without `value`: the least, the round ones, half, one less.
-fn smaller(value: u32, least: u32) -> Vec<u32> {
+pub(super) fn smaller(value: u32, least: u32) -> Vec<u32> {
     let mut all = vec![least];
     all.extend((1..=6).map(|digits| 10u32.pow(digits)));
     all.extend([value / 2, value.saturating_sub(value / 8), value.saturating_sub(1)]);

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{Found, INITIAL_WINDOW, Invariant};
-use crate::raw::{Ack, Cause, FAST_START_MOST, IGNORE_MARK, Subflow};
+use crate::raw::{Ack, Cause, FAST_START_MOST, Hop, IGNORE_MARK, Report, Subflow};
 use crate::trace::{Script, play_on};
-use crate::{Claim, ConfiguredController, Exception, Group, Hooks};
+use crate::{CWND_LIMIT, Claim, ConfiguredController, Exception, Group, Hooks};
 
 /// One packet in Q48.
 const ONE: i128 = 1 << 48;
@@ -81,7 +81,7 @@ impl Watched {
             self.broken(Invariant::OwnSubflow, || format!("`{name}` of subflow {i} writes subflow {k}"));
         }
         let mut may = self.before[i].with_controllers_part(&self.group[i]);
-        if name == "grow" {
+        if name == "grow" || name == "report" {
             may.cwnd = self.group[i].cwnd;
         }
         if may != self.group[i] {
@@ -152,6 +152,47 @@ impl Watched {
     }
 }
 
+/// The largest window of the contract, packets.
+const WIDEST: u32 = CWND_LIMIT - 1;
+
+impl Watched {
+    /// What `report` made of the window, and the pace that it answered.
+    fn reported(&mut self, i: usize, report: &Report, pace: u32) {
+        let (was, is) = (self.before[i].cwnd, self.group[i].cwnd);
+        if !(1..=WIDEST).contains(&is) {
+            self.broken(Invariant::Window, || {
+                format!("`report` takes the window of subflow {i} from {was} to {is} packets: 1 to {WIDEST}")
+            });
+        }
+        let most = report.line_rate.div_ceil(8);
+        if pace > most {
+            let mbps = report.line_rate;
+            self.broken(Invariant::Pace, || {
+                format!("`report` of subflow {i} answers {pace} bytes/us, of a link of {mbps} Mbit/s: {most} at most")
+            });
+        }
+        self.group[i].cwnd = is.clamp(1, WIDEST);
+        self.nothing_again(i, report, pace);
+    }
+
+    /// Nothing has happened since, and no time has passed.
+    fn nothing_again(&mut self, i: usize, report: &Report, pace: u32) {
+        let saved = self.group[i].clone();
+        let Report { base_rtt, line_rate, now, .. } = *report;
+        let nothing = Report { base_rtt, line_rate, now, ..Report::default() };
+        let again = self.group.report_unbounded(i, &nothing, &[]);
+        let (was, is) = (saved.cwnd, self.group[i].cwnd);
+        if (was, pace) != (is, again) {
+            self.broken(Invariant::Nothing, || {
+                format!(
+                    "a report of nothing takes subflow {i} from {was} to {is} packets, from {pace} to {again} bytes/us"
+                )
+            });
+        }
+        self.group[i] = saved;
+    }
+}
+
 /// What a hook may not write.
 const FIELDS: &str = "a field that is the host's";
 
@@ -192,6 +233,12 @@ impl Hooks for Watched {
 
     fn timeout(&mut self, i: usize) {
         self.call("timeout", i, |group| group.timeout(i));
+    }
+
+    fn report(&mut self, i: usize, report: &Report, hops: &[Hop]) -> u32 {
+        let pace = self.call("report", i, |group| group.report_unbounded(i, report, hops));
+        self.reported(i, report, pace);
+        pace
     }
 
     fn save(&mut self, i: usize) -> Subflow {

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::{CWND_LIMIT, INFINITE_SSTHRESH, MAX_SUBFLOWS, SRTT_LEAST, SRTT_LIMIT};
+use super::told::{Path, Told, USUAL_HOP, set_hop, show_hop};
+use crate::{CWND_LIMIT, Controller, Hop, INFINITE_SSTHRESH, MAX_SUBFLOWS, SRTT_LEAST, SRTT_LIMIT};
 
 /// One event of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,13 +60,37 @@ pub enum Event {
         /// The subflow.
         subflow: usize,
     },
+    /// `path …`, for a controller that is told of every packet
+    Path {
+        /// What its reports say of the path.
+        path: Path,
+        /// The subflow.
+        subflow: usize,
+    },
+    /// `hop …`: the next report has this hop too
+    Hop {
+        /// The hop.
+        hop: Hop,
+        /// The subflow.
+        subflow: usize,
+    },
+    /// `report …`
+    Report {
+        /// What it tells.
+        told: Told,
+        /// The subflow.
+        subflow: usize,
+    },
 }
 
 /// What an event may be, for the message to one that is not.
 const EXPECTED: &str = "expected `ack PKTS [marked=PKTS] [rtt=20us] [limited=no] [subflow=0]`, \
                         `loss [subflow=0]`, `timeout [subflow=0]`, `local [subflow=0]`, \
                         `wait 10ms [subflow=0]`, `window PKTS [ssthresh=PKTS] [subflow=0]`, \
-                        `next_hop 0|1 [subflow=0]` or `subflows N`";
+                        `next_hop 0|1 [subflow=0]` or `subflows N`; for a controller with the hook `report`, \
+                        `report [delivered=PKTS] [marked=PKTS] [trimmed=PKTS] [lost=PKTS] [rtt=15us] [after=1us] \
+                        [limited=no] [last_hop=yes] [subflow=0]`, `path [base=12us] [rate=100Gbps] [subflow=0]` or \
+                        `hop [sent=1500B] [at=10us] [queue=3kB] [rate=100Gbps] [subflow=0]`";
 
 /// The RTT of a script that gives none: 100 us, in 1/8 us.
 pub(crate) const DEFAULT_RTT: u32 = 800;
@@ -80,7 +105,10 @@ impl Event {
             | Self::Local { subflow }
             | Self::Wait { subflow, .. }
             | Self::Window { subflow, .. }
-            | Self::NextHop { subflow, .. } => subflow,
+            | Self::NextHop { subflow, .. }
+            | Self::Path { subflow, .. }
+            | Self::Hop { subflow, .. }
+            | Self::Report { subflow, .. } => subflow,
         }
     }
 
@@ -94,9 +122,27 @@ impl Event {
             | Self::Local { subflow }
             | Self::Wait { subflow, .. }
             | Self::Window { subflow, .. }
-            | Self::NextHop { subflow, .. } => *subflow = place,
+            | Self::NextHop { subflow, .. }
+            | Self::Path { subflow, .. }
+            | Self::Hop { subflow, .. }
+            | Self::Report { subflow, .. } => *subflow = place,
         }
         self
+    }
+
+    /// Whether it tells something to the hook `report`, and not to those of TCP.
+    pub fn is_report(&self) -> bool {
+        matches!(self, Self::Path { .. } | Self::Hop { .. } | Self::Report { .. })
+    }
+
+    /// Takes a setting that only such an event has; false if this one has none of that name.
+    fn tell(&mut self, key: &str, value: &str) -> Result<bool, String> {
+        match self {
+            Self::Path { path, .. } => path.set(key, value),
+            Self::Hop { hop, .. } => set_hop(hop, key, value),
+            Self::Report { told, .. } => told.set(key, value),
+            _ => Ok(false),
+        }
     }
 }
 
@@ -127,6 +173,9 @@ impl fmt::Display for Event {
                 }
             }
             Self::NextHop { congested, .. } => write!(f, "next_hop {}", u8::from(congested))?,
+            Self::Path { path, .. } => write!(f, "{path}")?,
+            Self::Hop { hop, .. } => show_hop(&hop, f)?,
+            Self::Report { told, .. } => write!(f, "{told}")?,
         }
         match self.subflow() {
             0 => Ok(()),
@@ -175,6 +224,24 @@ impl Script {
             })?;
         }
         Ok(script)
+    }
+
+    /// Whether `controller` has the hooks that the script calls.
+    ///
+    /// # Errors
+    /// What it has not, in words.
+    pub fn suits(&self, controller: Controller) -> Result<(), String> {
+        let name = controller.name();
+        match (
+            self.events.iter().find(|event| event.is_report() != controller.reports()),
+            controller.reports(),
+        ) {
+            (None, _) => Ok(()),
+            (Some(event), true) => {
+                Err(format!("{name} has the hook `report` only, and `{event}` is not of it"))
+            }
+            (Some(event), false) => Err(format!("{name} has no hook `report`, and `{event}` is of it")),
+        }
     }
 }
 
@@ -237,9 +304,17 @@ fn parse_line(line: &str, script: &mut Script) -> Result<(), String> {
             };
             Event::NextHop { congested, subflow: 0 }
         }
+        "path" => Event::Path { path: Path::default(), subflow: 0 },
+        "hop" => Event::Hop { hop: USUAL_HOP, subflow: 0 },
+        "report" => Event::Report { told: Told::default(), subflow: 0 },
         _ => return Err(format!("`{verb}` is not an event; {EXPECTED}")),
     };
     for word in words {
+        if let Some((key, value)) = word.split_once('=')
+            && event.tell(key, value)?
+        {
+            continue;
+        }
         match (&mut event, word.split_once('=')) {
             (event, Some(("subflow", v))) => *event = event.on(place(v, script)?),
             (Event::Ack { packets, marked, .. }, Some(("marked", v))) => {
@@ -265,6 +340,9 @@ fn parse_line(line: &str, script: &mut Script) -> Result<(), String> {
             }
             _ => return Err(format!("`{word}` is not a setting of `{verb}`; {EXPECTED}")),
         }
+    }
+    if let Event::Report { told, .. } = &event {
+        told.check()?;
     }
     script.events.push(event);
     Ok(())

@@ -61,6 +61,9 @@ fn what_a_single_call_does_wrong() {
         ("ignores", Invariant::Floor, "ack 1 marked=1", 1),
         ("undercuts", Invariant::Floor, "window 2; loss", 1),
         ("outgrows", Invariant::NotAboveReno, "window 2 ssthresh=2; ack 4", 5),
+        ("vanishes", Invariant::Window, "report lost=1", 1),
+        ("races", Invariant::Pace, "report trimmed=1", 10),
+        ("restless", Invariant::Nothing, "report", 12),
     ] {
         assert_breach(name, invariant, script, window);
     }

@@ -178,7 +178,7 @@ fn a_private_state_that_is_too_large_does_not_compile() {
 fn a_file_without_a_declaration_is_told_how_to_declare() {
     let (_dir, path) = file("silent.c", &gentle("silent").replace("CONTROLLER(", "OTHERWISE("));
     let error = load(&path).expect_err("nothing is declared");
-    assert!(matches!(&error, LoadError::NoDeclaration { path: named } if *named == path), "{error:?}");
+    assert!(matches!(&error, LoadError::NoDeclaration { path: named, .. } if *named == path), "{error:?}");
     let expected = "no controller is declared\n\nhint: a line must begin with `CONTROLLER(name, …)`";
     assert!(error.to_string().contains(expected), "{error}");
 }
@@ -225,4 +225,54 @@ fn a_file_that_is_loaded_again_takes_its_own_place() {
         windows(after, &[], "ack 16\nloss")
     );
     assert_ne!(windows(before, &[], "ack 16\nloss"), windows(after, &[], "ack 16\nloss"));
+}
+
+/// A controller of sprayed packets, with `more` in its declaration.
+fn sprayed(name: &str, signals: &str, more: &str) -> Result<Vec<Controller>, LoadError> {
+    let report = "#define UNUSED __attribute__((unused))\n\
+                  UNUSED static u32 told(struct subflow *s, const struct report *r)\n\
+                  {\n\ts->cwnd = r->lost ? 1 : s->cwnd + r->delivered;\n\treturn 0;\n}\n\
+                  UNUSED static void timeout(struct subflow *s)\n{\n}\n";
+    let declaration = format!(
+        "CONTROLLER({name}, .title = \"\", .source = \"\", .signals = {signals}, .min_cwnd = 1, {more});\n"
+    );
+    loaded(&format!("#include \"controller.h\"\n{report}{declaration}"))
+}
+
+#[test]
+fn a_controller_has_the_hooks_of_tcp_or_report() {
+    let packets = "SIGNAL_LOSS | SIGNAL_PACKETS";
+    let controller = sprayed("told_of_all", packets, ".report = told").expect("it is whole")[0];
+    assert!(controller.reports() && !controller.attachable());
+    assert_eq!(windows(controller, &[], "report delivered=3\nreport lost=2\nreport"), [19, 1, 1]);
+    let script = Script::parse("report\nack 1 subflow=0").expect("a good script");
+    let why = script.suits(controller).expect_err("it has no such hook");
+    assert_eq!(why, "told_of_all has the hook `report` only, and `ack 1` is not of it");
+    let why = script.suits(find("reno").expect("it is built in")).expect_err("it has no such hook");
+    assert_eq!(why, "reno has no hook `report`, and `report` is of it");
+
+    for (name, signals, more, message) in [
+        (
+            "both_kinds",
+            packets,
+            ".report = told, .timeout = timeout",
+            "both_kinds: .report comes in place of the hooks of TCP: leave .timeout out, or .report",
+        ),
+        (
+            "unsaid",
+            "SIGNAL_LOSS",
+            ".report = told",
+            "unsaid: .report needs SIGNAL_PACKETS among its .signals",
+        ),
+        ("deaf", packets, ".timeout = timeout", "deaf: SIGNAL_PACKETS is told to the hook .report: write it"),
+        (
+            "blind",
+            "SIGNAL_LOSS | SIGNAL_TELEMETRY",
+            ".timeout = timeout",
+            "blind: SIGNAL_TELEMETRY comes with the hook .report only",
+        ),
+    ] {
+        let error = sprayed(name, signals, more).expect_err(name).to_string();
+        assert!(error.ends_with(message), "{error}");
+    }
 }

@@ -1,4 +1,4 @@
-//! BOS, XMP §2.1, on a single path, with the mends of the catalogue (S4, S10).
+//! BOS, XMP §2.1, on a single path, with the corrections of the catalogue (S4, S10).
 
 use tresse_controllers::{Ack, Cause};
 

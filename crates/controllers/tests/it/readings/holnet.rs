@@ -1,4 +1,4 @@
-//! HOLNET's host controllers: THESIS chapter 2, eq. (2.12)-(2.14) and (2.19)-(2.25), with the mends and
+//! HOLNET's host controllers: THESIS chapter 2, eq. (2.12)-(2.14) and (2.19)-(2.25), with the corrections and
 //! choices of the catalogue (S6, S7, S22): an update a round trip, so that a rate's change of a round is
 //! spread over the round's packets, and a cut takes at once what a round of cg = 1 takes.
 

@@ -21,6 +21,7 @@ mod odctcp;
 mod olia;
 mod reno;
 mod semicoupled;
+pub mod sprayed;
 mod vmcc;
 mod weighted;
 mod wutcp;

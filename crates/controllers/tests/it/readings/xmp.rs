@@ -1,4 +1,4 @@
-//! XMP, Algorithm 1 and eq. (9), with the mends of the catalogue (0.1, S10).
+//! XMP, Algorithm 1 and eq. (9), with the corrections of the catalogue (0.1, S10).
 
 use tresse_controllers::{Ack, Cause};
 

@@ -1,6 +1,7 @@
 //! The scripts' language.
 
-use tresse_controllers::trace::{Event, Script};
+use tresse_controllers::Hop;
+use tresse_controllers::trace::{Event, Path, Script, Told};
 
 #[test]
 fn every_event_and_setting_is_read() {
@@ -50,6 +51,43 @@ fn every_event_and_setting_is_read() {
     assert_eq!(Script::parse(&script.to_string()), Ok(script), "what is written can be read");
 }
 
+/// What is told to a controller with the hook `report`.
+#[test]
+fn reports_are_read() {
+    let script = Script::parse(
+        "subflows 2\n\
+         path base=15us rate=400Gbps\n\
+         path subflow=1\n\
+         hop sent=1.5kB at=10us queue=0B rate=25Gbps\n\
+         hop subflow=1\n\
+         report delivered=4 marked=3 rtt=20.5us after=300ns limited=no\n\
+         report trimmed=2 last_hop=yes subflow=1   # a NACK\n\
+         report lost=1\n\
+         report",
+    )
+    .expect("every line is good");
+    let path = Path { base_rtt: 15_000, line_rate: 400_000 };
+    let hop = Hop { bytes: 1500, time: 10_000, queue: 0, rate: 25_000 };
+    let usual_hop = Hop { rate: 100_000, ..Hop::default() };
+    let ack =
+        Told { delivered: 4, marked: 3, rtt: 20_500, after: Some(300), limited: false, ..Told::default() };
+    let nack = Told { trimmed: 2, last_hop: true, ..Told::default() };
+    assert_eq!(
+        script.events,
+        [
+            Event::Path { path, subflow: 0 },
+            Event::Path { path: Path::default(), subflow: 1 },
+            Event::Hop { hop, subflow: 0 },
+            Event::Hop { hop: usual_hop, subflow: 1 },
+            Event::Report { told: ack, subflow: 0 },
+            Event::Report { told: nack, subflow: 1 },
+            Event::Report { told: Told { lost: 1, ..Told::default() }, subflow: 0 },
+            Event::Report { told: Told::default(), subflow: 0 },
+        ]
+    );
+    assert_eq!(Script::parse(&script.to_string()), Ok(script), "what is written can be read");
+}
+
 /// What a shortest script of `tresse controller check` needs: every RTT that the contract allows.
 #[test]
 fn every_rtt_can_be_written() {
@@ -89,7 +127,10 @@ fn a_bad_line_is_named_and_explained() {
     let events = "expected `ack PKTS [marked=PKTS] [rtt=20us] [limited=no] [subflow=0]`, \
                   `loss [subflow=0]`, `timeout [subflow=0]`, `local [subflow=0]`, \
                   `wait 10ms [subflow=0]`, `window PKTS [ssthresh=PKTS] [subflow=0]`, \
-                  `next_hop 0|1 [subflow=0]` or `subflows N`";
+                  `next_hop 0|1 [subflow=0]` or `subflows N`; for a controller with the hook `report`, \
+                  `report [delivered=PKTS] [marked=PKTS] [trimmed=PKTS] [lost=PKTS] [rtt=15us] [after=1us] \
+                  [limited=no] [last_hop=yes] [subflow=0]`, `path [base=12us] [rate=100Gbps] [subflow=0]` or \
+                  `hop [sent=1500B] [at=10us] [queue=3kB] [rate=100Gbps] [subflow=0]`";
     let (time, rtt) =
         ("is not a time; expected for instance `20us` or `1.5ms`", "is not an RTT: 1 us to 16 s");
     for (line, message) in [
@@ -129,6 +170,16 @@ fn a_bad_line_is_named_and_explained() {
         ("subflows 0", "1 to 64 subflows, not 0".to_owned()),
         ("subflows 65", "1 to 64 subflows, not 65".to_owned()),
         ("subflows 3 4", "`4` is too much".to_owned()),
+        ("report 3", format!("`3` is not a setting of `report`; {events}")),
+        ("report delivered=1 marked=2", "2 marked packets of 1 delivered".to_owned()),
+        ("report lost=1048577", "a report is of at most 1048576 packets".to_owned()),
+        ("report lost=few", "`few` is not a whole number".to_owned()),
+        ("report rtt=20s", "`20s` is longer than 4294967295 ns".to_owned()),
+        ("report limited=0", "`0` is neither yes nor no".to_owned()),
+        ("path base=0ns", "`0ns` is not the RTT of a path".to_owned()),
+        ("path rate=1kbps", "`1kbps` is not 1 to 4294967295 Mbit/s".to_owned()),
+        ("path lost=1", format!("`lost=1` is not a setting of `path`; {events}")),
+        ("hop queue=5GB", "`5GB` is more than a queue holds".to_owned()),
     ] {
         let error =
             Script::parse(&format!("# a comment\nsubflows 2\n{line}  # here\nack 1")).expect_err(line);

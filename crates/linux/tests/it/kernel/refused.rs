@@ -92,7 +92,9 @@ fn a_signal_that_no_kernel_gives_is_refused_by_name() {
     let folder = TempDir::new().expect("a temporary folder");
     let (_, scheme) = controller(&folder, "hops", "SIGNAL_LOSS | SIGNAL_NEXT_HOP", "s->cwnd++;");
     match attach(&scheme, None, &Default::No) {
-        Err(Error::Machine(text)) => assert!(text.contains("hops") && text.contains("next_hop"), "{text}"),
+        Err(Error::Machine(text)) => {
+            assert!(text.contains("hops") && text.contains("the next hop"), "{text}")
+        }
         other => panic!("{other:?}"),
     }
 }

@@ -1,0 +1,235 @@
+//! A user's own C file: compiled with the system's C compiler and loaded into the process. What it declares may be
+//! controllers, or parts of another [`Kind`].
+
+use std::ffi::c_void;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, io};
+
+use tempfile::TempDir;
+
+use crate::declared::declared;
+use crate::user_file::{Build, UserFile};
+
+/// What a file declares, and what it may include.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    /// One of them, for people: `controller`.
+    pub what: &'static str,
+    /// What stands before the name at the start of a line: `CONTROLLER`.
+    pub declaration: &'static str,
+    /// A file that shows how.
+    pub example: &'static str,
+    /// The headers that are built in: name and text.
+    pub headers: &'static [(&'static str, &'static str)],
+}
+
+/// Why a user's file could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file could not be read.
+    #[error("{}: {error}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The file declares nothing.
+    #[error(
+        "{}: no {} is declared\n\nhint: a line must begin with `{}(name, …)`, as in {}",
+        path.display(), kind.what, kind.declaration, kind.example
+    )]
+    NoDeclaration {
+        /// The file.
+        path: PathBuf,
+        /// What it should declare.
+        kind: Kind,
+    },
+    /// There is something of that name already.
+    #[error("{}: there is a {what} `{name}` already; choose another name", path.display())]
+    Taken {
+        /// The file.
+        path: PathBuf,
+        /// What it declares.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// The compiler refused it, and said why.
+    #[error("{}: it does not compile\n{message}", path.display())]
+    Compile {
+        /// The file.
+        path: PathBuf,
+        /// The compiler's words, with the file's own lines.
+        message: String,
+    },
+    /// What it declares contradicts itself.
+    #[error("{}: {message}", path.display())]
+    Declaration {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// There is no C compiler.
+    #[error(
+        "a C file of one's own is compiled, and the C compiler `cc` cannot be started: {0}\n\n\
+         hint: apt-get install gcc libc6-dev"
+    )]
+    Compiler(io::Error),
+    /// The system refused something that is needed to compile or load it.
+    #[error("{what}: {error}")]
+    Machine {
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// It compiled but could not be loaded.
+    #[error("{}: {message}", path.display())]
+    Library {
+        /// The file.
+        path: PathBuf,
+        /// What the loader said.
+        message: String,
+    },
+}
+
+impl LoadError {
+    fn machine(what: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::Machine { what, error }
+    }
+}
+
+/// Lines of the source (`-g`) and every function's frame are kept, so that it can be told where a hook went wrong.
+/// Undefined functions must fail here, not when they are first called.
+const FLAGS: &[&str] = &[
+    "-std=c11",
+    "-O2",
+    "-g",
+    "-fno-optimize-sibling-calls",
+    "-Wall",
+    "-Wextra",
+    "-Wno-unused-parameter",
+    "-Werror",
+    "-shared",
+    "-fPIC",
+    "-Wl,-z,defs",
+];
+
+impl Kind {
+    /// The text of `path` and the names that it declares, at least one, without compiling it.
+    ///
+    /// # Errors
+    /// If the file cannot be read or declares nothing.
+    pub fn read(self, path: &Path) -> Result<(String, Vec<String>), LoadError> {
+        let text =
+            fs::read_to_string(path).map_err(|error| LoadError::Read { path: path.to_owned(), error })?;
+        let names = declared(self.declaration, &text);
+        if names.is_empty() {
+            return Err(LoadError::NoDeclaration { path: path.to_owned(), kind: self });
+        }
+        Ok((text, names))
+    }
+
+    /// The first of `names` that `taken` says is another file's.
+    ///
+    /// # Errors
+    /// That it is taken.
+    pub fn refuse_taken<'a>(
+        self,
+        path: &Path,
+        names: impl IntoIterator<Item = &'a String>,
+        taken: impl Fn(&str) -> bool,
+    ) -> Result<(), LoadError> {
+        match names.into_iter().find(|name| taken(name)) {
+            Some(name) => {
+                Err(LoadError::Taken { path: path.to_owned(), what: self.what, name: name.clone() })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Compiles `path` with the system's `cc` and loads it. The code stays loaded until the process ends.
+    ///
+    /// # Errors
+    /// If it does not compile, or the system lacks something.
+    pub fn compile(self, path: &Path) -> Result<Compiled, LoadError> {
+        let dir = tempfile::tempdir().map_err(LoadError::machine("a temporary folder"))?;
+        for (name, text) in self.headers {
+            fs::write(dir.path().join(name), text).map_err(LoadError::machine("a temporary file"))?;
+        }
+        let file = dir.path().join("library.so");
+        let compiler = compiler().map_err(LoadError::Compiler)?;
+        let output = Command::new("cc")
+            .args(FLAGS)
+            .arg("-I")
+            .arg(dir.path())
+            .arg(path)
+            .arg("-o")
+            .arg(&file)
+            .output()
+            .map_err(LoadError::Compiler)?;
+        if !output.status.success() {
+            let message = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+            return Err(LoadError::Compile { path: path.to_owned(), message });
+        }
+        // SAFETY: the library holds hooks and their declarations only; it has no constructors.
+        let library = unsafe { libloading::Library::new(&file) }.map_err(|error| not_loaded(path, &error))?;
+        // Declarations are `'static`: the library must never be unloaded.
+        let library: &'static libloading::Library = Box::leak(Box::new(library));
+        Ok(Compiled { path: path.to_owned(), library, compiler, file, _dir: dir })
+    }
+}
+
+/// A user's file that was compiled and loaded.
+#[derive(Debug)]
+pub struct Compiled {
+    path: PathBuf,
+    library: &'static libloading::Library,
+    compiler: String,
+    file: PathBuf,
+    _dir: TempDir,
+}
+
+impl Compiled {
+    /// Where the constant `symbol` lies; it stays there.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn address(&self, symbol: &str) -> Result<*const c_void, LoadError> {
+        // SAFETY: the address alone is taken; nothing is read there.
+        let found = unsafe { self.library.get::<*const c_void>(format!("{symbol}\0").as_bytes()) };
+        found.map(|address| *address).map_err(|error| not_loaded(&self.path, &error))
+    }
+
+    /// What is to be known of the file later; `address` is one in its library.
+    ///
+    /// # Errors
+    /// If the library cannot be read any more.
+    pub fn keep(self, address: *const c_void) -> Result<&'static UserFile, LoadError> {
+        let build = Build { compiler: self.compiler, flags: FLAGS };
+        UserFile::keep(&self.path, build, &self.file, address as usize)
+            .map_err(LoadError::machine("a temporary file"))
+    }
+}
+
+fn not_loaded(path: &Path, error: &libloading::Error) -> LoadError {
+    let cause = std::error::Error::source(error).map_or_else(String::new, |c| format!(": {c}"));
+    LoadError::Library { path: path.to_owned(), message: format!("{error}{cause}") }
+}
+
+/// Whether two paths lead to one file.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
+    }
+}
+
+/// The first line of `cc --version`.
+fn compiler() -> io::Result<String> {
+    let output = Command::new("cc").arg("--version").output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned())
+}
