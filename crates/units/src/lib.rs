@@ -15,7 +15,7 @@ mod text;
 mod time;
 
 pub use parameter::{Parameter, ParameterError, Range, Value, Values, Whole};
-pub use quantity::{Bytes, Duration, Packets, Rate};
+pub use quantity::{Bytes, Duration, Flops, Packets, Rate};
 pub use queue::Queue;
 pub use share::{Factor, Probability};
 pub use split_mix::{SplitMix, mix};

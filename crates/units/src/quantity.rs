@@ -17,6 +17,10 @@ pub struct Duration(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bytes(pub u64);
 
+/// How fast something computes, floating-point operations/s.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Flops(pub u64);
+
 /// A number of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Packets(pub u32);
@@ -34,6 +38,13 @@ pub(crate) const SIZES: &[(&str, u64)] = &[
     ("KiB", 1 << 10),
     ("MiB", 1 << 20),
     ("GiB", 1 << 30),
+];
+const FLOPS: &[(&str, u64)] = &[
+    ("flops", 1),
+    ("Mflops", 1_000_000),
+    ("Gflops", 1_000_000_000),
+    ("Tflops", 1_000_000_000_000),
+    ("Pflops", 1_000_000_000_000_000),
 ];
 pub(crate) const PACKETS: &[(&str, u64)] = &[("pkt", 1)];
 
@@ -58,4 +69,5 @@ macro_rules! unit {
 unit!(Rate(u64), RATES, "a rate", r"^[0-9.]+ *(bps|kbps|Mbps|Gbps|Tbps)$", "10Gbps");
 unit!(Duration(u64), DURATIONS, "a duration", r"^[0-9.]+ *(ps|ns|us|ms|s)$", "20us");
 unit!(Bytes(u64), SIZES, "a size", r"^[0-9.]+ *(B|kB|MB|GB|TB|KiB|MiB|GiB)$", "64MB");
+unit!(Flops(u64), FLOPS, "a computing speed", r"^[0-9.]+ *(flops|Mflops|Gflops|Tflops|Pflops)$", "312Tflops");
 unit!(Packets(u32), PACKETS, "a number of packets", r"^[0-9]+ *pkt$", "10pkt");

@@ -1,7 +1,7 @@
 //! Values with a unit: what they read, what they print, what they refuse.
 
 use proptest::prelude::{any, prop_assert_eq, proptest};
-use tresse_units::{Bytes, Duration, Packets, Probability, Queue, Rate};
+use tresse_units::{Bytes, Duration, Flops, Packets, Probability, Queue, Rate};
 
 #[test]
 fn units_are_decimal_and_exact() {
@@ -12,6 +12,7 @@ fn units_are_decimal_and_exact() {
     assert_eq!("64MB".parse(), Ok(Bytes(64_000_000)));
     assert_eq!("64MiB".parse(), Ok(Bytes(64 << 20)));
     assert_eq!("1pkt".parse(), Ok(Packets(1)));
+    assert_eq!("312Tflops".parse(), Ok(Flops(312_000_000_000_000)));
     assert_eq!("150kB".parse(), Ok(Queue::Bytes(150_000)));
     assert_eq!("100pkt".parse(), Ok(Queue::Packets(100)));
     assert_eq!("unlimited".parse(), Ok(Queue::Unlimited));
@@ -38,6 +39,7 @@ proptest! {
         prop_assert_eq!(Rate(n).to_string().parse(), Ok(Rate(n)));
         prop_assert_eq!(Duration(n).to_string().parse(), Ok(Duration(n)));
         prop_assert_eq!(Bytes(n).to_string().parse(), Ok(Bytes(n)));
+        prop_assert_eq!(Flops(n).to_string().parse(), Ok(Flops(n)));
         prop_assert_eq!(Packets(m).to_string().parse(), Ok(Packets(m)));
     }
 

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * Oblivious spraying: each packet takes another path, whatever becomes of them.
+ *
+ * Source: oblivious packet spraying of Ultra Ethernet's simulator (uet-htsim, sim/uec_mp.cpp), second-hand:
+ * written from a description of its rules, not from its code. What papers compare with is OPS.
+ *
+ *   a packet     path = index ^ mask, index + 1; after each lap over the paths a new mask is drawn
+ *   feedback     nothing
+ *
+ * So in a lap each path gets one packet, and no two connections keep step.
+ *
+ * Deviations:
+ *   - any number of paths, not only a power of 2: a lap runs over the next power of 2, and what is no path
+ *     is passed over (lap.h).
+ *   - there are no upper bits of an entropy value, drawn once a connection: a path is all that the balancer
+ *     names, and the host makes an entropy value of it.
+ */
+#include "lap.h"
+
+DECLARE_STATE(struct lap)
+
+static u32 oblivious_pick(struct spread *s, u32 sequence)
+{
+	return lap_next(s, state_of(s));
+}
+
+BALANCER(oblivious,
+	.title = "oblivious spraying: each packet takes another path, in laps over all",
+	.source = "uet-htsim, sim/uec_mp.cpp (second-hand)",
+	WITH_STATE,
+	.pick = oblivious_pick);

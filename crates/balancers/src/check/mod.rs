@@ -1,0 +1,303 @@
+//! Holds a balancer to its contract: `balancer.h`'s rules and what it declares of itself.
+//!
+//! Random scripts of packets and feedback are played until one breaks an invariant; that one is then made as short as it
+//! can be. The same balancer always gets the same scripts.
+
+mod generate;
+mod play;
+mod script;
+mod shrink;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tresse_controllers::apart::{ALL_SCRIPTS, End, Told, try_apart};
+use tresse_controllers::check::settings;
+
+use crate::{Balancer, ConfiguredBalancer};
+
+use generate::{Kind, script};
+use play::{Played, play, reaches};
+pub use script::{Event, Of, Script};
+
+/// What must hold of a balancer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Invariant {
+    /// Every hook returns: no division by 0, no endless loop.
+    Returns,
+    /// A hook writes its own memory and the random stream, and nothing else; `alive` writes nothing.
+    OwnMemory,
+    /// `pick` answers a path that is there.
+    BelowPaths,
+    /// A path that is not alive gets nothing as long as another one is.
+    OnlyAlive,
+    /// The same script gives the same paths: no memory elsewhere.
+    Determinism,
+    /// So it does at another time: only the difference of two times has a meaning.
+    AnyTime,
+    /// Every path that is alive is taken again, if all packets arrive well; if the balancer recycles, when nothing is
+    /// heard of packets.
+    Reaches,
+    /// The flag FLOW_LEVEL: without feedback the next packet takes the last one's path.
+    FlowLevel,
+}
+
+impl Invariant {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Returns,
+        Self::OwnMemory,
+        Self::BelowPaths,
+        Self::OnlyAlive,
+        Self::Determinism,
+        Self::AnyTime,
+        Self::Reaches,
+        Self::FlowLevel,
+    ];
+
+    /// The name that `--json` uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Returns => "returns",
+            Self::OwnMemory => "own_memory",
+            Self::BelowPaths => "below_paths",
+            Self::OnlyAlive => "only_alive",
+            Self::Determinism => "determinism",
+            Self::AnyTime => "any_time",
+            Self::Reaches => "reaches",
+            Self::FlowLevel => "flow_level",
+        }
+    }
+
+    /// Whether `balancer` is held to it.
+    pub fn applies_to(self, balancer: &Balancer) -> bool {
+        match self {
+            Self::Reaches => !balancer.is_flow_level(),
+            Self::FlowLevel => balancer.is_flow_level(),
+            _ => true,
+        }
+    }
+}
+
+/// An invariant that does not hold, with the shortest script found that shows it.
+#[derive(Debug, Clone)]
+pub struct Breach {
+    /// Which.
+    pub invariant: Invariant,
+    /// What happened.
+    pub message: String,
+    /// The script.
+    pub script: Script,
+    /// The paths that its packets take, as far as it was played.
+    pub picks: Vec<u32>,
+    /// The parameters that have other values than their defaults.
+    pub settings: Vec<(&'static str, u64)>,
+}
+
+/// What was tried, if everything holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Combinations of parameters: the defaults, both ends of each range, and some of all at random.
+    pub settings: usize,
+    /// Scripts.
+    pub scripts: usize,
+    /// Packets that were given a path.
+    pub picks: u64,
+}
+
+/// Scripts that `tresse balancer check` plays with the default parameters: some seconds' worth.
+pub const SCRIPTS: usize = 4_000;
+
+/// The share of the scripts that every other combination of parameters gets.
+const SHARE: usize = 10;
+
+/// CPU time for one script while it is made shorter, over and over.
+const ONE_SCRIPT: Duration = Duration::from_millis(200);
+
+/// Plays `scripts` scripts with the default parameters, and a tenth of that at each end of every parameter's range and
+/// with each of some random combinations of all.
+///
+/// # Errors
+/// The first invariant that is broken.
+pub fn check(balancer: Balancer, scripts: usize) -> Result<Statistics, Box<Breach>> {
+    check_with(balancer, scripts, &|_, _| true)
+}
+
+/// As [`check`]; while a script is made shorter, only those are played that `returns` says end well.
+fn check_with(
+    balancer: Balancer,
+    scripts: usize,
+    returns: &dyn Fn(&Arc<ConfiguredBalancer>, &Script) -> bool,
+) -> Result<Statistics, Box<Breach>> {
+    let mut statistics = Statistics::default();
+    for case in cases(balancer, scripts) {
+        statistics.scripts += 1;
+        match inspect(&case.scheme, &case.script) {
+            Ok(picks) => statistics.picks += picks,
+            Err(found) => return Err(Box::new(shortest(&case, found, returns))),
+        }
+    }
+    statistics.settings = settings(&balancer.parameters()).len();
+    Ok(statistics)
+}
+
+/// As [`check`], for code that nobody has seen yet: it runs in a process of its own first, so that one that divides by 0
+/// or never returns is a breach and not the end of this process.
+///
+/// # Errors
+/// As [`check`]; also if no process can be made.
+pub fn check_apart(
+    balancer: Balancer,
+    scripts: usize,
+) -> Result<Result<Statistics, Box<Breach>>, std::io::Error> {
+    let run = |k: &dyn Fn(usize)| {
+        for (i, case) in cases(balancer, scripts).enumerate() {
+            k(i);
+            if inspect(&case.scheme, &case.script).is_err() {
+                return; // found again, and told, by `check`
+            }
+        }
+    };
+    let Some((place, end)) = try_apart(ALL_SCRIPTS, run)? else {
+        // What was played ends well; what it is shortened to need not.
+        let returns = |scheme: &Arc<_>, script: &Script| ends_badly(scheme, script).is_none();
+        return Ok(check_with(balancer, scripts, &returns));
+    };
+    let case = cases(balancer, scripts).nth(place).expect("the case that was being played");
+    let breaks = &mut |script: &Script| ends_badly(&case.scheme, script).is_some();
+    let script = shrink::shrink(case.script.clone(), breaks);
+    let end = ends_badly(&case.scheme, &script).unwrap_or(end);
+    let message = message(end, balancer);
+    let found = Found { invariant: Invariant::Returns, message, events: 0, picks: Vec::new() };
+    Ok(Err(Box::new(found.with(script, &case.scheme))))
+}
+
+/// How a hook ends a process in which one script is played; nothing if none does.
+fn ends_badly(scheme: &Arc<ConfiguredBalancer>, script: &Script) -> Option<End> {
+    let one = |_: &dyn Fn(usize)| drop(inspect(scheme, script));
+    try_apart(ONE_SCRIPT, one).ok().flatten().map(|(_, end)| end)
+}
+
+/// How a hook of `balancer` ended its process, with the line if it is known.
+fn message(end: End, balancer: Balancer) -> String {
+    match end.told_of(balancer.code().into_iter().collect()) {
+        Some(Told { file, line: Some(line), what, .. }) => format!("{what}, {}:{line}", file.display()),
+        Some(Told { what, .. }) => what,
+        None => end.to_string(),
+    }
+}
+
+/// Plays one script under every invariant that can be told from it; the packets that were given a path.
+///
+/// # Errors
+/// The first invariant that it breaks.
+pub fn examine(scheme: &Arc<ConfiguredBalancer>, script: &Script) -> Result<u64, Box<Breach>> {
+    inspect(scheme, script).map_err(|found| Box::new(found.with(script.clone(), scheme)))
+}
+
+/// One script with the parameters' values with which it is played.
+struct Case {
+    scheme: Arc<ConfiguredBalancer>,
+    script: Script,
+}
+
+/// Every case, always the same ones, short scripts first.
+fn cases(balancer: Balancer, scripts: usize) -> impl Iterator<Item = Case> {
+    settings(&balancer.parameters()).into_iter().enumerate().flat_map(move |(k, settings)| {
+        let scheme =
+            Arc::new(ConfiguredBalancer::new(balancer, settings).expect("values lie in their ranges"));
+        let scripts = if k == 0 { scripts } else { scripts / SHARE };
+        (0..scripts).map(move |i| {
+            let script = script((k, i), Kind::ALL[i % Kind::ALL.len()], scripts);
+            Case { scheme: Arc::clone(&scheme), script }
+        })
+    })
+}
+
+/// An invariant that a script breaks.
+#[derive(Debug, Clone)]
+struct Found {
+    invariant: Invariant,
+    message: String,
+    /// The events of the script that were needed; later ones happened after the breach.
+    events: usize,
+    picks: Vec<u32>,
+}
+
+impl Found {
+    fn with(self, script: Script, scheme: &ConfiguredBalancer) -> Breach {
+        let declared = scheme.balancer().parameters();
+        let changed = declared.iter().zip(scheme.values()).filter(|(p, value)| p.range.default != **value);
+        Breach {
+            invariant: self.invariant,
+            message: self.message,
+            script,
+            picks: self.picks,
+            settings: changed.map(|(p, value)| (p.name, *value)).collect(),
+        }
+    }
+}
+
+/// A time that is no round number.
+const LATER: u64 = (1 << 45) + 12_345_678_901;
+
+/// Plays one script under every invariant; the packets that were given a path.
+fn inspect(scheme: &Arc<ConfiguredBalancer>, script: &Script) -> Result<u64, Found> {
+    let first = play(scheme, script, 0)?;
+    same(&first, play(scheme, script, 0)?, script, Invariant::Determinism, "played twice")?;
+    same(&first, play(scheme, script, LATER)?, script, Invariant::AnyTime, "played at another time")?;
+    let more = if scheme.balancer().is_flow_level() { 0 } else { reaches(&first, script)? };
+    Ok(3 * first.picks.len() as u64 + more)
+}
+
+/// Two plays of a script must be the same.
+fn same(
+    first: &Played,
+    second: Played,
+    script: &Script,
+    invariant: Invariant,
+    how: &str,
+) -> Result<(), Found> {
+    let Some(k) = first.picks.iter().zip(&second.picks).position(|(a, b)| a != b) else { return Ok(()) };
+    let picks = script.events.iter().enumerate().filter(|(_, event)| **event == Event::Pick);
+    Err(Found {
+        invariant,
+        message: format!("{how}, packet {} takes path {}, then {}", k + 1, first.picks[k], second.picks[k]),
+        events: picks.map(|(i, _)| i + 1).nth(k).unwrap_or(script.events.len()),
+        picks: first.picks.clone(),
+    })
+}
+
+/// The breach that `found` is, its script made as short as it can be.
+fn shortest(
+    case: &Case,
+    found: Found,
+    returns: &dyn Fn(&Arc<ConfiguredBalancer>, &Script) -> bool,
+) -> Breach {
+    let again = |script: &Script| {
+        if !returns(&case.scheme, script) {
+            return None;
+        }
+        let found_again = inspect(&case.scheme, script).err()?;
+        (found_again.invariant == found.invariant).then_some(found_again)
+    };
+    let mut script = case.script.clone();
+    script.events.truncate(found.events);
+    if again(&script).is_none() {
+        script = case.script.clone();
+    }
+    let script = shrink::shrink(script, &mut |script| again(script).is_some());
+    again(&script).unwrap_or(found).with(script, &case.scheme)
+}
+
+impl fmt::Display for Breach {
+    /// The script, with what is broken and the paths that were taken as comments.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "# {} is broken: {}", self.invariant.name(), self.message)?;
+        for (name, value) in &self.settings {
+            writeln!(f, "# with {name} = {value}")?;
+        }
+        self.script.write(f, &self.picks)
+    }
+}
