@@ -1,11 +1,15 @@
 //! Ports, routes and packets under one clock.
 
+mod empty_path;
 mod feedback;
 mod links;
 mod parts;
+mod telemetry;
+mod view;
 
 pub use feedback::Heard;
 pub use parts::Mail;
+pub use telemetry::Hop;
 
 use tresse_units::{NEVER, Time};
 
@@ -66,6 +70,8 @@ pub struct Fabric<P> {
     spilt: Vec<u32>,
     /// If the fabric is a part of a network.
     part: Option<Box<parts::Part<P>>>,
+    /// If switches write into packets.
+    telemetry: Option<Box<telemetry::Telemetry>>,
 }
 
 /// What a port did with a packet.
@@ -107,6 +113,7 @@ impl<P: Copy> Fabric<P> {
             next_update: NEVER,
             spilt: Vec::new(),
             part: None,
+            telemetry: None,
         }
     }
 
@@ -203,6 +210,9 @@ impl<P: Copy> Fabric<P> {
         let row = &self.routes[route.0 as usize..][..2];
         let mut first = row[0];
         let id = self.packets.insert(Packet { next: row[1], cursor: route.0 + 2, header, payload });
+        if let Some(telemetry) = &mut self.telemetry {
+            telemetry.begin(id);
+        }
         if first > LAST_PORT {
             let from = row[1];
             self.packets.get_mut(id).next = first;
@@ -258,7 +268,12 @@ impl<P: Copy> Fabric<P> {
         if next > LAST_PORT {
             match self.beyond(event.entity - ARRIVALS, next, event.id) {
                 Next::Port(port) => next = port,
-                Next::Here => return Some(Arrival::Delivered(self.packets.remove(event.id))),
+                Next::Here => {
+                    if let Some(telemetry) = &mut self.telemetry {
+                        telemetry.end(event.id);
+                    }
+                    return Some(Arrival::Delivered(self.packets.remove(event.id)));
+                }
                 Next::Nowhere => return Some(Arrival::Dropped(self.packets.remove(event.id))),
             }
         } else {
@@ -363,32 +378,5 @@ impl<P: Copy> Fabric<P> {
     /// The order of what happens at one instant.
     pub fn ties(&self) -> Ties {
         self.queue.ties()
-    }
-
-    /// Packets that have entered a port, each once for every port.
-    pub fn hops(&self) -> u64 {
-        self.hops
-    }
-
-    /// Packets on their way.
-    pub fn in_flight(&self) -> usize {
-        self.packets.len()
-    }
-
-    /// The ports, by number.
-    pub fn ports(&self) -> &[Port] {
-        &self.ports
-    }
-
-    /// How long a port has been sending, ps.
-    pub fn busy(&self, port: u32) -> Time {
-        let port = &self.ports[port as usize];
-        port.queued().map_or_else(|| port.busy(self.now), |s| self.queued_ports[s].busy(self.now))
-    }
-
-    /// Packets that wait in a port now.
-    pub fn waiting(&self, port: u32) -> u64 {
-        let port = &self.ports[port as usize];
-        port.queued().map_or_else(|| port.waiting(self.now), |s| self.queued_ports[s].waiting())
     }
 }

@@ -87,6 +87,29 @@ impl Forwarding {
         self.network.ends[port as usize][1]
     }
 
+    /// The ports by which `node` may pass on a packet for the host `to`; none if none leads there.
+    pub fn ports_to_host(&self, node: u32, to: u32) -> &[u32] {
+        let destination = self.destination[to as usize];
+        if node == self.anchors[destination as usize] {
+            let last = std::slice::from_ref(&self.last_hop[to as usize]);
+            return if last[0] == NONE { &[] } else { last };
+        }
+        let place = node as usize * self.anchors.len() + destination as usize;
+        self.groups.get(self.table[place] as usize).map_or(&[], |group| group.usable(&self.members))
+    }
+
+    /// The fastest of them.
+    pub fn fastest_port(&self, node: u32, to: u32) -> Option<u32> {
+        let ports = self.ports_to_host(node, to).iter().copied();
+        ports.min_by_key(|&port| std::cmp::Reverse(self.rates[port as usize]))
+    }
+
+    /// Whether a port's link ends at a host.
+    #[inline]
+    pub fn leads_to_host(&self, port: u32) -> bool {
+        self.far_end(port) < self.network.hosts
+    }
+
     /// What `node` does with a packet for the host `to`.
     #[inline]
     pub fn next(&mut self, node: u32, to: u32, header: &Header, queues: &Queues) -> Next {

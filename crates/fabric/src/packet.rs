@@ -20,13 +20,17 @@ pub struct Header {
     pub bytes: u16,
     /// The ECN field.
     pub ecn: Ecn,
-    /// The class of service (the DSCP of IP): which queue of a port with several it waits in.
+    /// The class of service (the DSCP of IP): which queue of a port with several it waits in, 0 to 7. Above it, what
+    /// [`Header::trimmable`] and [`Header::trimmed`] tell.
     pub class: u8,
     /// A hash of addresses and ports: packets with the same one are the same flow to ECMP.
     pub hash: u32,
 }
 
 impl Header {
+    /// The class that no port has more of: packets in it wait in the last one of every port.
+    pub const LAST_CLASS: u8 = 7;
+
     /// Of a packet of `bytes` in class 0, of a flow whose path needs no hash.
     ///
     /// # Panics
@@ -36,7 +40,42 @@ impl Header {
         let bytes = u16::try_from(bytes).expect("a packet of at most 65,535 bytes");
         Self { bytes, ecn, class: 0, hash: 0 }
     }
+
+    /// The packet, which a port that trims may cut to its header if it has no room.
+    #[inline]
+    #[must_use]
+    pub fn trimmable(self) -> Self {
+        Self { class: self.class | TRIMMABLE, ..self }
+    }
+
+    /// What is left of a packet for which a port had no room: whether that port led to a host. `None` of a whole packet.
+    #[inline]
+    pub fn trimmed(&self) -> Option<bool> {
+        (self.class & TRIMMED != 0).then_some(self.class & LAST_HOP != 0)
+    }
+
+    /// Whether a port may trim it.
+    #[inline]
+    pub(crate) fn is_trimmable(&self) -> bool {
+        self.class & TRIMMABLE != 0
+    }
+
+    /// Cuts it to `bytes`, of the last class of every port from here on.
+    pub(crate) fn trim(&mut self, bytes: u16, last_hop: bool) {
+        self.bytes = bytes;
+        self.class = TRIMMED | Self::LAST_CLASS | if last_hop { LAST_HOP } else { 0 };
+    }
+
+    /// Its class of service alone.
+    #[inline]
+    pub(crate) fn service(&self) -> u8 {
+        self.class & Self::LAST_CLASS
+    }
 }
+
+const TRIMMABLE: u8 = 0x20;
+const LAST_HOP: u8 = 0x40;
+const TRIMMED: u8 = 0x80;
 
 /// A packet on its way: one cache line, with a payload of up to 48 bytes.
 #[derive(Debug, Clone, Copy)]

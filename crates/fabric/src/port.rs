@@ -76,6 +76,7 @@ enum Role {
 #[derive(Debug)]
 struct Rare {
     drops: u64,
+    trims: u64,
     marks: u64,
     /// Until then every packet is dropped.
     shut_until: Time,
@@ -121,6 +122,7 @@ impl Port {
             examine_all: if is_quiet { 0 } else { NEVER },
             rare: Box::new(Rare {
                 drops: 0,
+                trims: 0,
                 marks: 0,
                 shut_until: 0,
                 older: VecDeque::new(),
@@ -215,6 +217,7 @@ impl Port {
         PortCounters {
             bytes: self.bytes,
             drops: self.rare.drops,
+            trims: self.rare.trims,
             lost: self.rare.lost,
             marks: self.rare.marks,
         }
@@ -290,6 +293,11 @@ impl Port {
     /// Counts a packet for which its queued port had no room.
     pub(crate) fn count_drop(&mut self) {
         self.rare.drops += 1;
+    }
+
+    /// Counts a packet that its queued port trimmed.
+    pub(crate) fn count_trim(&mut self) {
+        self.rare.trims += 1;
     }
 
     /// Counts packets that were lost with its link.

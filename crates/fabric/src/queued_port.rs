@@ -61,10 +61,16 @@ pub(crate) struct QueuedPort {
     /// How long all transmissions that were begun take.
     begun: Time,
     classes: Vec<Class>,
+    /// The class that goes before all others; [`NO_PRIORITY`] if there is none.
+    first: u8,
+    /// What is left of a trimmed packet, bytes; 0 if none is trimmed.
+    trim: u16,
     /// Of several classes those with packets, in the order in which they are served.
     active: Order,
     rate: BitsPerSecond,
 }
+
+const NO_PRIORITY: u8 = u8::MAX;
 
 #[derive(Debug)]
 struct Class {
@@ -124,6 +130,8 @@ impl QueuedPort {
             sending_pace: pace,
             begun: 0,
             classes: classes.iter().map(class).collect(),
+            first: if config.priority { config.count - 1 } else { NO_PRIORITY },
+            trim: config.trim.unwrap_or(0),
             active: Order::default(),
             rate: port.rate,
         }
@@ -143,7 +151,12 @@ impl QueuedPort {
     /// The class that a packet waits in.
     #[inline]
     pub fn class(&self, header: &Header) -> u8 {
-        header.class.min(self.classes.len() as u8 - 1)
+        header.service().min(self.classes.len() as u8 - 1)
+    }
+
+    /// To how many bytes it cuts a packet for which there is no room, if it does.
+    pub fn trims(&self, header: &Header) -> Option<u16> {
+        (self.trim > 0 && header.is_trimmable() && header.bytes > self.trim).then_some(self.trim)
     }
 
     /// What a packet that arrives now meets: `None` if there is no room, else whether its class's queue is above
@@ -187,7 +200,7 @@ impl QueuedPort {
         }
         let several = self.classes.len() > 1;
         let own = &mut self.classes[usize::from(packet.class)];
-        if several && own.queue.is_empty() {
+        if several && own.queue.is_empty() && packet.class != self.first {
             self.active.push(packet.class.into());
         }
         own.queue.push_back(packet);
@@ -205,7 +218,7 @@ impl QueuedPort {
         }
         let (next, more) = match &mut self.classes[..] {
             [only] => (only.take(), !only.queue.is_empty()),
-            _ => (self.dequeue(), self.active.count > 0),
+            _ => (self.dequeue(), self.active.count > 0 || self.first_waits()),
         };
         self.awaited = next.is_some() && (more || shared);
         let next = next?;
@@ -262,9 +275,19 @@ impl QueuedPort {
         self.classes.iter().map(|c| c.queue.len() as u64).sum()
     }
 
+    /// Bytes that wait, of all classes.
+    pub fn waiting_bytes(&self) -> u64 {
+        self.classes.iter().map(|c| c.bytes).sum()
+    }
+
     /// Bytes that wait or are not yet on the wire, of all classes.
     pub fn backlog(&self, now: Time) -> u64 {
-        self.classes.iter().map(|c| c.bytes).sum::<u64>() + self.rest(now)
+        self.waiting_bytes() + self.rest(now)
+    }
+
+    /// The rate of transmissions that begin now, bit/s.
+    pub fn rate(&self) -> BitsPerSecond {
+        self.rate
     }
 
     /// Until when a class's queue is so long that `flag` is up if nothing comes, leaves
@@ -296,8 +319,18 @@ impl QueuedPort {
         self.departure + self.delay
     }
 
-    /// The next packet by deficit round robin.
+    /// Whether the class that goes before all others has packets.
+    fn first_waits(&self) -> bool {
+        self.classes.get(usize::from(self.first)).is_some_and(|class| !class.queue.is_empty())
+    }
+
+    /// The next packet: of the class that goes before all others, then by deficit round robin.
     fn dequeue(&mut self) -> Option<Packet> {
+        if let Some(first) = self.classes.get_mut(usize::from(self.first))
+            && let Some(packet) = first.take()
+        {
+            return Some(packet);
+        }
         loop {
             let class = self.active.first()?;
             let own = &mut self.classes[class];

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tresse_units::{BitsPerSecond, SECOND, Time};
 
+use crate::entity::ARRIVALS;
 use crate::loss::{Loss, Probability};
 use crate::network::Network;
 use crate::port::PortConfig;
@@ -172,6 +173,37 @@ impl Topology {
     pub fn ports_between(&self, a: u32, b: u32) -> Vec<u32> {
         let joins = |ends: &[u32; 2]| *ends == [a, b] || *ends == [b, a];
         (0..).zip(&self.network.ends).filter(|(_, ends)| joins(ends)).map(|(port, _)| port).collect()
+    }
+
+    /// Hosts with a link to each of this many planes: networks of switches that are all like this one's, and not joined.
+    /// `None` if there are 2^23 ports, or no planes.
+    pub fn in_planes(self, planes: u32) -> Option<Self> {
+        let Network { hosts, nodes, ends } = &self.network;
+        let (switches, ports) = (nodes - hosts, ends.len() as u32);
+        if planes == 0 || u64::from(ports) * u64::from(planes) >= u64::from(ARRIVALS) {
+            return None;
+        }
+        let node = |plane: u32, node: u32| if node < *hosts { node } else { node + plane * switches };
+        let all = |plane: u32| ends.iter().map(move |ends| ends.map(|n| node(plane, n)));
+        let name = |plane| move |name: &String| format!("plane {plane} {name}");
+        let (host_names, switch_names) = self.node_names.split_at(*hosts as usize);
+        let names = (0..planes).flat_map(|plane| switch_names.iter().map(name(plane)));
+        Some(Self {
+            network: Network {
+                hosts: *hosts,
+                nodes: hosts + planes * switches,
+                ends: (0..planes).flat_map(all).collect(),
+            },
+            configs: self.configs.repeat(planes as usize),
+            streams: (0..planes)
+                .flat_map(|plane| self.streams.iter().map(move |s| s + plane * ports))
+                .collect(),
+            layers: self.layers.repeat(planes as usize),
+            node_names: host_names.iter().cloned().chain(names).collect(),
+            layer_names: self.layer_names,
+            racks: self.racks,
+            pods: self.pods,
+        })
     }
 
     /// Takes ports away, and with them their links' directions; those that stay are numbered anew, in their

@@ -2,7 +2,7 @@
 
 use tresse_units::{BitsPerSecond, Time};
 
-use super::{Entry, Fabric, GONE};
+use super::{END, Entry, Fabric, GONE};
 use crate::entity::ARRIVALS;
 use crate::queue::Event;
 use crate::queued_port::Packet;
@@ -12,6 +12,7 @@ impl<P: Copy> Fabric<P> {
     /// ports stay as short as they are.
     #[inline(never)]
     pub(super) fn enter_queued_port(&mut self, number: u32, queued: usize, id: u32) -> Entry {
+        let leads_to_host = self.leads_to_host(number, self.packets.get(id).next);
         let header = &mut self.packets.get_mut(id).header;
         let (port, queued) = (&mut self.ports[number as usize], &mut self.queued_ports[queued]);
         if !queued.is_up() {
@@ -26,13 +27,22 @@ impl<P: Copy> Fabric<P> {
             let length = if bytes { queued.backlog(self.now) } else { queued.waiting() };
             port.red_signals(length, queued.idle(self.now), queued.pace())
         });
-        let packet = Packet { id, bytes: header.bytes.into(), class: queued.class(header) };
+        let mut packet = Packet { id, bytes: header.bytes.into(), class: queued.class(header) };
         let mut pool = queued.pool().map(|p| &mut self.pools[p as usize]);
-        let Some(above) = queued.meets(self.now, packet, pool.as_deref()) else {
+        let mut meets = queued.meets(self.now, packet, pool.as_deref());
+        let trimmed = meets.is_none().then(|| queued.trims(header)).flatten();
+        if let Some(bytes) = trimmed {
+            header.trim(bytes, leads_to_host);
+            packet = Packet { id, bytes: bytes.into(), class: queued.class(header) };
+            meets = queued.meets(self.now, packet, pool.as_deref());
+        }
+        let Some(above) = meets else {
             port.count_drop();
             return Entry::Dropped;
         };
-        if (red || above) && !port.signal(&mut header.ecn) {
+        if trimmed.is_some() {
+            port.count_trim();
+        } else if (red || above) && !port.signal(&mut header.ecn) {
             return Entry::Dropped;
         }
         port.count_bytes(packet.bytes);
@@ -40,6 +50,7 @@ impl<P: Copy> Fabric<P> {
         let [arrival, departure] = queued.admit(self.now, packet, pool.take());
         if let Some(time) = arrival {
             let (time, crosses) = (port.processed(time), port.crosses());
+            self.write_hop(number, id);
             self.leave(number, id, time, crosses);
         }
         if let Some(time) = departure {
@@ -51,6 +62,14 @@ impl<P: Copy> Fabric<P> {
         Entry::Settled
     }
 
+    /// Whether a port is the last one before a packet's destination; `next` is what stands in the table of routes there.
+    fn leads_to_host(&self, number: u32, next: u32) -> bool {
+        match &self.forwarding {
+            Some(forwarding) => forwarding.leads_to_host(number),
+            None => next == END,
+        }
+    }
+
     /// The packet that a queued port transmitted has left.
     #[inline(never)]
     pub(super) fn depart(&mut self, number: u32) {
@@ -60,6 +79,7 @@ impl<P: Copy> Fabric<P> {
         let pool = queued.pool().map(|p| &mut self.pools[p as usize]);
         if let Some((id, arrival, departure)) = queued.depart(self.now, pool) {
             let (time, crosses) = (port.processed(arrival), port.crosses());
+            self.write_hop(number, id);
             self.leave(number, id, time, crosses);
             if let Some(time) = departure {
                 self.queue.push(Event { time, entity: number, id: 0 });

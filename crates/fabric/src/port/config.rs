@@ -60,6 +60,8 @@ pub struct PortCounters {
     pub bytes: u64,
     /// Packets that were dropped for the queue's length.
     pub drops: u64,
+    /// Packets that were cut to their headers.
+    pub trims: u64,
     /// Packets that were lost by [`PortConfig::loss`], or with a link that failed.
     pub lost: u64,
     /// Packets that were marked here.

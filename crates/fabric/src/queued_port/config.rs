@@ -17,6 +17,11 @@ pub struct QueuedPortConfig {
     pub count: u8,
     /// The shared buffer that it takes its memory from, by its place in the fabric's list.
     pub pool: Option<u32>,
+    /// The last class goes before all others, as soon as it has a packet.
+    pub priority: bool,
+    /// A packet for which there is no room, and which may be trimmed, is cut to this many bytes and waits in the last
+    /// class (packet trimming: Ultra Ethernet, SONiC; after Cheng et al., NSDI 2014).
+    pub trim: Option<u16>,
 }
 
 /// A class of a port, under deficit round robin (Shreedhar and Varghese, SIGCOMM 1995).
@@ -50,7 +55,7 @@ impl QueuedPortConfig {
     /// One class, with the limit and threshold of `port`: a plain port, but its link may change.
     pub fn plain(port: &PortConfig) -> Self {
         let class = ClassConfig { quantum: 1500, limit: port.limit, mark: ClassMark::Above(port.mark) };
-        Self { classes: [class; MAX_CLASSES], count: 1, pool: None }
+        Self { classes: [class; MAX_CLASSES], count: 1, pool: None, priority: false, trim: None }
     }
 }
 

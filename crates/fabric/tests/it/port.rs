@@ -259,7 +259,7 @@ fn a_limit_of_a_hundred_holds_a_hundred_and_the_one_in_transmission() {
     let fate = burst(&mut port, 105, 1500);
     assert_eq!(fate.iter().filter(|f| f.is_some()).count(), 101);
     assert_eq!(port.waiting(0), 100);
-    assert_eq!(port.counters(), PortCounters { bytes: 101 * 1500, drops: 4, lost: 0, marks: 0 });
+    assert_eq!(port.counters(), PortCounters { bytes: 101 * 1500, drops: 4, trims: 0, lost: 0, marks: 0 });
     // There is room again the moment that the first packet has left, not a picosecond sooner.
     let departure = port.transmission(1500);
     assert_eq!(port.admit(departure - 1, 1500, &mut Ecn::Ect), None);

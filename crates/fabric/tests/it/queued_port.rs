@@ -169,6 +169,8 @@ proptest! {
             classes: std::array::from_fn(class),
             count: 3,
             pool: shared.then_some(0),
+            priority: shared,
+            trim: None,
         };
         let queued_ports: Vec<_> = (0..ports.len() as u32).map(|p| (p, config)).collect();
         let mut actions = sends;
@@ -193,6 +195,8 @@ fn classes(of: &[ClassConfig]) -> QueuedPortConfig {
         classes: std::array::from_fn(|i| of[i.min(of.len() - 1)]),
         count: of.len().min(MAX_CLASSES) as u8,
         pool: None,
+        priority: false,
+        trim: None,
     }
 }
 

@@ -1,0 +1,35 @@
+//! What can be seen of a fabric.
+
+use tresse_units::Time;
+
+use super::Fabric;
+use crate::port::Port;
+
+impl<P: Copy> Fabric<P> {
+    /// Packets that have entered a port, each once for every port.
+    pub fn hops(&self) -> u64 {
+        self.hops
+    }
+
+    /// Packets on their way.
+    pub fn in_flight(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// The ports, by number.
+    pub fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// How long a port has been sending, ps.
+    pub fn busy(&self, port: u32) -> Time {
+        let port = &self.ports[port as usize];
+        port.queued().map_or_else(|| port.busy(self.now), |s| self.queued_ports[s].busy(self.now))
+    }
+
+    /// Packets that wait in a port now.
+    pub fn waiting(&self, port: u32) -> u64 {
+        let port = &self.ports[port as usize];
+        port.queued().map_or_else(|| port.waiting(self.now), |s| self.queued_ports[s].waiting())
+    }
+}
