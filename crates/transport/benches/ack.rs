@@ -15,6 +15,7 @@ const WINDOW: u32 = 64;
 
 fn config() -> Config {
     Config {
+        sprayed: false,
         mss: MSS,
         header: 40,
         ack: 40,

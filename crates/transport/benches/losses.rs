@@ -22,6 +22,7 @@ const WINDOWS: u32 = 4;
 
 fn config(recovery: Recovery, window: u32) -> Config {
     Config {
+        sprayed: false,
         mss: MSS,
         header: 40,
         ack: 40,

@@ -139,6 +139,9 @@ impl Default for Plb {
 /// The transport of one scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
+    /// Packets take many paths, each as a balancer picks ([`Sender::spray`](crate::Sender::spray)): subflow 0 is all of
+    /// them. What is said here of TCP's own does not hold then.
+    pub sprayed: bool,
     /// Payload of a full segment, bytes.
     pub mss: u32,
     /// Headers of a data packet, bytes.

@@ -12,6 +12,7 @@
 
 mod config;
 mod handshake;
+mod message;
 mod ranges;
 mod reassembly;
 mod receiver;
@@ -20,11 +21,13 @@ mod scoreboard;
 mod sender;
 mod sent;
 mod set;
+mod spray;
 mod subflow;
 mod wire;
 
 pub use config::{Config, DelayedAck, Echo, Gro, Plb, Recovery, Reduction, Scheduler};
 pub use receiver::{Acks, Receiver};
 pub use sender::{Origin, Sender, Transmit};
+pub use spray::Spraying;
 pub use subflow::Counters;
 pub use wire::{Block, Wire};

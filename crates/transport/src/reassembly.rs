@@ -48,6 +48,19 @@ impl Reassembly {
         true
     }
 
+    /// Bit j says whether segment `base` + j has arrived; `base` is not below [`Self::next`].
+    pub fn bitmap(&self, base: u32) -> u64 {
+        let word = |number: u32| {
+            let beyond = (number - self.next / 64) as usize >= self.bits.len();
+            if beyond { 0 } else { self.bits[number as usize & (self.bits.len() - 1)] }
+        };
+        let (low, shift) = (base / 64, base % 64);
+        match shift {
+            0 => word(low),
+            _ => word(low) >> shift | word(low + 1) << (64 - shift),
+        }
+    }
+
     /// Moves past everything that is there.
     fn deliver(&mut self) {
         while self.waiting > 0 {

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use tresse_units::{NEVER, Time};
 
+use crate::message::{Message, Messages};
 use crate::ranges::Ranges;
 use crate::reassembly::Reassembly;
-use crate::sender::segments;
+use crate::spray;
 use crate::{Block, Config, Echo, Gro, Recovery, Wire};
 
 /// The ACKs that a packet calls for, in this order: up to two.
@@ -18,11 +19,15 @@ pub struct Acks(pub [Option<Wire>; 2]);
 pub struct Receiver {
     config: Arc<Config>,
     data: Reassembly,
-    segments: u32,
-    /// What the last segment lacks of a full one, bytes.
-    short: u64,
+    message: Message,
+    /// The messages behind it ([`Receiver::append`]).
+    later: Option<Box<Messages>>,
+    /// Nothing is awaited: all messages were taken.
+    is_idle: bool,
     duplicates: u64,
     subflows: Vec<Subflow>,
+    /// Of a sprayed connection.
+    spray: Option<Box<spray::Receiver>>,
 }
 
 #[derive(Debug, Clone)]
@@ -69,15 +74,36 @@ impl Receiver {
     /// The other end of a [`crate::Sender`] with the same arguments.
     pub fn new(config: impl Into<Arc<Config>>, subflows: usize, bytes: u64) -> Self {
         let config = config.into();
-        let segments = segments(bytes, config.mss);
         Self {
             subflows: vec![Subflow::new(&config); subflows],
             data: Reassembly::default(),
-            segments,
-            short: u64::from(segments) * u64::from(config.mss) - bytes,
+            message: Message::first(bytes, config.mss),
+            later: None,
+            is_idle: false,
             duplicates: 0,
+            spray: config.sprayed.then(|| Box::new(spray::Receiver::new())),
             config,
         }
+    }
+
+    /// One more message of `bytes`, as [`crate::Sender::append`].
+    ///
+    /// # Panics
+    /// As there.
+    pub fn append(&mut self, bytes: u64) {
+        let Messages(later) = &mut **self.later.get_or_insert_default();
+        let last = later.back().unwrap_or(&self.message);
+        later.push_back(last.next(bytes, self.config.mss));
+        if self.is_idle {
+            self.take_message();
+        }
+    }
+
+    /// The application takes the message that has arrived, or gives it up; the next one is awaited, if there is one.
+    pub fn take_message(&mut self) {
+        let next = self.later.as_mut().and_then(|later| later.0.pop_front());
+        self.is_idle = next.is_none();
+        self.message = next.unwrap_or(self.message);
     }
 
     /// Opens one more subflow: its number, the next that was not used yet.
@@ -90,6 +116,9 @@ impl Receiver {
     /// A data packet has arrived on `subflow`, marked CE or not.
     #[inline]
     pub fn handle_data(&mut self, now: Time, subflow: usize, wire: &Wire, ce: bool) -> Acks {
+        if self.spray.is_some() {
+            return self.handle_sprayed(now, wire, ce);
+        }
         let mut acks = Acks::default();
         let missing = self.data.next();
         let s = &mut self.subflows[subflow];
@@ -155,6 +184,21 @@ impl Receiver {
         acks
     }
 
+    fn handle_sprayed(&mut self, now: Time, wire: &Wire, ce: bool) -> Acks {
+        let Some(spray) = &mut self.spray else { return Acks::default() };
+        let new = self.data.insert(wire.dsn);
+        self.duplicates += u64::from(!new);
+        let ack = spray.handle_data(now, wire, ce, new, &self.data, &self.config.delayed_ack);
+        Acks([ack, None])
+    }
+
+    /// The header of a packet of a sprayed connection has arrived; `last_hop`: the port that trimmed it leads here. The
+    /// NACK; `None` if no packet is sprayed.
+    pub fn handle_trimmed(&mut self, wire: &Wire, last_hop: bool) -> Option<Wire> {
+        let spray = self.spray.as_mut()?;
+        Some(spray.handle_trimmed(wire, last_hop, &self.data))
+    }
+
     /// The transport that it runs.
     #[inline]
     pub fn config(&self) -> &Config {
@@ -164,6 +208,9 @@ impl Receiver {
     /// The deadline of `subflow` has passed: the ACK, if there is one to send. `name` is what the host
     /// calls the subflow.
     pub fn handle_timeout(&mut self, subflow: usize, name: u32) -> Option<Wire> {
+        if let Some(spray) = &mut self.spray {
+            return spray.handle_timeout(name, &self.data);
+        }
         let s = &mut self.subflows[subflow];
         let poll = s.merged.poll;
         let due = if poll < s.deadline {
@@ -178,14 +225,17 @@ impl Receiver {
     /// When the next poll or the delayed ACK of `subflow` is due; `NEVER` if no packet waits.
     #[inline]
     pub fn deadline(&self, subflow: usize) -> Time {
+        if let Some(spray) = &self.spray {
+            return spray.deadline;
+        }
         let s = &self.subflows[subflow];
         s.deadline.min(s.merged.poll)
     }
 
-    /// Whether the whole message has arrived.
+    /// Whether the whole message has arrived, and was not taken.
     #[inline]
     pub fn complete(&self) -> bool {
-        self.data.next() == self.segments
+        self.data.next() >= self.message.end && !self.is_idle
     }
 
     /// Segments that were delivered to the application, in order.
@@ -193,22 +243,32 @@ impl Receiver {
         self.data.next()
     }
 
-    /// Segments of the message.
-    pub fn segments(&self) -> u32 {
-        self.segments
+    /// Whether all of the message may have arrived with `more` segments; never if none is awaited.
+    pub fn may_end_with(&self, more: i64) -> bool {
+        i64::from(self.message.end) - i64::from(self.data.arrived()) <= more && !self.is_idle
     }
 
-    /// Segments of the message that have arrived, on whatever subflow, in order or not.
+    /// Segments of the message, and of those before it, that have arrived, on whatever subflow, in order or not.
     #[inline]
     pub fn distinct(&self) -> u32 {
         self.data.arrived()
     }
 
-    /// Payload that has arrived on `subflow`, bytes, in order or not; what arrived twice counts once.
+    /// Segments of the message that have arrived, or of those behind it.
+    pub fn distinct_of_message(&self) -> u32 {
+        self.data.arrived().saturating_sub(self.message.start)
+    }
+
+    /// Payload that has arrived on `subflow`, bytes, in order or not; what arrived twice counts once. Of several
+    /// messages, the last segments of all but the last message count as full ones.
     pub fn arrived(&self, subflow: usize) -> u64 {
         let s = &self.subflows[subflow];
-        let segments = u64::from(s.next + s.out_of_order.segments());
-        segments * u64::from(self.config.mss) - if s.last { self.short } else { 0 }
+        let (segments, last) = match self.spray {
+            Some(_) => (self.data.arrived(), self.complete()),
+            None => (s.next + s.out_of_order.segments(), s.last),
+        };
+        u64::from(segments) * u64::from(self.config.mss)
+            - if last { u64::from(self.message.short) } else { 0 }
     }
 
     /// Segments that arrived more than once on their subflow; data that came on two subflows is not counted.

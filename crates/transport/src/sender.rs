@@ -1,18 +1,21 @@
 //! The sending half of a connection: data sequence numbers, and subflows that come and go.
 
+mod opening;
 mod queues;
 mod schedule;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tresse_controllers::{CWND_LIMIT, ConfiguredController, Group, State};
+use tresse_controllers::{CWND_LIMIT, ConfiguredController, Group, Hop, State};
 
 use tresse_units::{NEVER, Time};
 
 use self::queues::Queues;
 use crate::handshake::Handshake;
+use crate::message::{Message, Messages};
 use crate::set::{bit, bits};
+use crate::spray::{self, Spraying};
 use crate::subflow::{Counters, Subflow};
 use crate::{Config, Scheduler, Wire};
 
@@ -44,9 +47,32 @@ pub struct Transmit {
     pub payload: u32,
     /// As in [`Wire`].
     pub flags: u8,
+    /// Of a sprayed connection: the path that it takes.
+    pub path: Option<u32>,
 }
 
-/// The sending half of a connection that has one message to send.
+impl Transmit {
+    /// The packet as it is at `now`, of a subflow that the host calls `name`.
+    #[inline]
+    pub fn wire(&self, name: u32, now: Time) -> Wire {
+        let wire = Wire {
+            subflow: name,
+            seq: self.seq,
+            dsn: self.dsn,
+            flags: self.flags,
+            ce: 0,
+            block_count: 0,
+            stamp: now,
+            blocks: Default::default(),
+        };
+        match self.path {
+            None => wire,
+            Some(path) => spray::with_path(wire, path),
+        }
+    }
+}
+
+/// The sending half of a connection: one message, or several one behind the other ([`Sender::append`]).
 ///
 /// After every `handle_*` and once at the start, call [`Sender::poll_transmit`] until it returns
 /// `None`, then look at [`Sender::deadline`] of the subflow again.
@@ -63,11 +89,12 @@ pub struct Sender {
     takes_data: u64,
     /// Segments below this one were sent or, with queues, given to a subflow.
     next_dsn: u32,
-    segments: u32,
+    /// The last message.
+    message: Message,
+    /// Those before it that may be sent again.
+    earlier: Option<Box<Messages>>,
     /// Segments below this one may be sent: the application has written them.
     written: u32,
-    /// Payload of the last segment.
-    last_payload: u32,
     /// Segments below this one have arrived, on whatever subflow (the DATA_ACK of RFC 8684 §3.3.1).
     data_una: u32,
     /// Data to be sent once more, and the number of the subflow that it was on and is not to go on again.
@@ -78,6 +105,8 @@ pub struct Sender {
     handshakes: Vec<Handshake>,
     /// With [`Scheduler::Linux`].
     queues: Option<Box<Queues>>,
+    /// Of a sprayed connection.
+    spray: Option<Box<spray::Sender>>,
 }
 
 impl Sender {
@@ -92,7 +121,7 @@ impl Sender {
         bytes: u64,
     ) -> Self {
         let config = config.into();
-        let segments = segments(bytes, config.mss);
+        let message = Message::first(bytes, config.mss);
         let mut group = Group::new(scheme, subflows, config.initial_window);
         (0..subflows).for_each(|i| group[i].ssthresh = config.initial_ssthresh);
         for i in 0..subflows {
@@ -102,17 +131,32 @@ impl Sender {
             group,
             subflows: (0..subflows).map(|i| Subflow::new(&config, i)).collect(),
             open: (0..subflows).map(bit).sum(),
-            takes_data: u64::MAX,
+            // A sprayed connection is never a plain one of TCP.
+            takes_data: if config.sprayed { 0 } else { u64::MAX },
             next_dsn: 0,
-            segments,
-            written: segments,
-            last_payload: (bytes - u64::from(segments - 1) * u64::from(config.mss)) as u32,
+            message,
+            earlier: None,
+            written: message.end,
             data_una: 0,
             reinjections: BTreeMap::new(),
             last: None,
             handshakes: Vec::new(),
-            queues: (config.scheduler == Scheduler::Linux).then(Box::default),
+            queues: (config.scheduler == Scheduler::Linux && !config.sprayed).then(Box::default),
+            spray: None,
             config,
+        }
+    }
+
+    /// Sprays the packets of subflow 0, which is open and has sent nothing.
+    pub fn spray(&mut self, spraying: Spraying) {
+        self.spray = Some(Box::new(spray::Sender::new(spraying, &mut self.group)));
+    }
+
+    /// What the switches have written into the packet that the next ACK answers, from this host on; of a sprayed
+    /// connection.
+    pub fn hear_hops(&mut self, hops: impl Iterator<Item = Hop>) {
+        if let Some(spray) = &mut self.spray {
+            spray.hear_hops(hops);
         }
     }
 
@@ -120,53 +164,32 @@ impl Sender {
     /// of them may be sent. Without it, all is written from the start. Then call [`Sender::poll_transmit`].
     pub fn write(&mut self, bytes: u64) {
         let mss = u64::from(self.config.mss);
-        let whole = u64::from(self.segments - 1) * mss + u64::from(self.last_payload);
-        self.written = if bytes >= whole { self.segments } else { (bytes / mss) as u32 };
+        let whole = u64::from(self.message.end) * mss - u64::from(self.message.short);
+        self.written = if bytes >= whole { self.message.end } else { (bytes / mss) as u32 };
     }
 
-    /// Segments of the message that were sent at least once.
-    pub fn sent(&self) -> u32 {
-        self.next_dsn - self.queues.as_ref().map_or(0, |queues| queues.total())
-    }
-
-    /// Opens a subflow: its number, the next that was not used. It may send when [`Sender::is_open`]: at once, or
-    /// when its handshake is complete. Three duplicate ACKs make a loss, or more where packets
-    /// overtake each other: `duplicates`.
+    /// One more message of `bytes`, behind those that are there; it begins a segment of its own. Then call
+    /// [`Sender::poll_transmit`].
     ///
     /// # Panics
-    /// If there are as many as a connection may have.
-    pub fn open(&mut self, duplicates: u32) -> usize {
-        let subflow = self.subflows.len();
-        self.subflows.reserve_exact(1); // most connections have few, and there are many connections
-        self.subflows.push(Subflow::new(&self.config, subflow));
-        self.subflows[subflow].duplicate_threshold = duplicates.max(3);
-        if self.config.handshake {
-            self.handshakes.push(Handshake::new(subflow as u8));
-        } else {
-            self.establish(subflow);
+    /// If `bytes` is 0, all messages together have more than 2^32 - 1 segments, or not all of the one before is written.
+    pub fn append(&mut self, bytes: u64) {
+        assert_eq!(self.written, self.message.end, "a message that is written");
+        let Messages(earlier) = &mut **self.earlier.get_or_insert_default();
+        while earlier.front().is_some_and(|message| message.end <= self.data_una) {
+            earlier.pop_front();
         }
-        subflow
+        earlier.push_back(self.message);
+        self.message = self.message.next(bytes, self.config.mss);
+        self.written = self.message.end;
     }
 
-    fn establish(&mut self, subflow: usize) {
-        let place = self.rank(subflow);
-        self.group.insert(place, self.config.initial_window);
-        self.group[place].ssthresh = self.config.initial_ssthresh;
-        self.group[place].mss = self.config.mss;
-        self.subflows[subflow].publish_rtt(&self.config, &mut self.group[place]);
-        self.open |= bit(subflow);
-    }
-
-    /// Closes a subflow; what is in flight on it is sent again on the others. Nothing happens if it is closed.
-    ///
-    /// # Panics
-    /// If it is the last one.
-    pub fn close(&mut self, subflow: usize) {
-        self.handshakes.retain(|h| usize::from(h.subflow) != subflow);
-        if let Some(place) = self.place(subflow) {
-            self.reinject(subflow);
-            self.group.remove(place);
-            self.open &= !bit(subflow);
+    /// Segments of the messages that were sent at least once.
+    pub fn sent(&self) -> u32 {
+        match (&self.spray, &self.queues) {
+            (Some(spray), _) => spray.sent(),
+            (None, Some(queues)) => self.next_dsn - queues.total(),
+            (None, None) => self.next_dsn,
         }
     }
 
@@ -178,43 +201,6 @@ impl Sender {
         if local {
             self.subflows[subflow].handle_local_congestion(&self.config, &mut self.group, place);
         }
-    }
-
-    /// An answer to a packet of `subflow`'s handshake has arrived: whether the subflow may send now.
-    pub fn handle_handshake(&mut self, now: Time, subflow: usize, wire: &Wire) -> bool {
-        let Some(i) = self.handshakes.iter().position(|h| usize::from(h.subflow) == subflow) else {
-            return false; // a second answer, or the subflow was closed
-        };
-        let rtt = &mut self.subflows[subflow].rtt;
-        if self.handshakes[i].is_completed_by(wire.seq) {
-            self.handshakes.remove(i);
-            rtt.sample(now - wire.stamp);
-            rtt.reset_backoff();
-            self.establish(subflow);
-            return true;
-        }
-        if self.handshakes[i].go_on(wire.seq) {
-            rtt.sample(now - wire.stamp);
-            rtt.reset_backoff();
-        }
-        false
-    }
-
-    /// The next packet of a handshake.
-    #[cold]
-    fn poll_handshake(&mut self, now: Time) -> Option<Transmit> {
-        let handshake = self.handshakes.iter_mut().find(|h| h.due)?;
-        let subflow = usize::from(handshake.subflow);
-        handshake.due = false;
-        handshake.deadline = now.saturating_add(self.subflows[subflow].rtt.rto(&self.config));
-        Some(Transmit {
-            subflow,
-            origin: Origin::Handshake,
-            seq: handshake.packet,
-            dsn: 0,
-            payload: 0,
-            flags: Wire::HANDSHAKE,
-        })
     }
 
     /// Whether a subflow is established and not closed.
@@ -246,6 +232,10 @@ impl Sender {
     #[inline]
     pub fn handle_ack(&mut self, now: Time, subflow: usize, wire: &Wire) {
         self.data_una = self.data_una.max(wire.dsn);
+        if let Some(spray) = &mut self.spray {
+            spray.handle_answer(now, wire, &self.config, &mut self.group, &mut self.subflows[0]);
+            return;
+        }
         if let Some(place) = self.place(subflow) {
             self.subflows[subflow].handle_ack(now, wire, &self.config, &mut self.group, place);
         }
@@ -253,6 +243,10 @@ impl Sender {
 
     /// The deadline of `subflow` has passed.
     pub fn handle_timeout(&mut self, now: Time, subflow: usize) {
+        if let Some(spray) = &mut self.spray {
+            spray.handle_timeout(now, &self.config, &mut self.group, &mut self.subflows[0]);
+            return;
+        }
         let place = self.place(subflow);
         let more = match &self.queues {
             Some(queues) => queues.len(subflow) > 0,
@@ -280,6 +274,9 @@ impl Sender {
     /// outstanding or waits for the pacing, and if the subflow is closed.
     #[inline]
     pub fn deadline(&self, subflow: usize) -> Time {
+        if let Some(spray) = &self.spray {
+            return if subflow == 0 { spray.deadline() } else { NEVER };
+        }
         if self.is_open(subflow) {
             return self.subflows[subflow].deadline();
         }
@@ -346,12 +343,18 @@ impl Sender {
 
     /// Segments of `subflow` that are sent and not cumulatively ACKed.
     pub fn outstanding(&self, subflow: usize) -> u32 {
-        self.subflows[subflow].board.outstanding()
+        match &self.spray {
+            Some(spray) => spray.sent() - spray.una(),
+            None => self.subflows[subflow].board.outstanding(),
+        }
     }
 
     /// Packets of `subflow` in flight, as its window counts them.
     pub fn in_flight(&self, subflow: usize) -> u32 {
-        self.subflows[subflow].board.in_flight()
+        match &self.spray {
+            Some(spray) => spray.in_flight(),
+            None => self.subflows[subflow].board.in_flight(),
+        }
     }
 
     /// The transport that it runs.
@@ -362,20 +365,23 @@ impl Sender {
 
     #[inline]
     fn packet(&self, subflow: usize, origin: Origin, seq: u32, dsn: u32, flags: u8) -> Transmit {
-        let last = dsn + 1 == self.segments;
+        let ends = if dsn + 1 == self.message.end { Some(&self.message) } else { self.earlier(dsn) };
         Transmit {
             subflow,
             origin,
             seq,
             dsn,
-            payload: if last { self.last_payload } else { self.config.mss },
-            flags: flags | if last { Wire::LAST } else { 0 },
+            payload: self.config.mss - ends.map_or(0, |message| message.short),
+            flags: flags | if ends.is_some() { Wire::LAST } else { 0 },
+            path: None,
         }
     }
-}
 
-/// How many segments `bytes` take.
-pub(crate) fn segments(bytes: u64, mss: u32) -> u32 {
-    assert!(bytes > 0, "a message has at least one byte");
-    u32::try_from(bytes.div_ceil(u64::from(mss))).expect("fewer than 2^32 segments in a message")
+    /// The message before the last one that ends with this segment, if there is one.
+    #[inline]
+    fn earlier(&self, dsn: u32) -> Option<&Message> {
+        let Messages(earlier) = &**self.earlier.as_ref()?;
+        let place = earlier.binary_search_by_key(&(dsn + 1), |message| message.end).ok()?;
+        Some(&earlier[place])
+    }
 }

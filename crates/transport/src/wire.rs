@@ -42,6 +42,18 @@ impl Wire {
     pub const CWR: u8 = 4;
     /// It belongs to the handshake of a subflow and carries neither data nor an ACK of data.
     pub const HANDSHAKE: u8 = 8;
+    /// Data of a sprayed connection: its sender has nothing more to send before it hears of it.
+    pub const ASK: u8 = 16;
+    /// ACK of a sprayed connection: it answers a packet that was trimmed.
+    pub const NACK: u8 = 32;
+    /// With [`Wire::NACK`]: the port that trimmed it leads to the receiver.
+    pub const LAST_HOP: u8 = 64;
+
+    /// Of a sprayed connection: the path that this packet takes, or that the one took that it answers.
+    #[inline]
+    pub fn path(&self) -> u32 {
+        self.blocks[1].end
+    }
 
     /// Whether it is an ACK.
     #[inline]

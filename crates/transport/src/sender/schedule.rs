@@ -62,6 +62,9 @@ impl Sender {
         if self.is_plain() {
             return self.poll_plain(now);
         }
+        if self.spray.is_some() {
+            return self.poll_sprayed(now);
+        }
         if let Some(queues) = self.queues.take() {
             return self.poll_given(now, queues);
         }
@@ -123,6 +126,15 @@ impl Sender {
         }
         self.next_dsn += 1;
         Some(self.transmit(now, (best, best), Origin::New, self.next_dsn - 1))
+    }
+
+    /// [`Sender::poll_transmit`] of a sprayed connection: a packet has one number, its segment's.
+    fn poll_sprayed(&mut self, now: Time) -> Option<Transmit> {
+        let cwnd = self.group[0].cwnd;
+        let next = self.spray.as_mut()?.poll(now, self.written, cwnd, &mut self.subflows[0], &self.config)?;
+        let origin = if next.again { Origin::Retransmitted } else { Origin::New };
+        let asks = if next.asks { Wire::ASK } else { 0 };
+        Some(Transmit { path: Some(next.path), ..self.packet(0, origin, next.packet, next.packet, asks) })
     }
 
     /// Data that is to be sent once more: the first that has a place elsewhere.

@@ -15,5 +15,6 @@ mod recovery;
 mod rounds;
 mod rtt;
 mod scheduler;
+mod spray;
 mod subflows;
 mod wishes;

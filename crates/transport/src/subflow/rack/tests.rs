@@ -15,6 +15,7 @@ const MS: Time = 1_000_000_000;
 
 fn config() -> Config {
     Config {
+        sprayed: false,
         mss: 1460,
         header: 40,
         ack: 40,

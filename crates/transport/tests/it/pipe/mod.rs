@@ -20,6 +20,7 @@ pub const MSS: u32 = 1460;
 /// NewReno, immediate cuts, a window of 10, an ACK for every packet: what most scenarios vary.
 pub fn config() -> Config {
     Config {
+        sprayed: false,
         mss: MSS,
         header: 40,
         ack: 40,

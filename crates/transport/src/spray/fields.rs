@@ -1,0 +1,43 @@
+//! How the fields of a [`Wire`] are used by a sprayed connection, whose ACKs have a bitmap where TCP's have blocks.
+
+use crate::{Block, Wire};
+
+/// Data: the path that it takes.
+pub fn with_path(wire: Wire, path: u32) -> Wire {
+    Wire { blocks: [Block::default(), Block { start: wire.seq, end: path }, Block::default()], ..wire }
+}
+
+/// ACK or NACK: what it tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    /// The packet that it answers.
+    pub packet: u32,
+    /// The path that this one took.
+    pub path: u32,
+    /// Bit j stands for the packet `base` + j: it has arrived.
+    pub base: u32,
+    /// See `base`.
+    pub bitmap: u64,
+}
+
+impl Answer {
+    /// What `wire` tells.
+    pub fn of(wire: &Wire) -> Self {
+        let [bitmap, own, base] = wire.blocks;
+        Self {
+            packet: own.start,
+            path: own.end,
+            base: base.start,
+            bitmap: u64::from(bitmap.end) << 32 | u64::from(bitmap.start),
+        }
+    }
+
+    /// The blocks of a wire that tells it.
+    pub fn blocks(self) -> [Block; 3] {
+        [
+            Block { start: self.bitmap as u32, end: (self.bitmap >> 32) as u32 },
+            Block { start: self.packet, end: self.path },
+            Block { start: self.base, end: 0 },
+        ]
+    }
+}
