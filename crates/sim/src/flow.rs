@@ -1,13 +1,15 @@
 //! A connection in the world: two halves, which may lie in different parts of the network and know of each other by
 //! packets and notes only; and the path of each subflow.
 
+use std::collections::VecDeque;
+
 use tresse_controllers::MAX_SUBFLOWS;
-use tresse_fabric::{Ecn, Fabric, Header, RouteId};
+use tresse_fabric::{Ecn, Fabric, Header, Path, RouteId};
 use tresse_path_manager::{MemoryId, PathChoice, PathManager};
-use tresse_transport::{Receiver, Sender, Wire};
+use tresse_transport::{Counters, Receiver, Sender, Wire};
 use tresse_units::{NEVER, Time, mix};
 
-use crate::spec::Paths;
+use crate::spec::{Paths, Sprayed};
 
 /// The sending half. What an ACK touches comes first: the fewer cache lines the better.
 #[derive(Debug)]
@@ -31,7 +33,9 @@ pub(crate) struct Sending {
     pub hears: bool,
     /// Its subflows ask for other paths (PLB).
     pub rehashes: bool,
-    /// One of the four: it is observed, it hears, its subflows are rehashed, or RTTs are recorded.
+    /// Its controller reads what switches have written into packets.
+    pub reads_hops: bool,
+    /// One of the five: it is observed, it hears, its subflows are rehashed, it reads hops, or RTTs are recorded.
     pub special: bool,
     /// It sends datagrams: there is no transport at either end.
     pub datagrams: bool,
@@ -65,12 +69,35 @@ pub(crate) struct Managed {
     pub manager: Box<dyn PathManager>,
     pub memory: MemoryId,
     pub paths: Paths,
+    /// How it is to be sprayed, until its subflow is open; the stream of its balancer's picks.
+    pub sprayed: Option<(Sprayed, u64)>,
     /// Among whose RTTs its own are.
     pub group: u32,
     /// By number of a subflow.
     pub closed: u64,
     /// Datagrams that were sent.
     pub datagrams: u64,
+    /// Of a connection that stays: its messages.
+    pub messages: Option<Messages>,
+}
+
+/// The messages of a connection that stays.
+#[derive(Debug, Default)]
+pub(crate) struct Messages {
+    /// Those that have not arrived, in their order.
+    pub queue: VecDeque<Message>,
+    /// The one that has arrived last.
+    pub last: Option<u64>,
+    /// What the connection had counted when it had.
+    pub counted: Counters,
+}
+
+/// A message of a connection that stays.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Message {
+    pub id: u64,
+    pub bytes: u64,
+    pub start: Time,
 }
 
 /// The receiving half. What data touches comes first.
@@ -86,6 +113,8 @@ pub(crate) struct Receiving {
     pub class: u8,
     /// As [`Sending::datagrams`].
     pub datagrams: bool,
+    /// The connection stays when its message is complete.
+    pub stays: bool,
     /// Its message may be complete within the lookahead. In a world of one part, never.
     pub is_near: bool,
     /// If no more segments are missing they may all come within the lookahead, wherever they are.
@@ -109,8 +138,8 @@ impl Receiving {
     /// Sees whether the message may be complete within the lookahead: by packets that are in this part already, or by
     /// any. `near` is how many there are in the part.
     pub fn look(&mut self, near: &mut u32) {
-        let missing = self.receiver.segments() - self.receiver.distinct();
-        let is_near = !self.done && (i64::from(missing) <= self.inbound || missing <= self.within_reach);
+        let more = self.inbound.max(self.within_reach.into());
+        let is_near = !self.done && self.receiver.may_end_with(more);
         if is_near != std::mem::replace(&mut self.is_near, is_near) {
             *near = if is_near { *near + 1 } else { *near - 1 };
         }
@@ -127,14 +156,36 @@ pub(crate) struct Way {
     pub hashes: [u32; 2],
     /// Each packet has a hash of its own: how many there were.
     pub sprayed: Option<u64>,
+    /// Of a sprayed connection on fixed paths: the routes of all of them, there and back.
+    pub routes: Box<[[RouteId; 2]]>,
 }
 
 /// The path of a subflow's ACKs, and its timer as that of [`Way`].
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct WayBack {
-    pub back: RouteId,
-    pub hash: u32,
+    back: RouteId,
+    hash: u32,
     pub armed: Time,
+    /// As [`Way::routes`], back.
+    routes: Box<[RouteId]>,
+}
+
+impl WayBack {
+    /// The route of an ACK, and what ECMP sees of it. That of a sprayed connection goes back on the path that it tells
+    /// of: an ACK that says that a path is good does not take one that may have failed.
+    #[inline]
+    pub fn of(&self, path: Option<u32>) -> (RouteId, u32) {
+        match path {
+            None => (self.back, self.hash),
+            Some(path) if self.routes.is_empty() => (self.back, hash_of(self.hash, path)),
+            Some(path) => (self.routes[path as usize % self.routes.len()], self.hash),
+        }
+    }
+}
+
+/// What ECMP sees of a packet on this path of a connection.
+fn hash_of(hash: u32, path: u32) -> u32 {
+    mix(u64::from(hash) << 32 ^ (u64::from(path) + 1)) as u32
 }
 
 impl Way {
@@ -171,12 +222,29 @@ impl Way {
             armed: NEVER,
             hashes: [(name >> 32) as u32, name as u32],
             sprayed: (choice == PathChoice::Spray).then_some(0),
+            routes: Box::default(),
+        }
+    }
+
+    /// A balancer picks among all of `paths` from now on. Where the nodes decide it picks by the hash.
+    pub fn spread_over(&mut self, fabric: &mut Fabric<Wire>, paths: &Paths) {
+        let mut route = |path: &Path| [&path.there, &path.back].map(|ports| fabric.add_route(ports));
+        self.routes = paths.fixed().iter().map(&mut route).collect();
+    }
+
+    /// The route of a packet there, on the path that a balancer has picked, if one does.
+    #[inline]
+    pub fn there(&self, path: Option<u32>) -> RouteId {
+        match path {
+            Some(path) if !self.routes.is_empty() => self.routes[path as usize % self.routes.len()][0],
+            _ => self.there,
         }
     }
 
     /// The way back of its ACKs.
     pub fn back(&self) -> WayBack {
-        WayBack { back: self.back, hash: self.hashes[1], armed: NEVER }
+        let routes = self.routes.iter().map(|&[_, back]| back).collect();
+        WayBack { back: self.back, hash: self.hashes[1], armed: NEVER, routes }
     }
 
     /// Another hash there from now on, as from another flow label (RFC 6438). Fixed paths do not look at it.
@@ -184,9 +252,13 @@ impl Way {
         self.hashes[0] = mix(u64::from(self.hashes[0]) << 32 | u64::from(self.hashes[1])) as u32;
     }
 
-    /// What switches read of a packet there.
+    /// What switches read of a packet there, on the path that a balancer has picked, if one does.
     #[inline]
-    pub fn header(&mut self, bytes: u32, ecn: Ecn, class: u8) -> Header {
+    pub fn header(&mut self, bytes: u32, ecn: Ecn, class: u8, path: Option<u32>) -> Header {
+        if let Some(path) = path {
+            return Header { class, hash: hash_of(self.hashes[0], path), ..Header::new(bytes, ecn) }
+                .trimmable();
+        }
         let hash = match &mut self.sprayed {
             None => self.hashes[0],
             Some(count) => {

@@ -8,6 +8,7 @@
 pub mod ceiling;
 mod flow;
 mod lifecycle;
+mod messages;
 mod part;
 mod path_management;
 mod sending;
@@ -17,5 +18,5 @@ mod view;
 mod windows;
 mod world;
 
-pub use spec::{FlowRecord, FlowSpec, Manager, Paths};
+pub use spec::{FlowRecord, FlowSpec, Manager, Paths, Sprayed};
 pub use world::{Packets, Step, World};

@@ -1,4 +1,4 @@
-//! How connections start unwritten and end, what applications write, and datagrams: all that is seldom.
+//! How connections start unwritten and end, what applications write, and datagrams: what is rare.
 
 use std::sync::Arc;
 
@@ -16,12 +16,25 @@ impl World {
     /// Stops a connection or a flow of datagrams now, and tells what became of it. Packets that are in the fabric
     /// go on, and mean nothing.
     ///
+    /// A message of a connection that stays is given up; the connection goes on.
+    ///
     /// # Panics
-    /// If there is none of this name, or it has finished.
+    /// If there is none of this name, it has finished, or a message of the same connection before it has not.
     pub fn stop(&mut self, id: u64) -> FlowRecord {
         let halves = *self.halves.get(&id).expect("a flow that was started");
-        assert!(self.sending(halves).is_open, "a flow that has not finished");
-        self.finish(halves)
+        let half = self.sending(halves);
+        assert!(half.is_open, "a flow that has not finished");
+        match &half.managed.messages {
+            Some(messages) => {
+                assert_eq!(
+                    messages.queue.front().map(|m| m.id),
+                    Some(id),
+                    "the first message that is on its way"
+                );
+                self.end_message(halves)
+            }
+            None => self.finish(halves),
+        }
     }
 
     /// As [`World::start`], but the application has written nothing yet: see [`World::write`].
@@ -94,6 +107,7 @@ impl World {
             done: true,
             class: spec.class,
             datagrams: true,
+            stays: false,
             is_near: false,
             within_reach: 0,
             inbound: 0,
@@ -112,6 +126,7 @@ impl World {
             observed: false,
             hears: false,
             rehashes: false,
+            reads_hops: false,
             special: false,
             datagrams: true,
             ways: vec![way],
@@ -123,9 +138,11 @@ impl World {
                 manager,
                 memory,
                 paths: spec.paths,
+                sprayed: None,
                 group: spec.group,
                 closed: 0,
                 datagrams: 0,
+                messages: None,
             }),
         };
         self.place([from, to], sending, receiving);
@@ -234,7 +251,7 @@ impl Part {
         half.managed.datagrams += 1;
         self.packets.sent += 1;
         let way = &mut half.ways[0];
-        if self.fabric.send(way.there, way.header(bytes, Ecn::NotEct, half.class), wire) {
+        if self.fabric.send(way.there, way.header(bytes, Ecn::NotEct, half.class, None), wire) {
             half.in_fabric += 1;
             if usize::from(half.peer_part) == self.own {
                 self.receivings[half.peer as usize].expect(1, &mut self.near);

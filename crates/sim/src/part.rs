@@ -16,7 +16,7 @@ pub(crate) const RETRANSMISSION: u32 = 0;
 pub(crate) const DELAYED_ACK: u32 = 1;
 
 /// What one half of a connection tells the other beside packets, and what other parts tell of its packets.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) enum Note {
     /// To the receiving half in `slot`: there is one more subflow.
     Opened { slot: u32, way: WayBack },
@@ -103,7 +103,7 @@ impl Part {
             rtts: Vec::new(),
             near: 0,
             is_whole: parts == 1,
-            notes: vec![Vec::new(); parts],
+            notes: (0..parts).map(|_| Vec::new()).collect(),
         }
     }
 
@@ -200,19 +200,38 @@ impl Part {
             self.send_ack(slot, i, wire.answer());
             return None;
         }
+        if let Some(last_hop) = packet.header.trimmed() {
+            let nack = half.receiver.handle_trimmed(wire, last_hop);
+            self.answer_trimmed(slot, i, nack);
+            return None;
+        }
         self.delivered_bytes += u64::from(packet.header.bytes) - u64::from(half.receiver.config().header);
         let acks = half.receiver.handle_data(now, i as usize, wire, packet.header.ecn == Ecn::Ce);
-        if half.receiver.complete() {
-            return Some(slot);
+        let complete = half.receiver.complete().then_some(slot);
+        if complete.is_some() && !half.stays {
+            return complete;
         }
         if !self.is_whole {
             half.look(&mut self.near);
         }
         for ack in acks.0.into_iter().flatten() {
+            self.fabric.echo_hops();
             self.send_ack(slot, i, ack);
         }
         self.arm_receiver(slot, i);
-        None
+        complete
+    }
+
+    /// What is left of a packet has arrived.
+    #[cold]
+    fn answer_trimmed(&mut self, slot: u32, i: u32, nack: Option<Wire>) {
+        if !self.is_whole {
+            self.receivings[slot as usize].look(&mut self.near);
+        }
+        if let Some(nack) = nack {
+            self.send_ack(slot, i, nack);
+        }
+        self.arm_receiver(slot, i);
     }
 
     pub fn handle_timer(&mut self) {
@@ -334,6 +353,7 @@ impl Part {
         for way in &self.sendings[slot as usize].ways {
             self.fabric.remove_route(way.there);
             self.fabric.remove_route(way.back);
+            way.routes.iter().flatten().for_each(|&route| self.fabric.remove_route(route));
         }
         self.free_sendings.push(slot);
     }

@@ -1,12 +1,14 @@
 //! Path managers at work: subflows that come and go, and links that change.
 
-use tresse_fabric::Packet;
+use tresse_controllers::Hop;
+use tresse_fabric::{Fabric, Packet, RouteId};
 use tresse_path_manager::{Ack, Action, Memory, PathChoice, PathManager, Priority, Sent};
-use tresse_transport::{Origin, Wire};
+use tresse_transport::{Config, Origin, Spraying, Wire};
 use tresse_units::{BitsPerSecond, Time};
 
 use crate::flow::{SUBFLOW, SUBFLOW_BITS, Way};
 use crate::part::{Note, Part};
+use crate::spec::Sprayed;
 use crate::world::World;
 
 /// What was sent since the path manager was told last, by subflow; few are in use at a time.
@@ -54,7 +56,11 @@ impl Part {
         match action {
             Action::Open { subflow, path: choice } => {
                 assert!(subflow <= SUBFLOW as usize, "a connection opens at most {} subflows", SUBFLOW + 1);
-                let way = Way::new(&mut self.fabric, &half.managed.paths, choice);
+                let mut way = Way::new(&mut self.fabric, &half.managed.paths, choice);
+                let spraying = half.managed.sprayed.take().map(|(sprayed, stream)| {
+                    way.spread_over(&mut self.fabric, &half.managed.paths);
+                    spraying(&self.fabric, &way, half.sender.config(), sprayed, stream)
+                });
                 let opened = Note::Opened { slot: half.peer, way: way.back() };
                 let to = half.peer_part.into();
                 // Packets of a sprayed subflow overtake each other by up to a packet a path.
@@ -62,6 +68,9 @@ impl Part {
                 half.ways.reserve_exact(1);
                 half.ways.push(way);
                 assert_eq!(half.sender.open(duplicates.into()), subflow, "subflows count up");
+                if let Some(spraying) = spraying {
+                    half.sender.spray(spraying);
+                }
                 let is_open = half.sender.is_open(subflow);
                 self.tell(to, opened);
                 if is_open {
@@ -83,13 +92,18 @@ impl Part {
     pub(crate) fn handle_special_ack(&mut self, slot: u32, i: u32, wire: &Wire) {
         let now = self.fabric.now();
         let half = &mut self.sendings[slot as usize];
-        if let Some(rtts) = self.rtts.get_mut(half.managed.group as usize) {
+        if let Some(rtts) = self.rtts.get_mut(half.managed.group as usize)
+            && wire.flags & Wire::NACK == 0
+        {
             rtts.record(now - wire.stamp);
         }
         if half.hears {
             let way = &half.ways[i as usize];
             let heard = self.fabric.heard(way.there, way.hashes[0]);
             half.sender.hear(i as usize, heard.local, heard.next_hop);
+        }
+        if half.reads_hops {
+            half.sender.hear_hops(self.fabric.hops_of_delivered().iter().map(hop));
         }
         half.sender.handle_ack(now, i as usize, wire);
         half.rehash_if_asked(i as usize);
@@ -157,4 +171,27 @@ impl World {
     pub fn reroute(&mut self) {
         self.whole().fabric.reroute();
     }
+}
+
+/// A hop as controllers are told of it.
+fn hop(hop: &tresse_fabric::Hop) -> Hop {
+    Hop {
+        bytes: hop.bytes,
+        time: hop.time / 1000,
+        queue: u32::try_from(hop.queue).unwrap_or(u32::MAX),
+        rate: u32::try_from(hop.rate / 1_000_000).unwrap_or(u32::MAX),
+    }
+}
+
+/// What a sprayed connection on `way` is told of its path.
+fn spraying(fabric: &Fabric<Wire>, way: &Way, config: &Config, sprayed: Sprayed, stream: u64) -> Spraying {
+    let there = fabric.empty_path(way.there, config.mss + config.header);
+    let back = fabric.empty_path(way.back, config.ack);
+    let mut routes: Vec<RouteId> = way.routes.iter().map(|&[there, _]| there).collect();
+    routes.push(way.there);
+    let (base_rtt, line_rate) = match (there, back) {
+        (Some(there), Some(back)) => (there + back, fabric.first_rate(&routes)),
+        _ => (0, 0), // no path leads there now
+    };
+    Spraying { balancer: sprayed.balancer, paths: sprayed.paths, stream, base_rtt, line_rate }
 }

@@ -1,7 +1,7 @@
 //! What connections hand to the fabric: segments, ACKs, and the timers that follow them.
 
 use tresse_fabric::{Ecn, Header};
-use tresse_transport::{Transmit, Wire};
+use tresse_transport::Wire;
 
 use crate::flow::SUBFLOW_BITS;
 use crate::part::{DELAYED_ACK, Part, RETRANSMISSION};
@@ -17,31 +17,22 @@ impl Part {
         let (header, small) = (config.header, config.ack);
         let ecn = if config.ecn { Ecn::Ect } else { Ecn::NotEct };
         let mut used = 0u64;
-        while let Some(Transmit { subflow, origin, seq, dsn, payload, flags }) =
-            half.sender.poll_transmit(now)
-        {
-            let wire = Wire {
-                subflow: half.peer << SUBFLOW_BITS | subflow as u32,
-                seq,
-                dsn,
-                flags,
-                ce: 0,
-                block_count: 0,
-                stamp: now,
-                blocks: Default::default(),
-            };
+        while let Some(packet) = half.sender.poll_transmit(now) {
+            let subflow = packet.subflow;
+            let wire = packet.wire(half.peer << SUBFLOW_BITS | subflow as u32, now);
             used |= 1 << subflow;
             if half.special {
                 half.rehash_if_asked(subflow);
                 if half.observed {
-                    sent.note(subflow, origin, payload);
+                    sent.note(subflow, packet.origin, packet.payload);
                 }
             }
             let (bytes, ecn) =
-                if wire.is_handshake() { (small, Ecn::NotEct) } else { (payload + header, ecn) };
+                if wire.is_handshake() { (small, Ecn::NotEct) } else { (packet.payload + header, ecn) };
             self.packets.sent += 1;
             let way = &mut half.ways[subflow];
-            if self.fabric.send(way.there, way.header(bytes, ecn, half.class), wire) {
+            let header = way.header(bytes, ecn, half.class, packet.path);
+            if self.fabric.send(way.there(packet.path), header, wire) {
                 half.in_fabric += 1;
                 if !self.is_whole && usize::from(half.peer_part) == self.own {
                     self.receivings[half.peer as usize].expect(1, &mut self.near);
@@ -61,8 +52,9 @@ impl Part {
         let way = &half.ways[i as usize];
         let config = half.receiver.config();
         let ecn = if config.ect_acks { Ecn::Ect } else { Ecn::NotEct };
-        let header = Header { class: half.class, hash: way.hash, ..Header::new(config.ack, ecn) };
-        if self.fabric.send(way.back, header, ack) {
+        let (route, hash) = way.of(config.sprayed.then(|| ack.path()));
+        let header = Header { class: half.class, hash, ..Header::new(config.ack, ecn) };
+        if self.fabric.send(route, header, ack) {
             half.in_fabric += 1;
         } else {
             self.packets.dropped += 1;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use tresse_balancers::ConfiguredBalancer;
 use tresse_controllers::ConfiguredController;
 use tresse_fabric::Path;
 use tresse_path_manager::{self as path_manager, By, Memory, Opening, PathManager, Scope, fixed};
@@ -113,6 +114,15 @@ impl fmt::Debug for Manager {
     }
 }
 
+/// How the packets of a connection are sprayed.
+#[derive(Debug, Clone)]
+pub struct Sprayed {
+    /// Picks the path of each packet.
+    pub balancer: Arc<ConfiguredBalancer>,
+    /// From how many: entropies where the nodes decide; on fixed paths, these in turn.
+    pub paths: u32,
+}
+
 /// A connection to be started: one message.
 #[derive(Debug, Clone)]
 pub struct FlowSpec {
@@ -130,6 +140,8 @@ pub struct FlowSpec {
     pub paths: Paths,
     /// What opens and closes the subflows.
     pub manager: Manager,
+    /// If packets are sprayed, and the transport says so too: by whom. There is one subflow then, without a handshake.
+    pub sprayed: Option<Sprayed>,
     /// A random word of the connection's own, for the path manager's random choices.
     pub stream: u64,
     /// The class of its packets, there and back, in ports that tell classes apart.
@@ -156,6 +168,7 @@ impl FlowSpec {
             bytes,
             paths: Paths::Fixed(paths),
             manager,
+            sprayed: None,
             stream: id,
             class: 0,
             group: 0,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tresse_controllers::Signal;
-use tresse_fabric::{Cut, Fabric, Histogram, PortConfig};
+use tresse_fabric::{Cut, Fabric, Header, Histogram, PortConfig};
 use tresse_transport::{Config, Receiver, Sender, Wire};
 use tresse_units::Time;
 
@@ -54,6 +54,8 @@ pub struct World {
     pub(crate) halves: BTreeMap<u64, Halves>,
     /// Those that have finished and may have packets in the fabric. Of a world in parts.
     pub(crate) closing: Vec<Halves>,
+    /// Those that stay, whose next message was complete when the one before it was.
+    pub(crate) ready: Vec<Halves>,
     /// The transport of the connection that was started last: many have the same one, and share it.
     config: Option<Arc<Config>>,
     pub(crate) live: usize,
@@ -83,7 +85,7 @@ impl World {
 
     fn of(parts: Vec<Part>, windows: Option<Box<Windows>>) -> Self {
         let (halves, closing) = (BTreeMap::new(), Vec::new());
-        Self { parts, windows, halves, closing, config: None, live: 0 }
+        Self { parts, windows, halves, closing, ready: Vec::new(), config: None, live: 0 }
     }
 
     /// The only part.
@@ -128,10 +130,13 @@ impl World {
         let manager = spec.manager.open(&opening, &mut part.memories[memory]);
         let has_rtts = !part.rtts.is_empty();
         let config = self.share(&spec.config);
-        let hears = spec.scheme.controller().signals().contains(&Signal::NextHop);
+        let signals = spec.scheme.controller().signals();
+        let hears = signals.contains(&Signal::NextHop);
+        let reads_hops = signals.contains(&Signal::Telemetry);
         let receiver = Receiver::new(Arc::clone(&config), 0, spec.bytes);
         let within_reach =
             self.windows.as_ref().map_or(0, |w| w.cut().within_reach(config.mss + config.header));
+        let is_sprayed = config.sprayed;
         let sending = Sending {
             in_fabric: 0,
             peer: 0,
@@ -142,7 +147,8 @@ impl World {
             observed: manager.observes(),
             hears,
             rehashes: spec.config.plb.is_some(),
-            special: manager.observes() || hears || spec.config.plb.is_some() || has_rtts,
+            reads_hops,
+            special: manager.observes() || hears || spec.config.plb.is_some() || has_rtts || reads_hops,
             datagrams: false,
             ways: Vec::new(),
             sender: Sender::new(config, spec.scheme, 0, spec.bytes),
@@ -153,17 +159,20 @@ impl World {
                 manager,
                 memory,
                 paths: spec.paths,
+                sprayed: spec.sprayed.map(|sprayed| (sprayed, spec.stream)),
                 group: spec.group,
                 closed: 0,
                 datagrams: 0,
+                messages: None,
             }),
         };
         let receiving = Receiving {
             in_fabric: 0,
             peer: 0,
             done: false,
-            class: spec.class,
+            class: if is_sprayed { Header::LAST_CLASS } else { spec.class },
             datagrams: false,
+            stays: false,
             is_near: false,
             within_reach,
             inbound: 0,
@@ -242,6 +251,9 @@ impl World {
     /// Turns time until a connection finishes, `until` is reached, or `budget` packets and timers
     /// were handled.
     pub fn advance(&mut self, until: Time, budget: u64) -> Step {
+        if let Some(halves) = self.ready.pop() {
+            return Step::Finished(self.end_message(halves));
+        }
         if self.windows.is_some() {
             return self.advance_parts(until, budget);
         }
@@ -255,7 +267,10 @@ impl World {
     /// The message of the receiving half in `slot` of `part` is complete.
     pub(crate) fn complete(&mut self, part: usize, slot: u32) -> FlowRecord {
         let halves = self.halves[&self.parts[part].receivings[slot as usize].id];
-        self.finish(halves)
+        match self.sending(halves).managed.messages {
+            Some(_) => self.end_message(halves),
+            None => self.finish(halves),
+        }
     }
 }
 

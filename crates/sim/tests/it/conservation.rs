@@ -131,6 +131,7 @@ fn scenario(case: u64) -> PortCounters {
     counters.fold(PortCounters::default(), |sum, c| PortCounters {
         bytes: sum.bytes + c.bytes,
         drops: sum.drops + c.drops,
+        trims: sum.trims + c.trims,
         lost: sum.lost + c.lost,
         marks: sum.marks + c.marks,
     })

@@ -11,6 +11,7 @@ mod fairness;
 mod handshake;
 mod holnet;
 mod managers;
+mod messages;
 mod parts;
 mod permuted_hosts;
 mod plb;

@@ -12,7 +12,7 @@ use tresse_sim::{FlowRecord, FlowSpec, Manager, Packets, Paths, Step, World};
 use tresse_transport::{Config, Recovery, Wire};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, SplitMix, Stream};
 
-use crate::common::{Acking, GIGABIT, UNBOUNDED, scheme, transport};
+use crate::common::{Acking, GIGABIT, UNBOUNDED, scheme, sprayed, transport};
 
 /// Who finds the way.
 #[derive(Debug, Clone, Copy)]
@@ -101,6 +101,11 @@ fn network(hosts: u32, links: &[[u32; 2]], delays: &[u64], random: &mut Stream) 
     }
 }
 
+/// A port that trims packets of sprayed connections.
+fn trimming(port: QueuedPortConfig) -> QueuedPortConfig {
+    QueuedPortConfig { count: 2, priority: true, trim: Some(64), ..port }
+}
+
 impl Scenario {
     fn draw(seed: u64) -> Self {
         let mut random = Stream::new(seed, "scenario", 0);
@@ -120,8 +125,10 @@ impl Scenario {
 
     fn fabric(&self) -> Fabric<Wire> {
         let ports = self.topology.ports(self.seed);
-        let queued: Vec<_> =
-            (0..).zip(&ports).map(|(port, config)| (port, QueuedPortConfig::plain(config))).collect();
+        let queued: Vec<_> = (0..)
+            .zip(&ports)
+            .map(|(port, config)| (port, trimming(QueuedPortConfig::plain(config))))
+            .collect();
         let fabric =
             Fabric::new(&ports, 6, self.seed).with_queued_ports(if self.queued { &queued } else { &[] }, &[]);
         match self.routes {
@@ -165,11 +172,12 @@ impl Scenario {
         };
         let manager = Manager::fixed(subflows as usize);
         let base = FlowSpec::on_paths(id, config, scheme.clone(), bytes, Vec::new());
-        FlowSpec { hosts: [from, to], paths, manager, group: (id % 2) as u32, ..base }
+        let spec = FlowSpec { hosts: [from, to], paths, manager, group: (id % 2) as u32, ..base };
+        if random.below(4) == 0 { sprayed(spec, &mut random) } else { spec }
     }
 
-    /// Some connections at first, and the next one wherever one ends, at that instant. Some are stopped, and there are
-    /// datagrams.
+    /// Some connections at first, and the next one wherever one ends, at that instant. Some are stopped, some stay and
+    /// get further messages, and there are datagrams.
     fn run(&self, parts: usize, connections: u64, disturbed: bool) -> Outcome {
         let paths = ShortestPaths::new(&self.topology);
         let mut world = self.world(parts).with_rtts(2);
@@ -182,9 +190,16 @@ impl Scenario {
         }
         let start = |world: &mut World, next: &mut u64, stops: &mut VecDeque<u64>| {
             if *next < connections {
-                world.start(self.spec(*next, &paths));
-                if next.is_multiple_of(7) {
-                    stops.push_back(*next);
+                let spec = self.spec(*next, &paths);
+                match *next % 5 {
+                    0 => world.start_lasting(spec),
+                    place @ 1..=2 => world.append(*next - place, *next, spec.bytes),
+                    _ => {
+                        world.start(spec);
+                        if next.is_multiple_of(7) {
+                            stops.push_back(*next);
+                        }
+                    }
                 }
                 *next += 1;
             }

@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
+use tresse_balancers::ConfiguredBalancer;
 use tresse_controllers::{ConfiguredController, find};
 use tresse_fabric::{Loss, NonEct, Path, PortConfig, Processing, Threshold};
-use tresse_sim::{FlowRecord, FlowSpec, Step, World};
+use tresse_sim::{FlowRecord, FlowSpec, Manager, Sprayed, Step, World};
 use tresse_transport::{Config, DelayedAck, Echo, Gro, Recovery, Reduction, Scheduler};
-use tresse_units::{MILLISECOND, SECOND, Time, seconds};
+use tresse_units::{MILLISECOND, SECOND, Stream, Time, seconds};
 
 /// Payload of a full segment, bytes.
 pub const MSS: u32 = 1460;
@@ -142,6 +143,7 @@ pub fn transport(scheme: &ConfiguredController, acks: Acking) -> Config {
         Acking::Delayed => (2, 16),
     };
     Config {
+        sprayed: false,
         mss: MSS,
         header: HEADER,
         ack: HEADER,
@@ -179,6 +181,16 @@ pub fn flow(
     paths: Vec<Path>,
 ) -> FlowSpec {
     FlowSpec::on_paths(id, transport(scheme, acks), scheme.clone(), bytes, paths)
+}
+
+/// The connection as one that a random balancer sprays.
+pub fn sprayed(spec: FlowSpec, random: &mut Stream) -> FlowSpec {
+    let all = tresse_balancers::all();
+    let balancer = all[random.below(all.len() as u64) as usize];
+    let balancer = Arc::new(ConfiguredBalancer::new(balancer, []).expect("its defaults"));
+    let paths = 1 + random.below(300) as u32;
+    let config = Config { sprayed: true, handshake: false, plb: None, ..spec.config };
+    FlowSpec { config, manager: Manager::fixed(1), sprayed: Some(Sprayed { balancer, paths }), ..spec }
 }
 
 /// Turns time until `until`; connections that finish meanwhile.

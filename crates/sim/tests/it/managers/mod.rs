@@ -11,7 +11,7 @@ use tresse_sim::{FlowRecord, FlowSpec, Manager, Packets, Paths, Step, World};
 use tresse_transport::{Gro, Plb, Recovery, Reduction, Scheduler};
 use tresse_units::{MICROSECOND, MILLISECOND, SECOND, Stream, Time, Value};
 
-use crate::common::{Acking, MSS, flow, scheme};
+use crate::common::{Acking, MSS, flow, scheme, sprayed};
 use chaos::chaos;
 use network::{Drawn, HOSTS, Ports, leaf_spine, path};
 
@@ -93,6 +93,7 @@ fn specs(random: &mut Stream, fixed: bool) -> Vec<(Time, FlowSpec)> {
             c.plb = (random.below(3) == 0).then(|| plb(random));
             c.pacing = random.below(2) == 1;
             c.gro = [Gro::OFF, Gro { segments: 44, interval: 50 * MICROSECOND }][random.below(2) as usize];
+            let spec = if random.below(4) == 0 { sprayed(spec, random) } else { spec };
             (random.below(3 * MILLISECOND), spec)
         })
         .collect()

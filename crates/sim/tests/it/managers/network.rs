@@ -135,6 +135,8 @@ fn red(random: &mut Stream, seed: u64) -> Option<RedConfig> {
 fn queued_port(random: &mut Stream, port: &PortConfig, pool: Option<u32>) -> QueuedPortConfig {
     let mut config = QueuedPortConfig { pool, ..QueuedPortConfig::plain(port) };
     config.count = 1 + random.below(3) as u8;
+    config.priority = random.below(2) == 0;
+    config.trim = (random.below(2) == 0).then_some(64);
     for class in &mut config.classes[1..] {
         class.quantum = 100 + random.below(5000) as u32;
         if random.below(2) == 0 {
