@@ -70,7 +70,7 @@ pub struct Collective {
     /// rank has as many messages under way; down a tree they follow each other, so that a rank passes one on while
     /// it gets the next. Not for the all-to-all.
     pub chunks: u32,
-    /// How many messages of a rank are under way at a time in an all-to-all; all of them if it is not said.
+    /// How many messages of a rank are under way at a time in an all-to-all. Default: all of them.
     pub parallel: Option<u32>,
     /// How often it is done; each time is a job.
     pub iterations: u32,
@@ -133,6 +133,38 @@ fn part(bytes: u64, n: u64, i: u64) -> u64 {
     end(i + 1) - end(i)
 }
 
+/// What a collective in a larger graph waits for, and what waits for it: of each rank, in their order, a task.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ends<'a> {
+    pub begin: &'a [u32],
+    pub end: &'a [u32],
+}
+
+/// A graph that a collective is drawn into, from the task `first` on.
+struct Draft<'a> {
+    graph: &'a mut Graph,
+    first: u32,
+    ends: Option<Ends<'a>>,
+}
+
+impl Draft<'_> {
+    /// The rank takes part from this message on.
+    fn begins(&mut self, task: u32, from: u64) {
+        if let Some(ends) = self.ends {
+            self.graph.after(task, ends.begin[from as usize]);
+        }
+    }
+
+    /// This message is among the last ones of both.
+    fn ends(&mut self, task: u32, from: u64, to: u64) {
+        for rank in [from, to] {
+            if let Some(ends) = self.ends {
+                self.graph.after(ends.end[rank as usize], task);
+            }
+        }
+    }
+}
+
 impl Collective {
     /// How many messages an iteration has.
     pub fn messages(&self) -> u128 {
@@ -162,20 +194,35 @@ impl Collective {
     /// # Errors
     /// If it contradicts itself, is too small to be cut, or has more flows than [`MOST_FLOWS`].
     pub fn tasks(&self) -> Result<Tasks, CollectiveError> {
-        self.check()?;
         let mut graph = Graph::new();
+        self.draw(&mut graph, None)?;
+        Ok(graph.tasks(self.iterations, self.compute)?)
+    }
+
+    /// Draws the messages, once, into a graph that has other tasks: a rank takes part when its task of `begin` is
+    /// done, and its task of `end` waits until it has all that it gets, and what it sends has arrived.
+    ///
+    /// # Errors
+    /// As [`tasks`](Self::tasks).
+    pub(crate) fn join(&self, graph: &mut Graph, ends: Ends) -> Result<(), CollectiveError> {
+        self.draw(graph, Some(ends))
+    }
+
+    fn draw(&self, graph: &mut Graph, ends: Option<Ends>) -> Result<(), CollectiveError> {
+        self.check()?;
+        let mut draft = Draft { first: graph.len(), graph, ends };
         let steps = self.ranks.len() as u64 - 1;
         match self.operation {
-            Operation::RingAllReduce => self.ring(&mut graph, 2 * steps)?,
-            Operation::AllGather | Operation::ReduceScatter => self.ring(&mut graph, steps)?,
-            Operation::AllToAll => self.rotations(&mut graph)?,
+            Operation::RingAllReduce => self.ring(&mut draft, 2 * steps)?,
+            Operation::AllGather | Operation::ReduceScatter => self.ring(&mut draft, steps)?,
+            Operation::AllToAll => self.rotations(&mut draft)?,
             Operation::TreeAllReduce => {
-                self.up(&mut graph)?;
-                self.down(&mut graph, true)?;
+                self.up(&mut draft)?;
+                self.down(&mut draft, true)?;
             }
-            Operation::Broadcast => self.down(&mut graph, false)?,
+            Operation::Broadcast => self.down(&mut draft, false)?,
         }
-        Ok(graph.tasks(self.iterations, self.compute)?)
+        Ok(())
     }
 
     fn check(&self) -> Result<(), CollectiveError> {
@@ -211,24 +258,32 @@ impl Collective {
         Ok(())
     }
 
-    fn send(&self, graph: &mut Graph, from: u64, to: u64, bytes: u64) -> Result<u32, GraphError> {
+    fn send(&self, draft: &mut Draft, from: u64, to: u64, bytes: u64) -> Result<u32, GraphError> {
         let (from, to) = (self.ranks[from as usize], self.ranks[to as usize]);
-        graph.add(Task { job: Some(0), ..Task::message(from, to, bytes) })
+        draft.graph.add(Task { job: Some(0), ..Task::message(from, to, bytes) })
     }
 
     /// In step s rank r sends block r - s to its right: what it got in the step before, with its own added as long
     /// as sums are made. As with MPI_Sendrecv, it goes on when it has got the next one and its own has arrived.
-    fn ring(&self, graph: &mut Graph, steps: u64) -> Result<(), GraphError> {
+    fn ring(&self, draft: &mut Draft, steps: u64) -> Result<(), GraphError> {
         let (n, chunks) = (self.ranks.len() as u64, u64::from(self.chunks));
-        let number = |step: u64, rank: u64, chunk: u64| ((step * n + rank) * chunks + chunk) as u32;
+        let first = draft.first;
+        let number = |step: u64, rank: u64, chunk: u64| first + ((step * n + rank) * chunks + chunk) as u32;
         for step in 0..steps {
             for rank in 0..n {
                 let block = part(self.bytes, n, (rank + 2 * n - step) % n);
                 for chunk in 0..chunks {
-                    let task = self.send(graph, rank, (rank + 1) % n, part(block, chunks, chunk))?;
+                    let to = (rank + 1) % n;
+                    let task = self.send(draft, rank, to, part(block, chunks, chunk))?;
+                    if step == 0 {
+                        draft.begins(task, rank);
+                    }
+                    if step == steps - 1 {
+                        draft.ends(task, rank, to);
+                    }
                     if step > 0 {
-                        graph.after(task, number(step - 1, (rank + n - 1) % n, chunk));
-                        graph.after(task, number(step - 1, rank, chunk));
+                        draft.graph.after(task, number(step - 1, (rank + n - 1) % n, chunk));
+                        draft.graph.after(task, number(step - 1, rank, chunk));
                     }
                 }
             }
@@ -238,14 +293,17 @@ impl Collective {
 
     /// In rotation s rank r sends to r + s. With a bound, each of `parallel` lanes sends its next message when its
     /// last one has arrived.
-    fn rotations(&self, graph: &mut Graph) -> Result<(), GraphError> {
+    fn rotations(&self, draft: &mut Draft) -> Result<(), GraphError> {
         let n = self.ranks.len() as u64;
         for rotation in 1..n {
             for rank in 0..n {
                 let to = (rank + rotation) % n;
-                let task = self.send(graph, rank, to, part(self.bytes, n, to))?;
+                let task = self.send(draft, rank, to, part(self.bytes, n, to))?;
+                draft.begins(task, rank);
+                draft.ends(task, rank, to);
                 if let Some(lanes) = self.parallel.map(u64::from).filter(|&lanes| rotation > lanes) {
-                    graph.after(task, ((rotation - lanes - 1) * n + rank) as u32);
+                    let before = draft.first + ((rotation - lanes - 1) * n + rank) as u32;
+                    draft.graph.after(task, before);
                 }
             }
         }
@@ -253,16 +311,18 @@ impl Collective {
     }
 
     /// Sums go up: a rank sends a chunk to its parent when it has it from its children, and the one before is there.
-    fn up(&self, graph: &mut Graph) -> Result<(), GraphError> {
+    fn up(&self, draft: &mut Draft) -> Result<(), GraphError> {
         let (n, chunks) = (self.ranks.len() as u64, u64::from(self.chunks));
         for chunk in 0..chunks {
             for child in 1..n {
-                let task = self.send(graph, child, parent(child), part(self.bytes, chunks, chunk))?;
+                let task = self.send(draft, child, parent(child), part(self.bytes, chunks, chunk))?;
+                draft.begins(task, child);
+                draft.ends(task, child, parent(child));
                 for grandchild in children(child, n) {
-                    graph.after(task, (chunk * (n - 1) + grandchild - 1) as u32);
+                    draft.graph.after(task, draft.first + (chunk * (n - 1) + grandchild - 1) as u32);
                 }
                 if chunk > 0 {
-                    graph.after(task, task - (n - 1) as u32);
+                    draft.graph.after(task, task - (n - 1) as u32);
                 }
             }
         }
@@ -270,23 +330,25 @@ impl Collective {
     }
 
     /// Results come down: a rank sends a chunk to a child when it has it itself, and the child has the one before.
-    fn down(&self, graph: &mut Graph, summed: bool) -> Result<(), GraphError> {
+    fn down(&self, draft: &mut Draft, summed: bool) -> Result<(), GraphError> {
         let (n, chunks) = (self.ranks.len() as u64, u64::from(self.chunks));
-        let first = graph.len();
+        let (up, down) = (draft.first, draft.graph.len());
         for chunk in 0..chunks {
             let before = (chunk * (n - 1)) as u32;
             for child in 1..n {
                 let from = parent(child);
-                let task = self.send(graph, from, child, part(self.bytes, chunks, chunk))?;
+                let task = self.send(draft, from, child, part(self.bytes, chunks, chunk))?;
+                draft.begins(task, from);
+                draft.ends(task, from, child);
                 if from > 0 {
-                    graph.after(task, first + before + from as u32 - 1);
+                    draft.graph.after(task, down + before + from as u32 - 1);
                 } else if summed {
                     for of_root in children(0, n) {
-                        graph.after(task, before + of_root as u32 - 1);
+                        draft.graph.after(task, up + before + of_root as u32 - 1);
                     }
                 }
                 if chunk > 0 {
-                    graph.after(task, task - (n - 1) as u32);
+                    draft.graph.after(task, task - (n - 1) as u32);
                 }
             }
         }

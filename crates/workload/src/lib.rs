@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod chakra;
 mod collective;
 mod distribution;
 pub mod distributions;
@@ -26,10 +27,11 @@ mod span;
 mod spread;
 mod strata;
 mod tasks;
+mod trace;
 
 pub use collective::{Collective, CollectiveError, Operation, shuffled, strided};
 pub use distribution::{BadDistribution, CLASSES, Distribution};
-pub use goal::{Goal, GoalError};
+pub use goal::{BinaryGoalError, Goal, GoalError};
 pub use host_split::host_split;
 pub use incast::{Incast, IncastConfig};
 pub use jobs::{Jobs, JobsConfig};

@@ -101,9 +101,9 @@ pub enum GraphError {
         /// What it has, each counted once.
         predecessors: u32,
     },
-    /// Tasks wait for each other.
-    #[error("task {0} waits for itself, through the tasks that it waits for")]
-    Cycle(u32),
+    /// Tasks wait for each other: each of these for the next one, and the last for the first.
+    #[error("task {} waits for itself, through the tasks that it waits for", .0[0])]
+    Cycle(Vec<u32>),
     /// An iteration would never end.
     #[error("task {0} is a message without an end, so that no second iteration ever begins")]
     EndlessIteration(u32),
@@ -312,7 +312,11 @@ impl Graph {
         for _ in 0..self.from.len() {
             task = back[&task];
         }
-        Err(GraphError::Cycle(task))
+        let mut cycle = vec![task];
+        while back[&cycle[cycle.len() - 1]] != task {
+            cycle.push(back[&cycle[cycle.len() - 1]]);
+        }
+        Err(GraphError::Cycle(cycle))
     }
 }
 

@@ -1,9 +1,11 @@
 //! Patterns, sizes and tasks.
 
+mod chakra;
 mod collective;
 mod common;
 mod distributions;
 mod goal;
+mod goal_binary;
 mod host_split;
 mod ideal;
 mod jobs;

@@ -173,7 +173,7 @@ fn what_makes_no_graph_is_refused() {
     assert!(g.is_empty());
     let one = |edges| graph(&[message(1)], edges);
     assert_eq!(refused(one(&[(0, 1)])), GraphError::NoPredecessor { task: 0, predecessor: 1 });
-    assert_eq!(refused(one(&[(0, 0)])), GraphError::Cycle(0));
+    assert_eq!(refused(one(&[(0, 0)])), GraphError::Cycle(vec![0]));
     let mut g = one(&[]);
     g.needs(0, 1);
     assert_eq!(refused(g), GraphError::Quorum { task: 0, needed: 1, predecessors: 0 });
@@ -185,12 +185,14 @@ fn what_makes_no_graph_is_refused() {
 }
 
 #[test]
-fn a_cycle_is_told_by_a_task_that_is_in_it() {
+fn a_cycle_is_told_by_its_tasks_each_before_the_one_that_it_waits_for() {
     // 0 -> 1 -> 2 -> 3 -> 1, and 4 and 5 behind it.
     let tasks = [message(1); 6];
     let g = graph(&tasks, &[(1, 0), (2, 1), (3, 2), (1, 3), (4, 3), (5, 4)]);
-    let GraphError::Cycle(task) = g.tasks(1, 0).unwrap_err() else { panic!("no cycle") };
-    assert!((1..=3).contains(&task), "{task}");
+    let GraphError::Cycle(mut cycle) = g.tasks(1, 0).unwrap_err() else { panic!("no cycle") };
+    let first = cycle.iter().position(|&task| task == 1).expect("it is in it");
+    cycle.rotate_left(first);
+    assert_eq!(cycle, [1, 3, 2]);
 }
 
 #[test]

@@ -1,0 +1,215 @@
+//! What the readers of traces share: a graph whose sends find their receives, and what can be wrong with it.
+//!
+//! A place is a number that its reader gives an operation: a line, or which operation it is of all. In messages the
+//! reader says what it calls it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::size::too_large;
+use crate::tasks::{Graph, GraphError, Task, Tasks, Work};
+
+/// What is wrong with a receive that takes what comes.
+pub(crate) const ANY_RANK: &str = "a receive from any rank is decided while the program runs; a trace that runs on \
+                                   another network has to name the rank";
+/// The same of tags.
+pub(crate) const ANY_TAG: &str = "any tag is decided while the program runs; a trace has to name it";
+
+/// How many operations of a circle a message names.
+const NAMED: usize = 8;
+
+/// A graph of what ranks send, receive and wait for; all of it is one job.
+#[derive(Debug, Default)]
+pub(crate) struct Trace {
+    pub graph: Graph,
+    /// The place of every task.
+    pub places: Vec<u32>,
+    ranks: u32,
+    /// The largest message, bytes.
+    most: u64,
+    sends: BTreeMap<Channel, VecDeque<End>>,
+    recvs: BTreeMap<Channel, VecDeque<End>>,
+}
+
+/// The sender, the receiver and the tag.
+type Channel = (u32, u32, u64);
+
+/// A send or a receive that waits for its other end.
+#[derive(Debug, Clone, Copy)]
+struct End {
+    task: u32,
+    bytes: u64,
+    place: u32,
+}
+
+/// A send or a receive of a rank.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Transfer {
+    pub send: bool,
+    pub rank: u32,
+    pub peer: u32,
+    pub bytes: u64,
+    pub tag: u64,
+}
+
+/// `task` begins when `other` is done, or has begun.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Requires {
+    pub task: u32,
+    pub other: u32,
+    pub begun: bool,
+    pub place: u32,
+}
+
+/// What is wrong with an operation.
+#[derive(Debug)]
+pub(crate) struct Wrong {
+    pub place: u32,
+    pub what: What,
+}
+
+/// What can be wrong.
+#[derive(Debug)]
+pub(crate) enum What {
+    TooLarge { bytes: u64, most: u64 },
+    NoRank { peer: u32, ranks: u32 },
+    Itself(u32),
+    Sizes { send: bool, bytes: u64, other: u32, of_other: u64 },
+    Alone { send: bool, channel: Channel },
+    Cycle(Vec<u32>),
+    Graph(GraphError),
+}
+
+impl What {
+    /// In words; `at` is what the reader calls a place.
+    pub fn told(&self, at: impl Fn(u32) -> String) -> String {
+        let ends = |send| if send { ("send", "receive") } else { ("receive", "send") };
+        match *self {
+            Self::TooLarge { bytes, most } => too_large(bytes, most),
+            Self::NoRank { peer, ranks } => format!("there is no rank {peer}: the trace has {ranks}, from 0"),
+            Self::Itself(rank) => format!("rank {rank} and itself: that needs no network"),
+            Self::Sizes { send, bytes, other, of_other } => {
+                let (this, that) = ends(send);
+                format!("this {this} has {bytes} bytes; its {that} in {} has {of_other}", at(other))
+            }
+            Self::Alone { send, channel: (from, to, tag) } => {
+                let (this, that) = ends(send);
+                format!("no {that} belongs to this {this} from rank {from} to rank {to} with tag {tag}")
+            }
+            Self::Cycle(ref others) => {
+                let named: Vec<String> = others.iter().take(NAMED).map(|&other| at(other)).collect();
+                let more = others.len() - named.len();
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                match named.join(", ") {
+                    named if named.is_empty() => "it waits for itself".to_owned(),
+                    named => format!("it waits for itself, through what is in {named}{more}"),
+                }
+            }
+            Self::Graph(ref e) => e.to_string(),
+        }
+    }
+}
+
+impl Trace {
+    /// An empty one of `ranks`, whose messages may have `most` bytes.
+    pub fn new(ranks: u32, most: u64) -> Self {
+        Self { ranks, most, ..Self::default() }
+    }
+
+    /// Adds a task.
+    ///
+    /// # Errors
+    /// If there are too many.
+    pub fn add(&mut self, place: u32, work: Work) -> Result<u32, Wrong> {
+        let task = Task { job: Some(0), ..Task::new(work) };
+        let task = self.graph.add(task).map_err(|e| Wrong { place, what: What::Graph(e) })?;
+        self.places.push(place);
+        Ok(task)
+    }
+
+    /// Adds a send or a receive: done when its message has arrived, which has a byte at least. It takes the first
+    /// other end of its pair and tag that no other took, in the order in which they come.
+    ///
+    /// # Errors
+    /// If it is too large, its other end has another size, or its peer is not there.
+    pub fn transfer(&mut self, place: u32, transfer: Transfer) -> Result<u32, Wrong> {
+        let Transfer { send, rank, peer, bytes, tag } = transfer;
+        let wrong = |what| Err(Wrong { place, what });
+        if bytes > self.most {
+            return wrong(What::TooLarge { bytes, most: self.most });
+        }
+        if peer >= self.ranks {
+            return wrong(What::NoRank { peer, ranks: self.ranks });
+        }
+        if peer == rank {
+            return wrong(What::Itself(rank));
+        }
+        let channel = if send { (rank, peer, tag) } else { (peer, rank, tag) };
+        let work =
+            if send { Work::Message { from: rank, to: peer, bytes: Some(bytes.max(1)) } } else { Work::Gate };
+        let task = self.add(place, work)?;
+        let (mine, others) =
+            if send { (&mut self.sends, &mut self.recvs) } else { (&mut self.recvs, &mut self.sends) };
+        let Some(other) = others.get_mut(&channel).and_then(VecDeque::pop_front) else {
+            mine.entry(channel).or_default().push_back(End { task, bytes, place });
+            return Ok(task);
+        };
+        if others[&channel].is_empty() {
+            others.remove(&channel);
+        }
+        if other.bytes != bytes {
+            return wrong(What::Sizes { send, bytes, other: other.place, of_other: other.bytes });
+        }
+        let (send, recv) = if send { (task, other.task) } else { (other.task, task) };
+        self.graph.after(recv, send);
+        Ok(task)
+    }
+
+    /// What the operations of a rank require of each other. Where a beginning is waited for, a gate stands before the
+    /// operation: it is done when that begins.
+    ///
+    /// # Errors
+    /// If there are too many.
+    pub fn require(&mut self, all: &[Requires]) -> Result<(), Wrong> {
+        let begun: BTreeMap<u32, u32> = all.iter().filter(|r| r.begun).map(|r| (r.other, r.place)).collect();
+        let mut gates = BTreeMap::new();
+        for (other, place) in begun {
+            let gate = self.add(place, Work::Gate)?;
+            self.graph.after(other, gate);
+            gates.insert(other, gate);
+        }
+        for r in all {
+            let task = gates.get(&r.task).copied().unwrap_or(r.task);
+            self.graph.after(task, if r.begun { gates[&r.other] } else { r.other });
+        }
+        Ok(())
+    }
+
+    /// The workload.
+    ///
+    /// # Errors
+    /// The first operation without its other end, or one that waits for itself.
+    pub fn finish(self) -> Result<Tasks, Wrong> {
+        let alone = |ends: &BTreeMap<Channel, VecDeque<End>>, send| {
+            let fronts = ends.iter().filter_map(|(&channel, ends)| Some((ends.front()?.place, channel)));
+            fronts.min().map(|(place, channel)| (place, send, channel))
+        };
+        let first = [alone(&self.sends, true), alone(&self.recvs, false)].into_iter().flatten().min();
+        if let Some((place, send, channel)) = first {
+            return Err(Wrong { place, what: What::Alone { send, channel } });
+        }
+        let places = self.places;
+        self.graph.tasks(1, 0).map_err(|e| match e {
+            GraphError::Cycle(tasks) => {
+                let mut circle: Vec<u32> = tasks.iter().map(|&task| places[task as usize]).collect();
+                // An operation may be several tasks.
+                circle.dedup();
+                let place = circle.remove(0);
+                while circle.last() == Some(&place) {
+                    circle.pop();
+                }
+                Wrong { place, what: What::Cycle(circle) }
+            }
+            e => Wrong { place: places.last().copied().unwrap_or(0), what: What::Graph(e) },
+        })
+    }
+}
