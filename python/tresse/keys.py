@@ -153,28 +153,40 @@ Operation: TypeAlias = Literal[
 - `broadcast`: One rank's data to all, down a binary tree.
 """
 
+AllReduce: TypeAlias = Literal["ring", "tree"]
+"""How everyone gets the sum of all.
+- `ring`: Reduce-scatter and all-gather around a ring.
+- `tree`: Up a binary tree and down again.
+"""
+
+Flops: TypeAlias = str
+"""Such as "312Tflops"."""
+
 CaseMetric: TypeAlias = Literal[
     "goodput_mean_bps", "goodput_p10_bps", "goodput_p50_bps", "goodput_p90_bps", "goodput_min_bps",
     "goodput_max_bps", "goodput_total_bps", "jain_ratio", "fct_mean_s", "fct_p50_s", "fct_p99_s", "fct_max_s",
     "slowdown_mean_ratio", "slowdown_p50_ratio", "slowdown_p99_ratio", "cwnd_mean_pkts",
     "subflows_opened_mean", "flows", "unfinished_flows", "deadline_flows", "deadline_misses",
     "deadline_miss_ratio", "delivered_bytes", "timeouts", "timeouts_min", "timeouts_mean", "timeouts_max",
-    "retransmissions_pkts", "drops_pkts", "lost_pkts", "marks_pkts", "mark_cuts", "rtt_mean_s", "rtt_p50_s",
-    "rtt_p90_s", "rtt_p99_s", "rtt_max_s", "convergence_mean_s", "convergence_max_s", "unconverged",
-    "utilisation_mean_ratio", "utilisation_min_ratio", "utilisation_p10_ratio", "utilisation_p50_ratio",
-    "utilisation_p90_ratio", "utilisation_max_ratio", "queue_mean_pkts", "queue_p50_pkts", "queue_p99_pkts",
-    "queue_max_pkts", "sharing_flows", "terminated_flows", "sharing_precision_ratio", "sharing_recall_ratio",
-    "sharing_f_ratio", "jobs", "jct_mean_s", "jct_p50_s", "jct_p99_s", "jct_max_s", "job_deadline_miss_ratio",
-    "offered_bisection_ratio", "offered_access_ratio", "simulated_s", "packet_hops"
+    "retransmissions_pkts", "drops_pkts", "lost_pkts", "marks_pkts", "trims_pkts", "mark_cuts", "rtt_mean_s",
+    "rtt_p50_s", "rtt_p90_s", "rtt_p99_s", "rtt_max_s", "convergence_mean_s", "convergence_max_s",
+    "unconverged", "utilisation_mean_ratio", "utilisation_min_ratio", "utilisation_p10_ratio",
+    "utilisation_p50_ratio", "utilisation_p90_ratio", "utilisation_max_ratio", "queue_mean_pkts",
+    "queue_p50_pkts", "queue_p99_pkts", "queue_max_pkts", "sharing_flows", "terminated_flows",
+    "sharing_precision_ratio", "sharing_recall_ratio", "sharing_f_ratio", "jobs", "jct_mean_s", "jct_p50_s",
+    "jct_p99_s", "jct_max_s", "job_deadline_miss_ratio", "offered_bisection_ratio", "offered_access_ratio",
+    "simulated_s", "packet_hops"
 ]
 
-HostProfile: TypeAlias = Literal["ns3", "ns2", "linux"]
+HostProfile: TypeAlias = Literal["ns3", "ns2", "linux", "spray"]
 """A set of values for the transport's keys.
 - `ns3`: ns-3.14's TCP with XMP's RTOmin: NewReno, an initial window of one packet, two packets an ACK,
   cuts at once.
 - `ns2`: ns-2's TCP by its own defaults, with SACK: an ACK for every packet, a receive window of 20
   packets.
 - `linux`: A Linux host with the fq qdisc: RACK-TLP, PRR, pacing, TSO and GRO.
+- `spray`: A network card that sprays packets over many paths, as Ultra Ethernet's: no TCP (`tresse explain
+  spray`).
 """
 
 Packets: TypeAlias = str
@@ -335,6 +347,11 @@ class Fabric(Keys):
     experiment's file.
     """
 
+    planes: int | None = None
+    """Every host has a link to each of so many planes: networks of switches of this shape, which are not
+    joined. Rates are those of one plane, and a switch is called "plane 0 core 3". 1 to 64; default: 1.
+    """
+
     rate: LayeredRate | None = None
     """Link rate, one for all layers or one for each. Only the links of a file may say their own instead."""
 
@@ -384,6 +401,12 @@ class Fabric(Keys):
 
     classes: Sequence[Class] | None = None
     """The classes of a switch's port. Default: one, with `queue` and `mark`."""
+
+    trim: Bytes | None = None
+    """A port of a switch that has no room for a packet of a sprayed transport keeps only this much of it:
+    the header, which goes before all data, as ACKs do. In hosts too ACKs go first then. Default: such a
+    packet is dropped.
+    """
 
     buffer: Buffer | None = None
     """A buffer in each switch that its ports share."""
@@ -443,10 +466,10 @@ class Class(Keys):
     """What it may send in a round; busy classes share a port's rate as their quanta. 1B to 1GB."""
 
     queue: LayeredQueue | None = None
-    """Its queue: an arriving packet is dropped if it is this long; `fabric.queue` if it is not said."""
+    """Its queue: an arriving packet is dropped if it is this long. Default: `fabric.queue`."""
 
     mark: LayeredQueue | None = None
-    """Its K; `fabric.mark` if neither this nor `share` is said."""
+    """Its K. Default: by `share`, or else `fabric.mark`."""
 
     share: Share | None = None
     """Its K follows its share of the port's rate."""
@@ -493,6 +516,9 @@ class LinkSetting(Keys):
     """The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`; of several links with a range,
     without its last number: `["leaf 0", "spine 0..8"]`.
     """
+
+    one_way: bool | None = None
+    """Only the direction from the first node to the second is meant. Default: both are."""
 
     rate: Rate | None = None
     """Its rate."""
@@ -576,6 +602,12 @@ class Permutation(Keys):
     class_: int | None = None
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
+    persistent: bool | None = None
+    """Connections stay: all messages from one host to another share one, one behind the other, so that
+    only the first begins with a handshake and the initial window. Default: every message has a connection
+    of its own.
+    """
+
     application: Application | None = None
     """What the application gives the connections to send. Default: all of a message at once."""
 
@@ -622,6 +654,12 @@ class RackToRack(Keys):
     class_: int | None = None
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
+    persistent: bool | None = None
+    """Connections stay: all messages from one host to another share one, one behind the other, so that
+    only the first begins with a handshake and the initial window. Default: every message has a connection
+    of its own.
+    """
+
     application: Application | None = None
     """What the application gives the connections to send. Default: all of a message at once."""
 
@@ -666,6 +704,12 @@ class Random(Keys):
     class_: int | None = None
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
+    persistent: bool | None = None
+    """Connections stay: all messages from one host to another share one, one behind the other, so that
+    only the first begins with a handshake and the initial window. Default: every message has a connection
+    of its own.
+    """
+
     application: Application | None = None
     """What the application gives the connections to send. Default: all of a message at once."""
 
@@ -706,6 +750,12 @@ class Jobs(Keys):
 
     class_: int | None = None
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+
+    persistent: bool | None = None
+    """Connections stay: all messages from one host to another share one, one behind the other, so that
+    only the first begins with a handshake and the initial window. Default: every message has a connection
+    of its own.
+    """
 
     application: Application | None = None
     """What the application gives the connections to send. Default: all of a message at once."""
@@ -754,6 +804,12 @@ class Incast(Keys):
     class_: int | None = None
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
+    persistent: bool | None = None
+    """Connections stay: all messages from one host to another share one, one behind the other, so that
+    only the first begins with a handshake and the initial window. Default: every message has a connection
+    of its own.
+    """
+
     application: Application | None = None
     """What the application gives the connections to send. Default: all of a message at once."""
 
@@ -801,6 +857,12 @@ class Poisson(Keys):
 
     class_: int | None = None
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+
+    persistent: bool | None = None
+    """Connections stay: all messages from one host to another share one, one behind the other, so that
+    only the first begins with a handshake and the initial window. Default: every message has a connection
+    of its own.
+    """
 
     application: Application | None = None
     """What the application gives the connections to send. Default: all of a message at once."""
@@ -852,6 +914,12 @@ class Spread(Keys):
     class_: int | None = None
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
+    persistent: bool | None = None
+    """Connections stay: all messages from one host to another share one, one behind the other, so that
+    only the first begins with a handshake and the initial window. Default: every message has a connection
+    of its own.
+    """
+
     application: Application | None = None
     """What the application gives the connections to send. Default: all of a message at once."""
 
@@ -895,6 +963,12 @@ class OnOff(Keys):
 
     class_: int | None = None
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+
+    persistent: bool | None = None
+    """Connections stay: all messages from one host to another share one, one behind the other, so that
+    only the first begins with a handshake and the initial window. Default: every message has a connection
+    of its own.
+    """
 
     application: Application | None = None
     """What the application gives the connections to send. Default: all of a message at once."""
@@ -943,6 +1017,12 @@ class Flows(Keys):
     class_: int | None = None
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
+    persistent: bool | None = None
+    """Connections stay: all messages from one host to another share one, one behind the other, so that
+    only the first begins with a handshake and the initial window. Default: every message has a connection
+    of its own.
+    """
+
     application: Application | None = None
     """What the application gives the connections to send. Default: all of a message at once."""
 
@@ -975,6 +1055,12 @@ class Collective(Keys):
     class_: int | None = None
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
+    persistent: bool | None = None
+    """Connections stay: all messages from one host to another share one, one behind the other, so that
+    only the first begins with a handshake and the initial window. Default: every message has a connection
+    of its own.
+    """
+
     application: Application | None = None
     """What the application gives the connections to send. Default: all of a message at once."""
 
@@ -988,7 +1074,7 @@ class Collective(Keys):
     """The hosts that are the ranks, in this order. Default: all."""
 
     stride: int | None = None
-    """Ranks in steps of so many hosts, such as 0, 4, 8, … then 1, 5, … Default: 1."""
+    """Ranks in steps of this many hosts, such as 0, 4, 8, … then 1, 5, … Default: 1."""
 
     shuffle: bool | None = None
     """Whether the ranks are in a random order, by the seed. Default: false."""
@@ -1028,11 +1114,63 @@ class Goal(Keys):
     class_: int | None = None
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
+    persistent: bool | None = None
+    """Connections stay: all messages from one host to another share one, one behind the other, so that
+    only the first begins with a handshake and the initial window. Default: every message has a connection
+    of its own.
+    """
+
     application: Application | None = None
     """What the application gives the connections to send. Default: all of a message at once."""
 
     file: str | None = None
-    """The trace's file; its path starts at the experiment's folder."""
+    """The trace's file, text or binary; its path starts at the experiment's folder."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Chakra(Keys):
+    """A trace of a training job, with its collectives (Chakra)."""
+
+    pattern: Literal["chakra"] = "chakra"
+
+    duration: Duration | None = None
+    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
+    ends by itself.
+    """
+
+    scheme: str | None = None
+    """The scheme of its flows. Default: that of the case."""
+
+    mix: Sequence[str] | None = None
+    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
+    parts. Each scheme is a group of the results.
+    """
+
+    class_: int | None = None
+    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+
+    persistent: bool | None = None
+    """Connections stay: all messages from one host to another share one, one behind the other, so that
+    only the first begins with a handshake and the initial window. Default: every message has a connection
+    of its own.
+    """
+
+    application: Application | None = None
+    """What the application gives the connections to send. Default: all of a message at once."""
+
+    trace: str | None = None
+    """What the names of its files have before the rank, such as `traces/llama` for traces/llama.0.et, or
+    their folder; the path starts at the experiment's folder.
+    """
+
+    groups: str | None = None
+    """The file of its process groups. Default: comm_group.json beside the trace, if it is there."""
+
+    all_reduce: AllReduce | None = None
+    """How an all-reduce is done. Default: round a ring."""
+
+    flops: Flops | None = None
+    """How fast a rank computes what has a number of operations and no duration. Default: it takes no time."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1197,8 +1335,8 @@ class Change(Keys):
     """Whether it fails or is back. What waits for it or is on it when it fails is lost."""
 
     reroute_after: Duration | None = None
-    """How long after that the switches further away learn of it; never if it is not said, of a remapping
-    at once. The two at its ends know at once.
+    """How long after that the switches further away learn of it. The two at its ends know at once.
+    Default: never; of a remapping at once.
     """
 
 
@@ -1298,7 +1436,7 @@ class Transport(Keys):
     """
 
     stale_after: int | None = None
-    """After so many timeouts in a row what is in flight on a subflow is sent on the others too, and it
+    """After this many timeouts in a row what is in flight on a subflow is sent on the others too, and it
     gets no new data until it is heard of again; 0 turns this off.
     """
 
@@ -1322,20 +1460,29 @@ class Scheme(Keys):
     """A row of HOLNET's design space instead of a controller (`tresse explain holnet`)."""
 
     detection: Detection | None = None
-    """How a preset's hosts detect congestion; by losses if it is not said."""
+    """How a preset's hosts detect congestion. Default: by losses."""
 
     routing: Routing | None = None
-    """Who chooses the ways of its packets; what `fabric.routing` says if it is not said."""
+    """Who chooses the ways of its packets. Default: `fabric.routing`."""
 
     subflows: Counts | None = None
-    """The number of subflows, or several: each is a case. If it is not said, the default of
-    `path_manager`, or 1 without one.
+    """The number of subflows, or several: each is a case. Default: that of `path_manager`, or 1 without
+    one.
     """
 
     path_manager: PathManager | None = None
-    """What opens and closes the subflows (`tresse list path-managers`); if it is not said, `fixed`.
-    `subflows` says how many, if the path manager takes their number; the others decide it themselves and
-    take none.
+    """What opens and closes the subflows (`tresse list path-managers`). Default: `fixed`. `subflows` says
+    how many, if the path manager takes their number; the others decide it themselves and take none.
+    """
+
+    balancer: HostBalancer | None = None
+    """Which path each packet takes, with `profile = "spray"` (`tresse list host-balancers`). Default:
+    `"reps"`.
+    """
+
+    paths: int | None = None
+    """Among how many paths it picks, with `profile = "spray"`: entropy values where switches hash, at most
+    4096. Default: 256, or as many as there are where routes are fixed.
     """
 
     parameters: Mapping[str, int] | None = None
@@ -1345,19 +1492,27 @@ class Scheme(Keys):
     """What its users want, instead of the parameter `weight` (THESIS (2.3), (2.9))."""
 
     ecn: bool | None = None
-    """Whether packets are ECN-capable; if it is not said, they are if the controller needs it."""
+    """Whether packets are ECN-capable. Default: if the controller needs it."""
 
     echo: Echo | None = None
-    """How the receiver tells of CE marks; `dctcp` if it is not said. Only where packets are ECN-capable."""
+    """How the receiver tells of CE marks, where packets are ECN-capable. Default: `dctcp`."""
 
     class_: int | None = None
-    """Which of `fabric.classes` its packets are in, from 0; that of the workload if it is not said."""
+    """Which of `fabric.classes` its packets are in, from 0. Default: that of the workload."""
 
     axis: bool | None = None
-    """Whether it is a point of the axis `scheme`; yes if it is not said. If not, only workloads name it."""
+    """Whether it is a point of the axis `scheme`. If not, only workloads name it. Default: true."""
 
     transport: Transport | None = None
     """The keys of `[transport]` that this scheme has otherwise (`tresse explain hosts`)."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Name(Keys):
+    """With values for some of its parameters."""
+
+    name: str
+    """Its name."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1382,13 +1537,13 @@ class Measure(Keys):
 
     samples: Duration | None = None
     """`samples.parquet`: what every subflow got in each interval of this length, by case and seed, and
-    what the flow could have had; with `links` also `queues.parquet`, the ports in the same intervals. No
-    samples if it is not said.
+    what the flow could have had; with `links` also `queues.parquet`, the ports in the same intervals.
+    Default: no samples.
     """
 
     queues: Duration | None = None
     """How often the queue of every port is looked at, for the metrics `queue_…` of the case and of its
-    layers: 1us to 1000s. Nobody looks if it is not said.
+    layers: 1us to 1000s. Default: never.
     """
 
     rtt: bool | None = None
@@ -1579,7 +1734,7 @@ class Claim(Keys):
     """The claim holds if the completion times of jobs have two jumps so far apart."""
 
     expected: Expected | None = None
-    """What is expected of it; `holds` if it is not said. Default: "holds"."""
+    """What is expected of it. Default: `holds`."""
 
     because: str | SameAs | None = None
     """Why it is not expected to hold: the mechanism, and what shows it, in a sentence."""
@@ -1590,7 +1745,7 @@ class Claim(Keys):
     """
 
     at_least: int | str | None = None
-    """With `for_all`: it holds if it does in so many of the cases; in all of them if it is not said."""
+    """With `for_all`: it holds if it does in this many of the cases. Default: in all of them."""
 
     for_each: Mapping[str, Any] | Sequence[Any] | None = None
     """Lists of what the placeholders `{name}` in this entry stand for: it is a claim for each combination."""
@@ -1754,8 +1909,8 @@ class Experiment(Keys):
     """What a reader should know before running it."""
 
     rows: Sequence[str] | None = None
-    """The tables and figures of the paper that it is, such as `["table1", "fig8"]`; if it is not said, its
-    file's name. Empty if it is none.
+    """The tables and figures of the paper that it is, such as `["table1", "fig8"]`; empty if it is none.
+    Default: its file's name.
     """
 
     replications: Replications | None = None
@@ -1797,7 +1952,7 @@ class Experiment(Keys):
 
 Workload: TypeAlias = (
     Parts | Permutation | RackToRack | Random | Jobs | Incast | Poisson | Spread | OnOff | Flows | Collective
-    | Goal
+    | Goal | Chakra
 )
 """Who sends how much to whom, when (`tresse list workloads`): one pattern with keys of its own, or several
 `parts` at the same time.
@@ -1810,6 +1965,9 @@ DrawTable: TypeAlias = Exponential | Lognormal
 """How times are drawn, by their mean."""
 
 Replications: TypeAlias = int | Until
+
+HostBalancer: TypeAlias = str | Name
+"""A balancer of hosts with values for some of its parameters (`tresse list host-balancers`)."""
 
 Selectors: TypeAlias = Selector | Sequence[Selector]
 

@@ -1,4 +1,4 @@
-//! What can go wrong, said with what, where, and the mend (design rule 8).
+//! What can go wrong, said with what, where, and how to fix it (design rule 8).
 
 mod drawing;
 mod plain;

@@ -8,7 +8,7 @@ use crate::diagnostic::plain::plain;
 pub struct Wrong {
     /// Where.
     pub at: At,
-    /// What is wrong, and the mend.
+    /// What is wrong, and how to fix it.
     pub message: String,
 }
 

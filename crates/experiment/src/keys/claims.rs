@@ -140,7 +140,7 @@ pub struct Claim {
     pub slack: Option<f64>,
     /// The claim holds if the completion times of jobs have two jumps so far apart.
     pub jumps: Option<Jumps>,
-    /// What is expected of it; `holds` if it is not said.
+    /// What is expected of it. Default: `holds`.
     #[serde(default)]
     pub expected: Expected,
     /// Why it is not expected to hold: the mechanism, and what shows it, in a sentence.
@@ -148,7 +148,7 @@ pub struct Claim {
     /// The proof that it contradicts its own paper, with the place in the paper. Such a claim is judged and shown, but
     /// counted apart.
     pub contradicts: Option<String>,
-    /// With `for_all`: it holds if it does in so many of the cases; in all of them if it is not said.
+    /// With `for_all`: it holds if it does in this many of the cases. Default: in all of them.
     pub at_least: Option<usize>,
     /// What `for_all` stands for, written out: a claim for each case, with the name of the case as its text. The claim
     /// itself then has no form of its own.

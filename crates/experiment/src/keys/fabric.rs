@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 use tresse_fabric::Graph;
-use tresse_units::{Duration, Probability, Queue, Rate};
+use tresse_units::{Bytes, Duration, Probability, Queue, Rate};
 
 use crate::keys::links::LinkSetting;
 use crate::keys::ports::{Buffer, Class, Red};
@@ -21,6 +21,9 @@ pub struct Fabric {
     /// The network that `file` holds, of topology "file".
     #[serde(skip)]
     pub graph: Option<Arc<Graph>>,
+    /// Every host has a link to each of so many planes: networks of switches of this shape, which are not joined. Rates
+    /// are those of one plane, and a switch is called "plane 0 core 3". 1 to 64; default: 1.
+    pub planes: Option<u32>,
     /// Link rate, one for all layers or one for each. Only the links of a file may say their own instead.
     pub rate: Option<Layered<Rate>>,
     /// One-way propagation delay of a link. Only the links of a file may say their own instead.
@@ -58,6 +61,9 @@ pub struct Fabric {
     /// The classes of a switch's port. Default: one, with `queue` and `mark`.
     #[serde(default)]
     pub classes: Vec<Class>,
+    /// A port of a switch that has no room for a packet of a sprayed transport keeps only this much of it: the header,
+    /// which goes before all data, as ACKs do. In hosts too ACKs go first then. Default: such a packet is dropped.
+    pub trim: Option<Bytes>,
     /// A buffer in each switch that its ports share.
     pub buffer: Option<Buffer>,
     /// Congestion flags that the ports keep and tell of, for controllers that ask for what the next hop says.

@@ -29,7 +29,7 @@ pub struct ChangeKey {
     pub rate: Option<Rate>,
     /// Whether it fails or is back. What waits for it or is on it when it fails is lost.
     pub failed: Option<bool>,
-    /// How long after that the switches further away learn of it; never if it is not said, of a remapping at
-    /// once. The two at its ends know at once.
+    /// How long after that the switches further away learn of it. The two at its ends know at once. Default:
+    /// never; of a remapping at once.
     pub reroute_after: Option<Duration>,
 }

@@ -15,6 +15,9 @@ pub struct LinkSetting {
     /// last number: `["leaf 0", "spine 0..8"]`.
     #[serde(deserialize_with = "crate::keys::untagged::pair")]
     pub ends: [String; 2],
+    /// Only the direction from the first node to the second is meant. Default: both are.
+    #[serde(default)]
+    pub one_way: bool,
     /// Its rate.
     pub rate: Option<Rate>,
     /// Its one-way delay.

@@ -15,11 +15,11 @@ pub struct Measure {
     #[serde(default = "yes")]
     pub links: bool,
     /// `samples.parquet`: what every subflow got in each interval of this length, by case and seed, and what
-    /// the flow could have had; with `links` also `queues.parquet`, the ports in the same intervals. No
-    /// samples if it is not said.
+    /// the flow could have had; with `links` also `queues.parquet`, the ports in the same intervals.
+    /// Default: no samples.
     pub samples: Option<Duration>,
     /// How often the queue of every port is looked at, for the metrics `queue_…` of the case and of its layers: 1us to
-    /// 1000s. Nobody looks if it is not said.
+    /// 1000s. Default: never.
     pub queues: Option<Duration>,
     /// Whether the RTT of every ACK is recorded, for the metrics `rtt_…` of the case and of its groups.
     #[serde(default)]

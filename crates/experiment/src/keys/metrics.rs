@@ -100,6 +100,7 @@ pub const METRICS: &[MetricRow] = rows! {
     Cases "drops_pkts" "packets" "packets for which a queue had no room, or that could not be marked (`non_ect = \"drop\"`)";
     Cases "lost_pkts" "packets" "packets that ports lost by their loss probability, or with a link that failed";
     Cases "marks_pkts" "packets" "packets that were marked, each once, by the first port that had to";
+    Cases "trims_pkts" "packets" "packets of which a port kept the header only (`trim` of `[fabric]`); missing if there are none";
     Flows "mark_cuts" "" "windows that were cut for a mark";
     Groups "rtt_mean_s" "s" "with `[measure] rtt = true`: the round-trip time that an ACK tells, the mean over ACKs";
     Groups "rtt_p50_s" "s" "of at least half of the ACKs no more, but for 1/128 of it";

@@ -8,6 +8,7 @@ pub mod claims;
 pub mod declared;
 pub mod fabric;
 pub mod figures;
+pub mod host_balancer;
 pub mod host_names;
 pub mod link_events;
 pub mod links;
@@ -57,8 +58,8 @@ pub struct Experiment {
     /// What a reader should know before running it.
     #[serde(default)]
     pub about: String,
-    /// The tables and figures of the paper that it is, such as `["table1", "fig8"]`; if it is not said, its file's
-    /// name. Empty if it is none.
+    /// The tables and figures of the paper that it is, such as `["table1", "fig8"]`; empty if it is none. Default:
+    /// its file's name.
     pub rows: Option<Vec<String>>,
     /// How many seeds are run, if the command line does not say.
     #[serde(default)]

@@ -40,9 +40,9 @@ fn classic_weight() -> u32 {
 pub struct Class {
     /// What it may send in a round; busy classes share a port's rate as their quanta. 1B to 1GB.
     pub quantum: Bytes,
-    /// Its queue: an arriving packet is dropped if it is this long; `fabric.queue` if it is not said.
+    /// Its queue: an arriving packet is dropped if it is this long. Default: `fabric.queue`.
     pub queue: Option<Layered<Queue>>,
-    /// Its K; `fabric.mark` if neither this nor `share` is said.
+    /// Its K. Default: by `share`, or else `fabric.mark`.
     pub mark: Option<Layered<Queue>>,
     /// Its K follows its share of the port's rate.
     pub share: Option<Share>,

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tresse_units::Rate;
 
+use crate::keys::host_balancer::HostBalancer;
 use crate::keys::path_manager::PathManager;
 use crate::keys::routing::RoutingKey;
 use crate::keys::transport::Transport;
@@ -19,28 +20,33 @@ pub struct Scheme {
     pub controller: String,
     /// A row of HOLNET's design space instead of a controller (`tresse explain holnet`).
     pub preset: Option<String>,
-    /// How a preset's hosts detect congestion; by losses if it is not said.
+    /// How a preset's hosts detect congestion. Default: by losses.
     pub detection: Option<Detection>,
-    /// Who chooses the ways of its packets; what `fabric.routing` says if it is not said.
+    /// Who chooses the ways of its packets. Default: `fabric.routing`.
     pub routing: Option<RoutingKey>,
-    /// The number of subflows, or several: each is a case. If it is not said, the default of `path_manager`, or 1
+    /// The number of subflows, or several: each is a case. Default: that of `path_manager`, or 1
     /// without one.
     pub subflows: Option<Counts>,
-    /// What opens and closes the subflows (`tresse list path-managers`); if it is not said, `fixed`. `subflows`
+    /// What opens and closes the subflows (`tresse list path-managers`). Default: `fixed`. `subflows`
     /// says how many, if the path manager takes their number; the others decide it themselves and take none.
     pub path_manager: Option<PathManager>,
+    /// Which path each packet takes, with `profile = "spray"` (`tresse list host-balancers`). Default: `"reps"`.
+    pub balancer: Option<HostBalancer>,
+    /// Among how many paths it picks, with `profile = "spray"`: entropy values where switches hash, at most 4096.
+    /// Default: 256, or as many as there are where routes are fixed.
+    pub paths: Option<u32>,
     /// Values for the controller's parameters.
     #[serde(default)]
     pub parameters: BTreeMap<String, u64>,
     /// What its users want, instead of the parameter `weight` (THESIS (2.3), (2.9)).
     pub utility: Option<UserUtility>,
-    /// Whether packets are ECN-capable; if it is not said, they are if the controller needs it.
+    /// Whether packets are ECN-capable. Default: if the controller needs it.
     pub ecn: Option<bool>,
-    /// How the receiver tells of CE marks; `dctcp` if it is not said. Only where packets are ECN-capable.
+    /// How the receiver tells of CE marks, where packets are ECN-capable. Default: `dctcp`.
     pub echo: Option<Echo>,
-    /// Which of `fabric.classes` its packets are in, from 0; that of the workload if it is not said.
+    /// Which of `fabric.classes` its packets are in, from 0. Default: that of the workload.
     pub class: Option<u8>,
-    /// Whether it is a point of the axis `scheme`; yes if it is not said. If not, only workloads name it.
+    /// Whether it is a point of the axis `scheme`. If not, only workloads name it. Default: true.
     pub axis: Option<bool>,
     /// The keys of `[transport]` that this scheme has otherwise (`tresse explain hosts`).
     pub transport: Option<Transport>,

@@ -31,6 +31,12 @@ impl Wanted {
         self.0.iter().map(|(axis, values)| (&**axis, &**values))
     }
 
+    /// What it wants on the axes that `is_there` names; on others anything is wanted.
+    #[must_use]
+    pub fn within(&self, is_there: impl Fn(&str) -> bool) -> Self {
+        Self(self.0.iter().filter(|(axis, _)| is_there(axis)).cloned().collect())
+    }
+
     /// Whether it says which value of this axis it means.
     pub fn names(&self, axis: &str) -> bool {
         self.axes().any(|(own, _)| own == axis)
@@ -62,6 +68,8 @@ mod tests {
         assert!(!has("olia", Some("2")) && !has("xmp", Some("4")) && !has("xmp", None));
         assert!(wanted.names("scheme") && !wanted.names("pattern"));
         assert!(Wanted::default().matches(|_| None::<&str>), "nothing is named");
+        let schemes = wanted.within(|axis| axis == "scheme");
+        assert_eq!(Some(schemes), Wanted::parse("scheme=xmp, lia"));
         assert_eq!(Wanted::parse("scheme"), None);
     }
 }

@@ -32,6 +32,10 @@ pub struct Workload {
     /// Which of `fabric.classes` its packets are in, from 0.
     #[serde(default)]
     pub class: u8,
+    /// Connections stay: all messages from one host to another share one, one behind the other, so that only the
+    /// first begins with a handshake and the initial window. Default: every message has a connection of its own.
+    #[serde(default)]
+    pub persistent: bool,
     /// What the application gives the connections to send. Default: all of a message at once.
     pub application: Option<Application>,
     /// The keys of its pattern, which whoever knows the pattern reads.
@@ -59,6 +63,7 @@ impl<'de> Deserialize<'de> for Workload {
                         "scheme" => workload.scheme = Some(map.next_value()?),
                         "mix" => workload.mix = map.next_value()?,
                         "class" => workload.class = map.next_value()?,
+                        "persistent" => workload.persistent = map.next_value()?,
                         "application" => workload.application = Some(map.next_value()?),
                         _ => {
                             let value: Value = map.next_value()?;

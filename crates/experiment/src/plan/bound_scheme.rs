@@ -16,6 +16,7 @@ use crate::keys::path_manager::PathManager;
 use crate::keys::scheme::{Echo, Scheme};
 use crate::plan::compatibility::{self, Combination, Culprit};
 use crate::plan::network::{self, Routing};
+use crate::plan::spraying::{self, Sprayed};
 use crate::plan::{presets, utility_weight};
 use crate::read::Loaded;
 
@@ -44,6 +45,8 @@ pub struct BoundScheme {
     pub transport: transport::Config,
     /// The class of its packets in the ports of switches.
     pub class: u8,
+    /// How its packets are sprayed, if they are.
+    pub sprayed: Option<Sprayed>,
 }
 
 impl BoundScheme {
@@ -135,6 +138,8 @@ pub(crate) fn bind(
     let OnFabric { scheme, transport, routing, balancer, flags, path_manager, .. } = of;
     let (controllers, transport) =
         build_scheme(transport, scheme).map_err(|e| loaded.error(e.below_all(["schemes", name])))?;
+    let sprayed = spraying::of(scheme, controllers.controller(), &transport, routing, subflows)
+        .map_err(|e| loaded.error(e.below_all(["schemes", name])))?;
     let largest = controllers::MAX_SUBFLOWS as u32;
     let ways = routing.most().min(largest);
     let is_fixed = matches!(**routing, Routing::Fixed(_));
@@ -181,7 +186,11 @@ pub(crate) fn bind(
     Ok(BoundScheme {
         scheme: name.to_owned(),
         subflows: takes_subflows.then_some(subflows),
-        paths: if takes_subflows { subflows } else { ways },
+        paths: match &sprayed {
+            Some(sprayed) if is_fixed => sprayed.paths,
+            _ if takes_subflows => subflows,
+            _ => ways,
+        },
         detects: matches!(manager.config(), Managers::PathSharing(_)),
         decides: (!matches!(manager.config(), Managers::Fixed(_))).then_some(manager.declaration().name),
         manager,
@@ -190,6 +199,7 @@ pub(crate) fn bind(
         controllers,
         transport,
         class,
+        sprayed,
     })
 }
 

@@ -16,7 +16,7 @@ use crate::plan::bound_scheme::{self, BoundScheme, OnFabric};
 use crate::plan::network::Routing;
 use crate::plan::parts::{Member, Part, Who};
 use crate::plan::patterns::at::At;
-use crate::plan::patterns::kind;
+use crate::plan::patterns::{Pattern, kind};
 use crate::plan::{Case, Setting, flow_members};
 use crate::read::Loaded;
 
@@ -148,6 +148,11 @@ impl<'a> Builder<'a> {
             ),
             None => None,
         };
+        if w.persistent
+            && let Some(message) = self.cannot_stay(&pattern, w)
+        {
+            return Err(self.wrong(path, "persistent", message));
+        }
         let flows = mem::take(&mut pattern.flows);
         let who = if !flows.is_empty() {
             Who::Each(flow_members::own(self, (path, name), w, &flows, building)?)
@@ -159,7 +164,22 @@ impl<'a> Builder<'a> {
             Who::Mix(self.mix(path, name, w, building)?)
         };
         let datagrams = pattern.datagrams;
-        Ok(Part { name: name.to_owned(), pattern, who, application, datagrams })
+        Ok(Part { name: name.to_owned(), pattern, who, application, datagrams, persistent: w.persistent })
+    }
+
+    /// Why a workload cannot have connections that stay.
+    fn cannot_stay(&self, pattern: &Pattern, w: &Workload) -> Option<&'static str> {
+        if !pattern.flows.is_empty() {
+            return Some("each of these flows is a connection of its own");
+        }
+        if w.application.is_some() || pattern.datagrams.is_some() {
+            return Some(
+                "messages that share a connection are written at once: no `application`, no datagrams",
+            );
+        }
+        self.setting.samples.is_some().then_some(
+            "samples tell what each connection brings, and here several messages share one: leave out `samples`",
+        )
     }
 
     fn mix(

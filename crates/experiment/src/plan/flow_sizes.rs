@@ -1,6 +1,5 @@
 //! From `size` to sizes that can be drawn.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use tresse_workload::{Distribution, Size, distributions, too_large};
 use crate::diagnostic::{Place, Wrong, did_you_mean, draw};
 use crate::keys::workload::{Beyond, FlowSize, SizeTable};
 use crate::read::Source;
-use crate::read::files::Files;
+use crate::read::files::{Files, unreadable};
 
 /// What `size` says, of at most `most` bytes; files are seen from the experiment's, and remembered in `files`.
 ///
@@ -80,11 +79,6 @@ fn drawn(table: &SizeTable, most: u64, source: &Source, files: &Files) -> Result
 /// A file that an experiment names, seen from the experiment's own.
 pub fn beside(source: &Source, file: &str) -> PathBuf {
     Path::new(&source.name).parent().unwrap_or(Path::new("")).join(file)
-}
-
-/// Why a file cannot be read.
-pub(crate) fn unreadable(path: &Path, error: &io::Error) -> String {
-    format!("{} cannot be read: {error}", path.display())
 }
 
 /// `file:line:column: message`, with the line.

@@ -20,6 +20,7 @@ pub mod presets;
 pub mod references;
 pub mod schema;
 pub mod single_links;
+pub mod spraying;
 pub mod topologies;
 pub mod utility_weight;
 pub mod windows;
@@ -118,6 +119,14 @@ impl Case {
             [one] => Some(one),
             _ => None,
         }
+    }
+
+    /// The bound scheme of the flows in this group of the results, the first one if there are several; `None` if there
+    /// is no such group.
+    pub fn bound_scheme_of(&self, group: &str) -> Option<&BoundScheme> {
+        let group = self.groups.iter().position(|own| own == group)?;
+        let member = self.parts.iter().find_map(|part| part.member_of(group))?;
+        Some(&self.bound_schemes[member.bound_scheme])
     }
 
     /// What decides the ways of packets, if that are not the flows: at most one in a case.

@@ -72,7 +72,7 @@ pub(crate) fn routing(
 ) -> Result<(Routing, &'static Declaration), Wrong> {
     let (name, routing) = match &scheme.routing {
         None => {
-            let usual = topologies::find(f)?.routing;
+            let usual = usual_routing(f)?;
             (f.routing.as_ref().map_or(usual, |key| &*key.name), own.clone())
         }
         Some(key) => {
@@ -160,6 +160,28 @@ pub fn topology(loaded: &Loaded) -> Result<Topology, Diagnostic> {
     Ok(topology)
 }
 
+/// The routing of a fabric that names none.
+fn usual_routing(f: &Fabric) -> Result<&'static str, Wrong> {
+    Ok(if f.planes.is_some() { "shortest" } else { topologies::find(f)?.routing })
+}
+
+/// The network with this many planes.
+fn in_planes(topology: Topology, planes: u32, own_routes: &OwnRoutes) -> Result<Topology, Wrong> {
+    if !(1..=MOST_PLANES).contains(&planes) {
+        return Err(wrong("planes", format!("{planes}: 1 to {MOST_PLANES}")));
+    }
+    if matches!(own_routes, OwnRoutes::Virtual(_)) {
+        return Err(wrong("planes", "virtual hosts have one network for all their NICs"));
+    }
+    let ports = topology.configs.len();
+    topology.in_planes(planes).ok_or_else(|| {
+        wrong("planes", format!("{planes} planes of {ports} ports: a network has fewer than 2^23 ports"))
+    })
+}
+
+/// As many as subflows.
+const MOST_PLANES: u32 = 64;
+
 /// The network that `f` describes, with the links that `changes` remap virtual NICs to.
 ///
 /// # Errors
@@ -172,8 +194,12 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
         return Err(Wrong::new(["changes", &i.to_string(), "remap"], message));
     }
     let kind = topologies::find(f)?;
-    let (mut topology, own_routes) = (kind.build)(f, changes)?;
-    let default = RoutingKey { name: kind.routing.to_owned(), parameters: Default::default() };
+    let (mut topology, mut own_routes) = (kind.build)(f, changes)?;
+    if let Some(planes) = f.planes {
+        topology = in_planes(topology, planes, &own_routes)?;
+        own_routes = OwnRoutes::None;
+    }
+    let default = RoutingKey { name: usual_routing(f)?.to_owned(), parameters: Default::default() };
     let routing = f.routing.as_ref().unwrap_or(&default);
     let choice = routing.resolve().map_err(|(key, e)| Wrong::new(["fabric", "routing", key], e))?;
     if f.distinct.is_some() && !matches!(own_routes, OwnRoutes::Tree(_)) {
@@ -197,10 +223,9 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
     let routing = match (choice, own_routes) {
         (Choice::TwoLevel, OwnRoutes::Tree(tree)) => Routing::Fixed(FixedPaths::TwoLevel(tree, spread)),
         (Choice::TwoLevel, _) => {
-            return Err(wrong(
-                "routing",
-                "two-level routing is a fat tree's; \"shortest\" has fixed paths here",
-            ));
+            let whose = if f.planes.is_some() { "that of one plane" } else { "a fat tree's" };
+            let message = format!("two-level routing is {whose}; \"shortest\" has fixed paths here");
+            return Err(wrong("routing", message));
         }
         (Choice::Shortest, OwnRoutes::Virtual(hosts)) => Routing::Fixed(FixedPaths::Virtual(hosts)),
         (Choice::Shortest, _) => Routing::Fixed(FixedPaths::Shortest(shortest(&topology)?)),

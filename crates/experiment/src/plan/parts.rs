@@ -21,6 +21,8 @@ pub struct Part {
     pub application: Option<App>,
     /// Instead of connections: the payload of datagrams, bit/s.
     pub datagrams: Option<u64>,
+    /// Messages from one host to another share a connection.
+    pub persistent: bool,
 }
 
 /// Who carries the flows of a part.
@@ -75,6 +77,10 @@ impl Part {
     /// The random numbers of a flow for `purpose`, under the run's `seed`.
     pub fn stream(&self, seed: u64, purpose: &str, start: &Start) -> Stream {
         let seed = self.seed(seed);
+        if let Some([from, to, lane]) = self.pair(start) {
+            let purpose = format!("{purpose} of lasting connection {lane}");
+            return Stream::new(seed, &purpose, u64::from(from) << 32 | u64::from(to));
+        }
         match self.pattern.connections {
             1 => Stream::new(seed, purpose, start.name),
             // The transfer's own stream is its first connection's: further ones shift no draws.
@@ -87,6 +93,13 @@ impl Part {
                 }
             }
         }
+    }
+
+    /// Which connection a flow is a message of, if connections stay: the hosts, from and to, and the number between
+    /// them. What lasts until it is stopped has a connection of its own.
+    pub fn pair(&self, start: &Start) -> Option<[u32; 3]> {
+        let lane = start.name as u32 % self.pattern.connections;
+        (self.persistent && start.bytes.is_some()).then_some([start.from, start.to, lane])
     }
 
     /// By sending host, the place in the mix of schemes; empty without one.
@@ -104,6 +117,17 @@ impl Part {
             Who::Mix(members) => members[halves[start.from as usize] as usize],
             Who::Each(own) => own[start.name as usize].member,
         }
+    }
+
+    /// Who carries its flows in this group, the first one if there are several; `None` if it has none there.
+    pub(crate) fn member_of(&self, group: usize) -> Option<Member> {
+        let is_there = |member: &&Member| member.group == group;
+        match &self.who {
+            Who::One(member) => Some(member).filter(is_there),
+            Who::Mix(members) => members.iter().find(is_there),
+            Who::Each(own) => own.iter().map(|own| &own.member).find(is_there),
+        }
+        .copied()
     }
 
     /// Whether not all of its flows send as much as they can.

@@ -7,7 +7,7 @@ use tresse_fabric::{
     ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, PortConfig, Processing, QueuedPortConfig, RedConfig,
     Threshold, Topology,
 };
-use tresse_units::{Duration, Queue, Time};
+use tresse_units::{Bytes, Duration, Queue, Time};
 
 use crate::diagnostic::{Wrong, wrong};
 use crate::keys::bounds::LONGEST;
@@ -36,6 +36,8 @@ pub struct PortOptions {
     red: Option<Vec<RedConfig>>,
     classes: Vec<Vec<ClassConfig>>,
     pool: Option<PoolConfig>,
+    /// What is left of a trimmed packet, bytes.
+    trim: Option<u16>,
 }
 
 impl PortOptions {
@@ -65,7 +67,8 @@ impl PortOptions {
         if processing.0 > LONGEST {
             return Err(wrong("host_processing", format!("{processing}: at most 1000s")));
         }
-        Ok(Self { processing: processing.0, drop_until, red, classes, pool })
+        let trim = fabric.trim.map(|size| trim(fabric, size, packet)).transpose()?;
+        Ok(Self { processing: processing.0, drop_until, red, classes, pool, trim })
     }
 
     /// How many classes there are, at least 1.
@@ -88,6 +91,9 @@ impl PortOptions {
             if *node < hosts {
                 let stream = topology.streams[number];
                 ports[number].processing = Processing::new(self.processing, seed, stream);
+                if self.trim.is_some() {
+                    servers.push((number as u32, with_priority(QueuedPortConfig::plain(&ports[number]))));
+                }
             }
         }
         let switches = (0..).zip(&topology.network.ends).filter(|(_, [node, _])| *node >= hosts);
@@ -96,20 +102,56 @@ impl PortOptions {
             let stream = (seed, topology.streams[number as usize]);
             port.drop_until = self.drop_until[layer];
             port.red = self.red.as_ref().map(|red| RedConfig { stream, ..red[layer] });
-            if self.classes.is_empty() && self.pool.is_none() {
+            if self.classes.is_empty() && self.pool.is_none() && self.trim.is_none() {
                 continue;
             }
             let mut server = QueuedPortConfig::plain(port);
+            if self.trim.is_some() {
+                server = QueuedPortConfig { trim: self.trim, ..with_priority(server) };
+            }
             for (slot, class) in server.classes.iter_mut().zip(&self.classes) {
                 *slot = class[layer];
             }
-            server.count = self.classes() as u8;
+            server.count = server.count.max(self.classes() as u8);
             server.pool = self.pool.map(|_| node - hosts);
             servers.push((number, server));
         }
         let switches = topology.network.nodes - hosts;
         let pools = self.pool.map(|pool| vec![pool; switches as usize]);
         PortConfigs { ports, servers, pools: pools.unwrap_or_default() }
+    }
+}
+
+impl PortOptions {
+    /// Gives every port of a switch a real server: what it writes into packets is how it is when they leave.
+    pub fn queue_switches(&self, topology: &Topology, configs: &mut PortConfigs) {
+        let mut has_one = vec![false; configs.ports.len()];
+        configs.servers.iter().for_each(|(port, _)| has_one[*port as usize] = true);
+        let hosts = topology.network.hosts;
+        for (port, [node, _]) in (0..).zip(&topology.network.ends) {
+            if *node >= hosts && !has_one[port as usize] {
+                configs.servers.push((port, QueuedPortConfig::plain(&configs.ports[port as usize])));
+            }
+        }
+    }
+}
+
+/// A port of one class, and one for headers and ACKs that goes before it.
+fn with_priority(port: QueuedPortConfig) -> QueuedPortConfig {
+    QueuedPortConfig { count: 2, priority: true, ..port }
+}
+
+/// What is left of a trimmed packet, of at most `packet` bytes.
+fn trim(fabric: &Fabric, size: Bytes, packet: u32) -> Result<u16, Wrong> {
+    if !fabric.classes.is_empty() {
+        return Err(wrong(
+            "trim",
+            "a port that trims has two classes of its own: leave `classes` out".to_owned(),
+        ));
+    }
+    match u16::try_from(size.0) {
+        Ok(bytes @ 1..) if u64::from(bytes) < u64::from(packet) => Ok(bytes),
+        _ => Err(wrong("trim", format!("{size}: above 0 and less than a packet, {packet} bytes"))),
     }
 }
 
@@ -122,8 +164,8 @@ fn drop_until(
     const ONE_BY_ONE: &str = "drops packet by packet: leave this key out";
     let layers = &topology.layer_names;
     let Some(lengths) = &fabric.drop_until else { return Ok(vec![None; layers.len()]) };
-    if !fabric.classes.is_empty() || fabric.buffer.is_some() {
-        return Err(format!("a port with `classes` or a shared `buffer` {ONE_BY_ONE}"));
+    if !fabric.classes.is_empty() || fabric.buffer.is_some() || fabric.trim.is_some() {
+        return Err(format!("a port with `classes`, `trim` or a shared `buffer` {ONE_BY_ONE}"));
     }
     lengths.known(layers)?;
     let lengths: Vec<_> = layers.iter().map(|layer| lengths.of(layer).map(Threshold::from)).collect();

@@ -17,6 +17,10 @@ pub(crate) fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option
         let mut ports = Vec::new();
         for ends in each(topology, &link.ends).map_err(|e| at("ends", e))? {
             let own = ports_between(topology, &ends).map_err(|e| at("ends", e))?;
+            let from = topology.node(&ends[0]);
+            let is_meant =
+                |port: &u32| !link.one_way || Some(topology.network.ends[*port as usize][0]) == from;
+            let own: Vec<u32> = own.into_iter().filter(is_meant).collect();
             if own.iter().any(|port| seen.contains(port)) {
                 return Err(at("ends", format!("the link of {} stands here twice", ends.join(" and "))));
             }
@@ -30,6 +34,9 @@ pub(crate) fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option
             }
             (Some(key), true) => {
                 return Err(at(key, format!("a link that is not there has no {key}")));
+            }
+            (None, true) if link.one_way => {
+                return Err(at("one_way", "a link fails in both directions".into()));
             }
             (None, true) => match over_every_link {
                 Some(who) => return Err(at("failed", format!("{who} leads around this one"))),

@@ -32,9 +32,19 @@ impl Files {
         Ok(text)
     }
 
+    /// The same of a file that need not be text.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn read_bytes(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let bytes = fs::read(path)?;
+        self.remember(&path.display().to_string(), &bytes);
+        Ok(bytes)
+    }
+
     /// Remembers what was read of `path`.
-    pub(crate) fn remember(&self, path: &str, text: &str) {
-        let file = ReadFile { path: path.to_owned(), sha256: sha256(text) };
+    pub(crate) fn remember(&self, path: &str, content: impl AsRef<[u8]>) {
+        let file = ReadFile { path: path.to_owned(), sha256: sha256(content) };
         self.0.lock().expect("no holder of the lock panics").insert(file);
     }
 
@@ -44,7 +54,12 @@ impl Files {
     }
 }
 
-/// The SHA-256 of a text, in hexadecimal digits.
-pub fn sha256(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+/// Why a file cannot be read.
+pub(crate) fn unreadable(path: &Path, error: &io::Error) -> String {
+    format!("{} cannot be read: {error}", path.display())
+}
+
+/// The SHA-256 of what is in a file, in hexadecimal digits.
+pub fn sha256(content: impl AsRef<[u8]>) -> String {
+    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -16,7 +16,7 @@ use crate::read::sniff_format::looks_like;
 /// A flow, as a file or an experiment says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flow {
-    /// What others call it in `after`; its place, from 0, if it is not said.
+    /// What others call it in `after`. Default: its place, from 0.
     pub id: Option<String>,
     /// The sending host.
     pub from: Host,
@@ -60,7 +60,7 @@ pub struct FlowError {
     pub flow: usize,
     /// Which of its keys.
     pub key: &'static str,
-    /// What is wrong, and the mend.
+    /// What is wrong, and how to fix it.
     pub message: String,
 }
 
@@ -99,8 +99,8 @@ fn told(error: &GraphError, flow: u32) -> FlowError {
         GraphError::Quorum { task, needed, predecessors } => {
             (task, "after", format!("it waits for {needed} of {predecessors} flows"))
         }
-        GraphError::Cycle(flow) => {
-            (flow, "after", "it waits for itself, through the flows before it".to_owned())
+        GraphError::Cycle(ref flows) => {
+            (flows[0], "after", "it waits for itself, through the flows before it".to_owned())
         }
         _ => (flow, "from", error.to_string()),
     };

@@ -2,6 +2,7 @@
 
 pub mod axes;
 pub mod built_in;
+pub mod chakra;
 pub mod changes;
 pub mod files;
 pub mod flow_file;

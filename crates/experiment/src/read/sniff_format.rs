@@ -1,5 +1,7 @@
 //! What a file looks like: the message for one that was given as another.
 
+use tresse_workload::Goal;
+
 /// The format that `text` looks like, if any.
 pub(crate) fn looks_like(text: &str) -> Option<&'static str> {
     let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
@@ -16,6 +18,7 @@ pub(crate) fn looks_like(text: &str) -> Option<&'static str> {
             _ => "an htsim topology (htsim-topo)",
         }),
         ["num_ranks", ..] => Some("a GOAL trace (pattern = \"goal\")"),
+        _ if Goal::is_binary(text.as_bytes()) => Some("a GOAL trace (pattern = \"goal\")"),
         [sip, dip, ..] if words.len() == 8 && hex(&sip) && hex(&dip) => {
             Some("results of the HPCC simulator (fct.txt)")
         }

@@ -2,6 +2,7 @@
 
 mod axes;
 mod balancers;
+mod chakra;
 mod changes;
 mod compatibility;
 mod figures;

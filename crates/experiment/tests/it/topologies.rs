@@ -71,3 +71,46 @@ fn the_schema_has_the_keys_of_every_topology() {
         }
     }
 }
+
+#[test]
+fn planes_are_of_any_topology_with_plain_hosts() {
+    assert_eq!(message("planes = 4", ""), "it is fine");
+    assert_eq!(message("routing = \"ecmp\"\nplanes = 64", ""), "it is fine");
+    for (more, expected) in [
+        ("planes = 0", "t.toml:15:10: 0: 1 to 64"),
+        ("planes = 65", "t.toml:15:10: 65: 1 to 64"),
+        ("planes = 2\nrouting = \"two-level\"", "t.toml:16:11: two-level routing is that of one plane; "),
+    ] {
+        assert!(message(more, "").starts_with(expected), "{}", message(more, ""));
+    }
+}
+
+#[test]
+fn connections_stay_where_each_message_is_written_at_once() {
+    assert_eq!(message("", "workloads.all.persistent=true"), "it is fine");
+    let rate = message(
+        "",
+        "workloads.all={ pattern = \"permutation\", size = \"1MB\", rounds = 1, persistent = true, application = { rate = \"1Mbps\" } }",
+    );
+    assert!(rate.contains("messages that share a connection are written at once"), "{rate}");
+    let samples = message("[measure]\nsamples = \"1ms\"\n", "workloads.all.persistent=true");
+    assert!(samples.contains("samples tell what each connection brings"), "{samples}");
+}
+
+#[test]
+fn one_direction_of_a_link_may_differ() {
+    let link = |keys: &str| {
+        message(&format!("[[fabric.links]]\nends = [\"S1\", \"left\"]\none_way = true\n{keys}\n"), "")
+    };
+    assert_eq!(
+        link(
+            "rate = \"1Mbps\"\n[[fabric.links]]\nends = [\"left\", \"S1\"]\none_way = true\nrate = \"2Mbps\""
+        ),
+        "it is fine"
+    );
+    assert!(link("failed = true").contains("a link fails in both directions"), "{}", link("failed = true"));
+    assert!(
+        link("rate = \"1Mbps\"\n[[fabric.links]]\nends = [\"left\", \"S1\"]\nrate = \"2Mbps\"")
+            .contains("stands here twice")
+    );
+}

@@ -34,6 +34,12 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
             "PRR decides the window in that round: reduction = \"immediate\"".into(),
         ));
     }
+    if config.sprayed && config.handshake {
+        return Err(("handshake", "a sprayed connection stands from the start: false".into()));
+    }
+    if config.sprayed && config.plb.is_some() {
+        return Err(("plb", "with profile = \"spray\" a scheme's `balancer` chooses paths".into()));
+    }
     for (key, timeout) in [("rto_min", config.rto_min), ("rto_initial", config.rto_initial)] {
         if timeout == 0 || timeout > config.rto_max {
             let timeout = Duration(timeout);

@@ -80,7 +80,7 @@ pub struct Transport {
     /// Whether a subflow opens with a handshake, of packets of the size of an ACK: data waits a round trip
     /// for the first one's, and joining subflows wait for theirs after that.
     pub handshake: Option<bool>,
-    /// After so many timeouts in a row what is in flight on a subflow is sent on the others too, and it gets no
+    /// After this many timeouts in a row what is in flight on a subflow is sent on the others too, and it gets no
     /// new data until it is heard of again; 0 turns this off.
     pub stale_after: Option<u32>,
     /// Which of several subflows with room gets the next data (`tresse list schedulers`).
@@ -100,6 +100,8 @@ pub enum HostProfile {
     Ns2,
     /// A Linux host with the fq qdisc: RACK-TLP, PRR, pacing, TSO and GRO.
     Linux,
+    /// A network card that sprays packets over many paths, as Ultra Ethernet's: no TCP (`tresse explain spray`).
+    Spray,
 }
 
 /// The values of keys that are not given.
@@ -173,6 +175,22 @@ gro = "45pkt"
 gro_interval = "50us"
 handshake = true
 stale_after = 4
+
+# A packet of 4150 bytes with a header of 64, an ACK for four packets, and a timer of at least 100 us: uet-htsim's.
+# `recovery`, `reduction` and `quick_acks` are of TCP, and mean nothing.
+[spray]
+mss = "4086B"
+header = "64B"
+ack = "64B"
+initial_window = "10pkt"
+rto_min = "100us"
+rto_initial = "1ms"
+rto_max = "100ms"
+recovery = "sack"
+reduction = "immediate"
+ack_every = "4pkt"
+ack_timer = "20us"
+quick_acks = "0pkt"
 "#;
 
 impl HostProfile {
@@ -182,6 +200,7 @@ impl HostProfile {
             Self::Ns3 => "ns3",
             Self::Ns2 => "ns2",
             Self::Linux => "linux",
+            Self::Spray => "spray",
         }
     }
 }
@@ -201,6 +220,7 @@ impl Transport {
         // More than any packet has is refused below.
         let size = |bytes: Bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX);
         let config = Config {
+            sprayed: keys.profile == Some(HostProfile::Spray),
             mss: size(value!(mss)),
             header: size(value!(header)),
             ack: size(value!(ack)),
@@ -262,5 +282,4 @@ impl Transport {
 }
 
 /// What is wrong with a key that must be given.
-const MISSING: &str =
-    "it has no value\n\nhint: a profile has one for every key: profile = \"ns3\", \"ns2\" or \"linux\"";
+const MISSING: &str = "it has no value\n\nhint: a profile has one for every key: profile = \"ns3\", \"ns2\", \"linux\" or \"spray\"";

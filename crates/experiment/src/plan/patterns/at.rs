@@ -1,5 +1,7 @@
 //! Where a pattern is built, and how it reads the values that several patterns have.
 
+use std::path::Path;
+
 use tresse_fabric::Topology;
 use tresse_units::{Bytes, Rate, Time};
 use tresse_workload::{self as workload, MOST_FLOWS, Size, Span, too_large};
@@ -62,7 +64,7 @@ impl At<'_> {
         })
     }
 
-    /// A number in these bounds; `default` if it is not said.
+    /// A number in these bounds, or `default`.
     pub(crate) fn number(
         &self,
         key: &str,
@@ -152,13 +154,23 @@ impl At<'_> {
         deadline.map(|deadline| self.span("deadline", deadline, 1)).transpose()
     }
 
-    /// The hosts that a key names; all if it is not said.
+    /// The hosts that a key names. Default: all.
     pub(crate) fn hosts(&self, key: &str, set: Option<&HostSet>) -> Result<Vec<u32>, Diagnostic> {
         let sets = HostSets { fabric: self.fabric };
         match set {
             Some(set) => sets.hosts(set).map_err(|e| self.wrong(key, &e)),
             None => Ok((0..self.fabric.hosts()).collect()),
         }
+    }
+
+    /// The ranks of a trace are hosts from 0.
+    pub(crate) fn has_ranks(&self, key: &str, trace: &Path, ranks: u32) -> Result<(), Diagnostic> {
+        let hosts = self.fabric.hosts();
+        if ranks > hosts {
+            let message = format!("{} has {ranks} ranks, and the fabric {hosts} hosts", trace.display());
+            return Err(self.wrong(key, &message));
+        }
+        Ok(())
     }
 
     /// The rack of every host, if flows are to leave theirs.

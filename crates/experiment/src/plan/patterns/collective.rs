@@ -23,7 +23,7 @@ pub(crate) struct Collective {
     size: Option<FlowSize>,
     /// The hosts that are the ranks, in this order. Default: all.
     ranks: Option<HostSet>,
-    /// Ranks in steps of so many hosts, such as 0, 4, 8, … then 1, 5, … Default: 1.
+    /// Ranks in steps of this many hosts, such as 0, 4, 8, … then 1, 5, … Default: 1.
     stride: Option<u32>,
     /// Whether the ranks are in a random order, by the seed. Default: false.
     shuffle: Option<bool>,

@@ -9,11 +9,12 @@ use crate::diagnostic::Diagnostic;
 use crate::keys::bounds::LONGEST;
 use crate::keys::host_names::Host;
 use crate::keys::workload::Application;
-use crate::plan::flow_sizes::{beside, unreadable};
+use crate::plan::flow_sizes::beside;
 use crate::plan::host_sets::HostSets;
 use crate::plan::patterns::Pattern;
 use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
+use crate::read::files::unreadable;
 use crate::read::flow_file::{self, FlowError};
 
 /// Flows one by one, in the experiment or from a file.

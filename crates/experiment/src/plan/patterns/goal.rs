@@ -5,16 +5,17 @@ use serde::Deserialize;
 use tresse_workload::Goal as Trace;
 
 use crate::diagnostic::Diagnostic;
-use crate::plan::flow_sizes::{beside, quoted, unreadable};
+use crate::plan::flow_sizes::{beside, quoted};
 use crate::plan::patterns::Pattern;
 use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
+use crate::read::files::unreadable;
 
 /// A trace of messages that wait for each other (GOAL).
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Goal {
-    /// The trace's file; its path starts at the experiment's folder.
+    /// The trace's file, text or binary; its path starts at the experiment's folder.
     file: Option<String>,
 }
 
@@ -24,17 +25,22 @@ impl Keys for Goal {
     fn build(self, at: &At) -> Result<Pattern, Diagnostic> {
         let file = at.needed("file", self.file, "file = \"trace.goal\"")?;
         let path = beside(&at.loaded.source, &file);
-        let text = at.loaded.files.read(&path).map_err(|e| at.wrong("file", &unreadable(&path, &e)))?;
-        let goal = Trace::read(&text, at.most()).map_err(|e| {
-            let line = text.lines().nth(e.line - 1).unwrap_or("");
-            at.wrong("file", &quoted(&path, (e.line, e.column), &e.message, line))
-        })?;
-        let hosts = at.fabric.hosts();
-        if goal.ranks > hosts {
-            let message =
-                format!("{} has {} ranks, and the fabric {hosts} hosts", path.display(), goal.ranks);
-            return Err(at.wrong("file", &message));
-        }
+        let bytes =
+            at.loaded.files.read_bytes(&path).map_err(|e| at.wrong("file", &unreadable(&path, &e)))?;
+        let goal = if Trace::is_binary(&bytes) {
+            let wrong = |e| at.wrong("file", &format!("{}: {e}", path.display()));
+            Trace::read_binary(&bytes, at.most()).map_err(wrong)?
+        } else {
+            let text = String::from_utf8(bytes).map_err(|_| {
+                let message = "is neither text nor a GOAL trace in the binary form, which begins with 4223";
+                at.wrong("file", &format!("{} {message}", path.display()))
+            })?;
+            Trace::read(&text, at.most()).map_err(|e| {
+                let line = text.lines().nth(e.line - 1).unwrap_or("");
+                at.wrong("file", &quoted(&path, (e.line, e.column), &e.message, line))
+            })?
+        };
+        at.has_ranks("file", &path, goal.ranks)?;
         Ok(Pattern { arrivals: true, ..Pattern::of_tasks(goal.tasks) })
     }
 }

@@ -1,6 +1,7 @@
 //! The patterns of workloads: what starts flows. Each is one file, with its own keys and its builder.
 
 pub mod at;
+pub mod chakra;
 pub mod collective;
 pub mod flows;
 pub mod goal;
@@ -25,7 +26,7 @@ use crate::plan::patterns::flows::Flow;
 use crate::plan::patterns::kind::Kind;
 
 /// Every pattern, in the order of messages.
-pub static ALL: [Kind; 11] = [
+pub static ALL: [Kind; 12] = [
     Kind::of::<permutation::Permutation>(),
     Kind::of::<rack_to_rack::RackToRack>(),
     Kind::of::<random::Random>(),
@@ -37,6 +38,7 @@ pub static ALL: [Kind; 11] = [
     Kind::of::<flows::Flows>(),
     Kind::of::<collective::Collective>(),
     Kind::of::<goal::Goal>(),
+    Kind::of::<chakra::Chakra>(),
 ];
 
 /// What starts the flows of a part.
@@ -57,6 +59,8 @@ pub struct Pattern {
     pub(crate) connections: u32,
     /// Its flows, if each may have something of its own.
     pub(crate) flows: Vec<Flow>,
+    /// What is to be said of it before it runs.
+    pub notes: Vec<String>,
 }
 
 /// How many flows there are, for who estimates what they take.
@@ -96,6 +100,7 @@ impl Pattern {
             flow_counts: FlowCounts::default(),
             connections: 1,
             flows: Vec::new(),
+            notes: Vec::new(),
         }
     }
 

@@ -1,0 +1,99 @@
+//! The pattern `chakra`.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tresse_units::Flops;
+use tresse_workload::Operation;
+use tresse_workload::chakra::Groups;
+
+use crate::diagnostic::Diagnostic;
+use crate::plan::flow_sizes::beside;
+use crate::plan::patterns::Pattern;
+use crate::plan::patterns::at::At;
+use crate::plan::patterns::kind::Keys;
+use crate::read::chakra::{self, Options, Times};
+use crate::read::files::unreadable;
+
+/// A trace of a training job, with its collectives (Chakra).
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Chakra {
+    /// What the names of its files have before the rank, such as `traces/llama` for traces/llama.0.et, or their folder;
+    /// the path starts at the experiment's folder.
+    trace: Option<String>,
+    /// The file of its process groups. Default: comm_group.json beside the trace, if it is there.
+    groups: Option<String>,
+    /// How an all-reduce is done. Default: round a ring.
+    all_reduce: Option<AllReduce>,
+    /// How fast a rank computes what has a number of operations and no duration. Default: it takes no time.
+    flops: Option<Flops>,
+}
+
+/// How everyone gets the sum of all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum AllReduce {
+    /// Reduce-scatter and all-gather around a ring.
+    Ring,
+    /// Up a binary tree and down again.
+    Tree,
+}
+
+impl Keys for Chakra {
+    const NAME: &'static str = "chakra";
+
+    fn build(self, at: &At) -> Result<Pattern, Diagnostic> {
+        let trace = at.needed("trace", self.trace, "trace = \"traces/llama\"")?;
+        let trace = beside(&at.loaded.source, &trace);
+        if self.flops == Some(Flops(0)) {
+            return Err(at.wrong("flops", "more than 0flops"));
+        }
+        let wrong = |e: String| at.wrong("trace", &e);
+        let paths = chakra::files(&trace).map_err(wrong)?;
+        at.has_ranks("trace", &trace, u32::try_from(paths.len()).unwrap_or(u32::MAX))?;
+        let options = Options {
+            groups: groups(at, self.groups.as_deref(), &paths[0])?,
+            all_reduce: match self.all_reduce {
+                Some(AllReduce::Tree) => Operation::TreeAllReduce,
+                Some(AllReduce::Ring) | None => Operation::RingAllReduce,
+            },
+            flops: self.flops,
+            most: at.most(),
+        };
+        let (tasks, times) = chakra::read(&paths, &at.loaded.files, options).map_err(wrong)?;
+        Ok(Pattern { arrivals: true, notes: notes(&trace, times), ..Pattern::of_tasks(tasks) })
+    }
+}
+
+/// The groups of the file that is said, or is beside the trace.
+fn groups(at: &At, said: Option<&str>, first: &Path) -> Result<Groups, Diagnostic> {
+    let (key, path) = match said {
+        Some(said) => ("groups", beside(&at.loaded.source, said)),
+        None => ("trace", first.with_file_name("comm_group.json")),
+    };
+    if said.is_none() && !path.exists() {
+        return Ok(Groups::new());
+    }
+    let text = at.loaded.files.read(&path).map_err(|e| at.wrong(key, &unreadable(&path, &e)))?;
+    chakra::groups(&text).map_err(|e| at.wrong(key, &format!("{}: {e}", path.display())))
+}
+
+/// What is to be said of computations that take no time.
+fn notes(trace: &Path, times: Times) -> Vec<String> {
+    let Times { all, timeless, counted } = times;
+    let trace = trace.display();
+    let timeless = (timeless > 0).then(|| {
+        format!(
+            "{timeless} of the {all} computations and memory accesses of {trace} have no duration: they take no time"
+        )
+    });
+    let counted = (counted > 0).then(|| {
+        format!(
+            "{counted} of the {all} computations and memory accesses of {trace} have a number of operations and no \
+             duration: they take no time without `flops`, such as flops = \"312Tflops\""
+        )
+    });
+    timeless.into_iter().chain(counted).collect()
+}

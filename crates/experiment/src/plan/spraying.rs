@@ -1,0 +1,91 @@
+//! How the packets of a scheme are sprayed: its balancer, and among how many paths it picks.
+
+use std::sync::Arc;
+
+use tresse_balancers::{self as balancers, ConfiguredBalancer, MAX_PATHS};
+use tresse_controllers::{Controller, Signal};
+use tresse_transport::Config;
+
+use crate::diagnostic::{Wrong, did_you_mean};
+use crate::keys::host_balancer::HostBalancer;
+use crate::keys::scheme::Scheme;
+use crate::plan::network::Routing;
+
+/// How packets are sprayed.
+#[derive(Debug, Clone)]
+pub struct Sprayed {
+    /// Picks the path of each packet.
+    pub balancer: Arc<ConfiguredBalancer>,
+    /// From how many.
+    pub paths: u32,
+}
+
+/// The paths of a scheme that does not say how many.
+const USUAL_PATHS: u32 = 256;
+
+const NOT_SPRAYED: &str = "packets are sprayed with profile = \"spray\" only";
+
+/// How a scheme of these controllers and this transport is sprayed; `None` if it is not.
+///
+/// # Errors
+/// What does not go together, at the scheme's key.
+pub(crate) fn of(
+    scheme: &Scheme,
+    controller: Controller,
+    transport: &Config,
+    routing: &Routing,
+    subflows: u32,
+) -> Result<Option<Sprayed>, Wrong> {
+    let signals = controller.signals();
+    if !transport.sprayed {
+        if signals.contains(&Signal::Packets) {
+            let message =
+                format!("{} needs the fate of every packet: profile = \"spray\"", controller.name());
+            return Err(Wrong::key("controller", message));
+        }
+        if scheme.balancer.is_some() {
+            return Err(Wrong::key("balancer", NOT_SPRAYED.to_owned()));
+        }
+        return match scheme.paths {
+            Some(_) => Err(Wrong::key("paths", NOT_SPRAYED.to_owned())),
+            None => Ok(None),
+        };
+    }
+    if subflows != 1 {
+        let message =
+            "a sprayed connection has one window over all its paths: `paths` says how many, 1 subflow";
+        return Err(Wrong::key("subflows", message.to_owned()));
+    }
+    if scheme.path_manager.is_some() {
+        let message =
+            "a sprayed connection has no subflows to manage: leave this key out, and see `balancer`";
+        return Err(Wrong::key("path_manager", message.to_owned()));
+    }
+    if signals.contains(&Signal::NextHop) {
+        let message =
+            format!("{} hears of the next hop, which sprayed packets do not have", controller.name());
+        return Err(Wrong::key("controller", message));
+    }
+    let (most, usual) = match routing {
+        Routing::Fixed(_) => (routing.most().min(MAX_PATHS), routing.most().min(USUAL_PATHS)),
+        Routing::Nodes { .. } => (MAX_PATHS, USUAL_PATHS),
+    };
+    let paths = scheme.paths.unwrap_or(usual);
+    if !(1..=most).contains(&paths) {
+        return Err(Wrong::key("paths", format!("{paths}: this network has 1 to {most}")));
+    }
+    let balancer = balancer(scheme.balancer.as_ref())?;
+    Ok(Some(Sprayed { balancer: Arc::new(balancer), paths }))
+}
+
+fn balancer(key: Option<&HostBalancer>) -> Result<ConfiguredBalancer, Wrong> {
+    let name = key.map_or("reps", HostBalancer::name);
+    let Some(declared) = balancers::find(name) else {
+        let known: Vec<&str> = balancers::all().iter().map(|own| own.name()).collect();
+        let hint = did_you_mean(name, known.iter().copied());
+        let message = format!("there is no balancer `{name}`{hint} (there are: {})", known.join(", "));
+        return Err(Wrong::key("balancer", message));
+    };
+    let settings = key.into_iter().flat_map(HostBalancer::settings);
+    ConfiguredBalancer::new(declared, settings).map_err(|e| Wrong::key("balancer", e.to_string()))
+}
