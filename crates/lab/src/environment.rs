@@ -15,7 +15,7 @@ use tresse_units::{MICROSECOND, Time};
 
 use crate::engine::Engine;
 use crate::engine::piloted::{Pilot, State};
-use crate::engine::worker::users_controllers;
+use crate::engine::worker::users_code;
 use crate::record::outcome::Rows;
 use crate::record::progress::Progress;
 use crate::setup;
@@ -85,9 +85,17 @@ pub enum Unfit {
         /// Those that there are.
         known: String,
     },
+    /// An agent is that of a connection, and its flow has none of its own.
+    #[error("messages share connections (`persistent`): in an environment each flow has its own")]
+    Persistent,
     /// A user's hooks may end the process, which is the caller's.
-    #[error("{0} is a controller of a file: in an environment all schemes have built-in controllers")]
-    UsersFile(&'static str),
+    #[error("{name} is a {what} of a file: in an environment all schemes have built-in ones")]
+    UsersFile {
+        /// What it is.
+        what: &'static str,
+        /// Its name.
+        name: &'static str,
+    },
 }
 
 /// A case whose flows of one scheme agents steer.
@@ -130,8 +138,11 @@ impl Environment {
         flows: Option<usize>,
         interval: Option<Time>,
     ) -> Result<Self, Unfit> {
-        if let Some(own) = users_controllers(&case).first() {
-            return Err(Unfit::UsersFile(own.name()));
+        if let Some(own) = users_code(&case).first() {
+            return Err(Unfit::UsersFile { what: own.what, name: own.name });
+        }
+        if case.parts.iter().any(|part| part.persistent) {
+            return Err(Unfit::Persistent);
         }
         let Some(place) = case.bound_schemes.iter().position(|own| own.scheme == scheme) else {
             let known: Vec<&str> = case.bound_schemes.iter().map(|own| &*own.scheme).collect();

@@ -6,8 +6,8 @@ use tresse_experiment::plan::Case;
 
 use crate::record::outcome::Outcome;
 
-/// One message for each replication that gave up, and for each case that a controller has ended; the last one of a
-/// controller's file has the hint.
+/// One message for each replication that gave up, and for each case that a user's code has ended; the last one of
+/// a user's file has the hint.
 pub(crate) fn told(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
     let mut told = Vec::new();
     let (mut ended, mut files) = (Vec::new(), BTreeSet::new());
@@ -18,12 +18,12 @@ pub(crate) fn told(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
         }
         if let Some(died) = outcome.died.as_ref().filter(|_| !ended.contains(&label)) {
             told.push(format!("{died}; {label} seed {seed}"));
-            files.insert(died.file);
+            files.insert((died.kind, died.file));
             ended.push(label);
         }
     }
     if let Some(last) = told.last_mut().filter(|_| !files.is_empty()) {
-        let checks = files.iter().map(|file| format!("tresse controller check {}", file.display()));
+        let checks = files.iter().map(|(kind, file)| format!("tresse {kind} check {}", file.display()));
         last.push_str(&format!("\n\nhint: {}", checks.collect::<Vec<_>>().join("; ")));
     }
     told

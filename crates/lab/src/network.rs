@@ -18,6 +18,12 @@ pub trait Network {
     /// Starts a connection, with its whole message.
     fn start(&mut self, spec: FlowSpec);
 
+    /// Starts a connection that stays when its message has arrived.
+    fn start_lasting(&mut self, spec: FlowSpec);
+
+    /// One more message of `bytes`, `id`, for a connection that stays, by the name of its first message.
+    fn append(&mut self, connection: u64, id: u64, bytes: u64);
+
     /// Starts a connection to which data is written later.
     fn start_unwritten(&mut self, spec: FlowSpec);
 
@@ -116,6 +122,14 @@ impl Network for World {
 
     fn start(&mut self, spec: FlowSpec) {
         self.start(spec);
+    }
+
+    fn start_lasting(&mut self, spec: FlowSpec) {
+        self.start_lasting(spec);
+    }
+
+    fn append(&mut self, connection: u64, id: u64, bytes: u64) {
+        self.append(connection, id, bytes);
     }
 
     fn start_unwritten(&mut self, spec: FlowSpec) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tresse_controllers::Signal;
 use tresse_experiment::plan::bound_scheme::BoundScheme;
 use tresse_experiment::plan::network::Routing;
 use tresse_experiment::plan::parts::{Own, Part};
@@ -9,7 +10,7 @@ use tresse_experiment::plan::port_options::PortConfigs;
 use tresse_experiment::plan::{Case, link_events};
 use tresse_fabric::{Cut, Fabric, Topology, Uncut};
 use tresse_path_manager::{By, Scope};
-use tresse_sim::{FlowSpec, Manager, Paths, World};
+use tresse_sim::{FlowSpec, Manager, Paths, Sprayed, World};
 use tresse_units::Stream;
 use tresse_workload::{Action, Start};
 
@@ -56,6 +57,9 @@ pub(crate) fn cut(case: &Case, threads: usize) -> Result<Cut, Undivided> {
     if case.setting.options.shares_buffers() {
         return Err(Undivided::Pools);
     }
+    if reads_hops(case) {
+        return Err(Undivided::Telemetry);
+    }
     Cut::new(&case.setting.fabric, threads, case.nodes().is_some()).map_err(Undivided::Network)
 }
 
@@ -71,11 +75,14 @@ pub enum Undivided {
     /// Hosts and switches hear of congestion elsewhere.
     #[error("its switches tell each other of congestion")]
     Flags,
+    /// What is written into packets lies beside them.
+    #[error("its switches write into packets")]
+    Telemetry,
     /// Ports of several parts may share one.
     #[error("its ports share buffers")]
     Pools,
-    /// A controller that is a user's file runs in a process of its own, which has one thread.
-    #[error("its controller is a user's file")]
+    /// A controller or balancer that is a user's file runs in a process of its own, which has one thread.
+    #[error("its controller or balancer is a user's file")]
     Apart,
     /// There is nothing to cut.
     #[error("{0}")]
@@ -86,7 +93,11 @@ pub enum Undivided {
 pub fn fabric<P: Copy>(case: &Case, seed: u64) -> Fabric<P> {
     let mut configs = case.setting.options.apply(&case.setting.fabric, seed);
     link_events::serve(&case.setting.changes, &mut configs);
+    if reads_hops(case) {
+        case.setting.options.queue_switches(&case.setting.fabric, &mut configs);
+    }
     let PortConfigs { ports, servers, pools } = configs;
+    let telemetry = reads_hops(case);
     let longest = case.bound_schemes.iter().map(|c| c.routing.longest()).max().unwrap_or(0);
     let fabric = Fabric::new(&ports, longest, seed).with_queued_ports(&servers, &pools);
     let fabric = match case.nodes() {
@@ -95,10 +106,17 @@ pub fn fabric<P: Copy>(case: &Case, seed: u64) -> Fabric<P> {
         }
         Some(Routing::Fixed(_)) | None => fabric,
     };
+    let fabric = if telemetry { fabric.with_telemetry() } else { fabric };
     match case.bound_schemes.iter().find_map(|c| c.flags) {
         Some(flags) => fabric.with_flags(flags),
         None => fabric,
     }
+}
+
+/// Whether a controller reads what switches have written into packets.
+fn reads_hops(case: &Case) -> bool {
+    let reads = |own: &BoundScheme| own.controllers.controller().signals().contains(&Signal::Telemetry);
+    case.bound_schemes.iter().any(reads)
 }
 
 /// The ways of a flow: what is random of them comes from its own stream.
@@ -155,6 +173,10 @@ pub(crate) fn spec(case: &Case, managers: &[Manager], seed: u64, id: u64, flow: 
         scheme: Arc::clone(&bound_scheme.controllers),
         bytes: start.bytes.unwrap_or(u64::from(u32::MAX) * u64::from(config.mss)),
         paths: paths(case, seed, flow),
+        sprayed: bound_scheme
+            .sprayed
+            .as_ref()
+            .map(|own| Sprayed { balancer: Arc::clone(&own.balancer), paths: own.paths }),
         manager: manager(bound_scheme, &managers[flow.member.bound_scheme], part.own(start)),
         stream: part.stream(seed, "path manager", start).below(u64::MAX),
         class: bound_scheme.class,

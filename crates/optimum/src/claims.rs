@@ -58,7 +58,7 @@ impl Price {
 /// The price that the controller called `name` answers, if its packets are ECN-capable or not.
 pub fn price(name: &str, ecn: bool) -> Price {
     match (name, ecn) {
-        ("wvegas", _) => Price::Delay,
+        ("wvegas" | "swift" | "hpcc" | "powertcp", _) => Price::Delay,
         ("coupled_t31", false) => Price::LostPackets,
         (_, true) => Price::Marks,
         (_, false) => Price::Losses,
@@ -197,12 +197,19 @@ pub fn claim_of(name: &str, parameter: &dyn Fn(&str) -> Option<u64>, subflows: S
             let objective = Objective { weight: backlog * subflows.packet, ..log() };
             (Claimed, "Cao, Xu, Fu (ICNP 2012): congestion equality", WVEGAS_CAVEAT, Some(objective))
         }
+        "nscc" => (Unclaimed, "uet-htsim, uec.cpp", PROPORTIONAL, Some(log())),
+        "swift" => (Unclaimed, "Kumar et al. (SIGCOMM 2020)", PROPORTIONAL, Some(log())),
+        "hpcc" => (Unclaimed, "Li et al. (SIGCOMM 2019)", PROPORTIONAL, Some(log())),
+        "powertcp" => (Unclaimed, "Addanki et al. (NSDI 2022)", PROPORTIONAL, Some(log())),
+        "mprdma" => (Unclaimed, "Lu et al. (NSDI 2018)", PROPORTIONAL, Some(log())),
+        "dcqcn" => (Unclaimed, "Zhu et al. (SIGCOMM 2015)", PROPORTIONAL, Some(log())),
         _ => return None,
     };
     Some(Claim { standing, source, caveat, objective })
 }
 
 const REFERENCE: &str = "Reno's utility stands in: the fairness to TCP that is aimed at.";
+const PROPORTIONAL: &str = "Proportional fairness stands in.";
 const TCP_CAVEAT: &str =
     "For one binary signal a round. Packets lost independently make the price 2/(T² x²): another utility.";
 const POOLED_CAVEAT: &str = "For one binary signal a round and equal RTTs. Packets lost independently make path \

@@ -175,6 +175,7 @@ fn command(report: &Report) -> String {
         inputs.only.iter().for_each(|only| add("--only", only));
         inputs.set.iter().for_each(|set| add("--set", set));
         inputs.controllers.iter().for_each(|own| add("--controller", &own.path));
+        inputs.balancers.iter().for_each(|own| add("--balancer", &own.path));
     }
     if report.seed != 1 {
         add("--seed", &report.seed.to_string());

@@ -109,8 +109,10 @@ mod tests {
     #[test]
     fn every_experiment_belongs_to_one_paper() {
         let all: Vec<&str> = ALL.iter().flat_map(|p| p.experiments()).collect();
-        assert_eq!(all.len(), built_in::names().len());
-        assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), built_in::names().into_iter().collect());
+        // Those of `today` are of no paper.
+        let names = || built_in::names().into_iter().filter(|name| !name.starts_with("today/"));
+        assert_eq!(all.len(), names().count());
+        assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), names().collect());
         assert!(ALL.iter().all(|p| p.title().len() > 20 && !p.title().starts_with('#')));
     }
 

@@ -39,7 +39,7 @@ impl Own {
     /// The same for the same texts.
     pub fn address(&self) -> String {
         let texts = self.headers.iter().map(|(_, text)| text).chain([&self.text]);
-        sha256(&texts.map(|text| sha256(text)).collect::<Vec<_>>().join("\n"))
+        sha256(texts.map(sha256).collect::<Vec<_>>().join("\n"))
     }
 }
 

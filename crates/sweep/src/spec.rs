@@ -98,7 +98,7 @@ impl Base {
         };
         same.push(format!("model version {MODEL_VERSION}"));
         same.push(format!("{:?} {} {:?}", common.only, common.seed, common.replications));
-        let mut base = Self { common: Arc::new(common), set, resolved, address: sha256(&same.join("\n")) };
+        let mut base = Self { common: Arc::new(common), set, resolved, address: sha256(same.join("\n")) };
         base.address = base.address_of(&[]);
         Ok(base)
     }

@@ -160,7 +160,15 @@ fn addresses(case: &Case) -> Result<u32, Error> {
         if let Managers::Mmptcp(_) = scheme.manager.config() {
             return wrong("mmptcp sprays packets, which no Linux host does".to_owned());
         }
+        if scheme.sprayed.is_some() {
+            return wrong(format!("{} sprays packets, which no Linux host does", scheme.label()));
+        }
         most = most.max(scheme.paths);
+    }
+    if case.parts.iter().any(|part| part.persistent) {
+        return wrong(
+            "the hosts of a testbed open a connection for each message: no `persistent`".to_owned(),
+        );
     }
     for own in case.parts.iter().flat_map(Part::owns) {
         most = most.max(own.paths.as_ref().map_or(0, |paths| paths.len() as u32));

@@ -24,6 +24,8 @@ enum Flows {
     Xmp(Option<&'static str>),
     /// Permutation, LIA with two subflows, whose losses are repaired so.
     Lia(&'static str),
+    /// Permutation, XMP's window over the paths that REPS picks, and ports that trim.
+    Sprayed,
     /// Short ones that arrive at random, by DCTCP.
     Arrivals,
 }
@@ -44,7 +46,7 @@ const fn xmp(name: &'static str, setting: &'static str) -> Benchmark {
 /// Fixed routes over plain ports first, which the others of the same k are compared with, and these on two threads;
 /// then every kind of switch
 /// that decides for each packet, and ports with a real server; then losses, and flows that start and finish.
-const BENCHMARKS: [Benchmark; 17] = [
+const BENCHMARKS: [Benchmark; 19] = [
     benchmark("fat-tree-k8-xmp2-permutation", 8, 200, Flows::Xmp(None)),
     benchmark("fat-tree-k16-xmp2-permutation", 16, 30, Flows::Xmp(None)),
     benchmark("fat-tree-k32-xmp2-permutation", 32, 6, Flows::Xmp(None)),
@@ -57,6 +59,8 @@ const BENCHMARKS: [Benchmark; 17] = [
     xmp("fat-tree-k8-xmp2-holnet-percentage", r#"fabric.routing="holnet-percentage""#),
     xmp("fat-tree-k8-xmp2-holnet-rate", r#"fabric.routing="holnet-rate""#),
     xmp("fat-tree-k8-xmp2-servers", r#"fabric.classes=[{ quantum = "1500B" }]"#),
+    benchmark("fat-tree-k8-xmp-sprayed", 8, 50, Flows::Sprayed),
+    benchmark("fat-tree-k16-xmp-sprayed", 16, 30, Flows::Sprayed),
     benchmark("fat-tree-k8-lia2-newreno", 8, 50, Flows::Lia("newreno")),
     benchmark("fat-tree-k8-lia2-sack", 8, 50, Flows::Lia("sack")),
     benchmark("fat-tree-k8-lia2-rack", 8, 50, Flows::Lia("rack")),
@@ -105,11 +109,12 @@ impl Benchmark {
             Flows::Xmp(setting) => (["scheme=xmp", "subflows=2"], PERMUTATION, setting.as_slice()),
             // Table 1's own recovery, ACKs and handshake are XMP's reading of ns-3: here they are the profile's.
             Flows::Lia(_) => (["scheme=lia", "subflows=2"], PERMUTATION, &DROP_TAIL),
+            Flows::Sprayed => (["scheme=xmp", "subflows=1"], PERMUTATION, &SPRAYED),
             Flows::Arrivals => (["scheme=dctcp", "subflows=1"], ARRIVALS, &[]),
         };
         let recovery = match self.flows {
             Flows::Lia(recovery) => Some(format!("transport.recovery={recovery}")),
-            Flows::Xmp(_) | Flows::Arrivals => None,
+            Flows::Xmp(_) | Flows::Sprayed | Flows::Arrivals => None,
         };
         let duration = self.milliseconds;
         let own = [
@@ -129,6 +134,16 @@ const PERMUTATION: &str = r#"pattern = "permutation""#;
 
 /// A thousand flows a millisecond on 128 hosts at 1 Gbit/s: 48 of 128 Gbit/s.
 const ARRIVALS: &str = r#"pattern = "poisson", size = "6kB", load = 0.375, load_on = "access""#;
+
+/// Table 1's packets, sprayed. A sprayed connection has no handshake.
+const SPRAYED: [&str; 6] = [
+    r#"fabric.routing="ecmp""#,
+    r#"fabric.trim="64B""#,
+    "transport.handshake=false",
+    r#"schemes.xmp.transport={ profile = "spray" }"#,
+    r#"schemes.xmp.balancer="reps""#,
+    "schemes.xmp.subflows=1",
+];
 
 /// Queues of Table 1, which drop what comes beyond 100 packets, for a transport by its profile.
 const DROP_TAIL: [&str; 3] =

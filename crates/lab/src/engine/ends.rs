@@ -82,6 +82,7 @@ where
             hops: self.world.hops(),
             lost: counters().map(|c| c.lost).sum(),
             marks: counters().map(|c| c.marks).sum(),
+            trims: counters().map(|c| c.trims).sum(),
             links: setup::totals(&self.world, &self.case.setting.fabric),
             rtts: self.world.rtts(),
             windows: IndexMap::new(),

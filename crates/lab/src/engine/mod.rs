@@ -8,6 +8,7 @@ pub mod stall;
 pub mod worker;
 pub mod writer;
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -55,6 +56,9 @@ pub(crate) struct Engine<'a, M, W> {
     ideals: BTreeMap<[u32; 2], Ideals<'a>>,
     /// The flows that have not finished, by the simulator's names for them.
     live: BTreeMap<u64, Live>,
+    /// The connections that stay: by part and bound scheme, and who is at their ends (`Part::pair`); the simulator's
+    /// names for them.
+    lasting: BTreeMap<([usize; 2], [u32; 3]), u64>,
     /// The simulator's name of the next flow.
     next: u64,
     /// When an application writes, or a datagram is sent: for which flow.
@@ -148,6 +152,7 @@ where
             managers: setup::managers(case),
             ideals,
             live: BTreeMap::new(),
+            lasting: BTreeMap::new(),
             next: 0,
             writes: BTreeSet::new(),
             batch: Vec::new(),
@@ -293,7 +298,16 @@ where
                 What::Written(writer)
             }
             (None, None) => {
-                self.world.start(spec);
+                match part.pair(&begun.start) {
+                    None => self.world.start(spec),
+                    Some(pair) => match self.lasting.entry(([begun.part, begun.member.bound_scheme], pair)) {
+                        Entry::Occupied(own) => self.world.append(*own.get(), id, spec.bytes),
+                        Entry::Vacant(place) => {
+                            place.insert(id);
+                            self.world.start_lasting(spec);
+                        }
+                    },
+                }
                 What::Message
             }
         };

@@ -1,4 +1,4 @@
-//! A replication in a process of its own: one whose controller is a user's file may divide by 0, call `exit`, or never
+//! A replication in a process of its own: one whose controller or balancer is a user's file may divide by 0, call `exit`, or never
 //! return.
 //!
 //! The worker runs what a thread would run, and hands on the same rows: so the results are the same. Rows and outcome
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tresse_controllers::Controller;
+use tresse_controllers::Code;
 use tresse_controllers::apart::{Apart, Shareable, refuse_windows};
 use tresse_experiment::plan::Case;
 use tresse_workload::Job;
@@ -50,15 +50,16 @@ struct Page {
 // SAFETY: `Progress` and `stop` are atomic numbers.
 unsafe impl Shareable for Page {}
 
-/// The controllers of `case` that are users' files; such a case needs a worker.
-pub fn users_controllers(case: &Case) -> Vec<Controller> {
-    let all = case.bound_schemes.iter().map(|scheme| scheme.controllers.controller());
-    all.filter(|controller| controller.file().is_some()).collect()
+/// The controllers and balancers of `case` that are users' files; such a case needs a worker.
+pub fn users_code(case: &Case) -> Vec<Code> {
+    let controllers = case.bound_schemes.iter().filter_map(|scheme| scheme.controllers.controller().code());
+    let sprayed = case.bound_schemes.iter().filter_map(|scheme| scheme.sprayed.as_ref());
+    controllers.chain(sprayed.filter_map(|own| own.balancer.balancer().code())).collect()
 }
 
 /// Why `case` would run on one thread though it may use `threads`; `None` if it uses them.
 pub fn undivided(case: &Case, threads: usize) -> Option<Undivided> {
-    if !users_controllers(case).is_empty() {
+    if !users_code(case).is_empty() {
         return Some(Undivided::Apart);
     }
     setup::cut(case, threads).err()
@@ -126,7 +127,7 @@ pub fn run<E>(
         outcome.complete = false;
         outcome.simulated = progress.now.load(Ordering::Relaxed);
         outcome.hops = progress.hops.load(Ordering::Relaxed);
-        outcome.died = end.told(&users_controllers(case));
+        outcome.died = end.told_of(users_code(case));
     }
     Ok(Ok(outcome))
 }

@@ -37,6 +37,9 @@ pub(crate) fn of(outcomes: &[Outcome]) -> NamedMetrics {
     metrics.insert("drops_pkts", total(|o| o.links.iter().map(|l| l.drops).sum()));
     metrics.insert("lost_pkts", total(|o| o.lost));
     metrics.insert("marks_pkts", total(|o| o.marks));
+    if outcomes.iter().any(|o| o.trims > 0) {
+        metrics.insert("trims_pkts", total(|o| o.trims));
+    }
     metrics.extend(path_sharing_score::metrics(flows.iter().copied()));
     metrics.extend(of_jobs(outcomes.iter().flat_map(|o| &o.jobs).map(|(_, job)| job)));
     metrics.insert("simulated_s", Metric::Real(seconds(outcomes.iter().map(|o| o.simulated).sum())));
@@ -243,6 +246,7 @@ mod tests {
             hops: 0,
             lost: 0,
             marks: 0,
+            trims: 0,
             flows,
             jobs: Vec::new(),
             links: Vec::new(),
@@ -279,6 +283,7 @@ mod tests {
             "job_",
             "offered_",
             "rtt_",
+            "trims_pkts",
             "utilisation_",
             "queue_",
             "convergence_",

@@ -55,7 +55,7 @@ pub struct Share {
     pub of: usize,
     /// How many hold.
     pub hold: usize,
-    /// How many are to hold; all, if it is not said.
+    /// How many are to hold. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<usize>,
     /// Those that do not hold.

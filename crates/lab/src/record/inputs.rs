@@ -1,9 +1,12 @@
 //! What a run was made of, beside the experiment as resolved: so that two runs can be told apart.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use toml::{Table, Value};
-use tresse_controllers::Controller;
+use tresse_balancers::Balancer;
+use tresse_controllers::{Build, Controller};
 use tresse_experiment::keys::FOR_PEOPLE;
 use tresse_experiment::plan::{Case, Plan};
 use tresse_experiment::read::Loaded;
@@ -21,15 +24,18 @@ pub struct Inputs {
     /// `--only`, as given.
     pub only: Vec<String>,
     /// The files that the experiment read, its own if it is not built in; and the users' headers that their controllers
-    /// include.
+    /// and balancers include.
     pub files: Vec<ReadFile>,
     /// The users' controllers that a case uses.
-    pub controllers: Vec<UsersController>,
+    pub controllers: Vec<UsersCode>,
+    /// The users' balancers that a case uses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub balancers: Vec<UsersCode>,
 }
 
-/// A controller of a user's file.
+/// A controller or balancer of a user's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct UsersController {
+pub struct UsersCode {
     /// Its name.
     pub name: String,
     /// Its file, as given.
@@ -48,7 +54,9 @@ impl Inputs {
     /// Of the cases of `plan` under `replications` seeds from `seed` on.
     pub(crate) fn new(loaded: &Loaded, plan: &Plan, seed: u64, replications: u32) -> Self {
         let mut files = loaded.files.all();
-        for path in used(&plan.cases).iter().filter_map(Controller::file) {
+        let (controllers, balancers) = (used(&plan.cases), used_balancers(&plan.cases));
+        let of_controllers = controllers.iter().filter_map(Controller::file);
+        for path in of_controllers.chain(balancers.iter().filter_map(Balancer::file)) {
             let headers = tresse_controllers::included(path).into_iter();
             files.extend(
                 headers
@@ -57,21 +65,27 @@ impl Inputs {
         }
         files.sort();
         files.dedup();
-        let users = used(&plan.cases).into_iter().filter_map(|c| Some((c, c.file()?, c.build()?)));
-        let users = users.map(|(controller, path, build)| UsersController {
-            name: controller.name().to_owned(),
+        let code = |name: &str, text: &str, path: &Path, build: &Build| UsersCode {
+            name: name.to_owned(),
             path: path.display().to_string(),
-            sha256: sha256(controller.text()),
+            sha256: sha256(text),
             compiler: build.compiler.clone(),
             flags: build.flags.iter().map(|&flag| flag.to_owned()).collect(),
-            source: controller.text().to_owned(),
-        });
+            source: text.to_owned(),
+        };
         Self {
             digest: digest(loaded, plan, &files, seed, replications),
             set: loaded.settings.clone(),
             only: plan.only.clone(),
             files,
-            controllers: users.collect(),
+            controllers: controllers
+                .iter()
+                .filter_map(|own| Some(code(own.name(), own.text(), own.file()?, own.build()?)))
+                .collect(),
+            balancers: balancers
+                .iter()
+                .filter_map(|own| Some(code(own.name(), own.text(), own.file()?, own.build()?)))
+                .collect(),
         }
     }
 }
@@ -85,11 +99,21 @@ fn used(cases: &[Case]) -> Vec<Controller> {
     all
 }
 
+/// The balancers of the cases' hosts, as [`used`].
+fn used_balancers(cases: &[Case]) -> Vec<Balancer> {
+    let schemes = cases.iter().flat_map(|case| &case.bound_schemes);
+    let mut all: Vec<Balancer> =
+        schemes.filter_map(|s| Some(s.sprayed.as_ref()?.balancer.balancer())).collect();
+    all.sort_by_key(Balancer::name);
+    all.dedup_by_key(|balancer| balancer.name());
+    all
+}
+
 /// What an experiment's results are judged by, and what has been laid over it already.
 const NOT_RUN: [&str; 4] = ["profile", "replications", "published", "claims"];
 
 /// The SHA-256 of the model version, the seeds, the experiment without what only people read and judge by, the cases in
-/// their order, and the content of every file and every controller's source that is used, with the headers. Where it
+/// their order, and the content of every file and every controller's and balancer's source that is used, with the headers. Where it
 /// is the same, the digest of the results is.
 fn digest(loaded: &Loaded, plan: &Plan, files: &[ReadFile], seed: u64, replications: u32) -> String {
     let mut hash = Sha256::new();
@@ -109,6 +133,11 @@ fn digest(loaded: &Loaded, plan: &Plan, files: &[ReadFile], seed: u64, replicati
     }
     for (name, text) in tresse_controllers::headers() {
         add(name, text);
+    }
+    let balancers = used_balancers(&plan.cases);
+    balancers.iter().for_each(|balancer| add(balancer.name(), balancer.text()));
+    if !balancers.is_empty() {
+        tresse_balancers::headers().iter().for_each(|(name, text)| add(name, text));
     }
     let own = &loaded.source.name;
     for file in files.iter().filter(|file| file.path != *own) {

@@ -36,6 +36,9 @@ pub struct Outcome {
     pub lost: u64,
     /// Packets that were marked, each at its first port above K.
     pub marks: u64,
+    /// Packets of which ports kept the header only.
+    #[serde(default)]
+    pub trims: u64,
     /// The flows that finished or were stopped: by round, in each by part and name.
     pub flows: Vec<Flow>,
     /// The jobs that ended, each with its part.

@@ -274,7 +274,7 @@ fn simulate(
                 let ended = || Diagnostic::input("what was measured cannot be written");
                 let mut measured = |rows: Rows<'_>| measured(rows).map_err(|Failed| ended());
                 on(case, seed, &watch.stop, progress, &mut measured).map_err(fail)
-            } else if worker::users_controllers(case).is_empty() {
+            } else if worker::users_code(case).is_empty() {
                 replication::run(case, seed, options.threads, &watch.stop, progress, measured)
             } else {
                 worker::run(case, seed, &watch.stop, progress, measured).map_err(|e| fail(no_worker(&e)))?

@@ -35,7 +35,7 @@ pub struct Options {
     pub parallel: usize,
     /// How many threads each of them may use. What happens does not depend on it.
     pub threads: usize,
-    /// The folder of results; it must not exist, or be empty. If it is not said, the first `runs/NAME-N` that does not
+    /// The folder of results; it must not exist, or be empty. Default: the first `runs/NAME-N` that does not
     /// exist.
     pub out: Option<PathBuf>,
     /// Whether claims are judged although settings have changed what they are of.

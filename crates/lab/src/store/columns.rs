@@ -232,7 +232,7 @@ pub(super) const LENGTHS: [Column; 3] = [
 ];
 
 /// Every table by its name, with its own columns.
-const TABLES: [(&str, &[Column]); 9] = [
+pub(super) const TABLES: [(&str, &[Column]); 9] = [
     ("flows", &FLOWS),
     ("jobs", &JOBS),
     ("links", &LINKS),

@@ -27,6 +27,11 @@ pub fn explain() -> String {
     columns::explain()
 }
 
+/// The names of the tables that a run may have; `NAME.parquet` is the file of one.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    columns::TABLES.iter().map(|(name, _)| *name)
+}
+
 /// The tables of a run.
 pub(crate) struct Tables {
     axes: Axes,

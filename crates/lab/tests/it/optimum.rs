@@ -184,11 +184,12 @@ impl Row {
     }
 }
 
-/// Every controller under its first name, and EUTCP as its paper scales rates, both ways. HOLNET's with ECN
+/// Every controller of TCP under its first name, and EUTCP as its paper scales rates, both ways. HOLNET's with ECN
 /// or classes of service are the same law, as long as no class is set.
 fn rows() -> Vec<Row> {
     let variant = |name: &str| name.ends_with("_ecn") || name.ends_with("_cos");
-    let firsts = built_in().into_iter().filter(|c| c.alias_of().is_none() && !variant(c.name()));
+    let firsts =
+        built_in().into_iter().filter(|c| c.alias_of().is_none() && !c.reports() && !variant(c.name()));
     let mut rows: Vec<Row> = firsts.map(|c| Row::new(c.name(), &[])).collect();
     rows.push(Row::new("eutcp", &[("gamma", 1100)]));
     rows.push(Row::new("eutcp", &[("gamma", 1100), ("exact", 1)]));

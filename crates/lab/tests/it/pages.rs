@@ -63,6 +63,10 @@ fn what_pages_show_can_be_run() {
     let files = [
         ("mine.csv", "from,to,size,start\n0,8,2MB,0s\n"),
         ("mine.cdf", "0 0\n1000 1\n"),
+        // Two ranks without nodes: an empty message is their metadata.
+        ("llama.0.et", "\0"),
+        ("llama.1.et", "\0"),
+        ("groups.json", "{\"1\": [0, 1]}"),
         (
             "lulesh.goal",
             "num_ranks 2\nrank 0 {\nl1: send 10b to 1 tag 7\n}\nrank 1 {\nl1: recv 10b from 0 tag 7\n}\n",

@@ -44,7 +44,7 @@ pub enum Law {
         g: f64,
     },
     /// vMCC and DCM: LIA's increase, DCTCP's cut (vMCC Alg. 1). vMCC eq. (2) prints the share that is kept
-    /// where the share that is cut belongs, and has no rate of marks; this is the mended equation
+    /// where the share that is cut belongs, and has no rate of marks; this is the corrected equation
     /// `dw/dt = (I w (1 - m) - m w alpha/2) / T - loss (w/T) w/2`, m the probability of a marked round.
     Vmcc {
         /// In (0, 1].

@@ -155,7 +155,7 @@ fn vmcc_answers_losses_besides_marks() {
     let state = settle(network(PerPacket, vec![Link::Random(mark)], vec![c]));
     let w = state.windows_pkts[0][0];
     let m = mark * w / (1.0 + mark * w);
-    near((1.0 - loss) * (1.0 - m), m * mark * w / 2.0 + loss * w * w / 2.0, 1e-6, "the mended eq. (2)");
+    near((1.0 - loss) * (1.0 - m), m * mark * w / 2.0 + loss * w * w / 2.0, 1e-6, "the corrected eq. (2)");
 }
 
 #[test]

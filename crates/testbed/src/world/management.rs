@@ -147,6 +147,14 @@ impl World<'_> {
     }
 }
 
+/// The first port that flows listen at.
+const PORTS: u16 = 10_000;
+
+/// Where the receiver of a flow listens.
+pub(super) fn listens(id: u64, host: u32) -> SocketAddrV4 {
+    SocketAddrV4::new(address(host, 0), PORTS + (id % u64::from(u16::MAX - PORTS)) as u16)
+}
+
 /// Where a subflow comes from, and where it goes. A source port that the path manager chooses is an address of the
 /// host here: the kernel chooses ports itself.
 pub(super) fn ends(

@@ -28,9 +28,6 @@ use crate::world::flow::{Carrier, Flow, Managed, OwnSubflow};
 const STEP: Duration = Duration::from_millis(50);
 /// How long a host may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The first port that flows listen at.
-const PORTS: u16 = 10_000;
-
 /// Real hosts around an emulated fabric, with flows on it.
 #[derive(Debug)]
 pub struct World<'a> {
@@ -102,7 +99,7 @@ impl<'a> World<'a> {
         let bound = self.case.bound_schemes.iter().find(is_it);
         let multipath = bound.is_some_and(|own| own.subflows.is_none_or(|count| count > 1));
         let how = How { control: self.bed.control(scheme).to_owned(), multipath, class: spec.class };
-        let listens = listens(id, hosts[1]);
+        let listens = management::listens(id, hosts[1]);
         let start = self.add_ways(&spec, listens);
         let (carrier, first) = match multipath {
             true => {
@@ -130,7 +127,7 @@ impl<'a> World<'a> {
 
     fn begin_datagrams(&mut self, spec: &FlowSpec) {
         let FlowSpec { id, hosts, .. } = *spec;
-        let listens = listens(id, hosts[1]);
+        let listens = management::listens(id, hosts[1]);
         let start = self.add_ways(spec, listens);
         let from = SocketAddrV4::new(address(hosts[0], 0), 0);
         let carrier = Carrier::Datagrams(0);
@@ -261,11 +258,6 @@ impl<'a> World<'a> {
     }
 }
 
-/// Where the receiver of a flow listens.
-fn listens(id: u64, host: u32) -> SocketAddrV4 {
-    SocketAddrV4::new(address(host, 0), PORTS + (id % u64::from(u16::MAX - PORTS)) as u16)
-}
-
 impl Network for World<'_> {
     fn now(&self) -> Time {
         self.now
@@ -309,6 +301,14 @@ impl Network for World<'_> {
     fn start(&mut self, spec: FlowSpec) {
         let bytes = spec.bytes;
         self.begin(spec, bytes);
+    }
+
+    fn start_lasting(&mut self, _: FlowSpec) {
+        unreachable!("`bed::check` refuses connections that stay");
+    }
+
+    fn append(&mut self, _: u64, _: u64, _: u64) {
+        unreachable!("`bed::check` refuses connections that stay");
     }
 
     fn start_unwritten(&mut self, spec: FlowSpec) {

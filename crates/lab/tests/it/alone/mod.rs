@@ -37,6 +37,7 @@ pub fn leaf_spine(spines: u32, rate: [u64; 2]) -> Topology {
 /// The world with a connection that has just started, on the only shortest path between two hosts.
 pub fn alone(topology: &Topology, from: u32, to: u32, bytes: u64) -> World {
     let config = Config {
+        sprayed: false,
         mss: MSS,
         header: HEADER,
         ack: HEADER,
