@@ -1,19 +1,17 @@
 //! `fct.txt` of the HPCC simulator: `sip dip sport dport size start_ns fct_ns standalone_fct_ns`, a line a flow.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use serde::Deserialize;
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::wanted::Wanted;
-use tresse_experiment::plan::{Plan, resolve};
-use tresse_experiment::{Profile, Source, load};
 use tresse_fabric::Topology;
 
+use super::case::{Case, plan, planned, the_only};
 use super::standalone::{incoming, ways};
-use super::{Flows, none, unwritten};
+use super::table::Table;
+use super::unwritten;
 
 /// The simulator's first source port of a host, and the destination port of ordinary flows.
 const FIRST_PORT: u64 = 10_000;
@@ -31,22 +29,12 @@ struct Flow {
     end: u64,
 }
 
-/// What `run.json` says of the experiment.
-#[derive(Deserialize)]
-struct Run {
-    experiment: String,
-    resolved: toml::Table,
-}
-
-/// Its values in the columns of its axes and its seed.
-type Case = Vec<String>;
-
 pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Vec<String>, Diagnostic> {
     let (mut flows, mut cases, mut unfinished) = (Vec::new(), BTreeSet::<Case>::new(), 0u64);
-    let all = Flows::open(run)?;
+    let all = Table::open(run, "flows")?;
     let axes = all.axes();
-    let kept = all.each(only, |row| {
-        cases.insert(axes.iter().map(|axis| row.text(axis)).collect::<Result<_, _>>()?);
+    all.each(only, |row| {
+        cases.insert(row.texts(&axes)?);
         match (row.number("end_ps")?, row.number("size_bytes")?) {
             (Some(end), Some(bytes)) => flows.push(Flow {
                 from: row.needed("from")?,
@@ -59,23 +47,10 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
         }
         Ok(())
     })?;
-    let case = match (kept, cases.len()) {
-        (0, _) => return Err(none(run)),
-        (_, 1) => cases.pop_first().expect("there is one"),
-        _ => return Err(several(run, &axes, &cases)),
-    };
+    let case = the_only(run, "fct.txt", &axes, cases)?;
     let plan = plan(run)?;
-    let own = plan.cases.iter().find(|c| {
-        let own = c.axes();
-        axes.iter()
-            .zip(&case)
-            .all(|(axis, value)| axis == "seed" || own.get(&**axis).map_or("", String::as_str) == value)
-    });
-    let Some((fabric, bound_scheme)) = own.and_then(|c| Some((&c.setting.fabric, c.bound_schemes.first()?)))
-    else {
-        let message = format!("run.json knows no case {}", case.join(" "));
-        return Err(Diagnostic::input(message).of(run.display().to_string()));
-    };
+    let own = planned(run, &plan, &axes, &case)?;
+    let (fabric, bound_scheme) = (&own.setting.fabric, &own.bound_schemes[0]);
     let (mss, header) = (u64::from(bound_scheme.transport.mss), u64::from(bound_scheme.transport.header));
     let hosts = u64::from(fabric.hosts());
     if let Some(flow) = flows.iter().find(|f| f.from.max(f.to) >= hosts.min(MOST_HOSTS)) {
@@ -103,32 +78,6 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
         notes.push(format!("{unfinished} flows that had not ended are left out"));
     }
     Ok(notes)
-}
-
-fn several(run: &Path, axes: &[String], cases: &BTreeSet<Case>) -> Diagnostic {
-    let shown = cases.iter().map(|case| {
-        let values = axes.iter().zip(case).filter(|(_, value)| !value.is_empty());
-        let only: Vec<String> = values.map(|(axis, value)| format!(" --only {axis}={value}")).collect();
-        format!(" {}", only.concat())
-    });
-    let shown: Vec<String> = shown.collect();
-    Diagnostic::input(format!(
-        "{}: fct.txt has room for one case and seed, and there are {}; choose one:\n{}",
-        run.display(),
-        cases.len(),
-        shown.join("\n")
-    ))
-}
-
-/// The experiment as it was run.
-fn plan(run: &Path) -> Result<Plan, Diagnostic> {
-    let path = run.join("run.json");
-    let text = fs::read_to_string(&path).map_err(|error| Diagnostic::io("cannot be read", &path, error))?;
-    let bad = |e: &dyn std::fmt::Display| Diagnostic::input(e.to_string()).of(path.display().to_string());
-    let Run { experiment, resolved } = serde_json::from_str(&text).map_err(|e| bad(&e))?;
-    let text = toml::to_string(&resolved).map_err(|e| bad(&e))?;
-    // What a profile cuts was cut when it ran.
-    resolve(&load(Source { name: experiment, text }, Profile::Full, &[])?, &[])
 }
 
 /// By flow: how long it takes alone, ns.

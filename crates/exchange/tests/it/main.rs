@@ -1,4 +1,5 @@
 //! Other tools' files, read and written.
 
+mod export;
 mod graph_file;
 mod import;

@@ -1,0 +1,93 @@
+//! The one case and seed of which a format has room, and the experiment that it belongs to.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+use tresse_experiment::diagnostic::Diagnostic;
+use tresse_experiment::plan::{Case as Planned, Plan, resolve};
+use tresse_experiment::{Profile, Source, load};
+
+use super::none;
+
+/// The values of a case and seed in the columns of its axes.
+pub(super) type Case = Vec<String>;
+
+/// Says which case and seed it is: `scheme=xmp subflows=2 pattern=incast seed=1`.
+pub(super) fn label(axes: &[String], case: &Case) -> String {
+    pairs(axes, case).collect::<Vec<_>>().join(" ")
+}
+
+/// Its values as `--only` takes them.
+fn pairs(axes: &[String], case: &Case) -> impl Iterator<Item = String> {
+    let values = axes.iter().zip(case).filter(|(_, value)| !value.is_empty());
+    values.map(|(axis, value)| format!("{axis}={value}"))
+}
+
+/// The only one of `cases`; `format` is what has room for one.
+///
+/// # Errors
+/// If there is none, or several, with their names.
+pub(super) fn the_only(
+    run: &Path,
+    format: &str,
+    axes: &[String],
+    mut cases: BTreeSet<Case>,
+) -> Result<Case, Diagnostic> {
+    match cases.len() {
+        0 => Err(none(run)),
+        1 => Ok(cases.pop_first().expect("there is one")),
+        n => {
+            let only = |case| pairs(axes, case).map(|pair| format!(" --only {pair}")).collect::<String>();
+            let shown: Vec<String> = cases.iter().map(|case| format!(" {}", only(case))).collect();
+            Err(Diagnostic::input(format!(
+                "{}: {format} has room for one case and seed, and there are {n}; choose one:\n{}",
+                run.display(),
+                shown.join("\n")
+            )))
+        }
+    }
+}
+
+/// What `run.json` says of the experiment.
+#[derive(Deserialize)]
+struct Run {
+    experiment: String,
+    resolved: toml::Table,
+}
+
+/// The experiment as it was run.
+///
+/// # Errors
+/// If `run.json` cannot be read, or a file of the experiment is not there any more.
+pub(super) fn plan(run: &Path) -> Result<Plan, Diagnostic> {
+    let path = run.join("run.json");
+    let text = fs::read_to_string(&path).map_err(|error| Diagnostic::io("cannot be read", &path, error))?;
+    let bad = |e: &dyn std::fmt::Display| Diagnostic::input(e.to_string()).of(path.display().to_string());
+    let Run { experiment, resolved } = serde_json::from_str(&text).map_err(|e| bad(&e))?;
+    let text = toml::to_string(&resolved).map_err(|e| bad(&e))?;
+    // What a profile cuts was cut when it ran.
+    resolve(&load(Source { name: experiment, text }, Profile::Full, &[])?, &[])
+}
+
+/// A case of the plan, by its values on `axes`.
+///
+/// # Errors
+/// If it has no such case.
+pub(super) fn planned<'a>(
+    run: &Path,
+    plan: &'a Plan,
+    axes: &[String],
+    case: &Case,
+) -> Result<&'a Planned, Diagnostic> {
+    let is_it = |own: &&Planned| {
+        let own = own.axes();
+        let mut values = axes.iter().zip(case).filter(|(axis, _)| *axis != "seed");
+        values.all(|(axis, value)| own.get(&**axis).map_or("", String::as_str) == value)
+    };
+    plan.cases.iter().find(is_it).ok_or_else(|| {
+        let message = format!("run.json knows no case {}", case.join(" "));
+        Diagnostic::input(message).of(run.display().to_string())
+    })
+}

@@ -1,0 +1,193 @@
+//! A table of a finished run: the rows that `--only` keeps.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use arrow::array::{BooleanArray, RecordBatch, RecordBatchReader};
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::SchemaRef;
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use tresse_experiment::diagnostic::{Diagnostic, did_you_mean};
+use tresse_experiment::keys::wanted::Wanted;
+use tresse_lab::store;
+
+/// How a run gets a table that it need not have.
+const REMEDIES: [(&str, &str); 8] = [
+    ("jobs", "only workloads with jobs have one (`tresse explain jobs`)"),
+    ("links", "run the experiment again with `[measure] links = true`"),
+    (
+        "samples",
+        "run the experiment again with `[measure] samples = \"1ms\"`, or `--set measure.samples=1ms`",
+    ),
+    ("queues", "run the experiment again with `[measure] samples = \"1ms\"` and `links = true`"),
+    ("paths", "run the experiment again with `[measure] samples = \"1ms\"`"),
+    ("rtts", "run the experiment again with `[measure] rtt = true`"),
+    ("lengths", "run the experiment again with `[measure] queues = \"100us\"`"),
+    ("convergence", "run the experiment again with `[measure] samples = \"1ms\"` and `convergence = {}`"),
+];
+
+/// `NAME.parquet` of a run.
+pub(super) struct Table {
+    path: String,
+    reader: ParquetRecordBatchReader,
+}
+
+/// A row of it.
+pub(super) struct Row<'a> {
+    path: &'a str,
+    /// The columns of the rows that were read together.
+    columns: &'a [(String, ArrayFormatter<'a>)],
+    row: usize,
+}
+
+impl Row<'_> {
+    /// The value of a column, as text; empty if it is missing.
+    pub fn text(&self, column: &str) -> Result<String, Diagnostic> {
+        let values = self.columns.iter().find(|(name, _)| name == column);
+        let (_, values) = values.ok_or_else(|| {
+            let message =
+                format!("there is no column `{column}`: did another version of this program write it?");
+            damaged(self.path, &message)
+        })?;
+        Ok(values.value(self.row).to_string())
+    }
+
+    /// The number in a column; none if it is missing.
+    pub fn number(&self, column: &str) -> Result<Option<u64>, Diagnostic> {
+        match &*self.text(column)? {
+            "" => Ok(None),
+            text => text.parse().map(Some).map_err(|e| damaged(self.path, &format!("{column}: {text}: {e}"))),
+        }
+    }
+
+    /// The number in a column that every row has.
+    pub fn needed(&self, column: &str) -> Result<u64, Diagnostic> {
+        self.number(column)?.ok_or_else(|| damaged(self.path, &format!("a row without `{column}`")))
+    }
+
+    /// The values of these columns, as text.
+    pub fn texts(&self, columns: &[String]) -> Result<Vec<String>, Diagnostic> {
+        columns.iter().map(|column| self.text(column)).collect()
+    }
+}
+
+impl Table {
+    /// A table that the run must have.
+    pub fn open(run: &Path, name: &str) -> Result<Self, Diagnostic> {
+        let known: Vec<&str> = store::names().collect();
+        if !known.contains(&name) {
+            let hint = did_you_mean(name, known.iter().copied());
+            let message = format!("there is no table `{name}`{hint} (there are: {})", known.join(", "));
+            return Err(Diagnostic::input(message).of(format!("--table {name}")));
+        }
+        Self::find(run, name)?.ok_or_else(|| {
+            let missing = Diagnostic::input(format!("the run has no {name}.parquet"));
+            let missing = missing.of(run.display().to_string());
+            match REMEDIES.iter().find(|(table, _)| *table == name) {
+                Some((_, remedy)) => missing.hint(*remedy),
+                None => missing,
+            }
+        })
+    }
+
+    /// A table that a run that has ended need not have.
+    pub fn find(run: &Path, name: &str) -> Result<Option<Self>, Diagnostic> {
+        let path = run.join(format!("{name}.parquet"));
+        let shown = path.display().to_string();
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Diagnostic::io("cannot be read", &path, error));
+            }
+            Err(_) if !run.join("run.json").exists() => {
+                let hint = "expected the folder of a run, such as runs/xmp-table1-1";
+                return Err(
+                    Diagnostic::input(format!("no run is here; {hint}")).of(run.display().to_string())
+                );
+            }
+            // The table that every run has, when it has ended.
+            Err(_) if !run.join("flows.parquet").exists() => {
+                return Err(Diagnostic::input(format!("{shown} is not there: the run has not ended")));
+            }
+            Err(_) => return Ok(None),
+        };
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| damaged(&shown, &e))?;
+        let reader = builder.build().map_err(|e| damaged(&shown, &e))?;
+        Ok(Some(Self { path: shown, reader }))
+    }
+
+    /// Its columns.
+    pub fn schema(&self) -> SchemaRef {
+        self.reader.schema()
+    }
+
+    /// The columns that say of which case and seed a row is: the first ones.
+    pub fn axes(&self) -> Vec<String> {
+        let schema = self.schema();
+        let names: Vec<&str> = schema.fields().iter().map(|field| &**field.name()).collect();
+        let end = names.iter().position(|name| *name == "seed").map_or(0, |seed| seed + 1);
+        names[..end].iter().map(|&name| name.to_owned()).collect()
+    }
+
+    /// The columns that `--only` may name: those of the case, and the group if it has one.
+    pub fn keys(&self) -> Vec<String> {
+        let group = self.schema().column_with_name("group").map(|_| "group".to_owned());
+        self.axes().into_iter().chain(group).collect()
+    }
+
+    /// Shows every row that `only` keeps; how many these are.
+    pub fn each(
+        self,
+        only: &Wanted,
+        mut show: impl FnMut(&Row) -> Result<(), Diagnostic>,
+    ) -> Result<u64, Diagnostic> {
+        self.batches(only, |path, batch| {
+            let columns = shown(path, batch)?;
+            (0..batch.num_rows()).try_for_each(|row| show(&Row { path, columns: &columns, row }))
+        })
+    }
+
+    /// Shows the rows that `only` keeps, many at a time; how many these are.
+    pub fn batches(
+        self,
+        only: &Wanted,
+        mut show: impl FnMut(&str, &RecordBatch) -> Result<(), Diagnostic>,
+    ) -> Result<u64, Diagnostic> {
+        let known = self.keys();
+        if let Some((key, _)) = only.axes().find(|(key, _)| !known.iter().any(|known| known == key)) {
+            let hint = did_you_mean(key, known.iter().map(String::as_str));
+            let message = format!("there is no key `{key}`{hint} (there are: {})", known.join(", "));
+            return Err(Diagnostic::input(message).of(format!("--only {key}=…")));
+        }
+        let path = &*self.path;
+        let mut kept = 0;
+        for batch in self.reader {
+            let batch = batch.map_err(|e| damaged(path, &e))?;
+            let columns = shown(path, &batch)?;
+            let is_kept = |row| only.matches(|column| Row { path, columns: &columns, row }.text(column).ok());
+            let mask: BooleanArray = (0..batch.num_rows()).map(|row| Some(is_kept(row))).collect();
+            let batch = filter_record_batch(&batch, &mask).map_err(|e| damaged(path, &e))?;
+            if batch.num_rows() > 0 {
+                show(path, &batch)?;
+                kept += batch.num_rows() as u64;
+            }
+        }
+        Ok(kept)
+    }
+}
+
+/// The columns of a batch by their names, as text.
+fn shown<'a>(path: &str, batch: &'a RecordBatch) -> Result<Vec<(String, ArrayFormatter<'a>)>, Diagnostic> {
+    let options = FormatOptions::default();
+    let columns = batch.schema_ref().fields().iter().zip(batch.columns()).map(|(field, values)| {
+        let values = ArrayFormatter::try_new(values, &options).map_err(|e| damaged(path, &e))?;
+        Ok((field.name().clone(), values))
+    });
+    columns.collect()
+}
+
+fn damaged(path: &str, error: &dyn std::fmt::Display) -> Diagnostic {
+    Diagnostic::input(format!("cannot be read: {error}")).of(path)
+}

@@ -1,0 +1,163 @@
+//! A run, with everything that can be measured, in the formats of others: what they say is what its tables say.
+
+mod flent;
+mod perfetto;
+mod qlog;
+mod whole;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::Path;
+use std::sync::OnceLock;
+
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::compute::{cast, concat_batches};
+use arrow::datatypes::DataType;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use tempfile::TempDir;
+use tresse_exchange::export::{self, Format};
+use tresse_experiment::keys::stopping_rule::Replications;
+use tresse_experiment::{Profile, Source, load, resolve};
+use tresse_lab::stopping_rule::Verdicts;
+use tresse_lab::{Options, Watch, runner::run};
+
+/// Jobs over TCP, in small segments, beside large flows over two subflows: two cases.
+const INCAST: &str = r#"
+title = "t"
+[fabric]
+topology = "fat-tree"
+k = 4
+rate = "1Gbps"
+delay = "20us"
+queue = "100pkt"
+mark = "10pkt"
+host_queue = "100pkt"
+[transport]
+profile = "ns3"
+[schemes.xmp]
+controller = "xmp"
+subflows = 2
+echo = "two-bit"
+[schemes.lia]
+controller = "lia"
+subflows = 2
+[schemes.tcp]
+controller = "reno"
+axis = false
+transport = { mss = "500B" }
+[workloads.incast.parts.jobs]
+pattern = "jobs"
+scheme = "tcp"
+jobs = 2
+total = 6
+servers = 3
+request = "2kB"
+response = "8kB"
+deadline = { exponential = "1ms" }
+[workloads.incast.parts.large]
+pattern = "random"
+pairs = "inter-rack"
+size = ["200kB", "2MB"]
+flows = 20
+[measure]
+samples = "1ms"
+queues = "100us"
+rtt = true
+convergence = { for = "2ms" }
+"#;
+
+/// The folder of a run of it, which all tests read.
+fn ran() -> &'static Path {
+    static RAN: OnceLock<TempDir> = OnceLock::new();
+    let dir = RAN.get_or_init(|| {
+        let dir = TempDir::new().expect("a temporary folder");
+        let source = Source { name: "t.toml".to_owned(), text: INCAST.to_owned() };
+        let loaded = load(source, Profile::Full, &[]).unwrap_or_else(|e| panic!("{e}"));
+        let plan = resolve(&loaded, &[]).unwrap_or_else(|e| panic!("{e}"));
+        let options = Options {
+            profile: Profile::Full,
+            seed: 1,
+            replications: Replications::from(1),
+            parallel: 1,
+            threads: 1,
+            out: Some(dir.path().to_owned()),
+            judge: false,
+            figure: None,
+        };
+        let watch = Watch::new(&plan, &options).expect("there is a seed");
+        run(&loaded, &plan, &options, &watch, |_| Verdicts::default()).expect("the folder can be written");
+        dir
+    });
+    dir.path()
+}
+
+/// The same run without one of its tables.
+fn without(table: &str) -> TempDir {
+    let dir = TempDir::new().expect("a temporary folder");
+    for entry in fs::read_dir(ran()).expect("the folder") {
+        let entry = entry.expect("an entry");
+        if entry.file_name() != *format!("{table}.parquet") {
+            fs::copy(entry.path(), dir.path().join(entry.file_name())).expect("it can be copied");
+        }
+    }
+    dir
+}
+
+fn exported(format: Format, table: Option<&str>, only: &[&str]) -> Result<Vec<u8>, String> {
+    exported_from(ran(), format, table, only)
+}
+
+fn exported_from(run: &Path, format: Format, table: Option<&str>, only: &[&str]) -> Result<Vec<u8>, String> {
+    let only: Vec<String> = only.iter().map(|&s| s.to_owned()).collect();
+    let only = export::wanted(&only).map_err(|e| e.to_string())?;
+    let mut out = Vec::new();
+    export::export(run, format, table, &only, &mut out).map_err(|e| e.to_string())?;
+    Ok(out)
+}
+
+/// A table of the run, as it lies there.
+fn batch(name: &str) -> RecordBatch {
+    let file = File::open(ran().join(format!("{name}.parquet"))).expect("the table is there");
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).expect("a Parquet file");
+    let schema = builder.schema().clone();
+    let batches: Vec<_> =
+        builder.build().expect("a reader").collect::<Result<_, _>>().expect("whole batches");
+    concat_batches(&schema, &batches).expect("one schema")
+}
+
+/// A row: what stands in each column, as text; empty if it is missing.
+struct Row(BTreeMap<String, String>);
+
+impl Row {
+    fn text(&self, column: &str) -> &str {
+        self.0.get(column).unwrap_or_else(|| panic!("no column {column}"))
+    }
+
+    fn maybe(&self, column: &str) -> Option<u64> {
+        let text = self.text(column);
+        (!text.is_empty()).then(|| text.parse().expect("a whole number"))
+    }
+
+    fn number(&self, column: &str) -> u64 {
+        self.maybe(column).unwrap_or_else(|| panic!("{column} is missing"))
+    }
+
+    /// What names a flow in a run of one round, as formats call it.
+    fn flow(&self) -> String {
+        let [group, flow, from, to] = ["group", "flow", "from", "to"].map(|column| self.text(column));
+        format!("{group}: flow {flow}, host {from} to {to}")
+    }
+}
+
+/// The rows of a table that are of this scheme's case.
+fn rows(name: &str, scheme: &str) -> Vec<Row> {
+    let batch = batch(name);
+    let columns: Vec<_> = batch.columns().iter().map(|c| cast(c, &DataType::Utf8).expect("text")).collect();
+    let names: Vec<String> = batch.schema().fields().iter().map(|f| f.name().clone()).collect();
+    let value = |column: &dyn Array, row: usize| {
+        let text = column.as_string::<i32>();
+        if text.is_null(row) { String::new() } else { text.value(row).to_owned() }
+    };
+    let row = |row| Row(names.iter().cloned().zip(columns.iter().map(|c| value(c, row))).collect());
+    (0..batch.num_rows()).map(row).filter(|row| row.text("scheme").contains(scheme)).collect()
+}
