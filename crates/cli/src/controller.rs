@@ -1,7 +1,7 @@
 //! `tresse controller`.
 
 pub mod check;
-mod new;
+pub mod new;
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -42,9 +42,19 @@ pub enum Command {
 ///   next_hop 0|1 [subflow=0]                          whether it tells, from now on, of congestion
 ///   # a comment
 ///
+/// and for a controller with the hook `report`, in place of these:
+///
+///   path [base=12us] [rate=100Gbps] [subflow=0]       base RTT and line rate, from now on
+///   report [delivered=PKTS] [marked=PKTS] [trimmed=PKTS] [lost=PKTS] [rtt=15us] [after=1us]
+///          [limited=no] [last_hop=yes] [subflow=0]    after=1us: so long after the last one
+///   hop [sent=1500B] [at=10us] [queue=3kB] [rate=100Gbps] [subflow=0]
+///                                                     a hop of the packet that the next report is
+///                                                     of: what its port says, by its own clock
+///
 /// A round is a window of ACKed packets; an ACK of n packets takes n/cwnd of the RTT. `tresse
 /// controller check` prints such scripts. The output has one line an event: its name (`mark` for an
-/// ACK whose mark cut the window), subflow, cwnd, ssthresh (`-` before there is one), state.
+/// ACK whose mark cut the window), subflow, cwnd, ssthresh (`-` before there is one), state; and, of a
+/// controller with `report`, the pace in bytes/us (`-` if there is none).
 ///
 /// A C file is compiled to native code that runs with your rights: run only what you trust.
 #[derive(Debug, clap::Args)]
@@ -95,6 +105,7 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
     let text = read(&args.script).map_err(|e| Failure::Input(format!("{name}: cannot be read: {e}")))?;
     let script = Script::parse(&text)
         .map_err(|e| Failure::Input(format!("{name}:{}: {}\n  |\n  | {}", e.line, e.message, e.text)))?;
+    script.suits(controller).map_err(|e| Failure::Input(format!("{name}: {e}")))?;
     let steps = match args.host {
         Host::Native => play_apart(Arc::new(scheme), &script, args.initial_window)
             .map_err(|e| Failure::Machine(format!("a process for the controller: {e}")))?
@@ -102,12 +113,17 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
         Host::Bpf => Player::new(&scheme)?.play(&script, args.initial_window),
     };
     if args.json {
-        return print_json(&steps.iter().map(json).collect::<Vec<_>>());
+        return print_json(&steps.iter().map(|step| json(step, controller)).collect::<Vec<_>>());
     }
     let mut out = io::BufWriter::new(io::stdout().lock());
     for s in &steps {
         let ssthresh = ssthresh(s).map_or_else(|| "-".to_owned(), |v| v.to_string());
-        writeln!(out, "{} {} {} {ssthresh} {}", s.event, s.subflow, s.cwnd, s.state.name())?;
+        write!(out, "{} {} {} {ssthresh} {}", s.event, s.subflow, s.cwnd, s.state.name())?;
+        match s.pace {
+            _ if !controller.reports() => writeln!(out)?,
+            0 => writeln!(out, " -")?,
+            pace => writeln!(out, " {pace}")?,
+        }
     }
     out.flush()?;
     Ok(())
@@ -173,9 +189,13 @@ fn ssthresh(step: &Step) -> Option<u32> {
     (step.ssthresh != controllers::INFINITE_SSTHRESH).then_some(step.ssthresh)
 }
 
-fn json(step: &Step) -> serde_json::Value {
-    serde_json::json!({
+fn json(step: &Step, controller: Controller) -> serde_json::Value {
+    let mut json = serde_json::json!({
         "event": step.event, "subflow": step.subflow, "cwnd": step.cwnd, "ssthresh": ssthresh(step),
         "state": step.state.name(),
-    })
+    });
+    if controller.reports() {
+        json["pace_bytes_per_us"] = (step.pace > 0).then_some(step.pace).into();
+    }
+    json
 }

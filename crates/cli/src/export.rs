@@ -1,7 +1,7 @@
-//! `tresse export`: the flows of a run in the formats of others.
+//! `tresse export`: the results of a run in the formats of others.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use tresse_exchange::export;
@@ -9,14 +9,20 @@ use tresse_experiment::keys::wanted::Wanted;
 
 use crate::failure::Failure;
 
-/// Write the flows of a finished run in another format
+/// Write the results of a finished run in another format
 ///
-/// RUN is the folder of a run. `csv` has every column of its flows.parquet, whose names end in their
-/// units (`tresse explain results`). `hpcc-fct` is the fct.txt of the HPCC simulator, for scripts
-/// that analyse it: one line a flow, with the time that it takes alone as that simulator defines it.
+/// RUN is the folder of a run. `csv` and `arrow` have every column of its flows.parquet, or of
+/// another table, whose names end in their units (`tresse explain results`). `perfetto` is a trace
+/// for ui.perfetto.dev: flows and jobs as slices, windows, rates and queues as counters. `qlog` has
+/// the windows and RTTs of each flow, `flent` its rates, RTTs and windows, both of one case and seed
+/// of a run with samples. `hpcc-fct` is the fct.txt of the HPCC simulator, for scripts that analyse
+/// it: one line a flow, with the time that it takes alone as that simulator defines it.
 ///
 /// Examples:
 ///   tresse export runs/xmp-table1-1 --format csv -o flows.csv
+///   tresse export runs/xmp-table1-1 --format arrow --table links -o links.arrow
+///   tresse export runs/mine-1 --format perfetto -o trace.json
+///   tresse export runs/mine-1 --format flent --only scheme=xmp -o xmp.flent.gz
 ///   tresse export runs/hpcc-1 --format hpcc-fct --only scheme=dctcp -o fct.txt
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -26,7 +32,11 @@ pub struct Args {
     /// The format
     #[arg(long, value_enum)]
     format: Format,
-    /// Keep only the flows with these values of: scheme, subflows, pattern, variant, seed, group
+    /// The table of csv and arrow: flows, jobs, links, samples, queues, paths, rtts, lengths or convergence; flows
+    /// without it
+    #[arg(long, value_name = "NAME")]
+    table: Option<String>,
+    /// Keep only the rows with these values of: scheme, subflows, pattern, variant, seed, group
     #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
     only: Vec<String>,
     /// The file; `-` is stdout
@@ -41,23 +51,40 @@ pub struct Args {
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Format {
     Csv,
+    Arrow,
+    Perfetto,
+    Qlog,
+    Flent,
     HpccFct,
 }
 
+impl From<Format> for export::Format {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Csv => Self::Csv,
+            Format::Arrow => Self::Arrow,
+            Format::Perfetto => Self::Perfetto,
+            Format::Qlog => Self::Qlog,
+            Format::Flent => Self::Flent,
+            Format::HpccFct => Self::HpccFct,
+        }
+    }
+}
+
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let format = match args.format {
-        Format::Csv => export::Format::Csv,
-        Format::HpccFct => export::Format::HpccFct,
-    };
     let only = export::wanted(&args.only)?;
     let notes = if args.out == Path::new("-") {
+        if export::Format::from(args.format).is_binary() && io::stdout().is_terminal() {
+            let message = "this format is no text, and a terminal would show it as such";
+            return Err(Failure::Input(format!("{message}\n\nhint: name a file with `-o FILE`")));
+        }
         // Nothing is printed of what cannot be exported.
         let mut text = Vec::new();
-        let notes = export::export(&args.run, format, &only, &mut text)?;
+        let notes = to(args, &only, &mut text)?;
         io::stdout().write_all(&text)?;
         notes
     } else {
-        to_file(args, format, &only)?
+        to_file(args, &only)?
     };
     for note in notes {
         // Standard error may be closed.
@@ -66,7 +93,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-fn to_file(args: &Args, format: export::Format, only: &Wanted) -> Result<Vec<String>, Failure> {
+fn to(args: &Args, only: &Wanted, out: &mut dyn Write) -> Result<Vec<String>, Failure> {
+    Ok(export::export(&args.run, args.format.into(), args.table.as_deref(), only, out)?)
+}
+
+fn to_file(args: &Args, only: &Wanted) -> Result<Vec<String>, Failure> {
     let path = &args.out;
     let shown = path.display();
     if path.exists() && !args.force {
@@ -77,8 +108,7 @@ fn to_file(args: &Args, format: export::Format, only: &Wanted) -> Result<Vec<Str
     let partial = path.with_file_name(format!("{name}.partial"));
     let unwritten = |e: io::Error| Failure::Input(format!("{shown}: cannot be written: {e}"));
     let mut file = BufWriter::new(File::create(&partial).map_err(unwritten)?);
-    let result = export::export(&args.run, format, only, &mut file).map_err(Failure::from);
-    let result = result.and_then(|notes| {
+    let result = to(args, only, &mut file).and_then(|notes| {
         file.flush().map_err(unwritten)?;
         fs::rename(&partial, path).map_err(unwritten)?;
         Ok(notes)

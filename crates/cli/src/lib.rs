@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod balancer;
 mod bench;
 pub mod catalogue;
 mod changed;
@@ -93,6 +94,8 @@ enum Command {
     #[command(subcommand)]
     Controller(controller::Command),
     #[command(subcommand)]
+    Balancer(balancer::Command),
+    #[command(subcommand)]
     Mark(mark::Command),
     Bench(bench::Args),
     Attach(linux::AttachArgs),
@@ -135,6 +138,7 @@ pub fn command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>)
         Command::List(args) => list::list(&args),
         Command::Explain(args) => list::explain(&args),
         Command::Controller(command) => controller::run(command),
+        Command::Balancer(command) => balancer::run(command),
         Command::Mark(command) => mark::run(command),
         Command::Bench(args) => bench::run(&args),
         Command::Attach(args) => linux::attach(&args),

@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 
 use clap::ValueEnum;
+use serde_json::json;
 use tresse_controllers as controllers;
 use tresse_path_manager as path_manager;
 use tresse_units::Parameter;
 
 use crate::catalogue::experiments::{self, PaperEntry};
-use crate::catalogue::{self, Kind, declared, distributions, load_balancers, path_managers};
+use crate::catalogue::{self, Kind, declared, distributions, host_balancers, load_balancers, path_managers};
 use crate::failure::Failure;
 use crate::output::print_json;
 use crate::table::Table;
@@ -16,9 +17,9 @@ use crate::table::Table;
 /// List the parts that an experiment can use
 #[derive(Debug, clap::Args)]
 pub struct ListArgs {
-    /// What to list
+    /// What to list; without it, the kinds that there are
     #[arg(value_enum)]
-    kind: KindArg,
+    kind: Option<KindArg>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -42,6 +43,7 @@ enum KindArg {
     PathManagers,
     Schedulers,
     LoadBalancers,
+    HostBalancers,
     Topologies,
     Workloads,
     Distributions,
@@ -49,12 +51,33 @@ enum KindArg {
 }
 
 impl KindArg {
+    /// Its name, as it is given.
+    fn name(self) -> String {
+        self.to_possible_value().expect("no kind is skipped").get_name().to_owned()
+    }
+
+    /// What it is.
+    fn meaning(self) -> &'static str {
+        match self {
+            Self::Controllers => "congestion controllers: what sets the windows",
+            Self::PathManagers => "what opens and closes subflows",
+            Self::Schedulers => "which subflow gets the next data",
+            Self::LoadBalancers => "routing: how switches choose among paths",
+            Self::HostBalancers => "which of many paths a sprayed packet takes",
+            Self::Topologies => "networks that are built by a few numbers",
+            Self::Workloads => "traffic patterns: who sends how much to whom, when",
+            Self::Distributions => "flow sizes, measured in data centres",
+            Self::Experiments => "the papers' experiments, and our own",
+        }
+    }
+
     fn kind(self) -> Kind {
         match self {
             Self::Controllers => Kind::Controllers,
             Self::PathManagers => Kind::PathManagers,
             Self::Schedulers => Kind::Schedulers,
             Self::LoadBalancers => Kind::LoadBalancers,
+            Self::HostBalancers => Kind::HostBalancers,
             Self::Topologies => Kind::Topologies,
             Self::Workloads => Kind::Workloads,
             Self::Distributions => Kind::Distributions,
@@ -64,14 +87,16 @@ impl KindArg {
 }
 
 pub fn list(args: &ListArgs) -> Result<(), Failure> {
-    let kind = args.kind.kind();
+    let Some(arg) = args.kind else { return kinds(args.json) };
+    let kind = arg.kind();
     if args.json {
-        let name = args.kind.to_possible_value().expect("no kind is skipped").get_name().replace('-', "_");
+        let name = arg.name().replace('-', "_");
         let mut object = serde_json::Map::from_iter([("schema".to_owned(), "tresse/list/1".into())]);
         let entries = match kind {
             Kind::Controllers => serde_json::to_value(catalogue::controllers::entries()),
             Kind::PathManagers => serde_json::to_value(path_managers::entries()),
             Kind::LoadBalancers => serde_json::to_value(load_balancers::entries()),
+            Kind::HostBalancers => serde_json::to_value(host_balancers::entries()),
             Kind::Distributions => serde_json::to_value(distributions::entries()),
             Kind::Experiments => serde_json::to_value(experiments::entries()),
             _ => serde_json::to_value(catalogue::list(kind)),
@@ -89,11 +114,30 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
             let parts = tresse_fabric::balancers::all().iter();
             declared_parts(parts.map(|d| ([d.name, d.title, d.source], d.parameters)))
         }
+        Kind::HostBalancers => {
+            let all: Vec<_> =
+                tresse_balancers::all().iter().map(|b| (*b, host_balancers::parameters(b))).collect();
+            declared_parts(all.iter().map(|(b, own)| ([b.name(), b.title(), b.source()], &**own)))
+        }
         Kind::Distributions => sizes(),
         Kind::Experiments => experiments(),
         _ => parts_of(kind),
     };
     write!(io::stdout(), "{table}")?;
+    Ok(())
+}
+
+/// The kinds of parts.
+fn kinds(json: bool) -> Result<(), Failure> {
+    let all = KindArg::value_variants();
+    if json {
+        let kinds: Vec<_> =
+            all.iter().map(|kind| json!({ "name": kind.name(), "title": kind.meaning() })).collect();
+        return print_json(&json!({ "schema": "tresse/list/1", "kinds": kinds }));
+    }
+    let mut table = Table::new(&["tresse list", "what they are"]);
+    all.iter().for_each(|kind| table.row(vec![kind.name(), kind.meaning().to_owned()]));
+    write!(io::stdout(), "{table}\ntresse explain NAME tells of one of them at length\n")?;
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! `tresse run`: every case of an experiment, as a table or as JSON.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -37,6 +38,9 @@ pub struct Args {
     /// code and runs with your rights: run only what you trust
     #[arg(long, value_name = "FILE.c")]
     controller: Vec<PathBuf>,
+    /// Compile and load a balancer of hosts of your own, as --controller a controller
+    #[arg(long, value_name = "FILE.c")]
+    balancer: Vec<PathBuf>,
     /// The seed of the first replication
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -98,6 +102,13 @@ impl Args {
                 own.push(controller.name());
             }
         }
+        let mut own_balancers = Vec::new();
+        for file in &self.balancer {
+            for balancer in tresse_balancers::load(file)? {
+                notes.push(format!("loaded balancer {} from {}", balancer.name(), file.display()));
+                own_balancers.push(balancer.name());
+            }
+        }
         let (loaded, plan) = chosen.load_telling(&mut |note| notes.push(note))?;
         let used = |name: &str| {
             let mut schemes = plan.cases.iter().flat_map(|case| &case.bound_schemes);
@@ -107,6 +118,16 @@ impl Args {
             format!(
                 "warning: no case uses the controller {name}\nhint: `--set schemes.{name}.controller={name} \
                  --set schemes.{name}.subflows=2` makes a scheme of it"
+            )
+        }));
+        let balances = |name: &str| {
+            let schemes = plan.cases.iter().flat_map(|case| &case.bound_schemes);
+            schemes.filter_map(|own| own.sprayed.as_ref()).any(|own| own.balancer.balancer().name() == name)
+        };
+        notes.extend(own_balancers.into_iter().filter(|name| !balances(name)).map(|name| {
+            format!(
+                "warning: no case uses the balancer {name}\nhint: `--set schemes.SCHEME.balancer={name}` gives it to a \
+                 scheme of a sprayed transport"
             )
         }));
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -128,6 +149,7 @@ impl Args {
         notes.extend(
             cuts.map(|(path, full, quick)| format!("quick profile: {path} = {quick} (full: {full})")),
         );
+        notes.extend(of_patterns(&plan));
         notes.extend(memory::check(&plan, &options)?);
         let watch = Arc::new(Watch::new(&plan, &options)?);
         Ok(Prepared { loaded: Arc::new(loaded), plan, options, watch, notes })
@@ -182,6 +204,12 @@ pub fn run(args: Args) -> Result<(), Failure> {
     }
     eprintln!("partial: interrupted before every flow had finished; what was measured is in {}", report.out);
     Err(Failure::Interrupted)
+}
+
+/// What is to be said of what starts the flows, each once.
+fn of_patterns(plan: &Plan) -> BTreeSet<String> {
+    let parts = plan.cases.iter().flat_map(|case| &case.parts);
+    parts.flat_map(|part| &part.pattern.notes).map(|note| format!("note: {note}")).collect()
 }
 
 /// Which cases run on one thread though they may use more, and why.

@@ -7,7 +7,7 @@ use std::path::Path;
 use tresse_experiment::read::built_in;
 use tresse_reproduction::pages::{Stored, pages, times};
 
-use crate::{controllers_page, results_page, twin_page};
+use crate::{balancers_page, controllers_page, results_page, twin_page};
 
 /// The first line of an experiment's file in `papers/PAPER/`: editors find the schema by it.
 const SCHEMA_LINE: &str = "#:schema ../../docs/reference/experiment.schema.json\n";
@@ -63,6 +63,7 @@ fn files(root: &Path) -> Result<Vec<File>, String> {
     let mut files = vec![
         File::new(results, results_page::page(&there)?),
         File::new("docs/twin.md", twin_page::page(root)?),
+        File::new("docs/reference/balancers.md", balancers_page::page(&tresse_balancers::built_in())),
         File::new("docs/reference/controllers.md", controllers_page::page(&tresse_controllers::built_in())),
         File::new("docs/reference/experiment.schema.json", tresse::schema() + "\n"),
         File::new("papers/results/times.toml", times(&stored)),

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod balancers_page;
 mod controllers_page;
 mod generate;
 mod real;

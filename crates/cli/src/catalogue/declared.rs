@@ -64,7 +64,13 @@ pub fn range(range: &Range) -> String {
 
 /// What a part declares, and then its page.
 pub(crate) fn explain(entry: &Entry, parameters: &[Parameter], page: &str) -> String {
-    let mut text = format!("# {}\n\n{}\n\n- source: {}\n", entry.name, entry.title, entry.source);
+    let text = format!("# {}\n\n{}\n\n- source: {}\n", entry.name, entry.title, entry.source);
+    format!("{text}{}\n{page}", table(parameters))
+}
+
+/// Parameters as a table of Markdown, after an empty line; nothing if there are none.
+pub(crate) fn table(parameters: &[Parameter]) -> String {
+    let mut text = String::new();
     if !parameters.is_empty() {
         text += "\n| parameter | default | range | unit | meaning |\n|---|---|---|---|---|\n";
     }
@@ -73,5 +79,5 @@ pub(crate) fn explain(entry: &Entry, parameters: &[Parameter], page: &str) -> St
         let default = p.range.default();
         text += &format!("| `{}` | {default} | {} | {} | {} |\n", p.name, cells[0], p.unit, cells[1]);
     }
-    format!("{text}\n{page}")
+    text
 }

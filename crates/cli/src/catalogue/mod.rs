@@ -1,16 +1,18 @@
 //! The parts that an experiment is made of: what `tresse list` and `tresse explain` tell.
 //!
-//! Controllers tell of themselves, path managers and load balancers with a page; every other part is a page in
+//! Controllers and balancers of hosts tell of themselves, path managers and load balancers with a page; every other part is a page in
 //! `docs/explain/`.
 
 pub mod controllers;
 pub mod declared;
 pub mod distributions;
 pub mod experiments;
+pub mod host_balancers;
 pub mod load_balancers;
 pub mod path_managers;
 
 use serde::Serialize;
+use tresse_balancers::Balancer;
 use tresse_experiment::plan::presets;
 use tresse_experiment::read::built_in;
 use tresse_fabric::balancers;
@@ -27,6 +29,8 @@ pub enum Kind {
     Schedulers,
     /// Load balancers and routing.
     LoadBalancers,
+    /// Balancers of hosts: which of a connection's paths a packet takes.
+    HostBalancers,
     /// Topologies.
     Topologies,
     /// Traffic patterns.
@@ -80,6 +84,7 @@ const PAGES: &[Page] = &[
     page!(Workloads, "flows", ""),
     page!(Workloads, "collective", "Patarasuk and Yuan, JPDC 2009; Thakur et al., IJHPCA 2005"),
     page!(Workloads, "goal", "Hoefler et al., ICPP 2009; LogGOPSim, ATLAHS"),
+    page!(Workloads, "chakra", "MLCommons Chakra 1.0.0; ASTRA-sim"),
     page!(Workloads, "random", "XMP §5.2.1"),
     page!(Workloads, "jobs", "XMP §5.2.1, Incast"),
     page!(Workloads, "incast", "the slides' author's ns-3 code; VMCC Fig. 5"),
@@ -95,8 +100,11 @@ const PAGES: &[Page] = &[
     page!(Topics, "changes", "XMP §4.2, THESIS Fig. 3.4, OPN §Performance evaluation"),
     page!(Topics, "tiers", ""),
     page!(Topics, "marking", "XMP §2.1"),
+    page!(Topics, "host-balancers", "Ultra Ethernet; arXiv:2407.21625, arXiv:2605.04333"),
     page!(Topics, "red", "Floyd and Jacobson, ToN 1993"),
     page!(Topics, "classes", "Shreedhar and Varghese, SIGCOMM 1995; vMCC eq. (1); MQ-ECN, NSDI 2016"),
+    page!(Topics, "trimming", "Cheng et al., NSDI 2014; NDP, SIGCOMM 2017; Ultra Ethernet"),
+    page!(Topics, "spray", "Ultra Ethernet"),
     page!(Topics, "shared-buffer", "Choudhury and Hahne, ToN 1998"),
     page!(Topics, "marker", "XMP §2.1, vMCC §V-A"),
     page!(Topics, "echo", "RFC 3168, RFC 8257, XMP §2.1"),
@@ -136,6 +144,7 @@ pub fn list(kind: Kind) -> Vec<Entry> {
         Kind::Controllers => tresse_controllers::all().iter().map(controllers::entry).collect(),
         Kind::PathManagers => tresse_path_manager::all().iter().map(path_managers::entry).collect(),
         Kind::LoadBalancers => balancers::all().iter().map(load_balancers::entry).collect(),
+        Kind::HostBalancers => tresse_balancers::all().iter().map(host_balancers::entry).collect(),
         Kind::Experiments => experiments::entries().into_iter().map(|p| p.entry).collect(),
         Kind::Distributions => distributions::entries().into_iter().map(|d| d.entry).collect(),
         _ => pages(kind),
@@ -159,8 +168,11 @@ pub fn explain(name: &str) -> Option<String> {
     if let Some(c) = tresse_controllers::find(name) {
         return Some(format!("# {name}\n\n{}\n{}", controllers::facts(&c), controllers::header(&c)));
     }
-    if let Some(text) = path_managers::explain(name).or_else(|| load_balancers::explain(name)) {
-        return Some(text);
+    // A switch's load balancer and a host's may have one name, such as PLB.
+    let texts = [path_managers::explain(name), load_balancers::explain(name), host_balancers::explain(name)];
+    let texts: Vec<String> = texts.into_iter().flatten().collect();
+    if !texts.is_empty() {
+        return Some(texts.join("\n"));
     }
     if let Some(text) = distributions::explain(name) {
         return Some(text);
@@ -189,10 +201,13 @@ pub fn names() -> Vec<String> {
     let controllers = tresse_controllers::all().into_iter().map(|c| c.name().to_owned());
     let managers = tresse_path_manager::all().iter().map(|d| d.name.to_owned());
     let balancers = balancers::all().iter().map(|d| d.name.to_owned());
+    let is_new = |b: &Balancer| balancers::find(b.name()).is_none();
+    let hosts = tresse_balancers::all().into_iter().filter(is_new).map(|b| b.name().to_owned());
     let pages = PAGES.iter().map(|p| p.name.to_owned());
     let presets = presets::ALL.iter().map(|p| p.name.to_owned());
     let files = tresse_workload::distributions::all().iter().map(|d| d.name.to_owned());
-    let parts = controllers.chain(managers).chain(presets).chain(balancers).chain(pages).chain(files);
+    let parts =
+        controllers.chain(managers).chain(presets).chain(balancers).chain(hosts).chain(pages).chain(files);
     parts.chain(built_in::known()).collect()
 }
 

@@ -9,7 +9,7 @@ use tresse_experiment::keys::FOR_PEOPLE;
 use tresse_experiment::read::changes::{Change, differences, shown};
 use tresse_experiment::read::files::ReadFile;
 use tresse_lab::Finished;
-use tresse_lab::record::inputs::UsersController;
+use tresse_lab::record::inputs::UsersCode;
 
 /// Lines of a source that are shown.
 const MOST_LINES: usize = 10;
@@ -55,7 +55,8 @@ pub fn between(left: &Finished, right: &Finished) -> Vec<Difference> {
     if let (Some(own), Some(other)) = (&l.inputs, &r.inputs) {
         all.extend(another("set", "--set", json!(own.set), json!(other.set)));
         all.extend(another("only", "--only", json!(own.only), json!(other.only)));
-        all.extend(controllers(&own.controllers, &other.controllers));
+        all.extend(code("controller", &own.controllers, &other.controllers));
+        all.extend(code("balancer", &own.balancers, &other.balancers));
         let is_own = |file: &&ReadFile| l.experiment == r.experiment || file.path != l.experiment;
         let is_other = |file: &&ReadFile| l.experiment == r.experiment || file.path != r.experiment;
         all.extend(files(
@@ -91,12 +92,13 @@ fn another(what: &'static str, name: &str, left: Value, right: Value) -> Option<
     (left != right).then(|| Difference { what, name: None, left, right, lines: Vec::new(), text })
 }
 
-/// The users' controllers.
-fn controllers(left: &[UsersController], right: &[UsersController]) -> Vec<Difference> {
+/// The users' controllers or balancers, as `what` says.
+fn code(what: &'static str, left: &[UsersCode], right: &[UsersCode]) -> Vec<Difference> {
     let mut all = Vec::new();
+    let has = format!("has the {what}");
     for own in left {
         let Some(other) = right.iter().find(|other| other.name == own.name) else {
-            all.push(alone("controller", "has the controller", &own.name, [Some(&own.sha256), None]));
+            all.push(alone(what, &has, &own.name, [Some(&own.sha256), None]));
             continue;
         };
         if own.sha256 != other.sha256 {
@@ -106,26 +108,26 @@ fn controllers(left: &[UsersController], right: &[UsersController]) -> Vec<Diffe
                 format!("{} and {}", own.path, other.path)
             };
             all.push(Difference {
-                what: "controller",
+                what,
                 name: Some(own.name.clone()),
                 left: json!(own.sha256),
                 right: json!(other.sha256),
                 lines: diff(&own.source, &other.source),
-                text: format!("the source of the controller {} ({paths}):", own.name),
+                text: format!("the source of the {what} {} ({paths}):", own.name),
             });
         }
-        let of = |what: &str| format!("{what} of the controller {}", own.name);
+        let of = |part: &str| format!("{part} of the {what} {}", own.name);
         let pairs = [
             ("compiler", of("compiler"), json!(own.compiler), json!(other.compiler)),
             ("flags", of("flags"), json!(own.flags), json!(other.flags)),
         ];
-        for (what, name, own_value, other_value) in pairs {
-            let found = another(what, &name, own_value, other_value);
+        for (part, name, own_value, other_value) in pairs {
+            let found = another(part, &name, own_value, other_value);
             all.extend(found.map(|found| Difference { name: Some(own.name.clone()), ..found }));
         }
     }
     let new = right.iter().filter(|other| left.iter().all(|own| own.name != other.name));
-    all.extend(new.map(|c| alone("controller", "has the controller", &c.name, [None, Some(&c.sha256)])));
+    all.extend(new.map(|c| alone(what, &has, &c.name, [None, Some(&c.sha256)])));
     all
 }
 

@@ -24,6 +24,12 @@ use crate::table::Table;
 ///                              a cut lies between .min_cwnd and the window
 ///   determinism, permutation   no memory elsewhere; a subflow's number means nothing
 ///
+/// of a controller with the hook `report`, which gets random reports, instead of what is said of cuts
+/// and growth:
+///
+///   window, pace               1 to 2^20 packets; no pace above what the host's link carries
+///   nothing                    a report of nothing changes nothing
+///
 /// and, if it is declared, not_above_reno and rtt_ratios (.claims) and single (.single). Departures are
 /// declared in .exceptions.
 ///

@@ -37,9 +37,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let name = &*args.name;
     check_name(name).map_err(Failure::Input)?;
-    // `./mine.c` is `mine.c` for people.
-    let file = if args.dir == Path::new(".") { PathBuf::new() } else { args.dir.clone() };
-    let file = file.join(format!("{name}.c"));
+    let file = file_in(&args.dir, name);
     write(&file, &TEMPLATE.replace(PLACEHOLDER, name)).map_err(Failure::Input)?;
     if args.json {
         let schema = "tresse/controller-new/1";
@@ -59,15 +57,21 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether C, the experiment files and the kernel can all use `name`, and nobody does yet.
-fn check_name(name: &str) -> Result<(), String> {
+/// Whether C and the experiment files can use `name` for a controller, or what else.
+pub fn check_letters(name: &str, what: &str) -> Result<(), String> {
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(allowed) {
         return Err(format!(
-            "`{name}` cannot name a controller: a lower-case letter comes first, then lower-case letters, \
+            "`{name}` cannot name a {what}: a lower-case letter comes first, then lower-case letters, \
              digits and `_`"
         ));
     }
+    Ok(())
+}
+
+/// Whether C, the experiment files and the kernel can all use `name`, and nobody does yet.
+fn check_name(name: &str) -> Result<(), String> {
+    check_letters(name, "controller")?;
     if name.len() > LONGEST {
         let n = name.len();
         return Err(format!(
@@ -83,7 +87,17 @@ fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn write(path: &Path, text: &str) -> Result<(), String> {
+/// The file of a new part; `./mine.c` is `mine.c` for people.
+pub fn file_in(dir: &Path, name: &str) -> PathBuf {
+    let dir = if dir == Path::new(".") { Path::new("") } else { dir };
+    dir.join(format!("{name}.c"))
+}
+
+/// Writes a file that is not there yet.
+///
+/// # Errors
+/// If it is there, or cannot be written.
+pub fn write(path: &Path, text: &str) -> Result<(), String> {
     let shown = path.display();
     let mut file = File::create_new(path).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => {

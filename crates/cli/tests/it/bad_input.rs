@@ -1,4 +1,4 @@
-//! Bad input: exit code 2, what, where, the mend; and nothing half-written that looks whole.
+//! Bad input: exit code 2, what, where, how to fix it; and nothing half-written that looks whole.
 
 use std::fs;
 use std::path::Path;

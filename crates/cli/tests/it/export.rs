@@ -71,11 +71,19 @@ fn an_export_is_whole_or_not_there() {
         "{several}"
     );
     let none = refused(&["export", "run", "--format", "csv", "--only", "scheme=lia", "-o", "f.csv"]);
-    assert!(none.contains("no flow is left"), "{none}");
+    assert!(none.contains("no row is left"), "{none}");
     let key = refused(&["export", "run", "--format", "csv", "--only", "shceme=lia"]);
     assert!(key.contains("did you mean `scheme`?"), "{key}");
     let nowhere = refused(&["export", "runs", "--format", "csv"]);
     assert!(nowhere.contains("no run is here"), "{nowhere}");
+    let samples = refused(&["export", "run", "--format", "qlog", "--only", "scheme=dctcp", "-o", "fct.qlog"]);
+    assert!(samples.contains("the run has no samples.parquet"), "{samples}");
+    assert!(
+        samples.contains("hint: run the experiment again with `[measure] samples = \"1ms\"`"),
+        "{samples}"
+    );
+    let table = refused(&["export", "run", "--format", "csv", "--table", "link"]);
+    assert!(table.contains("did you mean `links`?"), "{table}");
     let names: Vec<_> =
         fs::read_dir(dir.path()).expect("the folder").map(|e| e.expect("an entry").file_name()).collect();
     assert!(
@@ -89,6 +97,11 @@ fn an_export_is_whole_or_not_there() {
     let there = refused(&["export", "run", "--format", "csv", "-o", "f.csv"]);
     assert!(there.contains("f.csv is there already"), "{there}");
     stdout(dir.path(), &["export", "run", "--format", "csv", "-o", "f.csv", "--force"]);
+
+    stdout(dir.path(), &["export", "run", "--format", "arrow", "--table", "links", "-o", "links.arrow"]);
+    assert!(fs::read(dir.path().join("links.arrow")).expect("it is there").starts_with(b"ARROW1"));
+    let trace = stdout(dir.path(), &["export", "run", "--format", "perfetto"]);
+    assert_eq!(trace.matches("\"ph\":\"X\"").count(), 6, "three flows under each of two schemes");
 
     fs::remove_file(dir.path().join("run/flows.parquet")).expect("it is there");
     let running = refused(&["export", "run", "--format", "csv"]);

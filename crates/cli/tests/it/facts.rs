@@ -259,3 +259,44 @@ fn a_trace_in_json_has_the_documented_keys() {
     }]);
     assert_eq!(steps, expected, "a mark in slow start ends it and keeps the window");
 }
+
+/// A controller that is told of every packet: reports in, window and pace out.
+#[test]
+fn a_trace_of_reports_shows_the_pace() {
+    let script = "path base=12us rate=100Gbps\nreport delivered=1 marked=1 after=50us\nreport after=55us\n";
+    let text = stdout(&["controller", "trace", "dcqcn", "--script", "-"], script);
+    // Two BDPs are 205 packets of 1460 bytes; the first mark halves 12 500 bytes/us.
+    let lines = "path 0 10 - open -\nreport 0 205 - open 6250\nreport 0 205 - open 9375\n";
+    assert_eq!(text, lines);
+    let dir = TempDir::new().expect("a temporary folder");
+    let played = |controller: &str, script: &str, more: &[&str]| {
+        let mut command = tresse(dir.path());
+        command.args(["controller", "trace", controller, "--script", "-"]).args(more);
+        command.write_stdin(script.to_owned()).output().expect("the command starts")
+    };
+    let json: Value = serde_json::from_slice(&played("nscc", "report", &["--json"]).stdout).expect("JSON");
+    assert_eq!((&json[0]["cwnd"], &json[0]["pace_bytes_per_us"]), (&154.into(), &Value::Null));
+    for (controller, script, more, message) in [
+        ("nscc", "ack 1", &[][..], "nscc has the hook `report` only, and `ack 1` is not of it"),
+        ("xmp", "report", &[], "xmp has no hook `report`, and `report` is of it"),
+        ("nscc", "report", &["--host", "bpf"], "nscc runs in no Linux kernel: TCP does not tell the fate"),
+    ] {
+        let output = played(controller, script, more);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains(message), "{said}");
+    }
+}
+
+#[test]
+fn list_alone_lists_the_kinds() {
+    let table = stdout(&["list"], "");
+    let list = json(&["list", "--json"]);
+    let kinds = list["kinds"].as_array().expect("a list");
+    assert_eq!(kinds.len(), 9);
+    for kind in kinds {
+        let name = kind["name"].as_str().expect("a name");
+        assert!(table.lines().any(|line| line.starts_with(name) && line.chars().count() <= 80), "{table}");
+        let own = json(&["list", name, "--json"]);
+        assert!(!own[name.replace('-', "_")].as_array().expect("its parts").is_empty(), "{name}");
+    }
+}

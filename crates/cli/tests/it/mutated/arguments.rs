@@ -75,7 +75,8 @@ pub fn input(random: &mut SplitMix) -> Input {
         let k = random.below(arguments.len() as u64) as usize;
         arguments.remove(k);
     }
-    let files = BESIDE.iter().chain(&EXPERIMENTS);
-    let files = files.map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect();
+    let experiments = EXPERIMENTS.map(|(name, text)| (name, text.as_bytes()));
+    let files = BESIDE.into_iter().chain(experiments);
+    let files = files.map(|(name, bytes)| (name.to_owned(), bytes.to_vec())).collect();
     Input { arguments: arguments.into_iter().map(str::to_owned).collect(), files }
 }

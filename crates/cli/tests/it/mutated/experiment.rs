@@ -14,8 +14,7 @@ pub fn input(random: &mut SplitMix) -> Input {
         0 => spoilt(random, text.as_bytes()),
         _ => changed(random, text).into_bytes(),
     };
-    let mut files: Vec<_> =
-        BESIDE.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect();
+    let mut files: Vec<_> = BESIDE.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec())).collect();
     files.push((name.to_owned(), text));
     Input { arguments: command(random, name), files }
 }

@@ -33,7 +33,7 @@ const NUMBERS: [&str; 14] = [
 /// An experiment with everything that it reads, one thing of it spoilt.
 pub fn beside_an_experiment(random: &mut SplitMix) -> Input {
     let mut files: Vec<(String, Vec<u8>)> =
-        BESIDE.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect();
+        BESIDE.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec())).collect();
     let k = random.below(files.len() as u64) as usize;
     files[k].1 = spoilt(random, &files[k].1);
     let name = files[k].0.clone();

@@ -21,12 +21,15 @@ pub const PAPERS: [(&str, &str); 8] = [
 ];
 
 /// What the experiments read.
-pub const BESIDE: [(&str, &str); 5] = [
-    ("flows.csv", include_str!("seeds/flows.csv")),
-    ("sizes.cdf", include_str!("seeds/sizes.cdf")),
-    ("graph.json", include_str!("seeds/graph.json")),
-    ("graph.graphml", include_str!("seeds/graph.graphml")),
-    ("trace.goal", include_str!("seeds/trace.goal")),
+pub const BESIDE: [(&str, &[u8]); 8] = [
+    ("flows.csv", include_bytes!("seeds/flows.csv")),
+    ("sizes.cdf", include_bytes!("seeds/sizes.cdf")),
+    ("graph.json", include_bytes!("seeds/graph.json")),
+    ("graph.graphml", include_bytes!("seeds/graph.graphml")),
+    ("trace.goal", include_bytes!("seeds/trace.goal")),
+    ("trace.bin", include_bytes!("seeds/trace.bin")),
+    ("job.0.et", include_bytes!("seeds/job.0.et")),
+    ("job.1.et", include_bytes!("seeds/job.1.et")),
 ];
 
 /// Other simulators' files, with the format that `import` knows each pair by.

@@ -8,19 +8,24 @@ use super::crates;
 const MAY: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("controllers", &["units"]),
+    ("balancers", &["units", "controllers"]),
     ("fabric", &["units"]),
     ("path-manager", &["units"]),
     ("workload", &["units"]),
-    ("transport", &["units", "controllers"]),
+    ("transport", &["units", "controllers", "balancers"]),
     ("optimum", &["units", "controllers"]),
     ("linux", &["units", "controllers", "path-manager"]),
-    ("sim", &["units", "controllers", "fabric", "path-manager", "transport", "workload"]),
-    ("experiment", &["units", "controllers", "fabric", "optimum", "path-manager", "transport", "workload"]),
+    ("sim", &["units", "controllers", "balancers", "fabric", "path-manager", "transport", "workload"]),
+    (
+        "experiment",
+        &["units", "controllers", "balancers", "fabric", "optimum", "path-manager", "transport", "workload"],
+    ),
     (
         "lab",
         &[
             "units",
             "controllers",
+            "balancers",
             "experiment",
             "fabric",
             "optimum",

@@ -1,0 +1,110 @@
+//! `tresse balancer check`.
+
+use std::io::{self, Write};
+
+use tresse_balancers::Balancer;
+use tresse_balancers::check::{Breach, Invariant, SCRIPTS, Statistics, check_apart};
+
+use crate::failure::Failure;
+use crate::output::print_json;
+
+/// Check a balancer: compile it and hold it to its contract
+///
+/// The contract is balancers/balancer.h. Random scripts of packets and of what becomes of them are played, with
+/// 1 to 4096 paths, windows up to 2^20 packets, and both ends of every parameter's range. What must hold:
+///
+///   returns       no division by 0, no endless loop
+///   own_memory    a hook writes its own memory; `alive` writes nothing
+///   below_paths   `pick` answers a path that is there
+///   only_alive    a path that is not alive gets nothing as long as another one is
+///   determinism   no memory elsewhere
+///   any_time      only the difference of two times has a meaning
+///
+/// and, unless the balancer declares that it is at flow level,
+///
+///   reaches       every path that is alive is taken again when all packets arrive well; if it declares that
+///                 it recycles, when nothing is heard of packets
+///
+/// and if it does,
+///
+///   flow_level    without feedback the next packet takes the last one's path
+///
+/// If something breaks, the shortest script found that shows it is printed, and the exit code is 1. If it
+/// does not compile, that is 2.
+///
+/// A C file is compiled to native code that runs with your rights: run only what you trust.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// A C file, or a built-in balancer
+    balancer: String,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let balancer = super::balancer(&args.balancer)?;
+    let held = check_apart(balancer, SCRIPTS)
+        .map_err(|error| Failure::Machine(format!("a process for the balancer: {error}")))?;
+    if args.json {
+        print_json(&json(&balancer, &held))?;
+    }
+    let name = balancer.name();
+    for (field, text) in [(".title", balancer.title()), (".source", balancer.source())] {
+        if text.is_empty() {
+            writeln!(io::stderr(), "note: {name} has no {field}: lists and pages say what stands there")?;
+        }
+    }
+    match held {
+        Ok(_) if args.json => Ok(()),
+        Ok(Statistics { settings, scripts, picks }) => {
+            let names = held_to(&balancer);
+            let parameters = if settings == 1 { "" } else { " of the parameters" };
+            let count = names.len();
+            writeln!(
+                io::stdout(),
+                "{count} invariants hold: {}\n{scripts} scripts, {picks} packets, {settings} setting(s){parameters}",
+                names.join(", ")
+            )?;
+            Ok(())
+        }
+        Err(breach) => {
+            if !args.json {
+                write!(io::stdout(), "{breach}")?;
+            }
+            let (invariant, message) = (breach.invariant.name(), breach.message);
+            Err(Failure::Check(format!("{name} breaks `{invariant}`: {message}")))
+        }
+    }
+}
+
+/// The invariants to which `balancer` is held.
+fn held_to(balancer: &Balancer) -> Vec<&'static str> {
+    Invariant::ALL.iter().filter(|i| i.applies_to(balancer)).map(|i| i.name()).collect()
+}
+
+fn json(balancer: &Balancer, held: &Result<Statistics, Box<Breach>>) -> serde_json::Value {
+    let statistics = held.as_ref().ok();
+    serde_json::json!({
+        "schema": "tresse/balancer-check/1",
+        "balancer": balancer.name(),
+        "checked": held_to(balancer),
+        "scripts": statistics.map(|s| s.scripts),
+        "packets": statistics.map(|s| s.picks),
+        "settings": statistics.map(|s| s.settings),
+        "broken": held.as_ref().err().map(|breach| breach_json(breach)),
+    })
+}
+
+fn breach_json(breach: &Breach) -> serde_json::Value {
+    let parameters: serde_json::Map<_, _> =
+        breach.settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+    serde_json::json!({
+        "invariant": breach.invariant.name(),
+        "message": breach.message,
+        "parameters": parameters,
+        "script": breach.script.to_string(),
+        "paths": breach.picks,
+    })
+}

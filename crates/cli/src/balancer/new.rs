@@ -1,0 +1,67 @@
+//! `tresse balancer new`: a balancer to begin with.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use tresse_balancers as balancers;
+
+use crate::controller::new::{check_letters, file_in, write};
+use crate::failure::Failure;
+use crate::output::print_json;
+
+/// A balancer that works, with a comment at each place that its author will change.
+const TEMPLATE: &str = include_str!("template.c");
+
+/// What stands in the template for the balancer's name.
+const PLACEHOLDER: &str = "NAME";
+
+/// So that lists stay narrow.
+const LONGEST: usize = 20;
+
+/// Begin a balancer of your own: writes NAME.c, which compiles and works at once
+///
+/// The file is a small balancer with a parameter, memory for the connection and for each path, and every
+/// hook, each explained in a line. docs/balancers.md goes on from there.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Its name: lower-case letters, digits and `_`, at most 20 characters
+    name: String,
+    /// The folder for the file
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    dir: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let name = &*args.name;
+    check_name(name).map_err(Failure::Input)?;
+    let file = file_in(&args.dir, name);
+    write(&file, &TEMPLATE.replace(PLACEHOLDER, name)).map_err(Failure::Input)?;
+    if args.json {
+        let schema = "tresse/balancer-new/1";
+        return print_json(&serde_json::json!({ "schema": schema, "balancer": name, "file": file }));
+    }
+    let file = file.display();
+    writeln!(
+        io::stdout(),
+        "{file} is written: a balancer that works, to be changed. Next:\n\n\
+         the compiler, and the contract:\n  tresse balancer check {file}\n\
+         an experiment of yours, SCHEME being one of its sprayed schemes:\n  \
+         tresse run EXPERIMENT --balancer {file} --set schemes.SCHEME.balancer={name}"
+    )?;
+    Ok(())
+}
+
+/// Whether C and the experiment files can use `name`, and nobody does yet.
+fn check_name(name: &str) -> Result<(), String> {
+    check_letters(name, "balancer")?;
+    if name.len() > LONGEST {
+        return Err(format!("`{name}` has {} characters: at most {LONGEST} are taken", name.len()));
+    }
+    if balancers::find(name).is_some() {
+        return Err(format!("there is a balancer `{name}` already; choose another name"));
+    }
+    Ok(())
+}
