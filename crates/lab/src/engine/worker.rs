@@ -1,5 +1,5 @@
-//! A replication in a process of its own: one whose controller or balancer is a user's file may divide by 0, call `exit`, or never
-//! return.
+//! A replication in a process of its own: one whose controller or balancer is a user's file may divide by 0, call
+//! `exit`, or never return.
 //!
 //! The worker runs what a thread would run, and hands on the same rows: so the results are the same. Rows and outcome
 //! come through a pipe; progress and the wish to stop lie in memory that both share.

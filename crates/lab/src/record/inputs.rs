@@ -113,8 +113,8 @@ fn used_balancers(cases: &[Case]) -> Vec<Balancer> {
 const NOT_RUN: [&str; 4] = ["profile", "replications", "published", "claims"];
 
 /// The SHA-256 of the model version, the seeds, the experiment without what only people read and judge by, the cases in
-/// their order, and the content of every file and every controller's and balancer's source that is used, with the headers. Where it
-/// is the same, the digest of the results is.
+/// their order, and the content of every file and every controller's and balancer's source that is used, with the
+/// headers. Where it is the same, the digest of the results is.
 fn digest(loaded: &Loaded, plan: &Plan, files: &[ReadFile], seed: u64, replications: u32) -> String {
     let mut hash = Sha256::new();
     let mut add = |what: &str, text: &str| {
