@@ -66,7 +66,7 @@ pub(crate) struct Chooser {
     pub shares: Option<Shares>,
 }
 
-/// Where a packet stands: at a node, on its way to a destination, which the ports of a group lead to.
+/// Where a packet is: at a node, on its way to a destination, which the ports of a group lead to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub node: u32,

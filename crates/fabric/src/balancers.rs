@@ -1,7 +1,7 @@
 //! What load balancers there are: what decides which of several paths a packet takes, with source and
 //! parameters.
 //!
-//! What an experiment file may say of them and what is listed all comes from these declarations.
+//! What an experiment file may say about them and what is listed all comes from these declarations.
 
 use tresse_units::{MICROSECOND, Parameter, Range, Values, Whole};
 
@@ -121,7 +121,7 @@ const KAPPA: Parameter = Parameter {
     name: "kappa",
     range: Range::Whole(Whole { default: 50, min: 1, max: 1000 }),
     unit: THOUSANDTHS,
-    meaning: "the step of an update, the z(.) and the time step of the differential equation in one",
+    meaning: "the step of an update: z(.) and the time step of the differential equation combined",
 };
 
 const BY: Parameter = Parameter {
@@ -162,14 +162,14 @@ static ALL: &[Declaration] = &[
     },
     Declaration {
         name: "ecmp",
-        title: "ECMP: a hash of the flow chooses among the shortest ways",
+        title: "ECMP: a hash of the flow chooses among the shortest paths",
         source: "RFC 2992; OPN §Introduction; THESIS §2.5",
         parameters: &[],
         follows: Follows::Hash,
     },
     Declaration {
         name: "spray",
-        title: "random packet spraying (RPS): each packet takes any of the shortest ways",
+        title: "random packet spraying (RPS): each packet takes any of the shortest paths",
         source: "Dixit et al., INFOCOM 2013; OPN §Performance evaluation",
         parameters: &[],
         follows: Follows::Packet,
@@ -230,13 +230,13 @@ const PLB: &[Parameter] = &[
         name: "rehash_rounds",
         range: Range::Whole(Whole { default: 12, min: 1, max: 31 }),
         unit: "rounds",
-        meaning: "N: congested rounds on end after which the hash changes",
+        meaning: "N: consecutive congested rounds after which the hash changes",
     },
     Parameter {
         name: "idle_rehash_rounds",
         range: Range::Whole(Whole { default: 3, min: 0, max: 31 }),
         unit: "rounds",
-        meaning: "M: the same if nothing is in flight; 0: then too only after `rehash_rounds`",
+        meaning: "M: the same if nothing is in flight; 0: then, too, only after `rehash_rounds`",
     },
     Parameter {
         name: "suspend_rto",

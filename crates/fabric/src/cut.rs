@@ -2,8 +2,9 @@
 //!
 //! A part owns ports. A packet's arrival belongs to the part that owns the port which it enters next, or the host
 //! that it is for. So between two parts only the links count over which packets go from one to the other, and as a
-//! packet is under way for the delay of such a link at least, parts that have reached the same time can go on for so
-//! long without a word from each other (Chandy and Misra's lookahead). What is simulated does not depend on the cut.
+//! packet is under way for the delay of such a link at least, parts that have reached the same time can advance
+//! that long without exchanging anything (Chandy and Misra's lookahead). What is simulated does not depend on the
+//! cut.
 
 use std::collections::VecDeque;
 
@@ -148,7 +149,7 @@ impl Cut {
         self.parts
     }
 
-    /// A packet that goes from one part to another is under way for so long at least, ps.
+    /// A packet that goes from one part to another is under way for at least this long, ps.
     pub fn lookahead(&self) -> Time {
         self.lookahead
     }

@@ -1,5 +1,6 @@
 //! Ports, routes and packets under one clock.
 
+mod ahead;
 mod empty_path;
 mod feedback;
 mod links;
@@ -20,7 +21,6 @@ use crate::forward::{Forwarding, Next};
 use crate::network::Network;
 use crate::packet::{Header, Packet, Packets};
 use crate::port::{Port, PortConfig};
-use crate::prefetch::{prefetch, prefetch_line};
 use crate::queue::{Event, EventQueue};
 use crate::queued_port::{Pool, PoolConfig, QueuedPort, QueuedPortConfig};
 use crate::ties::Ties;
@@ -44,7 +44,9 @@ const END: u32 = u32::MAX;
 const GONE: u32 = u32::MAX - 1;
 /// Set in the number of a host: from here on the nodes decide.
 const FORWARD: u32 = 1 << 31;
-/// Whatever lies above is no port.
+/// In the list of queued ports: the port is none.
+const NOT_QUEUED: u32 = u32::MAX;
+/// Whatever is above is not a port.
 const LAST_PORT: u32 = FORWARD - 1;
 
 /// Ports, routes and packets under one clock.
@@ -62,6 +64,8 @@ pub struct Fabric<P> {
     hops: u64,
     forwarding: Option<Box<Forwarding>>,
     queued_ports: Vec<QueuedPort>,
+    /// By port: its place among the queued ones, [`NOT_QUEUED`] if it has none; empty if no port is queued.
+    queued_of: Vec<u32>,
     pools: Vec<Pool>,
     flags: Option<FlagConfig>,
     /// When HOLNET's balancers update their shares next.
@@ -108,6 +112,7 @@ impl<P: Copy> Fabric<P> {
             hops: 0,
             forwarding: None,
             queued_ports: Vec::new(),
+            queued_of: Vec::new(),
             pools: Vec::new(),
             flags: None,
             next_update: NEVER,
@@ -139,7 +144,11 @@ impl<P: Copy> Fabric<P> {
         pools: &[PoolConfig],
     ) -> Self {
         self.pools = pools.iter().map(|&p| Pool::new(p)).collect();
+        if !queued_ports.is_empty() {
+            self.queued_of = vec![NOT_QUEUED; self.ports.len()];
+        }
         for (port, config) in queued_ports {
+            self.queued_of[*port as usize] = self.queued_ports.len() as u32;
             let port = &mut self.ports[*port as usize];
             assert!(port.config().drop_until.is_none(), "a queued port drops one by one");
             assert!(config.pool.is_none_or(|p| (p as usize) < pools.len()), "a queued port's pool exists");
@@ -158,7 +167,7 @@ impl<P: Copy> Fabric<P> {
     /// Adds a route.
     ///
     /// # Panics
-    /// If it is empty or longer than the fabric was told.
+    /// If it is empty or longer than the fabric was configured for.
     pub fn add_route(&mut self, ports: &[u32]) -> RouteId {
         assert!(!ports.is_empty() && ports.len() < self.stride, "a route of {} ports", ports.len());
         self.add_row(ports)
@@ -242,12 +251,26 @@ impl<P: Copy> Fabric<P> {
     /// That changes nothing but speed, and any address will do.
     #[inline]
     pub fn advance(&mut self, limit: Time, soon: impl Fn(&P) -> *const u8) -> Option<Arrival<P>> {
+        if self.queued_of.is_empty() {
+            return self.advance_with(limit, |own| own.prefetch(&soon));
+        }
+        self.advance_queued(limit, soon)
+    }
+
+    /// The same where ports are queued. Out of line, so that hops through plain ports stay as short as they are.
+    #[inline(never)]
+    fn advance_queued(&mut self, limit: Time, soon: impl Fn(&P) -> *const u8) -> Option<Arrival<P>> {
+        self.advance_with(limit, |own| own.prefetch_queued(&soon))
+    }
+
+    #[inline(always)]
+    fn advance_with(&mut self, limit: Time, prefetch: impl Fn(&Self)) -> Option<Arrival<P>> {
         if let Some(id) = self.spilt.pop() {
             return Some(Arrival::Dropped(self.packets.remove(id)));
         }
         while let Some(event) = self.queue.pop_until(limit) {
             self.set_now(event.time);
-            self.prefetch(&soon);
+            prefetch(self);
             let arrival = self.handle(event);
             if arrival.is_some() {
                 return arrival;
@@ -319,7 +342,7 @@ impl<P: Copy> Fabric<P> {
         Entry::Arrives(time)
     }
 
-    /// What stands in the table of routes where no port does: the packet has arrived through `port`.
+    /// What the table of routes has where there is no port: the packet has arrived through `port`.
     #[inline]
     fn beyond(&mut self, port: u32, entry: u32, id: u32) -> Next {
         match entry {
@@ -341,30 +364,6 @@ impl<P: Copy> Fabric<P> {
 }
 
 impl<P: Copy> Fabric<P> {
-    /// Fetches what the events after the next one will touch: the packet, then the port that it will enter, each
-    /// a step earlier than the next needs it.
-    ///
-    /// Whether a packet is at its end cannot be predicted, and a wrong guess costs more than what is fetched in
-    /// vain: so both ways are one, without a branch.
-    #[inline]
-    fn prefetch(&self, soon: &impl Fn(&P) -> *const u8) {
-        // A departure touches its queued port alone, and that has been used not long ago.
-        let arrival = |ahead| self.queue.upcoming(ahead).filter(|e| e.0 >= ARRIVALS).map(|e| e.1);
-        if let Some(id) = arrival(6) {
-            prefetch(self.packets.get(id));
-        }
-        if let Some(id) = arrival(3) {
-            let packet = self.packets.get(id);
-            let next = packet.next as usize;
-            let end = soon(&packet.payload);
-            let port: *const u8 = self.ports.as_ptr().wrapping_add(next).cast();
-            let target = if next < self.ports.len() { port } else { end };
-            prefetch_line(target);
-            prefetch_line(target.wrapping_add(64));
-            prefetch_line(self.routes.as_ptr().wrapping_add(packet.cursor as usize).cast());
-        }
-    }
-
     /// Sets the clock for an event of the caller's own, which must come before the next arrival.
     #[inline]
     pub fn set_now(&mut self, now: Time) {

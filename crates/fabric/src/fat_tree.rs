@@ -1,10 +1,10 @@
 //! The k-ary fat tree (Al-Fares et al., SIGCOMM 2008) with two-level routing.
 //!
 //! k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 core switches, k^3/4 hosts. The core
-//! switch c hangs on the aggregation switch c / (k/2) of every pod.
+//! switch c is attached to the aggregation switch c / (k/2) of every pod.
 //!
 //! Two-Level Routing chooses the way up by the suffix of the destination's address: one digit at
-//! the edge switch, one at the aggregation switch. So an address of a host stands for one core
+//! the edge switch, one at the aggregation switch. So an address of a host represents one core
 //! switch, and a host with (k/2)^2 addresses can be reached over each of them. A subflow uses the
 //! same address number at both ends: data and ACKs pass the same core switch.
 
@@ -21,7 +21,7 @@ use crate::topology::Topology;
 /// What the paths of one connection must not share (catalogue 0.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spread {
-    /// No core switch; two of them may hang on one aggregation switch.
+    /// No core switch; two of them may be attached to one aggregation switch.
     Core,
     /// No aggregation switch either.
     Aggregation,
@@ -138,7 +138,7 @@ impl FatTree {
         pool
     }
 
-    /// The route from `from` to the address of `to` that stands for core switch `core`.
+    /// The route from `from` to the address of `to` that represents core switch `core`.
     pub fn route(&self, from: u32, to: u32, core: u32) -> Vec<u32> {
         let half = self.half;
         let (up, down) = (core / half, core % half); // digit at the edge, digit at the aggregation

@@ -1,9 +1,10 @@
 //! HOLNET's congestion flag: a port is congested while its queue is at least a fraction of its limit
 //! (THESIS §2.5, "Congestion Detection"; catalogue S40).
 //!
-//! Others hear of a flag later, by the propagation delay of the links between, so what counts is how it
-//! stood in the past. Each port keeps the spans of time in which it was congested, as far back as anyone
-//! hears of. A plain port knows a span's end as soon as a packet makes it longer, so no event is needed.
+//! Others learn of a flag later, by the propagation delay of the links between, so what counts is its
+//! past state. Each port keeps the spans of time in which it was congested, as far back as anyone may
+//! learn of. A plain port knows a span's end as soon as a packet makes it longer, so no event is
+//! needed.
 
 use std::collections::VecDeque;
 
@@ -11,7 +12,7 @@ use tresse_units::Time;
 
 use crate::threshold::Threshold;
 
-/// When ports are congested, and what nodes tell each other of it.
+/// When ports are congested, and what nodes report to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlagConfig {
     /// The fraction of a queue's limit from which on it is congested, in parts of 1000; the thesis has 800.
@@ -20,7 +21,7 @@ pub struct FlagConfig {
     /// From which length on a queue without a limit is congested, above 0; [`Threshold::UNLIMITED`]: never. The thesis
     /// gives no limit for the queues of hosts.
     pub unlimited: Threshold,
-    /// What a node tells the nodes before it.
+    /// What a node reports to the nodes before it.
     pub feedback: Feedback,
 }
 
@@ -76,7 +77,8 @@ impl Flag {
         begun > 0 && time < self.spans[begun - 1].1
     }
 
-    /// Whether the port has been congested at `time` or so short before that somebody may hear of it later.
+    /// Whether the port has been congested at `time` or shortly enough before that somebody may
+    /// learn of it later.
     pub fn matters(&self, time: Time) -> bool {
         self.spans.back().is_some_and(|s| s.1.saturating_add(self.memory) > time)
     }

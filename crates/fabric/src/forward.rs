@@ -1,8 +1,8 @@
 //! How switches pass on a packet without a fixed path: the ports on the shortest paths to its
 //! destination, and which of them it takes.
 //!
-//! Hosts that hang on one switch by one link are one destination until the last hop, so the tables stay
-//! small: they have a row a node and a column a switch with hosts.
+//! Hosts that are attached to one switch by one link are one destination until the last hop, so the
+//! tables stay small: they have a row a node and a column a switch with hosts.
 
 mod feedback;
 
@@ -128,6 +128,26 @@ impl Forwarding {
             [only] => only,
             _ => self.chooser.choose(Place { node, destination, group }, members, header, queues),
         })
+    }
+
+    /// By which port the node at the far end of `port` will pass on a packet for the host `to`, if that is known before
+    /// the packet is there, and it is not for that node.
+    #[inline]
+    pub fn foresee(&self, port: u32, to: u32, header: &Header) -> Option<u32> {
+        let node = self.far_end(port);
+        if node == to {
+            return None;
+        }
+        let destination = self.destination[to as usize];
+        if node == self.anchors[destination as usize] {
+            return Some(self.last_hop[to as usize]);
+        }
+        let place = node as usize * self.anchors.len() + destination as usize;
+        let members = self.groups.get(self.table[place] as usize)?.usable(&self.members);
+        match *self.chooser.known(node, members, header.hash) {
+            [only] => Some(only),
+            _ => None,
+        }
     }
 
     /// Links of the longest path from a node to a host.

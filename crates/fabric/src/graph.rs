@@ -64,7 +64,7 @@ pub struct Graph {
     pub ports: Vec<GraphPort>,
 }
 
-/// Why a graph is no network. Nodes are places in [`Graph::nodes`], ports in [`Graph::ports`].
+/// Why a graph is not a network. Nodes are places in [`Graph::nodes`], ports in [`Graph::ports`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GraphError {
     /// A port leads from or to a node that there is not.
@@ -134,7 +134,7 @@ pub enum GraphError {
         name: String,
     },
     /// A host cannot reach another.
-    #[error("the host `{from}` cannot reach the host `{to}`: hosts pass nothing on")]
+    #[error("the host `{from}` cannot reach the host `{to}`: hosts do not forward")]
     Unreachable {
         /// The first host.
         node: usize,
@@ -156,7 +156,7 @@ impl Graph {
     /// racks, those whose first link leads to the same node are in one, numbered as they come.
     ///
     /// # Errors
-    /// If the graph is no network in which every host reaches every other.
+    /// If the graph is not a network in which every host reaches every other.
     pub fn topology(&self) -> Result<Topology, GraphError> {
         self.check_nodes()?;
         self.check_ports()?;
@@ -275,7 +275,8 @@ impl Graph {
         }
     }
 
-    /// Whether all hosts hang on one group of switches that reach each other, so that every host reaches every other.
+    /// Whether all hosts are attached to one group of switches that reach each other, so that every
+    /// host reaches every other.
     fn joined(&self) -> bool {
         let mut neighbours = vec![Vec::new(); self.nodes.len()];
         for &GraphPort { ends: [from, to], .. } in &self.ports {

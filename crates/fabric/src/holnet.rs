@@ -16,7 +16,7 @@ pub struct HolnetConfig {
     /// r_max of Table 2.1, in parts of 1000: above 1000, to 1000000; the thesis has 1500.
     pub r_max: u32,
     /// How far shares move in an update, in parts of 1000: z and the length of a step in one, which the
-    /// thesis does not tell apart; 1 to 1000. The catalogue has 50 (S37).
+    /// thesis does not distinguish; 1 to 1000. The catalogue has 50 (S37).
     pub kappa: u32,
     /// Shares are updated at the multiples of this, at least 1 ps; the thesis has RTT/4.
     pub period: Time,
@@ -59,7 +59,7 @@ const ONE: u64 = 1 << 32;
 pub(crate) struct Congested {
     /// Of the port itself: cg.
     pub local: bool,
-    /// Of the next hop's path on, as it has told.
+    /// Of the path on from the next hop, as that reported.
     pub next_hop: bool,
 }
 
@@ -82,8 +82,9 @@ impl Shares {
         }
     }
 
-    /// Whether the nodes that no hosts hang on move their shares, too: "load balancing is done only by the
-    /// source host side leaf nodes" (THESIS §2.5, item 2) is said of the percentage balancer.
+    /// Whether the nodes that no hosts are attached to move their shares, too: "load balancing is
+    /// done only by the source host side leaf nodes" (THESIS §2.5, item 2) is said about the
+    /// percentage balancer.
     pub fn everywhere(&self) -> bool {
         self.law == Law::Rate
     }

@@ -1,7 +1,8 @@
 //! The leaf-spine network: every leaf switch has a link to every spine switch, and hosts of its own.
 //!
-//! Between two hosts of different leaves there is one shortest path over each spine. A leaf is oversubscribed
-//! as its hosts' rates are to those of its links to spines: hosts x rate / (spines x rate).
+//! Between two hosts of different leaves there is one shortest path over each spine. A leaf's
+//! oversubscription is its hosts' rates over those of its links to spines: hosts x rate / (spines x
+//! rate).
 
 use std::sync::Arc;
 

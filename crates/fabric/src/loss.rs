@@ -65,7 +65,7 @@ impl Loss {
 mod tests {
     use super::*;
 
-    /// Which packets are lost is the same for ever: results rest on it.
+    /// Which packets are lost is the same forever: results rest on it.
     #[test]
     fn a_port_loses_its_own_packets() {
         let tenth = Loss::new(Probability::from_parts((1 << 32) / 10), 7, 3);

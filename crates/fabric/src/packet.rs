@@ -81,9 +81,9 @@ const TRIMMED: u8 = 0x80;
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Packet<P> {
-    /// What stands in the table of routes for the node at which it will arrive: the next port.
+    /// What the table of routes has for the node at which it will arrive: the next port.
     pub(crate) next: u32,
-    /// Where in the table the one after that stands.
+    /// Where the table has the one after that.
     pub(crate) cursor: u32,
     /// What switches read.
     pub header: Header,

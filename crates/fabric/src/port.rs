@@ -20,7 +20,6 @@ use std::collections::VecDeque;
 use tresse_units::{NEVER, Time};
 
 use crate::flag::Flag;
-use crate::loss::Probability;
 use crate::pace::Pace;
 use crate::packet::Ecn;
 use crate::red::Red;
@@ -110,16 +109,12 @@ impl Port {
         let watch = first(config.limit, 1).min(first(config.mark, 2)).min(RECENT as u64) as u8;
         assert!(config.drop_until.is_none_or(|h| h.is_below(config.limit)), "what is full has a lower end");
         let processed = (config.processing.below() > 0).then(|| Processed::new(config.processing));
-        let is_quiet = config.loss.probability() == Probability::ZERO
-            && config.red.is_none()
-            && config.drop_until.is_none()
-            && processed.is_none();
         Self {
             busy_until: 0,
             delay: config.delay,
             pace: Pace::new(config.rate),
             bytes: 0,
-            examine_all: if is_quiet { 0 } else { NEVER },
+            examine_all: if config.is_quiet() { 0 } else { NEVER },
             rare: Box::new(Rare {
                 drops: 0,
                 trims: 0,

@@ -4,18 +4,21 @@
 //! another class may go first, or the rate may change. So it keeps its queues, and a departure is an event
 //! of its own where something waits for it.
 
+mod classes;
 mod config;
 
-use std::collections::VecDeque;
-
+pub(crate) use classes::Packet;
 pub use config::{ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, QueuedPortConfig};
 
+use classes::{Class, Order};
+use smallvec::SmallVec;
 use tresse_units::{BitsPerSecond, NEVER, SECOND, Time};
 
 use crate::flag::Flag;
 use crate::pace::Pace;
 use crate::packet::Header;
 use crate::port::PortConfig;
+use crate::prefetch::prefetch_line;
 use crate::threshold::Threshold;
 
 /// A shared buffer.
@@ -38,103 +41,90 @@ impl Pool {
     }
 }
 
-/// A queued port. What every packet touches comes first.
+/// A queued port. What every packet touches comes first, in one cache line; then its classes, the first two of them
+/// without a place of their own in memory.
 #[derive(Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub(crate) struct QueuedPort {
-    /// The packet that is, or was last, in transmission.
-    sending: Packet,
-    up: bool,
-    /// Its departure is an event: packets wait, or a shared buffer is to be told.
-    awaited: bool,
-    /// The class at the head of `active` has got its quantum of this round.
-    granted: bool,
-    /// The shared buffer.
-    pool: Option<u32>,
     /// When the packet in transmission will have left; not later than now if there is none. At that instant
     /// it has: departures come before arrivals.
     departure: Time,
     delay: Time,
     pace: Pace,
-    /// At which the packet in transmission goes on: that of its beginning.
-    sending_pace: Pace,
     /// How long all transmissions that were begun take.
     begun: Time,
-    classes: Vec<Class>,
-    /// The class that goes before all others; [`NO_PRIORITY`] if there is none.
-    first: u8,
+    /// The packet that is, or was last, in transmission.
+    sending: Packet,
     /// What is left of a trimmed packet, bytes; 0 if none is trimmed.
     trim: u16,
+    /// The class that goes before all others; [`NO_PRIORITY`] if there is none.
+    first: u8,
+    discipline: Discipline,
+    up: bool,
+    /// Its departure is an event: packets wait, or a shared buffer is to be told.
+    awaited: bool,
+    /// The class at the head of `active` has got its quantum of this round.
+    granted: bool,
+    /// Its plain port loses no packets, averages no queue, and no host takes time.
+    pub quiet: bool,
+    classes: SmallVec<[Class; 2]>,
     /// Of several classes those with packets, in the order in which they are served.
     active: Order,
+    /// The shared buffer.
+    pool: Option<u32>,
+    /// At which the packet in transmission goes on: that of its beginning.
+    sending_pace: Pace,
     rate: BitsPerSecond,
 }
 
+/// How the next packet is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Discipline {
+    /// Of one class.
+    One,
+    /// Of the last of two classes as long as it has one, else of the other.
+    PriorityOfTwo,
+    /// By deficit round robin, behind a class that goes before all others if there is one.
+    Several,
+}
+
 const NO_PRIORITY: u8 = u8::MAX;
-
-#[derive(Debug)]
-struct Class {
-    queue: VecDeque<Packet>,
-    bytes: u64,
-    deficit: u64,
-    config: ClassConfig,
-}
-
-/// A packet that waits or is in transmission.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Packet {
-    pub id: u32,
-    pub bytes: u32,
-    /// Its class's place.
-    pub class: u8,
-}
-
-/// Up to [`MAX_CLASSES`] classes in order: a byte each, the first lowest.
-#[derive(Debug, Clone, Copy, Default)]
-struct Order {
-    word: u64,
-    count: u32,
-}
-
-impl Order {
-    fn first(self) -> Option<usize> {
-        (self.count > 0).then_some((self.word & 0xff) as usize)
-    }
-
-    fn push(&mut self, class: usize) {
-        self.word |= (class as u64) << (8 * self.count);
-        self.count += 1;
-    }
-
-    fn pop(&mut self) {
-        self.word >>= 8;
-        self.count -= 1;
-    }
-}
 
 impl QueuedPort {
     pub fn new(port: &PortConfig, config: &QueuedPortConfig) -> Self {
         let classes = &config.classes[..config.count.into()];
         assert!(classes.iter().all(|c| c.quantum > 0) && !classes.is_empty(), "classes need a quantum");
-        let class = |&config| Class { queue: VecDeque::new(), bytes: 0, deficit: 0, config };
         let pace = Pace::new(port.rate);
         Self {
-            sending: Packet { id: 0, bytes: 0, class: 0 },
-            up: true,
-            awaited: false,
-            granted: false,
-            pool: config.pool,
             departure: 0,
             delay: port.delay,
             pace,
-            sending_pace: pace,
             begun: 0,
-            classes: classes.iter().map(class).collect(),
-            first: if config.priority { config.count - 1 } else { NO_PRIORITY },
+            sending: Packet { id: 0, bytes: 0, class: 0 },
             trim: config.trim.unwrap_or(0),
+            first: if config.priority { config.count - 1 } else { NO_PRIORITY },
+            discipline: match (config.count, config.priority) {
+                (1, _) => Discipline::One,
+                (2, true) => Discipline::PriorityOfTwo,
+                _ => Discipline::Several,
+            },
+            up: true,
+            awaited: false,
+            granted: false,
+            quiet: port.is_quiet(),
+            classes: classes.iter().map(|&config| Class::new(config)).collect(),
             active: Order::default(),
+            pool: config.pool,
+            sending_pace: pace,
             rate: port.rate,
         }
+    }
+
+    /// Fetches what a packet that comes or leaves will touch.
+    #[inline]
+    pub fn prefetch(own: *const Self) {
+        (0..size_of::<Self>().div_ceil(64))
+            .for_each(|line| prefetch_line(own.cast::<u8>().wrapping_add(64 * line)));
     }
 
     /// The shared buffer that it belongs to.
@@ -198,13 +188,11 @@ impl QueuedPort {
             self.awaited = shared;
             return [Some(self.transmit(now, packet)), shared.then_some(self.departure)];
         }
-        let several = self.classes.len() > 1;
         let own = &mut self.classes[usize::from(packet.class)];
-        if several && own.queue.is_empty() && packet.class != self.first {
+        if self.discipline == Discipline::Several && own.queue.is_empty() && packet.class != self.first {
             self.active.push(packet.class.into());
         }
-        own.queue.push_back(packet);
-        own.bytes += u64::from(packet.bytes);
+        own.push(packet);
         [None, (!awaited).then_some(self.departure)]
     }
 
@@ -216,8 +204,12 @@ impl QueuedPort {
         if let Some(pool) = pool {
             pool.used -= u64::from(self.sending.bytes);
         }
-        let (next, more) = match &mut self.classes[..] {
-            [only] => (only.take(), !only.queue.is_empty()),
+        let (next, more) = match (self.discipline, &mut self.classes[..]) {
+            (Discipline::One, [only]) => (only.take(), !only.queue.is_empty()),
+            (Discipline::PriorityOfTwo, [last, first]) => {
+                let next = first.take().or_else(|| last.take());
+                (next, !(first.queue.is_empty() && last.queue.is_empty()))
+            }
             _ => (self.dequeue(), self.active.count > 0 || self.first_waits()),
         };
         self.awaited = next.is_some() && (more || shared);
@@ -380,15 +372,5 @@ impl QueuedPort {
         let product = u128::from(self.rate) * u128::from(rtt / 8) / u128::from(SECOND);
         let bytes = product * u128::from(lambda) * u128::from(quantum) / u128::from(1000 * quanta);
         Threshold::bytes((bytes as u64).max(2 * 1500))
-    }
-}
-
-impl Class {
-    /// The packet that waits at the head.
-    #[inline]
-    fn take(&mut self) -> Option<Packet> {
-        let packet = self.queue.pop_front()?;
-        self.bytes -= u64::from(packet.bytes);
-        Some(packet)
     }
 }

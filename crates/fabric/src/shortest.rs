@@ -1,8 +1,8 @@
 //! Fixed paths over the fewest links, for topologies that have no routing of their own.
 //!
 //! The paths from one host to another that are as short as any are numbered in the order of their ports'
-//! numbers, so that the k-th of them can be found without the others. Hosts that hang on one switch by one
-//! link are one destination until the last hop, as in the switches' own tables.
+//! numbers, so that the k-th of them can be found without the others. Hosts that are attached to one
+//! switch by one link are one destination until the last hop, as in the switches' own tables.
 
 use std::sync::Arc;
 

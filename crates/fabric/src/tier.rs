@@ -99,7 +99,7 @@ pub fn tiers(topology: &Topology, talks: impl Fn(u32, u32) -> bool) -> Vec<Tier>
 }
 
 /// The tier that fills first as traffic between hosts that `talks(from, to)` grows: what a load is a share of, with
-/// [`Tier::throughput`]. Of equals the first, so the hosts' own links. None if nobody talks.
+/// [`Tier::throughput`]. Of equals the first, so the hosts' own links. None if nobody sends.
 pub fn narrowest_tier(topology: &Topology, talks: impl Fn(u32, u32) -> bool) -> Option<Tier> {
     tiers(topology, talks).into_iter().min_by(|a, b| a.throughput().total_cmp(&b.throughput()))
 }

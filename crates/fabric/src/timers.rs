@@ -1,6 +1,6 @@
 //! Timers that can be moved: a heap in which each timer knows its place.
 //!
-//! There are few of them and they fire seldom (retransmission, delayed ACK, workload sources), so
+//! There are few of them and they rarely fire (retransmission, delayed ACK, workload sources), so
 //! the packets' calendar would be wasted on them; but each exists once, so none fires stale.
 
 use tresse_units::{NEVER, Time};
@@ -15,7 +15,7 @@ pub struct Timers {
     ties: Ties,
     /// (time, place among those that fire then, timer), a binary heap.
     heap: Vec<(Time, u64, u32)>,
-    /// Where each timer stands in the heap.
+    /// Where each timer is in the heap.
     place: Vec<u32>,
 }
 

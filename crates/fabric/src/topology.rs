@@ -133,7 +133,7 @@ impl Topology {
     /// By port: the port of the same link in the other direction.
     ///
     /// # Panics
-    /// If a link leads one way only.
+    /// If a link leads only one way.
     pub fn twins(&self) -> Vec<u32> {
         let mut links: BTreeMap<[u32; 2], Vec<u32>> = BTreeMap::new();
         let mut places = Vec::new();

@@ -1,10 +1,11 @@
 //! Virtualised hosts: machines (virtual ones or containers) behind virtual switches, with several virtual
 //! NICs each on the physical NICs of their host (VMCC §III to §V, fig. 6).
 //!
-//! The virtual switch of a host is a bridge for each physical NIC, as with Linux's bridges: a virtual NIC
-//! hangs on the bridge of the physical NIC that it is mapped to, and whatever it sends leaves the host there.
-//! The physical NICs of one number, of all hosts, lead to one top-of-rack switch; trunks join these switches.
-//! So with two NICs there are two disjoint paths between machines whose virtual NICs are mapped alike.
+//! The virtual switch of a host is a bridge for each physical NIC, as with Linux's bridges: a virtual NIC is
+//! attached to the bridge of the physical NIC that it is mapped to, and whatever it sends leaves the host
+//! there. The physical NICs of one number, of all hosts, lead to one top-of-rack switch; trunks join these
+//! switches. So with two NICs there are two disjoint paths between machines whose virtual NICs are mapped
+//! alike.
 //!
 //! A virtual NIC is a node with an address of its machine. Its rate is a cap that is not work-conserving: its
 //! port to the bridge has that rate and the buffer behind it, whatever else is idle.
@@ -92,8 +93,8 @@ pub enum VirtualHostsError {
     },
     /// A remapping that leads nowhere.
     #[error(
-        "virtual NIC {0} cannot be remapped to bridge {1}: it is there, or that is said twice, or one of them \
-         does not exist"
+        "virtual NIC {0} cannot be remapped to bridge {1}: it is there already, or is remapped twice, or \
+         one of them does not exist"
     )]
     Spare(u32, u32),
 }
@@ -102,7 +103,7 @@ pub enum VirtualHostsError {
 #[derive(Debug, Clone)]
 pub struct VirtualHosts {
     config: VirtualHostsConfig,
-    /// By virtual NIC: the bridge that it hangs on at the start.
+    /// By virtual NIC: the bridge that it is attached to at the start.
     bridges: Vec<u32>,
 }
 

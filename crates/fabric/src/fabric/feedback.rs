@@ -1,4 +1,4 @@
-//! Congestion flags, and what hosts hear of them.
+//! Congestion flags, and what hosts learn of them.
 
 use tresse_units::Time;
 
@@ -12,15 +12,15 @@ use crate::port::is_congested;
 pub struct Heard {
     /// The host's own port is congested.
     pub local: bool,
-    /// Its next hop has told it that the path from there on is congested.
+    /// Its next hop has reported that the path from there on is congested.
     pub next_hop: bool,
 }
 
 impl<P: Copy> Fabric<P> {
-    /// Lets every port keep a congestion flag, and the nodes tell each other of them: each node says whether
-    /// its path to a destination is congested, and the node before it hears of that one propagation delay
-    /// later, for which every link has the same delay both ways. What the telling costs is not modelled
-    /// (catalogue S40).
+    /// Lets every port keep a congestion flag, and the nodes report them to each other: each node says
+    /// whether its path to a destination is congested, and the node before it learns of that one propagation
+    /// delay later, for which every link has the same delay both ways. What the telling costs is not
+    /// modelled (catalogue S40).
     ///
     /// A port with several classes is congested if one of its queues is. A port whose only limit is a shared
     /// buffer
@@ -97,7 +97,7 @@ impl<P: Copy> Fabric<P> {
         self.next_update = now.next_multiple_of(period);
     }
 
-    /// Lets the ports remember their flags for as long as anybody may hear of them.
+    /// Lets the ports remember their flags for as long as anybody may learn of them.
     pub(super) fn remember(&mut self) {
         let links = self.forwarding.as_ref().map_or(self.stride as u64, |f| f.longest().into());
         let delay = self.ports.iter().map(|p| p.config().delay).max().unwrap_or(0);

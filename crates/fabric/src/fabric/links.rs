@@ -19,14 +19,17 @@ impl<P: Copy> Fabric<P> {
             port.count_lost(1);
             return Entry::Dropped;
         }
-        if port.loses() {
-            return Entry::Dropped;
+        let mut red = false;
+        if !queued.quiet {
+            if port.loses() {
+                return Entry::Dropped;
+            }
+            // RED averages what every packet meets, a full queue too.
+            red = port.averages().is_some_and(|bytes| {
+                let length = if bytes { queued.backlog(self.now) } else { queued.waiting() };
+                port.red_signals(length, queued.idle(self.now), queued.pace())
+            });
         }
-        // RED averages what every packet meets, a full queue too.
-        let red = port.averages().is_some_and(|bytes| {
-            let length = if bytes { queued.backlog(self.now) } else { queued.waiting() };
-            port.red_signals(length, queued.idle(self.now), queued.pace())
-        });
         let mut packet = Packet { id, bytes: header.bytes.into(), class: queued.class(header) };
         let mut pool = queued.pool().map(|p| &mut self.pools[p as usize]);
         let mut meets = queued.meets(self.now, packet, pool.as_deref());
@@ -49,7 +52,8 @@ impl<P: Copy> Fabric<P> {
         self.hops += 1;
         let [arrival, departure] = queued.admit(self.now, packet, pool.take());
         if let Some(time) = arrival {
-            let (time, crosses) = (port.processed(time), port.crosses());
+            let time = if queued.quiet { time } else { port.processed(time) };
+            let crosses = port.crosses();
             self.write_hop(number, id);
             self.leave(number, id, time, crosses);
         }
@@ -62,7 +66,8 @@ impl<P: Copy> Fabric<P> {
         Entry::Settled
     }
 
-    /// Whether a port is the last one before a packet's destination; `next` is what stands in the table of routes there.
+    /// Whether a port is the last one before a packet's destination; `next` is what the table of
+    /// routes has there.
     fn leads_to_host(&self, number: u32, next: u32) -> bool {
         match &self.forwarding {
             Some(forwarding) => forwarding.leads_to_host(number),
@@ -73,12 +78,17 @@ impl<P: Copy> Fabric<P> {
     /// The packet that a queued port transmitted has left.
     #[inline(never)]
     pub(super) fn depart(&mut self, number: u32) {
-        let port = &mut self.ports[number as usize];
-        let queued = port.queued().expect("only queued ports have departures");
-        let queued = &mut self.queued_ports[queued];
+        let queued = &mut self.queued_ports[self.queued_of[number as usize] as usize];
         let pool = queued.pool().map(|p| &mut self.pools[p as usize]);
         if let Some((id, arrival, departure)) = queued.depart(self.now, pool) {
-            let (time, crosses) = (port.processed(arrival), port.crosses());
+            // A port beside a queued one that is quiet is looked at for the sake of a cut only.
+            let (quiet, cut) = (queued.quiet, self.part.is_some());
+            let mut time = arrival;
+            let mut crosses = false;
+            if !quiet || cut {
+                let port = &mut self.ports[number as usize];
+                (time, crosses) = (port.processed(arrival), port.crosses());
+            }
             self.write_hop(number, id);
             self.leave(number, id, time, crosses);
             if let Some(time) = departure {

@@ -54,7 +54,7 @@ impl<P: Copy> Fabric<P> {
     /// only.
     ///
     /// # Panics
-    /// If congestion flags are kept, which are heard in other parts, or there are routes already.
+    /// If congestion flags are kept, which reach other parts, or there are routes already.
     #[must_use]
     pub fn into_part(mut self, cut: Arc<Cut>, own: usize) -> Self {
         assert!(self.flags.is_none(), "congestion is heard of in other parts");

@@ -1,4 +1,4 @@
-//! What nodes tell each other of congestion, and the shares that follow from it.
+//! What nodes report to each other about congestion, and the shares that follow from it.
 
 use std::ops::Range;
 
@@ -64,8 +64,8 @@ impl Forwarding {
             })
     }
 
-    /// Whether the node of `port` has heard by `time` that the next hop's path to `to` is congested. What the
-    /// next hop says takes the link's propagation delay.
+    /// Whether the node of `port` has learned by `time` that the next hop's path to `to` is
+    /// congested. What the next hop says takes the link's propagation delay.
     fn hears(&self, port: u32, to: To, time: Time, feedback: Feedback, ports: &[Port]) -> bool {
         let said = time.checked_sub(ports[port as usize].config().delay);
         said.is_some_and(|said| self.says(self.far_end(port), to, said, feedback, ports))
@@ -145,7 +145,7 @@ impl Forwarding {
         }
     }
 
-    /// Updates all shares, with what is known at `time`. A leaf hears of the path to another leaf: the last
+    /// Updates all shares, with what is known at `time`. A leaf learns of the path to another leaf: the last
     /// links, to the hosts there, are the same whatever path it takes.
     pub fn update_shares(&mut self, time: Time, feedback: Feedback, ports: &[Port]) {
         let Some(mut shares) = self.chooser.shares.take() else { return };

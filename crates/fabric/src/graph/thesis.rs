@@ -36,7 +36,7 @@ impl Graph {
     /// the TCP flows of S2. There is a host for each user: S1, or S1.1, S1.2 … if there are `multipath_users`; and so
     /// with S2 and `tcp_users`. D is the last host.
     ///
-    /// The text has the roles of S1 and S2, and of a and b, both ways round; the results have them so.
+    /// The text has the roles of S1 and S2, and of a and b, both ways around; the results have them so.
     pub fn thesis_3_2(multipath_users: u32, tcp_users: u32, links: &Links<3>) -> Self {
         Self::beside_tcp(["S1", "S2"], [multipath_users, tcp_users], links)
     }

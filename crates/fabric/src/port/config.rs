@@ -2,7 +2,7 @@
 
 use tresse_units::{BitsPerSecond, SECOND, Time};
 
-use crate::loss::Loss;
+use crate::loss::{Loss, Probability};
 use crate::port::processing::Processing;
 use crate::red::RedConfig;
 use crate::threshold::Threshold;
@@ -41,6 +41,14 @@ pub struct PortConfig {
 }
 
 impl PortConfig {
+    /// Whether only the length of its queue decides what becomes of a packet, and no host takes time over it.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.loss.probability() == Probability::ZERO
+            && self.red.is_none()
+            && self.drop_until.is_none()
+            && self.processing.below() == 0
+    }
+
     /// How long a packet is under way at the most, from arrival to the far end; a guess where the
     /// queue has no limit.
     pub(crate) fn longest_stay(&self) -> Time {

@@ -4,10 +4,10 @@ use tresse_units::{NEVER, Time};
 
 use super::Port;
 
-/// Departures that a port itself remembers: what is watched is at most so long.
+/// Departures that a port itself remembers: what is watched is at most this long.
 pub(super) const RECENT: usize = 16;
 
-/// A transmission of so long makes a port a slow one. Of a port that is none the recent departures of a streak lie
+/// A transmission this long makes a port a slow one. Of a port that is none the recent departures of a streak lie
 /// within 2^32 ps, so that their lowest 32 bits tell them. 1500 bytes take so long below 45 Mbit/s.
 pub(super) const SLOW: Time = (1 << 32) / RECENT as Time;
 

@@ -24,7 +24,7 @@ impl Processing {
         Self { below, numbers: SplitMix::named(seed, PROCESSING, port.into()) }
     }
 
-    /// No packet takes so long.
+    /// No packet takes that long.
     pub(crate) fn below(&self) -> Time {
         self.below
     }

@@ -250,7 +250,7 @@ fn what_is_no_network_is_told_by_name() {
     assert_eq!(error(graph(&["s1", "s2"], &[[0, 1]])), "number of hosts: 0; a network has at least two");
     assert_eq!(error(graph(&["h1", "s", "h2"], &[[0, 1]])), "the host `h2` has no link");
     let two = graph(&["h1", "s1", "h2", "h3", "s2", "h4"], &[[0, 1], [1, 2], [3, 4], [4, 5]]);
-    assert_eq!(error(two), "the host `h1` cannot reach the host `h3`: hosts pass nothing on");
+    assert_eq!(error(two), "the host `h1` cannot reach the host `h3`: hosts do not forward");
     // A host with a link to each side reaches all; those on the sides do not reach each other through it.
     let between = graph(&["h1", "s1", "h2", "s2", "h3"], &[[0, 1], [1, 2], [2, 3], [3, 4]]);
     let wanted = GraphError::Unreachable { node: 0, from: "h1".to_owned(), to: "h3".to_owned() };
