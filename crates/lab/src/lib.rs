@@ -1,6 +1,6 @@
 //! Carries a plan out: runs its cases, observes them, computes metrics beside the optimum, and stores the results.
 //!
-//! - [`engine`] turns the simulator's time: flows that start and stop, links that change.
+//! - [`engine`] advances the simulator's time: flows that start and stop, links that change.
 //! - [`observe`] looks at a case while it runs.
 //! - [`record`] is what is known after a run.
 //! - `metric` and `optimum` make numbers of it.
@@ -8,6 +8,7 @@
 
 pub mod bench;
 mod clock;
+pub mod embedded;
 pub mod engine;
 pub mod environment;
 mod failures;

@@ -6,6 +6,15 @@ use tresse_units::{BitsPerSecond, Time};
 
 use crate::network::Network;
 
+/// Makes a change.
+pub(crate) fn make(change: &Change, world: &mut dyn Network) {
+    match &change.what {
+        What::Rate(ports, rate) => ports.iter().for_each(|&port| world.set_rate(port, *rate)),
+        What::Up(ports, up) => ports.iter().for_each(|&port| world.set_link(port, *up)),
+        What::Reroute => world.reroute(),
+    }
+}
+
 /// The links as they are, and what will become of them.
 #[derive(Debug, Clone)]
 pub(crate) struct Links<'a> {
@@ -41,13 +50,7 @@ impl<'a> Links<'a> {
     /// Makes the changes that are due. Whether there were any.
     pub fn apply(&mut self, world: &mut dyn Network) -> bool {
         let due = self.advance(world.now());
-        for change in due {
-            match &change.what {
-                What::Rate(ports, rate) => ports.iter().for_each(|&port| world.set_rate(port, *rate)),
-                What::Up(ports, up) => ports.iter().for_each(|&port| world.set_link(port, *up)),
-                What::Reroute => world.reroute(),
-            }
-        }
+        due.iter().for_each(|change| make(change, world));
         !due.is_empty()
     }
 

@@ -21,7 +21,7 @@ use crate::memory;
 /// How often a run is looked at.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// So many looks at which nothing had moved: half a minute, in which a hook has not returned.
+/// This many looks at which nothing had moved: half a minute, in which a hook has not returned.
 const LOOKS: u32 = 150;
 
 /// An experiment of a suite with the candidate in it.
@@ -48,7 +48,7 @@ impl<'a> Trial<'a> {
     /// Puts the controller of this name into the experiment.
     ///
     /// # Errors
-    /// If that is no experiment, or not of the kind that its measure is of.
+    /// If that is not an experiment, or not of the kind that its measure is of.
     pub fn new(entry: &'a Entry, controller: &str) -> Result<Self, Failure> {
         let source = Source { name: entry.source.clone(), text: entry.with_candidate(controller) };
         let loaded = tresse_experiment::load(source, Profile::Quick, &entry.set)?;
@@ -56,7 +56,7 @@ impl<'a> Trial<'a> {
         if entry.measure != Measure::Claims && plan.cases.len() != 1 {
             let labels: Vec<String> = plan.cases.iter().map(|case| case.label()).collect();
             return Err(Failure::Input(format!(
-                "{}: it has {} cases ({}) and a part is of one\n\nhint: `only` leaves the others out",
+                "{}: it has {} cases ({}) and a part needs exactly one\n\nhint: choose it with `only`",
                 entry.label(),
                 labels.len(),
                 labels.join(", ")
@@ -69,14 +69,11 @@ impl<'a> Trial<'a> {
     pub fn run(self, parallel: usize, out: PathBuf, interrupt: &Interrupt) -> Result<Part, Fault> {
         let Self { entry, loaded, plan } = self;
         let options = Options {
-            profile: Profile::Quick,
             seed: entry.seed,
             replications: Replications::Count(entry.replications),
             parallel,
-            threads: 1,
             out: Some(out.clone()),
-            judge: false,
-            figure: None,
+            ..Options::default()
         };
         memory::check(&plan, &options)?;
         let watch = Arc::new(Watch::new(&plan, &options).map_err(Failure::from)?);
@@ -118,9 +115,9 @@ fn of_claims(report: Report) -> Result<Part, String> {
     claims.retain(|claim| claim.contradicts.is_none() && claim.expected == Verdict::Holds);
     if claims.is_empty() {
         let why = if report.judged {
-            "no claim is of its cases alone"
+            "no claim is about its cases alone"
         } else {
-            "`set` changes what its claims are of"
+            "`set` changes what its claims are about"
         };
         return Err(format!("no claim was judged: {why}"));
     }

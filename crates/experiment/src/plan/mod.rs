@@ -44,7 +44,7 @@ pub use crate::plan::axes::AxisValue;
 use crate::plan::bound_scheme::{BoundScheme, OnFabric};
 use crate::plan::link_events::Change;
 use crate::plan::network::Routing;
-use crate::plan::parts::Part;
+use crate::plan::parts::{Member, Part};
 use crate::plan::port_options::PortOptions;
 use crate::plan::windows::Window;
 use crate::read::{self, Loaded, Profile, Source};
@@ -54,8 +54,8 @@ use crate::read::{self, Loaded, Profile, Source};
 pub struct Case {
     /// The name of its scheme; where the workload names all schemes itself, theirs.
     pub scheme: String,
-    /// The subflows that a connection is to have; `None` if its path manager decides, or if there are several
-    /// schemes.
+    /// The subflows that a connection should have; `None` if its path manager decides, or if there
+    /// are several schemes.
     pub subflows: Option<u32>,
     /// The name of its workload.
     pub pattern: String,
@@ -103,6 +103,17 @@ impl Case {
         format!("{}{subflows} {}{variant}{lists}", self.scheme, self.pattern)
     }
 
+    /// Its network and its scheme, for messages that a program outside gives: no workload, and no end. `persistent`:
+    /// messages from one host to another share a connection. `None` if there are several schemes.
+    pub fn of_messages(mut self, persistent: bool) -> Option<Self> {
+        self.bound_scheme()?;
+        let part = self.parts.swap_remove(0);
+        self.parts = vec![part.of_messages(Member { bound_scheme: 0, group: 0 }, persistent)];
+        self.groups = vec![String::new()];
+        self.duration = None;
+        Some(self)
+    }
+
     /// Whether some of its flows make up jobs.
     pub fn has_jobs(&self) -> bool {
         self.parts.iter().any(|p| p.pattern.has_jobs())
@@ -129,7 +140,7 @@ impl Case {
         Some(&self.bound_schemes[member.bound_scheme])
     }
 
-    /// What decides the ways of packets, if that are not the flows: at most one in a case.
+    /// What decides the paths of packets, if the flows do not: at most one in a case.
     pub fn nodes(&self) -> Option<&Routing> {
         self.bound_schemes.iter().map(|c| &*c.routing).find(|r| matches!(r, Routing::Nodes { .. }))
     }
@@ -149,7 +160,7 @@ pub struct Setting {
     pub links: bool,
     /// The interval between samples, ps; no samples without.
     pub samples: Option<Time>,
-    /// The windows of time of which is told what flows got in them; none without samples.
+    /// The windows of time for which it is reported what flows got in them; none without samples.
     pub windows: Vec<Window>,
     /// The interval between looks at the queues, ps; nobody looks without.
     pub queues: Option<Time>,
@@ -287,7 +298,7 @@ fn windows(loaded: &Loaded) -> Result<Vec<Window>, Diagnostic> {
         let wrong = |message| Err(loaded.error_at(&["measure", "windows", name], message));
         match (from.0, to.0) {
             _ if measure.samples.is_none() => {
-                wrong("windows are added up from samples: `samples = \"10ms\"` in [measure]")
+                wrong("windows are summed from samples: set `samples = \"10ms\"` in [measure]")
             }
             (from, to) if from >= to => {
                 wrong("from when to when, the earlier time first, such as [\"12s\", \"20s\"]")
@@ -305,7 +316,7 @@ fn convergence(loaded: &Loaded) -> Result<Option<Criterion>, Diagnostic> {
     let wrong =
         |key: &[&str], message: &str| loaded.error_at(&[&["measure", "convergence"], key].concat(), message);
     if measure.samples.is_none() {
-        return Err(wrong(&[], "rates are those of samples: `samples = \"10ms\"` in [measure]"));
+        return Err(wrong(&[], "rates come from samples: set `samples = \"10ms\"` in [measure]"));
     }
     if !(keys.within > 0.0 && keys.within < 1.0) {
         return Err(wrong(&["within"], "a share above 0 and below 1, such as 0.1"));
@@ -337,14 +348,14 @@ fn keep(cases: Vec<Case>, filter: &str) -> Result<Vec<Case>, String> {
         let key = axes::name(key, &cases);
         if !keys.contains(&key) {
             let hint = did_you_mean(key, keys.iter().copied());
-            return Err(format!("there is no axis `{key}`{hint} (there are: {})", keys.join(", ")));
+            return Err(format!("there is no axis `{key}`{hint} (available: {})", keys.join(", ")));
         }
         let known: IndexSet<String> = cases.iter().filter_map(|c| c.axes().swap_remove(key)).collect();
         if let Some(unknown) = values.iter().find(|value| !known.contains(*value)) {
             let names = known.iter().map(String::as_str).filter(|k| k.parse::<u32>().is_err());
             let hint = did_you_mean(unknown, names);
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            return Err(format!("no case has {key} = {unknown}{hint} (there are: {})", known.join(", ")));
+            return Err(format!("no case has {key} = {unknown}{hint} (available: {})", known.join(", ")));
         }
     }
     Ok(cases.into_iter().filter(|case| case.is(&wanted)).collect())

@@ -61,6 +61,20 @@ pub struct Own {
 }
 
 impl Part {
+    /// For messages that a program outside gives: those of one connection each, or of connections that stay. Their
+    /// names are numbers; who sends them to whom, and when, is not this part's.
+    pub(crate) fn of_messages(mut self, member: Member, persistent: bool) -> Self {
+        self.pattern.connections = 1;
+        Self {
+            name: String::new(),
+            pattern: self.pattern,
+            who: Who::One(member),
+            application: None,
+            datagrams: None,
+            persistent,
+        }
+    }
+
     /// The seed of its random streams: parts of one case draw different numbers.
     fn seed(&self, seed: u64) -> u64 {
         match &*self.name {

@@ -34,10 +34,10 @@ use crate::setup;
 /// Packet-hops between two looks at the stop flag: a few milliseconds of work.
 const BUDGET: u64 = 1 << 16;
 
-/// So many flows are handed on together, if no round ends before.
+/// This many flows are handed on together, if no round ends before.
 const BATCH: usize = 4096;
 
-/// Or after so many packet-hops, some tenths of a second of work: large flows end seldom.
+/// Or after this many packet-hops, some tenths of a second of work: large flows rarely end.
 const HOPS: u64 = 1 << 21;
 
 /// A case under a seed, while it runs.
@@ -107,7 +107,7 @@ enum What {
     Message,
     /// As an application writes it.
     Written(Writer),
-    /// Datagrams of so many bytes of payload, one in this time.
+    /// Datagrams of this many bytes of payload, one in this time.
     Datagrams(u32, Time),
 }
 
@@ -170,7 +170,7 @@ where
         }
     }
 
-    /// Turns time until the case is over, or `stop` is set.
+    /// Advances time until the case is over, or `stop` is set.
     pub fn turn(&mut self, stop: &AtomicBool) -> Result<(), E> {
         self.begin()?;
         self.turn_until(NEVER, stop)
@@ -181,8 +181,8 @@ where
         (0..self.parts.len()).try_for_each(|part| self.poll(part))
     }
 
-    /// Turns time until `pause`, or until the case is over, or `stop` is set. What happens does not depend on where
-    /// it pauses.
+    /// Advances time until `pause`, or until the case is over, or `stop` is set. Where it pauses makes
+    /// no difference to what happens.
     pub fn turn_until(&mut self, pause: Time, stop: &AtomicBool) -> Result<(), E> {
         while self.complete && !self.is_over() {
             let due = self.until();
@@ -208,7 +208,7 @@ where
         if let Some(why) = self.stall.look(&self.world) {
             self.complete = false;
             let waiting: Vec<&Begun> = self.live.values().map(|l| &l.begun).collect();
-            self.stuck = Some(stall::describe(why, &self.case.setting.fabric, &self.links, &waiting));
+            self.stuck = Some(stall::describe(why, &self.case.setting.fabric, self.links.down(), &waiting));
         }
         if self.links.apply(&mut self.world) {
             for observer in &mut self.observers {

@@ -1,15 +1,14 @@
-//! When a replication gives up: nothing arrives any more, so its flows wait for ever.
+//! When a replication gives up: nothing arrives any more, so its flows wait forever.
 
 use tresse_experiment::keys::bounds::LONGEST;
 use tresse_fabric::Topology;
 use tresse_units::Time;
 
-use crate::link_events::Links;
 use crate::network::Network;
 use crate::record::flow::Begun;
 
-/// A replication gives up when no byte has arrived for so long, ps: no delay, timeout or change takes longer than a
-/// tenth.
+/// A replication gives up when no byte has arrived for this long, ps: no delay, timeout or change
+/// takes longer than a tenth.
 const PATIENCE: Time = 10 * LONGEST;
 
 /// The last time that a replication reaches, ps: half of what 64 bits can count, 107 days.
@@ -34,7 +33,7 @@ impl Stall {
         self.next
     }
 
-    /// Looks, if it is time to: why there is no use in waiting, if there is none.
+    /// Looks, if it is time to: why waiting is pointless, if it is.
     pub fn look(&mut self, world: &dyn Network) -> Option<&'static str> {
         let (now, before) = (world.now(), self.arrived);
         if now < self.next {
@@ -50,23 +49,23 @@ impl Stall {
     }
 }
 
-/// What is to be said of the flows `waiting`, which have not finished.
-pub(crate) fn describe(why: &str, fabric: &Topology, links: &Links, waiting: &[&Begun]) -> String {
+/// What is to be said of the flows `waiting`, which have not finished; `down` is a port of a link that is down.
+pub(crate) fn describe(why: &str, fabric: &Topology, down: Option<u32>, waiting: &[&Begun]) -> String {
     let name = |host: u32| &*fabric.node_names[fabric.addresses(host).start as usize];
     let Some(first) = waiting.first().map(|begun| &begun.start) else {
-        return format!("{why}, and no flow is there: `duration` ends a workload that waits");
+        return format!("{why}, and there is no flow: set `duration` to end a workload that waits");
     };
     let (from, to, round) = (name(first.from), name(first.to), first.round);
     let others = match waiting.len() {
         1 => "waits".to_owned(),
         n => format!("and {} others wait", n - 1),
     };
-    let hint = match links.down().map(|port| fabric.end_names(port)) {
+    let hint = match down.map(|port| fabric.end_names(port)) {
         Some([a, b]) => format!(
-            "the link of {a} and {b} has failed for good: let it come back (failed = false), or a load balancer \
-             lead around it (`reroute_after`)"
+            "the link of {a} and {b} has failed for good: let it come back (failed = false), or let a load \
+             balancer route around it (`reroute_after`)"
         ),
-        None => "no link is down: look at `rate`, `queue` and `loss` in [fabric]".to_owned(),
+        None => "no link is down: check `rate`, `queue` and `loss` in [fabric]".to_owned(),
     };
-    format!("the flow from {from} to {to} of round {round} {others} for ever: {why}\n\nhint: {hint}")
+    format!("the flow from {from} to {to} of round {round} {others} forever: {why}\n\nhint: {hint}")
 }

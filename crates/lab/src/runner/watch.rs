@@ -1,4 +1,4 @@
-//! How a run is asked for, watched and stopped, and the folder that it has open meanwhile.
+//! How a run is requested, watched and stopped, and the folder that it keeps open.
 
 use std::fmt;
 use std::fs;
@@ -44,6 +44,22 @@ pub struct Options {
     pub figure: Option<String>,
 }
 
+impl Default for Options {
+    /// The quick profile, seed 1, one replication of each case, one at a time, in the next folder.
+    fn default() -> Self {
+        Self {
+            profile: Profile::Quick,
+            seed: 1,
+            replications: Replications::Count(1),
+            parallel: 1,
+            threads: 1,
+            out: None,
+            judge: false,
+            figure: None,
+        }
+    }
+}
+
 /// `run.json`: the report, and everything that is needed to run it again.
 #[derive(Serialize)]
 pub(super) struct RunFile {
@@ -73,7 +89,7 @@ pub struct Watch {
 pub struct Planned {
     /// Their places.
     pub places: Vec<usize>,
-    /// The claims for which the last of them are run, if the run goes on until all are decided.
+    /// The claims for which the last of them are run, if the run continues until all are decided.
     pub undecided: Vec<String>,
 }
 
@@ -140,8 +156,9 @@ impl Watch {
         self.lock().as_ref().and_then(Open::path).map(Path::to_owned)
     }
 
-    /// Closes the folder of a run that does not heed `stop` in time, with what was written until now: the run writes
-    /// nothing more, and its threads may be left alone. What is known of it; nothing if no folder is open.
+    /// Closes the folder of a run that does not react to `stop` in time, with what was written until now:
+    /// the run writes nothing more, and its threads may be left alone. What is known of it; nothing if no
+    /// folder is open.
     ///
     /// # Errors
     /// If the folder cannot be written.

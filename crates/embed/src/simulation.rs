@@ -1,0 +1,138 @@
+//! A network in simulated time, whose messages a program sends while it runs.
+
+use std::collections::BTreeSet;
+
+use toml::Table;
+use tresse_experiment::plan::{self, Case};
+use tresse_experiment::{Diagnostic, Source, find};
+use tresse_lab::embedded::Embedded;
+use tresse_sim::FlowRecord;
+use tresse_units::{NEVER, Time};
+
+use crate::options::Options;
+
+/// What [`Simulation::next`] tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// The last byte of a message has arrived; its `id` is what [`Simulation::send`] returned.
+    Arrived(FlowRecord),
+    /// A time that was asked for has come: what [`Simulation::at`] returned.
+    Timer(u64),
+}
+
+/// A network in simulated time that carries messages: the fabric, the transport and the scheme of an experiment.
+///
+/// Send messages, then ask for what happens [`next`](Self::next), as long as something does. Equal calls give equal
+/// answers.
+#[derive(Debug)]
+pub struct Simulation {
+    network: Embedded,
+    timers: BTreeSet<(Time, u64)>,
+    /// The number of the next timer.
+    timer: u64,
+}
+
+impl Simulation {
+    /// The network of an experiment: a built-in one such as `xmp/table1`, or a file with `[fabric]`, `[transport]`
+    /// and a scheme. Its workloads are not used. A controller that is a user's file runs in this process, with its rights.
+    ///
+    /// # Errors
+    /// What is wrong with the experiment or the options, and if they leave more than one scheme.
+    pub fn open(experiment: &str, options: &Options) -> Result<Self, Diagnostic> {
+        Self::of(find(experiment)?, options)
+    }
+
+    /// The same, of an experiment's text.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn of(mut source: Source, options: &Options) -> Result<Self, Diagnostic> {
+        // An experiment needs a workload; that of messages is this program.
+        if source.text.parse::<Table>().is_ok_and(|keys| !keys.contains_key("workloads")) {
+            source.text += "\n[workloads.messages]\npattern = \"permutation\"\nsize = \"1B\"\n";
+        }
+        let loaded = plan::load(source, options.profile, &options.set)?;
+        let case = only_case(plan::resolve(&loaded, &options.only)?.cases)?;
+        let label = case.label();
+        let network =
+            Embedded::new(case, options.persistent, options.seed, options.threads).ok_or_else(|| {
+                Diagnostic::input(format!(
+                    "{label} mixes several schemes: choose a case of one scheme with `only`"
+                ))
+            })?;
+        Ok(Self { network, timers: BTreeSet::new(), timer: 0 })
+    }
+
+    /// Simulated time, ps.
+    pub fn now(&self) -> Time {
+        self.network.now()
+    }
+
+    /// How many hosts there are; they are numbered from 0.
+    pub fn hosts(&self) -> u32 {
+        self.network.hosts()
+    }
+
+    /// Messages that are on their way.
+    pub fn in_flight(&self) -> usize {
+        self.network.in_flight()
+    }
+
+    /// Host `from` sends `bytes` of payload to host `to` from now on: the number of the message, from 0 in the order
+    /// of the calls.
+    ///
+    /// # Errors
+    /// If there is no such host, or the two are one; if the message is empty, or has more than 2^32 - 1 segments.
+    pub fn send(&mut self, from: u32, to: u32, bytes: u64) -> Result<u64, Diagnostic> {
+        self.network.send(from, to, bytes)
+    }
+
+    /// Asks for [`Event::Timer`] at `time`, ps; at once, if that has passed. The number of the timer, from 0 in the order
+    /// of the calls, which is their order at one instant too.
+    pub fn at(&mut self, time: Time) -> u64 {
+        let number = self.timer;
+        self.timer += 1;
+        self.timers.insert((time.max(self.now()), number));
+        number
+    }
+
+    /// Turns time until something happens, but not beyond `until`, ps: what that is. `None`: `until` is reached, or
+    /// nothing is on its way and there is no timer. At one instant messages come before timers.
+    ///
+    /// # Errors
+    /// If messages wait for ever: which ones, and what for.
+    pub fn next(&mut self, until: Time) -> Result<Option<Event>, Diagnostic> {
+        let timer = self.timers.first().copied();
+        let due = timer.map_or(NEVER, |(time, _)| time);
+        if let Some(record) = self.network.advance(due.min(until))? {
+            return Ok(Some(Event::Arrived(record)));
+        }
+        match timer {
+            Some((time, number)) if time <= until => {
+                self.timers.pop_first();
+                Ok(Some(Event::Timer(number)))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The case of them: workloads, which are not used, make no difference.
+fn only_case(mut cases: Vec<Case>) -> Result<Case, Diagnostic> {
+    let axes = |case: &Case| {
+        let mut axes = case.axes();
+        axes.shift_remove("pattern");
+        axes.into_iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+    };
+    let mut points: Vec<String> = cases.iter().map(axes).collect();
+    points.dedup();
+    points.sort();
+    points.dedup();
+    match points.len() {
+        1 => Ok(cases.swap_remove(0)),
+        n => {
+            let message = format!("{n} cases, and a simulation is of one: choose with `only`");
+            Err(Diagnostic::input(message).hint(format!("they are {}", points.join(", "))))
+        }
+    }
+}
