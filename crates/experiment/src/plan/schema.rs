@@ -25,6 +25,8 @@ pub fn schema() -> Schema {
         let description = workload.get("description").cloned();
         definitions.insert("Workload".to_owned(), json!({ "description": description, "oneOf": forms }));
     }
+    // Where SchemaStore keeps what is in its catalogue: packaging/schemastore.
+    schema.insert("$id".to_owned(), json!("https://www.schemastore.org/tresse.json"));
     schema
 }
 
