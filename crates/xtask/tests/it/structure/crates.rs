@@ -43,6 +43,8 @@ const MAY: &[(&str, &[&str])] = &[
         &["units", "controllers", "experiment", "fabric", "lab", "linux", "path-manager", "sim", "transport"],
     ),
     ("report", &["units", "experiment", "fabric", "lab"]),
+    ("embed", &["units", "experiment", "lab", "sim"]),
+    ("quic", &["units", "controllers"]),
 ];
 
 /// These stand on all.

@@ -2,6 +2,7 @@
 
 mod crates;
 mod modules;
+mod release;
 mod tokens;
 
 use std::collections::{BTreeMap, BTreeSet};
