@@ -9,13 +9,12 @@ use tempfile::TempDir;
 
 use crate::common::{SMALL, fails, tresse};
 
-/// The experiment that README.md ends with, and fewer flows of it.
+/// The experiment of the tutorial's cluster with one number of subflows, and fewer flows of it.
 fn web_search(dir: &Path) -> [&'static str; 4] {
-    let readme = include_str!("../../../../README.md");
-    let start = readme.find("    title = \"Web search").expect("the example");
-    let lines = readme[start..].lines().map_while(|line| line.strip_prefix("    "));
-    let text: Vec<&str> = lines.collect();
-    fs::write(dir.join("web.toml"), text.join("\n")).expect("the folder can be written");
+    let page = include_str!("../../../../docs/tutorial/my-cluster.md");
+    let (_, text) = page.split_once("```toml title=\"cluster.toml\"\n").expect("the example");
+    let (text, _) = text.split_once("```").expect("a block ends");
+    fs::write(dir.join("web.toml"), text.replace("[2, 4]", "4")).expect("the folder can be written");
     ["run", "web.toml", "--set", "workloads.websearch.flows=40"]
 }
 
@@ -121,7 +120,7 @@ fn a_run_is_shown_again() {
     let group = run(dir.path(), &["show", "runs/web-1", "--by", "group"], None);
     assert!(group.contains("no group of xmp-4 websearch: all its flows are in one group"), "{group}");
     let error = fails(tresse(dir.path()).args(["show", "web.toml"]), 2);
-    assert!(error.contains("no run is here") && error.contains("hint: "), "{error}");
+    assert!(error.contains("there is no run here") && error.contains("hint: "), "{error}");
 }
 
 #[test]
