@@ -7,7 +7,7 @@ export RUSTUP_TOOLCHAIN := $(firstword $(shell rustup default))
 endif
 endif
 
-.PHONY: run test build wheel deb check reproduction testbed twin validate help
+.PHONY: run test build wheel deb release check site reproduction testbed twin validate help
 
 ## build, then XMP's Table 1 (column Permutation), ours beside the published numbers
 run: build
@@ -17,6 +17,7 @@ run: build
 test: check
 	cargo test --workspace --locked
 	scripts/page
+	scripts/site
 	scripts/python
 
 ## the command, as target/release/tresse
@@ -52,6 +53,15 @@ validate: build
 deb:
 	scripts/setup build
 	scripts/deb
+
+## the documentation, as target/site/index.html; it opens from disk
+site:
+	scripts/site
+
+## all that a release consists of, in target/release-VERSION: docs/releasing.md
+release:
+	scripts/setup wheel
+	scripts/release
 
 # Formatting, lints, documentation, licences.
 check:

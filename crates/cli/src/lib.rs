@@ -54,6 +54,7 @@ use clap::{Parser, Subcommand};
 pub use compare::compact;
 pub use controller::{controller, ended};
 pub use failure::Failure;
+pub use manual::{Help, help};
 pub use run::{Prepared, prepare};
 pub use sweep::summary as sweep_summary;
 
@@ -163,7 +164,7 @@ fn parsed<A: clap::Args>(arguments: &[String]) -> Result<A, Failure> {
     Ok(A::from_arg_matches_mut(&mut matches)?)
 }
 
-/// What `tresse optimum --json` prints with these arguments; `text` is the experiment's, if it is no file.
+/// What `tresse optimum --json` prints with these arguments; `text` is the experiment's, if it is not a file.
 ///
 /// # Errors
 /// What the command would end with.
@@ -174,7 +175,7 @@ pub fn optimum(arguments: &[String], text: Option<String>) -> Result<String, Fai
 /// What `tresse compare LEFT RIGHT --json` prints.
 ///
 /// # Errors
-/// If one of them is no run.
+/// If one of them is not a run.
 pub fn compare_runs(left: &Path, right: &Path, judge: bool) -> Result<String, Failure> {
     compare::json(left, right, judge)
 }
@@ -182,7 +183,7 @@ pub fn compare_runs(left: &Path, right: &Path, judge: bool) -> Result<String, Fa
 /// Writes the page of the run in this folder there; where it is.
 ///
 /// # Errors
-/// If it is no run, or the page cannot be written.
+/// If it is not a run, or the page cannot be written.
 pub fn write_page(run: &Path) -> Result<PathBuf, Failure> {
     page::of(run)
 }

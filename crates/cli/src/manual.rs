@@ -32,9 +32,38 @@ pub struct CompletionsArgs {
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct ManArgs {
-    /// The folder to write tresse.1, tresse-run.1 and so on to; it is made if it is not there
+    /// The folder to write tresse.1, tresse-run.1 and so on to; it is created if it does not exist
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+}
+
+/// A command with its help.
+#[derive(Debug)]
+pub struct Help {
+    /// Its name, such as `controller new`; empty for `tresse` itself.
+    pub name: String,
+    /// What it does, in a line.
+    pub about: String,
+    /// What `tresse NAME --help` prints.
+    pub text: String,
+}
+
+/// The help of every command, each before those below it.
+pub fn help() -> Vec<Help> {
+    let mut root = Cli::command().disable_help_subcommand(true).term_width(100);
+    root.build();
+    let mut all = Vec::new();
+    add_help(&mut root, "", &mut all);
+    all
+}
+
+fn add_help(command: &mut clap::Command, name: &str, all: &mut Vec<Help>) {
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    all.push(Help { name: name.to_owned(), about, text: command.render_long_help().to_string() });
+    for below in command.get_subcommands_mut().filter(|command| !command.is_hide_set()) {
+        let name = format!("{name} {}", below.get_name());
+        add_help(below, name.trim_start(), all);
+    }
 }
 
 pub fn completions(args: &CompletionsArgs) -> Result<(), Failure> {

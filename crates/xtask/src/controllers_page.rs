@@ -1,4 +1,4 @@
-//! The page of the controllers: what their files declare and say, and nothing else.
+//! The pages of the controllers: what their files declare and say, and nothing else.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -6,12 +6,13 @@ use std::path::Path;
 use tresse::catalogue::controllers;
 use tresse_controllers::Controller;
 
-/// `docs/reference/controllers.md`.
-pub fn page(controllers: &[Controller]) -> String {
-    let mut page = "# The controllers\n\n\
-        <!-- `cargo xtask generate` writes this page from controllers/*.c. -->\n\n\
-        What each file of [controllers/](../../controllers) declares, and the comment at its head: the \
-        source,\nthe equations, what the paper leaves open, every deviation. `tresse explain NAME` shows the \
+/// `docs/reference/controllers.md`, the table of all, and a page for each in the folder beside it; by their paths from
+/// `docs/reference/`.
+pub fn pages(controllers: &[Controller]) -> Vec<(String, String)> {
+    let mut table = "# The controllers\n\n\
+        <!-- `cargo xtask generate` writes this page and those that it links to from controllers/*.c. -->\n\n\
+        A page for each controller shows what its file in [controllers/](../../controllers) declares, and \
+        the comment\nat its head: the source, the equations, what the paper leaves open, every deviation. `tresse explain NAME` shows the \
         same.\n[controllers.md](../controllers.md) says how to write one; \
         [catalogue.md](../catalogue.md) has the sources that are\ncited by a key (XMP, KH, THESIS, VMCC), \
         and the rows that a header calls \"catalogue S10\".\n\n\
@@ -21,21 +22,24 @@ pub fn page(controllers: &[Controller]) -> String {
         let (coupled, linux) = (yes(c.coupled()), yes(c.attachable()));
         let signals = controllers::strongest_signals(c);
         let (name, title) = (c.name(), c.title().replace('|', "\\|"));
-        writeln!(page, "| [{name}](#{name}) | {title} | {coupled} | {signals} | {linux} |")
+        writeln!(table, "| [{name}](controllers/{name}.md) | {title} | {coupled} | {signals} | {linux} |")
             .expect("a string");
     }
+    let mut pages = vec![("controllers.md".to_owned(), table)];
     let files = files(controllers);
     for c in controllers {
-        write!(page, "\n## {}\n\n{}\n", c.name(), controllers::facts(c)).expect("a string");
+        let mut page = format!("# {}\n\n{}\n", c.name(), controllers::facts(c));
         let (_, declared) = files.iter().find(|(file, _)| *file == c.source_file()).expect("it has a file");
         // One comment heads a file of several, and of several names.
         let first = declared.iter().find(|c| c.alias_of().is_none()).expect("not all are second names");
         match first.name() {
             first if first == c.name() => page += &controllers::header(c),
-            first => writeln!(page, "Its file's header stands at [{first}](#{first}).").expect("a string"),
+            first => page += &format!("Its file's header stands at [{first}]({first}.md).\n"),
         }
+        page += "\n[All controllers](../controllers.md)\n";
+        pages.push((format!("controllers/{}.md", c.name()), page));
     }
-    page
+    pages
 }
 
 fn yes(is: bool) -> &'static str {

@@ -7,7 +7,9 @@ use std::path::Path;
 use tresse_experiment::read::built_in;
 use tresse_reproduction::pages::{Stored, pages, times};
 
-use crate::{balancers_page, controllers_page, results_page, twin_page};
+use crate::{
+    balancers_page, commands_page, controllers_page, keys_page, metrics_page, topics_page, twin_page,
+};
 
 /// The first line of an experiment's file in `papers/PAPER/`: editors find the schema by it.
 const SCHEMA_LINE: &str = "#:schema ../../docs/reference/experiment.schema.json\n";
@@ -57,19 +59,28 @@ fn stale(files: Vec<File>, root: &Path) -> Vec<File> {
 
 fn files(root: &Path) -> Result<Vec<File>, String> {
     let stored = Stored::all(&root.join("papers/results")).map_err(|e| e.to_string())?;
-    let results = "docs/explain/results.md";
+    let metrics = "docs/explain/metrics.md";
     let there =
-        fs::read_to_string(root.join(results)).map_err(|e| format!("{results} cannot be read: {e}"))?;
+        fs::read_to_string(root.join(metrics)).map_err(|e| format!("{metrics} cannot be read: {e}"))?;
     let mut files = vec![
-        File::new(results, results_page::page(&there)?),
+        File::new(metrics, metrics_page::page(&there)?),
+        File::new("docs/explain/columns.md", tresse_lab::store::explain()),
         File::new("docs/twin.md", twin_page::page(root)?),
         File::new("docs/reference/balancers.md", balancers_page::page(&tresse_balancers::built_in())),
-        File::new("docs/reference/controllers.md", controllers_page::page(&tresse_controllers::built_in())),
+        File::new("docs/reference/topics.md", topics_page::page(root)),
         File::new("docs/reference/experiment.schema.json", tresse::schema() + "\n"),
         File::new("papers/results/times.toml", times(&stored)),
     ];
     let pages = pages(&stored, &drawn(root)?).map_err(|e| e.to_string())?;
-    files.extend(pages.into_iter().map(|(path, text)| File::new(format!("docs/{path}"), text)));
+    let reference = [
+        controllers_page::pages(&tresse_controllers::built_in()),
+        commands_page::pages(&tresse::help()),
+        keys_page::pages(tresse_experiment::schema().as_value()),
+    ];
+    let reference = reference.into_iter().flatten().map(|(path, text)| (format!("reference/{path}"), text));
+    files.extend(
+        pages.into_iter().chain(reference).map(|(path, text)| File::new(format!("docs/{path}"), text)),
+    );
     for name in built_in::names() {
         files.push(experiment(root, name)?);
     }

@@ -3,10 +3,13 @@
 #![forbid(unsafe_code)]
 
 mod balancers_page;
+mod commands_page;
 mod controllers_page;
 mod generate;
+mod keys_page;
+mod metrics_page;
 mod real;
-mod results_page;
+mod topics_page;
 mod twin_page;
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Which controllers solve the problem that they claim to solve: the table of `docs/optimum.md`.
+//! Which controllers solve the problem that they claim to solve: `docs/optimum/controllers.md` and `claims.md` beside it.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use tresse_optimum::fluid::{self, Fluid, FluidError, Link, Network, Path, Signal
 use tresse_optimum::problem::Problem;
 use tresse_optimum::solve::solve;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/optimum.md");
+const PAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/optimum");
 const BEGIN: &str = "<!-- Generated from here on; crates/lab/tests/it/optimum.rs says how. -->\n";
 
 /// Writes the tables instead of comparing them.
@@ -226,7 +226,7 @@ fn tables() -> String {
     let rows = rows();
     let names: String = EXAMPLES.iter().map(|e| format!(" {} |", e.name)).collect();
     let lines = "---|".repeat(EXAMPLES.len());
-    writeln!(out, "\n### Signals per round\n\n| controller | claim |{names} verdict |\n|---|---|{lines}---|")
+    writeln!(out, "\n## Signals per round\n\n| controller | claim |{names} verdict |\n|---|---|{lines}---|")
         .expect("a string");
     let cells = |apart: &[Apart]| -> String {
         let cell = |d: &Apart| d.map_or_else(str::to_owned, |d| format!("{:.1} %", 100.0 * d));
@@ -235,30 +235,37 @@ fn tables() -> String {
     let apart = |row: &Row, signal| -> Vec<Apart> {
         EXAMPLES.iter().map(|e| e.apart(&row.controllers, signal)).collect()
     };
-    let (both, others): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.is_measured());
+    let both: Vec<_> = rows.iter().filter(|row| row.is_measured()).collect();
     for row in &both {
         let apart = apart(row, Signal::PerRound);
         let (standing, verdict) = (row.claim.standing.name(), verdict(&row.claim, &apart));
         writeln!(out, "| {} | {standing} |{} {verdict} |", row.name, cells(&apart)).expect("a string");
     }
-    writeln!(out, "\n### Signals per packet\n\n| controller | claim |{names}\n|---|---|{lines}")
+    writeln!(out, "\n## Signals per packet\n\n| controller | claim |{names}\n|---|---|{lines}")
         .expect("a string");
     for row in &both {
         let standing = row.claim.standing.name();
         let cells = cells(&apart(row, Signal::PerPacket));
         writeln!(out, "| {} | {standing} |{cells}", row.name).expect("a string");
     }
-    out += "\n### The networks\n\n";
+    out += "\n## The networks\n\n";
     for e in &EXAMPLES {
         writeln!(out, "- {}: {}; rate times RTT is at least {:.0} packets", e.name, e.what, e.least_bdp())
             .expect("a string");
     }
-    out += "\n### The claims\n\n| controller | claim | source | what it leaves out |\n|---|---|---|---|\n";
+    out
+}
+
+/// The claims' sources, and who claims nothing that is measured.
+fn claims() -> String {
+    let mut out = "\n| controller | claim | source | what it leaves out |\n|---|---|---|---|\n".to_owned();
+    let rows = rows();
     for row in &rows {
         let Claim { standing, source, caveat, .. } = row.claim;
         writeln!(out, "| {} | {} | {source} | {caveat} |", row.name, standing.name()).expect("a string");
     }
-    let names: Vec<_> = others.iter().map(|row| row.name.as_str()).collect();
+    let others = rows.iter().filter(|row| !row.is_measured());
+    let names: Vec<_> = others.map(|row| row.name.as_str()).collect();
     writeln!(
         out,
         "\nWithout a utility, or without a fluid model, and so not measured: {}.",
@@ -269,18 +276,20 @@ fn tables() -> String {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "how a developer asks for the page")]
-fn the_tables_of_the_page_are_up_to_date() {
-    let there = std::fs::read_to_string(PAGE).expect("the page is there");
-    let (prose, old) = there.split_once(BEGIN).expect("the page says where its tables begin");
-    let new = tables();
-    if std::env::var(UPDATE).is_ok() {
-        std::fs::write(PAGE, format!("{prose}{BEGIN}{new}")).expect("the page can be written");
-        return;
+#[expect(clippy::disallowed_methods, reason = "how a developer asks for the pages")]
+fn the_tables_of_the_pages_are_up_to_date() {
+    for (name, new) in [("controllers", tables()), ("claims", claims())] {
+        let path = format!("{PAGES}/{name}.md");
+        let there = std::fs::read_to_string(&path).expect("the page is there");
+        let (prose, old) = there.split_once(BEGIN).expect("the page says where its tables begin");
+        if std::env::var(UPDATE).is_ok() {
+            std::fs::write(&path, format!("{prose}{BEGIN}{new}")).expect("the page can be written");
+            continue;
+        }
+        let hint = format!("hint: {UPDATE}=1 cargo test -p tresse-lab --test it optimum writes {path}");
+        for (old, new) in old.lines().zip(new.lines()) {
+            assert_eq!(old, new, "{hint}");
+        }
+        assert!(old == new, "{path} has more lines, or fewer\n{hint}");
     }
-    let hint = format!("hint: {UPDATE}=1 cargo test -p tresse-lab --test it optimum writes docs/optimum.md");
-    for (old, new) in old.lines().zip(new.lines()) {
-        assert_eq!(old, new, "{hint}");
-    }
-    assert!(old == new, "docs/optimum.md has more lines, or fewer\n{hint}");
 }

@@ -17,7 +17,7 @@ const MANY: usize = 6;
 /// More cases than this are not named.
 const MANY_CASES: usize = 4;
 
-/// What a page's claims are told with.
+/// What a page's claims are written with.
 pub(super) struct Teller<'a> {
     pub(super) anchors: &'a Anchors,
     pub(super) whys: &'a mut Whys,
@@ -126,7 +126,7 @@ fn verdict(claim: &Claim, results: &Reproduced) -> Option<Verdict> {
     result(claim, results).map(|own| own.verdict)
 }
 
-/// What one profile, or real hosts, say of a claim.
+/// What one profile, or real hosts, say about a claim.
 struct Told {
     verdict: Verdict,
     /// ✓, ✗ or ≈.
@@ -138,7 +138,7 @@ struct Told {
 }
 
 impl Told {
-    /// What is expected is said of the simulator alone; and of how many cases is enough beside it.
+    /// What is expected is about the simulator alone; and of how many cases is enough beside it.
     fn of(own: &ClaimResult, is_real: bool) -> Self {
         let mark = match own.verdict {
             Verdict::Holds => "✓",

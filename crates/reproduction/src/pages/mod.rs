@@ -67,7 +67,7 @@ pub struct Reproduced {
     pub digest: String,
     /// The fingerprint of what was run and by what it was judged ([`fingerprint`]).
     pub settings: String,
-    /// Packets that entered a port, each once for every port.
+    /// Packets that entered a port, counted once for every port.
     pub packet_hops: u64,
     /// How many cases were run.
     pub cases: usize,
@@ -77,7 +77,7 @@ pub struct Reproduced {
     /// Whether it is judged all the same.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub judged: bool,
-    /// How the run stands now; what is kept is of complete ones.
+    /// The current state of the run; what is kept is of complete ones.
     #[serde(default, skip_serializing_if = "is_default")]
     pub state: State,
     /// How true it was, if it was run on real hosts.
@@ -111,7 +111,7 @@ impl Reproduction {
 }
 
 /// Why a changed run has no numbers and no claims.
-pub const NOT_JUDGED: &str = "the published numbers and claims are not judged (`--judge` does)";
+pub const NOT_JUDGED: &str = "the published numbers and claims are not judged (`--judge` judges them anyway)";
 
 impl Reproduced {
     /// `1 seed`, `3 to 12 seeds`.
@@ -126,7 +126,7 @@ impl Reproduced {
         self.testbed.is_some()
     }
 
-    /// What is kept of real hosts to stand beside a simulated run.
+    /// Kept results of real hosts, to show beside a simulated run.
     pub fn real(&self) -> Option<&'static Self> {
         real(&self.experiment).filter(|_| self.judged && !self.is_real())
     }
@@ -209,9 +209,9 @@ pub fn changed_line(changes: &[Change]) -> Option<String> {
     (!settings.is_empty()).then(|| format!("changed: {}", settings.join(", ")))
 }
 
-/// Whether two experiments, after their profiles, measure the same, by whatever claims and numbers it is judged. What is
-/// measured for claims of jumps is in the run; where a run goes on until all claims are decided, what it measures depends
-/// on each of them.
+/// Whether two experiments, after their profiles, measure the same, by whatever claims and numbers it is judged. What
+/// is measured for claims of jumps is in the run; where a run continues until all claims are decided, what it
+/// measures depends on each of them.
 pub fn runs_alike(one: Value, other: Value) -> bool {
     let measured = |mut resolved: Value| {
         let until = resolved.get("replications").and_then(|rule| rule.get("until")).is_some();

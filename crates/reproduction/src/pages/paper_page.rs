@@ -1,4 +1,5 @@
-//! `docs/reproduction/PAPER.md`: a paper figure by figure, with ours beside it.
+//! `docs/reproduction/PAPER.md`: how much of a paper holds; and the pages below it, `PAPER/NAME.md` for each experiment,
+//! `PAPER/contradictions.md` and `PAPER/why.md`.
 
 use std::collections::BTreeSet;
 
@@ -18,8 +19,8 @@ use super::{NOT_JUDGED, Reproduced, Runs, Stored, changed_line, numbers, scorebo
 use crate::claims::Tally;
 use crate::paper::{self, Paper};
 
-/// The pages by their paths from `docs/`: the scoreboard, and one for each paper. `drawn` are the names of the files in
-/// `docs/reproduction/figures/`: a figure stands in its page as soon as it is there.
+/// The pages by their paths from `docs/`: the scoreboard, and those of each paper. `drawn` are the names of the files in
+/// `docs/reproduction/figures/`: a figure is on its page as soon as it exists.
 ///
 /// # Errors
 /// If an experiment cannot be read.
@@ -27,31 +28,35 @@ pub fn pages(stored: &[Stored], drawn: &BTreeSet<String>) -> Result<Vec<(String,
     let mut pages = vec![("reproduction.md".to_owned(), scoreboard::page(stored))];
     for &paper in paper::ALL {
         let own: Vec<&Stored> = stored.iter().filter(|s| s.paper == paper).collect();
-        pages.push((format!("reproduction/{}.md", paper.name), page(paper, &own, drawn)?));
+        pages.extend(of_paper(paper, &own, drawn)?);
     }
     Ok(pages)
 }
 
 const LEGEND: &str = "\
-✓ holds, ✗ does not hold, ≈ inconclusive: a bound lies within the interval. Behind a claim stands the value by which it was
-judged, ± half the 95 % confidence interval; of several cases that of the one nearest to failing. The full profile stands
-behind it in brackets, where it is kept and has another verdict, or another value of a claim that does not hold. ↳ is a
+✓ holds, ✗ does not hold, ≈ inconclusive: a bound lies within the interval. Behind a claim is the value by \
+which it was judged, ± half the 95 % confidence interval; of several cases that of the one nearest to \
+failing. The full profile is behind it in brackets, where it is kept and has another verdict, or another \
+value of a claim that does not hold. ↳ is a
 sentence in another reading: it counts once, by the first. A ratio is ours over the paper's; bold: more than 20 % off.
 ";
 
 const LEGEND_REAL: &str = "\
-Behind *real* stands what the same experiment gave on Linux's own TCP and MPTCP ([testbed.md](../testbed.md)).
+Behind *real* is what the same experiment gave on Linux's own TCP and MPTCP ([testbed.md](../testbed.md)).
 ";
 
 const CONTRADICTIONS: &str = "\
-## Claims that contradict their own paper
-
 What the paper defines cannot make them true, or another of its sentences or tables says the opposite. They are judged, and
 counted apart.
 
 ";
 
-fn page(paper: Paper, stored: &[&Stored], drawn: &BTreeSet<String>) -> Result<String, Diagnostic> {
+/// The pages of a paper, by their paths from `docs/`.
+fn of_paper(
+    paper: Paper,
+    stored: &[&Stored],
+    drawn: &BTreeSet<String>,
+) -> Result<Vec<(String, String)>, Diagnostic> {
     let mut experiments: Vec<(&str, Experiment)> = Vec::new();
     for name in paper.experiments() {
         experiments.push((name, built_in(name, Profile::Full)?.experiment));
@@ -60,24 +65,41 @@ fn page(paper: Paper, stored: &[&Stored], drawn: &BTreeSet<String>) -> Result<St
     let mut whys = Whys::default();
     let mut teller = Teller { anchors: &anchors, whys: &mut whys, prefix: prefix(paper) };
     let all = by_name(&experiments);
-    let mut sections = String::new();
+    let path = |name: &str| format!("reproduction/{}/{name}.md", paper.name);
+    let mut pages = Vec::new();
     for (name, experiment) in &experiments {
         let results: Vec<&Reproduced> = stored.iter().filter_map(|s| s.of(name)).collect();
-        sections += &section(paper, name, experiment, &results, &all, drawn, &mut teller);
+        let text = section(paper, name, experiment, &results, &all, drawn, &mut teller);
+        pages.push((path(file(name)), text));
     }
-    sections += &contradictions(&experiments, stored, &all, &mut teller);
+    let mut ends = Vec::new();
+    let apart = contradictions(paper, &experiments, stored, &all, &mut teller);
+    if !apart.is_empty() {
+        ends.push(format!("[Claims that contradict their own paper]({}/contradictions.md)", paper.name));
+        pages.push((path("contradictions"), apart));
+    }
+    let list = whys.list(&anchors);
+    if !list.is_empty() {
+        ends.push(format!("[Why what differs does]({}/why.md)", paper.name));
+        pages.push((path("why"), format!("# Why\n\n{}\n{list}", from(paper))));
+    }
     let mut text = format!("# {}\n\n{}\n\n", paper.title(), authors(paper));
     for s in stored {
         text += &format!("- {}\n", totals(s, stored));
     }
     let real = if stored.iter().any(|s| s.runs == Runs::Real) { LEGEND_REAL } else { "" };
-    text += &format!("\n{}\n\n{LEGEND}{real}\n{}", links(paper, stored), contents(&experiments, stored));
-    text += &sections;
-    let list = whys.list(&anchors);
-    if !list.is_empty() {
-        text += &format!("\n## Why\n\n{list}");
+    let contents = contents(paper, &experiments, stored);
+    text += &format!("\n{}\n\n{LEGEND}{real}\n{contents}", links(paper, stored));
+    if !ends.is_empty() {
+        text += &format!("\n{}.\n", ends.join(" · "));
     }
-    Ok(text)
+    pages.insert(0, (format!("reproduction/{}.md", paper.name), text));
+    Ok(pages)
+}
+
+/// Where a page of its own belongs.
+fn from(paper: Paper) -> String {
+    format!("From [{0}](../{0}.md), which says what the signs and numbers mean.\n", paper.name)
 }
 
 /// How the sources of its own claims begin.
@@ -143,7 +165,7 @@ fn links(paper: Paper, stored: &[&Stored]) -> String {
     let digits =
         if files.is_empty() { String::new() } else { format!(" Every digit: {}.", files.join(", ")) };
     format!(
-        "[papers/{0}/README.md](../../papers/{0}/README.md) tells how the paper was read: {1}.{digits}\n\
+        "[papers/{0}/README.md](../../papers/{0}/README.md) explains how the paper was read: {1}.{digits}\n\
          All of it again: `tresse paper {0}`. [The other papers](../reproduction.md).",
         paper.name,
         headings.join(", "),
@@ -151,7 +173,7 @@ fn links(paper: Paper, stored: &[&Stored]) -> String {
 }
 
 /// The experiments with their counts: those of the paper's figures, then the others.
-fn contents(experiments: &[(&str, Experiment)], stored: &[&Stored]) -> String {
+fn contents(paper: Paper, experiments: &[(&str, Experiment)], stored: &[&Stored]) -> String {
     let mut text = String::new();
     let mut is_beyond = false;
     for (name, experiment) in experiments {
@@ -170,7 +192,8 @@ fn contents(experiments: &[(&str, Experiment)], stored: &[&Stored]) -> String {
             .map(|(runs, counts)| format!(" ({runs}: {counts})"))
             .collect();
         let colon = if first.is_empty() { "" } else { ": " };
-        text += &format!("- [{}](#{}){colon}{first}{others}\n", heading(name, experiment), file(name));
+        let link = format!("[{}]({}/{}.md)", heading(name, experiment), paper.name, file(name));
+        text += &format!("- {link}{colon}{first}{others}\n");
     }
     text
 }
@@ -196,7 +219,7 @@ fn heading(name: &str, experiment: &Experiment) -> String {
     }
 }
 
-/// An experiment: what it ran, its figures, numbers and claims; those of its further figures below it.
+/// An experiment's page: what it ran, its figures, numbers and claims; those of its further figures below it.
 fn section<'a>(
     paper: Paper,
     name: &str,
@@ -206,7 +229,7 @@ fn section<'a>(
     drawn: &BTreeSet<String>,
     teller: &mut Teller,
 ) -> String {
-    let mut text = format!("\n<a id=\"{}\"></a>\n\n## {}\n\n", file(name), heading(name, experiment));
+    let mut text = format!("# {}\n\n{}\n", heading(name, experiment), from(paper));
     text += &ran(name, results);
     let judged: Vec<&Reproduced> = results.iter().copied().filter(|result| result.judged).collect();
     let is_apart = |claim: &&Claim| claim.contradicts.is_some();
@@ -234,12 +257,15 @@ fn section<'a>(
         if let Some(row) = row.filter(|_| i > 0) {
             let title = experiment.figures.iter().find(|figure| figure.id == row);
             let title = title.map(|figure| format!(": {}", figure.title)).unwrap_or_default();
-            text += &format!("\n<a id=\"{row}\"></a>\n\n### {}{title}\n", row_name(row));
+            text += &format!("\n<a id=\"{row}\"></a>\n\n## {}{title}\n", row_name(row));
         }
         for figure in figures {
             let caption = figure.caption.as_ref().map(|c| format!(" {c}")).unwrap_or_default();
-            text +=
-                &format!("\n![{0}](figures/{1})\n\n*{0}.{caption}*\n", figure.title, drawing(paper, figure));
+            text += &format!(
+                "\n![{0}](../figures/{1})\n\n*{0}.{caption}*\n",
+                figure.title,
+                drawing(paper, figure)
+            );
         }
         if i == 0 {
             let tables = numbers::tables(experiment, &judged, name, teller.whys);
@@ -253,8 +279,7 @@ fn section<'a>(
         experiment.claims.iter().filter(is_apart).map(|claim| format!("`{}`", claim.id)).collect();
     if !apart.is_empty() {
         let verb = if apart.len() == 1 { "contradicts its" } else { "contradict their" };
-        text +=
-            &format!("\n{} [{verb} own paper](#claims-that-contradict-their-own-paper).\n", apart.join(", "));
+        text += &format!("\n{} [{verb} own paper](contradictions.md).\n", apart.join(", "));
     }
     text
 }
@@ -308,6 +333,7 @@ fn names(source: &str, row: &str) -> bool {
 
 /// The claims that contradict the paper, each with what came of it in every experiment; nothing if there are none.
 fn contradictions(
+    paper: Paper,
     experiments: &[(&str, Experiment)],
     stored: &[&Stored],
     all: &ByName,
@@ -319,7 +345,7 @@ fn contradictions(
             stored.iter().filter_map(|s| s.of(name)).filter(|result| result.judged).collect();
         for claim in experiment.claims.iter().filter(|claim| claim.contradicts.is_some()) {
             let (mark, value) = teller.told(name, claim, &results);
-            let place = format!("[{0}](#{0}) {mark}{value}", file(name));
+            let place = format!("[{0}]({0}.md) {mark}{value}", file(name));
             let key = root(name, claim);
             match told.iter_mut().find(|(known, _)| *known == key) {
                 Some((_, places)) => places.push(place),
@@ -330,7 +356,7 @@ fn contradictions(
     if told.is_empty() {
         return String::new();
     }
-    let mut text = format!("\n{CONTRADICTIONS}");
+    let mut text = format!("# Claims that contradict their own paper\n\n{}\n{CONTRADICTIONS}", from(paper));
     for (key, places) in told {
         let claim = all[&key];
         let source = claim.source.as_ref().map(|s| format!(" ({s})")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Claims by their sentences: the readings of a sentence stand beside it, so that its text stands once.
+//! Claims by their sentences: the readings of a sentence are beside it, so that its text is there once.
 
 use std::collections::BTreeMap;
 

@@ -9,7 +9,7 @@ use tresse_experiment::diagnostic::Diagnostic;
 
 use super::{Reproduced, Reproduction};
 
-/// What a run on real hosts says of itself in short; the rest is in its `testbed.json`.
+/// What a run on real hosts says about itself in short; the rest is in its `testbed.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Testbed {
     /// How fast the experiment's time passed: `1/3`.

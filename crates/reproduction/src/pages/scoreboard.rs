@@ -1,4 +1,4 @@
-//! `docs/reproduction.md`: how much holds, paper by paper, and where the rest stands.
+//! `docs/reproduction.md`: how much holds, paper by paper, and where the rest is.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::{Reproduction, Runs, Stored};
 use crate::claims::Tally;
 use crate::paper;
 
-/// What version 0.1.0 counted of a paper; the names are those of [`Tally`]. The file has more than is told.
+/// What version 0.1.0 counted of a paper; the names are those of [`Tally`]. The file has more than is shown.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 struct Earlier {
     claims: usize,
@@ -46,19 +46,19 @@ pub(super) fn page(stored: &[Stored]) -> String {
 const HOW: &str = "
 How to read it:
 
-- A claim is a sentence of the paper with a bound; it holds if every value of it is on the right side, in each of its cases.
-- What a paper leaves open is read in several ways. The first reading counts; \"in a reading\" adds what another one makes true.
-- Claims that contradict their own paper are judged and listed in its page, and counted apart.
+- A claim is a sentence of the paper with a bound; it holds if all its values are on the right side, in each of its cases.
+- What a paper leaves open can be read in several ways. The first reading counts; \"in a reading\" adds what another one makes true.
+- Claims that contradict their own paper are judged and listed on its page, and counted apart.
 - Numbers are those of simulators; a testbed's are shown beside ours, and compared as ratios, by claims.
-- Real hosts run the experiments of the papers' testbeds on Linux's own TCP and MPTCP ([testbed.md](testbed.md)), counted alone.
+- Real hosts run the experiments of the papers' testbeds on Linux's own TCP and MPTCP ([testbed.md](testbed.md)), counted apart.
 - The quick profile cuts what takes long; the full one is the paper's own size. \"0.1.0\" is what that version counted.
 
-A paper's page goes through its figures: drawn from our results, the published numbers beside ours, the claims with their
-verdicts, and why those that differ do. The verdicts with every digit are in `papers/results/PAPER-quick.json` and, where
-kept, `PAPER-full.json` and `PAPER-real.json` ([papers/results](../papers/results)); the claims themselves in the experiments' files (`tresse
-explain claims`).
+A paper's page lists its figures. Each has a page of its own: drawn from our results, the published numbers beside ours,
+the claims with their verdicts, and the reasons for differences. The verdicts with every digit are in `papers/results/PAPER-quick.json` and, if
+stored, `PAPER-full.json` and `PAPER-real.json` ([papers/results](../papers/results)); the claims themselves are in the
+experiments' files (`tresse explain claims`).
 
-All of it again:
+To reproduce everything:
 
     make reproduction    # all five papers, and these pages; PROFILE=full, PAPERS=xmp
     tresse paper xmp     # one paper, shown as it runs

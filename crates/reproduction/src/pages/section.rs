@@ -1,5 +1,5 @@
-//! An experiment's section by itself, for whoever puts a result into a page of their own: numbers and claims beside what was
-//! published, and why they differ.
+//! An experiment's section by itself, for anybody who puts a result into a page of their own:
+//! numbers and claims beside what was published, and why they differ.
 
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::keys::claims::{Kind, Verdict};

@@ -47,7 +47,7 @@ impl Stored {
     /// The results that `folder` has, in the order of the papers.
     ///
     /// # Errors
-    /// If a file cannot be read, or is no results.
+    /// If a file cannot be read, or is not results.
     pub fn all(folder: &Path) -> io::Result<Vec<Self>> {
         let mut all = Vec::new();
         for &paper in paper::ALL {
@@ -148,7 +148,7 @@ fn differences(own: &Reproduced, loaded: &Loaded) -> Vec<String> {
     differences
 }
 
-/// How long every experiment took, as `papers/results/times.toml` keeps it for whoever waits.
+/// How long every experiment took, as `papers/results/times.toml` keeps it, to estimate what is left.
 pub fn times(stored: &[Stored]) -> String {
     let mut text = "# Seconds that the experiments took when their results were kept: `tresse paper` tells what is left.\n\
                     # Written with docs/reproduction.md.\n"

@@ -1,4 +1,4 @@
-//! The sentences that say why something differs: each once on a page, with a number, and what it is of.
+//! The sentences that say why something differs: each once on a page of a paper, with a number, and what it is of.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use tresse_experiment::keys::Experiment;
 
 use super::markdown::{counted, file};
 
-/// The sentences of a page in the order in which it refers to them.
+/// The sentences of a paper in the order in which its pages refer to them.
 #[derive(Debug, Default)]
 pub(super) struct Whys {
     sentences: Vec<Why>,
@@ -37,7 +37,7 @@ impl Whys {
                 None => *numbers += 1,
             }
         }
-        format!("[why {0}](#why-{0})", index + 1)
+        format!("[why {0}](why.md#why-{0})", index + 1)
     }
 
     /// All of them, as a numbered list; empty if there are none.
@@ -49,7 +49,7 @@ impl Whys {
                 if *numbers > 0 {
                     of.push(counted(*numbers, "number"));
                 }
-                format!("[{0}](#{0}) {1}", file(name), of.join(", "))
+                format!("[{0}]({0}.md) {1}", file(name), of.join(", "))
             });
             let places = places.collect::<Vec<_>>().join("; ");
             let first = why.places.first().map_or("", |(name, ..)| name);
@@ -67,6 +67,8 @@ pub(super) struct Anchors {
     /// The experiments that have a claim of this name; those where it is no other reading first.
     claims: BTreeMap<String, Vec<String>>,
     named: BTreeSet<(String, String)>,
+    /// Those that contradict their paper: they stand on a page of their own.
+    apart: BTreeSet<(String, String)>,
 }
 
 impl Anchors {
@@ -82,6 +84,8 @@ impl Anchors {
             }
         }
         for (name, experiment) in experiments {
+            let apart = experiment.claims.iter().filter(|claim| claim.contradicts.is_some());
+            own.apart.extend(apart.map(|claim| ((*name).to_owned(), claim.id.clone())));
             let of_claims = experiment.claims.iter().flat_map(|c| [&c.because, &c.contradicts]);
             let of_numbers = experiment.published.values.iter().map(|value| &value.differs);
             for sentence in of_claims.chain(of_numbers).flatten() {
@@ -114,7 +118,9 @@ impl Anchors {
         for word in words(sentence) {
             let Some((place, claim)) = self.find(word, name) else { continue };
             let Some(at) = rest.find(word) else { continue };
-            text += &format!("{}[{claim}](#{}-{claim})", &rest[..at], file(&place));
+            let place = (place, claim);
+            let page = if self.apart.contains(&place) { "contradictions" } else { file(&place.0) };
+            text += &format!("{}[{word}]({page}.md#{}-{word})", &rest[..at], file(&place.0));
             rest = &rest[at + word.len()..];
         }
         text + rest
@@ -134,14 +140,14 @@ mod tests {
     #[test]
     fn a_sentence_stands_once_with_all_that_it_is_of() {
         let mut whys = Whys::default();
-        assert_eq!(whys.link("It loses less", "xmp/fig1", Some("a-b")), "[why 1](#why-1)");
-        assert_eq!(whys.link("K is low.", "xmp/fig1", None), "[why 2](#why-2)");
-        assert_eq!(whys.link("It loses less", "xmp/fig1", Some("c-d")), "[why 1](#why-1)");
-        assert_eq!(whys.link("It loses less", "xmp/fig4", None), "[why 1](#why-1)");
+        assert_eq!(whys.link("It loses less", "xmp/fig1", Some("a-b")), "[why 1](why.md#why-1)");
+        assert_eq!(whys.link("K is low.", "xmp/fig1", None), "[why 2](why.md#why-2)");
+        assert_eq!(whys.link("It loses less", "xmp/fig1", Some("c-d")), "[why 1](why.md#why-1)");
+        assert_eq!(whys.link("It loses less", "xmp/fig4", None), "[why 1](why.md#why-1)");
         assert_eq!(
             whys.list(&Anchors::default()),
-            "1. <a id=\"why-1\"></a>It loses less. *Of [fig1](#fig1) `a-b`, `c-d`; [fig4](#fig4) 1 number.*\n\
-             2. <a id=\"why-2\"></a>K is low. *Of [fig1](#fig1) 1 number.*\n"
+            "1. <a id=\"why-1\"></a>It loses less. *Of [fig1](fig1.md) `a-b`, `c-d`; [fig4](fig4.md) 1 number.*\n\
+             2. <a id=\"why-2\"></a>K is low. *Of [fig1](fig1.md) 1 number.*\n"
         );
     }
 
@@ -149,10 +155,19 @@ mod tests {
     fn a_claim_that_a_sentence_names_is_a_link() {
         let claims: BTreeMap<String, Vec<String>> =
             [("shift-stalls".to_owned(), vec!["xmp/fig4".to_owned()])].into();
-        let anchors = Anchors { claims, named: [("xmp/fig4".to_owned(), "shift-stalls".to_owned())].into() };
+        let mut anchors = Anchors {
+            claims,
+            named: [("xmp/fig4".to_owned(), "shift-stalls".to_owned())].into(),
+            ..Anchors::default()
+        };
         assert_eq!(
             anchors.linked("It stalls (shift-stalls). shift-stalls-not", "xmp/fig1"),
-            "It stalls ([shift-stalls](#fig4-shift-stalls)). shift-stalls-not"
+            "It stalls ([shift-stalls](fig4.md#fig4-shift-stalls)). shift-stalls-not"
+        );
+        anchors.apart = anchors.named.clone();
+        assert_eq!(
+            anchors.linked("See shift-stalls", "xmp/fig1"),
+            "See [shift-stalls](contradictions.md#fig4-shift-stalls)"
         );
         assert_eq!(anchors.mark("xmp/fig4", "shift-stalls"), "<a id=\"fig4-shift-stalls\"></a>");
         assert_eq!(anchors.mark("xmp/fig4", "other-claim"), "");

@@ -1,4 +1,5 @@
 //! What holds for the repository as a whole.
 
 mod generated;
+mod pages;
 mod structure;

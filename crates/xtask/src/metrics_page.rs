@@ -1,4 +1,4 @@
-//! The tables of metrics in `docs/explain/results.md`: the rows of the metrics, and nothing else.
+//! The tables of metrics in `docs/explain/metrics.md`: the rows of the metrics, and nothing else.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ pub fn page(there: &str) -> Result<String, String> {
 fn with(page: &str, head: &str, rows: &[MetricRow]) -> Result<String, String> {
     let head = format!("| {head} | unit | meaning |\n|---|---|---|\n");
     let (before, rest) =
-        page.split_once(&head).ok_or_else(|| format!("docs/explain/results.md has no table\n{head}"))?;
+        page.split_once(&head).ok_or_else(|| format!("docs/explain/metrics.md has no table\n{head}"))?;
     let end = if rest.starts_with('\n') { Some(0) } else { rest.find("\n\n").map(|end| end + 1) };
     let after = end.map_or("", |end| &rest[end..]);
     let mut table = String::new();

@@ -1,0 +1,89 @@
+//! What holds for all pages: links go somewhere, and none is too long to read.
+
+mod links;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use links::broken;
+
+/// Words that a page may have.
+const MOST_WORDS: usize = 3000;
+
+/// Folders that are not the project's own, or have no pages.
+const ELSEWHERE: [&str; 6] = [".git", "dist", "node_modules", "runs", "sweeps", "target"];
+
+/// Pages that a script fills in and writes to `docs/`: their links start there.
+const TEMPLATES: &str = "validation";
+
+/// Grows with every version, and is read from the top.
+const LONG: &str = "CHANGELOG.md";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The pages below `folder`, by their paths from `root`.
+fn pages(root: &Path, folder: &Path) -> Vec<PathBuf> {
+    let mut pages = Vec::new();
+    for entry in fs::read_dir(root.join(folder)).expect("a folder of the project") {
+        let entry = entry.expect("it can be read");
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = folder.join(&name);
+        if entry.path().is_dir() {
+            if !ELSEWHERE.contains(&&*name) && path != Path::new(TEMPLATES) {
+                pages.extend(self::pages(root, &path));
+            }
+        } else if name.ends_with(".md") {
+            pages.push(path);
+        }
+    }
+    pages.sort();
+    pages
+}
+
+#[test]
+fn every_link_goes_somewhere() {
+    let root = root();
+    let pages = pages(&root, Path::new(""));
+    let wrong: Vec<String> = pages.iter().flat_map(|page| broken(&root, page)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(pages.len() > 100, "only {} pages are found", pages.len());
+}
+
+#[test]
+fn no_page_is_too_long() {
+    let root = root();
+    let mut long = String::new();
+    for page in pages(&root, Path::new("")).iter().filter(|page| **page != Path::new(LONG)) {
+        let words = fs::read_to_string(root.join(page)).expect("it can be read").split_whitespace().count();
+        if words > MOST_WORDS {
+            long += &format!("{}: {words} words\n", page.display());
+        }
+    }
+    assert!(long.is_empty(), "more than {MOST_WORDS} words:\n{long}");
+}
+
+#[test]
+fn a_broken_link_is_found() {
+    let dir = tempfile::TempDir::new().expect("a temporary folder");
+    let write = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("it can be made");
+        fs::write(path, text).expect("it can be written");
+    };
+    write("docs/other.md", "# A `few` words, so_called\n\n<a id=\"here\"></a>\n\n## Twice\n\n## Twice\n");
+    write("docs/file.toml", "");
+    let wrong_in = |text: &str| {
+        write("docs/page.md", text);
+        broken(dir.path(), Path::new("docs/page.md"))
+    };
+    let right = "# Page\n\n[a](other.md#a-few-words-so_called) [b](other.md#here), [c](#page), [d](../docs),\n\
+        [e](file.toml) [f](other.md#twice-1) [g](https://example.org/none.md) x[r](w+x)\n\n    [code](none.md)\n\n\
+        ```\n[code](none.md)\n```\n\n`[code](none.md)`\n";
+    assert_eq!(wrong_in(right), Vec::<String>::new());
+    assert_eq!(wrong_in("\n- [a](none.md)\n"), ["docs/page.md:2: none.md: no such file"]);
+    assert_eq!(wrong_in("[a](other.md#none)"), ["docs/page.md:1: other.md#none: no such place in it"]);
+    assert_eq!(wrong_in("[a](#none)"), ["docs/page.md:1: #none: no such place in it"]);
+    assert_eq!(wrong_in("[a](../../outside.md)"), ["docs/page.md:1: ../../outside.md: no such file"]);
+}
