@@ -99,7 +99,7 @@ def flows(results: dict[str, Any], name: str) -> str:
         for side in ("tresse", "ns3")
     )
     gaps = [abs(a - b) / 1e6 for a, b in zip(ours, theirs, strict=True)]
-    return f"{sum(gaps) / len(gaps):.0f} Mbit/s in the mean, {max(gaps):.0f} Mbit/s at most"
+    return f"{sum(gaps) / len(gaps):.0f} Mbit/s on average, {max(gaps):.0f} Mbit/s at most"
 
 
 def render(results: dict[str, Any]) -> str:
