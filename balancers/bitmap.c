@@ -42,7 +42,7 @@ static u32 bitmap_pick(struct spread *s, u32 sequence)
 }
 
 BALANCER(bitmap,
-	.title = "bitmap: spraying that passes over paths with penalties for marks, trims and timeouts",
+	.title = "bitmap: spraying that skips paths with penalties for marks, trims and timeouts",
 	.source = "uet-htsim, sim/uec_mp.cpp (second-hand); STrack, arXiv:2407.15266",
 	WITH_PARAMETERS,
 	WITH_STATE,

@@ -87,7 +87,7 @@ static u32 mixed_pick(struct spread *s, u32 sequence)
 }
 
 BALANCER(mixed,
-	.title = "mixed: paths that were good are taken once more, else bitmap's next path",
+	.title = "mixed: paths that were good are reused, else bitmap's next path",
 	.source = "uet-htsim, sim/uec_mp.cpp (second-hand); Bonato et al., arXiv:2407.21625",
 	.flags = RECYCLES,
 	WITH_PARAMETERS,

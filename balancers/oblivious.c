@@ -26,7 +26,7 @@ static u32 oblivious_pick(struct spread *s, u32 sequence)
 }
 
 BALANCER(oblivious,
-	.title = "oblivious spraying: each packet takes another path, in laps over all",
+	.title = "oblivious spraying: each packet takes another path, in rounds over all",
 	.source = "uet-htsim, sim/uec_mp.cpp (second-hand)",
 	WITH_STATE,
 	.pick = oblivious_pick);

@@ -26,7 +26,7 @@
 #define PARAMETERS(P)                                                          \
 	P(cong_thresh, 128, 1, 256, "1/256",                                   \
 	  "K: a round is congested if this share of its packets was marked")   \
-	P(rehash_rounds, 12, 1, 31, "rounds", "N: congested rounds on end after which the path changes") \
+	P(rehash_rounds, 12, 1, 31, "rounds", "N: consecutive congested rounds after which the path changes") \
 	P(suspend_rto, 60, 0, 255, "s",                                        \
 	  "after a timeout congestion changes nothing for 1 to 2 times as long")
 DECLARE_PARAMETERS

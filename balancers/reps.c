@@ -119,7 +119,7 @@ static u32 reps_alive(const struct spread *s, u32 path)
 }
 
 BALANCER(reps,
-	.title = "REPS: paths that were good are taken once more, else any; a timeout freezes them",
+	.title = "REPS: paths that were good are reused, else any; a timeout freezes them",
 	.source = "Bonato et al., arXiv:2407.21625; uet-htsim, sim/uec_mp.cpp (second-hand)",
 	.flags = RECYCLES,
 	WITH_PARAMETERS,

@@ -36,8 +36,8 @@
 
 #define PARAMETERS(P)                                                          \
 	P(beta, 4, 2, 64, "", "a mark cuts cwnd by cwnd / beta")               \
-	P(incast_rounds, 10, 1, 1000, "round", "all subflows so long at the floor: one goes on alone") \
-	P(clean_rounds, 8, 1, 1000, "round", "so many unmarked rounds: all subflows again")
+	P(incast_rounds, 10, 1, 1000, "round", "all subflows this long at the floor: one continues alone") \
+	P(clean_rounds, 8, 1, 1000, "round", "this many unmarked rounds: all subflows again")
 DECLARE_PARAMETERS
 
 #define FLOOR 1

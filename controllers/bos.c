@@ -45,7 +45,7 @@ static u32 halving_cut(struct subflow *s, enum cause cause)
 }
 
 CONTROLLER(bos,
-	.title = "BOS: a packet a round and a constant cut on marks, XMP on a single path",
+	.title = "BOS: one packet per round and a constant cut on marks; XMP on a single path",
 	.source = "XMP §2.1, Alg. 1",
 	.signals = SIGNAL_LOSS | SIGNAL_ECN | SIGNAL_CE_EXACT,
 	.min_cwnd = 2,

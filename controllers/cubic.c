@@ -39,7 +39,7 @@
 #define PARAMETERS(P)                                                          \
 	P(c, 400, 1, 4000, "1/1000 packet/s^3", "C, how steep the cubic is")   \
 	P(beta, 700, 100, 950, "1/1000", "a loss or a mark cuts cwnd to beta cwnd") \
-	P(fast_convergence, 1, 0, 1, "", "1: a window that stayed below the last W_max makes room")
+	P(fast_convergence, 1, 0, 1, "", "1: a window that stayed below the last W_max yields room to others")
 DECLARE_PARAMETERS
 
 struct cubic {

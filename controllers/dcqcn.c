@@ -31,14 +31,14 @@
 #define PARAMETERS(P) \
 	P(g_shift, 8, 1, 16, "bit", "g = 2^-g_shift: weight of a CNP in alpha") \
 	P(cnp_interval, 50000, 0, 1000000000, "ns", "at most one CNP in this time") \
-	P(alpha_timer, 55000, 1000, 1000000000, "ns", "alpha falls each such time without CNP") \
+	P(alpha_timer, 55000, 1000, 1000000000, "ns", "alpha falls after each such time without a CNP") \
 	P(rate_timer, 55000, 1000, 1000000000, "ns", "time between two increases") \
 	P(byte_counter, 10000, 1, 1000000000, "kB", "bytes between two increases") \
 	P(fast_steps, 5, 1, 1000, "", "F: increases of fast recovery") \
 	P(rate_ai, 40, 0, 1000000, "Mbit/s", "R_ai: additive increase") \
 	P(rate_hai, 200, 0, 1000000, "Mbit/s", "R_hai: hyper increase") \
 	P(least_rate, 10, 1, 1000000, "Mbit/s", "R is never below it") \
-	P(window, 200, 0, 10000, "%", "window, of the BDP; 0: none")
+	P(window, 200, 0, 10000, "%", "window, as a share of the BDP; 0: none")
 DECLARE_PARAMETERS
 
 /* alpha, Q30. */

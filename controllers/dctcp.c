@@ -23,7 +23,7 @@
 
 #define PARAMETERS(P)                                                          \
 	DCTCP_ALPHA_PARAMETERS(P)                                              \
-	P(exact, 0, 0, 1, "", "1: a cut is not rounded to whole packets, as where windows are in bytes")
+	P(exact, 0, 0, 1, "", "1: cuts are not rounded to whole packets, as if windows were in bytes")
 DECLARE_PARAMETERS
 
 struct dctcp {

@@ -163,7 +163,7 @@ CONTROLLER(holnet_cc,
 	.congestion = holnet_cc_congestion);
 
 CONTROLLER(holnet_cc_ecn,
-	.title = "HOLNET CC: weighted alpha-fair rates, congestion told by ECN",
+	.title = "HOLNET CC: weighted alpha-fair rates, congestion signalled by ECN",
 	.source = "THESIS eq. (2.19)",
 	.signals = SIGNAL_LOSS | SIGNAL_ECN,
 	.min_cwnd = 2,
@@ -183,7 +183,7 @@ CONTROLLER(holnet_cc_cos,
 	.congestion = holnet_cc_congestion);
 
 CONTROLLER(holnet_cc_cos_ecn,
-	.title = "HOLNET CC-CoS: weighted alpha-fair rates between two bounds, congestion told by ECN",
+	.title = "HOLNET CC-CoS: weighted alpha-fair rates between two bounds, congestion signalled by ECN",
 	.source = "THESIS eq. (2.14), (2.19)",
 	.signals = SIGNAL_LOSS | SIGNAL_ECN,
 	.exceptions = EXCEPTION_LOWERS,

@@ -142,7 +142,7 @@ CONTROLLER(holnet_mcc,
 	.congestion = holnet_mcc_congestion);
 
 CONTROLLER(holnet_mcc_ecn,
-	.title = "HOLNET MCC: AIMD over several paths, congestion told by ECN",
+	.title = "HOLNET MCC: AIMD over several paths, congestion signalled by ECN",
 	.source = "THESIS eq. (2.20)",
 	.signals = SIGNAL_LOSS | SIGNAL_ECN,
 	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS,
@@ -163,7 +163,7 @@ CONTROLLER(holnet_mcc_cos,
 	.congestion = holnet_mcc_congestion);
 
 CONTROLLER(holnet_mcc_cos_ecn,
-	.title = "HOLNET MCC-CoS: AIMD over several paths, total between two bounds, congestion told by ECN",
+	.title = "HOLNET MCC-CoS: AIMD over several paths, total between two bounds, with ECN",
 	.source = "THESIS eq. (2.14), (2.20)",
 	.signals = SIGNAL_LOSS | SIGNAL_ECN,
 	.exceptions = EXCEPTION_LOWERS,

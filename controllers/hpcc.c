@@ -28,9 +28,9 @@
 #include "telemetry.h"
 
 #define PARAMETERS(P) \
-	P(eta, 950, 1, 1000, "1/1000", "how full the fullest port is to be") \
-	P(max_stage, 5, 0, 200, "window", "so many additive steps before a multiplicative one") \
-	P(flows, 100, 1, 100000, "flow", "N: so many flows share what eta leaves")
+	P(eta, 950, 1, 1000, "1/1000", "target utilisation of the fullest port") \
+	P(max_stage, 5, 0, 200, "window", "additive steps before a multiplicative one") \
+	P(flows, 100, 1, 100000, "flow", "N: this many flows share what eta leaves")
 DECLARE_PARAMETERS
 
 /* U. */
@@ -113,7 +113,7 @@ static u32 hpcc_report(struct subflow *s, const struct report *r)
 }
 
 CONTROLLER(hpcc,
-	.title = "HPCC: the fullest port on the way at 95 %, from what switches write into packets",
+	.title = "HPCC: the fullest port on the path at 95 %, from what switches write into packets",
 	.source = "Li et al., SIGCOMM 2019, Alg. 1",
 	.signals = SIGNAL_LOSS | SIGNAL_PACKETS | SIGNAL_TELEMETRY,
 	.min_cwnd = 1,

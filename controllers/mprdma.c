@@ -20,7 +20,7 @@
 #include "spray.h"
 
 #define PARAMETERS(P) \
-	P(increase, 1000, 1, 100000, "1/1000 packet", "what unmarked packets add in an RTT") \
+	P(increase, 1000, 1, 100000, "1/1000 packet", "what unmarked packets add per RTT") \
 	P(decrease, 500, 0, 1000, "1/1000 packet", "what a marked packet takes")
 DECLARE_PARAMETERS
 

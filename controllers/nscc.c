@@ -32,20 +32,20 @@
 #include "spray.h"
 
 #define PARAMETERS(P) \
-	P(target, 75, 1, 1000, "%", "queueing delay aimed at, of the network's RTT (100 without trimming)") \
-	P(network_rtt, 0, 0, 1000000000, "ns", "the network's RTT; 0: the own path's") \
-	P(max_window, 150, 1, 1000, "%", "largest window, and the first one, of the BDP") \
+	P(target, 75, 1, 1000, "%", "target queueing delay, as a share of the network's RTT (100 without trimming)") \
+	P(network_rtt, 0, 0, 1000000000, "ns", "the network's RTT; 0: that of the path") \
+	P(max_window, 150, 1, 1000, "%", "largest and first window, as a share of the BDP") \
 	P(fair, 5000, 0, 100000, "1/1000", "fi: fair increase") \
 	P(proportional, 4000, 0, 100000, "1/1000", "alpha: proportional increase") \
 	P(eta, 150, 0, 100000, "1/1000 packet", "increase of each period") \
 	P(fast, 250, 0, 100000, "1/1000", "fi_scale: fast increase") \
 	P(fast_delay, 1000, 0, 1000000, "ns", "below it there is no queue: fast increase") \
 	P(gamma, 80, 0, 100, "%", "strength of the cut by delay") \
-	P(least_left, 50, 1, 100, "%", "what such a cut leaves at least") \
+	P(least_left, 50, 1, 100, "%", "the least that such a cut leaves") \
 	P(gain, 125, 1, 10000, "1/10000", "weight of the newest delay in the average") \
 	P(adjust_packets, 8, 1, 1024, "packet", "increases are added after more than these") \
 	P(qa_gate, 3, 0, 20, "bit", "quick adapt if fewer packets than most / 2^qa_gate arrived") \
-	P(qa_threshold, 4, 1, 100, "", "quick adapt if delay is above so many targets") \
+	P(qa_threshold, 4, 1, 100, "", "quick adapt if delay is above this many targets") \
 	P(spare_last_hop, 0, 0, 1, "", "1: a trim before the receiver takes no packet: its credits do")
 DECLARE_PARAMETERS
 

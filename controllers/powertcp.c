@@ -30,7 +30,7 @@
 
 #define PARAMETERS(P) \
 	P(gamma, 900, 1, 1000, "1/1000", "weight of the newest window") \
-	P(flows, 10, 1, 100000, "flow", "N: beta is so small a part of the BDP")
+	P(flows, 10, 1, 100000, "flow", "N: beta is 1/N of the BDP")
 DECLARE_PARAMETERS
 
 /* P: in an incast it is large. */

@@ -23,7 +23,7 @@ static u64 increase(const struct subflow *s)
 }
 
 CONTROLLER(reno,
-	.title = "Reno: one packet more a round, half the window on congestion",
+	.title = "Reno: one packet more per round, half the window on congestion",
 	.source = "RFC 5681 §3.1",
 	WINDOW);
 

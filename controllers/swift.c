@@ -29,14 +29,14 @@
 #define PARAMETERS(P) \
 	P(base_target, 20000, 1000, 1000000000, "ns", "target delay without hops, with a wide window") \
 	P(hop_target, 3053, 0, 1000000000, "ns", "what each hop adds to it") \
-	P(hops, 5, 0, 255, "hop", "hops of a path, if the host does not tell them") \
-	P(fs_range, 100000, 0, 1000000000, "ns", "what a narrow window adds to it at most") \
+	P(hops, 5, 0, 255, "hop", "hops of a path, if the host does not report them") \
+	P(fs_range, 100000, 0, 1000000000, "ns", "the most that a narrow window adds to it") \
 	P(fs_min, 100, 1, 1000000, "1/1000 packet", "window at which all of that is added") \
-	P(fs_max, 100000, 1, 1000000, "1/1000 packet", "window from which nothing of it is added") \
+	P(fs_max, 100000, 1, 1000000, "1/1000 packet", "window from which none of it is added") \
 	P(ai, 1000, 1, 100000, "1/1000 packet", "increase of an RTT") \
 	P(beta, 80, 1, 100, "%", "strength of the cut by delay") \
-	P(max_mdf, 50, 1, 99, "%", "what a cut takes at most") \
-	P(reset, 5, 1, 1000, "timeout", "so many timeouts in succession: the least window") \
+	P(max_mdf, 50, 1, 99, "%", "the most that a cut takes") \
+	P(reset, 5, 1, 1000, "timeout", "this many timeouts in a row: the smallest window") \
 	P(least, 1, 1, 1000000, "1/1000 packet", "least window") \
 	P(most, 4096, 1, 1048576, "packet", "largest window")
 DECLARE_PARAMETERS
@@ -157,7 +157,7 @@ static u32 swift_report(struct subflow *s, const struct report *r)
 }
 
 CONTROLLER(swift,
-	.title = "Swift: a window that follows a target delay, below one packet too",
+	.title = "Swift: a window that follows a target delay, even below one packet",
 	.source = "Kumar et al., SIGCOMM 2020",
 	.signals = SIGNAL_LOSS | SIGNAL_PACKETS,
 	.min_cwnd = 1,

@@ -327,7 +327,7 @@ export function pageHead(runs: RunHead[]): PageHead {
     metrics: {
       goodput_mean_bps: {
         unit: "bit/s",
-        meaning: "what was delivered of a flow over the time that it lasted, the mean over flows",
+        meaning: "a flow's delivered payload over its lifetime, the mean over flows",
       },
       goodput_p10_bps: { unit: "bit/s", meaning: "at least 10 % of the flows had no more" },
       fct_p99_s: { unit: "s", meaning: "at least 99 % of the flows took no longer" },

@@ -116,7 +116,7 @@ describe("windows of time", () => {
   });
 
   it("mean what was sampled in them, not whole flows", () => {
-    expect(meaningOf(head, "goodput_mean_bps", [])).toContain("over the time that it lasted");
+    expect(meaningOf(head, "goodput_mean_bps", [])).toContain("over its lifetime");
     expect(meaningOf(head, "goodput_mean_bps", ["window"])).toContain("in the window");
   });
 

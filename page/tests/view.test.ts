@@ -162,7 +162,7 @@ describe("following", () => {
     expect(closed).toBe(true);
   });
 
-  it("takes nothing that is no list", async () => {
+  it("takes nothing that is not a list", async () => {
     const { lists, connections, stop } = followed({
       fetch: async () => ({ ok: true, json: async () => ({ error: "no" }) }),
     });

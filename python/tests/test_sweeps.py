@@ -34,7 +34,7 @@ def test_a_dict_is_a_plan(tmp_path: Path) -> None:
     assert (own.points, own.failed) == (6, 0)
     rows = own.results.to_polars()
     assert rows["schemes.xmp.parameters.beta"].to_list() == [2, 4, 6, 2, 4, 6]
-    assert own.results.meanings["goodput_mean_bps"].startswith("what was delivered of a flow")
+    assert own.results.meanings["goodput_mean_bps"].startswith("a flow's delivered payload")
     assert own.costs.to_polars()["seconds"].min() > 0
     # A point is the run with its settings, to the digest.
     run = tresse.run(

@@ -93,15 +93,15 @@ class Controller:
         return [Parameter(**own) for own in self._native.parameters]
 
     def trace(self, script: str, *, initial_window: int = 10) -> Steps:
-        """Plays a script, as `tresse controller trace` does (its help has the words); a step for each event.
+        """Plays a script, as `tresse controller trace` does (see its help for the events); a step for each event.
 
-        `initial_window`: of every subflow, packets. A C file runs in a process of its own first, so that one that
-        divides by 0 or never returns is an error and not the end of this one.
+        `initial_window`: of every subflow, packets. A C file runs in a process of its own first, so that a hook that
+        divides by 0 or never returns is an error and does not end this process.
         """
         return Steps(Step(**own) for own in self._native.trace(script, initial_window))
 
     def group(self, subflows: int = 2, *, initial_window: int = 10) -> Group:
-        """The controllers of one connection with so many subflows."""
+        """The controllers of one connection with this many subflows."""
         return Group(self, subflows, initial_window=initial_window)
 
     def __repr__(self) -> str:
@@ -149,7 +149,7 @@ class Group:
     def ack(
         self, subflow: int = 0, packets: int = 1, *, marked: int = 0, rtt: str | None = None, limited: bool = True
     ) -> Step:
-        """An ACK of so many packets, of which so many were CE-marked.
+        """An ACK of `packets` packets, of which `marked` were CE-marked.
 
         `rtt`: the sample, such as "100us" (default: the last one, at first 100 us). `limited`: whether the window was the
         limit; if the application was, the window does not rise.
@@ -159,7 +159,7 @@ class Group:
         return self._one(words + ("" if limited else " limited=no"))
 
     def loss(self, subflow: int = 0) -> Step:
-        """A loss that duplicate ACKs tell of."""
+        """A loss signalled by duplicate ACKs."""
         return self._one(f"loss subflow={subflow}")
 
     def timeout(self, subflow: int = 0) -> Step:

@@ -1,4 +1,4 @@
-"""What goes wrong, said as the command says it."""
+"""What goes wrong, in the words of the command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class TresseError(Exception):
     """The one exception of this package; `str()` of it is what the command prints after `error: `.
 
     `code` is "input" (a value, a file, a setting), "io" (a file or folder), "machine" (the machine lacks something) or
-    "check" (what was compared does not hold). `file`, `line` and `column` (from 1) say where, `hint` what to do.
+    "check" (what was compared does not hold). `file`, `line` and `column` (from 1) say where, `hint` says what to do.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What a run is of: an experiment, and what is changed of it, as the command's arguments."""
+"""What is run: an experiment and changes to it, as the command's arguments."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Settings: TypeAlias = Mapping[str, Any]
 
 
 def named(experiment: Experiment) -> tuple[str, str | None]:
-    """The experiment's name or path, and its text if it is no file."""
+    """The experiment's name or path, and its text if it is not a file."""
     if isinstance(experiment, str | os.PathLike):
         return os.fspath(experiment), None
     if isinstance(experiment, Mapping):
@@ -57,7 +57,7 @@ def chosen(
 
 
 def setting(value: object) -> str:
-    """A value as `--set PATH=VALUE` takes it: text as it is, everything else as TOML."""
+    """A value as `--set PATH=VALUE` takes it: text as it is, anything else as TOML."""
     return value if isinstance(value, str) else _toml_value(value, "set")
 
 

@@ -90,7 +90,7 @@ Factor: TypeAlias = float
 """Such as 0.17."""
 
 FlagFeedback: TypeAlias = Literal["one_hop", "backward"]
-"""How far a congestion flag is told.
+"""How far a congestion flag is reported.
 - `one_hop`: To the node before the port.
 - `backward`: From node to node, back to the hosts.
 """
@@ -109,8 +109,8 @@ Distinct: TypeAlias = Literal["core", "aggregation"]
 NicMapping: TypeAlias = Literal["disjoint", "shared", "half-shared", "hashed"]
 """Which physical NIC of its host a virtual NIC is mapped to.
 - `disjoint`: The i-th of each machine to the i-th.
-- `shared`: All of a machine to one; the machines take turns.
-- `half-shared`: Every other machine as with `disjoint`, from the first on; those between them as with
+- `shared`: All NICs of a machine to one; the machines take turns.
+- `half-shared`: Every other machine as with `disjoint`, starting with the first; those in between as with
   `shared`.
 - `hashed`: By a hash of its address.
 """
@@ -147,10 +147,10 @@ Operation: TypeAlias = Literal[
 """What the ranks do together.
 - `ring-all-reduce`: Reduce-scatter and all-gather around a ring.
 - `tree-all-reduce`: Up a binary tree and down again.
-- `all-gather`: Around a ring, every rank's part to all.
-- `reduce-scatter`: Around a ring, the sum of every part to one rank.
-- `all-to-all`: Every rank a part of its own to every other.
-- `broadcast`: One rank's data to all, down a binary tree.
+- `all-gather`: Around a ring, every rank's part goes to all.
+- `reduce-scatter`: Around a ring, the sum of every part goes to one rank.
+- `all-to-all`: Every rank sends each other rank a part of its own.
+- `broadcast`: One rank's data goes to all, down a binary tree.
 """
 
 AllReduce: TypeAlias = Literal["ring", "tree"]
@@ -237,7 +237,7 @@ PathManager: TypeAlias = Mapping[str, Any] | Literal[
 """A path manager's name, or a table of its name and its parameters."""
 
 Echo: TypeAlias = Literal["rfc3168", "dctcp", "two-bit"]
-"""How the receiver tells of CE marks.
+"""How the receiver reports CE marks.
 - `rfc3168`: ECE until CWR (RFC 3168): one signal a window, no count.
 - `dctcp`: Every packet's mark, ACKed at once when it changes (RFC 8257).
 - `two-bit`: Up to three marks an ACK in the bits ECE and CWR (XMP §2.1).
@@ -246,7 +246,7 @@ Echo: TypeAlias = Literal["rfc3168", "dctcp", "two-bit"]
 Kind: TypeAlias = Literal["simulation", "testbed"]
 """What published numbers were measured on.
 - `simulation`: A simulator: ours should be within 20 %.
-- `testbed`: Machines: shown beside ours, but whoever compares does so by ratios, with claims.
+- `testbed`: Real machines: shown beside ours, but compared only as ratios, by claims.
 """
 
 Order: TypeAlias = Literal["rising", "falling"]
@@ -256,7 +256,7 @@ Order: TypeAlias = Literal["rising", "falling"]
 """
 
 Verdict: TypeAlias = Literal["holds", "inconclusive", "does not hold"]
-"""What the results say of a claim.
+"""What the results say about a claim.
 - `holds`: Every value is on the right side of every bound.
 - `inconclusive`: A bound lies in the confidence interval of a value, or there is no value.
 - `does not hold`: A value is on the wrong side of a bound.
@@ -268,7 +268,7 @@ Chart: TypeAlias = Literal["time", "cdf", "bars", "lines", "boxes", "scatter"]
 - `cdf`: The cumulative distribution of a quantity.
 - `bars`: A metric for each value of a dimension.
 - `lines`: A metric against a dimension whose values are numbers, or end in one.
-- `boxes`: The 10th, 50th and 90th percentile of a quantity, the least and the most.
+- `boxes`: The 10th, 50th and 90th percentile of a quantity, its minimum and its maximum.
 - `scatter`: One metric against another, a point for each case.
 """
 
@@ -314,59 +314,59 @@ class Fabric(Keys):
     """Its shape."""
 
     k: int | None = None
-    """Of a fat tree, ports per switch: even, 2 to 128. There are k^3/4 hosts."""
+    """For a fat tree, ports per switch: even, 2 to 128. There are k^3/4 hosts."""
 
     leaves: int | None = None
-    """Of a leaf-spine, leaf switches."""
+    """For a leaf-spine, leaf switches."""
 
     spines: int | None = None
-    """Of a leaf-spine, spine switches; each has a link to every leaf."""
+    """For a leaf-spine, spine switches; each has a link to every leaf."""
 
     hosts_per_leaf: int | None = None
-    """Of a leaf-spine, hosts on each leaf."""
+    """For a leaf-spine, hosts on each leaf."""
 
     virtual_hosts: VirtualHosts | None = None
-    """Of virtual hosts, what they are."""
+    """For virtual hosts, what they are."""
 
     pairs: int | None = None
-    """Of a dumbbell, pairs of a source and a destination: 1 to 10000."""
+    """For a dumbbell, pairs of a source and a destination: 1 to 10000."""
 
     hops: int | None = None
-    """Of a parking lot, bottlenecks in a row: 1 to 1000."""
+    """For a parking lot, bottlenecks in a row: 1 to 1000."""
 
     multipath_users: int | None = None
-    """Of `thesis-3.2` and `thesis-4.2`, hosts with multipath flows, the thesis's N1: 1 to 10000. Default:
+    """For `thesis-3.2` and `thesis-4.2`, hosts with multipath flows, the thesis's N1: 1 to 10000. Default:
     1.
     """
 
     tcp_users: int | None = None
-    """Of `thesis-3.2` and `thesis-4.2`, hosts with TCP flows, the thesis's N2: 1 to 10000. Default: 1."""
+    """For `thesis-3.2` and `thesis-4.2`, hosts with TCP flows, the thesis's N2: 1 to 10000. Default: 1."""
 
     file: str | None = None
-    """Of topology "file", the network: node-link JSON (networkx) or GraphML. Its path starts at the
+    """For topology "file", the network: node-link JSON (networkx) or GraphML. Its path starts at the
     experiment's file.
     """
 
     planes: int | None = None
-    """Every host has a link to each of so many planes: networks of switches of this shape, which are not
-    joined. Rates are those of one plane, and a switch is called "plane 0 core 3". 1 to 64; default: 1.
+    """Every host has a link to each of this many planes: separate networks of switches of this shape.
+    Rates are those of one plane, and a switch is called "plane 0 core 3". 1 to 64; default: 1.
     """
 
     rate: LayeredRate | None = None
-    """Link rate, one for all layers or one for each. Only the links of a file may say their own instead."""
+    """Link rate, one for all layers or one for each. Only the links of a file may set their own instead."""
 
     delay: LayeredDuration | None = None
-    """One-way propagation delay of a link. Only the links of a file may say their own instead."""
+    """One-way propagation delay of a link. Only the links of a file may set their own instead."""
 
     queue: LayeredQueue | None = None
-    """An arriving packet is dropped if the queue of its port is this long. Only the links of a file may
-    say their own instead.
+    """An arriving packet is dropped if the queue of its port has reached this length. Only the links of a
+    file may set their own instead.
     """
 
     drop_until: LayeredQueue | None = None
     """Once the queue of a switch's port is full, every arriving packet is dropped until the queue is
     shorter than this. Above 0 and below `queue`, in its unit. Default: a packet is dropped only if it
-    meets a full queue. So it is in the layers that a table leaves out.
+    meets a full queue. The same holds for layers that a table leaves out.
     """
 
     mark: LayeredQueue | None = None
@@ -377,23 +377,23 @@ class Fabric(Keys):
 
     host_flag: Queue | None = None
     """With congestion flags and an unlimited `host_queue`: a host's own port is congested from this queue
-    on, as ports with a limit are from a share of it. Default: "unlimited".
+    length on; ports with a limit are from a share of it. Default: "unlimited".
     """
 
     host_mark: Queue | None = None
     """K in a host's NIC. Default: "unlimited"."""
 
     host_processing: Duration | None = None
-    """A host takes a random time over each packet that it sends, uniform from 0 to less than this; no
+    """A host spends a random time on each packet that it sends, uniform from 0 to less than this; no
     packet overtakes another. At most 1000s. Default: it takes none.
     """
 
     non_ect: NonEct | None = None
-    """What a packet that is not ECN-capable meets above K. Default: "queue"."""
+    """What happens above K to a packet that is not ECN-capable. Default: "queue"."""
 
     loss: LayeredProbability | None = None
-    """How likely a port loses an arriving packet, whatever its queue: 0 to less than 1. ACKs are lost too.
-    Default: 0.0.
+    """The probability that a port loses an arriving packet, whatever its queue: 0 to less than 1. ACKs are
+    lost too. Default: 0.0.
     """
 
     red: Red | None = None
@@ -404,7 +404,7 @@ class Fabric(Keys):
 
     trim: Bytes | None = None
     """A port of a switch that has no room for a packet of a sprayed transport keeps only this much of it:
-    the header, which goes before all data, as ACKs do. In hosts too ACKs go first then. Default: such a
+    the header, which goes before all data, as ACKs do. ACKs then go first in hosts too. Default: such a
     packet is dropped.
     """
 
@@ -412,12 +412,12 @@ class Fabric(Keys):
     """A buffer in each switch that its ports share."""
 
     flags: Flags | None = None
-    """Congestion flags that the ports keep and tell of, for controllers that ask for what the next hop
-    says. HOLNET's load balancers bring their own, which are parameters of theirs, and go with no others.
+    """Congestion flags that the ports keep and report, for controllers that need signals from the next
+    hop. HOLNET's load balancers have their own, as parameters, and cannot be combined with these.
     """
 
     routing: Routing | None = None
-    """Who chooses the paths of packets. Default: two-level routing in a fat tree, fixed shortest paths
+    """What chooses the paths of packets. Default: two-level routing in a fat tree, fixed shortest paths
     elsewhere.
     """
 
@@ -435,15 +435,15 @@ class Red(Keys):
     """Random early detection (Floyd and Jacobson, ToN 1993)."""
 
     min: LayeredQueue
-    """Below this averaged queue length no packet is signalled."""
+    """Below this average queue length no packet is signalled."""
 
     max: LayeredQueue
-    """From this averaged length on every packet is; with `gentle`, from twice this length on. In the unit
+    """From this average length on every packet is; with `gentle`, from twice this length on. In the unit
     of `min`.
     """
 
     probability: Probability
-    """How likely a packet is signalled at an average just below `max`."""
+    """The probability that a packet is signalled at an average just below `max`."""
 
     weight: int | None = None
     """The weight of a new length in the average is 2^-weight: 0 to 16. With 0 the queue as it is counts.
@@ -463,7 +463,9 @@ class Class(Keys):
     """
 
     quantum: Bytes
-    """What it may send in a round; busy classes share a port's rate as their quanta. 1B to 1GB."""
+    """What it may send in a round; busy classes share a port's rate in proportion to their quanta. 1B to
+    1GB.
+    """
 
     queue: LayeredQueue | None = None
     """Its queue: an arriving packet is dropped if it is this long. Default: `fabric.queue`."""
@@ -494,7 +496,7 @@ class Buffer(Keys):
     """The memory of each switch."""
 
     alpha: Factor
-    """A queue may hold this many times what is free."""
+    """A queue may hold this many times the free memory."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -505,7 +507,7 @@ class Flags(Keys):
     """A port is congested from this share of its queue's limit on, percent. Default: 80."""
 
     feedback: FlagFeedback | None = None
-    """How far a flag is told. Default: "backward"."""
+    """How far a flag is reported. Default: "backward"."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -513,8 +515,8 @@ class LinkSetting(Keys):
     """A link that differs from its layer."""
 
     ends: Sequence[str]
-    """The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`; of several links with a range,
-    without its last number: `["leaf 0", "spine 0..8"]`.
+    """The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`; for several links, with a range
+    that excludes its last number: `["leaf 0", "spine 0..8"]`.
     """
 
     one_way: bool | None = None
@@ -533,7 +535,7 @@ class LinkSetting(Keys):
     """K in its switches' ports."""
 
     loss: Probability | None = None
-    """How likely its ports lose an arriving packet: 0 to less than 1."""
+    """The probability that its ports lose an arriving packet: 0 to less than 1."""
 
     failed: bool | None = None
     """It is not there. Default: False."""
@@ -547,7 +549,7 @@ class VirtualHosts(Keys):
     """Physical hosts."""
 
     nics: int
-    """Physical NICs of each; those of one number lead to one top-of-rack switch."""
+    """Physical NICs of each; those with the same number lead to the same top-of-rack switch."""
 
     machines: int
     """Machines (virtual ones or containers) on each: they are what a workload calls hosts."""
@@ -572,8 +574,8 @@ class Parts(Keys):
     """
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
-    ends by itself.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
+    itself is over.
     """
 
     class_: int | None = None
@@ -587,8 +589,8 @@ class Permutation(Keys):
     pattern: Literal["permutation"] = "permutation"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
-    ends by itself.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
+    itself is over.
     """
 
     scheme: str | None = None
@@ -603,9 +605,9 @@ class Permutation(Keys):
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one behind the other, so that
-    only the first begins with a handshake and the initial window. Default: every message has a connection
-    of its own.
+    """Connections stay: all messages from one host to another share one, one after the other, so that only
+    the first begins with a handshake and the initial window. Default: every message has a connection of
+    its own.
     """
 
     application: Application | None = None
@@ -639,8 +641,8 @@ class RackToRack(Keys):
     pattern: Literal["rack-to-rack"] = "rack-to-rack"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
-    ends by itself.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
+    itself is over.
     """
 
     scheme: str | None = None
@@ -655,9 +657,9 @@ class RackToRack(Keys):
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one behind the other, so that
-    only the first begins with a handshake and the initial window. Default: every message has a connection
-    of its own.
+    """Connections stay: all messages from one host to another share one, one after the other, so that only
+    the first begins with a handshake and the initial window. Default: every message has a connection of
+    its own.
     """
 
     application: Application | None = None
@@ -689,8 +691,8 @@ class Random(Keys):
     pattern: Literal["random"] = "random"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
-    ends by itself.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
+    itself is over.
     """
 
     scheme: str | None = None
@@ -705,9 +707,9 @@ class Random(Keys):
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one behind the other, so that
-    only the first begins with a handshake and the initial window. Default: every message has a connection
-    of its own.
+    """Connections stay: all messages from one host to another share one, one after the other, so that only
+    the first begins with a handshake and the initial window. Default: every message has a connection of
+    its own.
     """
 
     application: Application | None = None
@@ -736,8 +738,8 @@ class Jobs(Keys):
     pattern: Literal["jobs"] = "jobs"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
-    ends by itself.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
+    itself is over.
     """
 
     scheme: str | None = None
@@ -752,9 +754,9 @@ class Jobs(Keys):
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one behind the other, so that
-    only the first begins with a handshake and the initial window. Default: every message has a connection
-    of its own.
+    """Connections stay: all messages from one host to another share one, one after the other, so that only
+    the first begins with a handshake and the initial window. Default: every message has a connection of
+    its own.
     """
 
     application: Application | None = None
@@ -789,8 +791,8 @@ class Incast(Keys):
     pattern: Literal["incast"] = "incast"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
-    ends by itself.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
+    itself is over.
     """
 
     scheme: str | None = None
@@ -805,9 +807,9 @@ class Incast(Keys):
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one behind the other, so that
-    only the first begins with a handshake and the initial window. Default: every message has a connection
-    of its own.
+    """Connections stay: all messages from one host to another share one, one after the other, so that only
+    the first begins with a handshake and the initial window. Default: every message has a connection of
+    its own.
     """
 
     application: Application | None = None
@@ -843,8 +845,8 @@ class Poisson(Keys):
     pattern: Literal["poisson"] = "poisson"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
-    ends by itself.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
+    itself is over.
     """
 
     scheme: str | None = None
@@ -859,9 +861,9 @@ class Poisson(Keys):
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one behind the other, so that
-    only the first begins with a handshake and the initial window. Default: every message has a connection
-    of its own.
+    """Connections stay: all messages from one host to another share one, one after the other, so that only
+    the first begins with a handshake and the initial window. Default: every message has a connection of
+    its own.
     """
 
     application: Application | None = None
@@ -899,8 +901,8 @@ class Spread(Keys):
     pattern: Literal["spread"] = "spread"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
-    ends by itself.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
+    itself is over.
     """
 
     scheme: str | None = None
@@ -915,9 +917,9 @@ class Spread(Keys):
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one behind the other, so that
-    only the first begins with a handshake and the initial window. Default: every message has a connection
-    of its own.
+    """Connections stay: all messages from one host to another share one, one after the other, so that only
+    the first begins with a handshake and the initial window. Default: every message has a connection of
+    its own.
     """
 
     application: Application | None = None
@@ -944,13 +946,13 @@ class Spread(Keys):
 
 @dataclass(kw_only=True, slots=True)
 class OnOff(Keys):
-    """Flows that send and pause by turns."""
+    """Flows that alternate between sending and pausing."""
 
     pattern: Literal["on-off"] = "on-off"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
-    ends by itself.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
+    itself is over.
     """
 
     scheme: str | None = None
@@ -965,9 +967,9 @@ class OnOff(Keys):
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one behind the other, so that
-    only the first begins with a handshake and the initial window. Default: every message has a connection
-    of its own.
+    """Connections stay: all messages from one host to another share one, one after the other, so that only
+    the first begins with a handshake and the initial window. Default: every message has a connection of
+    its own.
     """
 
     application: Application | None = None
@@ -1002,8 +1004,8 @@ class Flows(Keys):
     pattern: Literal["flows"] = "flows"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
-    ends by itself.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
+    itself is over.
     """
 
     scheme: str | None = None
@@ -1018,9 +1020,9 @@ class Flows(Keys):
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one behind the other, so that
-    only the first begins with a handshake and the initial window. Default: every message has a connection
-    of its own.
+    """Connections stay: all messages from one host to another share one, one after the other, so that only
+    the first begins with a handshake and the initial window. Default: every message has a connection of
+    its own.
     """
 
     application: Application | None = None
@@ -1040,8 +1042,8 @@ class Collective(Keys):
     pattern: Literal["collective"] = "collective"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
-    ends by itself.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
+    itself is over.
     """
 
     scheme: str | None = None
@@ -1056,9 +1058,9 @@ class Collective(Keys):
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one behind the other, so that
-    only the first begins with a handshake and the initial window. Default: every message has a connection
-    of its own.
+    """Connections stay: all messages from one host to another share one, one after the other, so that only
+    the first begins with a handshake and the initial window. Default: every message has a connection of
+    its own.
     """
 
     application: Application | None = None
@@ -1099,8 +1101,8 @@ class Goal(Keys):
     pattern: Literal["goal"] = "goal"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
-    ends by itself.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
+    itself is over.
     """
 
     scheme: str | None = None
@@ -1115,9 +1117,9 @@ class Goal(Keys):
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one behind the other, so that
-    only the first begins with a handshake and the initial window. Default: every message has a connection
-    of its own.
+    """Connections stay: all messages from one host to another share one, one after the other, so that only
+    the first begins with a handshake and the initial window. Default: every message has a connection of
+    its own.
     """
 
     application: Application | None = None
@@ -1134,8 +1136,8 @@ class Chakra(Keys):
     pattern: Literal["chakra"] = "chakra"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything is over that
-    ends by itself.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
+    itself is over.
     """
 
     scheme: str | None = None
@@ -1150,27 +1152,27 @@ class Chakra(Keys):
     """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one behind the other, so that
-    only the first begins with a handshake and the initial window. Default: every message has a connection
-    of its own.
+    """Connections stay: all messages from one host to another share one, one after the other, so that only
+    the first begins with a handshake and the initial window. Default: every message has a connection of
+    its own.
     """
 
     application: Application | None = None
     """What the application gives the connections to send. Default: all of a message at once."""
 
     trace: str | None = None
-    """What the names of its files have before the rank, such as `traces/llama` for traces/llama.0.et, or
-    their folder; the path starts at the experiment's folder.
+    """The part of its file names before the rank, such as `traces/llama` for traces/llama.0.et, or their
+    folder; the path starts at the experiment's folder.
     """
 
     groups: str | None = None
     """The file of its process groups. Default: comm_group.json beside the trace, if it is there."""
 
     all_reduce: AllReduce | None = None
-    """How an all-reduce is done. Default: round a ring."""
+    """How an all-reduce is done. Default: around a ring."""
 
     flops: Flops | None = None
-    """How fast a rank computes what has a number of operations and no duration. Default: it takes no time."""
+    """How fast a rank computes what has a number of operations but no duration. Default: it takes no time."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1272,7 +1274,7 @@ class Flow(Keys):
 
     via: Sequence[Sequence[str]] | None = None
     """For each subflow, the nodes that its path passes, in this order, such as `[["DN1 in"], ["DN2 in"]]`.
-    Default: any path. For fixed routes.
+    Default: any path. Only with fixed routes.
     """
 
     subflow_starts: Sequence[Duration] | None = None
@@ -1324,19 +1326,19 @@ class Change(Keys):
 
     remap: Sequence[str] | None = None
     """Instead of a link: a virtual NIC and the bridge that it is mapped to from then on, of its own host
-    or, if its machine moves, of another, such as `["vnic 0.3.1", "bridge 0.1"]`. What waits for it is
-    lost.
+    or, if its machine moves, of another, such as `["vnic 0.3.1", "bridge 0.1"]`. Packets that wait for it
+    are lost.
     """
 
     rate: Rate | None = None
     """Its rate from then on. A packet in transmission goes on at the old one."""
 
     failed: bool | None = None
-    """Whether it fails or is back. What waits for it or is on it when it fails is lost."""
+    """Whether it fails or comes back. Packets that wait for it or are on it when it fails are lost."""
 
     reroute_after: Duration | None = None
     """How long after that the switches further away learn of it. The two at its ends know at once.
-    Default: never; of a remapping at once.
+    Default: never; for a remapping, at once.
     """
 
 
@@ -1349,8 +1351,8 @@ class Transport(Keys):
     """
 
     profile: HostProfile | None = None
-    """Whose transport. Keys given beside it, or in `[transport]`, override its values (`tresse explain
-    hosts`).
+    """Whose transport it is. Keys given beside it, or in `[transport]`, override its values (`tresse
+    explain hosts`).
     """
 
     mss: Bytes | None = None
@@ -1389,8 +1391,8 @@ class Transport(Keys):
     """
 
     grow_in_cwr: bool | None = None
-    """Whether the controller may raise the window in the round after a cut for a mark too, in which Linux
-    holds it; with `reduction = "immediate"` only.
+    """Whether the controller may raise the window even in the round after a cut for a mark, in which Linux
+    holds it; only with `reduction = "immediate"`.
     """
 
     ect_acks: bool | None = None
@@ -1437,7 +1439,7 @@ class Transport(Keys):
 
     stale_after: int | None = None
     """After this many timeouts in a row what is in flight on a subflow is sent on the others too, and it
-    gets no new data until it is heard of again; 0 turns this off.
+    gets no new data until it is heard from again; 0 turns this off.
     """
 
     scheduler: Scheduler | None = None
@@ -1463,7 +1465,7 @@ class Scheme(Keys):
     """How a preset's hosts detect congestion. Default: by losses."""
 
     routing: Routing | None = None
-    """Who chooses the ways of its packets. Default: `fabric.routing`."""
+    """What chooses the paths of its packets. Default: `fabric.routing`."""
 
     subflows: Counts | None = None
     """The number of subflows, or several: each is a case. Default: that of `path_manager`, or 1 without
@@ -1472,7 +1474,7 @@ class Scheme(Keys):
 
     path_manager: PathManager | None = None
     """What opens and closes the subflows (`tresse list path-managers`). Default: `fixed`. `subflows` says
-    how many, if the path manager takes their number; the others decide it themselves and take none.
+    how many, if the path manager takes a number; the others decide it themselves and take none.
     """
 
     balancer: HostBalancer | None = None
@@ -1481,7 +1483,7 @@ class Scheme(Keys):
     """
 
     paths: int | None = None
-    """Among how many paths it picks, with `profile = "spray"`: entropy values where switches hash, at most
+    """How many paths it picks among, with `profile = "spray"`: entropy values where switches hash, at most
     4096. Default: 256, or as many as there are where routes are fixed.
     """
 
@@ -1495,16 +1497,18 @@ class Scheme(Keys):
     """Whether packets are ECN-capable. Default: if the controller needs it."""
 
     echo: Echo | None = None
-    """How the receiver tells of CE marks, where packets are ECN-capable. Default: `dctcp`."""
+    """How the receiver reports CE marks, where packets are ECN-capable. Default: `dctcp`."""
 
     class_: int | None = None
     """Which of `fabric.classes` its packets are in, from 0. Default: that of the workload."""
 
     axis: bool | None = None
-    """Whether it is a point of the axis `scheme`. If not, only workloads name it. Default: true."""
+    """Whether it is a point of the axis `scheme`. If not, it is used only where a workload names it.
+    Default: true.
+    """
 
     transport: Transport | None = None
-    """The keys of `[transport]` that this scheme has otherwise (`tresse explain hosts`)."""
+    """The keys of `[transport]` in which this scheme differs (`tresse explain hosts`)."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1530,7 +1534,7 @@ class UserUtility(Keys):
 
 @dataclass(kw_only=True, slots=True)
 class Measure(Keys):
-    """What to write down and to show."""
+    """What to record and to show."""
 
     links: bool | None = None
     """`links.parquet`: bytes, drops, losses and marks of every port, by case and seed. Default: True."""
@@ -1542,7 +1546,7 @@ class Measure(Keys):
     """
 
     queues: Duration | None = None
-    """How often the queue of every port is looked at, for the metrics `queue_…` of the case and of its
+    """How often the queue of every port is observed, for the metrics `queue_…` of the case and of its
     layers: 1us to 1000s. Default: never.
     """
 
@@ -1553,19 +1557,19 @@ class Measure(Keys):
 
     convergence: Convergence | None = None
     """`convergence.parquet`, and the metrics of convergence: how long every subflow took until its goodput
-    stayed near its final mean, after its start and after every event. From `samples`; of runs with at most
-    64 flows.
+    stayed near its final mean, after its start and after every event. From `samples`; for runs with at
+    most 64 flows.
     """
 
     windows: Mapping[str, Sequence[Duration]] | None = None
-    """Windows of time, by name: from when to when, such as `["12s", "20s"]`, counted from the start of the
-    run. What every flow got in them, from `samples`, is told beside the metrics of the whole run.
+    """Windows of time, by name: start and end, such as `["12s", "20s"]`, counted from the start of the
+    run. What every flow got in them, from `samples`, is reported beside the metrics of the whole run.
     """
 
     table: Sequence[CaseMetric] | None = None
-    """The metrics that the table of `tresse run` shows, each a column (`tresse explain results`). If it is
-    not said: completion times and slowdowns by size where flows come one by one, otherwise goodput beside
-    the published numbers and the optimum, timeouts, what was sent again.
+    """The metrics that the table of `tresse run` shows, each a column (`tresse explain results`). Default:
+    completion times and slowdowns by size where flows come one by one, otherwise goodput beside the
+    published numbers and the optimum, timeouts, retransmissions.
     """
 
 
@@ -1584,13 +1588,13 @@ class Convergence(Keys):
 
 @dataclass(kw_only=True, slots=True)
 class Variant(Keys):
-    """What a variant changes: a table in the shape of the experiment that is put over it after the
+    """What a variant changes: a table in the shape of the experiment that is laid over it after the
     profile.
     """
 
     only: Sequence[str] | None = None
     """Which of its cases are run, as `--only` takes them, such as `["scheme=lia", "pattern=random"]`; all
-    if it is not said.
+    by default.
     """
 
     rest: Mapping[str, Any] | None = None
@@ -1610,20 +1614,20 @@ class Published(Keys):
     """The published numbers."""
 
     source: str | None = None
-    """Where they stand."""
+    """Where they were published."""
 
     kind: Kind | None = None
     """What they were measured on. Default: "simulation"."""
 
     values: Sequence[PublishedValue] | None = None
-    """The numbers, each for one case. What stands in several experiments of a paper, or for several
+    """The numbers, each for one case. One that is in several experiments of a paper, or for several
     variants, counts once.
     """
 
 
 @dataclass(kw_only=True, slots=True)
 class PublishedValue(Keys):
-    """What was published of a case, or of a part of it: at most one of `group`, `distance`, `size` and
+    """What was published for a case, or for a part of it: at most one of `group`, `distance`, `size` and
     `layer`.
     """
 
@@ -1714,7 +1718,7 @@ class Claim(Keys):
     """And below this."""
 
     of: Selectors | None = None
-    """The cases of a claim that compares none with another."""
+    """The cases, if the claim does not compare cases with others."""
 
     above: float | str | None = None
     """The claim holds if the metric of each of them is above this, in the metric's unit."""
@@ -1731,7 +1735,7 @@ class Claim(Keys):
     """
 
     jumps: Jumps | None = None
-    """The claim holds if the completion times of jobs have two jumps so far apart."""
+    """The claim holds if the completion times of jobs have two jumps this far apart."""
 
     expected: Expected | None = None
     """What is expected of it. Default: `holds`."""
@@ -1748,13 +1752,13 @@ class Claim(Keys):
     """With `for_all`: it holds if it does in this many of the cases. Default: in all of them."""
 
     for_each: Mapping[str, Any] | Sequence[Any] | None = None
-    """Lists of what the placeholders `{name}` in this entry stand for: it is a claim for each combination."""
+    """Lists of what the placeholders `{name}` in this entry stand for: one claim for each combination."""
 
     for_all: Mapping[str, Any] | Sequence[Any] | None = None
     """Lists as in `for_each`: it is one claim, which holds if it does for each combination."""
 
     each: Sequence[Claim] | None = None
-    """Claims, each for every combination of `for_each`; they need not say what this entry says."""
+    """Claims, each for every combination of `for_each`; they need not repeat what this entry says."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1768,11 +1772,11 @@ class SameAs(Keys):
 @dataclass(kw_only=True, slots=True)
 class Selector(Keys):
     """Cases by their axes, and a part of each: at most one of `group`, `distance`, `size` and `layer`.
-    What is left open is every value of it (`tresse explain claims`).
+    What is left out may have any value (`tresse explain claims`).
     """
 
     scheme: str | None = None
-    """The scheme; may be left out if there is one only."""
+    """The scheme; may be left out if there is only one."""
 
     subflows: int | str | None = None
     """The number of subflows, if the scheme has several."""
@@ -1849,33 +1853,31 @@ class Figure(Keys):
     """The kind of chart."""
 
     y: str | None = None
-    """Of `time`, `bars`, `lines`, `boxes` and `scatter`: what is drawn upwards."""
+    """For `time`, `bars`, `lines`, `boxes` and `scatter`: the quantity on the y axis."""
 
     x: str | None = None
-    """Of `cdf`, a quantity; of `bars`, `boxes` and `lines`, a dimension; of `scatter`, a metric."""
+    """For `cdf`, a quantity; for `bars`, `boxes` and `lines`, a dimension; for `scatter`, a metric."""
 
     series: str | None = None
-    """The dimension of which each value has a colour. Default: `scheme`; of `time`, each subflow."""
+    """The dimension whose values each have a colour. Default: `scheme`; for `time`, each subflow."""
 
     panels: str | None = None
-    """The dimension of which each value has a panel of its own. Default: one panel; of `time`, one for
-    each case.
-    """
+    """The dimension whose values each have a panel. Default: one panel; for `time`, one for each case."""
 
     where: Mapping[str, Any] | None = None
-    """Which cases and parts it is of: the wanted value of a dimension, or a list of them. Default: all."""
+    """Which cases and parts it shows: the value of a dimension, or a list of them. Default: all."""
 
     log: Sequence[Direction] | None = None
     """The axes that are logarithmic."""
 
     x_range: Sequence[float] | None = None
-    """From where to where the axis goes, in the unit of its name. Default: as the data need."""
+    """The range of the axis, in the unit of its name. Default: the range of the data."""
 
     y_range: Sequence[float] | None = None
-    """The same of the other axis."""
+    """The same for the other axis."""
 
     published: Sequence[Point] | None = None
-    """Points that the paper printed and that are no `[published]` values: they stand beside ours."""
+    """Points that the paper printed and that are not `[published]` values; they are shown beside ours."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1889,7 +1891,7 @@ class Point(Keys):
     """The panel that it belongs to, if there are several."""
 
     x: Any
-    """Where it stands: a number, or a value of the dimension."""
+    """Its position: a number, or a value of the dimension."""
 
     y: float
     """Its value, in the unit of the figure's name for it."""
@@ -1909,12 +1911,12 @@ class Experiment(Keys):
     """What a reader should know before running it."""
 
     rows: Sequence[str] | None = None
-    """The tables and figures of the paper that it is, such as `["table1", "fig8"]`; empty if it is none.
+    """The tables and figures of the paper that it reproduces, such as `["table1", "fig8"]`; empty if none.
     Default: its file's name.
     """
 
     replications: Replications | None = None
-    """How many seeds are run, if the command line does not say. Default: 1."""
+    """How many seeds are run, unless the command line says otherwise. Default: 1."""
 
     fabric: Fabric
     """The network."""
@@ -1923,7 +1925,7 @@ class Experiment(Keys):
     """Links that change during a run."""
 
     transport: Transport
-    """What all schemes have in common, where they do not say otherwise."""
+    """What all schemes have in common, unless they say otherwise."""
 
     schemes: Mapping[str, Scheme]
     """The schemes to compare, by name."""
@@ -1932,7 +1934,7 @@ class Experiment(Keys):
     """The workloads, by the name of the pattern's axis."""
 
     measure: Measure | None = None
-    """What to write down."""
+    """What to record."""
 
     variants: Mapping[str, Variant] | None = None
     """The variants, by the name of the variant's axis. If there are any, the cases are theirs."""

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Bar:
-    """How far something is, by tqdm; nothing is shown of what takes less than a second."""
+    """Progress, by tqdm; nothing is shown for what takes less than a second."""
 
     def __init__(self, name: str, *, shown: bool) -> None:
         self._bar: Any = None
@@ -19,7 +19,7 @@ class Bar:
             self._bar = tqdm(total=100, desc=name, delay=1, leave=False, disable=None, bar_format=form)
 
     def show(self, share: float | None, hops: int, running: list[str]) -> None:
-        """The share that is done, 0 to 1 (None: not known), packet-hops, and what runs now."""
+        """The share done, 0 to 1 (None: not known), packet-hops, and what runs now."""
         if self._bar is None or self._bar.disable:
             return
         if share is not None:

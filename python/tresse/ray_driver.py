@@ -118,7 +118,7 @@ class Driver:
         if time.monotonic() - self._surveyed < (_SURVEY_S if self._cores else _IMPATIENT_S):
             return
         self._surveyed = time.monotonic()
-        # A head that was started anew does not know this process, which would wait for ever.
+        # A head that was started anew does not know this process, which would wait forever.
         here = self._ray.get_runtime_context().get_node_id()
         if not any(node["Alive"] and node["NodeID"] == here for node in self._ray.nodes()):
             os._exit(_LOST)

@@ -108,7 +108,7 @@ def compute(
                 _wait_for_cluster(now - lost_at, bar)
     if tally.given_up:
         count = f"{tally.given_up} point" + ("s" if tally.given_up > 1 else "")
-        hint = "give the workers more memory, then start the sweep again: it goes on with what is missing"
+        hint = "give the workers more memory, then start the sweep again: it continues with what is missing"
         raise TresseError(f"{count}: every worker that computed one died", code="machine", hint=hint)
     return tally
 
@@ -125,11 +125,11 @@ def _wait_for_cluster(seconds: float, bar: Any) -> None:
     """Before the next connection; `seconds`: without a cluster that computes anything."""
     if seconds > RECONNECT_S:
         raise TresseError(
-            "the Ray cluster is gone",
+            "lost the Ray cluster",
             code="machine",
             hint="what was computed is kept: start the sweep again when the cluster is back",
         )
-    bar.set_postfix_str("the cluster is gone: waiting for it")
+    bar.set_postfix_str("lost the cluster: waiting for it")
     time.sleep(_RETRY_S)
 
 
@@ -147,7 +147,7 @@ def _raise(told: dict[str, Any], address: str | None, *, first: bool) -> None:
 
 def _no_cluster(address: str | None, why: str | None = None) -> TresseError:
     text = "there is no Ray cluster" + (f" at {address}" if address else "") + (f": {why}" if why else "")
-    return TresseError(text, code="machine", hint="`ray start --head` starts one, `ray status` tells of it")
+    return TresseError(text, code="machine", hint="`ray start --head` starts one, `ray status` shows it")
 
 
 def _differs(worker: dict[str, Any]) -> TresseError:
@@ -159,7 +159,7 @@ def _differs(worker: dict[str, Any]) -> TresseError:
             f"worker {worker['worker']} has no Tresse: {worker['why']}; {own}", code="machine", hint=hint
         )
     there = f"worker {worker['worker']} has Tresse {worker['tresse']}, model version {worker['model']}"
-    return TresseError(f"{there}; {own}: their results are not of one data set", code="machine", hint=hint)
+    return TresseError(f"{there}; {own}: their results do not belong to one data set", code="machine", hint=hint)
 
 
 def _connection(address: str | None, work: str, specs: list[str]) -> Iterator[dict[str, Any]]:

@@ -64,10 +64,10 @@ class Claim:
     id: str
     text: str
     holds: bool | None
-    """None: it is undecided, or not of these cases."""
+    """None: it is undecided, or not about these cases."""
     value: float | None
     report: dict[str, Any] = field(repr=False)
-    """All that `tresse run --json` says of it."""
+    """Everything that `tresse run --json` says about it."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Run:
         self.tables: list[str] = names
         """The names of its tables."""
         self.notes: list[str] = []
-        """What the command would have said before it ran, such as what the quick profile cuts."""
+        """What the command would have said before the run, such as what the quick profile cuts."""
 
     @property
     def name(self) -> str:
@@ -256,18 +256,18 @@ def run(
 
     `experiment`: a built-in name such as "xmp/table1", a TOML file, a dict of its tables, or a `tresse.keys.Experiment`.
     `only`: by axis, the values to keep: `{"scheme": ["xmp", "dctcp"]}`.
-    `set`: by path, a value: `{"fabric.mark": "20pkt"}`; a list makes a case of each value.
+    `set`: by path, a value: `{"fabric.mark": "20pkt"}`; a list makes a case for each value.
     `controllers`: C files of your own, each of which can then be a scheme's controller. They run with your rights.
     `profile`: "full" is the paper's own size, "quick" has fewer flows, rounds or seconds.
-    `seed`: of the first replication. `replications`: how many seeds, or "5%": as many as it takes until the 95 % interval is
-    so narrow (default: as the experiment says).
+    `seed`: of the first replication. `replications`: how many seeds, or "5%": as many as it takes until the 95 %
+    interval is this narrow (default: as the experiment says).
     `parallel`: how many cases run at a time (default: one for each core). `threads`: on how many threads a case may run.
     `out`: the folder for the results, which must be new or empty (default: runs/NAME-N).
-    `judge`: judges by the published numbers and claims even where `set` has changed what they are of.
+    `judge`: judges by the published numbers and claims even where `set` has changed what they are about.
     `progress`: shows a bar.
 
-    Ctrl-C ends it early: the folder keeps what was measured, and the KeyboardInterrupt names it. A run that cannot end, for
-    a controller died or flows wait for ever, is a TresseError whose `run` has what was measured.
+    Ctrl-C ends it early: the folder keeps what was measured, and the KeyboardInterrupt names it. A run that cannot
+    end, because a controller died or flows wait forever, is a TresseError whose `run` has what was measured.
     """
     name, text = named(experiment)
     arguments = chosen(profile, only, set)
@@ -315,7 +315,7 @@ def _wait(running: _native.Running, progress: bool) -> str:
 
 
 def open(folder: str | os.PathLike[str]) -> Run:  # noqa: A001 - tresse.open
-    """Reads a run back from its folder, also one under way or one that was killed."""
+    """Reads a run back from its folder, including one under way or one that was killed."""
     return Run(folder)
 
 
@@ -344,7 +344,7 @@ def optimum(
 
 
 def explain(name: str) -> str:
-    """What `tresse explain NAME` prints: a controller, a mechanism, an experiment, a topic, at length."""
+    """What `tresse explain NAME` prints: a controller, a mechanism, an experiment or a topic, at length."""
     text = _native.explain(name)
     if text is None:
         raise TresseError(f"nothing is called `{name}`", hint="`tresse explain` lists every name")

@@ -64,10 +64,10 @@ def sweep(
 ) -> Sweep:
     """Runs an experiment at every point of a plan, and returns the results.
 
-    `plan`: a TOML file, or a dict of the same tables (docs/sweeps.md). `out`: the folder; with that of an earlier sweep only
-    what it has not is computed (default: `sweeps/NAME-N`). `engine`: this machine's cores, or a Ray cluster, whose
-    `address` is by default the one that this machine is part of. `parallel`: how many points at a time on this machine
-    (default: one for each core). `shard`: "3/10" computes the third of ten parts.
+    `plan`: a TOML file, or a dict of the same tables (docs/sweeps.md). `out`: the folder; with that of an earlier
+    sweep only what is missing is computed (default: `sweeps/NAME-N`). `engine`: this machine's cores, or a Ray
+    cluster, whose `address` is by default the one that this machine is part of. `parallel`: how many points at a time
+    on this machine (default: one for each core). `shard`: "3/10" computes the third of ten parts.
     Ctrl-C keeps what is computed. A point that fails is a row with its error.
     """
     if engine not in ("local", "ray"):
@@ -97,7 +97,7 @@ def _text(plan: PlanLike) -> tuple[str, str]:
     try:
         return str(path), path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise TresseError(f"{path} cannot be read: {why}", code="io", file=str(path)) from None
 
 

@@ -1,5 +1,5 @@
 //! Balancers of hosts: the C files of `balancers/`, compiled natively, behind a safe face. A balancer says which of a
-//! connection's many paths (entropy values) the next packet takes, and hears what became of each.
+//! connection's many paths (entropy values) the next packet takes, and learns what became of each.
 //!
 //! A [`Balancer`] is a declaration (name, source, parameters) with its hooks. A [`ConfiguredBalancer`] is a balancer with
 //! values for its parameters. A [`Spread`] is the balancer of one connection.

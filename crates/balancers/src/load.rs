@@ -21,7 +21,7 @@ pub fn declared_in(path: &Path) -> Result<Vec<String>, LoadError> {
 }
 
 /// Compiles `path` with the system's `cc` and loads what it declares; [`crate::find`] knows it from then on. The code
-/// stays loaded until the process ends: a file that is loaded again takes the place of its former self under its names,
+/// stays loaded until the process ends: a file that is loaded again replaces its former self under its names,
 /// and whoever has that keeps it.
 ///
 /// # Errors

@@ -59,7 +59,7 @@ impl Balancer {
         self.raw.flags & RECYCLES != 0
     }
 
-    /// What a connection of so many paths needs of memory, bytes.
+    /// What a connection of this many paths needs of memory, bytes.
     pub fn memory_bytes(&self, paths: u32) -> usize {
         self.raw.state_bytes as usize + paths as usize * self.raw.path_bytes as usize
     }
@@ -82,7 +82,7 @@ impl Balancer {
             ));
         }
         if !raw.state_bytes.is_multiple_of(8) {
-            return Err(format!("{name}: .state_bytes is no multiple of 8; WITH_STATE sets it"));
+            return Err(format!("{name}: .state_bytes is not a multiple of 8; WITH_STATE sets it"));
         }
         if raw.flags & !(FLOW_LEVEL | RECYCLES) != 0 {
             return Err(format!("{name}: .flags has a flag that balancer.h does not have"));
@@ -115,7 +115,7 @@ impl Balancer {
         self.file.map(|file| &file.build)
     }
 
-    /// Its code, if it is a user's: by it is told where a hook ended its process.
+    /// Its code, if it is a user's: it shows where a hook ended its process.
     pub fn code(&self) -> Option<Code> {
         let file = self.file?;
         let &RawBalancer { init, feedback, pick, alive, .. } = self.raw;

@@ -41,8 +41,8 @@ impl ConfiguredBalancer {
     }
 }
 
-/// The balancer of one connection: a state machine without a clock. A copy goes its own way from then on, and draws the
-/// same numbers.
+/// The balancer of one connection: a state machine without a clock. A copy is independent from then
+/// on, and draws the same numbers.
 #[derive(Clone)]
 pub struct Spread {
     paths: u32,
@@ -62,8 +62,8 @@ unsafe impl Send for Spread {}
 const GUARD: u64 = 0x5af3_c0de_1eaf_a11e;
 
 impl Spread {
-    /// The balancer of a connection with so many paths. `stream` names its random numbers: connections draw apart if
-    /// their streams are any different numbers.
+    /// The balancer of a connection with this many paths. `stream` names its random numbers:
+    /// connections draw apart if their streams are any different numbers.
     ///
     /// # Panics
     /// If `paths` is 0 or above [`MAX_PATHS`].
@@ -111,8 +111,8 @@ impl Spread {
     }
 
     /// The `pick` hook: the path of the packet that is sent now, below [`Spread::paths`]; `window` is the congestion
-    /// window, packets, and `sequence` the packet's number. An answer that is no path is brought into the range, or ends
-    /// the process; see [`refuse_windows`](tresse_controllers::apart::refuse_windows).
+    /// window, packets, and `sequence` the packet's number. An answer that is not a path is brought into the range,
+    /// or ends the process; see [`refuse_windows`](tresse_controllers::apart::refuse_windows).
     #[inline]
     pub fn pick(&mut self, now_ns: u64, window: u32, sequence: u32) -> u32 {
         let path = self.pick_unbounded(now_ns, window, sequence);

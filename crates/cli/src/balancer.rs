@@ -32,7 +32,7 @@ fn balancer(name: &str) -> Result<Balancer, Failure> {
     if !name.ends_with(".c") {
         let known: Vec<_> = balancers::built_in().iter().map(Balancer::name).collect();
         return Err(Failure::Input(format!(
-            "there is no balancer `{name}`{} (there are: {}, or a C file)",
+            "there is no balancer `{name}`{} (available: {}, or a C file)",
             tresse_experiment::did_you_mean(name, known.iter().copied()),
             known.join(", ")
         )));
@@ -40,7 +40,7 @@ fn balancer(name: &str) -> Result<Balancer, Failure> {
     match balancers::declared_in(Path::new(name))?.as_slice() {
         [_] => Ok(balancers::load(Path::new(name))?[0]),
         several => {
-            Err(Failure::Input(format!("{name} declares {}: it must be one here", several.join(" and "))))
+            Err(Failure::Input(format!("{name} declares {}: expected exactly one", several.join(" and "))))
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::output::print_json;
 use crate::table::Table;
 
-/// Measure the simulator's speed beside its ceiling, in one run
+/// Measure the simulator's speed against its ceiling, in one run
 ///
 /// A packet-hop is one packet, data or ACK, that enters one port. The ceiling is Permutation on the
 /// same fabric with fixed routes, a constant window and no transport, measured just before; "ratio"
@@ -21,7 +21,7 @@ use crate::table::Table;
 /// Machines are noisy: trust the ratios more than the speeds. --compare does: it calls a case slower
 /// or faster if the medians of its ratio differ by more than 5 % and the middle halves of the
 /// repetitions do not overlap. The noisier the machine, the more repetitions that takes. It says
-/// "unclear", and why, with fewer than three, or if there are other packet-hops than before.
+/// "unclear", and why, with fewer than three, or if the packet-hops differ from before.
 ///
 /// Examples:
 ///   tresse bench
@@ -34,10 +34,10 @@ pub struct Args {
     /// Only the cases that have this in their name, such as k8-lia2 or arrivals
     #[arg(long, value_name = "TEXT[,TEXT]", value_delimiter = ',')]
     only: Vec<String>,
-    /// How often each case is repeated, in turn with the others; the median is told
+    /// How often each case is repeated, in turn with the others; the median is reported
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repetitions: u32,
-    /// Tell what has changed since an earlier `tresse bench --json`; measure both on the same machine
+    /// Show what has changed since an earlier `tresse bench --json`; measure both on the same machine
     #[arg(long, value_name = "OLD.json")]
     compare: Option<PathBuf>,
     /// Print one JSON object

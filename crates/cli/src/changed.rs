@@ -1,4 +1,4 @@
-//! What stands in a head of results if `--set` has changed what was published.
+//! What the head of results says if `--set` has changed what was published.
 
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::read::changes::Change;

@@ -16,10 +16,10 @@ pub struct Experiment {
     #[arg(long, value_enum, default_value = "quick")]
     profile: ProfileArg,
     /// Set a value of the experiment, such as fabric.k=16 or transport.rto_min=10ms; a list such as
-    /// fabric.mark=[10pkt,20pkt] makes a case of each value (`tresse explain axes`)
+    /// 'fabric.mark=[10pkt,20pkt]' makes a case for each value (`tresse explain axes`)
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
-    /// Its text, if it is no file.
+    /// Its text, if it is not a file.
     #[arg(skip)]
     text: Option<String>,
 }
@@ -113,7 +113,7 @@ impl Chosen {
         self
     }
 
-    /// The experiment and those cases; `tell` gets what is worth to be said of them.
+    /// The experiment and those cases; `tell` gets what is worth saying about them.
     pub fn load_telling(&self, tell: &mut dyn FnMut(String)) -> Result<(Loaded, Plan), Failure> {
         let loaded = self.experiment.load_telling(tell)?;
         let plan = tresse_experiment::resolve(&loaded, &self.only)?;

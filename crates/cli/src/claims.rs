@@ -49,7 +49,7 @@ fn style(verdict: Verdict) -> Style {
     colour.on_default()
 }
 
-/// What is said of a claim that does not hold, or of which the file expects something else.
+/// What is said about a claim that does not hold, or of which the file expects something else.
 fn note(claim: &ClaimResult) -> Option<String> {
     let because = claim.because.as_deref().map(|because| format!(": {because}")).unwrap_or_default();
     match (claim.verdict == claim.expected, claim.verdict) {

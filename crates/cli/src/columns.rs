@@ -29,7 +29,11 @@ pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
                 row.push(width.unwrap_or_else(|| "-".to_owned()));
             }
             if is_published(metric) {
-                let number = case.published.get(metric.as_str()).map(|&n| metric_display::value(metric, n));
+                // What is counted here was counted there.
+                let number = case.published.get(metric.as_str()).map(|&n| match value {
+                    Some(Metric::Count(_)) if n.fract() == 0.0 => show(metric, Metric::Count(n as u64)),
+                    _ => show(metric, Metric::Real(n)),
+                });
                 row.push(number.unwrap_or_else(|| "-".to_owned()));
             }
         }

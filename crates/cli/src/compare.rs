@@ -19,15 +19,17 @@ use crate::paper::{MARKER, folder};
 
 /// Compare a finished run with the published numbers, or two runs with each other
 ///
-/// RUN is the folder of a run, or that of a run of a paper. One run stands beside what was published; of two runs every
-/// case stands beside the same case of the other, with their ratio, and whether their 95 % intervals are apart.
+/// RUN is the folder of a run, or of a run of a paper. One run is shown beside what was published. With two
+/// runs every case is shown beside the same case of the other, with their ratio and whether their 95 %
+/// intervals are apart.
 ///
-/// Before that stands what differs in what the two ran: settings, keys, seeds, files, controllers.
+/// First comes what differs in what the two ran: settings, keys, seeds, files, controllers.
 ///
-/// Beside the results of the simulator stands what is kept of real hosts (`tresse testbed`), where there is something.
+/// Kept results of real hosts (`tresse testbed`) are shown beside the simulator's, where there are any.
 ///
-/// The exit code is 1 if a claim that is expected to hold does not, if a published number is more than 20 % off and the
-/// experiment's file does not say why, or, of two runs, if a claim that held in the first does not in the second.
+/// The exit code is 1 if a claim that is expected to hold does not, if a published number is more than 20 % off and
+/// the experiment's file does not say why, or, with two runs, if a claim that held in the first does not hold in the
+/// second.
 ///
 /// Examples:
 ///   tresse compare runs/xmp-table1-1
@@ -40,7 +42,7 @@ pub struct Args {
     run: PathBuf,
     /// The folder of another run, to compare it with the first
     other: Option<PathBuf>,
-    /// Judge runs that `--set` has changed by the published numbers and claims all the same
+    /// Judge runs that `--set` has changed by the published numbers and claims anyway
     #[arg(long)]
     judge: bool,
     /// Print one JSON object
@@ -96,7 +98,8 @@ pub fn folders(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
     let Ok(marker) = fs::read_to_string(path.join(MARKER)) else {
         return Err(Failure::Input(format!(
-            "{}: no run is here\n\nhint: expected the folder of a run, such as runs/xmp-table1-1 or runs/paper-xmp-1",
+            "{}: there is no run here\n\nhint: expected the folder of a run, such as runs/xmp-table1-1 or \
+             runs/paper-xmp-1",
             path.display()
         )));
     };
@@ -106,7 +109,7 @@ pub fn folders(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let folders = paper.experiments().into_iter().map(|name| path.join(folder(name)));
     let folders: Vec<PathBuf> = folders.filter(|folder| folder.join("run.json").exists()).collect();
     if folders.is_empty() {
-        return Err(Failure::Input(format!("{}: none of its experiments has begun", path.display())));
+        return Err(Failure::Input(format!("{}: none of its experiments has started", path.display())));
     }
     Ok(folders)
 }

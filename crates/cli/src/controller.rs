@@ -27,7 +27,7 @@ pub enum Command {
 
 /// Play a script of ACKs, marks and losses and print the window after each
 ///
-/// A script has one event a line:
+/// A script has one event per line:
 ///
 ///   subflows N                                        first, if there is more than one
 ///   ack PKTS [marked=PKTS] [rtt=20us] [limited=no] [subflow=0]
@@ -39,20 +39,20 @@ pub enum Command {
 ///   wait 10ms [subflow=0]                             nothing happens
 ///   window PKTS [ssthresh=PKTS] [subflow=0]           set from outside; a reduction ends, and the
 ///                                                     next ACK begins a round
-///   next_hop 0|1 [subflow=0]                          whether it tells, from now on, of congestion
+///   next_hop 0|1 [subflow=0]                          whether it signals congestion, from now on
 ///   # a comment
 ///
 /// and for a controller with the hook `report`, in place of these:
 ///
 ///   path [base=12us] [rate=100Gbps] [subflow=0]       base RTT and line rate, from now on
 ///   report [delivered=PKTS] [marked=PKTS] [trimmed=PKTS] [lost=PKTS] [rtt=15us] [after=1us]
-///          [limited=no] [last_hop=yes] [subflow=0]    after=1us: so long after the last one
+///          [limited=no] [last_hop=yes] [subflow=0]    after=1us: this long after the last one
 ///   hop [sent=1500B] [at=10us] [queue=3kB] [rate=100Gbps] [subflow=0]
 ///                                                     a hop of the packet that the next report is
 ///                                                     of: what its port says, by its own clock
 ///
 /// A round is a window of ACKed packets; an ACK of n packets takes n/cwnd of the RTT. `tresse
-/// controller check` prints such scripts. The output has one line an event: its name (`mark` for an
+/// controller check` prints such scripts. The output has one line per event: its name (`mark` for an
 /// ACK whose mark cut the window), subflow, cwnd, ssthresh (`-` before there is one), state; and, of a
 /// controller with `report`, the pace in bytes/us (`-` if there is none).
 ///
@@ -108,7 +108,7 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
     script.suits(controller).map_err(|e| Failure::Input(format!("{name}: {e}")))?;
     let steps = match args.host {
         Host::Native => play_apart(Arc::new(scheme), &script, args.initial_window)
-            .map_err(|e| Failure::Machine(format!("a process for the controller: {e}")))?
+            .map_err(|e| Failure::Machine(format!("cannot start a process for the controller: {e}")))?
             .map_err(|end| ended(end, controller))?,
         Host::Bpf => Player::new(&scheme)?.play(&script, args.initial_window),
     };
@@ -145,7 +145,7 @@ pub fn controller(name: &str) -> Result<Controller, Failure> {
     if !name.ends_with(".c") {
         let known: Vec<_> = controllers::built_in().iter().map(Controller::name).collect();
         return Err(Failure::Input(format!(
-            "there is no controller `{name}`{} (there are: {}, or a C file)",
+            "there is no controller `{name}`{} (available: {}, or a C file)",
             tresse_experiment::did_you_mean(name, known.iter().copied()),
             known.join(", ")
         )));
@@ -160,7 +160,7 @@ pub fn declared_in(file: &str) -> Result<String, Failure> {
     match controllers::declared_in(Path::new(file))?.as_slice() {
         [name] => Ok(name.clone()),
         several => {
-            Err(Failure::Input(format!("{file} declares {}: it must be one here", several.join(" and "))))
+            Err(Failure::Input(format!("{file} declares {}: expected exactly one", several.join(" and "))))
         }
     }
 }

@@ -11,12 +11,12 @@ use crate::table::Table;
 
 /// Manage the subflows of this host's Multipath TCP connections
 ///
-/// The configuration says which connections get which path manager: `fixed` (n subflows on one
-/// pair of addresses, for ECMP, or one for each address), `opn` (as many as losses advise, away
-/// from silent paths), `path-sharing` (closes what shares a bottleneck). They are the machines that
-/// the simulator runs.
+/// The configuration says which connections get which path manager: `fixed` (n subflows on one pair
+/// of addresses, for ECMP, or one for each address), `opn` (as many as losses advise, away from
+/// silent paths), `path-sharing` (closes what shares a bottleneck). They are the same state
+/// machines that the simulator runs.
 ///
-/// It runs in the foreground as root, or with CAP_NET_ADMIN (and CAP_SYS_ADMIN for other namespaces
+/// It runs in the foreground as root, or with CAP_NET_ADMIN (and CAP_SYS_ADMIN for namespaces other
 /// than its own). SIGHUP reads the configuration again; connections keep what they have. When it
 /// ends, subflows stay as they are, and the kernel decides again. `tresse status` shows what it
 /// does.
@@ -37,16 +37,16 @@ pub struct Args {
     /// The configuration file (docs/daemon.md)
     #[arg(long, value_name = "FILE", default_value = "/etc/tresse/daemon.toml")]
     config: PathBuf,
-    /// Check the configuration, and end
+    /// Check the configuration and exit
     #[arg(long, conflicts_with = "dry_run")]
     check: bool,
-    /// Say what would be done, and do nothing
+    /// Say what would be done, but do nothing
     #[arg(long)]
     dry_run: bool,
     /// What is logged: error, warn, info (every decision)
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     log: String,
-    /// Log lines of JSON
+    /// Log in lines of JSON
     #[arg(long)]
     log_json: bool,
 }
@@ -71,13 +71,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         false => log.init(),
     }
     let ready = || {
-        let what = if args.dry_run { "does nothing (--dry-run)" } else { "is at work" };
+        let what = if args.dry_run { "does nothing (--dry-run)" } else { "is running" };
         tracing::info!("the daemon {what}");
     };
     Ok(daemon::run(&args.config, args.dry_run, ready)?)
 }
 
-/// Writes what the daemon says of itself.
+/// Writes what the daemon says about itself.
 pub fn show(status: &Status, out: &mut impl Write) -> io::Result<()> {
     let names: Vec<&str> = status.namespaces.iter().map(|own| &*own.name).collect();
     let dry = if status.dry_run { ", dry run" } else { "" };
@@ -85,7 +85,7 @@ pub fn show(status: &Status, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "daemon {} in {}{dry}", status.version, names.join(", "))?;
     writeln!(
         out,
-        "  {} connections managed, {} opened since it began; subflows: {} opened, {} closed, {} refused",
+        "  {} connections managed, {} opened since it started; subflows: {} opened, {} closed, {} refused",
         status.connections.len(),
         counters.connections,
         counters.opens,

@@ -10,8 +10,8 @@ use crate::table::Table;
 
 /// Say what this machine can do: simulate, load eBPF, MPTCP, ECN, path manager, testbed
 ///
-/// Each line is found out by trying, and changes nothing. Exit code 3 if something is missing, with
-/// one line of remedy for each.
+/// Each line is the result of a trial that changes nothing. The exit code is 3 if something is
+/// missing, with a line on how to fix it.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Print one JSON object

@@ -27,18 +27,18 @@ use trial::{Part, Trial};
 /// Score a controller from 0 to 1: its contract, then a suite of experiments
 ///
 /// First what `tresse controller check` checks. Then every experiment of the split runs with the
-/// controller in the place of the suite's candidate, and gives a part from 0 to 1, a ceiling that
-/// nothing can be above. The score is the weighted geometric mean of the parts. docs/evaluate.md says
-/// what the parts are, how to write a suite, and how to run an evolutionary search.
+/// controller in the place of the suite's candidate, and gives a part from 0 to 1, where 1 is a ceiling
+/// that nothing can exceed. The score is the weighted geometric mean of the parts. docs/evaluate.md
+/// says what the parts are, how to write a suite, and how to run an evolutionary search.
 ///
 /// `--json` prints {"status", "combined_score", "metrics", "artifacts"}. The status is `ok`; `invalid`
 /// if the controller does not compile, breaks its contract, or ends its process; `error` if anything
 /// else went wrong. The score is 0 unless it is `ok`. With `--json` the exit code is 0 for a controller
-/// that is invalid, so that a search reads on; without, it is 1 or 2, as that of `tresse controller
+/// that is invalid, so that a search goes on; without `--json` it is 1 or 2, as with `tresse controller
 /// check`.
 ///
-/// A C file is compiled to native code that runs with your rights: run only what you trust, and what a
-/// program wrote in a sandbox.
+/// A C file is compiled to native code that runs with your rights: run only what you trust, and use a
+/// sandbox for what a program wrote.
 ///
 /// Examples:
 ///   tresse evaluate xmp
@@ -53,13 +53,13 @@ pub struct Args {
     /// The experiments: `smoke` (seconds), `fabric` (about a minute), or a TOML file
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "smoke")]
     suite: String,
-    /// Which of them: those that lead a search, those that it is judged by when it is over, or both
+    /// Which of them: those that guide a search, those that judge its result, or both
     #[arg(long, value_enum, default_value = "train")]
     split: Chosen,
     /// How many seeds or cases run at a time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: Option<u16>,
-    /// Keep the results of every run, in a folder each in this one, which must be new or empty
+    /// Keep the results of every run, each in a folder below this one, which must be new or empty
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print one JSON object instead of the table
@@ -211,7 +211,7 @@ impl Evaluation {
                     format!("it takes {} programs, of at most {walked} instructions walked", programs.len());
                 (Some(1.0), told)
             }
-            Ok(Err(lacks)) => (None, format!("the kernel was not asked: {lacks}")),
+            Ok(Err(lacks)) => (None, format!("the kernel's verifier was not run: {lacks}")),
             Err(Failure::Input(refused)) => (Some(0.0), refused),
             Err(failure) => return Err(failure.into()),
         };
@@ -307,8 +307,8 @@ impl Out {
             return Ok(Self::Temporary(folder.map_err(wrong)?));
         };
         if asked.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
-            let why = format!("{}: there is something in this folder already", asked.display());
-            return Err(Failure::Input(format!("{why}\n\nhint: `--out` with another one")));
+            let why = format!("{}: the folder is not empty", asked.display());
+            return Err(Failure::Input(format!("{why}\n\nhint: choose another folder with `--out DIR`")));
         }
         Ok(Self::Kept(asked.to_owned()))
     }

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 /// for ui.perfetto.dev: flows and jobs as slices, windows, rates and queues as counters. `qlog` has
 /// the windows and RTTs of each flow, `flent` its rates, RTTs and windows, both of one case and seed
 /// of a run with samples. `hpcc-fct` is the fct.txt of the HPCC simulator, for scripts that analyse
-/// it: one line a flow, with the time that it takes alone as that simulator defines it.
+/// it: one line a flow, with its time when alone, as that simulator defines it.
 ///
 /// Examples:
 ///   tresse export runs/xmp-table1-1 --format csv -o flows.csv
@@ -75,7 +75,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let only = export::wanted(&args.only)?;
     let notes = if args.out == Path::new("-") {
         if export::Format::from(args.format).is_binary() && io::stdout().is_terminal() {
-            let message = "this format is no text, and a terminal would show it as such";
+            let message = "this format is binary, and would garble a terminal";
             return Err(Failure::Input(format!("{message}\n\nhint: name a file with `-o FILE`")));
         }
         // Nothing is printed of what cannot be exported.
@@ -101,7 +101,7 @@ fn to_file(args: &Args, only: &Wanted) -> Result<Vec<String>, Failure> {
     let path = &args.out;
     let shown = path.display();
     if path.exists() && !args.force {
-        let message = format!("{shown} is there already, and stays as it is");
+        let message = format!("{shown} exists already and was left unchanged");
         return Err(Failure::Input(message + "\n\nhint: choose another name, or replace it with `--force`"));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();

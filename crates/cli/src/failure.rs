@@ -28,7 +28,7 @@ impl From<Diagnostic> for Failure {
 }
 
 impl fmt::Display for Failure {
-    /// What stands after `error: `.
+    /// What comes after `error: `.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Check(message) | Self::Input(message) | Self::Machine(message) => f.write_str(message),

@@ -8,13 +8,13 @@ use tresse_exchange::import::{self, Input};
 use crate::failure::Failure;
 use crate::output::print_json;
 
-/// Make an experiment of another simulator's files
+/// Make an experiment from another simulator's files
 ///
 /// Writes EXPERIMENT.toml, and what it names beside it: the flows (EXPERIMENT.flows.csv), and the
 /// network (EXPERIMENT.topology.json) unless it is exactly a fat tree or a leaf-spine. Comments in
 /// it say where every value comes from. What a format does not say, such as the transport, is ours
-/// and marked so; what cannot be kept is said on stderr. Nothing is written if anything is wrong.
-/// `tresse explain import` says what becomes of what.
+/// and marked so; what cannot be kept is reported on stderr. Nothing is written if anything is wrong.
+/// `tresse explain import` says how each format is translated.
 ///
 /// FORMAT and its files, in this order:
 ///   htsim-topo  FILE.topo                a Clos network of htsim
@@ -69,7 +69,7 @@ impl From<Format> for import::Format {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     if args.out == Path::new("-") {
-        let message = "an experiment and what it names are several files: `-o` takes a name, such as x.toml";
+        let message = "an import writes several files: give `-o` a name, such as x.toml";
         return Err(Failure::Input(message.to_owned()));
     }
     let mut texts = Vec::new();
@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let text = read(file).map_err(|e| Failure::Input(format!("{shown}: cannot be read: {e}")))?;
         let text = String::from_utf8(text).map_err(|e| {
             let at = e.utf8_error().valid_up_to();
-            Failure::Input(format!("{shown}: byte {at} is no text: is it a binary file, or compressed?"))
+            Failure::Input(format!("{shown}: byte {at} is not text: is the file binary, or compressed?"))
         })?;
         texts.push((shown, text));
     }

@@ -14,7 +14,7 @@ use crate::table::Table;
 
 /// Load a controller into the kernel, as a TCP congestion control
 ///
-/// It is the same file that the simulator runs, as eBPF: no kernel is patched. It is pinned under
+/// It is the same file that the simulator runs, as eBPF; the kernel is not patched. It is pinned under
 /// /sys/fs/bpf/tresse, so it outlives this command; `tresse detach` removes it. Sockets get it as
 /// the default of their network namespace (`--default`), by route (`ip route … congctl tr_xmp`) or
 /// by setsockopt(TCP_CONGESTION). The subflows of an MPTCP connection are coupled.
@@ -22,8 +22,8 @@ use crate::table::Table;
 ///   tresse attach xmp --param beta=6 --default --netns blue
 ///   tresse attach my.c
 ///
-/// Attaching the same again only adds defaults. Needs root and a kernel from 6.12 on: `tresse
-/// doctor` tells what is missing.
+/// Attaching the same controller again only adds defaults. Needs root and a kernel from 6.12 on:
+/// `tresse doctor` says what is missing.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct AttachArgs {
@@ -46,15 +46,16 @@ pub struct AttachArgs {
     json: bool,
 }
 
-/// Take a controller back out of the kernel
+/// Remove a controller from the kernel
 ///
-/// The defaults that `attach` changed are given back first. Refuses while a namespace whose former
-/// default is not known still names the controller. Sockets that use it keep it until they close.
+/// The defaults that `attach` changed are restored first. It refuses while a namespace still has
+/// the controller as its default and the former default is not known. Sockets that use it keep it
+/// until they close.
 #[derive(Debug, clap::Args)]
 pub struct DetachArgs {
     /// The controller as `attach` was given it (a name, or a C file), or its name in the kernel
     controller: String,
-    /// Give CUBIC, or else Reno, to namespaces that still name it
+    /// Give CUBIC, or else Reno, to namespaces that still have it as their default
     #[arg(long)]
     force: bool,
     /// Print one JSON object
@@ -64,8 +65,8 @@ pub struct DetachArgs {
 
 /// Show the attached controllers and the daemon at work
 ///
-/// Of each controller: its parameters, the namespaces whose default it is, the connections that it
-/// governs with their subflows, and what it has counted. Of the daemon: the connections that it
+/// For each controller: its parameters, the namespaces where it is the default, the connections
+/// that it controls with their subflows, and its counters. For the daemon: the connections that it
 /// manages, and its last decisions with their reasons.
 #[derive(Debug, clap::Args)]
 pub struct StatusArgs {
@@ -89,7 +90,7 @@ pub fn attach(args: &AttachArgs) -> Result<(), Failure> {
     if args.json {
         return print_report("tresse/attach/1", &report);
     }
-    let how = if report.already_attached { "was attached already" } else { "is attached" };
+    let how = if report.already_attached { "was already attached" } else { "is attached" };
     writeln!(io::stdout(), "{} {how} as {}", report.controller, report.kernel_name)?;
     print_changes(&report.default_in)
 }

@@ -17,7 +17,7 @@ use crate::table::Table;
 /// List the parts that an experiment can use
 #[derive(Debug, clap::Args)]
 pub struct ListArgs {
-    /// What to list; without it, the kinds that there are
+    /// What to list [default: the kinds]
     #[arg(value_enum)]
     kind: Option<KindArg>,
     /// Print one JSON object
@@ -30,7 +30,7 @@ pub struct ListArgs {
 /// NAME is a controller, a path manager or another mechanism, an experiment, or a topic.
 #[derive(Debug, clap::Args)]
 pub struct ExplainArgs {
-    /// What to explain; without it, all names
+    /// What to explain [default: list all names]
     name: Option<String>,
     /// Print one JSON object
     #[arg(long)]
@@ -64,7 +64,7 @@ impl KindArg {
             Self::Schedulers => "which subflow gets the next data",
             Self::LoadBalancers => "routing: how switches choose among paths",
             Self::HostBalancers => "which of many paths a sprayed packet takes",
-            Self::Topologies => "networks that are built by a few numbers",
+            Self::Topologies => "networks built from a few numbers",
             Self::Workloads => "traffic patterns: who sends how much to whom, when",
             Self::Distributions => "flow sizes, measured in data centres",
             Self::Experiments => "the papers' experiments, and our own",
@@ -137,7 +137,7 @@ fn kinds(json: bool) -> Result<(), Failure> {
     }
     let mut table = Table::new(&["tresse list", "what they are"]);
     all.iter().for_each(|kind| table.row(vec![kind.name(), kind.meaning().to_owned()]));
-    write!(io::stdout(), "{table}\ntresse explain NAME tells of one of them at length\n")?;
+    write!(io::stdout(), "{table}\ntresse explain NAME describes one of them at length\n")?;
     Ok(())
 }
 
@@ -151,7 +151,7 @@ fn parts_of(kind: Kind) -> Table {
 
 /// A second line for those that are several rows, or one of another name.
 fn experiments() -> Table {
-    let mut table = Table::new(&["name", "what it is; the tables and figures of the paper in it", "source"]);
+    let mut table = Table::new(&["name", "what it is; the paper's tables and figures in it", "source"]);
     for PaperEntry { entry, rows } in experiments::entries() {
         let is_own_row = rows == [entry.name.as_str()];
         table.row(vec![entry.name, entry.title, entry.source]);

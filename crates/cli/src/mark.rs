@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::output::print_json;
 use crate::table::Table;
 
-/// Set ECN marks where no queue does: a virtual queue at the way out of a device
+/// Set ECN marks where no queue does: a virtual queue at the egress of a device
 ///
 /// For hosts and virtual switches without active queue management. See `tresse explain marker`.
 #[derive(Debug, clap::Subcommand)]
@@ -22,8 +22,8 @@ pub enum Command {
 /// Mark the packets that leave a device
 ///
 /// The marker computes how long the queue would be if the link had the given rate, and sets CE on
-/// ECN-capable packets that would find more than the threshold there. It stays until
-/// `tresse mark del` or until the device goes.
+/// ECN-capable packets that would find more than the threshold there. It stays until `tresse mark
+/// del` or until the device disappears.
 ///
 /// Examples:
 ///
@@ -39,7 +39,7 @@ pub enum Command {
 pub struct AddArgs {
     /// The network device
     device: String,
-    /// The rate of the link that is marked for, 1Mbps to 400Gbps
+    /// The rate of the link to mark for, 1Mbps to 400Gbps
     #[arg(long)]
     rate: Rate,
     /// K: packets that find more in the queue are marked; full-sized frames ("20pkt") or bytes ("30kB")
@@ -72,7 +72,7 @@ pub struct DelArgs {
 
 /// Show markers and what they have counted
 ///
-/// threshold and backlog are those of this moment, in bytes. `not ECT` counts packets that found the
+/// threshold and backlog are the current ones, in bytes. `not ECT` counts packets that found the
 /// queue above the threshold and could not be marked, because their sender does not speak ECN.
 #[derive(Debug, clap::Args)]
 pub struct ShowArgs {
@@ -157,7 +157,7 @@ fn length(queue: Queue) -> Result<Length, String> {
         Queue::Packets(n) => Ok(Length::Packets(n)),
         Queue::Bytes(n) => Ok(Length::Bytes(n)),
         Queue::Unlimited => {
-            Err("an unlimited threshold marks nothing; expected such as \"20pkt\"".to_owned())
+            Err("an unlimited threshold marks nothing; expected a value such as \"20pkt\"".to_owned())
         }
     }
 }

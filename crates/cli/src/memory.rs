@@ -1,11 +1,11 @@
-//! Tells what a run takes of the machine's memory, and refuses one that does not fit.
+//! Reports how much of the machine's memory a run takes, and refuses one that does not fit.
 
 use tresse_experiment::Plan;
 use tresse_lab::{Options, memory};
 
 use crate::failure::Failure;
 
-/// From here on it is told, bytes.
+/// From here on it is reported, bytes.
 const MUCH: u64 = 1_000_000_000;
 
 /// Whether there is room for a run of `plan`; what is to be said of it.
@@ -26,16 +26,16 @@ pub fn check(plan: &Plan, options: &Options) -> Result<Option<String>, Failure> 
     }
 }
 
-/// What to say where so many bytes are needed, and so many if cases run one after the other.
+/// What to say where this many bytes are needed, and so many if cases run one after the other.
 fn refusal(needed: u64, free: u64, one: u64) -> String {
     let mend = if one <= free {
-        format!("`--parallel 1` runs one case after the other, in about {}", gigabytes(one))
+        format!("`--parallel 1` runs one case at a time, in about {}", gigabytes(one))
     } else {
-        "a smaller network, or fewer flows at a time, as `--set` can say; `--only` runs some of the cases"
+        "use a smaller network or fewer flows at a time (`--set`), or run some of the cases (`--only`)"
             .to_owned()
     };
     let (needed, free) = (gigabytes(needed), gigabytes(free));
-    format!("this takes about {needed} of memory, and {free} are free\n\nhint: {mend}")
+    format!("this takes about {needed} of memory, and {free} is free\n\nhint: {mend}")
 }
 
 fn gigabytes(bytes: u64) -> String {
@@ -54,8 +54,8 @@ mod tests {
         let text = refusal(21_400_000_000, 16_000_000_000, 9_950_000_000);
         assert_eq!(
             text,
-            "this takes about 21 GB of memory, and 16 GB are free\n\n\
-             hint: `--parallel 1` runs one case after the other, in about 9.9 GB"
+            "this takes about 21 GB of memory, and 16 GB is free\n\n\
+             hint: `--parallel 1` runs one case at a time, in about 9.9 GB"
         );
         assert!(refusal(3, 2, 3).contains("a smaller network"));
     }

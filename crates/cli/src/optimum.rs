@@ -16,10 +16,10 @@ use crate::width::sentence;
 
 /// Compute the optimum of an experiment's flows, without a simulation
 ///
-/// For every case: the rates that maximise the utility which its controller claims, the links that
-/// limit them and their prices, and where the controller's fluid model comes to rest; `~` marks one
-/// that did not settle in the steps that it gets. The flows are those of the first round, all
-/// together. `tresse explain optimum` says what the numbers mean.
+/// For every case: the rates that maximise the utility that its controller claims, the links that
+/// limit them and their prices, and the equilibrium of the controller's fluid model; `~` marks one
+/// that did not settle within its step limit. The flows are those of the first round, all together.
+/// `tresse explain optimum` says what the numbers mean.
 ///
 /// Examples:
 ///   tresse optimum xmp/table1
@@ -38,7 +38,7 @@ pub struct Args {
     json: bool,
 }
 
-/// What `--json` prints with these arguments; `text` is the experiment's, if it is no file.
+/// What `--json` prints with these arguments; `text` is the experiment's, if it is not a file.
 pub fn json(arguments: &[String], text: Option<String>) -> Result<String, Failure> {
     let arguments = [&["optimum".to_owned()], arguments].concat();
     let Args { chosen, seed, .. } = parsed(&arguments)?;
@@ -79,14 +79,14 @@ fn show(report: &OptimumReport) -> io::Result<()> {
     writeln!(out)?;
     for line in [
         "Mbit/s: optimal goodput, mean over the flows",
-        "fluid: the same where the fluid model comes to rest",
+        "fluid: the same at the equilibrium of the fluid model",
         "apart: its mean distance from the optimum, flow by flow",
-        "utility: its loss of total utility, as a share of rate",
+        "utility: its loss in total utility, as a share of rate",
     ] {
         writeln!(out, "{}", sentence(line, 2))?;
     }
     if report.cases.iter().any(is_moving) {
-        let line = "~: the fluid model did not settle in the steps that it gets; this is where it stood then";
+        let line = "~: the fluid model did not settle within its step limit; this is its last value";
         writeln!(out, "{}", sentence(line, 2))?;
     }
     for case in &report.cases {
@@ -159,7 +159,7 @@ fn details(out: &mut impl Write, case: &OptimumCase) -> io::Result<()> {
     }
     if let Some(why) = &case.no_optimum {
         let reference =
-            if case.optimum.is_some() { ": the optimum is a reference, no goal of its" } else { "" };
+            if case.optimum.is_some() { ": the optimum is a reference, not its goal" } else { "" };
         line(out, format!("{why}{reference}"))?;
     }
     if let Some(optimum) = &case.optimum {
@@ -172,16 +172,16 @@ fn details(out: &mut impl Write, case: &OptimumCase) -> io::Result<()> {
             .map(|l| format!("{} to {} ({:.3e})", l.from, l.to, l.price_per_bps))
             .collect();
         if dearest.is_empty() {
-            line(out, "no link is full: the flows' largest rates limit them".to_owned())?;
+            line(out, "no link is full: the flows' maximum rates limit them".to_owned())?;
         } else {
-            line(out, format!("dearest links (price per bit/s): {}", dearest.join(", ")))?;
+            line(out, format!("most expensive links (price per bit/s): {}", dearest.join(", ")))?;
         }
     }
     match (&case.fluid, &case.no_fluid) {
         (Some(fluid), _) if !fluid.settled => line(
             out,
             format!(
-                "fluid: not settled after {:.3} s in the model; its numbers are those of that moment",
+                "fluid: not settled after {:.3} s of model time; its numbers are those at that point",
                 fluid.model_s
             ),
         ),

@@ -16,9 +16,9 @@ const NAME: &str = "report.html";
 /// Write the page of a run: one file that opens from disk
 ///
 /// It has the results, the figures of the paper, distributions, time series and the fabric, opens in
-/// any browser, and asks the network for nothing. RUN is the folder of a run, of a run of a paper,
-/// or of a twin. Several runs make one page, which lays them on top of each other, and so do the two
-/// of a twin; a paper makes a page in the folder of each of its experiments.
+/// any browser, and needs no network. RUN is the folder of a run, of a run of a paper, or of a twin.
+/// Several runs make one page that shows them on top of each other, and so do the two of a twin; a
+/// paper makes a page in the folder of each of its experiments.
 ///
 /// Examples:
 ///   tresse report runs/xmp-table1-1                     # writes runs/xmp-table1-1/report.html

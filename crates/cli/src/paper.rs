@@ -23,12 +23,12 @@ use crate::output::print_json;
 use crate::progress::{self, Mode};
 pub use folder::{MARKER, folder};
 
-/// Run all experiments of a paper and tell which published numbers and claims hold
+/// Run all experiments of a paper and say which published numbers and claims hold
 ///
-/// PAPER is xmp, opn, dcm, holnet or vmcc. The experiments run one after the other, each into a folder of its own below
-/// `runs/paper-PAPER-N`, and as soon as one is done its results stand beside what was published. An interrupted run goes
-/// on with `--out DIR`: what is complete there is kept. `tresse compare DIR` shows everything again.
-/// What is kept of real hosts (`tresse testbed`) stands beside it.
+/// PAPER is xmp, opn, dcm, holnet or vmcc. The experiments run one after the other, each into its own folder below
+/// `runs/paper-PAPER-N`, and as soon as one is done its results are shown beside what was published. `--out DIR`
+/// continues an interrupted run: what is complete there is kept. `tresse compare DIR` shows everything again. Kept
+/// results of real hosts (`tresse testbed`) are shown too.
 ///
 /// The exit code is 1 if a claim that is expected to hold does not, or if a published number is more than 20 % off and
 /// the experiment's file does not say why.
@@ -58,7 +58,8 @@ pub struct Args {
     /// How many cases run at a time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: Option<u16>,
-    /// The folder for the results: new, empty, or of an interrupted run that is to go on [default: runs/paper-PAPER-N]
+    /// The folder for the results: new, empty, or of an interrupted run to continue [default:
+    /// runs/paper-PAPER-N]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print one JSON object at the end
@@ -136,8 +137,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     if interrupt.asked() && left > 0 {
         let shown = out.display();
-        eprintln!("partial: experiments that are left: {left}; what was measured is in {shown}");
-        eprintln!("hint: the same command with `--out {shown}` goes on");
+        eprintln!("partial: experiments left: {left}; what was measured is in {shown}");
+        eprintln!("hint: the same command with `--out {shown}` continues it");
         return Err(Failure::Interrupted);
     }
     published::check(&all)

@@ -56,7 +56,7 @@ pub fn show(report: &Report, folder: &Path, out: &mut impl Write) -> io::Result<
         write!(out, "\n{}", picture.draw(of_stdout().unwrap_or(WIDTH)))?;
     }
     if left > 0 {
-        writeln!(out, "\n{left} more charts: `tresse report {}` writes a page with all", report.out)?;
+        writeln!(out, "\n{left} more charts: `tresse report {}` writes a page with all of them", report.out)?;
     }
     Ok(())
 }
@@ -217,7 +217,7 @@ impl Picture {
         chart.render(area, &mut buffer);
         let more = match self.left_out {
             0 => String::new(),
-            n => format!("and {n} more, which the page has\n"),
+            n => format!("and {n} more on the page\n"),
         };
         format!("{}\n{}{more}", self.title, text(&buffer))
     }

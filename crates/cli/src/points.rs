@@ -1,4 +1,4 @@
-//! Where the cases of a table stand on the axes of their experiment.
+//! The values of a table's cases on the axes of their experiment.
 
 use indexmap::IndexSet;
 use serde_json::Value;

@@ -21,7 +21,7 @@ pub enum Mode {
     Json,
 }
 
-/// A display that runs until it is told to finish.
+/// A display that runs until it is asked to finish.
 pub struct Display {
     end: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,

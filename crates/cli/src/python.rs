@@ -14,7 +14,7 @@ import importlib.util, runpy, sys
 module, hint = sys.argv[1:3]
 del sys.argv[1:3]
 if importlib.util.find_spec('tresse') is None:
-    sys.stderr.write(f\"error: {sys.executable} has no package tresse\\n\\nhint: {hint}\\n\")
+    sys.stderr.write(f\"error: {sys.executable} does not have the package tresse\\n\\nhint: {hint}\\n\")
     sys.exit(3)
 runpy.run_module(module, run_name='__main__', alter_sys=True)
 ";

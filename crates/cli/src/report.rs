@@ -114,7 +114,7 @@ fn tables(report: &Report, experiment: &Experiment, out: &mut impl Write) -> io:
     if !sized.is_empty() {
         writeln!(out)?;
         note(out, "FCT: from a flow's start to the arrival of its last byte, mean and percentiles")?;
-        note(out, "slowdown: the same over what it takes on an empty network (`tresse explain results`)")?;
+        note(out, "slowdown: FCT over the FCT on an empty network (`tresse explain results`)")?;
     }
     let is_shown = |metric: &str| named.is_none_or(|names| names.iter().any(|n| n == metric));
     let shows_group = |c: &CaseResult| c.published_by.contains_key("group");
@@ -172,9 +172,9 @@ fn usual(cases: &[CaseResult]) -> Table {
 fn explain_optimum(cases: &[&CaseResult], out: &mut impl Write) -> io::Result<()> {
     if cases.iter().any(|c| !c.optimum.is_empty()) {
         for line in [
-            "optimum: mean goodput that the controller claims to reach, while all flows of a round are there",
+            "optimum: mean goodput that the controller claims to reach while all flows of a round are active",
             "apart: mean distance of the flows from it; late flows may be above it (`tresse explain optimum`)",
-            "utility: their loss of total utility, as a share of rate",
+            "utility: their loss in total utility, as a share of rate",
         ] {
             note(out, line)?;
         }

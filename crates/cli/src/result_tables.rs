@@ -35,11 +35,11 @@ impl By {
     /// Why a case has no such parts.
     fn why_none(self, case: &CaseResult) -> &'static str {
         match self {
-            _ if case.metrics.get("flows").is_none_or(|flows| flows.value() == 0.0) => "no flow has ended",
+            _ if case.metrics.get("flows").is_none_or(|flows| flows.value() == 0.0) => "no flow has finished",
             Self::Size => "its flows have no size: they send until they are stopped",
-            Self::Distance => "no flow has ended",
+            Self::Distance => "no flow has finished",
             Self::Group => "all its flows are in one group: its workload has no `parts` and no `mix`",
-            Self::Layer => "no totals of its links were kept",
+            Self::Layer => "its link totals were not kept",
         }
     }
 }

@@ -4,9 +4,12 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use tresse_experiment::keys::fabric::Layered;
 use tresse_experiment::keys::stopping_rule::Asked;
+use tresse_experiment::read::built_in;
 use tresse_experiment::{Loaded, Plan};
 use tresse_lab::{Options, State, Status, Undivided, Watch};
+use tresse_units::Queue;
 
 use crate::chosen::Chosen;
 use crate::failure::Failure;
@@ -17,8 +20,8 @@ use crate::{memory, page, parsed, plot, report};
 
 /// Run every case of an experiment and show its table
 ///
-/// EXPERIMENT is a built-in name (`tresse list experiments`) or a TOML file. The published numbers
-/// stand beside ours where there are any. Everything that was measured goes to a folder, by default
+/// EXPERIMENT is a built-in name (`tresse list experiments`) or a TOML file. Published numbers are
+/// shown beside ours where there are any. Everything that was measured goes to a folder, by default
 /// `runs/NAME-N`; `tresse explain results` says what is in it, and `tresse show` prints its tables
 /// again.
 ///
@@ -38,33 +41,33 @@ pub struct Args {
     /// code and runs with your rights: run only what you trust
     #[arg(long, value_name = "FILE.c")]
     controller: Vec<PathBuf>,
-    /// Compile and load a balancer of hosts of your own, as --controller a controller
+    /// Compile and load a host balancer of your own, as --controller does for a controller
     #[arg(long, value_name = "FILE.c")]
     balancer: Vec<PathBuf>,
     /// The seed of the first replication
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many seeds to run, SEED, SEED+1, …; or as many as it takes until the 95 % interval of the goodput, or of
-    /// what the experiment says, is this narrow: half of it, as a share of the mean [default: as the experiment says]
+    /// How many seeds to run, SEED, SEED+1, …; or as many as it takes until half the 95 % interval of the goodput, or
+    /// of the experiment's own metric, is at most this share of the mean [default: as the experiment says]
     #[arg(long, value_name = "N|P%")]
     replications: Option<Asked>,
     /// How many cases run at a time [default: one for each core, or for each `--threads` of them]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: Option<u16>,
     /// How many threads may work on one case: its network is cut into as many parts, and they take turns on one where
-    /// that is faster. It pays for large networks with long flows; the results are the same
+    /// that is faster. It pays off in large networks with long flows; the results are the same
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     threads: u16,
     /// The folder for the results; must be new or empty [default: runs/NAME-N]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Judge by the published numbers and claims even if `--set` has changed what they are of
+    /// Judge by the published numbers and claims even if `--set` has changed what they are about
     #[arg(long)]
     judge: bool,
     /// Draw the distributions of the flows, and rates over time if there are samples, in the terminal
     #[arg(long, conflicts_with = "json")]
     plot: bool,
-    /// Write the page of the run too, report.html in its folder
+    /// Also write the page of the run, report.html in its folder
     #[arg(long)]
     report: bool,
     /// Print one JSON object instead of the table
@@ -91,7 +94,7 @@ pub struct Prepared {
 }
 
 impl Args {
-    /// Does everything that comes before the run itself; `text` is the experiment's, if it is no file.
+    /// Does everything that comes before the run itself; `text` is the experiment's, if it is not a file.
     fn prepare(self, text: Option<String>) -> Result<Prepared, Failure> {
         let mut notes = Vec::new();
         let chosen = self.chosen.of_text(text);
@@ -117,7 +120,7 @@ impl Args {
         notes.extend(own.into_iter().filter(|name| !used(name)).map(|name| {
             format!(
                 "warning: no case uses the controller {name}\nhint: `--set schemes.{name}.controller={name} \
-                 --set schemes.{name}.subflows=2` makes a scheme of it"
+                 --set schemes.{name}.subflows=2` makes a scheme with it"
             )
         }));
         let balances = |name: &str| {
@@ -126,8 +129,8 @@ impl Args {
         };
         notes.extend(own_balancers.into_iter().filter(|name| !balances(name)).map(|name| {
             format!(
-                "warning: no case uses the balancer {name}\nhint: `--set schemes.SCHEME.balancer={name}` gives it to a \
-                 scheme of a sprayed transport"
+                "warning: no case uses the balancer {name}\nhint: `--set schemes.SCHEME.balancer={name}` \
+                 gives it to a scheme with a sprayed transport"
             )
         }));
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -150,13 +153,15 @@ impl Args {
             cuts.map(|(path, full, quick)| format!("quick profile: {path} = {quick} (full: {full})")),
         );
         notes.extend(of_patterns(&plan));
+        notes.extend(of_own_queues(&loaded));
         notes.extend(memory::check(&plan, &options)?);
         let watch = Arc::new(Watch::new(&plan, &options)?);
         Ok(Prepared { loaded: Arc::new(loaded), plan, options, watch, notes })
     }
 }
 
-/// What `tresse run` would do with these arguments, ready to begin; `text` is the experiment's, if it is no file.
+/// What `tresse run` would do with these arguments, ready to begin; `text` is the experiment's, if
+/// it is not a file.
 ///
 /// # Errors
 /// What the command would end with.
@@ -212,6 +217,18 @@ fn of_patterns(plan: &Plan) -> BTreeSet<String> {
     parts.flat_map(|part| &part.pattern.notes).map(|note| format!("note: {note}")).collect()
 }
 
+/// What beginners overlook: windows that wait for marks overflow their own host's NIC, if that marks nothing. The papers'
+/// experiments say what they mean.
+fn of_own_queues(loaded: &Loaded) -> Option<String> {
+    let fabric = &loaded.experiment.fabric;
+    let is_own = built_in::find(&loaded.source.name).is_none();
+    let marks_elsewhere =
+        fabric.mark != Layered::All(Queue::Unlimited) && fabric.host_mark == Queue::Unlimited;
+    let note =
+        "note: switches mark (`mark`), hosts' own NICs only drop: set `host_mark` to let them mark too";
+    (is_own && marks_elsewhere && fabric.host_queue != Queue::Unlimited).then(|| note.to_owned())
+}
+
 /// Which cases run on one thread though they may use more, and why.
 fn undivided(plan: &Plan, threads: usize) -> Option<String> {
     let reasons: Vec<Undivided> =
@@ -219,7 +236,7 @@ fn undivided(plan: &Plan, threads: usize) -> Option<String> {
     let why = reasons.first().filter(|_| threads > 1)?;
     let (alike, all) = (reasons.iter().filter(|other| *other == why).count(), plan.cases.len());
     Some(if alike == all {
-        format!("note: one thread a case: {why}")
+        format!("note: one thread per case: {why}")
     } else {
         format!("note: one thread for {alike} of {all} cases: {why}")
     })

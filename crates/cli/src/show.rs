@@ -15,9 +15,9 @@ use crate::result_tables::By;
 
 /// Print the tables of a run again, from its folder
 ///
-/// RUN is the folder of a run, or that of a run of a paper. What is printed is what `tresse run`
-/// printed at its end. Of a run that has not ended, or was interrupted, it is what is known until
-/// now, and the first line says so. With --by each case is divided into parts.
+/// RUN is the folder of a run, or of a run of a paper. What is printed is what `tresse run`
+/// printed at its end. For a run that is under way or was interrupted, it is what is known so far,
+/// and the first line says so. With --by each case is divided into parts.
 ///
 /// Examples:
 ///   tresse show runs/xmp-table1-1

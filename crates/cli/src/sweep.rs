@@ -30,9 +30,9 @@ use crate::python;
 ///   [[designs]]
 ///   keys = { "fabric.mark" = ["5pkt", "10pkt", "20pkt"], "schemes.xmp.parameters.beta" = { from = 2, to = 8, steps = 4 } }
 ///
-/// A point is kept as soon as it is computed. The same command with --out of a sweep that was killed,
-/// or of a plan that has got more points, computes what is missing. A point that fails is a row with
-/// its error. docs/sweeps.md has the keys of a plan.
+/// A point is kept as soon as it is computed. The same command with the --out of a sweep that was killed, or with
+/// more points in the plan, computes what is missing. A point that fails is a row with its error. docs/sweeps.md has
+/// the keys of a plan.
 ///
 /// Examples:
 ///   tresse sweep plan.toml --out sweeps/mine
@@ -48,7 +48,7 @@ pub struct Args {
     /// Which points
     #[arg(value_name = "PLAN.toml", required = true)]
     plan: Option<PathBuf>,
-    /// The folder; one that has a sweep goes on with it [default: sweeps/NAME-N]
+    /// The folder; a sweep that is in it is continued [default: sweeps/NAME-N]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// How many points at a time on this machine [default: one for each core]
@@ -114,7 +114,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     done?;
     if interrupt.asked() {
         let again = format!("tresse sweep {} --out {}", plan.display(), finished.folder.display());
-        let _ = writeln!(stderr(), "hint: what was computed is kept; `{again}` goes on"); // it may be closed
+        let _ = writeln!(stderr(), "hint: what was computed is kept; `{again}` continues"); // it may be closed
         return Err(Failure::Interrupted);
     }
     output::print(&summary(&finished, args.json))
@@ -122,7 +122,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 /// How often the signal and the standing are looked at.
 const LOOK: Duration = Duration::from_millis(50);
-/// In so many looks the bar is drawn again, or a line of JSON written.
+/// In this many looks the bar is drawn again, or a line of JSON written.
 const BAR: u32 = 4;
 const LINE: u32 = 20;
 
@@ -175,7 +175,7 @@ fn compute(sweep: &Arc<Sweep>, parallel: usize, interrupt: &Interrupt, mode: Mod
     Ok(done?)
 }
 
-/// What is told of a sweep in the end.
+/// What is printed about a sweep at the end.
 pub fn summary(finished: &Finished, json: bool) -> String {
     let Finished { folder, points, failed } = finished;
     let results = folder.join("results.parquet");
@@ -213,7 +213,7 @@ fn draw(asked: &Request) -> Result<Cube, Failure> {
     let told = child.wait_with_output().map_err(|error| wrong(&format!("{name}: {error}")))?;
     if !told.status.success() {
         let said = String::from_utf8_lossy(&told.stderr);
-        return Err(wrong(said.trim().lines().last().unwrap_or("its sampler ended without a word")));
+        return Err(wrong(said.trim().lines().last().unwrap_or("its sampler ended without a message")));
     }
     serde_json::from_slice(&told.stdout).map_err(|error| wrong(&format!("its sampler: {error}")))
 }

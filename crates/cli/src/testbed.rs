@@ -22,7 +22,7 @@ use crate::{python, report};
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
     Run(Args),
-    /// Remove what a testbed that was killed has left behind
+    /// Remove what a killed testbed left behind
     Clean,
     /// What runs in a host
     #[command(hide = true)]
@@ -32,7 +32,7 @@ pub enum Command {
 /// Run an experiment on real Linux hosts, as root
 ///
 /// Every host is a network namespace with the kernel's own TCP or Multipath TCP, and the scheme's
-/// controller attached as its congestion control. Between them is the simulator's fabric, turned by the
+/// controller attached as its congestion control. Between them is the simulator's fabric, driven by the
 /// wall clock: the same rates, delays, queues, marks and paths. The results are those of any run, with
 /// `testbed.json` beside them: how late the fabric delivered packets.
 ///
@@ -49,7 +49,7 @@ pub enum Command {
 pub struct Args {
     #[command(flatten)]
     chosen: Chosen,
-    /// The first seed: of workloads and paths; what hosts do differs from run to run
+    /// The first seed, for workloads and paths; what hosts do still differs from run to run
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// How many runs of each case: `3`, or `5%` to go on until the intervals are that wide
@@ -65,7 +65,7 @@ pub struct Args {
     /// Load the controllers of a C file
     #[arg(long, value_name = "FILE.c")]
     controller: Vec<PathBuf>,
-    /// Judge the paper's claims although settings have changed what they are of
+    /// Judge the paper's claims even if settings have changed what they are about
     #[arg(long)]
     judge: bool,
     /// Print one JSON object instead of tables
@@ -83,7 +83,7 @@ pub fn run(command: Command) -> Result<(), Failure> {
         Command::Clean => {
             let removed = tresse_testbed::clean().map_err(|error| Failure::Machine(error.to_string()))?;
             let told = removed.iter().map(|name| format!("removed {name}")).collect::<Vec<_>>().join("\n");
-            output::print(if told.is_empty() { "nothing is left of a testbed" } else { &told })
+            output::print(if told.is_empty() { "there was nothing to remove" } else { &told })
         }
     }
 }
@@ -184,6 +184,6 @@ pub fn tell(truth: &Truth) {
         us(truth.late_max_ns as f64)
     );
     if let Some(why) = truth.flag() {
-        eprintln!("warning: {why}: what hosts saw was not quite this network\nhint: a smaller --scale");
+        eprintln!("warning: {why}: hosts did not see quite this network\nhint: use a smaller --scale");
     }
 }

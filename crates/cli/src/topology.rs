@@ -21,7 +21,7 @@ pub enum Command {
 
 /// Show an experiment's network: its layers, tiers, bisection bandwidth, base RTTs, and paths
 ///
-/// With two hosts, by name or by number, also the shortest paths between them. `tresse explain tiers`
+/// With two hosts, by name or number, it also shows the shortest paths between them. `tresse explain tiers`
 /// says what the numbers mean.
 ///
 /// Examples:
@@ -34,7 +34,7 @@ pub enum Command {
 pub struct ShowArgs {
     #[command(flatten)]
     experiment: Experiment,
-    /// Show the network of this variant [default: as the file has it without one]
+    /// Show the network of this variant [default: the file's network without a variant]
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
     /// A host that sends
@@ -81,8 +81,7 @@ pub fn run(command: Command) -> Result<(), Failure> {
     };
     if let Some(format) = format {
         if args.json || args.from.is_some() {
-            let message =
-                "--format writes the whole network: without --json (the facts) and without two hosts";
+            let message = "--format writes the whole network: leave out --json (the facts) and the two hosts";
             return Err(Failure::Input(message.to_owned()));
         }
         write!(io::stdout(), "{}", graph_text(loaded, format)?)?;

@@ -8,15 +8,15 @@ use crate::python;
 
 /// Find the scheme and settings that are best for a fabric and a workload
 ///
-/// PLAN.toml says the experiment, the space of settings, what to minimise or maximise under which
-/// floors and ceilings, and the budget. The answer comes with its evidence: the front of settings of
-/// which none is better in everything, run again under seeds that the search has not seen, with
-/// 95 % intervals; the experiment as it stands beside them; everything that was tried; the command
-/// that repeats the winner; a page of the runs.
+/// PLAN.toml gives the experiment, the space of settings, what to minimise or maximise under which
+/// floors and ceilings, and the budget. The answer comes with its evidence: the Pareto front of
+/// settings, run again under seeds that the search has not seen, with 95 % intervals; the
+/// experiment as it stands beside them; everything that was tried; the command that repeats the
+/// best one; a page of the runs.
 ///
 /// The search is Optuna's (TPE for one objective, NSGA-II for several). Bad settings are given up
-/// after few seeds. With --out of an earlier search nothing is computed again. Needs the Python
-/// package with its extra `tune`: docs/python.md.
+/// after a few seeds. With the --out of an earlier search nothing is computed again. Needs the
+/// Python package with its extra `tune`: docs/python.md.
 ///
 /// Examples:
 ///   tresse tune mine.toml
@@ -28,7 +28,7 @@ pub struct Args {
     /// What to search for
     #[arg(value_name = "PLAN.toml")]
     plan: PathBuf,
-    /// Its folder; if it exists the search goes on in it [default: tunings/NAME-N]
+    /// Its folder; if it exists, the search in it is continued [default: tunings/NAME-N]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// How many settings to try, whatever the plan says

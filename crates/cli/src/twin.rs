@@ -23,9 +23,9 @@ use crate::twin::rows::{Target, TwinCase};
 
 /// Run an experiment simulated and on real hosts, side by side
 ///
-/// As root. The simulation has the profile `linux` without offloads, the testbed has Linux itself (`tresse testbed run`). Every rate, share,
-/// window, RTT, queue, count of marks and losses, and completion time stands in both columns, with its 95 % interval
-/// over seeds, and the difference.
+/// As root. The simulation has the profile `linux` without offloads, the testbed has Linux itself (`tresse testbed
+/// run`). Every rate, share, window, RTT, queue, count of marks and losses, and completion time is shown for both,
+/// with its 95 % interval over seeds, and the difference.
 ///
 /// Three of them have targets: rates within 10 %, shares within 5 points, queues within 2 packets. The exit code is 1 if
 /// one is missed.

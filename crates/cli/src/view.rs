@@ -37,7 +37,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let viewer = Viewer::new(&args.dir, args.port).map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => {
-            let hint = "another program uses it; without --port a free one is taken";
+            let hint = "another program uses it; without --port a free one is chosen";
             Failure::Input(format!("--port {}: {error}\n\nhint: {hint}", args.port))
         }
         _ => Failure::Machine(format!("--port {}: {error}", args.port)),

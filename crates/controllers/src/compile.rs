@@ -16,7 +16,7 @@ use crate::user_file::{Build, UserFile};
 pub struct Kind {
     /// One of them, for people: `controller`.
     pub what: &'static str,
-    /// What stands before the name at the start of a line: `CONTROLLER`.
+    /// What comes before the name at the start of a line: `CONTROLLER`.
     pub declaration: &'static str,
     /// A file that shows how.
     pub example: &'static str,
@@ -47,7 +47,7 @@ pub enum LoadError {
         kind: Kind,
     },
     /// There is something of that name already.
-    #[error("{}: there is a {what} `{name}` already; choose another name", path.display())]
+    #[error("{}: there is already a {what} `{name}`; choose another name", path.display())]
     Taken {
         /// The file.
         path: PathBuf,
@@ -74,7 +74,7 @@ pub enum LoadError {
     },
     /// There is no C compiler.
     #[error(
-        "a C file of one's own is compiled, and the C compiler `cc` cannot be started: {0}\n\n\
+        "a C file of your own must be compiled, and the C compiler `cc` cannot be started: {0}\n\n\
          hint: apt-get install gcc libc6-dev"
     )]
     Compiler(io::Error),
@@ -102,8 +102,8 @@ impl LoadError {
     }
 }
 
-/// Lines of the source (`-g`) and every function's frame are kept, so that it can be told where a hook went wrong.
-/// Undefined functions must fail here, not when they are first called.
+/// Lines of the source (`-g`) and every function's frame are kept, so that it can be found where a
+/// hook went wrong. Undefined functions must fail here, not when they are first called.
 const FLAGS: &[&str] = &[
     "-std=c11",
     "-O2",
@@ -154,7 +154,7 @@ impl Kind {
     /// Compiles `path` with the system's `cc` and loads it. The code stays loaded until the process ends.
     ///
     /// # Errors
-    /// If it does not compile, or the system lacks something.
+    /// If it does not compile, or something is missing on the system.
     pub fn compile(self, path: &Path) -> Result<Compiled, LoadError> {
         let dir = tempfile::tempdir().map_err(LoadError::machine("a temporary folder"))?;
         for (name, text) in self.headers {
@@ -204,7 +204,7 @@ impl Compiled {
         found.map(|address| *address).map_err(|error| not_loaded(&self.path, &error))
     }
 
-    /// What is to be known of the file later; `address` is one in its library.
+    /// What must be known of the file later; `address` is one in its library.
     ///
     /// # Errors
     /// If the library cannot be read any more.

@@ -162,7 +162,8 @@ impl Group {
         *cwnd = (*cwnd).max(1);
     }
 
-    /// Looks at what `grow` made of the window: to reach the limit is no fault, nor to pass it by what may be added.
+    /// Looks at what `grow` made of the window: reaching the limit is not a fault, nor passing it
+    /// by what may be added.
     #[cold]
     fn look_at_growth(&self, i: usize, delivered: u32) {
         let controller = &self.scheme.controller;

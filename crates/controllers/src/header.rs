@@ -1,6 +1,6 @@
 //! The comment at the head of a C file: the equations and the deviations, in words.
 
-/// The first comment of `text` that is no licence, without the stars; empty if code comes first.
+/// The first comment of `text` that is not a licence, without the stars; empty if code comes first.
 pub fn header(text: &str) -> String {
     let mut rest = text.trim_start();
     while let Some((comment, after)) = rest.strip_prefix("/*").and_then(|r| r.split_once("*/")) {

@@ -22,9 +22,9 @@ pub fn declared_in(path: &Path) -> Result<Vec<String>, LoadError> {
     KIND.read(path).map(|(_, names)| names)
 }
 
-/// Compiles `path` with the system's `cc` and loads what it declares; [`crate::find`]
-/// knows it from then on. The code stays loaded until the process ends: a file that is loaded again, for it has changed
-/// perhaps, takes the place of its former self under its names, and whoever has that keeps it.
+/// Compiles `path` with the system's `cc` and loads what it declares; [`crate::find`] knows it from
+/// then on. The code stays loaded until the process ends: a file that is loaded again, because it
+/// may have changed, replaces its former self under its names, and whoever has that keeps it.
 ///
 /// # Errors
 /// If the file cannot be read, declares no controller, or does not compile.

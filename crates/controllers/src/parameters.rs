@@ -95,7 +95,7 @@ pub fn check_defaults(owner: &str, declared: &[Parameter<Whole>]) -> Result<(), 
 /// The parameters of a declaration.
 ///
 /// # Safety
-/// There are `count` of them at `table`, constant and for ever, and so are their strings, as
+/// There are `count` of them at `table`, constant and forever, and so are their strings, as
 /// `WITH_PARAMETERS` has it; `table` is not looked at if there is none.
 pub unsafe fn declared_parameters(table: *const RawParameter, count: u32) -> Vec<Parameter<Whole>> {
     if count == 0 {
@@ -118,7 +118,7 @@ pub unsafe fn declared_parameters(table: *const RawParameter, count: u32) -> Vec
 /// A string of a declaration; one that was left out is empty.
 ///
 /// # Safety
-/// `text` is null, or a string that ends with a NUL and stays for ever.
+/// `text` is null, or a string that ends with a NUL and stays forever.
 pub unsafe fn declared_text(text: *const c_char) -> &'static str {
     if text.is_null() {
         return "";

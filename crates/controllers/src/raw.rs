@@ -12,7 +12,7 @@ pub(crate) const ABI: u32 = 4;
 /// The payload of a full packet unless the host says otherwise, bytes.
 const DEFAULT_MSS: u32 = 1460;
 
-/// `IGNORE_MARK`: `congestion`'s answer to a mark that is no congestion.
+/// `IGNORE_MARK`: `congestion`'s answer to a mark that is not congestion.
 pub(crate) const IGNORE_MARK: u32 = 0;
 
 /// `FAST_START_MOST`: what a packet delivered in slow start may add with `EXCEPTION_FAST_START`.
@@ -41,7 +41,7 @@ pub struct Subflow {
     pub state: State,
     /// 1 if the window, not the application, was the limit.
     pub cwnd_limited: u8,
-    /// 1 if the next hop tells that it is congested.
+    /// 1 if the next hop reports that it is congested.
     pub next_hop: u8,
     /// The controller's wish: 1 if no new data shall go on those siblings that do not say so.
     pub alone: u8,
@@ -142,7 +142,7 @@ pub struct Ack {
     pub now: u64,
 }
 
-/// A hop of a packet's way; `struct hop`.
+/// A hop of a packet's path; `struct hop`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Hop {
@@ -156,14 +156,14 @@ pub struct Hop {
     pub rate: u32,
 }
 
-/// What the host of a sprayed transport tells: `struct report`, beside its hops.
+/// What the host of a sprayed transport reports: `struct report`, beside its hops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Report {
     /// Packets newly delivered.
     pub delivered: u32,
     /// Those of them that came with CE.
     pub marked: u32,
-    /// Packets of which a switch had room for the header only.
+    /// Packets that a switch cut to their header for lack of room.
     pub trimmed: u32,
     /// Packets that a timer has given up.
     pub lost: u32,
@@ -301,7 +301,7 @@ impl RawController {
         let has = |signal| self.signals & signal != 0;
         if self.report.is_none() {
             return match () {
-                () if has(PACKETS) => Err("SIGNAL_PACKETS is told to the hook .report: write it".to_owned()),
+                () if has(PACKETS) => Err("SIGNAL_PACKETS goes to the hook .report: write it".to_owned()),
                 () if has(TELEMETRY) => Err("SIGNAL_TELEMETRY comes with the hook .report only".to_owned()),
                 () => Ok(()),
             };

@@ -44,7 +44,7 @@ pub struct Controller {
 pub enum Signal {
     /// Losses and timeouts.
     Loss,
-    /// At least one mark in a window is told.
+    /// At least one mark in a window is reported.
     Ecn,
     /// Every CE mark is counted.
     CeExact,
@@ -241,13 +241,13 @@ impl Controller {
         self.why_not_attachable().is_none()
     }
 
-    /// What a Linux kernel lacks for it, if anything.
+    /// What a Linux kernel is missing for it, if anything.
     pub fn why_not_attachable(&self) -> Option<&'static str> {
         let signals = self.signals();
         if signals.contains(&Signal::Packets) {
-            return Some("TCP does not tell the fate of every packet");
+            return Some("TCP does not report the fate of every packet");
         }
-        signals.contains(&Signal::NextHop).then_some("no Linux kernel tells the congestion of the next hop")
+        signals.contains(&Signal::NextHop).then_some("no Linux kernel reports the congestion of the next hop")
     }
 
     /// Its parameters, in the order of their declaration.

@@ -1,4 +1,4 @@
-//! Plays a script of ACKs, marks and losses through a controller and tells the window after each.
+//! Plays a script of ACKs, marks and losses through a controller and returns the window after each.
 //!
 //! The host here is as small as the contract allows: no packets. A round is a window of ACKed packets;
 //! a reduction lasts until one window of packets is ACKed. Each subflow has its own time: an ACK of n
@@ -61,8 +61,8 @@ pub fn play(scheme: Arc<ConfiguredController>, script: &Script, initial_window: 
     play_on(&mut Group::new(scheme, script.subflows, initial_window), script, initial_window)
 }
 
-/// As [`play`], for code that nobody has seen yet: it runs in a process of its own first, so that one that divides by
-/// 0 or never returns is told, with its line.
+/// As [`play`], for code that nobody has seen yet: it runs in a process of its own first, so that
+/// one that divides by 0 or never returns is reported, with its line.
 ///
 /// # Errors
 /// If no process can be made; how a hook ended it.
@@ -93,7 +93,7 @@ pub fn play_on(group: &mut impl Hooks, script: &Script, initial_window: u32) -> 
 pub struct Hosts(Vec<Host>);
 
 impl Hosts {
-    /// Of so many new subflows with `initial_window` packets each.
+    /// Of this many new subflows with `initial_window` packets each.
     pub fn new(subflows: usize, initial_window: u32) -> Self {
         let host = |_| Host {
             rtt: DEFAULT_RTT,

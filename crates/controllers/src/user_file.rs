@@ -19,7 +19,7 @@ pub struct Build {
     pub flags: &'static [&'static str],
 }
 
-/// A part that a user's file declares, such as a controller: what is needed to tell where it went wrong.
+/// A part that a user's file declares, such as a controller: what is needed to find where it went wrong.
 #[derive(Debug, Clone)]
 pub struct Code {
     /// What it is, for people: `controller`.

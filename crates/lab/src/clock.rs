@@ -1,4 +1,4 @@
-//! The wall clock: how long something took is told beside results, never in them.
+//! The wall clock: how long something took is reported beside results, never in them.
 
 use std::sync::OnceLock;
 use std::time::{Instant, SystemTime};
@@ -8,7 +8,7 @@ pub(crate) fn clock() -> Instant {
     Instant::now()
 }
 
-/// When a run began is told beside its results.
+/// When a run began is reported beside its results.
 #[expect(clippy::disallowed_methods, reason = "the date of a run is told beside its results, not in them")]
 pub(crate) fn date() -> SystemTime {
     SystemTime::now()

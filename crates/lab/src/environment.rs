@@ -1,7 +1,8 @@
 //! A case as an environment: agents outside of it steer subflows, step by step.
 //!
-//! Each episode is turned by the engine of runs, on a thread of its own that waits between two steps. So several
-//! environments can be stepped at the same time, and nothing is shared between them.
+//! Each episode is driven by the engine of runs, on a thread of its own that waits between two
+//! steps. So several environments can be stepped at the same time, and nothing is shared between
+//! them.
 
 use std::convert::Infallible;
 use std::io;
@@ -89,7 +90,7 @@ pub enum Unfit {
     #[error("messages share connections (`persistent`): in an environment each flow has its own")]
     Persistent,
     /// A user's hooks may end the process, which is the caller's.
-    #[error("{name} is a {what} of a file: in an environment all schemes have built-in ones")]
+    #[error("{name} is a {what} from a file: in an environment all schemes have built-in ones")]
     UsersFile {
         /// What it is.
         what: &'static str,
@@ -109,7 +110,7 @@ pub struct Environment {
     episode: Option<Episode>,
 }
 
-/// The thread that an episode is turned on. It ends when nobody sends it steps any more.
+/// The thread that an episode runs on. It ends when nobody sends it steps any more.
 #[derive(Debug)]
 struct Episode {
     steps: Option<Sender<Vec<Action>>>,
@@ -197,7 +198,7 @@ impl Environment {
     }
 }
 
-/// Turns an episode until nobody asks for steps any more.
+/// Runs an episode until nobody asks for steps any more.
 fn turn(
     case: &Case,
     seed: u64,

@@ -1,4 +1,4 @@
-//! What is said of replications that did not come to their end by themselves.
+//! Messages about replications that did not end by themselves.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What a run takes of the machine's memory, before it is begun.
+//! How much of the machine's memory a run takes, before it starts.
 //!
 //! The numbers were measured on fat trees with k = 8 to 48, and with up to 50 000 flows and messages; they hold for flows
 //! with few packets in flight.
@@ -21,7 +21,7 @@ const PORT: u64 = 650;
 /// A port of a network that is cut, in each part that it does not belong to.
 const FOREIGN_PORT: u64 = 650;
 
-/// A connection that is there, without subflows, and each of these.
+/// An existing connection without subflows, and each subflow.
 const CONNECTION: u64 = 2_800;
 const SUBFLOW: u64 = 1_000;
 
@@ -46,7 +46,7 @@ pub fn estimate(plan: &Plan, options: &Options) -> u64 {
     together.fold(PROGRAM.saturating_add(kept), u64::saturating_add)
 }
 
-/// The network of a case and the flows that are there at a time.
+/// The network of a case and the flows that exist at a time.
 fn live(case: &Case) -> u64 {
     let subflows = case.bound_schemes.iter().map(|b| b.subflows.unwrap_or(b.paths)).max().unwrap_or(1);
     let flow = CONNECTION + SUBFLOW * u64::from(subflows);
@@ -62,7 +62,8 @@ fn kept(case: &Case) -> u64 {
     flows.saturating_add(case.setting.fabric.configs.len() as u64 * TOTALS)
 }
 
-/// What the machine has, or the control group that the process is in, bytes; `None` where the system does not tell.
+/// What the machine has, or the control group that the process is in, bytes; `None` where the
+/// system does not report it.
 pub fn available() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

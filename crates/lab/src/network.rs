@@ -1,4 +1,4 @@
-//! What the engine turns: a network with flows on it, simulated or real.
+//! What the engine drives: a network with flows on it, simulated or real.
 
 use tresse_controllers::State;
 use tresse_fabric::{Histogram, PortCounters};
@@ -27,13 +27,13 @@ pub trait Network {
     /// Starts a connection to which data is written later.
     fn start_unwritten(&mut self, spec: FlowSpec);
 
-    /// An application writes so many bytes.
+    /// An application writes this many bytes.
     fn write(&mut self, id: u64, bytes: u64);
 
     /// Starts a flow of datagrams, which are sent later.
     fn start_datagrams(&mut self, spec: FlowSpec);
 
-    /// Sends a datagram with so many bytes of payload.
+    /// Sends a datagram with this many bytes of payload.
     fn send_datagram(&mut self, id: u64, payload: u32);
 
     /// Ends a flow.
@@ -48,7 +48,7 @@ pub trait Network {
     /// Payload of datagrams that has arrived, bytes; `None` of a connection.
     fn received(&self, id: u64) -> Option<u64>;
 
-    /// The subflows of a connection that was opened so far, closed ones included.
+    /// The subflows of a connection that were opened so far, closed ones included.
     fn subflows(&self, id: u64) -> Vec<SubflowNow>;
 
     /// Payload of all flows that was delivered, bytes.

@@ -73,7 +73,7 @@ pub enum Undivided {
     #[error("its links change")]
     Changes,
     /// Hosts and switches hear of congestion elsewhere.
-    #[error("its switches tell each other of congestion")]
+    #[error("its switches signal congestion to each other")]
     Flags,
     /// What is written into packets lies beside them.
     #[error("its switches write into packets")]
@@ -119,7 +119,7 @@ fn reads_hops(case: &Case) -> bool {
     case.bound_schemes.iter().any(reads)
 }
 
-/// The ways of a flow: what is random of them comes from its own stream.
+/// The paths of a flow: what is random of them comes from its own stream.
 pub(crate) fn paths(case: &Case, seed: u64, flow: &Begun) -> Paths {
     let (part, bound_scheme, start) =
         (&case.parts[flow.part], &case.bound_schemes[flow.member.bound_scheme], &flow.start);

@@ -23,7 +23,7 @@ pub struct Undecided {
     pub cases: Vec<usize>,
     /// How many seeds it is known under.
     pub seeds: u32,
-    /// How many times as wide as it is to be its interval is.
+    /// How many times wider its interval is than it should be.
     pub by: f64,
 }
 
@@ -50,7 +50,7 @@ pub fn after(
     more
 }
 
-/// The cases of which the interval is still wider than asked for, a line for each.
+/// The cases whose interval is still wider than asked for, a line for each.
 pub fn too_wide(rule: &Replications, results: &[CaseResult]) -> Vec<String> {
     let Replications::Until(until) = rule else { return Vec::new() };
     let Some(asked) = until.width else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! What there is to say of an experiment's network without a run: `tresse topology show`.
+//! What can be said about an experiment's network without a run: `tresse topology show`.
 
 use serde::Serialize;
 use tresse_experiment::diagnostic::{Diagnostic, did_you_mean};
@@ -76,7 +76,7 @@ pub struct TierEntry {
     pub oversubscription: f64,
 }
 
-/// The RTTs between hosts that are so far apart.
+/// The RTTs between hosts that are this far apart.
 #[derive(Debug, Clone, Serialize)]
 pub struct RttEntry {
     /// How far.
@@ -193,7 +193,7 @@ fn find_host(topology: &Topology, name: &str) -> Result<u32, Diagnostic> {
             let hint = did_you_mean(name, names.iter().map(String::as_str));
             let (first, last) = (&names[0], &names[names.len() - 1]);
             Err(Diagnostic::input(format!(
-                "there is no host `{name}`{hint} (there are: {first} to {last}, or numbers below {})",
+                "there is no host `{name}`{hint} (available: {first} to {last}, or numbers below {})",
                 topology.hosts()
             )))
         }

@@ -98,7 +98,8 @@ pub fn attach(scheme: &ConfiguredController, name: Option<&str>, default: &Defau
         same_or_refuse(&Attached::open(&name)?, &stamp)?;
     } else if default::available().contains(&name) {
         return Err(Error::Input(format!(
-            "the kernel has a congestion control `{name}` already, and it is not tresse's\n\nhint: `--name` gives this \
+            "the kernel already has a congestion control `{name}`, and it is not tresse's\n\nhint: \
+             `--name` gives this \
              one another name"
         )));
     } else {
@@ -127,7 +128,7 @@ fn check_name(name: &str) -> Result<(), Error> {
     if name.len() > NAME_MAX {
         let n = name.len();
         return Err(Error::Input(format!(
-            "the name `{name}` has {n} characters; the kernel takes {NAME_MAX} at most\n\nhint: `--name` chooses a \
+            "the name `{name}` has {n} characters; the kernel allows at most {NAME_MAX}\n\nhint: `--name` chooses a \
              shorter one"
         )));
     }
@@ -168,7 +169,7 @@ fn same_or_refuse(there: &Attached, stamp: &Stamp) -> Result<(), Error> {
     )))
 }
 
-/// Loads, registers and pins. The pin is the last step: whoever dies before it leaves nothing.
+/// Loads, registers and pins. The pin is the last step: a process that dies before it leaves nothing.
 fn register(scheme: &ConfiguredController, name: &str, bytes: &[u8], stamp: &Stamp) -> Result<(), Error> {
     let controller = scheme.controller();
     let mut open = object::open(bytes, controller.file())?;
@@ -184,7 +185,7 @@ fn register(scheme: &ConfiguredController, name: &str, bytes: &[u8], stamp: &Sta
     keep(&object, stamp)?;
     let failed = |error: libbpf_rs::Error| match error.kind() {
         ErrorKind::AlreadyExists => Error::Input(format!(
-            "the kernel has a `{name}` already\n\nhint: `--name` gives this one another name"
+            "the kernel already has a `{name}`\n\nhint: `--name` gives this one another name"
         )),
         _ => Error::Machine(format!("`{name}` cannot be registered: {error}\n\nhint: `tresse doctor`")),
     };

@@ -43,7 +43,7 @@ pub(crate) struct Attached {
     defaults: MapHandle,
 }
 
-/// What the kernel's own statistics say of a hook (`sysctl kernel.bpf_stats_enabled=1`).
+/// What the kernel's own statistics say about a hook (`sysctl kernel.bpf_stats_enabled=1`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Hook {
     /// Its function in `bpf/controller.bpf.c`.
@@ -145,7 +145,7 @@ impl Attached {
         COUNTERS.iter().enumerate().map(|(i, (name, _))| (*name, sum(i))).collect()
     }
 
-    /// What the kernel's statistics say of the hooks; empty if they were never switched on.
+    /// What the kernel's statistics say about the hooks; empty if they were never switched on.
     pub(crate) fn hooks(&self) -> Vec<Hook> {
         let of = |fd: &OwnedFd| {
             let info = info(fd, &mut [])?;

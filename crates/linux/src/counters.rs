@@ -10,6 +10,6 @@ pub const COUNTERS: [(&str, &str); 10] = [
     ("cuts_by_local_drop", "reductions after a drop in the host's own queue"),
     ("timeouts", "retransmission timeouts"),
     ("undone", "reductions that turned out to be needless"),
-    ("repairs", "hooks that the kernel skipped, and what that broke mended"),
-    ("walks_cut_short", "walks over the siblings that met one in the act of leaving, or more than 64"),
+    ("repairs", "hooks that the kernel skipped, with the damage repaired"),
+    ("walks_cut_short", "walks over the siblings that met one that was leaving, or more than 64"),
 ];

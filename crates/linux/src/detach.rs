@@ -114,7 +114,7 @@ fn choose(name: &str, attached: &[(&str, &str)]) -> Result<usize, Error> {
         }
         ([], None) => {
             let all: Vec<usize> = (0..attached.len()).collect();
-            Err(Error::Input(format!("`{name}` is not attached (there are: {})", names(", ", &all))))
+            Err(Error::Input(format!("`{name}` is not attached (available: {})", names(", ", &all))))
         }
         (several, _) => {
             let several = names(" and ", several);
@@ -136,7 +136,7 @@ pub(crate) fn unregister(kernel_name: &str) -> Result<(), Error> {
     }
     Err(Error::Machine(format!(
         "the pin of `{kernel_name}` is removed, but the kernel still has it: another process holds its link\n\nhint: \
-         `bpftool link` tells which"
+         `bpftool link` shows which"
     )))
 }
 
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(choose("reno", &attached).expect("one has its own name"), 3);
         let refused = |name, attached| choose(name, attached).expect_err("it is not clear").to_string();
         assert_eq!(refused("xmp", &attached), "`xmp` is attached as tr_lia and yours: which one?");
-        assert_eq!(refused("bos", &attached[..2]), "`bos` is not attached (there are: mine, tr_lia)");
+        assert_eq!(refused("bos", &attached[..2]), "`bos` is not attached (available: mine, tr_lia)");
         assert_eq!(refused("bos", &[]), "`bos` is not attached: nothing is");
         // Another version's stamp says nothing.
         assert_eq!(choose("bos", &[("tr_bos", "")]).expect("by its name in the kernel"), 0);

@@ -18,11 +18,11 @@ const COMPILER: &Hints = &[
 const VERIFIER: &Hints = &[
     (
         "infinite loop",
-        "the verifier sees no end of this loop: give it a constant bound, or use FOR_EACH_SUBFLOW",
+        "the verifier cannot see the end of this loop: give it a constant bound, or use FOR_EACH_SUBFLOW",
     ),
     (
         "too large",
-        "the verifier gave up after a million instructions: a loop has too many turns or too many branches; use \
+        "the verifier gave up after a million instructions: a loop has too many iterations or too many branches; use \
          FOR_EACH_SUBFLOW, or a smaller constant bound",
     ),
     ("too complex", "too many branches inside of a loop: compute without them, or with a smaller bound"),
@@ -35,7 +35,7 @@ const VERIFIER: &Hints = &[
     ("invalid access", "a read outside of a struct: an index must be a constant, or be checked"),
     ("unbounded", "an index must be a constant, or be checked"),
     ("math between", "an index must be a constant, or be checked"),
-    ("stack", "too much on the stack: 512 bytes are all that there is"),
+    ("stack", "too much on the stack: the limit is 512 bytes"),
 ];
 
 fn hint(hints: &Hints, text: &str) -> String {
@@ -66,8 +66,8 @@ pub(crate) fn of_open(error: &libbpf_rs::Error, log: &str, file: Option<&Path>) 
     let said = if said.is_empty() { error.to_string() } else { said.join("\n") };
     match file {
         Some(file) => Error::Input(format!(
-            "{}: its eBPF build is not whole: {said}\n\nhint: a controller calls nothing that is not in it, in \
-             controller.h or in fix.h",
+            "{}: its eBPF build is incomplete: {said}\n\nhint: a controller may only call what is in it, \
+             in controller.h or in fix.h",
             file.display()
         )),
         None => Error::Machine(format!("an eBPF object cannot be opened: {said}")),

@@ -38,7 +38,7 @@ pub struct Check {
     pub state: State,
     /// What was found.
     pub found: String,
-    /// What to do about a lack, in one line.
+    /// How to fix it, in one line.
     pub remedy: Option<String>,
 }
 
@@ -63,7 +63,7 @@ impl Check {
 /// Looks at everything that any command needs. Nothing is changed.
 pub fn doctor() -> Vec<Check> {
     let mut checks =
-        vec![Check::ok("simulator", "simulate", "needs nothing of the machine"), kernel(), root(), btf()];
+        vec![Check::ok("simulator", "simulate", "needs nothing from the machine"), kernel(), root(), btf()];
     checks.extend([jit(), lockdown(), file_system()]);
     checks.extend([loads("struct_ops", "attach", "reno"), loads("siblings", "mptcp", "lia"), compiler()]);
     checks.extend([mptcp(), path_manager(), ecn(), accecn(), marker()]);

@@ -1,4 +1,4 @@
-//! What can go wrong, by whose turn it is.
+//! What can go wrong, by who must act.
 
 /// Why something could not be done; nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! ECN marks where no queue sets them: a virtual queue at the way out of a device.
+//! ECN marks where no queue sets them: a virtual queue at the egress of a device.
 //!
 //! [`add`] puts an eBPF program (`bpf/mark.bpf.c`) behind a `clsact` queueing discipline of the
 //! device. It computes how long the queue would be if the link had a given rate
@@ -29,7 +29,7 @@ const ETHERNET: u32 = 14;
 pub struct Marker {
     /// The device.
     pub device: String,
-    /// The rate of the link that it stands for, bit/s.
+    /// The rate of the link that it represents, bit/s.
     pub rate_bps: u64,
     /// K of the whole queue, bytes.
     pub threshold_bytes: u32,
@@ -141,7 +141,7 @@ fn link(name: &str) -> Result<Link, Error> {
     let found = links.iter().find(|l| l.name == name).cloned();
     found.ok_or_else(|| {
         let names: Vec<_> = links.iter().map(|l| &*l.name).collect();
-        Error::Input(format!("there is no network device `{name}` (there are: {})", names.join(", ")))
+        Error::Input(format!("there is no network device `{name}` (available: {})", names.join(", ")))
     })
 }
 

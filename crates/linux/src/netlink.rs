@@ -1,4 +1,4 @@
-//! What the kernel tells of links, queueing disciplines and filters (rtnetlink), of the calling
+//! What the kernel reports about links, queueing disciplines and filters (rtnetlink), of the calling
 //! thread's network namespace; and the sockets with which it is asked.
 
 use std::io;

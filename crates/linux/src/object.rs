@@ -86,7 +86,7 @@ pub(crate) fn bytes(controller: Controller, wrapper: Wrapper) -> Result<Cow<'sta
     fs::read(&object).map(Cow::Owned).map_err(machine)
 }
 
-/// What tells one build of `controller` from another: a hash of the object, or, since a user's file
+/// What distinguishes one build of `controller` from another: a hash of the object, or, since a user's file
 /// leaves its path in that, of the file and of the program around it.
 pub(crate) fn digest(controller: Controller, object: &[u8]) -> String {
     let mut hash = Sha256::new();

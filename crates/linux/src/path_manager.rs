@@ -17,7 +17,7 @@ use crate::netlink::Socket;
 /// The kernel's flag of a subflow that carries data only if no other can (`MPTCP_PM_ADDR_FLAG_BACKUP`).
 const BACKUP: u32 = 1 << 2;
 
-/// What the kernel tells of Multipath TCP connections.
+/// What the kernel reports about Multipath TCP connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A connection can have more subflows from now on.
@@ -36,7 +36,7 @@ pub enum Event {
         /// The connection.
         token: u32,
     },
-    /// A further subflow is there.
+    /// A further subflow is established.
     Joined {
         /// The connection.
         token: u32,
@@ -56,15 +56,15 @@ pub enum Event {
     },
 }
 
-/// Hears what the kernel tells. While nobody does, a host whose path manager is in user space accepts no further
-/// subflows.
+/// Receives what the kernel reports. While nobody does, a host whose path manager is in user space
+/// accepts no further subflows.
 #[derive(Debug)]
 pub struct Events(Socket);
 
 /// What is kept of events until they are read, bytes: some 10,000 of them.
 const KEPT: u32 = 8 << 20;
 
-/// Bytes of `struct genlmsghdr`, whose first byte says what is told.
+/// Bytes of `struct genlmsghdr`, whose first byte says what is reported.
 const HEAD: usize = 4;
 
 impl Events {
@@ -81,7 +81,7 @@ impl Events {
         let mut groups = family.get_mcast_groups().map_err(wrong)?;
         let events = groups.find(|group| group.get_name().is_ok_and(|name| name == c"mptcp_pm_events"));
         let Some(group) = events else {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, "the kernel tells no events of MPTCP"));
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "the kernel reports no MPTCP events"));
         };
         let mut own = Socket::open(libc::NETLINK_GENERIC)?;
         own.join(group.get_id().map_err(wrong)?, KEPT)?;
@@ -143,7 +143,7 @@ impl Commands {
 
     /// Opens a subflow of a connection that can have more, from this address and port of the host (0: any port), known
     /// to the connection by the number `id`, 1-255, to that address and port. The same address always has the same
-    /// number. It stands when [`Event::Joined`] tells of it.
+    /// number. It is established when [`Event::Joined`] reports it.
     ///
     /// # Errors
     /// If the connection is not there any more, or the kernel's path manager is not in user space.

@@ -42,7 +42,7 @@ pub(crate) struct Subflow {
 pub(crate) struct SockDiag(Socket);
 
 impl SockDiag {
-    /// In the namespace of this thread, whoever asks later.
+    /// In the namespace of this thread, even if another thread asks later.
     pub fn here() -> io::Result<Self> {
         Socket::open(libc::NETLINK_SOCK_DIAG).map(Self)
     }

@@ -1,4 +1,4 @@
-//! What the kernel tells of a TCP socket: `struct tcp_info` (include/uapi/linux/tcp.h).
+//! What the kernel reports about a TCP socket: `struct tcp_info` (include/uapi/linux/tcp.h).
 
 /// A sender's state, counted from its beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,8 @@ impl TcpInfo {
     /// What is read of the structure, bytes: up to `tcpi_total_rto`.
     pub const SIZE: usize = 248;
 
-    /// Of the kernel's bytes; what an older kernel does not tell is 0. `None` if not even marks are told (before 5.4).
+    /// Of the kernel's bytes; what an older kernel does not report is 0. `None` if not even marks
+    /// are reported (before 5.4).
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let word = |at: usize| crate::netlink::word(bytes, at);
         Some(Self {

@@ -37,7 +37,7 @@ pub enum Price {
     Losses,
     /// Rounds in which something is marked, once each.
     Marks,
-    /// Every lost packet for itself: the larger flow hears more.
+    /// Every lost packet for itself: the larger flow gets more signals.
     LostPackets,
     /// The time that packets wait in queues.
     Delay,
@@ -208,7 +208,7 @@ pub fn claim_of(name: &str, parameter: &dyn Fn(&str) -> Option<u64>, subflows: S
     Some(Claim { standing, source, caveat, objective })
 }
 
-const REFERENCE: &str = "Reno's utility stands in: the fairness to TCP that is aimed at.";
+const REFERENCE: &str = "Reno's utility stands in: the aim is fairness to TCP.";
 const PROPORTIONAL: &str = "Proportional fairness stands in.";
 const TCP_CAVEAT: &str =
     "For one binary signal a round. Packets lost independently make the price 2/(T² x²): another utility.";
@@ -216,8 +216,7 @@ const POOLED_CAVEAT: &str = "For one binary signal a round and equal RTTs. Packe
      l's price 2/(T² x_l y), y the total: such derivatives are not symmetric, no utility has them.";
 const EXACT_CAVEAT: &str =
     "For one binary signal a round and equal RTTs; where βx is much larger than μ an equal γ cancels.";
-const EUTCP_CAVEAT: &str =
-    "(3.7) drops the chain rule's exponent γ: the law that was measured has not the equilibrium of (3.4).";
+const EUTCP_CAVEAT: &str = "(3.7) drops the chain rule's exponent γ: the law that was measured does not have the equilibrium of (3.4).";
 const BOS_CAVEAT: &str = "The price is the probability that a round is marked; RTTs are constant.";
 const XMP_CAVEAT: &str =
     "(9) is the equilibrium of (7) and (8); that both nested loops converge to it is argued, not proved.";

@@ -110,7 +110,7 @@ struct Demand {
     minimum: bool,
 }
 
-/// How often the demands are tried with some left out: one of thousands of flows must not take for ever.
+/// How often the demands are tried with some left out: one of thousands of flows must not take forever.
 const TRIALS: usize = 200;
 /// What a flow that must have something is asked to have, as a part of what it could have alone.
 const SOMETHING: f64 = 1e-5;
@@ -154,7 +154,7 @@ fn minima(problem: &Problem, program: &Program) -> Vec<Demand> {
     program.groups.iter().enumerate().flat_map(of_group).collect()
 }
 
-/// Leaves out demands and then links, as long as the rest still clashes, and tells what is left.
+/// Leaves out demands and then links, as long as the rest still clashes, and returns what is left.
 fn prove(problem: &Problem, program: &Program, demands: &[Demand]) -> Option<Infeasible> {
     let links = LinksOf::new(program);
     let every: Vec<usize> = (0..program.links).filter(|&l| !program.rows[l].entries.is_empty()).collect();

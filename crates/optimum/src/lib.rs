@@ -1,5 +1,5 @@
-//! What a network could do at best, and what a scheme ought to reach there, worked out without a
-//! simulation, to stand beside what was simulated.
+//! What a network could do at best, and what a scheme ought to reach there, computed without a
+//! simulation, for comparison with what was simulated.
 //!
 //! - The rates that maximise the sum of utilities under the links' capacities (network utility
 //!   maximisation, NUM): a [`problem::Problem`] states links, flows, paths and utilities;

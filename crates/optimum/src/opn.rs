@@ -25,7 +25,7 @@ pub enum Reading {
 pub enum Rule {
     /// OPN eq. (11) as printed: `|W0(q - 1) / ln(1 - q)|`, W0 the principal branch of Lambert's W, which
     /// is complex for q < 1 - 1/e; q is the loss of a window of `sqrt(2/p)`. It rests on (9), whose last
-    /// term lacks the exponent n, and lies up to 37 % above the model's own optimum.
+    /// term is missing the exponent n, and lies up to 37 % above the model's own optimum.
     Eq11,
     /// The n in 1..=32 at which eq. (7) is largest; the smallest such n.
     Eq7,

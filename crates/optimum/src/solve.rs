@@ -30,7 +30,7 @@ pub struct Optimum {
     /// prices.
     pub limit_prices: Vec<Vec<f64>>,
     /// The links that are full: whose load is their capacity, to one millionth, or which have a price. (A
-    /// price next to nothing can be on a link that lacks up to a thousandth.)
+    /// price next to nothing can be on a link that is up to a thousandth short of full.)
     pub binding: Vec<usize>,
     /// The sum of the flows' utilities.
     pub utility: f64,

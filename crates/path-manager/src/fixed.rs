@@ -1,4 +1,4 @@
-//! A fixed number of subflows, all opened as soon as the connection stands (catalogue S26).
+//! A fixed number of subflows, all opened as soon as the connection is established (catalogue S26).
 
 use tresse_units::{NEVER, Time};
 
@@ -11,10 +11,10 @@ use crate::{Action, By, Memory, Opening, PathChoice, PathManager};
 pub struct Config {
     /// How many, 1 to 64; by address at most as many as there are address pairs.
     pub subflows: usize,
-    /// What tells them apart.
+    /// What distinguishes them.
     pub by: By,
-    /// When each is opened, counted from the connection's start, ps; those without a time as soon as the
-    /// connection stands. The first one is opened at the start.
+    /// When each is opened, counted from the connection's start, ps; those without a time as soon
+    /// as the connection is established. The first one is opened at the start.
     pub starts: Vec<Time>,
 }
 

@@ -3,7 +3,7 @@
 //! No clock, no network, no random source; it knows neither fabric nor transport nor controllers, so a
 //! simulator and a daemon on a live host can run the same machines. A [`ConfiguredManager`] is a path manager's
 //! [`Declaration`] with values for its parameters. [`ConfiguredManager::open`] makes the [`PathManager`] of one
-//! connection, which is told what happens (`handle_*`) and asked what to do
+//! connection, which is notified of what happens (`handle_*`) and asked what to do
 //! ([`PathManager::poll_action`]).
 //!
 //! Time is u64 picoseconds, sizes are u64 bytes, everything else counts packets, ACKs or subflows.

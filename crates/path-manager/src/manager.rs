@@ -1,4 +1,4 @@
-//! What every path manager is told, and what it answers.
+//! What every path manager is notified of, and what it answers.
 
 use std::fmt::Debug;
 
@@ -46,7 +46,7 @@ pub enum PathChoice {
 pub enum Priority {
     /// It carries new data.
     Normal,
-    /// It carries no new data, and the other host is told so (MP_PRIO with B set, RFC 8684 §3.3.8).
+    /// It carries no new data, and the other host is notified (MP_PRIO with B set, RFC 8684 §3.3.8).
     Backup,
     /// It carries no new data; only this host knows. It still repairs its own losses.
     Slow,
@@ -111,15 +111,15 @@ pub struct Ack {
 
 /// The path manager of one connection.
 ///
-/// After [`ConfiguredManager::open`](crate::ConfiguredManager::open) and after every `handle_*`, take the actions until there
-/// are none, then look at the deadline again. Every call has the [`Memory`] that the connection shares with the
-/// others of its [`Scope`](crate::Scope); times never go back. A timer that is due is served before the event at the
-/// same instant, whichever the host tells first. What is told of a closed subflow is ignored.
+/// After [`ConfiguredManager::open`](crate::ConfiguredManager::open) and after every `handle_*`, take the actions
+/// until there are none, then look at the deadline again. Every call has the [`Memory`] that the connection shares
+/// with the others of its [`Scope`](crate::Scope); times never go back. A timer that is due is served before the
+/// event at the same instant, whichever the host reports first. What is reported for a closed subflow is ignored.
 ///
 /// # Panics
 /// `handle_*` panics if a subflow was never opened.
 pub trait PathManager: Debug + Send {
-    /// Whether it wants to be told what is sent and ACKed.
+    /// Whether it wants to be notified of what is sent and ACKed.
     fn observes(&self) -> bool {
         true
     }

@@ -10,8 +10,7 @@ use crate::LossRate;
 /// What connections know of the paths that they have in common: their loss rate, and which of them are SLOW.
 ///
 /// All connections of a [`Scope`] share it, those that follow one another and those that run at the same
-/// time. Its two timers need nobody to call: whoever uses it at or after their expiry finds it as they
-/// would have left it.
+/// time. Its two timers need no calls: its state at or after their expiry is as they would have left it.
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
     loss: Option<LossRate>,
@@ -29,7 +28,7 @@ pub struct Memory {
 /// Whose connections share a [`Memory`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// All of the sending host: path i leads the same way to every receiver.
+    /// All of the sending host: path i is the same to every receiver.
     Host,
     /// Those from the sending host to the same receiver.
     Pair,

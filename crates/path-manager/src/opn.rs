@@ -20,7 +20,7 @@
 //! - timer_1's period of "2 times the average round trip time" is twice the mean of the smoothed RTTs of
 //!   the connection's subflows, or fixed (the 200 us of Algorithm 1). It starts with the first sample.
 //! - It runs while data is in flight on a FAST path and starts with it. Only a path on which data waited all
-//!   through the period can turn SLOW: data that has just been sent says nothing of its path, and the text
+//!   through the period can turn SLOW: data that has just been sent says nothing about its path, and the text
 //!   speaks of packets whose ACKs "have not arrived [...] within a period of time (i.e., 2RTTs)".
 //! - At one instant timer_2 and timer_3 are served before timer_1.
 //! - All retransmissions count as losses. What is sent again on another subflow is none.

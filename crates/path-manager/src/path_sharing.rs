@@ -10,7 +10,7 @@
 //!   are at that moment are compared, for all subflows.
 //! - From when on C_E counts. Here a subflow that joins starts all counts anew, so that they are of the same
 //!   time. The first subflow sends for at least a round trip before the others have joined; if these marks
-//!   counted, it would often be at gamma before another one was heard of, and that is no sign of two paths.
+//!   counted, it would often be at gamma before another one was reported, and that is no sign of two paths.
 //! - The text closes "the recently marked subflow", Algorithm 2 the second of the pair: [`Closes`].
 //! - "Only executed during the beginning stage": once a connection. A trigger that finds only one
 //!   established subflow has compared nothing and does not count.
@@ -37,7 +37,7 @@ pub enum Closes {
 pub struct Config {
     /// How many subflows, 1 to 64; by address at most as many as there are address pairs.
     pub subflows: usize,
-    /// What tells them apart.
+    /// What distinguishes them.
     pub by: By,
     /// ACKs with ECE on one subflow that trigger the detection (gamma).
     pub gamma: u64,
@@ -63,7 +63,7 @@ pub struct PathSharing {
     connection: Connection<Signals>,
     /// The paths of the subflows that wait for the first.
     waiting: Vec<PathChoice>,
-    /// Events with marked ACKs so far: what tells which subflow was marked last.
+    /// Events with marked ACKs so far: what shows which subflow was marked last.
     marked_events: u64,
     detected: bool,
 }

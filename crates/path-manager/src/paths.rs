@@ -2,7 +2,7 @@
 
 use crate::{Opening, PathChoice};
 
-/// What tells the subflows of a connection apart.
+/// What distinguishes the subflows of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// Each has an address pair of its own (the old MPTCP kernel's `fullmesh`).

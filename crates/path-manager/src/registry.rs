@@ -130,7 +130,7 @@ const MEMORY: Parameter = Parameter {
     name: "memory",
     range: Range::Choice(&["host", "pair"]),
     unit: "",
-    meaning: "whose loss rate and SLOW paths: of all connections of the host, or of those to the same receiver",
+    meaning: "whose loss rate and SLOW paths count: all connections of the host, or those to the same receiver",
 };
 
 const TIMER_1: Parameter = Parameter {
@@ -196,7 +196,7 @@ static ALL: &[Declaration] = &[
     },
     Declaration {
         name: "opn",
-        title: "MPTCP_OPN: as many subflows as the loss rate advises; traffic leaves silent paths",
+        title: "MPTCP_OPN: as many subflows as the loss rate suggests; traffic leaves silent paths",
         source: "OPN §MPTCP_OPN design, eq. (1)-(11), Alg. 1",
         parameters: &[N_STAR, TABLE, TIMER_3, TIMER_1, DELTA, TIMER_2, MEMORY],
         configure: |values| {
@@ -235,7 +235,7 @@ static ALL: &[Declaration] = &[
                 name: "gamma",
                 range: Range::Whole(Whole { default: 10, min: 1, max: 1_000_000 }),
                 unit: "ACKs",
-                meaning: "marked ACKs on one subflow that trigger the detection, once a connection",
+                meaning: "marked ACKs on one subflow that trigger the detection, once per connection",
             },
             Parameter {
                 name: "theta",
@@ -253,7 +253,7 @@ static ALL: &[Declaration] = &[
                 name: "close",
                 range: Range::Choice(&["recent", "second"]),
                 unit: "",
-                meaning: "which one is closed: the last one marked (the text), the second (Algorithm 2)",
+                meaning: "which one is closed: the one marked last (the text), or the second (Algorithm 2)",
             },
         ],
         configure: |values| {

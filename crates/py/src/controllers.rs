@@ -56,7 +56,7 @@ impl Controller {
         self.0.controller().coupled()
     }
 
-    /// What `tresse list controllers --json` says of each parameter, and its value here.
+    /// What `tresse list controllers --json` says about each parameter, and its value here.
     #[getter]
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let declared = self.0.controller().parameters();
@@ -85,7 +85,7 @@ impl Controller {
         let steps = py.detach(|| {
             let script = parse(script, 0)?;
             play_apart(Arc::clone(&self.0), &script, initial_window)
-                .map_err(|own| Failure::Machine(format!("a process for the controller: {own}")))?
+                .map_err(|own| Failure::Machine(format!("cannot start a process for the controller: {own}")))?
                 .map_err(|end| tresse::ended(end, self.0.controller()))
         });
         steps.map_err(|own| error(py, own))?.iter().map(|step| row(py, step)).collect()

@@ -1,4 +1,4 @@
-//! A case whose subflows agents steer: what `tresse.env` stands on.
+//! A case whose subflows agents steer: what `tresse.env` is built on.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -75,7 +75,7 @@ impl Environment {
                 let first: Vec<String> = cases.iter().take(3).map(|case| case.label()).collect();
                 let (n, first) = (cases.len(), first.join(", "));
                 return Err(Failure::Input(format!(
-                    "an environment is one case, and these are {n}: {first}…\n\nhint: `only` picks one"
+                    "an environment is one case, but these are {n}: {first}…\n\nhint: choose one with `only`"
                 )));
             }
             let case = cases.pop().expect("a plan has a case");

@@ -1,5 +1,5 @@
-//! `tresse._native`: what the Python package stands on. Its users are the package's own modules; `python/tresse/_native.pyi`
-//! describes it.
+//! `tresse._native`: what the Python package is built on. Its users are the package's own modules;
+//! `python/tresse/_native.pyi` describes it.
 //!
 //! Every call that takes long releases the interpreter; nothing here is global.
 
@@ -60,7 +60,8 @@ fn compare(py: Python<'_>, left: PathBuf, right: PathBuf, judge: bool) -> PyResu
     py.detach(|| tresse::compare_runs(&left, &right, judge)).map_err(|failure| errors::error(py, failure))
 }
 
-/// What `tresse optimum --json` prints, with the arguments of that command; `text` is the experiment's text, if it is no file.
+/// What `tresse optimum --json` prints, with the arguments of that command; `text` is the
+/// experiment's text, if it is not a file.
 #[pyfunction]
 #[pyo3(signature = (arguments, text=None))]
 fn optimum(py: Python<'_>, arguments: Vec<String>, text: Option<String>) -> PyResult<String> {

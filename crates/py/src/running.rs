@@ -18,7 +18,7 @@ use crate::errors::error;
 #[pyclass(frozen)]
 pub struct Running {
     watch: Arc<Watch>,
-    /// `None` once it has told.
+    /// `None` once it has reported.
     told: Mutex<Option<Receiver<Result<Report, Failure>>>>,
     /// What the command would say on stderr before it runs.
     #[pyo3(get)]
@@ -27,7 +27,8 @@ pub struct Running {
 
 #[pymethods]
 impl Running {
-    /// Begins what `tresse run` does with these arguments; `text` is the experiment's text, if it is no file.
+    /// Begins what `tresse run` does with these arguments; `text` is the experiment's text, if it
+    /// is not a file.
     #[new]
     #[pyo3(signature = (arguments, text=None))]
     fn new(py: Python<'_>, arguments: Vec<String>, text: Option<String>) -> PyResult<Self> {
@@ -46,7 +47,8 @@ impl Running {
         Ok(Self { watch, told: Mutex::new(Some(told)), notes })
     }
 
-    /// Waits so many seconds for the end: what `tresse run --json` prints, and whether it is complete; `None` if it goes on.
+    /// Waits this many seconds for the end: what `tresse run --json` prints, and whether it is
+    /// complete; `None` if it is still running.
     fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<String>> {
         let patience = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         let report = py.detach(|| {

@@ -115,7 +115,7 @@ impl Sweep {
         *self.told.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
     }
 
-    /// Waits so many seconds for the end of what was begun: whether it is there.
+    /// Waits this many seconds for the end of what was begun: whether it is there.
     fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
         let patience = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         let done = py.detach(|| {
@@ -163,7 +163,8 @@ pub fn merge(py: Python<'_>, folder: PathBuf) -> PyResult<()> {
     py.detach(|| tresse_sweep::merge(&folder)).map(drop).map_err(|own| wrong(py, own))
 }
 
-/// Points that the sweep in `folder` has, those of them that failed, and what the command tells of them, as text and as JSON.
+/// Points that the sweep in `folder` has, those of them that failed, and what the command prints
+/// about them, as text and as JSON.
 #[pyfunction]
 pub fn sweep_head(py: Python<'_>, folder: PathBuf) -> PyResult<(usize, usize, String, String)> {
     let own = py.detach(|| tresse_sweep::read(&folder)).map_err(|own| wrong(py, own))?;

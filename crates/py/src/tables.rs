@@ -50,7 +50,8 @@ pub fn meanings(table: PyRef<'_, PyTable>) -> Vec<(String, String)> {
     fields.map(|field| (field.name().clone(), meaning(field))).collect()
 }
 
-/// The networks of the run in `folder`, each as the page has it: what is said of it, and its nodes and ports.
+/// The networks of the run in `folder`, each as the page has it: what is said about it, and its
+/// nodes and ports.
 #[pyfunction]
 pub fn networks(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(String, String)>> {
     let networks = py.detach(|| tresse_report::run::networks(&folder)).map_err(|own| wrong(py, own))?;

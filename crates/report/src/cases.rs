@@ -51,7 +51,7 @@ impl Cases {
         self.place(axes(case))
     }
 
-    /// What the page says of them.
+    /// What the page says about them.
     pub fn heads(&self) -> &[CaseHead] {
         &self.heads
     }
@@ -105,7 +105,7 @@ impl Cases {
     }
 }
 
-/// A column that says where cases stand on an axis.
+/// A column with the values of cases on an axis.
 enum Axis {
     Numbers(Vec<Option<u64>>),
     Words(Vec<Option<u32>>, Vec<String>),

@@ -1,4 +1,5 @@
-//! What a page says of its runs, beside their tables: the JSON that `page/src/data/contract.ts` describes.
+//! What a page says about its runs, besides their tables: the JSON that `page/src/data/contract.ts`
+//! describes.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -40,7 +41,7 @@ pub struct RunHead {
     /// What its tables are asked for by, of a page that is served.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
-    /// How it stands.
+    /// Its state.
     pub state: State,
     /// What could not be read, each a sentence.
     pub problems: Vec<String>,

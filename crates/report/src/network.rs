@@ -12,10 +12,10 @@ use tresse_units::Queue;
 use crate::cases::Cases;
 use crate::head::NetworkHead;
 
-/// A network, and what the page says of it.
+/// A network, and what the page says about it.
 #[derive(Debug, Clone)]
 pub struct Network {
-    /// What the page says of it.
+    /// What the page says about it.
     pub head: NetworkHead,
     /// `Network` of the page's contract, as JSON.
     pub text: String,

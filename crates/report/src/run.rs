@@ -22,7 +22,7 @@ use crate::tables::build::{PageTable, packed_text};
 /// A run that was read.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// What the page says of it.
+    /// What the page says about it.
     pub head: RunHead,
     tables: IndexMap<String, PageTable>,
     networks: Vec<Network>,
@@ -117,7 +117,7 @@ fn figures(name: &str, own: Vec<Figure>) -> Vec<Figure> {
     loaded.map_or(own, |loaded| loaded.experiment.figures)
 }
 
-/// How far a run under way is, if it has told.
+/// How far a run under way is, if it has reported that.
 pub fn progress(folder: &Path) -> Option<ProgressFile> {
     serde_json::from_str(&fs::read_to_string(folder.join(ProgressFile::NAME)).ok()?).ok()
 }
@@ -196,7 +196,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// A JSON value that stands in a page: no text in it can end the element that it stands in.
+/// A JSON value that is in a page: no text in it can end the element that it is in.
 pub(crate) fn embedded(value: &impl serde::Serialize) -> String {
     let value: Value = serde_json::to_value(value).expect("plain data");
     value.to_string().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")

@@ -63,7 +63,7 @@ impl Sending {
     }
 }
 
-/// What is seldom touched.
+/// What is rarely touched.
 #[derive(Debug)]
 pub(crate) struct Managed {
     pub manager: Box<dyn PathManager>,

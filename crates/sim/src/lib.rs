@@ -1,7 +1,7 @@
-//! Puts endpoints on the fabric and turns time: the only event loop.
+//! Puts endpoints on the fabric and advances time: the only event loop.
 //!
-//! A [`World`] is a fabric with connections on it. Start connections with [`World::start`], then let
-//! [`World::advance`] turn time until one of them finishes.
+//! A [`World`] is a fabric with connections on it. Start connections with [`World::start`], then
+//! let [`World::advance`] advance time until one of them finishes.
 
 #![forbid(unsafe_code)]
 

@@ -13,8 +13,8 @@ use crate::spec::{FlowRecord, FlowSpec, Paths};
 use crate::world::{Halves, World};
 
 impl World {
-    /// Stops a connection or a flow of datagrams now, and tells what became of it. Packets that are in the fabric
-    /// go on, and mean nothing.
+    /// Stops a connection or a flow of datagrams now, and returns what became of it. Packets that are in the
+    /// fabric go on, and mean nothing.
     ///
     /// A message of a connection that stays is given up; the connection goes on.
     ///
@@ -149,7 +149,7 @@ impl World {
         self.live += 1;
     }
 
-    /// A flow of datagrams sends one of so many bytes of payload now; it is not ECN-capable.
+    /// A flow of datagrams sends one of this many bytes of payload now; it is not ECN-capable.
     ///
     /// # Panics
     /// If there is no such flow.

@@ -15,7 +15,8 @@ use crate::world::Packets;
 pub(crate) const RETRANSMISSION: u32 = 0;
 pub(crate) const DELAYED_ACK: u32 = 1;
 
-/// What one half of a connection tells the other beside packets, and what other parts tell of its packets.
+/// What one half of a connection reports to the other besides packets, and what other parts report about its
+/// packets.
 #[derive(Debug)]
 pub(crate) enum Note {
     /// To the receiving half in `slot`: there is one more subflow.
@@ -335,7 +336,7 @@ impl Part {
     }
 
     /// Frees the slots of a connection that has finished and has no packet on its routes, by the slot of its sending
-    /// half. Between parts only the world can tell.
+    /// half. Between parts only the world knows.
     pub fn release_if_empty(&mut self, sending: u32) {
         if self.is_whole {
             let half = &self.sendings[sending as usize];

@@ -11,7 +11,7 @@ use crate::part::{Note, Part};
 use crate::spec::Sprayed;
 use crate::world::World;
 
-/// What was sent since the path manager was told last, by subflow; few are in use at a time.
+/// What was sent since the path manager was last notified, by subflow; few are in use at a time.
 #[derive(Debug, Default)]
 pub(crate) struct SentPackets(Vec<Sent>);
 
@@ -88,7 +88,7 @@ impl Part {
         }
     }
 
-    /// An ACK for a subflow of which more than its sender is to be told.
+    /// An ACK for a subflow that more than its sender must be notified of.
     pub(crate) fn handle_special_ack(&mut self, slot: u32, i: u32, wire: &Wire) {
         let now = self.fabric.now();
         let half = &mut self.sendings[slot as usize];
@@ -173,7 +173,7 @@ impl World {
     }
 }
 
-/// A hop as controllers are told of it.
+/// A hop as controllers see it.
 fn hop(hop: &tresse_fabric::Hop) -> Hop {
     Hop {
         bytes: hop.bytes,
@@ -183,7 +183,7 @@ fn hop(hop: &tresse_fabric::Hop) -> Hop {
     }
 }
 
-/// What a sprayed connection on `way` is told of its path.
+/// What a sprayed connection on `way` learns about its path.
 fn spraying(fabric: &Fabric<Wire>, way: &Way, config: &Config, sprayed: Sprayed, stream: u64) -> Spraying {
     let there = fabric.empty_path(way.there, config.mss + config.header);
     let back = fabric.empty_path(way.back, config.ack);

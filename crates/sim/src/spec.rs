@@ -81,15 +81,15 @@ impl Manager {
         Self::timed(subflows, By::Address, Vec::new())
     }
 
-    /// `subflows` of them, told apart as `by` says, each opened so long after the connection's start as `starts`
-    /// says, ps; those beyond at the start.
+    /// `subflows` of them, distinguished as `by` says, each opened so long after the connection's
+    /// start as `starts` says, ps; those beyond at the start.
     pub fn timed(subflows: usize, by: By, starts: Vec<Time>) -> Self {
         let config = fixed::Config { subflows, by, starts };
         Self::new(move |opening, _| Box::new(fixed::Fixed::new(&config, opening)))
     }
 
-    /// The name of what a connection between these hosts, with so many paths between them, remembers. To receivers
-    /// at another distance there are other paths.
+    /// The name of what a connection between these hosts, with this many paths between them,
+    /// remembers. To receivers at another distance there are other paths.
     pub fn memory(&self, [from, to]: [u32; 2], paths: u16) -> [u32; 3] {
         let to = if self.remembers == Some(Scope::Host) { from } else { to };
         [from, to, paths.into()]
@@ -144,7 +144,7 @@ pub struct FlowSpec {
     pub sprayed: Option<Sprayed>,
     /// A random word of the connection's own, for the path manager's random choices.
     pub stream: u64,
-    /// The class of its packets, there and back, in ports that tell classes apart.
+    /// The class of its packets, there and back, in ports that distinguish classes.
     pub class: u8,
     /// Among whose RTTs its own are: see [`World::with_rtts`](crate::World::with_rtts).
     pub group: u32,

@@ -10,7 +10,8 @@ use tresse_units::{NEVER, Time};
 use crate::part::{Part, Post};
 use crate::windows::{STRETCH, Stop, exchange, in_order, window_end};
 
-/// After so many stretches the slower way is tried again: the load of the machine and of the network change.
+/// After this many stretches the slower way is tried again: the load of the machine and of the
+/// network change.
 const RETRY: u32 = 32;
 
 /// How often a thread looks for its turn before it lets others have its core.
@@ -230,7 +231,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Another thread's panic is told by itself.
+/// Another thread's panic reports itself.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Connections on a fabric: how they start, and how time turns for them.
+//! Connections on a fabric: how they start, and how time advances for them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -74,9 +74,9 @@ impl World {
     }
 
     /// The network of the fabrics that `make` gives, all alike, cut into parts that run on as many threads, or fewer
-    /// where that is faster by `clock`, which tells seconds. What happens is what happens in one part.
+    /// where that is faster by `clock`, which returns seconds. What happens is what happens in one part.
     ///
-    /// Its links do not change, and nobody hears of congestion.
+    /// Its links do not change, and nobody learns of congestion.
     pub fn in_parts(cut: Cut, clock: fn() -> f64, make: impl Fn() -> Fabric<Wire>) -> Self {
         let cut = Arc::new(cut);
         let part = |own| Part::new(make().into_part(Arc::clone(&cut), own), own, cut.parts());
@@ -206,7 +206,8 @@ impl World {
         self.transmit(part, slot);
     }
 
-    /// Sends what a connection has to send. Its other half hears of subflows that are opened, wherever it is.
+    /// Sends what a connection has to send. Its other half learns of subflows that are opened,
+    /// wherever it is.
     pub(crate) fn transmit(&mut self, part: usize, slot: u32) {
         self.parts[part].transmit(slot);
         if self.windows.is_some() {

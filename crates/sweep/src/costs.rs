@@ -32,7 +32,7 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// A point took so many seconds.
+    /// A point took this many seconds.
     pub fn add(&mut self, setting: &Setting, seconds: f64) {
         let seconds = seconds.max(1e-6);
         self.all.add(seconds);

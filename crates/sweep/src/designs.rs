@@ -29,7 +29,7 @@ pub struct Request {
     pub seed: u64,
 }
 
-/// A point as it stands in a plan: where, for messages, and what it sets.
+/// A point as it is in a plan: where, for messages, and what it sets.
 #[derive(Debug, Clone)]
 pub(crate) struct Planned {
     /// The keys down to the table that has its keys, outermost first.

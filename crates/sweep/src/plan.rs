@@ -122,7 +122,7 @@ impl Plan {
         Ok(Self { name: name.to_owned(), text, folder, keys })
     }
 
-    /// What is wrong with what stands at `keys`.
+    /// What is wrong with what is at `keys`.
     pub(crate) fn error(&self, wrong: Wrong) -> Diagnostic {
         told(&self.name, &self.text, wrong)
     }
@@ -228,7 +228,7 @@ impl Plan {
         self.keys.only.iter().map(one).collect()
     }
 
-    /// What is the same at every point, each key with where it stands in the file.
+    /// What is the same at every point, each key with where it is in the file.
     pub(crate) fn set(&self) -> Vec<(String, Value)> {
         flat(&self.keys.set)
     }

@@ -61,7 +61,7 @@ impl Base {
     /// Of a plan; compiles and loads the controllers that it names.
     ///
     /// # Errors
-    /// If something is wrong with the experiment, a controller, or what the plan says of them.
+    /// If something is wrong with the experiment, a controller, or what the plan says about them.
     pub fn of<E: From<Diagnostic> + From<LoadError>>(plan: &Plan) -> Result<Self, E> {
         let controllers: Result<Vec<Own>, LoadError> =
             plan.controllers().iter().map(|file| controllers::load(file)).collect();
@@ -194,7 +194,7 @@ impl Common {
 /// Computes the point of a specification: its record, as JSON. A point that fails has a record too.
 ///
 /// # Errors
-/// If it is no specification, or this machine cannot compute it: it has no compiler for a controller.
+/// If it is not a specification, or this machine cannot compute it: it has no compiler for a controller.
 pub fn run_point<E: From<Diagnostic> + From<LoadError>>(spec: &str) -> Result<String, E> {
     let spec: Spec = serde_json::from_str(spec)
         .map_err(|e| Diagnostic::input(format!("no specification of a point of this version: {e}")))?;

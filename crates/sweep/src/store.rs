@@ -23,7 +23,7 @@ use crate::table;
 /// A sweep that is under way, or has ended. Its folder has
 ///
 /// - `plan.toml`, what it was asked for last;
-/// - `journal.jsonl`, a line for each point as soon as it is computed: what a later start goes on from;
+/// - `journal.jsonl`, a line for each point as soon as it is computed: what a later start continues from;
 /// - `results.parquet` and `costs.parquet`, written by [`Sweep::finish`].
 #[derive(Debug)]
 pub struct Sweep {
@@ -174,7 +174,7 @@ impl Sweep {
             (Some(out), Some(shard)) => Folder::hold(&out.join(shard.name()))?,
             (Some(out), None) => Folder::hold(out)?,
             (None, Some(_)) => {
-                let hint = "all shards of a sweep take the same --out DIR; then `tresse sweep merge DIR`";
+                let hint = "all shards of a sweep use the same --out DIR; then `tresse sweep merge DIR`";
                 return Err(Diagnostic::input("a shard needs the folder of its sweep")
                     .of("--shard")
                     .hint(hint)

@@ -146,7 +146,7 @@ fn costs(sorted: &[&Kept]) -> Vec<Column> {
         Column::new("point", points(sorted.iter().copied()), "", POINT),
         Column::new("seconds", Arc::new(seconds), "s", "wall time in its worker"),
         Column::new("worker", workers, "", "which worker"),
-        Column::new("attempts", Arc::new(attempts), "", "how often it was begun"),
+        Column::new("attempts", Arc::new(attempts), "", "how often it was started"),
     ]
 }
 

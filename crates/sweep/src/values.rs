@@ -148,8 +148,9 @@ impl Range {
 
     /// Its values, each once.
     fn all(&self) -> Result<Vec<Value>, Wrong> {
-        let steps =
-            self.steps.ok_or_else(|| Wrong::whole("the range has no `steps`: how many values has it?"))?;
+        let steps = self
+            .steps
+            .ok_or_else(|| Wrong::whole("the range has no `steps`: how many values does it have?"))?;
         let one = |step: usize| match step {
             0 => self.ends[0].clone(),
             step if step == steps - 1 => self.ends[1].clone(),
@@ -192,7 +193,7 @@ impl Range {
     }
 }
 
-/// To so many digits.
+/// To this many digits.
 fn rounded(number: f64, digits: i32) -> f64 {
     format!("{number:.*e}", (digits - 1) as usize).parse().expect("it was written as a number")
 }
@@ -263,6 +264,6 @@ mod tests {
             assert!(error.starts_with(wanted), "{text}: {error}");
         }
         let error = read("{ from = 1, to = 3 }").and_then(|own| own.all().map_err(|e| e.message));
-        assert_eq!(error, Err("the range has no `steps`: how many values has it?".to_owned()));
+        assert_eq!(error, Err("the range has no `steps`: how many values does it have?".to_owned()));
     }
 }

@@ -36,9 +36,9 @@ const MTU: u16 = 1500;
 /// The least, the first and the most that a socket may keep of what it sends, bytes.
 const SENDS: &str = "4096 131072 268435456";
 
-/// The same of what it receives. A Multipath TCP connection of Linux 6.18 stands still for ever, if what it keeps out of order is
-/// more than its receive buffer: it takes nothing from its subflows then, also not what is missing. So the first size
-/// is more than what waits in any experiment.
+/// The same of what it receives. A Multipath TCP connection of Linux 6.18 stalls forever, if what it keeps out of
+/// order is more than its receive buffer: it takes nothing from its subflows then, also not what is missing. So
+/// the first size is more than what waits in any experiment.
 const RECEIVES: &str = "4096 67108864 268435456";
 
 /// How a testbed is made.
@@ -55,7 +55,7 @@ pub struct How<'a> {
 pub(crate) struct Bed {
     pub emulator: Emulator,
     hosts: Vec<Host>,
-    /// What hosts tell, with their numbers.
+    /// What hosts report, with their numbers.
     pub told: Receiver<(u32, Told)>,
     controls: Controls,
 }
@@ -127,7 +127,7 @@ impl Bed {
         self.hosts[host as usize].socket.write_all(line.as_bytes())
     }
 
-    /// Hooks that the kernel skipped in all controllers, each of which was mended.
+    /// Hooks that the kernel skipped in all controllers, each of which was repaired.
     pub fn repairs(&self) -> u64 {
         let counts = |(_, name): &(_, String)| tresse_linux::counts(name).unwrap_or_default();
         let all = self.controls.0.iter().flat_map(counts);

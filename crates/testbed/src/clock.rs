@@ -67,8 +67,8 @@ impl FromStr for Scale {
     }
 }
 
-/// A clock of an experiment, which stood at 0 when it was made. It does not go back, and all processes of the machine
-/// can tell its time.
+/// A clock of an experiment, which stood at 0 when it was made. It does not go back, and all
+/// processes of the machine can read it.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     start: u64,
@@ -76,7 +76,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that stands at 0 now.
+    /// A clock that is at 0 now.
     pub fn start(scale: Scale) -> Self {
         Self { start: monotonic(), scale }
     }

@@ -21,8 +21,8 @@ const BURST: usize = 16;
 /// How long the fabric waits for packets of hosts at most.
 const IDLE: Duration = Duration::from_millis(1);
 
-/// A fabric between hosts, turned by a thread of its own. It goes before everything else on its core, if the system
-/// allows it (`SCHED_FIFO`), and leaves it a part of the time.
+/// A fabric between hosts, driven by a thread of its own. It goes before everything else on its
+/// core, if the system allows it (`SCHED_FIFO`), and leaves it a part of the time.
 #[derive(Debug)]
 pub struct Emulator {
     clock: Clock,

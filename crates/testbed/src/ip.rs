@@ -8,7 +8,7 @@ use tresse_units::mix;
 /// What a switch reads of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seen {
-    /// Where it comes from, and where it is to go.
+    /// Where it comes from, and where it goes.
     pub addresses: [Ipv4Addr; 2],
     /// The ports of TCP and UDP, from and to; 0 without.
     pub ports: [u16; 2],
@@ -21,7 +21,7 @@ const UDP: u8 = 17;
 /// IPv4's header without options.
 const LEAST: usize = 20;
 
-/// Reads a packet; `None` if it is no whole IPv4 packet.
+/// Reads a packet; `None` if it is not a whole IPv4 packet.
 pub fn read(packet: &[u8]) -> Option<Seen> {
     let first = *packet.first()?;
     let length = usize::from(first & 15) * 4;
@@ -51,7 +51,7 @@ pub fn read(packet: &[u8]) -> Option<Seen> {
     Some(Seen { addresses, ports, header })
 }
 
-/// Sets CE in a packet that [`read`] could read, and mends the header's checksum (RFC 1624).
+/// Sets CE in a packet that [`read`] could read, and fixes the header's checksum (RFC 1624).
 pub fn set_ce(packet: &mut [u8]) {
     let before = u16::from_be_bytes([packet[0], packet[1]]);
     packet[1] |= 3;

@@ -4,7 +4,7 @@
 //! - The [`Emulator`] reads the packets that hosts send, moves them through the ports of `tresse-fabric`, the same that
 //!   the simulator has, and writes them to the host that they are for. The wall clock says what time it is.
 //! - An agent runs in each host ([`agent::run`]): it sends and receives flows over real sockets.
-//! - [`run`] does all of it for a case, and has the lab's engine turn it: so its results are those of any run.
+//! - [`run`] does all of it for a case, and has the lab's engine drive it: so its results are those of any run.
 
 #![expect(unsafe_code, reason = "epoll and namespaces are system calls")]
 

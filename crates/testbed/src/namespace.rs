@@ -19,7 +19,7 @@ const NAMED: &str = "/run/netns";
 /// The interface of a host.
 const INTERFACE: &str = "fabric";
 
-/// What the machine lacks, or refuses.
+/// What is missing on the machine, or refused by it.
 #[derive(Debug)]
 pub struct Error(pub String);
 
@@ -190,7 +190,7 @@ fn done(told: &Output, name: &str) -> Result<(), Error> {
     Err(Error(format!("{name}: {}", said.trim())))
 }
 
-/// What this machine lacks for a testbed, with what to do about it; `None` if it has all.
+/// What this machine is missing for a testbed, with how to fix it; `None` if it has all.
 pub fn lacks() -> Option<String> {
     if !nix::unistd::Uid::effective().is_root() {
         return Some(

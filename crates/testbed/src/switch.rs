@@ -1,4 +1,4 @@
-//! Where packets go: the fabric, and the ways of the flows that are known.
+//! Where packets go: the fabric, and the paths of the flows that are known.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -18,7 +18,7 @@ pub struct Frame {
 /// The two directions of a path: from who connects to who listens, and back.
 pub type Way = [RouteId; 2];
 
-/// The ways of the subflows of a connection.
+/// The paths of the subflows of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ways {
     /// By the number of the address that the subflow comes from, then by that of the address that it goes to. Beyond the
@@ -44,7 +44,7 @@ pub(crate) const LARGEST: usize = 1600;
 pub struct Switch {
     /// The ports, routes and links.
     pub fabric: Fabric<Frame>,
-    /// By the host that listens, and its port: the ways of the connections to it.
+    /// By the host that listens, and its port: the paths of the connections to it.
     flows: BTreeMap<(u32, u16), Ways>,
     /// By address: its host, and its number among the host's addresses.
     addresses: BTreeMap<Ipv4Addr, (u32, u16)>,
@@ -97,7 +97,7 @@ impl Switch {
         self.usual.insert(hosts, route);
     }
 
-    /// Connections to this host and port take these ways.
+    /// Connections to this host and port take these paths.
     ///
     /// # Panics
     /// If there are none.
@@ -116,7 +116,7 @@ impl Switch {
         self.lost
     }
 
-    /// Packets that were no IPv4 packets, or had no way.
+    /// Packets that were not IPv4 packets, or had no way.
     pub fn strays(&self) -> u64 {
         self.strays
     }

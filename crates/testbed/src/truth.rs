@@ -36,7 +36,7 @@ pub struct Truth {
     pub subflows_refused: u64,
     /// Why it refused the first of them.
     pub why_refused: Option<String>,
-    /// Hooks of the controllers that the kernel skipped; each was mended.
+    /// Hooks of the controllers that the kernel skipped; each was repaired.
     pub repairs: u64,
     /// The share of all cores' time in which they had nothing to do; `None` where the system does not say.
     pub cpu_idle: Option<f64>,

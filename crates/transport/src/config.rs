@@ -50,7 +50,7 @@ pub enum Reduction {
     Prr,
 }
 
-/// How the receiver tells the sender of CE marks.
+/// How the receiver reports CE marks to the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Echo {
     /// ECE on every ACK until the sender says CWR (RFC 3168 §6.1.3).
@@ -70,7 +70,7 @@ pub enum Scheduler {
     RoundRobin,
     /// The one that would be done first with what it holds, whether its window has room or not: data is given to
     /// subflows in bursts up to their send buffers, and waits there (Linux's `mptcp_subflow_get_send`). A
-    /// controller's wish to be alone is not heard.
+    /// controller's request to be alone is ignored.
     Linux,
 }
 
@@ -140,7 +140,7 @@ impl Default for Plb {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
     /// Packets take many paths, each as a balancer picks ([`Sender::spray`](crate::Sender::spray)): subflow 0 is all of
-    /// them. What is said here of TCP's own does not hold then.
+    /// them. What is said here about TCP does not hold then.
     pub sprayed: bool,
     /// Payload of a full segment, bytes.
     pub mss: u32,
@@ -150,8 +150,8 @@ pub struct Config {
     pub ack: u32,
     /// Whether subflows are opened by handshakes, of packets of the size of an ACK (RFC 8684 §3.1, §3.2).
     pub handshake: bool,
-    /// After this many timeouts in a row what is in flight on a subflow is sent on others too, and it gets no
-    /// new data until it is heard of again (Linux's `stale_loss_cnt`); 0: never.
+    /// After this many timeouts in a row what is in flight on a subflow is sent on others too, and it
+    /// gets no new data until it is heard from again (Linux's `stale_loss_cnt`); 0: never.
     pub stale_after: u32,
     /// Initial window, packets.
     pub initial_window: u32,

@@ -1,9 +1,9 @@
 //! Sans-IO endpoints of a multipath transport: subflow sender and receiver, loss recovery,
 //! connection, scheduler.
 //!
-//! No clock, no network, no random source. A [`Sender`] is told of ACKs and timeouts and is then
-//! asked what to transmit until it has nothing more; a [`Receiver`] is told of data and returns the
-//! ACKs. Sequence numbers count segments, windows count packets, time is picoseconds.
+//! No clock, no network, no random source. A [`Sender`] is notified of ACKs and timeouts and is
+//! then asked what to transmit until it has nothing more; a [`Receiver`] is notified of data and
+//! returns the ACKs. Sequence numbers count segments, windows count packets, time is picoseconds.
 //!
 //! The sender's states are Linux's (Open, Disorder, CWR, Recovery, Loss), so that what a controller
 //! sees here is what it will see in the kernel.

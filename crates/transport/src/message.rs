@@ -9,7 +9,7 @@ pub(crate) struct Message {
     pub start: u32,
     /// The first one behind it.
     pub end: u32,
-    /// What its last segment lacks of a full one, bytes.
+    /// How much its last segment is short of a full one, bytes.
     pub short: u32,
 }
 

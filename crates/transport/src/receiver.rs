@@ -40,7 +40,7 @@ struct Subflow {
     stamp: Time,
     /// Segments that are still ACKed one by one.
     quick: u32,
-    /// CE marks that no ACK has told of yet (XMP's cnt_ce).
+    /// CE marks that no ACK has reported yet (XMP's cnt_ce).
     marks: u32,
     /// The last packet was marked; with RFC 3168's echo: ECE is on until CWR.
     ece: bool,

@@ -34,7 +34,7 @@ pub(crate) struct Scoreboard {
     /// Every unSACKed segment below this one is known to be lost or still in doubt for good.
     judged: u32,
     highest_sacked: u32,
-    /// SACK blocks that were told before: what is in them is SACKed or cumulatively ACKed.
+    /// SACK blocks that were reported before: what is in them is SACKed or cumulatively ACKed.
     told: [Block; TOLD],
     /// Which of them is forgotten next.
     oldest_told: u8,
@@ -135,7 +135,7 @@ impl Scoreboard {
     }
 
     /// A cumulative ACK up to `seq`, with NewReno (Linux's `tcp_remove_reno_sacks`): one segment
-    /// filled the hole, the rest had been told of by duplicate ACKs.
+    /// filled the hole, the rest had been reported by duplicate ACKs.
     #[inline]
     pub fn acknowledge_reno(&mut self, seq: u32) -> u32 {
         let acked = seq - self.una;
@@ -181,8 +181,8 @@ impl Scoreboard {
         delivered
     }
 
-    /// What of a SACK block in the window was not told before. An ACK tells up to three blocks, which are as long as the window
-    /// may be; one of them has grown by a segment or two.
+    /// What of a SACK block in the window was not reported before. An ACK reports up to three blocks,
+    /// which are as long as the window may be; one of them has grown by a segment or two.
     #[inline]
     fn untold(&mut self, start: u32, end: u32) -> [(u32, u32); 2] {
         let (start, end) = (start.max(self.una), end.min(self.nxt));

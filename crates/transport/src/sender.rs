@@ -193,8 +193,9 @@ impl Sender {
         }
     }
 
-    /// What this host knows of congestion on the path of `subflow` (THESIS Table 2.1): that of its own port, and
-    /// what its next hop has told it. For a controller with that signal, before each ACK.
+    /// What this host knows of congestion on the path of `subflow` (THESIS Table 2.1): that of its
+    /// own port, and what its next hop has reported. For a controller with that signal, before each
+    /// ACK.
     pub fn hear(&mut self, subflow: usize, local: bool, next_hop: bool) {
         let Some(place) = self.place(subflow) else { return };
         self.group[place].next_hop = next_hop.into();

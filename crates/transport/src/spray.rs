@@ -1,9 +1,9 @@
 //! A transport whose packets take many paths: packet spraying, as Ultra Ethernet has it.
 //!
 //! A packet has one number for all its transmissions, that of its segment, and each transmission takes the path that
-//! the connection's balancer picks. ACKs tell which packets have arrived, in whatever order, and of the newest one
-//! which path it took and whether it was marked; a NACK tells of a packet that a switch has cut to its header. What no
-//! ACK or NACK tells of is sent again when a timer has passed. There are no congestion states: what happens is
+//! the connection's balancer picks. ACKs report which packets have arrived, in whatever order, and of the newest one
+//! which path it took and whether it was marked; a NACK reports a packet that a switch has cut to its header. What
+//! no ACK or NACK reports is sent again when a timer expires. There are no congestion states: what happens is
 //! reported to the controller (`report` of controller.h), and to one of TCP in the way of [`tcp`].
 
 mod delivery;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use tresse_balancers::ConfiguredBalancer;
 use tresse_units::Time;
 
-/// What a sprayed connection is told of its path.
+/// What a sprayed connection learns about its path.
 #[derive(Debug, Clone)]
 pub struct Spraying {
     /// Picks the path of each packet.

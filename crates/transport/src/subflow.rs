@@ -106,15 +106,15 @@ pub(crate) struct Subflow {
     prr: Prr,
     /// A retransmission that goes out whatever the window is: RFC 5681 §3.2, RFC 6582 §3.2.
     forced: bool,
-    /// The next new segment tells the receiver that the window was cut, for whatever reason (RFC 3168
+    /// The next new segment reports to the receiver that the window was cut, for whatever reason (RFC 3168
     /// §6.1.2).
     pub cwr: bool,
     /// The window, not the application, stopped the last transmission.
     limited: bool,
     /// It has neither RACK nor pacing: what they need is passed over.
     plain: bool,
-    /// With pacing: until this segment is ACKed the window counts as the limit, or as used by so many
-    /// packets (Linux's `tcp_cwnd_validate`).
+    /// With pacing: until this segment is ACKed the window counts as the limit, or as used by this
+    /// many packets (Linux's `tcp_cwnd_validate`).
     usage_end: u32,
     most_out: u32,
     /// Duplicate ACKs or SACKed segments that make a loss on this subflow.

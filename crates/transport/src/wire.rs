@@ -42,7 +42,7 @@ impl Wire {
     pub const CWR: u8 = 4;
     /// It belongs to the handshake of a subflow and carries neither data nor an ACK of data.
     pub const HANDSHAKE: u8 = 8;
-    /// Data of a sprayed connection: its sender has nothing more to send before it hears of it.
+    /// Data of a sprayed connection: its sender has nothing more to send before it learns of it.
     pub const ASK: u8 = 16;
     /// ACK of a sprayed connection: it answers a packet that was trimmed.
     pub const NACK: u8 = 32;

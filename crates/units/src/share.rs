@@ -35,7 +35,9 @@ impl<'de> Deserialize<'de> for Probability {
             return Err(de::Error::custom(format!("{value} is not a probability: 0 to 1, such as 0.001")));
         }
         if value > 0.0 && Self(value).parts() == 0 {
-            return Err(de::Error::custom(format!("{value} is too small: a probability has parts of 2^-32")));
+            return Err(de::Error::custom(format!(
+                "{value} is too small: a probability is a multiple of 2^-32"
+            )));
         }
         Ok(Self(value))
     }

@@ -43,7 +43,7 @@ pub struct Node {
 pub enum Action {
     /// Nothing.
     Nothing,
-    /// Computes, loads or stores for so long, ps.
+    /// Computes, loads or stores for this long, ps.
     Wait(Time),
     /// Sends a message.
     Send {
@@ -128,7 +128,7 @@ pub struct Chakra {
     nodes: Nodes,
 }
 
-/// What is told of nodes.
+/// What is reported about nodes.
 #[derive(Debug, Default)]
 struct Nodes {
     /// How many nodes there were before each rank.

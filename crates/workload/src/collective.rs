@@ -66,9 +66,9 @@ pub struct Collective {
     pub ranks: Vec<u32>,
     /// S, bytes.
     pub bytes: u64,
-    /// Into how many pieces each message is cut, at least 1. Round a ring the pieces travel side by side, so that a
-    /// rank has as many messages under way; down a tree they follow each other, so that a rank passes one on while
-    /// it gets the next. Not for the all-to-all.
+    /// Into how many pieces each message is cut, at least 1. Around a ring the pieces travel side by side, so that
+    /// a rank has as many messages under way; down a tree they follow each other, so that a rank passes one on
+    /// while it gets the next. Not for the all-to-all.
     pub chunks: u32,
     /// How many messages of a rank are under way at a time in an all-to-all. Default: all of them.
     pub parallel: Option<u32>,
@@ -85,7 +85,7 @@ pub enum CollectiveError {
     #[error("a collective has at least 2 ranks")]
     Alone,
     /// A host has two ranks.
-    #[error("host {0} is there twice: a host has one rank")]
+    #[error("host {0} is listed twice: a host has one rank")]
     Twice(u32),
     /// Nothing would be sent.
     #[error("no chunks: there is at least 1")]
@@ -264,7 +264,8 @@ impl Collective {
     }
 
     /// In step s rank r sends block r - s to its right: what it got in the step before, with its own added as long
-    /// as sums are made. As with MPI_Sendrecv, it goes on when it has got the next one and its own has arrived.
+    /// as sums are made. As with MPI_Sendrecv, it continues when it has received the next one and its own has
+    /// arrived.
     fn ring(&self, draft: &mut Draft, steps: u64) -> Result<(), GraphError> {
         let (n, chunks) = (self.ranks.len() as u64, u64::from(self.chunks));
         let first = draft.first;
@@ -356,7 +357,7 @@ impl Collective {
     }
 }
 
-/// The parent of a rank other than the first: ranks stand in the tree as in a heap.
+/// The parent of a rank other than the first: ranks are in the tree as in a heap.
 fn parent(rank: u64) -> u64 {
     (rank - 1) / 2
 }

@@ -42,7 +42,7 @@ impl fmt::Display for BadDistribution {
 
 impl std::error::Error for BadDistribution {}
 
-/// A line of two numbers, and where they stand.
+/// A line of two numbers, and where they are.
 #[derive(Clone, Copy)]
 struct Knot<'a> {
     line: usize,
@@ -90,18 +90,18 @@ impl Distribution {
             if let Some(before) = read.last() {
                 let (size, probability) = (before.size, before.probability);
                 if knot.size < size {
-                    return Err(knot.wrong(knot.at[0], format!("sizes may not fall: {size} stands above")));
+                    return Err(knot.wrong(knot.at[0], format!("sizes must not fall: {size} comes before")));
                 }
                 if knot.probability < probability {
                     let message =
-                        format!("cumulative probabilities may not fall: {probability} stands above");
+                        format!("cumulative probabilities must not fall: {probability} comes before");
                     return Err(knot.wrong(knot.at[1], message));
                 }
             }
             read.push(knot);
         }
         let Some(last) = read.last() else {
-            let message = "nothing is here but comments: expected lines such as `10000 0.15`";
+            let message = "there is nothing but comments: expected lines such as `10000 0.15`";
             return Err(bad(1, text.lines().next().unwrap_or_default(), 0, message));
         };
         // Probabilities do not fall, so none is above the last.
@@ -159,7 +159,7 @@ impl Distribution {
     }
 }
 
-/// The two numbers of a line, if it is no comment.
+/// The two numbers of a line, if it is not a comment.
 fn knot(line: usize, text: &str) -> Result<Option<Knot<'_>>, BadDistribution> {
     let data = text.split('#').next().unwrap_or_default();
     let mut words =

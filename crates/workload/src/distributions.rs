@@ -11,7 +11,7 @@ pub struct BuiltIn {
     pub title: &'static str,
     /// The repository, its revision and the file in it.
     pub origin: &'static str,
-    /// What else is to be known of it.
+    /// What else one should know about it.
     pub note: &'static str,
     /// The file.
     pub text: &'static str,

@@ -33,7 +33,7 @@ pub struct GoalError {
     pub line: usize,
     /// The column, from 1.
     pub column: usize,
-    /// What is wrong, and the mend.
+    /// What is wrong, and how to fix it.
     pub message: String,
 }
 
@@ -46,8 +46,9 @@ impl Goal {
     /// Reads a trace whose messages may have `most` bytes.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its place: what is no GOAL, labels that are not there, a send without its
-    /// receive, of another size or too large, ranks that require each other in a circle, a file that ends early.
+    /// The first thing that is wrong, with its place: what is not GOAL, labels that do not exist, a send
+    /// without its receive, of another size or too large, ranks that require each other in a cycle, a
+    /// file that ends early.
     pub fn read(text: &str, most: u64) -> Result<Self, GoalError> {
         text::read(text, most)
     }

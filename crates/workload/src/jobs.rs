@@ -22,7 +22,7 @@ pub struct JobsConfig {
     pub response: u64,
     /// From the end of a job to the start of the next. XMP has none.
     pub gap: Span,
-    /// How long after its start a job, and so each of its flows, is to have finished.
+    /// How long after its start a job, and so each of its flows, should have finished.
     pub deadline: Option<Span>,
     /// How many jobs there are in all; `None` if they never end.
     pub count: Option<u32>,

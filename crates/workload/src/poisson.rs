@@ -29,7 +29,7 @@ pub struct PoissonConfig {
     pub interval: f64,
     /// When it ends.
     pub limit: Limit,
-    /// How long after its start a flow is to have finished.
+    /// How long after its start a flow should have finished.
     pub deadline: Option<Span>,
     /// The run's seed.
     pub seed: u64,

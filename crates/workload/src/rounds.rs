@@ -9,9 +9,9 @@ use crate::source::{Action, Source, Start};
 /// Who sends to whom in a round.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pairing {
-    /// [`crate::Permutation`] of so many hosts.
+    /// [`crate::Permutation`] of this many hosts.
     Permutation(u32),
-    /// [`crate::RackToRack`] with so many hosts a rack.
+    /// [`crate::RackToRack`] with this many hosts a rack.
     RackToRack(u32),
     /// Always these senders and receivers: all at once.
     Listed(Vec<(u32, u32)>),

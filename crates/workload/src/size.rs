@@ -57,9 +57,9 @@ impl Size {
                 "a Pareto distribution has a mean only if its shape is above 1"
             }
             Self::Pareto { shape, mean, bound, .. } => match scale(shape, mean) {
-                scale if scale < 1.0 => "the least size, mean (shape - 1) / shape, is below one byte",
+                scale if scale < 1.0 => "the smallest size, mean (shape - 1) / shape, is below one byte",
                 scale if scale > bound as f64 => {
-                    "the bound is below the least size, which is mean (shape - 1) / shape"
+                    "the bound is below the smallest size, which is mean (shape - 1) / shape"
                 }
                 _ => return Ok(()),
             },

@@ -21,7 +21,7 @@ pub struct Start {
     pub round: u32,
     /// The number of its job, if it belongs to one.
     pub job: Option<u32>,
-    /// When it is to have finished.
+    /// When it should have finished.
     pub deadline: Option<Time>,
 }
 
@@ -69,7 +69,7 @@ pub trait Source: fmt::Debug + Send {
     /// Whether it is over: nothing will start any more, and every flow that has an end has finished.
     fn is_over(&self) -> bool;
 
-    /// Whether it never is over by itself: it goes on as long as something else lasts.
+    /// Whether it never is over by itself: it continues as long as something else lasts.
     fn is_endless(&self) -> bool;
 
     /// The payload that there is to carry on the average of all seeds, bytes; 0 if it is endless.

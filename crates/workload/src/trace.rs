@@ -9,10 +9,10 @@ use crate::size::too_large;
 use crate::tasks::{Graph, GraphError, Task, Tasks, Work};
 
 /// What is wrong with a receive that takes what comes.
-pub(crate) const ANY_RANK: &str = "a receive from any rank is decided while the program runs; a trace that runs on \
-                                   another network has to name the rank";
+pub(crate) const ANY_RANK: &str = "a receive from any rank is decided while the program runs; a trace that \
+runs on another network must name the rank";
 /// The same of tags.
-pub(crate) const ANY_TAG: &str = "any tag is decided while the program runs; a trace has to name it";
+pub(crate) const ANY_TAG: &str = "any tag is decided while the program runs; a trace must name it";
 
 /// How many operations of a circle a message names.
 const NAMED: usize = 8;
@@ -93,7 +93,7 @@ impl What {
             }
             Self::Alone { send, channel: (from, to, tag) } => {
                 let (this, that) = ends(send);
-                format!("no {that} belongs to this {this} from rank {from} to rank {to} with tag {tag}")
+                format!("no {that} matches this {this} from rank {from} to rank {to} with tag {tag}")
             }
             Self::Cycle(ref others) => {
                 let named: Vec<String> = others.iter().take(NAMED).map(|&other| at(other)).collect();

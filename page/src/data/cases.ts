@@ -70,7 +70,7 @@ export function inOrderOf(values: string[], where: Figure["where"], dimension: s
   return [...values].sort((a, b) => place(a) - place(b));
 }
 
-/** Whether a case is among those that `where` wants; what it says of parts is not looked at. */
+/** Whether a case is among those that `where` wants; what it says about parts is not looked at. */
 export function isWanted(one: CaseHead, where: Figure["where"]): boolean {
   return Object.entries(where ?? {}).every(([dimension, wanted]) => {
     if (!(dimension in one.case)) return true;

@@ -71,7 +71,7 @@ export interface RunHead {
   networks: NetworkHead[];
 }
 
-/** `killed`: its process is gone and has not said how it ended. `gave-up`: flows waited for ever. */
+/** `killed`: its process is gone and has not said how it ended. `gave-up`: flows waited forever. */
 export type RunState = "complete" | "under-way" | "interrupted" | "gave-up" | "killed";
 
 export interface Progress {

@@ -100,7 +100,7 @@ function addPrinted(marks: ResultMark[], point: NonNullable<Figure["published"]>
 /** What a metric of a figure means: in windows of time it is of what was sampled in them. */
 export function meaningOf(head: PageHead, metric: string, asked: string[]): string {
   if (asked.includes("subflow") && metric === "goodput_mean_bps") {
-    return "what arrived on this subflow, over the time that it was there in the window";
+    return "what arrived on this subflow, over the time that it was active in the window";
   }
   const whole = head.metrics[metric]?.meaning ?? metric;
   const meaning = asked.includes("window") ? (WINDOW_MEANINGS[metric] ?? whole) : whole;

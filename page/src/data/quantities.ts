@@ -63,7 +63,7 @@ export const QUANTITIES: Record<string, Quantity> = {
         (ideal[i] as number) > 0 ? Math.max(1, (all[i] as number) / (ideal[i] as number)) : Number.NaN,
       );
     },
-    note: "slowdown: the FCT over what the flow takes on an empty network",
+    note: "slowdown: the FCT over the flow’s FCT on an empty network",
   },
   size_bytes: { table: "flows", of: "flows", log: true, values: column("size_bytes"), parts: FLOWS },
   retransmissions_pkts: {
@@ -94,7 +94,7 @@ export const QUANTITIES: Record<string, Quantity> = {
       const [start, end] = [table.number("start_ps"), table.number("end_ps")];
       return each(table.rows, (i) => ((end[i] as number) - (start[i] as number)) / SECOND);
     },
-    note: "from the start of a job’s first flow until all is done that it waits for",
+    note: "from the start of a job’s first flow until everything that it waits for is done",
   },
   rtt_s: {
     table: "rtts",
@@ -106,7 +106,7 @@ export const QUANTITIES: Record<string, Quantity> = {
       return each(table.rows, (i) => middle(least[i] as number, most[i] as number) / SECOND);
     },
     weights: column("count"),
-    note: "RTTs are counted in buckets: a value is off by 1/128 of it at most",
+    note: "RTTs are counted in buckets: a value is off by at most 1/128 of it",
   },
   queue_pkts: {
     table: "lengths",
@@ -129,7 +129,7 @@ export const QUANTITIES: Record<string, Quantity> = {
         return capacity > 0 ? Math.min(1, (carried[i] as number) / capacity) : 0;
       });
     },
-    note: "utilisation: what a port let in over what its link can carry in the run",
+    note: "utilisation: what a port admitted over what its link could carry in the run",
   },
   drops_pkts: { table: "links", of: "ports", log: false, values: column("drops"), parts: { layer: "layer" } },
   marks_pkts: { table: "links", of: "ports", log: false, values: column("marks"), parts: { layer: "layer" } },

@@ -57,10 +57,10 @@ export function windowEnds(run: RunHead): Map<string, [string, string]> {
 /** What metrics mean in windows, where they are not those of whole flows. */
 export const WINDOW_MEANINGS: Record<string, string> = {
   goodput_mean_bps:
-    "what arrived of a flow over the time that it was there in the window, the mean over flows",
+    "what arrived of a flow over the time that it was active in the window, the mean over flows",
   goodput_total_bps: "what arrived of all flows, over the length of the window",
-  goodput_min_bps: "what arrived of the flow that had least, over the time that it was there in the window",
-  goodput_max_bps: "what arrived of the flow that had most, over the time that it was there in the window",
+  goodput_min_bps: "what arrived of the flow that had least, over the time that it was active in the window",
+  goodput_max_bps: "what arrived of the flow that had most, over the time that it was active in the window",
   jain_ratio:
     "Jain’s index of the flows’ rates in the window, (Σx)² / (n Σx²): 1 if all are equal, 1/n if one flow has everything",
   goodput_sd_ratio:

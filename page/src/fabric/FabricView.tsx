@@ -186,7 +186,7 @@ function Fabric({ own, run, tables, network, scope, selects }: FabricProps) {
     `${own.report.experiment}, ${label}, seed ${scope.seed}.`,
     `Each link has two lines, one for each direction, which keeps to its right. ${LINK_METRICS[metric].title} in ${when}`,
     metric === "utilisation" && interval === null
-      ? "is what a port let in, headers included, over what its link can carry."
+      ? "is what a port admitted, headers included, over what its link could carry."
       : `of each port${metric === "utilisation" ? ", the time in which it was sending" : ""}.`,
     interval !== null ? (own.tables.queues?.thinned ?? "") : "",
   ]

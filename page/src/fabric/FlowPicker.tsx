@@ -56,7 +56,7 @@ export function FlowPicker({ items, search, onSearch, chosen, onChoose, ways, co
             </li>
           ))}
           <li class="note" role="status">
-            {found.length === 0 && "No flow has these words."}
+            {found.length === 0 && "No flow matches these words."}
             {found.length > LISTED && `The first ${LISTED} of ${found.length}.`}
           </li>
         </ul>
@@ -70,7 +70,7 @@ export function FlowPicker({ items, search, onSearch, chosen, onChoose, ways, co
                 <i style={{ background: colourOf(subflow) }} /> subflow {subflow}, {ports.length} links
               </span>
             ))}
-          {ways?.state === "known" && ways.unknown > 0 && ` Of ${ways.unknown} more the way is not known.`}
+          {ways?.state === "known" && ways.unknown > 0 && ` The path of ${ways.unknown} more is not known.`}
           {ways?.state === "unknown" && ways.why}
         </p>
       )}

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { formatted } from "../data/format";
 import type { Intervals } from "./values";
 
-/** A round is played in about so many seconds, however many intervals it has. */
+/** A round is played in about this many seconds, however many intervals it has. */
 const SECONDS = 12;
 const FRAME = 80;
 

@@ -69,7 +69,7 @@ export function waysOf(
   if (!subflows) {
     return {
       state: "unknown",
-      why: "The run took no samples, with which it would have kept the ways of subflows.",
+      why: "The run took no samples, so the paths of subflows were not kept.",
     };
   }
   const own = subflows.filter(
@@ -87,7 +87,7 @@ export function waysOf(
   if (known.length === 0) {
     return {
       state: "unknown",
-      why: "The run has not kept its way: switches choose it, or an older version wrote the run.",
+      why: "The run has not kept its path: switches choose it, or an older version wrote the run.",
     };
   }
   known.sort((a, b) => a.subflow - b.subflow);

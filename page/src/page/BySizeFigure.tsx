@@ -54,9 +54,8 @@ export function BySizeFigure() {
       }
       caption={
         <>
-          Four bins of sizes in each decade, or each size if there are few; a point stands at the middle of
-          its bin. Hollow: fewer than 100 flows. Slowdown is the FCT over what the flow takes on an empty
-          network.{" "}
+          Four size bins per decade, or each size if there are few; a point is at the middle of its bin.
+          Hollow: fewer than 100 flows. Slowdown is the FCT over the flow’s FCT on an empty network.{" "}
           {ofHowMany(
             bins.reduce((sum, bin) => sum + bin.of.count, 0),
             "flows",

@@ -44,7 +44,7 @@ export function Figures() {
         ))}
       {left.length > 0 && (
         <p class="note">
-          Not drawn, for no case of {head.runs.length > 1 ? "these runs" : "this run"} is among theirs:{" "}
+          Not drawn, because no case of {head.runs.length > 1 ? "these runs" : "this run"} is among theirs:{" "}
           {left.map(({ figure }) => `${figure.title} (${figure.id})`).join("; ")}.
         </p>
       )}

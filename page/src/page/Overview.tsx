@@ -59,7 +59,7 @@ function RunCard(props: { run: RunHead; place: number; several: boolean; told: b
       </dl>
       {!report.judged && settings.length > 0 && (
         <p class="note">
-          The published numbers and claims are of the experiment as it stands: a changed run is not judged by
+          The published numbers and claims are for the unchanged experiment: a changed run is not judged by
           them.
         </p>
       )}
@@ -105,7 +105,7 @@ function changedLine(changed: Record<string, unknown>): string {
 const STATES: Record<Exclude<RunHead["state"], "complete">, string> = {
   "under-way": "This run is under way.",
   interrupted: "This run was interrupted: it has what it had measured until then.",
-  "gave-up": "This run gave up: flows waited for ever.",
+  "gave-up": "This run gave up: flows waited forever.",
   killed:
     "This run was killed: its process is gone and has not said how it ended. It has what was written until then.",
 };

@@ -18,7 +18,7 @@ export const PageProvider = Context.Provider;
 
 export function usePage(): Page {
   const page = useContext(Context);
-  if (!page) throw new Error("outside of a page");
+  if (!page) throw new Error("outside a page");
   return page;
 }
 

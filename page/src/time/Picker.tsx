@@ -80,7 +80,7 @@ export function Picker({ label, items, chosen, onChange, defaults }: PickerProps
           {found.length > LISTED
             ? `The first ${LISTED} of ${found.length}: search for others.`
             : found.length === 0
-              ? "Nothing has these words in its name."
+              ? "No name matches these words."
               : ""}
         </p>
       </div>

@@ -187,7 +187,7 @@ function Drawn({
   const caption = [
     figure.caption ?? "",
     `${METRICS[metric].title}: ${METRICS[metric].meaning}.`,
-    figure.series === "layer" ? "Of a layer: the mean of its ports." : "",
+    figure.series === "layer" ? "For a layer: the mean of its ports." : "",
     `${sampled.map(({ run }) => drawnOf(head, run, panels, { several, round: rounds.length > 1 })).join("; ")}.`,
     ...without,
     ...(several ? sampled.map(({ run }) => lacks(head, run, absentIn(run, panels))) : []),

@@ -74,8 +74,7 @@ export function TimeView({ source, head, runs }: TimeViewProps) {
     return (
       <p class="message">
         {runs.length > 1 ? "These runs have" : "This run has"} no samples.{" "}
-        <code>tresse run … --set measure.samples=10ms</code> takes one of every subflow and every queue each
-        10 ms.
+        <code>tresse run … --set measure.samples=10ms</code> samples every subflow and every queue each 10 ms.
       </p>
     );
   }

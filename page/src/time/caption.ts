@@ -36,9 +36,9 @@ export function captionOf({ which, laid, optima, tables, dense }: CaptionOf): st
     ...laid,
     "Goodput is what arrived in each interval; windows, round-trip times and queues are those at its end.",
     dense
-      ? "Where there are more samples than pixels, a band reaches from the least to the greatest, and the line is their mean."
+      ? "Where there are more samples than pixels, a band spans the least to the greatest, and the line is their mean."
       : "",
-    optima ? "Fine dots: the flow’s optimum among the flows that were there." : "",
+    optima ? "Fine dots: the flow’s optimum among the flows that were active." : "",
     sentence("Samples", tables.samples?.thinned),
     sentence("Queues", tables.queues?.thinned),
     "Drag to zoom, double-click for all; shift-drag, sideways wheel or a finger to pan.",

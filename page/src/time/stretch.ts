@@ -18,7 +18,7 @@ export interface Lane {
   members: SubflowSeries[];
 }
 
-/** What a row of samples says of its interval; made once for a table. */
+/** What a row of samples says about its interval; made once for a table. */
 export class Happened {
   #times: { start: Numbers; duration: Numbers };
   #levelOfState: Uint8Array;

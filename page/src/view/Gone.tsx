@@ -1,4 +1,4 @@
-/** What an open page says of runs that are no longer there. */
+/** What an open page says about runs that are no longer there. */
 import type { LivePage } from "./live";
 
 export function Gone({ page }: { page: LivePage }) {

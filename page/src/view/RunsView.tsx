@@ -135,7 +135,7 @@ export function RunsView({ base = "" }: { base?: string }) {
         </p>
       )}
       {runs.length > 0 && shown.length === 0 && (
-        <p class="message">No run has these words and this status.</p>
+        <p class="message">No run matches these words and this status.</p>
       )}
       {shown.length > 0 && (
         <div class="scroll">

@@ -1,4 +1,4 @@
-/** What `tresse view` says of its runs, as it changes: by events, or by asking where events do not come through. */
+/** What `tresse view` says about its runs, as it changes: by events, or by asking where events do not come through. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RunList, RunSummary } from "../data/contract";
 

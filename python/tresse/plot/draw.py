@@ -42,7 +42,7 @@ class Canvas:
         return list(self.panels.values())
 
     def close(self) -> None:
-        """Takes a figure that opens no window from pyplot, which would show it twice in a notebook and keep it for ever."""
+        """Takes a figure that opens no window from pyplot, which would show it twice in a notebook and keep it forever."""
         windows: list[str] = backend_registry.list_builtin(BackendFilter.INTERACTIVE)  # type: ignore[no-untyped-call]
         if plt.get_backend().lower() not in windows:
             plt.close(self.figure)

@@ -32,7 +32,7 @@ _OPTIMUM: dict[str, Any] = {"linestyle": (0, (4, 2))}
 _SPREAD = 16
 """An axis whose values spread further is logarithmic."""
 _FAR = 2.5
-"""An optimum that is so many times what was reached would leave nothing else to see: it is not made room for."""
+"""An optimum that is this many times what was reached would leave nothing else to see: it is not made room for."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Places: TypeAlias = NDArray[np.int64]
 SECOND = 1e12
 SIZES = (("up to 10kB", 1e4), ("10kB to 100kB", 1e5), ("100kB to 1MB", 1e6), ("above 1MB", np.inf))
-"""Size classes, up to so many bytes."""
+"""Size classes, up to this many bytes."""
 _COLUMNS = {"group": "group", "distance": "locality", "layer": "layer"}
 
 

@@ -47,7 +47,7 @@ class Distribution:
 
 
 def distribution(values: Numbers, weights: Numbers | None = None) -> Distribution:
-    """The distribution of values, each so many times; those that are no numbers do not count."""
+    """The distribution of values, each this many times; those that are no numbers do not count."""
     known = ~np.isnan(values)
     distinct, place = np.unique(values[known], return_inverse=True)
     each = np.ones(int(known.sum())) if weights is None else weights[known]

@@ -8,7 +8,7 @@ use crate::{Feedback, MAX_PATHS};
 /// What a script is after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Most packets arrive well, and are told of after about a window.
+    /// Most packets arrive well, and are reported after about a window.
     Ordinary,
     /// Most do not.
     Bad,

@@ -28,7 +28,7 @@ pub enum Invariant {
     Returns,
     /// A hook writes its own memory and the random stream, and nothing else; `alive` writes nothing.
     OwnMemory,
-    /// `pick` answers a path that is there.
+    /// `pick` returns a path that exists.
     BelowPaths,
     /// A path that is not alive gets nothing as long as another one is.
     OnlyAlive,
@@ -36,8 +36,8 @@ pub enum Invariant {
     Determinism,
     /// So it does at another time: only the difference of two times has a meaning.
     AnyTime,
-    /// Every path that is alive is taken again, if all packets arrive well; if the balancer recycles, when nothing is
-    /// heard of packets.
+    /// Every path that is alive is taken again, if all packets arrive well; if the balancer
+    /// recycles, even without feedback.
     Reaches,
     /// The flag FLOW_LEVEL: without feedback the next packet takes the last one's path.
     FlowLevel,
@@ -188,7 +188,7 @@ fn message(end: End, balancer: Balancer) -> String {
     }
 }
 
-/// Plays one script under every invariant that can be told from it; the packets that were given a path.
+/// Plays one script under every invariant that it can check; the packets that were given a path.
 ///
 /// # Errors
 /// The first invariant that it breaks.
@@ -239,7 +239,7 @@ impl Found {
     }
 }
 
-/// A time that is no round number.
+/// A time that is not a round number.
 const LATER: u64 = (1 << 45) + 12_345_678_901;
 
 /// Plays one script under every invariant; the packets that were given a path.

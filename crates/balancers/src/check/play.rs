@@ -184,7 +184,7 @@ pub(super) fn reaches(played: &Played, script: &Script) -> Result<u64, Found> {
         }
     }
     let Some(path) = missing.iter().position(|&missing| missing) else { return Ok(picks) };
-    let how = if recycles { "of which nothing is heard" } else { "all of which arrive" };
+    let how = if recycles { "with no feedback on them" } else { "all of which arrive" };
     let message = format!("path {path} is alive, and gets none of {picks} packets afterwards, {how}");
     Err(found(Invariant::Reaches, message))
 }

@@ -34,17 +34,18 @@ pub enum Event {
     },
     /// The congestion window changes; it is 1 at first.
     Window {
-        /// To so many packets.
+        /// To this many packets.
         packets: u32,
     },
 }
 
-/// Which packet is told of.
+/// Which packet is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of {
     /// One that took this path.
     Path(u32),
-    /// The one that was sent so many before the last one. If that is before the first one, nothing is told.
+    /// The one that was sent so many before the last one. If that is before the first one, nothing
+    /// is reported.
     Ago(u32),
 }
 

@@ -41,7 +41,7 @@ pub(super) fn shrink(script: Script, breaks: &mut dyn FnMut(&Script) -> bool) ->
 
 type Accept<'a> = dyn FnMut(&mut Script, Script) -> bool + 'a;
 
-/// Fewer paths, and the first stream; feedback on a path that is no more is on the last one.
+/// Fewer paths, and the first stream; feedback on a path that no longer exists is on the last one.
 fn fewer_paths(best: &mut Script, accept: &mut Accept<'_>) {
     while smaller(best.paths.into(), 1).into_iter().any(|paths| {
         let paths = paths as u32;

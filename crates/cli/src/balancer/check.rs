@@ -10,27 +10,27 @@ use crate::output::print_json;
 
 /// Check a balancer: compile it and hold it to its contract
 ///
-/// The contract is balancers/balancer.h. Random scripts of packets and of what becomes of them are played, with
+/// The contract is balancers/balancer.h. Random scripts of packets and their fates are played, with
 /// 1 to 4096 paths, windows up to 2^20 packets, and both ends of every parameter's range. What must hold:
 ///
 ///   returns       no division by 0, no endless loop
 ///   own_memory    a hook writes its own memory; `alive` writes nothing
-///   below_paths   `pick` answers a path that is there
-///   only_alive    a path that is not alive gets nothing as long as another one is
+///   below_paths   `pick` returns a path that exists
+///   only_alive    a path that is not alive gets nothing while another is
 ///   determinism   no memory elsewhere
 ///   any_time      only the difference of two times has a meaning
 ///
 /// and, unless the balancer declares that it is at flow level,
 ///
-///   reaches       every path that is alive is taken again when all packets arrive well; if it declares that
-///                 it recycles, when nothing is heard of packets
+///   reaches       every path that is alive is used again when all packets arrive well; if it declares that
+///                 it recycles, when there is no feedback instead
 ///
 /// and if it does,
 ///
 ///   flow_level    without feedback the next packet takes the last one's path
 ///
-/// If something breaks, the shortest script found that shows it is printed, and the exit code is 1. If it
-/// does not compile, that is 2.
+/// If something breaks, the shortest script found that shows it is printed, and the exit code is 1.
+/// It is 2 if it does not compile.
 ///
 /// A C file is compiled to native code that runs with your rights: run only what you trust.
 #[derive(Debug, clap::Args)]
@@ -46,14 +46,14 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let balancer = super::balancer(&args.balancer)?;
     let held = check_apart(balancer, SCRIPTS)
-        .map_err(|error| Failure::Machine(format!("a process for the balancer: {error}")))?;
+        .map_err(|error| Failure::Machine(format!("cannot start a process for the balancer: {error}")))?;
     if args.json {
         print_json(&json(&balancer, &held))?;
     }
     let name = balancer.name();
     for (field, text) in [(".title", balancer.title()), (".source", balancer.source())] {
         if text.is_empty() {
-            writeln!(io::stderr(), "note: {name} has no {field}: lists and pages say what stands there")?;
+            writeln!(io::stderr(), "note: {name} has no {field}; lists and pages show it")?;
         }
     }
     match held {

@@ -12,16 +12,16 @@ use crate::output::print_json;
 /// A balancer that works, with a comment at each place that its author will change.
 const TEMPLATE: &str = include_str!("template.c");
 
-/// What stands in the template for the balancer's name.
+/// The balancer's name in the template.
 const PLACEHOLDER: &str = "NAME";
 
 /// So that lists stay narrow.
 const LONGEST: usize = 20;
 
-/// Begin a balancer of your own: writes NAME.c, which compiles and works at once
+/// Start a balancer of your own: writes NAME.c, which compiles and works at once
 ///
 /// The file is a small balancer with a parameter, memory for the connection and for each path, and every
-/// hook, each explained in a line. docs/balancers.md goes on from there.
+/// hook, each explained in a line. docs/balancers.md continues from there.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Its name: lower-case letters, digits and `_`, at most 20 characters
@@ -46,9 +46,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let file = file.display();
     writeln!(
         io::stdout(),
-        "{file} is written: a balancer that works, to be changed. Next:\n\n\
+        "wrote {file}, a working balancer to start from. Next:\n\n\
          the compiler, and the contract:\n  tresse balancer check {file}\n\
-         an experiment of yours, SCHEME being one of its sprayed schemes:\n  \
+         your own experiment; SCHEME is one of its sprayed schemes:\n  \
          tresse run EXPERIMENT --balancer {file} --set schemes.SCHEME.balancer={name}"
     )?;
     Ok(())
@@ -58,10 +58,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn check_name(name: &str) -> Result<(), String> {
     check_letters(name, "balancer")?;
     if name.len() > LONGEST {
-        return Err(format!("`{name}` has {} characters: at most {LONGEST} are taken", name.len()));
+        return Err(format!("`{name}` has {} characters: at most {LONGEST} are allowed", name.len()));
     }
     if balancers::find(name).is_some() {
-        return Err(format!("there is a balancer `{name}` already; choose another name"));
+        return Err(format!("there is already a balancer `{name}`; choose another name"));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use tresse_workload::distributions::{BuiltIn, all, find};
 
 use crate::catalogue::{Entry, Kind, pages};
 
-/// A distribution, with what its file says of it if it is from one.
+/// A distribution, with what its file says about it if it is from one.
 #[derive(Debug, Clone, Serialize)]
 pub struct DistributionEntry {
     /// Name, title, origin.
@@ -47,7 +47,7 @@ pub fn shares_text(shares: [f64; 4]) -> String {
     shares.map(|share| format!("{:.1}", 100.0 * share)).join(" / ")
 }
 
-/// Everything that is to be said of the built-in file `name`.
+/// Everything that there is to say about the built-in file `name`.
 pub(crate) fn explain(name: &str) -> Option<String> {
     find(name).map(page)
 }
@@ -56,9 +56,9 @@ fn page(d: &BuiltIn) -> String {
     let read = d.distribution();
     format!(
         "# {}\n\n    size = {{ distribution = \"{}\" }}\n\n- origin: {}\n- note: {}\n- mean: {}\n- largest: {}\n\
-         - flows up to 10 kB, from there to 100 kB, to 1 MB, above: {} %\n\n\
-         `tresse explain distributions` compares it with the others. Its file, bytes and the share of flows that are \
-         not larger:\n\n```text\n{}```\n",
+         - flows up to 10 kB, 10 kB to 100 kB, 100 kB to 1 MB, above 1 MB: {} %\n\n\
+         `tresse explain distributions` compares it with the others. Its file: sizes in bytes, and the share of flows \
+         that are no larger:\n\n```text\n{}```\n",
         d.title,
         d.name,
         d.origin,

@@ -12,7 +12,7 @@ pub struct PaperEntry {
     /// What every part has.
     #[serde(flatten)]
     pub entry: Entry,
-    /// The rows that it is, such as `xmp/fig9`; none if it is no table or figure of the paper.
+    /// The rows that it is, such as `xmp/fig9`; none if it is not a table or figure of the paper.
     pub rows: Vec<String>,
 }
 

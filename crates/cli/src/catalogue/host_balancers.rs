@@ -51,7 +51,7 @@ pub fn facts(b: &Balancer) -> String {
         out += "- flow level: all packets take one path until feedback changes it\n";
     }
     if b.recycles() {
-        out += "- recycles: paths that were good are taken again before others are tried\n";
+        out += "- recycles: paths that were good are reused before others are tried\n";
     }
     out + &table(&parameters(b))
 }
@@ -61,7 +61,7 @@ pub fn header(b: &Balancer) -> String {
     format!("```text\n{}\n```\n", b.header())
 }
 
-/// Everything that is to be said of the balancer `name`.
+/// Everything that there is to say about the balancer `name`.
 pub(crate) fn explain(name: &str) -> Option<String> {
     find(name).map(|b| format!("# {name} (balancer of hosts)\n\n{}\n{}", facts(&b), header(&b)))
 }

@@ -14,12 +14,12 @@ pub(crate) fn entry(d: &Declaration) -> Entry {
     Entry { name: d.name.to_owned(), title: d.title.to_owned(), source: d.source.to_owned() }
 }
 
-/// Everything that is to be said of the load balancer `name`.
+/// Everything that there is to say about the load balancer `name`.
 pub(crate) fn explain(name: &str) -> Option<String> {
     find(name).map(|d| declared::explain(&entry(d), d.parameters, page(d.name)))
 }
 
-/// What is to be said beyond the declaration.
+/// What there is to say beyond the declaration.
 fn page(name: &str) -> &'static str {
     match name {
         "two-level" => include_str!("../../../../docs/explain/two-level.md"),

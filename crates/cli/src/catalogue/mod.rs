@@ -1,4 +1,4 @@
-//! The parts that an experiment is made of: what `tresse list` and `tresse explain` tell.
+//! The parts that an experiment is made of: what `tresse list` and `tresse explain` print.
 //!
 //! Controllers and balancers of hosts tell of themselves, path managers and load balancers with a page; every other part is a page in
 //! `docs/explain/`.
@@ -16,7 +16,6 @@ use tresse_balancers::Balancer;
 use tresse_experiment::plan::presets;
 use tresse_experiment::read::built_in;
 use tresse_fabric::balancers;
-use tresse_lab::store;
 
 /// A kind of part, as `tresse list` takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +118,9 @@ const PAGES: &[Page] = &[
     page!(Topics, "replications", "Law, Simulation Modeling and Analysis §9.4.1"),
     page!(Topics, "optimum", "THESIS §2.3, XMP §2.1"),
     page!(Topics, "results", ""),
+    page!(Topics, "metrics", ""),
+    page!(Topics, "measurement", ""),
+    page!(Topics, "columns", ""),
     page!(Topics, "papers", ""),
     page!(Topics, "claims", ""),
     page!(Topics, "figures", ""),
@@ -162,7 +164,7 @@ pub(crate) fn pages(kind: Kind) -> Vec<Entry> {
     pages.map(entry).collect()
 }
 
-/// Everything that is to be said of `name`: what a controller declares and its header says, what a path
+/// Everything that there is to say about `name`: what a controller declares and its header says, what a path
 /// manager or a load balancer declares and its page says, a part's page, or an experiment's file.
 pub fn explain(name: &str) -> Option<String> {
     if let Some(c) = tresse_controllers::find(name) {
@@ -176,10 +178,6 @@ pub fn explain(name: &str) -> Option<String> {
     }
     if let Some(text) = distributions::explain(name) {
         return Some(text);
-    }
-    if name == "results" {
-        let page = PAGES.iter().find(|p| p.name == name)?;
-        return Some(format!("{}\n{}", page.text.trim_end(), store::explain()));
     }
     let page = if presets::ALL.iter().any(|p| p.name == name) { "holnet" } else { name };
     if let Some(p) = PAGES.iter().find(|p| p.name == page) {

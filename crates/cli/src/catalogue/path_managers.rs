@@ -14,12 +14,12 @@ pub(crate) fn entry(d: &Declaration) -> Entry {
     Entry { name: d.name.to_owned(), title: d.title.to_owned(), source: d.source.to_owned() }
 }
 
-/// Everything that is to be said of the path manager `name`.
+/// Everything that there is to say about the path manager `name`.
 pub(crate) fn explain(name: &str) -> Option<String> {
     find(name).map(|d| declared::explain(&entry(d), d.parameters, page(name)))
 }
 
-/// What is to be said beyond the declaration.
+/// What there is to say beyond the declaration.
 fn page(name: &str) -> &'static str {
     match name {
         "fixed" => include_str!("../../../../docs/explain/fixed.md"),

@@ -148,7 +148,10 @@ fn pair(left: &Finished, right: &Finished, judge: bool) -> Pair {
                 .then(|| format!("the {which} run {}: its results are partial", run.state)),
         );
         notes.extend(run.report.inputs.is_none().then(|| {
-            format!("the {which} run is of an earlier build: it does not say its --set, --only, files and controllers")
+            format!(
+                "the {which} run is from an earlier build, which did not record --set, --only, files \
+            and controllers"
+            )
         }));
     }
     let find = |cases: &[CaseResult], case: &CaseResult| cases.iter().any(|c| c.case == case.case);
@@ -163,7 +166,8 @@ fn pair(left: &Finished, right: &Finished, judge: bool) -> Pair {
     let is_judged = judge || l.judged && r.judged;
     let has_claims = [left, right].iter().all(|run| !run.experiment.claims.is_empty());
     let not_judged = (has_claims && !is_judged).then(|| {
-        "claims are not compared: of what was changed they are not judged (`--judge` does)".to_owned()
+        "claims are not compared: `--set` changed what they are about (`--judge` judges them anyway)"
+            .to_owned()
     });
     let claims = match not_judged {
         None => [left, right].map(|run| verdicts(run, judge)),
@@ -303,10 +307,15 @@ impl Pair {
             (self.cases.len(), self.cases.iter().filter(|case| case.same == Some(true)).count());
         match same {
             0 => None,
-            same if same < all => Some(format!("cases with the same results to the last bit: {same} of {all}")),
-            _ if self.has_other_cases => Some("each case that both have: the same results to the last bit".to_owned()),
+            same if same < all => {
+                Some(format!("cases with the same results to the last bit: {same} of {all}"))
+            }
+            _ if self.has_other_cases => {
+                Some("each case that both have: the same results to the last bit".to_owned())
+            }
             _ => Some(
-                "the same cases with the same results to the last bit; the digests differ for the order of the cases"
+                "the same cases with the same results to the last bit; the digests differ because the \
+                 order of the cases does"
                     .to_owned(),
             ),
         }

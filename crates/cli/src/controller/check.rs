@@ -18,14 +18,14 @@ use crate::table::Table;
 /// of every parameter's range. What must hold:
 ///
 ///   returns                    no division by 0, no endless loop
-///   own_subflow, own_fields    a hook writes its own subflow, and only what is the controller's
+///   own_subflow, own_fields    a hook writes its own subflow, and only the controller's fields
 ///   never_lowers, growth       `grow` adds at most the packets that were delivered
 ///   never_raised_by_congestion, floor
 ///                              a cut lies between .min_cwnd and the window
 ///   determinism, permutation   no memory elsewhere; a subflow's number means nothing
 ///
-/// of a controller with the hook `report`, which gets random reports, instead of what is said of cuts
-/// and growth:
+/// of a controller with the hook `report`, which gets random reports, instead of the rules on cuts and
+/// growth:
 ///
 ///   window, pace               1 to 2^20 packets; no pace above what the host's link carries
 ///   nothing                    a report of nothing changes nothing
@@ -34,12 +34,12 @@ use crate::table::Table;
 /// declared in .exceptions.
 ///
 /// If something breaks, the shortest script found that shows it is printed, for `tresse controller
-/// trace FILE --script -`, and the exit code is 1. If it does not compile, that is 2. If the kernel
-/// cannot be asked (no root, no clang), a line says so, and what was checked counts.
+/// trace FILE --script -`, and the exit code is 1. It is 2 if it does not compile. If the kernel's
+/// verifier cannot be run (no root, no clang), a line says so, and the other checks count.
 ///
 /// A C file is compiled to native code that runs with your rights: run only what you trust.
 ///
-/// Nothing is attached. Of the kernel's side, prints each hook's instructions, those that the verifier
+/// Nothing is attached. For the kernel, it prints each hook's instructions, those that the verifier
 /// walked through (it gives up at a million), and the bytes of machine code.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -85,7 +85,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 /// If there is no process for it.
 pub fn hold(controller: Controller) -> Result<Held, Failure> {
     check_apart(controller, SCRIPTS)
-        .map_err(|error| Failure::Machine(format!("a process for the controller: {error}")))
+        .map_err(|error| Failure::Machine(format!("cannot start a process for the controller: {error}")))
 }
 
 /// Puts the eBPF build before the kernel's verifier.
@@ -128,29 +128,30 @@ pub fn holds(controller: &Controller, statistics: Statistics) -> String {
     )
 }
 
-/// What can be done about it beside mending a hook: what is declared may be too much.
+/// What can be done about it besides fixing a hook: what is declared may be too much.
 fn remedy(controller: &Controller, broken: Invariant) -> String {
     match broken {
         Invariant::Single => format!(
-            "leave `.single` out, unless it is to be {} with one subflow and its defaults; ",
+            "leave `.single` out, unless it is meant to equal {} with one subflow and its defaults; ",
             controller.single().unwrap_or_default()
         ),
         Invariant::NotAboveReno => {
-            "leave CLAIM_NOT_ABOVE_RENO out of `.claims`, unless it is to hold; ".to_owned()
+            "leave CLAIM_NOT_ABOVE_RENO out of `.claims`, unless it is meant to hold; ".to_owned()
         }
-        Invariant::RttRatios => "leave CLAIM_RTT_RATIOS out of `.claims`, unless it is to hold; ".to_owned(),
+        Invariant::RttRatios => {
+            "leave CLAIM_RTT_RATIOS out of `.claims`, unless it is meant to hold; ".to_owned()
+        }
         _ => String::new(),
     }
 }
 
-/// What is not wrong, but better known.
+/// What is not wrong, but good to know.
 fn notes(controller: &Controller) -> Vec<String> {
     let name = controller.name();
     let missing = [(".title", controller.title()), (".source", controller.source())];
     let empty = missing.iter().filter(|(_, text)| text.is_empty());
-    let mut notes: Vec<_> = empty
-        .map(|(field, _)| format!("{name} has no {field}: lists and pages say what stands there"))
-        .collect();
+    let mut notes: Vec<_> =
+        empty.map(|(field, _)| format!("{name} has no {field}; lists and pages show it")).collect();
     if let Some(why) = controller.why_not_attachable() {
         notes.push(format!("{name} cannot be attached: {why}"));
     }
@@ -175,7 +176,7 @@ fn tell(controller: &Controller, statistics: Statistics, kernel: Kernel) -> Resu
             }
             write!(out, "{table}")?;
         }
-        Err(lacks) => writeln!(io::stderr(), "note: the kernel was not asked: {lacks}")?,
+        Err(lacks) => writeln!(io::stderr(), "note: the kernel's verifier was not run: {lacks}")?,
     }
     Ok(())
 }

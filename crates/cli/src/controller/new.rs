@@ -12,16 +12,16 @@ use crate::output::print_json;
 /// A controller that works, with a comment at each place that its author will change.
 const TEMPLATE: &str = include_str!("template.c");
 
-/// What stands in the template for the controller's name.
+/// The controller's name in the template.
 const PLACEHOLDER: &str = "NAME";
 
 /// The kernel calls it `tr_NAME`, and takes 15 characters.
 const LONGEST: usize = 12;
 
-/// Begin a controller of your own: writes NAME.c, which compiles and runs at once
+/// Start a controller of your own: writes NAME.c, which compiles and runs at once
 ///
 /// The file is a small coupled controller with a parameter, private state, a word that its siblings
-/// see, and every hook, each explained in a line. docs/controllers.md goes on from there.
+/// see, and every hook, each explained in a line. docs/controllers.md continues from there.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Its name: lower-case letters, digits and `_`, at most 12 characters
@@ -46,7 +46,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let file = file.display();
     writeln!(
         io::stdout(),
-        "{file} is written: a controller that works, to be changed. Next:\n\n\
+        "wrote {file}, a working controller to start from. Next:\n\n\
          both compilers, and the kernel's verifier:\n  tresse controller check {file}\n\
          its window after each event of a script:\n  tresse controller trace {file} --script FILE\n\
          in the simulator, beside LIA:\n  \
@@ -62,7 +62,7 @@ pub fn check_letters(name: &str, what: &str) -> Result<(), String> {
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(allowed) {
         return Err(format!(
-            "`{name}` cannot name a {what}: a lower-case letter comes first, then lower-case letters, \
+            "`{name}` cannot name a {what}: start with a lower-case letter, then use lower-case letters, \
              digits and `_`"
         ));
     }
@@ -75,14 +75,14 @@ fn check_name(name: &str) -> Result<(), String> {
     if name.len() > LONGEST {
         let n = name.len();
         return Err(format!(
-            "`{name}` has {n} characters: the kernel takes 15, `tr_` among them, so {LONGEST} are left"
+            "`{name}` has {n} characters: the kernel allows 15, including `tr_`, so at most {LONGEST} are left"
         ));
     }
     if name == "tresse" {
         return Err("the kernel's programs have functions whose names begin with `tresse_`".to_owned());
     }
     if controllers::find(name).is_some() {
-        return Err(format!("there is a controller `{name}` already; choose another name"));
+        return Err(format!("there is already a controller `{name}`; choose another name"));
     }
     Ok(())
 }
@@ -102,12 +102,12 @@ pub fn write(path: &Path, text: &str) -> Result<(), String> {
     let mut file = File::create_new(path).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => {
             format!(
-                "{shown} is there already, and stays as it is\n\nhint: choose another name, or `--dir DIR`"
+                "{shown} exists already and was left unchanged\n\nhint: choose another name, or `--dir DIR`"
             )
         }
-        _ => format!(
-            "{shown}: cannot be written: {error}\n\nhint: choose a folder that is there with `--dir DIR`"
-        ),
+        _ => {
+            format!("{shown}: cannot be written: {error}\n\nhint: choose an existing folder with `--dir DIR`")
+        }
     })?;
     file.write_all(text.as_bytes()).map_err(|error| {
         // Half a file would be in the way of the next try.

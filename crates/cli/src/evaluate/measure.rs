@@ -99,9 +99,11 @@ fn optimum(
     seed: u64,
 ) -> Result<(f64, String), String> {
     let report = tresse_lab::optimum(loaded, plan, Profile::Quick, seed, 1);
-    let [own] = &report.cases[..] else { return Err("its links change: there is no one optimum".to_owned()) };
+    let [own] = &report.cases[..] else {
+        return Err("its links change, so there is no single optimum".to_owned());
+    };
     let Some(solved) = &own.optimum else {
-        let why = own.no_optimum.as_deref().unwrap_or("nobody knows why");
+        let why = own.no_optimum.as_deref().unwrap_or("no reason is known");
         return Err(format!("there is no optimum: {why}"));
     };
     if solved.kkt_residual > TOLERANCE {
@@ -115,7 +117,7 @@ fn optimum(
     for flow in flows.iter().filter(|flow| flow.start == 0) {
         if flow.end.is_some() || *lasted.get_or_insert(flow.lasted) != flow.lasted {
             return Err(
-                "a flow ends by itself: `optimum` is of flows that last as long as the case".to_owned()
+                "a flow ends by itself: `optimum` needs flows that last as long as the case".to_owned()
             );
         }
         let rate = flow.delivered as f64 * 8.0 / (flow.lasted as f64 / SECOND as f64) * on_wire;
@@ -153,7 +155,7 @@ fn completion(flows: &[&Flow], case: &Case) -> Result<(f64, String), String> {
     let (mut sum, mut worst) = (0.0, (f64::INFINITY, String::new()));
     for flow in flows {
         let [from, to] = flow.hosts;
-        let ideal = flow.ideal.ok_or("a flow has no ideal completion time: `completion` is of messages")?;
+        let ideal = flow.ideal.ok_or("a flow has no ideal completion time: `completion` needs messages")?;
         let value = match flow.end {
             Some(end) => {
                 // Several paths may beat the ideal by a packet at every hop: what a full packet takes more than a byte.
@@ -188,7 +190,7 @@ fn makespan(flows: &[&Flow], case: &Case) -> Result<(f64, String), String> {
     for (round, flows) in &rounds {
         let mut received: BTreeMap<u32, u64> = BTreeMap::new();
         for flow in flows {
-            let size = flow.size.ok_or("a flow has no size: `makespan` is of messages")?;
+            let size = flow.size.ok_or("a flow has no size: `makespan` needs messages")?;
             *received.entry(flow.hosts[1]).or_default() += size + size.div_ceil(mss) * header;
         }
         let needs = received.iter().map(|(&host, &bytes)| {
@@ -217,7 +219,7 @@ fn under_ceiling(value: f64, what: &str) -> Result<(), String> {
     if value <= 1.0 + TOLERANCE {
         return Ok(());
     }
-    Err(format!("{what} is {value}, above the ceiling of 1: that is an error of the suite or the program"))
+    Err(format!("{what} is {value}, above the ceiling of 1: an error in the suite or the program"))
 }
 
 /// Payload and header of a full packet of all flows.

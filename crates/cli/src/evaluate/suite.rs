@@ -111,7 +111,7 @@ struct Keys {
 /// Most seeds of an experiment.
 const MOST_REPLICATIONS: u32 = 1000;
 
-/// What an experiment's file says of its own schemes, which is not of the candidate.
+/// What an experiment's file says about its own schemes, which is not of the candidate.
 const OF_ITS_SCHEMES: [&str; 4] = ["rows", "published", "claims", "figures"];
 
 impl Suite {
@@ -135,7 +135,7 @@ impl Suite {
             let told = format!("experiment `{}`", keys.name);
             let entry = keys.read(name, &entries).and_then(|entry| match names.insert(entry.label()) {
                 true => Ok(entry),
-                false => Err(format!("the split `{}` has one of that name already", entry.split.name())),
+                false => Err(format!("the split `{}` already has one of that name", entry.split.name())),
             });
             let wrong = |why| Diagnostic::at_offset(name, &text, offset, format!("{told}: {why}"));
             entries.push(entry.map_err(wrong)?);
@@ -152,7 +152,7 @@ fn unread(name: &str, error: io::Error) -> Diagnostic {
     let names = BUILT_IN.map(|(name, _)| name);
     let guess = did_you_mean(name, names);
     Diagnostic::input(format!("there is no suite `{name}`: neither a built-in name nor a file{guess}"))
-        .hint(format!("built in are {}", names.join(", ")))
+        .hint(format!("built in: {}", names.join(", ")))
 }
 
 impl Keys {
@@ -167,7 +167,7 @@ impl Keys {
                 above
                     .iter()
                     .find(|other| other.name == *name)
-                    .ok_or_else(|| format!("like = \"{name}\": none above has that name"))?,
+                    .ok_or_else(|| format!("like = \"{name}\": no experiment above it has that name"))?,
             ),
             None => None,
         };
@@ -176,11 +176,11 @@ impl Keys {
             (Some(base), None, None) => (base.source.clone(), base.tables.clone()),
             (None, Some(name), None) => found(&name, suite, measure)?,
             (None, None, Some(tables)) => (format!("{suite} ({})", self.name), tables),
-            _ => return Err("it has one of `experiment`, `define` and `like`".to_owned()),
+            _ => return Err("expected exactly one of `experiment`, `define` and `like`".to_owned()),
         };
         let weight = self.weight.or(base.map(|base| base.weight)).unwrap_or(1.0);
         if !(weight >= 0.0 && weight.is_finite()) {
-            return Err(format!("weight = {weight}: it is at least 0"));
+            return Err(format!("weight = {weight}: must be at least 0"));
         }
         let replications = self.replications.or(base.map(|base| base.replications)).unwrap_or(1);
         if replications == 0 || replications > MOST_REPLICATIONS {

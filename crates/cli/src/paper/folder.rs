@@ -48,14 +48,15 @@ impl Folder {
             if let Some((key, own)) = keys.iter().find(|(key, own)| old.get(key.as_str()) != Some(own)) {
                 let theirs = old.get(key).unwrap_or(&Value::Null);
                 return Err(Failure::Input(format!(
-                    "{shown} holds a run with {key} {theirs}, and this one has {own}: it cannot go on there\n\n{hint}"
+                    "{shown} holds a run with {key} {theirs}, but this one has {own}: it cannot continue \
+                     there\n\n{hint}"
                 )));
             }
             return Ok(folder);
         }
         if fs::read_dir(&path).map_err(|e| io("cannot be read", &path, e))?.next().is_some() {
             return Err(Failure::Input(format!(
-                "{shown} is not empty, and a run overwrites nothing\n\n{hint}"
+                "{shown} is not empty, and a run never overwrites anything\n\n{hint}"
             )));
         }
         folder.save(Status::Running, &Tally::default())?;

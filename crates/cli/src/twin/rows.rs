@@ -1,4 +1,4 @@
-//! What stands in both columns, and what the difference may be.
+//! What is in both columns, and what the difference may be.
 
 use indexmap::IndexMap;
 use serde::Serialize;

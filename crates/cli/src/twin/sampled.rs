@@ -1,4 +1,4 @@
-//! What the samples of a run say of a case: windows, RTTs, queues, the shares of subflows.
+//! What the samples of a run say about a case: windows, RTTs, queues, the shares of subflows.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -72,7 +72,7 @@ fn what_cannot_be_compared_or_chosen_is_told_before_anything_runs() {
     ] {
         fs::write(dir.path().join("old.json"), text).expect("written");
         let broken = message(&["--compare", "old.json"]);
-        assert!(broken.starts_with("error: old.json: no output of `tresse bench --json`: "), "{broken}");
+        assert!(broken.starts_with("error: old.json: not the output of `tresse bench --json`: "), "{broken}");
         assert!(broken.contains(why) && broken.contains("\nhint: "), "{broken}");
     }
     let unknown = message(&["--only", "k8-cubic"]);

@@ -131,13 +131,13 @@ fn without_root_the_invariants_are_checked() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("invariants hold: returns, "), "{}", text(&output.stdout));
     assert_eq!(text(&output.stderr).lines().count(), 1, "{}", text(&output.stderr));
-    assert!(text(&output.stderr).starts_with("note: the kernel was not asked: "));
+    assert!(text(&output.stderr).starts_with("note: the kernel's verifier was not run: "));
 }
 
 #[test]
 fn what_is_better_known_is_noted() {
     let nameless = crate::common::own_controller()
-        .replace("Reno: one packet more a round, half the window on congestion", "")
+        .replace("Reno: one packet more per round, half the window on congestion", "")
         .replace("SIGNAL_LOSS, .min_cwnd", "SIGNAL_LOSS | SIGNAL_NEXT_HOP, .min_cwnd");
     let dir = folder(&nameless);
     let output = check(dir.path(), &["sinks.c"]);

@@ -198,7 +198,10 @@ fn a_claim_that_held_before_fails() {
 fn a_folder_without_a_run_is_told() {
     let dir = TempDir::new().expect("a temporary folder");
     let error = fails(tresse(dir.path()).args(["compare", "nowhere"]), 2);
-    assert!(error.contains("nowhere: no run is here") && error.contains("runs/xmp-table1-1"), "{error}");
+    assert!(
+        error.contains("nowhere: there is no run here") && error.contains("runs/xmp-table1-1"),
+        "{error}"
+    );
     fs::create_dir(dir.path().join("a")).expect("a folder");
     fs::write(dir.path().join("a/run.json"), "{\"schema\":\"another\"}").expect("written");
     let error = fails(tresse(dir.path()).args(["compare", "a"]), 2);

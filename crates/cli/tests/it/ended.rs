@@ -154,7 +154,7 @@ fn a_call_of_exit() {
 
 #[test]
 fn a_call_of_exit_without_handlers() {
-    let wanted = "bad.c: controller bad: ends its process without a word (exit code 0), as _exit() does";
+    let wanted = "bad.c: controller bad: ends its process without a message (exit code 0), as _exit() does";
     ends("_exit(0)", "", wanted);
 }
 

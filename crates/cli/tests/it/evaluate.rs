@@ -85,7 +85,7 @@ fn a_file_is_scored_as_the_controller_that_it_is_and_its_runs_can_be_kept() {
     assert_eq!(mine["metrics"], reno["metrics"]);
     assert!(dir.path().join("runs/train.websearch/flows.parquet").exists());
     let said = fails(tresse(dir.path()).args(["evaluate", "mine.c", "--out", "runs"]), 2);
-    assert!(said.contains("there is something in this folder already"), "{said}");
+    assert!(said.contains("the folder is not empty"), "{said}");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn what_breaks_its_contract_is_invalid() {
         (
             "the name is taken",
             reno.replace("CONTROLLER(mine", "CONTROLLER(xmp"),
-            "there is a controller `xmp` already",
+            "there is already a controller `xmp`",
         ),
         (
             "divides by 0",
@@ -146,9 +146,12 @@ fn a_wrong_suite_is_told_with_its_place() {
         ),
         (good.replace("measure = \"makespan\"", "measure = \"speed\""), ["suite.toml:5:11", "`optimum`"]),
         (good.replace("measure = \"makespan\"\n", ""), ["suite.toml:3:1", "`measure` is missing"]),
-        (good.replace("measure", "like = \"two\"\nmeasure"), ["suite.toml:3:1", "none above has that name"]),
+        (
+            good.replace("measure", "like = \"two\"\nmeasure"),
+            ["suite.toml:3:1", "no experiment above it has that name"],
+        ),
         (good.replace("schemes.candidate", "schemes.other"), ["suite.toml:3:1", "has no scheme `candidate`"]),
-        (good.replace("measure", "weight = -1\nmeasure"), ["suite.toml:3:1", "it is at least 0"]),
+        (good.replace("measure", "weight = -1\nmeasure"), ["suite.toml:3:1", "must be at least 0"]),
         (good.replace("measure", "weight = 0\nmeasure"), ["suite.toml", "has a weight above 0"]),
         (good.replace("servers = 2", "servers = 200"), ["suite.toml (one)", "servers"]),
         (

@@ -75,7 +75,7 @@ fn an_export_is_whole_or_not_there() {
     let key = refused(&["export", "run", "--format", "csv", "--only", "shceme=lia"]);
     assert!(key.contains("did you mean `scheme`?"), "{key}");
     let nowhere = refused(&["export", "runs", "--format", "csv"]);
-    assert!(nowhere.contains("no run is here"), "{nowhere}");
+    assert!(nowhere.contains("there is no run here"), "{nowhere}");
     let samples = refused(&["export", "run", "--format", "qlog", "--only", "scheme=dctcp", "-o", "fct.qlog"]);
     assert!(samples.contains("the run has no samples.parquet"), "{samples}");
     assert!(
@@ -95,7 +95,7 @@ fn an_export_is_whole_or_not_there() {
 
     stdout(dir.path(), &["export", "run", "--format", "csv", "-o", "f.csv"]);
     let there = refused(&["export", "run", "--format", "csv", "-o", "f.csv"]);
-    assert!(there.contains("f.csv is there already"), "{there}");
+    assert!(there.contains("f.csv exists already"), "{there}");
     stdout(dir.path(), &["export", "run", "--format", "csv", "-o", "f.csv", "--force"]);
 
     stdout(dir.path(), &["export", "run", "--format", "arrow", "--table", "links", "-o", "links.arrow"]);

@@ -279,7 +279,7 @@ fn a_trace_of_reports_shows_the_pace() {
     for (controller, script, more, message) in [
         ("nscc", "ack 1", &[][..], "nscc has the hook `report` only, and `ack 1` is not of it"),
         ("xmp", "report", &[], "xmp has no hook `report`, and `report` is of it"),
-        ("nscc", "report", &["--host", "bpf"], "nscc runs in no Linux kernel: TCP does not tell the fate"),
+        ("nscc", "report", &["--host", "bpf"], "nscc runs in no Linux kernel: TCP does not report the fate"),
     ] {
         let output = played(controller, script, more);
         let said = String::from_utf8_lossy(&output.stderr);

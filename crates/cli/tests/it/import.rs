@@ -32,7 +32,7 @@ fn an_import_names_what_it_writes_and_what_it_leaves_out() {
     assert_eq!(flows, "from,to,size,start\n0,13,2MB,0ps\n13,0,2MB,0ps\n");
 
     let again = fails(tresse(dir.path()).args(import), 2);
-    assert!(again.contains("b.toml is there already") && again.contains("--force"), "{again}");
+    assert!(again.contains("b.toml exists already") && again.contains("--force"), "{again}");
     let output =
         tresse(dir.path()).args(import).args(["--force", "--json"]).output().expect("the command starts");
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one object");
@@ -53,7 +53,7 @@ fn a_wrong_file_leaves_nothing_behind() {
     refused("hpcc", MATRIX.as_bytes(), "looks like an htsim connection matrix");
     refused("htsim-cm", b"", "f: the file is empty");
     refused("htsim-cm", &MATRIX.as_bytes()[..57], "f:3: the file ends here; expected 2 connections");
-    refused("htsim-topo", b"Nodes \xff\n", "f: byte 6 is no text");
+    refused("htsim-topo", b"Nodes \xff\n", "f: byte 6 is not text");
     let missing = fails(tresse(dir.path()).args(["import", "hpcc", "none", "-o", "x.toml"]), 2);
     assert!(missing.contains("none: cannot be read"), "{missing}");
     fs::write(dir.path().join("f"), MATRIX).expect("a file");

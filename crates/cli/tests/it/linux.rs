@@ -128,7 +128,7 @@ fn what_is_attached_is_there_until_it_is_detached() {
     let attach = ["attach", "xmp", "--name", &name, "--param", "beta=6"];
     assert!(run(&attach).contains("is attached as"));
     assert!(available().contains(&name));
-    assert!(run(&attach).contains("was attached already"));
+    assert!(run(&attach).contains("was already attached"));
     let other = fails(tresse(dir.path()).args(["attach", "xmp", "--name", &name]), 2);
     assert!(other.contains("with beta=6"), "{other}");
     let status: serde_json::Value =
@@ -169,7 +169,7 @@ fn a_file_of_ones_own_is_attached() {
     };
     for taken in [&*name, "own.c", &kernel_name] {
         attach("is attached");
-        let dir = attach("was attached already");
+        let dir = attach("was already attached");
         let output = tresse(dir.path()).args(["detach", taken]).output().expect("it starts");
         assert!(output.status.success(), "{taken}: {}", text(&output.stderr));
         assert!(!available().contains(&kernel_name));

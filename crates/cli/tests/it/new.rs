@@ -158,8 +158,7 @@ fn it_says_where_the_file_is_and_what_comes_next() {
     let dir = TempDir::new().expect("a temporary folder");
     fs::create_dir(dir.path().join("own")).expect("a folder");
     let text = stdout(dir.path(), &["controller", "new", "mine", "--dir", "own"], "");
-    for part in ["own/mine.c is written", "controller check own/mine.c", "--controller own/mine.c", "tr_mine"]
-    {
+    for part in ["wrote own/mine.c", "controller check own/mine.c", "--controller own/mine.c", "tr_mine"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let json = stdout(dir.path(), &["controller", "new", "other", "--json"], "");
@@ -176,15 +175,15 @@ fn what_is_there_stays_and_bad_names_are_refused() {
     let dir = TempDir::new().expect("a temporary folder");
     fs::write(dir.path().join("mine.c"), "three years").expect("a file");
     for (arguments, message) in [
-        (&["mine"][..], "mine.c is there already"),
-        (&["lia"], "there is a controller `lia` already"),
+        (&["mine"][..], "mine.c exists already"),
+        (&["lia"], "there is already a controller `lia`"),
         (&["Mine"], "lower-case"),
         (&["tresse"], "begin with `tresse_`"),
-        (&["2nd"], "a lower-case letter comes first"),
-        (&["_own"], "a lower-case letter comes first"),
+        (&["2nd"], "start with a lower-case letter"),
+        (&["_own"], "start with a lower-case letter"),
         (&["a-b"], "digits and `_`"),
         (&["../own"], "digits and `_`"),
-        (&[""], "a lower-case letter comes first"),
+        (&[""], "start with a lower-case letter"),
         (&["thirteen_char"], "has 13 characters"),
         (&["own", "--dir", "nowhere"], "nowhere/own.c: cannot be written: No such file"),
     ] {

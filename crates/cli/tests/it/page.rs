@@ -113,10 +113,10 @@ fn the_folder_of_a_twin_stands_for_its_two_runs() {
     short(dir.path(), "alone");
     let page = report(dir.path(), &["alone", "twin", "-o", "-"]);
     assert_eq!(head(&page)["runs"].as_array().map(Vec::len), Some(3));
-    // Its simulation alone is no run yet.
+    // Its simulation alone is not a run yet.
     fs::remove_file(dir.path().join("twin/twin.json")).expect("it is there");
     let unfinished = fails(tresse(dir.path()).args(["report", "twin"]), 2);
-    assert!(unfinished.contains("twin: no run is here"), "{unfinished}");
+    assert!(unfinished.contains("twin: there is no run here"), "{unfinished}");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_run_that_did_not_end_says_so() {
 fn what_is_no_run_is_refused() {
     let dir = TempDir::new().expect("a temporary folder");
     let nothing = fails(tresse(dir.path()).args(["report", "nowhere"]), 2);
-    assert!(nothing.contains("nowhere: no run is here"), "{nothing}");
+    assert!(nothing.contains("nowhere: there is no run here"), "{nothing}");
     short(dir.path(), "out");
     let unwritten = fails(tresse(dir.path()).args(["report", "out", "-o", "no/such/folder.html"]), 2);
     assert!(unwritten.contains("cannot be written"), "{unwritten}");

@@ -120,7 +120,7 @@ fn a_paper_leaves_a_report_and_a_folder_for_each_experiment() {
     assert!(!progress.contains("is there"), "{progress}");
 
     let error = fails(tresse(dir.path()).args(["paper", name, "--seed", "2", "--out", "p"]), 2);
-    assert!(error.contains("p holds a run with seed 1, and this one has 2"), "{error}");
+    assert!(error.contains("p holds a run with seed 1, but this one has 2"), "{error}");
     let error = fails(tresse(dir.path()).args(["paper", name, "--out", "p/fig6"]), 2);
     assert!(error.contains("is not empty"), "{error}");
 }
@@ -144,7 +144,7 @@ fn an_interrupted_paper_keeps_what_it_has_and_says_how_to_go_on() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{stderr}");
     assert!(
-        stderr.contains("partial: experiments that are left: 2") && stderr.contains("with `--out p` goes on"),
+        stderr.contains("partial: experiments left: 2") && stderr.contains("with `--out p` continues it"),
         "{stderr}"
     );
     let report: Value = serde_json::from_slice(&output.stdout).expect("the report is printed");

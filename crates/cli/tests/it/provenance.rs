@@ -282,7 +282,7 @@ fn an_older_run_can_be_compared() {
     }
     fs::write(&path, old.to_string()).expect("written");
     let (head, json) = differences(&dir);
-    assert!(head.contains("note: the first run is of an earlier build"), "{head}");
+    assert!(head.contains("note: the first run is from an earlier build"), "{head}");
     assert!(head.contains("the same results to the last bit: digest "), "{head}");
     assert!(json.as_array().expect("a list").is_empty());
     assert!(prints(&dir, &["compare", "a"]).contains("paper: a paper's Table 1"));
@@ -305,7 +305,7 @@ fn a_changed_run_is_not_judged_unless_asked() {
     for args in [&["run", "own.toml"][..], &["compare", "a"], &["compare", "a", "--markdown"]] {
         let args = [args, if args[0] == "run" { &set } else { &[] }].concat();
         let text = prints(&dir, &args);
-        assert!(text.contains(changed) && text.contains("not judged (`--judge` does)"), "{text}");
+        assert!(text.contains(changed) && text.contains("(`--judge` judges them anyway)"), "{text}");
         assert!(!text.contains("paper's Table 1") && !text.contains("LIA has more"), "{text}");
         let text = prints(&dir, &[&args[..], &["--judge"]].concat());
         assert!(text.contains(changed) && text.contains("judged all the same"), "{text}");

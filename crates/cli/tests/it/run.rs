@@ -88,7 +88,7 @@ fn one_case_on_several_threads_is_the_same() {
     }
     let shared = ["--threads", "2", "--set", "fabric.buffer={size='1MB', alpha=1}"];
     let (_, said) = report("shared", &shared);
-    assert!(said.contains("note: one thread a case: its ports share buffers\n"), "{said}");
+    assert!(said.contains("note: one thread per case: its ports share buffers\n"), "{said}");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn what_is_wrong_is_told() {
         (&["xmp/table1", "host 0", "host 128"], "there is no host `host 128`; did you mean"),
         (&["xmp/table1", "host 0", "128"], "or numbers below 128"),
         (&["xmp/table1", "host 0"], "<TO>"),
-        (&["xmp/table1", "--json", "--format", "dot"], "without --json (the facts) and without two hosts"),
+        (&["xmp/table1", "--json", "--format", "dot"], "leave out --json (the facts) and the two hosts"),
         (&["xmp/table1", "--set", "fabric.k=3"], "--set fabric.k=3: k = 3: a fat tree needs"),
         (&["xmp/table1", "--set", "transport.mss=0B"], "a packet has 1 to 65535 bytes"),
     ] {

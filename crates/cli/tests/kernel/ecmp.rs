@@ -44,7 +44,7 @@ impl Ecmp {
         }
         for host in [&own.sender, &own.receiver] {
             host.sysctl("mptcp/enabled", "1");
-            // With the usual 128 kB a connection of Linux 6.18 may stand still for ever where a path is cut: what has come out of
+            // With the usual 128 kB a connection of Linux 6.18 may stall forever where a path is cut: what has come out of
             // order is more than its receive buffer, and it takes nothing any more (docs/testbed.md).
             host.sysctl("ipv4/tcp_rmem", "4096 67108864 268435456");
         }
@@ -73,8 +73,8 @@ impl Ecmp {
         Flow::start((&self.sender, SENDER), (&self.receiver, to), Protocol::Mptcp, None)
     }
 
-    /// Opens so many connections, at most `per_second` of them in a second, each of which ends after one byte there and one
-    /// back; how long that took, s.
+    /// Opens this many connections, at most `per_second` of them in a second, each of which ends
+    /// after one byte there and one back; how long that took, s.
     pub fn flood(&self, connections: usize, per_second: f64) -> f64 {
         const AT_A_TIME: usize = 32;
         let to = SocketAddrV4::new(RECEIVER, self.port.fetch_add(1, Ordering::Relaxed));

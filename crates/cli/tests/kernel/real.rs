@@ -322,7 +322,7 @@ fn a_killed_testbed_leaves_nothing_that_clean_does_not_find() {
         let output = tresse(dir.path(), &["testbed", "clean"]).output().expect("the command starts");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let left = tresse(dir.path(), &["testbed", "clean"]).output().expect("the command starts");
-        assert_eq!(String::from_utf8_lossy(&left.stdout), "nothing is left of a testbed\n");
+        assert_eq!(String::from_utf8_lossy(&left.stdout), "there was nothing to remove\n");
         let after = host();
         let differs = before.keys().chain(after.keys()).find(|key| before.get(*key) != after.get(*key));
         assert_eq!(

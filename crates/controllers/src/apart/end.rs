@@ -131,7 +131,7 @@ impl fmt::Display for End {
             kind::STACK => write!(f, "overflows the stack ({name})"),
             kind::NULL => write!(f, "uses a null pointer ({name})"),
             kind::EXIT => f.write_str("calls exit()"),
-            kind::PATH => write!(f, "picks path {}, which is not there,", self.detail),
+            kind::PATH => write!(f, "picks path {}, which does not exist,", self.detail),
             kind::WINDOW if self.detail == 0 => f.write_str("makes a window of 0 packets"),
             kind::WINDOW => {
                 write!(f, "makes a window of {} packets, above {},", self.detail, CWND_LIMIT - 1)
@@ -141,14 +141,14 @@ impl fmt::Display for End {
                 libc::SIGABRT => f.write_str("aborts (SIGABRT)"),
                 libc::SIGILL | libc::SIGTRAP => write!(f, "traps ({name})"),
                 _ if self.is_endless() => f.write_str("does not return"),
-                _ => write!(f, "reaches outside of its memory ({name})"),
+                _ => write!(f, "accesses memory that is not its own ({name})"),
             },
             _ if libc::WIFSIGNALED(self.status) => {
                 write!(f, "its process was killed (signal {})", libc::WTERMSIG(self.status))
             }
             _ => {
                 let code = libc::WEXITSTATUS(self.status);
-                write!(f, "ends its process without a word (exit code {code}), as _exit() does")
+                write!(f, "ends its process without a message (exit code {code}), as _exit() does")
             }
         }
     }

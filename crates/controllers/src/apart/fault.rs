@@ -15,7 +15,7 @@ use super::shared::Shareable;
 pub(super) mod kind {
     /// It came to its end.
     pub const DONE: usize = 6;
-    /// It panicked, which is no hook's doing.
+    /// It panicked, which is not a hook's doing.
     pub const PANIC: usize = 7;
     /// A signal; `detail` is its number.
     pub const SIGNAL: usize = 1;
@@ -54,7 +54,7 @@ impl Fault {
     }
 }
 
-/// Where this process, which is a child, tells what ends it; null in any other.
+/// Where this process, which is a child, reports what ends it; null in any other.
 static FAULT: AtomicPtr<Fault> = AtomicPtr::new(ptr::null_mut());
 
 /// The code of users' files.
@@ -100,7 +100,7 @@ pub(super) fn catch(fault: &Fault, code: Vec<Range<usize>>) {
 }
 
 /// Ends this child because of the window or the path that a hook at `address` answered; does nothing in a process
-/// that is no child.
+/// that is not a child.
 pub(super) fn refuse(kind: usize, address: usize, answer: u32) {
     // SAFETY: set by `catch`, to memory that stays.
     let Some(fault) = (unsafe { FAULT.load(Ordering::Relaxed).as_ref() }) else { return };

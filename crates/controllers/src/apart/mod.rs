@@ -92,7 +92,7 @@ impl<T: Shareable> Apart<T> {
     /// Waits until there is something to be read, or the child has ended; false if that takes longer than `limit`.
     ///
     /// # Errors
-    /// If the system cannot tell.
+    /// If the system does not report it.
     pub fn has_output(&self, limit: Duration) -> io::Result<bool> {
         use std::os::fd::AsRawFd;
         let mut wanted = libc::pollfd { fd: self.output.as_raw_fd(), events: libc::POLLIN, revents: 0 };
@@ -220,7 +220,7 @@ fn begin() {
 /// Whether this process is a child.
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
 
-/// In the parent, once: how its children tell of a panic. The usual hook locks standard error, which a thread of the
+/// In the parent, once: how its children report a panic. The usual hook locks standard error, which a thread of the
 /// parent may hold at the fork. A child cannot set a hook of its own: a thread of the parent that panics at the fork
 /// holds that lock too.
 fn prepare_for_panics() {

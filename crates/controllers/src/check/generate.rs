@@ -32,7 +32,7 @@ const WIDEST: u32 = CWND_LIMIT - 1;
 const SHORT_RTT: u32 = 40;
 /// 1 s in 1/8 us.
 const LONG_RTT: u32 = 8_000_000;
-/// More packets than a subflow gets in a script's ACKs, to tell increases apart.
+/// More packets than a subflow gets in a script's ACKs, to distinguish increases.
 const BURST: u32 = 10_000;
 /// The most events of a script; a script of kind `Ratios` has as many as it needs.
 const MOST_EVENTS: usize = 200;
@@ -151,8 +151,8 @@ fn event(random: &mut Random, kind: Kind, rtt: u32, subflow: usize) -> Event {
     }
 }
 
-/// Twice each subflow gets its window in congestion avoidance and an ACK that begins a round, so that
-/// it can tell its siblings; then each gets its window again, and a burst.
+/// Twice each subflow gets its window in congestion avoidance and an ACK that begins a round, so
+/// that its siblings see it; then each gets its window again, and a burst.
 fn ratios(random: &mut Random, subflows: usize) -> Vec<Event> {
     let paths: Vec<(u32, u32)> = (0..subflows)
         .map(|_| (random.logarithmic(2, WIDEST), random.logarithmic(SHORT_RTT, LONG_RTT)))

@@ -53,7 +53,7 @@ pub enum Invariant {
     NotAboveReno,
     /// The claim `rtt_ratios`.
     RttRatios,
-    /// With one subflow it goes the way of the controller that `.single` names.
+    /// With one subflow it behaves as the controller that `.single` names.
     Single,
 }
 
@@ -221,7 +221,7 @@ fn message(end: End, controller: Controller) -> String {
     }
 }
 
-/// Plays one script under every invariant that can be told from it; the hooks that were called.
+/// Plays one script under every invariant that it can check; the hooks that were called.
 ///
 /// # Errors
 /// The first invariant that it breaks.

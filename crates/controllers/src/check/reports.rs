@@ -43,7 +43,7 @@ fn path(path: Path, subflow: usize) -> Event {
     Event::Path { path, subflow }
 }
 
-/// A sprayed flow with the ports on its way.
+/// A sprayed flow with the ports on its path.
 struct Flow {
     path: Path,
     ports: Vec<Hop>,
@@ -98,7 +98,7 @@ impl Flow {
         told
     }
 
-    /// The hops of the packet, after so many ns.
+    /// The hops of the packet, after this many ns.
     fn hops(&mut self, random: &mut Random, kind: Kind, after: u32) -> Vec<Hop> {
         if random.chance(40) {
             return Vec::new();
@@ -157,7 +157,7 @@ pub(super) fn simpler_hops(hop: Hop) -> impl Iterator<Item = Hop> {
     queues.chain([rate, bytes, time]).filter(move |simpler| *simpler != hop)
 }
 
-/// Reports that tell less, the least first.
+/// Reports that contain less, the least first.
 pub(super) fn simpler(told: Told) -> impl Iterator<Item = Told> {
     let nothing = Told::default();
     let mut all = vec![

@@ -53,16 +53,16 @@ pub enum Event {
         /// The subflow.
         subflow: usize,
     },
-    /// `next_hop 0|1 [subflow=0]`: whether the next hop tells, from now on, that it is congested
+    /// `next_hop 0|1 [subflow=0]`: whether the next hop reports, from now on, that it is congested
     NextHop {
         /// Whether it does.
         congested: bool,
         /// The subflow.
         subflow: usize,
     },
-    /// `path …`, for a controller that is told of every packet
+    /// `path …`, for a controller that gets a report of every packet
     Path {
-        /// What its reports say of the path.
+        /// What its reports say about the path.
         path: Path,
         /// The subflow.
         subflow: usize,
@@ -130,7 +130,7 @@ impl Event {
         self
     }
 
-    /// Whether it tells something to the hook `report`, and not to those of TCP.
+    /// Whether it is for the hook `report`, and not for those of TCP.
     pub fn is_report(&self) -> bool {
         matches!(self, Self::Path { .. } | Self::Hop { .. } | Self::Report { .. })
     }
@@ -229,7 +229,7 @@ impl Script {
     /// Whether `controller` has the hooks that the script calls.
     ///
     /// # Errors
-    /// What it has not, in words.
+    /// What it does not have, in words.
     pub fn suits(&self, controller: Controller) -> Result<(), String> {
         let name = controller.name();
         match (
@@ -264,7 +264,7 @@ fn parse_line(line: &str, script: &mut Script) -> Result<(), String> {
         "subflows" => {
             let n = number(argument("a number")?)?;
             if let Some(word) = words.next() {
-                return Err(format!("`{word}` is too much"));
+                return Err(format!("`{word}` is one word too many"));
             }
             if !(1..=MAX_SUBFLOWS as u32).contains(&n) {
                 return Err(format!("1 to {MAX_SUBFLOWS} subflows, not {n}"));

@@ -1,4 +1,4 @@
-//! What scripts say of sprayed transports, and the part of the small host that tells it to `report`.
+//! What scripts say about sprayed transports, and the part of the small host that passes it to `report`.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use tresse_units::{Bytes, Duration, Rate};
 use crate::raw::{Hop, Report};
 use crate::{CWND_LIMIT, Hooks};
 
-/// `path [base=12us] [rate=100Gbps]`: what the host tells of the path in each report from now on.
+/// `path [base=12us] [rate=100Gbps]`: what the host reports about the path from now on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Path {
     /// RTT of the empty path, ns; at least 1.
@@ -30,14 +30,14 @@ pub struct Told {
     pub delivered: u32,
     /// Those of them that came with CE.
     pub marked: u32,
-    /// Packets of which a switch had room for the header only.
+    /// Packets that a switch cut to their header for lack of room.
     pub trimmed: u32,
     /// Packets that a timer has given up.
     pub lost: u32,
     /// RTT sample, ns; 0 = none.
     pub rtt: u32,
-    /// How long after the last report of the subflow, ns; if it is not given, as long as so many packets take of an
-    /// RTT.
+    /// How long after the last report of the subflow, ns; if it is not given, as long as this many
+    /// packets take of an RTT.
     pub after: Option<u32>,
     /// Whether the window was the limit, and not the application.
     pub limited: bool,

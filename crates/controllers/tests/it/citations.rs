@@ -1,4 +1,4 @@
-//! What the project's files cite is there: keys of docs/catalogue.md ("catalogue S10", "catalogue 0.12"), and
+//! What the project's files cite is there: keys of docs/catalogue.md and the pages below it ("catalogue S10", "catalogue 0.12"), and
 //! the rules of CONTRIBUTING.md ("design rule 4").
 
 use std::collections::BTreeSet;
@@ -98,14 +98,20 @@ fn items<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item = Strin
 /// The catalogue's keys: its headings, the first cells of its tables, the decisions of its section 0, and the
 /// defaults D1, D2 … in bold.
 fn catalogue() -> BTreeSet<String> {
-    let page = page("docs/catalogue.md");
+    let folder = fs::read_dir(root().join("docs/catalogue")).expect("it is there");
+    let below = folder.map(|entry| fs::read_to_string(entry.expect("it can be read").path()));
+    let below: String = below.map(|page| page.expect("it can be read")).collect();
+    let page = page("docs/catalogue.md") + &below;
     let headings = page.lines().filter_map(|line| line.strip_prefix('#'));
     let headings = headings.filter_map(|line| line.trim_start_matches(['#', ' ']).split_whitespace().next());
     let rows = page.lines().filter_map(|line| line.strip_prefix('|')?.split('|').next());
     let bold = page.split("**").filter(|text| text.starts_with('D'));
     let keys = headings.chain(rows).chain(bold).map(|key| key.trim_matches(['*', ' ', '.']));
-    let decisions =
-        page.lines().skip_while(|line| !line.starts_with("# 0.")).take_while(|line| *line != "---");
+    let decisions = page
+        .lines()
+        .skip_while(|line| !line.starts_with("## 0."))
+        .skip(1)
+        .take_while(|line| !line.starts_with("## "));
     let decisions = items(decisions).map(|n| format!("0.{n}"));
     keys.filter(|key| is_key(key)).map(str::to_owned).chain(decisions).collect()
 }
@@ -122,7 +128,9 @@ fn what_is_cited_is_there() {
     let (catalogue, rules) = (catalogue(), rules());
     let (mut cited, mut missing) = (0, Vec::new());
     each_file(&root(), &mut |path, text| {
-        let keys = cited_keys(text).into_iter().map(|c| (c, &catalogue, "docs/catalogue.md has no"));
+        let keys = cited_keys(text)
+            .into_iter()
+            .map(|c| (c, &catalogue, "docs/catalogue.md and docs/catalogue/ have no"));
         let numbers = cited_rules(text).into_iter().map(|c| (c, &rules, "CONTRIBUTING.md has no rule"));
         for ((line, key), known, has_not) in keys.chain(numbers) {
             cited += 1;

@@ -120,7 +120,7 @@ fn a_file_may_give_second_names() {
 
     let taken = "\nALIAS(lia, original, .title = \"\", .source = \"\");\n";
     let message = loaded(&(gentle("original") + taken)).expect_err("there is a LIA").to_string();
-    assert!(message.contains("there is a controller `lia` already"), "{message}");
+    assert!(message.contains("there is already a controller `lia`"), "{message}");
 }
 
 /// LIA's increase and DCTCP's estimate serve users' files too, wherever those lie.
@@ -208,7 +208,7 @@ fn a_name_can_be_taken_once() {
     for name in ["twice", "reno"] {
         let (_dir, path) = file("mine.c", &gentle(name));
         let error = load(&path).expect_err("the name is taken").to_string();
-        let expected = format!("there is a controller `{name}` already; choose another name");
+        let expected = format!("there is already a controller `{name}`; choose another name");
         assert_eq!(error, format!("{}: {expected}", path.display()));
     }
 }
@@ -264,7 +264,7 @@ fn a_controller_has_the_hooks_of_tcp_or_report() {
             ".report = told",
             "unsaid: .report needs SIGNAL_PACKETS among its .signals",
         ),
-        ("deaf", packets, ".timeout = timeout", "deaf: SIGNAL_PACKETS is told to the hook .report: write it"),
+        ("deaf", packets, ".timeout = timeout", "deaf: SIGNAL_PACKETS goes to the hook .report: write it"),
         (
             "blind",
             "SIGNAL_LOSS | SIGNAL_TELEMETRY",

@@ -1,4 +1,4 @@
-//! The one case and seed of which a format has room, and the experiment that it belongs to.
+//! The one case and seed that a format has room for, and the experiment that it belongs to.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -42,7 +42,7 @@ pub(super) fn the_only(
             let only = |case| pairs(axes, case).map(|pair| format!(" --only {pair}")).collect::<String>();
             let shown: Vec<String> = cases.iter().map(|case| format!(" {}", only(case))).collect();
             Err(Diagnostic::input(format!(
-                "{}: {format} has room for one case and seed, and there are {n}; choose one:\n{}",
+                "{}: {format} holds one case and seed, but there are {n}; choose one:\n{}",
                 run.display(),
                 shown.join("\n")
             )))
@@ -50,7 +50,7 @@ pub(super) fn the_only(
     }
 }
 
-/// What `run.json` says of the experiment.
+/// What `run.json` says about the experiment.
 #[derive(Deserialize)]
 struct Run {
     experiment: String,
@@ -87,7 +87,7 @@ pub(super) fn planned<'a>(
         values.all(|(axis, value)| own.get(&**axis).map_or("", String::as_str) == value)
     };
     plan.cases.iter().find(is_it).ok_or_else(|| {
-        let message = format!("run.json knows no case {}", case.join(" "));
+        let message = format!("run.json has no case {}", case.join(" "));
         Diagnostic::input(message).of(run.display().to_string())
     })
 }

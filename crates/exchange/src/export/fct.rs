@@ -55,8 +55,10 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
     let hosts = u64::from(fabric.hosts());
     if let Some(flow) = flows.iter().find(|f| f.from.max(f.to) >= hosts.min(MOST_HOSTS)) {
         let host = flow.from.max(flow.to);
-        let message =
-            format!("host {host} has no address there: the fabric has {hosts} hosts, the format 65536");
+        let message = format!(
+            "host {host} has no address in this format: the fabric has {hosts} hosts, the format \
+            allows 65536"
+        );
         return Err(Diagnostic::input(message).of(run.display().to_string()));
     }
     let alone = alone(fabric, &flows, mss, header)?;
@@ -72,8 +74,10 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
         writeln!(out, "{from:08x} {to:08x} {port} {DESTINATION_PORT} {bytes} {start_ns} {fct} {alone}")
             .map_err(unwritten)?;
     }
-    let mut notes =
-        vec!["a flow ends here when its last byte has arrived, there when its last ACK has".to_owned()];
+    let mut notes = vec![
+        "a flow ends here when its last byte arrives, in the HPCC simulator when its last ACK does"
+            .to_owned(),
+    ];
     if unfinished > 0 {
         notes.push(format!("{unfinished} flows that had not ended are left out"));
     }

@@ -44,7 +44,7 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
     let case = planned(run, &plan, &measured.axes, &measured.case)?;
     let shown = run.display().to_string();
     let Some(length) = case.setting.samples else {
-        return Err(Diagnostic::input("run.json knows no samples of this case").of(shown));
+        return Err(Diagnostic::input("run.json has no samples of this case").of(shown));
     };
     let flows: Vec<&Flow> = measured.flows.iter().filter(|flow| !flow.subflows.is_empty()).collect();
     let Some(steps) = Steps::new(&flows, length) else { return Err(super::none(run)) };

@@ -35,7 +35,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Whether it is no text.
+    /// Whether it is not text.
     pub fn is_binary(self) -> bool {
         matches!(self, Self::Arrow | Self::Flent)
     }
@@ -57,8 +57,9 @@ pub fn wanted(settings: &[String]) -> Result<Wanted, Diagnostic> {
 /// [`Format::Csv`] and [`Format::Arrow`], `flows` without one; other formats have their own.
 ///
 /// # Errors
-/// If the run has no such rows or has not ended, lacks a table that the format is made of, or cannot be read; if `out`
-/// cannot be written; if the format has room for one case only and there are several; or if it takes no table.
+/// If the run has no such rows or has not ended, does not have a table that the format needs, or cannot be read; if
+/// `out` cannot be written; if the format has room for one case only and there are several; or if it takes no
+/// table.
 pub fn export(
     run: &Path,
     format: Format,
@@ -71,7 +72,8 @@ pub fn export(
         Format::Csv => whole::csv(run, one, only, out).map(|()| Vec::new()),
         Format::Arrow => whole::arrow(run, one, only, out).map(|()| Vec::new()),
         _ if table.is_some() => {
-            let message = "only `csv` and `arrow` are of one table: other formats know what they need";
+            let message =
+                "only `csv` and `arrow` hold one table; other formats take the tables that they need";
             Err(Diagnostic::input(message).of(format!("--table {one}")))
         }
         Format::Perfetto => perfetto::write(run, only, out),

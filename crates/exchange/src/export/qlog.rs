@@ -20,7 +20,7 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
         .map_err(unwritten)?;
     for (i, flow) in measured.flows.iter().enumerate() {
         let Some(bound_scheme) = case.bound_scheme_of(&flow.key.group) else {
-            let message = format!("run.json knows no group `{}`", flow.key.group);
+            let message = format!("run.json has no group `{}`", flow.key.group);
             return Err(Diagnostic::input(message).of(run.display().to_string()));
         };
         let before = if i == 0 { "\n" } else { ",\n" };

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tresse_fabric::Topology;
 
-/// Of the way between two hosts: what the simulator adds up, in ns and bit/s.
+/// Of the path between two hosts: what the simulator adds up, in ns and bit/s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Way {
     delay: u64,
@@ -22,8 +22,9 @@ impl Way {
     }
 }
 
-/// By node: the way from there to host `to` over the fewest links, for packets with `mss` bytes of payload. Of several
-/// ways of that length it is the one that is found first; in regular networks they are alike.
+/// By node: the path from there to host `to` over the fewest links, for packets with `mss` bytes of
+/// payload. Of several paths of that length it is the one that is found first; in regular networks
+/// they are alike.
 pub(super) fn ways(topology: &Topology, incoming: &[Vec<u32>], to: u32, mss: u64) -> Vec<Option<Way>> {
     let mut ways = vec![None; topology.network.nodes as usize];
     let mut waiting = VecDeque::new();

@@ -79,7 +79,7 @@ impl Table {
         let known: Vec<&str> = store::names().collect();
         if !known.contains(&name) {
             let hint = did_you_mean(name, known.iter().copied());
-            let message = format!("there is no table `{name}`{hint} (there are: {})", known.join(", "));
+            let message = format!("there is no table `{name}`{hint} (available: {})", known.join(", "));
             return Err(Diagnostic::input(message).of(format!("--table {name}")));
         }
         Self::find(run, name)?.ok_or_else(|| {
@@ -104,7 +104,7 @@ impl Table {
             Err(_) if !run.join("run.json").exists() => {
                 let hint = "expected the folder of a run, such as runs/xmp-table1-1";
                 return Err(
-                    Diagnostic::input(format!("no run is here; {hint}")).of(run.display().to_string())
+                    Diagnostic::input(format!("there is no run here; {hint}")).of(run.display().to_string())
                 );
             }
             // The table that every run has, when it has ended.
@@ -158,7 +158,7 @@ impl Table {
         let known = self.keys();
         if let Some((key, _)) = only.axes().find(|(key, _)| !known.iter().any(|known| known == key)) {
             let hint = did_you_mean(key, known.iter().map(String::as_str));
-            let message = format!("there is no key `{key}`{hint} (there are: {})", known.join(", "));
+            let message = format!("there is no key `{key}`{hint} (available: {})", known.join(", "));
             return Err(Diagnostic::input(message).of(format!("--only {key}=…")));
         }
         let path = &*self.path;

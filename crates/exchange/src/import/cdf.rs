@@ -36,11 +36,13 @@ pub(crate) fn draft(input: &Input) -> Result<Draft, Diagnostic> {
         }
         match last {
             None if y != 0.0 => {
-                return percent.error(input, "the first percentage is 0, as traffic_gen.py demands");
+                return percent.error(input, "the first percentage must be 0, as traffic_gen.py requires");
             }
-            Some((before, _)) if x <= before => return size.error(input, "sizes rise from line to line"),
+            Some((before, _)) if x <= before => {
+                return size.error(input, "sizes must rise from line to line");
+            }
             Some((_, before)) if y <= before => {
-                return percent.error(input, "percentages rise from line to line");
+                return percent.error(input, "percentages must rise from line to line");
             }
             _ if y > 100.0 => return percent.error(input, "more than 100 %"),
             _ => {}
@@ -60,7 +62,9 @@ pub(crate) fn draft(input: &Input) -> Result<Draft, Diagnostic> {
     let line = |key: &str, why: &str| (key.to_owned(), why.to_owned());
     Ok(Draft {
         title: format!("Flows of the sizes of {}", input.name),
-        about: vec!["The distribution says nothing of a network: the fabric and the load are ours.".into()],
+        about: vec![
+            "The distribution says nothing about a network: the fabric and the load are ours.".into(),
+        ],
         fabric: vec![
             line("topology = \"leaf-spine\"", "not in the file: ours"),
             line("leaves = 4", ""),

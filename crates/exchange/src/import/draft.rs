@@ -27,7 +27,7 @@ impl Packets {
     pub const OURS: Self =
         Self { mss: 1460, header: 40, ack: 40, origin: "not in the file: Ethernet's 1500 B" };
 
-    /// What is wrong with a message of so many bytes, if it is too large.
+    /// What is wrong with a message of this many bytes, if it is too large.
     pub fn refuse(&self, bytes: u64) -> Option<String> {
         let most = self.mss * u64::from(u32::MAX);
         (bytes > most).then(|| too_large(bytes, most))
@@ -180,7 +180,7 @@ impl Draft {
             line(
                 "initial_window",
                 "10pkt",
-                "RFC 6928; this and what follows is ours, the file says nothing of hosts",
+                "RFC 6928; this and what follows is ours, the file says nothing about hosts",
             ),
             line("rto_min", "10ms", "as data centres set it; Linux has 200ms"),
             line("rto_initial", "1s", "RFC 6298"),

@@ -50,7 +50,7 @@ impl Graph {
         neighbours
     }
 
-    /// Two hosts between which there is no way over switches, if there are such.
+    /// Two hosts between which there is no path over switches, if there are such.
     pub fn apart(&self) -> Option<[usize; 2]> {
         let neighbours = self.neighbours();
         let mut seen = vec![false; self.nodes.len()];
@@ -172,8 +172,8 @@ impl Graph {
         out
     }
 
-    /// The longest base RTT (ps) among the ways from some hosts to all, for packets of `data` and ACKs of `ack`
-    /// bytes, and the rate of the slowest link of a host.
+    /// The longest base RTT (ps) among the paths from some hosts to all, for packets of `data` and ACKs of
+    /// `ack` bytes, and the rate of the slowest link of a host.
     pub fn scale(&self, data: u64, ack: u64) -> (u64, u64) {
         /// Of more hosts not every one begins a search: in a regular network the first ones see all distances.
         const SEARCHES: usize = 32;

@@ -118,7 +118,7 @@ fn network(input: &Input, notes: &mut Vec<String>) -> Result<Network, Diagnostic
         let (id, word): (u32, _) = words.number("the id of a switch")?;
         match is_switch.get_mut(id as usize) {
             Some(switch) if !*switch => *switch = true,
-            Some(_) => return word.error(input, format!("switch {id} is there twice")),
+            Some(_) => return word.error(input, format!("switch {id} is listed twice")),
             None => {
                 return word
                     .error(input, format!("there is no node {id}: {nodes} nodes are 0 to {}", nodes - 1));
@@ -171,13 +171,13 @@ fn network(input: &Input, notes: &mut Vec<String>) -> Result<Network, Diagnostic
         return Err(Diagnostic::input(format!("{} has no link", name(alone))).of(input.name));
     }
     if let Some([a, b]) = graph.apart() {
-        let message = format!("no way leads from {} to {} over switches", name(a), name(b));
+        let message = format!("no path leads from {} to {} over switches", name(a), name(b));
         return Err(Diagnostic::input(message).of(input.name));
     }
     let alike = numbers.iter().all(|(&id, &number)| id as usize == number);
     if !alike {
         notes.push(
-            "hosts are not numbered as there: flows name them, as `host 17`, by the simulator's ids"
+            "hosts are numbered differently: flows name them by the simulator's ids, such as `host 17`"
                 .to_owned(),
         );
     }
@@ -211,7 +211,7 @@ fn rate(word: &Word, input: &Input) -> Result<Rate, Diagnostic> {
     });
     match rate {
         Some(rate) if RATES.contains(&rate) => Ok(Rate(rate)),
-        Some(rate) => word.error(input, format!("{}: a link has 1kbps to 100Tbps", Rate(rate))),
+        Some(rate) => word.error(input, format!("{}: a link's rate is 1kbps to 100Tbps", Rate(rate))),
         None => word.error(
             input,
             instead(&format!("expected a rate such as 100Gbps, found `{text}`"), input.text, TOPOLOGY),
@@ -279,7 +279,7 @@ fn read_flows(input: &Input, network: &Network, notes: &mut Vec<String>) -> Resu
             match network.numbers.get(&id) {
                 Some(_) if network.alike => Ok(Host::Number(id)),
                 Some(_) => Ok(Host::Name(format!("host {id}"))),
-                None if id < network.nodes => word.error(input, format!("node {id} is a switch, no host")),
+                None if id < network.nodes => word.error(input, format!("node {id} is a switch, not a host")),
                 None => word.error(input, format!("there is no node {id} in the topology")),
             }
         };
@@ -298,7 +298,7 @@ fn read_flows(input: &Input, network: &Network, notes: &mut Vec<String>) -> Resu
         }
         let begin = seconds(start, input)?;
         if flows.last().is_some_and(|last| last.start > begin) {
-            let message = "it starts before the flow above it; the simulator needs the flows by their starts";
+            let message = "it starts before the flow above it; the simulator needs the flows sorted by start";
             let hint = "sort the lines after the first by their last column";
             return start.error(input, message).map_err(|e| e.hint(hint));
         }
@@ -307,7 +307,7 @@ fn read_flows(input: &Input, network: &Network, notes: &mut Vec<String>) -> Resu
     let found = flows.len() as u64;
     if found < count {
         if !is_overwritten(count, found) {
-            return input.ends(&format!("{count} flows, as its first line says; there are {found}"));
+            return input.ends(&format!("{count} flows, as the first line says; found {found}"));
         }
         notes.push(format!(
             "{}: the first line says {count} flows, and there are {found}: traffic_gen.py leaves digits of its \

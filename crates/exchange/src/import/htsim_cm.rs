@@ -66,7 +66,7 @@ pub(crate) fn draft(input: &Input, topo: Option<&Input>) -> Result<Draft, Diagno
     Ok(draft)
 }
 
-/// What htsim builds without a `.topo`: the fat tree of so many hosts, with links of 100 Gbit/s and 1 us.
+/// What htsim builds without a `.topo`: the fat tree of this many hosts, with links of 100 Gbit/s and 1 us.
 fn usual(input: &Input, nodes: u32) -> Result<(Clos, Vec<String>), Diagnostic> {
     let nodes = u64::from(nodes);
     let Some(k) = (2..=128).step_by(2).find(|k| k * k * k / 4 == nodes) else {
@@ -235,7 +235,7 @@ impl<'a> Matrix<'a> {
                 "switch_type" => match rest.next() {
                     Some(word) if word.text == "AGG" => {}
                     Some(word) => {
-                        let message = "htsim knows failures of AGG switches' links to the core only";
+                        let message = "htsim supports only failures of AGG switches' links to the core";
                         return word.error(input, message);
                     }
                     None => return key.error(input, "the line ends after `switch_type`"),
@@ -246,7 +246,8 @@ impl<'a> Matrix<'a> {
             }
         }
         let (Some(switch), Some(link)) = (switch, link) else {
-            return words[0].error(input, "expected such as `failure switch_type AGG switch_id 3 link_id 0`");
+            return words[0]
+                .error(input, "expected a line such as `failure switch_type AGG switch_id 3 link_id 0`");
         };
         self.failures.push((switch, link, words[0]));
         Ok(())

@@ -134,7 +134,7 @@ impl Clos {
                 }
                 (_, Some(place), None) => &mut header[place],
                 (_, Some(_), Some(_)) => {
-                    return key.error(input, format!("`{}` stands before the tiers", key.text));
+                    return key.error(input, format!("`{}` comes before the tiers", key.text));
                 }
                 (_, None, None) => {
                     return key.error(input, format!("`{}` of which tier? `Tier 0` comes first", key.text));
@@ -145,7 +145,7 @@ impl Clos {
                 }
             };
             if slot.replace((number, *value)).is_some() {
-                return key.error(input, format!("`{}` is there twice", key.text));
+                return key.error(input, format!("`{}` appears twice", key.text));
             }
         }
         Self::check(input, header, tiers)
@@ -180,7 +180,7 @@ impl Clos {
         };
         let or = |tier: usize, key: usize, usual: u64| told[tier][key].map_or(usual, |(number, _)| number);
         if nodes % pod_size != 0 {
-            return pod_word.error(input, format!("{nodes} hosts are no multiple of {pod_size}"));
+            return pod_word.error(input, format!("{nodes} hosts are not a multiple of {pod_size}"));
         }
         let pods = nodes / pod_size;
         if count == 2 && pods != 1 {
@@ -189,7 +189,7 @@ impl Clos {
         let (hosts_per_edge, word) = of(0, DOWN)?;
         if pod_size % hosts_per_edge != 0 {
             return word
-                .error(input, format!("{pod_size} hosts of a pod are no multiple of {hosts_per_edge}"));
+                .error(input, format!("{pod_size} hosts of a pod are not a multiple of {hosts_per_edge}"));
         }
         if or(0, BUNDLE, 1) != 1 {
             let (_, word) = told[0][BUNDLE].expect("it is not 1");
@@ -206,7 +206,7 @@ impl Clos {
             if bundle == 0 || up % bundle != 0 {
                 return up_word.error(
                     input,
-                    format!("{up} links up are no multiple of Bundle {bundle} of tier {tier}"),
+                    format!("{up} links up are not a multiple of Bundle {bundle} of tier {tier}"),
                 );
             }
             if tier == 2 {
@@ -253,7 +253,9 @@ impl Clos {
             if let (Some(down), Some(up)) = (down, up)
                 && down != up
             {
-                notes.push(format!("the queues up to tier {tier}, {up}, are as those down from it: {down}"));
+                notes.push(format!(
+                    "the queues up to tier {tier}, {up}, must equal those down from it: {down}"
+                ));
             }
             let bundle = or(tier, BUNDLE, 1);
             layers.push(Layer { rate: Rate(rate), delay: Duration(ps), bundle, queue: down.or(up) });
@@ -353,7 +355,7 @@ impl Clos {
             ]
         };
         if !self.told {
-            keys[0].1 = "not in the file: what htsim builds for so many hosts".to_owned();
+            keys[0].1 = "not in the file: what htsim builds for this many hosts".to_owned();
         }
         let delays = "Downlink_Latency_ns, and half the Switch_Latency_ns of both ends";
         keys.push(line(self.layered("rate", |l| l.rate.to_string()), "Downlink_speed_Gbps"));

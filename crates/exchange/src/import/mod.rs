@@ -1,7 +1,7 @@
 //! What other simulators' files say, as an experiment: `tresse import`.
 //!
-//! `tresse explain import` says what becomes of what. Nothing is guessed in silence: what a format does not say is
-//! marked in the written file, and what of it cannot be kept is a note.
+//! `tresse explain import` says how each format is translated. Nothing is guessed in silence: what
+//! a format does not say is marked in the written file, and what of it cannot be kept is a note.
 
 mod cdf;
 mod draft;
@@ -63,7 +63,7 @@ impl Format {
 pub struct Imported {
     /// The experiment, and the files that it names beside it.
     pub files: Vec<(PathBuf, String)>,
-    /// What was left out, or read otherwise than it stands there: a sentence each.
+    /// What was left out, or read differently from how it is written: a sentence each.
     pub notes: Vec<String>,
 }
 
@@ -95,7 +95,7 @@ impl Imported {
     /// If a file is there already, or cannot be written.
     pub fn write(&self, replace: bool) -> Result<(), Diagnostic> {
         if let Some((path, _)) = self.files.iter().find(|(path, _)| !replace && path.exists()) {
-            let message = format!("{} is there already, and stays as it is", path.display());
+            let message = format!("{} exists already and was left unchanged", path.display());
             return Err(Diagnostic::input(message).hint("choose another name, or replace it with `--force`"));
         }
         let partial = |path: &Path| {

@@ -76,8 +76,10 @@ impl<'a> Triggers<'a> {
             }
         }
         let (Some(number), Some(kind)) = (number, kind) else {
-            return words[0]
-                .error(input, "expected such as `trigger id 1 oneshot`, or multishot, or barrier count 3");
+            return words[0].error(
+                input,
+                "expected a line such as `trigger id 1 oneshot`, or multishot, or barrier count 3",
+            );
         };
         let which = match (kind.text, count) {
             ("oneshot", _) => Kind::OneShot,

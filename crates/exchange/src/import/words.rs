@@ -7,7 +7,7 @@ use tresse_experiment::diagnostic::Diagnostic;
 pub struct Input<'a> {
     /// What messages call it.
     pub name: &'a str,
-    /// What stands in it.
+    /// Its content.
     pub text: &'a str,
 }
 
@@ -34,7 +34,7 @@ impl Input<'_> {
     }
 }
 
-/// A word, and where it stands.
+/// A word, and where it is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Word<'a> {
     pub line: usize,

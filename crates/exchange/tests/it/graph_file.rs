@@ -202,11 +202,15 @@ fn what_is_wrong_with_json_is_told_with_its_line() {
             "\"b\", \"rate\": 10",
             "net:9:40: the link of `s` and `b`: \"10\" has no unit",
         ),
-        ("\"b\", \"rate\": \"1Gbps\"", "\"b\", \"rate\": \"1bps\"", "1bps: a link has 1kbps to 100Tbps"),
+        (
+            "\"b\", \"rate\": \"1Gbps\"",
+            "\"b\", \"rate\": \"1bps\"",
+            "1bps: a link's rate is 1kbps to 100Tbps",
+        ),
         (
             "\"b\", \"rate\": \"1Gbps\"",
             "\"b\", \"rate\": [1]",
-            "the link of `s` and `b`: `rate` is no plain value",
+            "the link of `s` and `b`: `rate` is not a plain value",
         ),
         (
             "\"b\", \"rate\": \"1Gbps\"",
@@ -216,10 +220,10 @@ fn what_is_wrong_with_json_is_told_with_its_line() {
         (
             "\"b\", \"rate\"",
             "\"b\", \"bandwidth\"",
-            "net:9:45: the link of `s` and `b` has an attribute `bandwidth`: ours is called `rate`",
+            "net:9:45: the link of `s` and `b` has an attribute `bandwidth`: here it is called `rate`",
         ),
-        ("\"b\", \"rate\"", "\"b\", \"Rate\"", "ours is called `rate`"),
-        ("\"b\", \"rate\"", "\"b\", \"delya\": \"1us\", \"rate\"", "ours is called `delay`"),
+        ("\"b\", \"rate\"", "\"b\", \"Rate\"", "here it is called `rate`"),
+        ("\"b\", \"rate\"", "\"b\", \"delya\": \"1us\", \"rate\"", "here it is called `delay`"),
         ("\"b\", \"rate\"", "\"b\", \"loss\": 1, \"rate\"", "1: no flow would ever finish"),
         ("\"b\", \"rate\"", "\"b\", \"loss\": 2, \"rate\"", "2 is not a probability"),
         ("\"b\", \"rate\"", "\"b\", \"queue\": \"9us\", \"rate\"", "\"us\" is not a unit of a queue length"),
@@ -306,7 +310,7 @@ fn what_is_wrong_with_graphml_is_told_with_its_line() {
     let slip = topology(&slip, LEAF_SPINE).map(drop).expect_err("no such node");
     assert!(slip.contains("no node has the id `spin 1`; did you mean `spine 1`?"), "{slip}");
     let other = topology("<svg></svg>", KEYS).map(drop).expect_err("no GraphML");
-    assert!(other.contains("net:1:1: <svg> is no GraphML"), "{other}");
+    assert!(other.contains("net:1:1: <svg> is not GraphML"), "{other}");
 }
 
 #[test]
@@ -315,11 +319,11 @@ fn what_is_wrong_in_the_experiment_is_told_there() {
     let missing = error("delay = \"1us\"");
     assert!(missing.contains("net:8:1: the link of `a` and `s`: no queue"), "{missing}");
     let layer = error(&format!("{KEYS}\nloss = {{ core = 0.1 }}"));
-    assert!(layer.contains("t.toml:8:8: there is no layer `core` (there are: link)"), "{layer}");
+    assert!(layer.contains("t.toml:8:8: there is no layer `core` (available: link)"), "{layer}");
     let key = error(&format!("{KEYS}\nk = 4"));
     assert!(key.contains("`k` is a fat tree's; this topology has a `file`"), "{key}");
     let flags = error("delay = \"1us\"\nqueue = \"unlimited\"\nflags = {}");
-    assert!(flags.contains("in the link layer that from s to a has none"), "{flags}");
+    assert!(flags.contains("in the link layer the one from s to a has none"), "{flags}");
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("t.toml");
     let load = |text: &str| {

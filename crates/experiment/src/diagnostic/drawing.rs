@@ -7,7 +7,7 @@ use crate::diagnostic::Place;
 /// The width to which a longer line is cut, around the caret.
 const WIDTH: usize = 240;
 
-/// `message` about what stands at `place` in the file of this name.
+/// `message` about what is at `place` in the file of this name.
 pub fn draw(name: &str, place: &Place, message: &str) -> String {
     let Place { line, column, text } = place;
     // The renderer measures a line before it cuts it: of one without an end, what is near is enough.

@@ -69,14 +69,14 @@ impl Diagnostic {
         }
     }
 
-    /// What stands in `line` (from 1) of the text of `name` is wrong, at `column` (from 1, in characters).
+    /// What is in `line` (from 1) of the text of `name` is wrong, at `column` (from 1, in characters).
     pub fn at(name: &str, text: &str, line: usize, column: usize, message: impl Into<String>) -> Self {
         let text = text.lines().nth(line - 1).unwrap_or("").to_owned();
         let place = Some(Box::new(Place { line, column, text }));
         Self { place, ..Self::input(message).of(name) }
     }
 
-    /// What stands `offset` bytes from the start of the text of `name` is wrong.
+    /// What is `offset` bytes from the start of the text of `name` is wrong.
     pub fn at_offset(name: &str, text: &str, offset: usize, message: impl Into<String>) -> Self {
         let end = (0..=offset.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
         let before = &text[..end];

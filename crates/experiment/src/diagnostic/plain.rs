@@ -1,4 +1,4 @@
-//! What serde says of a value that it cannot read, in the words of this project.
+//! What serde says about a value that it cannot read, in the words of this project.
 
 /// `message` of a TOML reader, without the reader's names of types.
 pub(super) fn plain(message: &str) -> String {
@@ -31,14 +31,14 @@ pub(super) fn plain(message: &str) -> String {
     }
 }
 
-/// What may stand there.
+/// What may be there.
 fn wanted(type_name: &str) -> String {
     let whole = |most: u64| format!("a whole number from 0 to {most}");
     match type_name {
         "u8" => whole(u8::MAX.into()),
         "u16" => whole(u16::MAX.into()),
         "u32" => whole(u32::MAX.into()),
-        "u64" | "usize" => "a whole number from 0 on".to_owned(),
+        "u64" | "usize" => "a whole number of at least 0".to_owned(),
         "i64" => "a whole number".to_owned(),
         "f64" => "a number".to_owned(),
         "a boolean" => "true or false".to_owned(),
@@ -53,7 +53,7 @@ fn wanted(type_name: &str) -> String {
     }
 }
 
-/// What stands there.
+/// What is there.
 fn found(described: &str) -> String {
     let value = |kind: &str| described.strip_prefix(kind).map(|value| value.trim_matches('`').to_owned());
     match described {
@@ -77,7 +77,7 @@ mod tests {
                 "invalid type: string \"three\", expected u32",
                 "expected a whole number from 0 to 4294967295, found \"three\"",
             ),
-            ("invalid value: integer `-1`, expected u64", "expected a whole number from 0 on, found -1"),
+            ("invalid value: integer `-1`, expected u64", "expected a whole number of at least 0, found -1"),
             ("invalid type: boolean `true`, expected f64", "expected a number, found true"),
             ("invalid type: sequence, expected struct Red", "expected a table, found a list"),
             (

@@ -1,8 +1,8 @@
-//! What is wrong with a value, before it is known in which file the value stands.
+//! What is wrong with a value, before it is known in which file the value is.
 
 use crate::diagnostic::plain::plain;
 
-/// What is wrong, and where below what was read; whoever knows the file makes a
+/// What is wrong, and where below what was read; the code that knows the file makes a
 /// [`Diagnostic`](crate::diagnostic::Diagnostic) of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong {
@@ -17,7 +17,7 @@ pub struct Wrong {
 pub enum At {
     /// Below these keys, the outermost first; a number is a place in a list.
     Keys(Vec<String>),
-    /// So many bytes from the start of the text; `None` if that is not known.
+    /// This many bytes from the start of the text; `None` if that is not known.
     Offset(Option<usize>),
 }
 
@@ -38,7 +38,7 @@ impl Wrong {
         Self::new([""; 0], message)
     }
 
-    /// So many bytes from the start of the text.
+    /// This many bytes from the start of the text.
     pub fn offset(offset: usize, message: impl Into<String>) -> Self {
         Self { at: At::Offset(Some(offset)), message: message.into() }
     }
@@ -51,7 +51,7 @@ impl Wrong {
         }
     }
 
-    /// The same, seen from the table or list above, in which the value stands at `key`.
+    /// The same, seen from the table or list above, in which the value is at `key`.
     #[must_use]
     pub fn below(mut self, key: impl ToString) -> Self {
         if let At::Keys(keys) = &mut self.at {

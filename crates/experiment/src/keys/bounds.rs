@@ -7,5 +7,5 @@ use tresse_units::{SECOND, Time};
 /// The longest delay or timeout, ps: sums of them stay far below 2^64.
 pub const LONGEST: Time = 1000 * SECOND;
 
-/// Rates at which a packet's transmission is neither nothing nor for ever, bit/s.
+/// Rates at which a packet's transmission is neither nothing nor forever, bit/s.
 pub const RATES: RangeInclusive<u64> = 1_000..=100_000_000_000_000;

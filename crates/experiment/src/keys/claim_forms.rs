@@ -152,13 +152,13 @@ impl Claim {
         let of = listed("of", self.of.as_ref().ok_or_else(|| missing("of"))?)?;
         Ok(match (self.order, &self.jumps) {
             (Some(_), _) if of.len() < 2 => {
-                return Err(Wrong::key("of", "an order is of a list of at least two".to_owned()));
+                return Err(Wrong::key("of", "an order needs a list of at least two".to_owned()));
             }
             (Some(order), _) => Form::Order { of, order, slack: self.slack.unwrap_or(0.0) },
             (None, Some(jumps)) => {
                 // Twice as far apart as a class is wide: or else the same times could be in both.
                 if jumps.within.0 == 0 || jumps.within.0 > jumps.apart.0 / 2 {
-                    let message = "`within` is more than 0s and at most half of `apart`".to_owned();
+                    let message = "`within` must be more than 0s and at most half of `apart`".to_owned();
                     return Err(Wrong::key("jumps", message));
                 }
                 Form::Jumps { of, jumps }
@@ -179,7 +179,9 @@ fn listed<'a>(key: &'static str, selectors: &'a Selectors) -> Result<&'a [Select
 fn checked(named: [(&'static str, Option<f64>); 2]) -> Result<Bounds, Wrong> {
     let [(lower, above), (upper, below)] = named;
     let wrong = |(key, bound): (&'static str, Option<f64>)| {
-        bound.filter(|bound| !bound.is_finite()).map(|bound| Wrong::key(key, format!("{bound} is no bound")))
+        bound
+            .filter(|bound| !bound.is_finite())
+            .map(|bound| Wrong::key(key, format!("{bound} is not a bound")))
     };
     if let Some(wrong) = named.into_iter().find_map(wrong) {
         return Err(wrong);

@@ -20,11 +20,12 @@ pub(crate) fn claim(schema: &mut Schema) {
         let description = plain["description"].clone();
         properties[key] = json!({ "description": description, "anyOf": [plain, same_as] });
     }
-    let for_each = "Lists of what the placeholders `{name}` in this entry stand for: it is a claim for each combination.";
+    let for_each =
+        "Lists of what the placeholders `{name}` in this entry stand for: one claim for each combination.";
     properties.insert("for_each".into(), json!({ "description": for_each, "type": ["object", "array"] }));
     let for_all = "Lists as in `for_each`: it is one claim, which holds if it does for each combination.";
     properties.insert("for_all".into(), json!({ "description": for_all, "type": ["object", "array"] }));
-    let each = "Claims, each for every combination of `for_each`; they need not say what this entry says.";
+    let each = "Claims, each for every combination of `for_each`; they need not repeat what this entry says.";
     let claims =
         json!({ "description": each, "type": "array", "items": { "$ref": "#/$defs/Claim" }, "minItems": 1 });
     properties.insert("each".into(), claims);

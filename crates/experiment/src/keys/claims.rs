@@ -1,4 +1,4 @@
-//! What an experiment file says of a paper's results: published numbers, and claims.
+//! What an experiment file says about a paper's results: published numbers, and claims.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,13 +17,14 @@ use crate::keys::wanted::Wanted;
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// Where they stand.
+    /// Where they were published.
     #[serde(default)]
     pub source: String,
     /// What they were measured on.
     #[serde(default)]
     pub kind: Kind,
-    /// The numbers, each for one case. What stands in several experiments of a paper, or for several variants, counts once.
+    /// The numbers, each for one case. One that is in several experiments of a paper, or for
+    /// several variants, counts once.
     #[serde(default)]
     pub values: Vec<PublishedValue>,
 }
@@ -35,11 +36,12 @@ pub enum Kind {
     /// A simulator: ours should be within 20 %.
     #[default]
     Simulation,
-    /// Machines: shown beside ours, but whoever compares does so by ratios, with claims.
+    /// Real machines: shown beside ours, but compared only as ratios, by claims.
     Testbed,
 }
 
-/// What was published of a case, or of a part of it: at most one of `group`, `distance`, `size` and `layer`.
+/// What was published for a case, or for a part of it: at most one of `group`, `distance`, `size`
+/// and `layer`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedValue {
@@ -128,7 +130,7 @@ pub struct Claim {
     pub difference_above: Option<f64>,
     /// And below this.
     pub difference_below: Option<f64>,
-    /// The cases of a claim that compares none with another.
+    /// The cases, if the claim does not compare cases with others.
     pub of: Option<Selectors>,
     /// The claim holds if the metric of each of them is above this, in the metric's unit.
     pub above: Option<f64>,
@@ -138,7 +140,7 @@ pub struct Claim {
     pub order: Option<Order>,
     /// With `order`: a step may go the wrong way by less than this share of the greater value: 0 to less than 1.
     pub slack: Option<f64>,
-    /// The claim holds if the completion times of jobs have two jumps so far apart.
+    /// The claim holds if the completion times of jobs have two jumps this far apart.
     pub jumps: Option<Jumps>,
     /// What is expected of it. Default: `holds`.
     #[serde(default)]
@@ -183,7 +185,7 @@ pub struct Jumps {
     pub within: Duration,
 }
 
-/// What the results say of a claim.
+/// What the results say about a claim.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum Verdict {
     /// Every value is on the right side of every bound.
@@ -280,13 +282,13 @@ impl JsonSchema for Expected {
     }
 }
 
-/// Cases by their axes, and a part of each: at most one of `group`, `distance`, `size` and `layer`. What is left open is
-/// every value of it (`tresse explain claims`).
+/// Cases by their axes, and a part of each: at most one of `group`, `distance`, `size` and `layer`.
+/// What is left out may have any value (`tresse explain claims`).
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = crate::keys::claim_schema::placeholders)]
 pub struct Selector {
-    /// The scheme; may be left out if there is one only.
+    /// The scheme; may be left out if there is only one.
     pub scheme: Option<String>,
     /// The number of subflows, if the scheme has several.
     pub subflows: Option<u32>,

@@ -21,39 +21,40 @@ pub struct Fabric {
     /// The network that `file` holds, of topology "file".
     #[serde(skip)]
     pub graph: Option<Arc<Graph>>,
-    /// Every host has a link to each of so many planes: networks of switches of this shape, which are not joined. Rates
+    /// Every host has a link to each of this many planes: separate networks of switches of this shape. Rates
     /// are those of one plane, and a switch is called "plane 0 core 3". 1 to 64; default: 1.
     pub planes: Option<u32>,
-    /// Link rate, one for all layers or one for each. Only the links of a file may say their own instead.
+    /// Link rate, one for all layers or one for each. Only the links of a file may set their own instead.
     pub rate: Option<Layered<Rate>>,
-    /// One-way propagation delay of a link. Only the links of a file may say their own instead.
+    /// One-way propagation delay of a link. Only the links of a file may set their own instead.
     pub delay: Option<Layered<Duration>>,
-    /// An arriving packet is dropped if the queue of its port is this long. Only the links of a file may say their own
-    /// instead.
+    /// An arriving packet is dropped if the queue of its port has reached this length. Only the links of a file may
+    /// set their own instead.
     pub queue: Option<Layered<Queue>>,
-    /// Once the queue of a switch's port is full, every arriving packet is dropped until the queue is shorter than this.
-    /// Above 0 and below `queue`, in its unit. Default: a packet is dropped only if it meets a full queue. So it is in
-    /// the layers that a table leaves out.
+    /// Once the queue of a switch's port is full, every arriving packet is dropped until the queue is shorter than
+    /// this. Above 0 and below `queue`, in its unit. Default: a packet is dropped only if it meets a full queue. The
+    /// same holds for layers that a table leaves out.
     pub drop_until: Option<Layered<Queue>>,
     /// K: an arriving ECN-capable packet is marked if the queue is longer than this.
     #[serde(default = "unlimited")]
     pub mark: Layered<Queue>,
     /// The queue in a host's NIC.
     pub host_queue: Queue,
-    /// With congestion flags and an unlimited `host_queue`: a host's own port is congested from this queue on, as ports
-    /// with a limit are from a share of it.
+    /// With congestion flags and an unlimited `host_queue`: a host's own port is congested from this queue length on;
+    /// ports with a limit are from a share of it.
     #[serde(default = "unlimited_queue")]
     pub host_flag: Queue,
     /// K in a host's NIC.
     #[serde(default = "unlimited_queue")]
     pub host_mark: Queue,
-    /// A host takes a random time over each packet that it sends, uniform from 0 to less than this; no packet overtakes
-    /// another. At most 1000s. Default: it takes none.
+    /// A host spends a random time on each packet that it sends, uniform from 0 to less than this; no
+    /// packet overtakes another. At most 1000s. Default: it takes none.
     pub host_processing: Option<Duration>,
-    /// What a packet that is not ECN-capable meets above K.
+    /// What happens above K to a packet that is not ECN-capable.
     #[serde(default)]
     pub non_ect: NonEct,
-    /// How likely a port loses an arriving packet, whatever its queue: 0 to less than 1. ACKs are lost too.
+    /// The probability that a port loses an arriving packet, whatever its queue: 0 to less than 1.
+    /// ACKs are lost too.
     #[serde(default = "lossless")]
     pub loss: Layered<Probability>,
     /// Random early detection in the ports of switches, beside `mark`.
@@ -61,15 +62,17 @@ pub struct Fabric {
     /// The classes of a switch's port. Default: one, with `queue` and `mark`.
     #[serde(default)]
     pub classes: Vec<Class>,
-    /// A port of a switch that has no room for a packet of a sprayed transport keeps only this much of it: the header,
-    /// which goes before all data, as ACKs do. In hosts too ACKs go first then. Default: such a packet is dropped.
+    /// A port of a switch that has no room for a packet of a sprayed transport keeps only this much of it: the
+    /// header, which goes before all data, as ACKs do. ACKs then go first in hosts too. Default: such a packet is
+    /// dropped.
     pub trim: Option<Bytes>,
     /// A buffer in each switch that its ports share.
     pub buffer: Option<Buffer>,
-    /// Congestion flags that the ports keep and tell of, for controllers that ask for what the next hop says.
-    /// HOLNET's load balancers bring their own, which are parameters of theirs, and go with no others.
+    /// Congestion flags that the ports keep and report, for controllers that need signals from the next hop.
+    /// HOLNET's load balancers have their own, as parameters, and cannot be combined with these.
     pub flags: Option<Flags>,
-    /// Who chooses the paths of packets. Default: two-level routing in a fat tree, fixed shortest paths elsewhere.
+    /// What chooses the paths of packets. Default: two-level routing in a fat tree, fixed shortest paths
+    /// elsewhere.
     pub routing: Option<RoutingKey>,
     /// With two-level routing only: what the subflows of one connection must not share. Default: a core switch.
     pub distinct: Option<Distinct>,
@@ -150,12 +153,12 @@ pub struct Flags {
     /// A port is congested from this share of its queue's limit on, percent.
     #[serde(default = "eighty")]
     pub percent: u32,
-    /// How far a flag is told.
+    /// How far a flag is reported.
     #[serde(default)]
     pub feedback: FlagFeedback,
 }
 
-/// How far a congestion flag is told.
+/// How far a congestion flag is reported.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FlagFeedback {

@@ -19,32 +19,32 @@ pub struct Figure {
     pub caption: Option<String>,
     /// The kind of chart.
     pub chart: Chart,
-    /// Of `time`, `bars`, `lines`, `boxes` and `scatter`: what is drawn upwards.
+    /// For `time`, `bars`, `lines`, `boxes` and `scatter`: the quantity on the y axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y: Option<String>,
-    /// Of `cdf`, a quantity; of `bars`, `boxes` and `lines`, a dimension; of `scatter`, a metric.
+    /// For `cdf`, a quantity; for `bars`, `boxes` and `lines`, a dimension; for `scatter`, a metric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<String>,
-    /// The dimension of which each value has a colour. Default: `scheme`; of `time`, each subflow.
+    /// The dimension whose values each have a colour. Default: `scheme`; for `time`, each subflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<String>,
-    /// The dimension of which each value has a panel of its own. Default: one panel; of `time`, one for each case.
+    /// The dimension whose values each have a panel. Default: one panel; for `time`, one for each case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub panels: Option<String>,
-    /// Which cases and parts it is of: the wanted value of a dimension, or a list of them. Default: all.
+    /// Which cases and parts it shows: the value of a dimension, or a list of them. Default: all.
     #[serde(default, rename = "where", skip_serializing_if = "IndexMap::is_empty")]
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub only: IndexMap<String, toml::Value>,
     /// The axes that are logarithmic.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub log: Vec<Direction>,
-    /// From where to where the axis goes, in the unit of its name. Default: as the data need.
+    /// The range of the axis, in the unit of its name. Default: the range of the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x_range: Option<[f64; 2]>,
-    /// The same of the other axis.
+    /// The same for the other axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y_range: Option<[f64; 2]>,
-    /// Points that the paper printed and that are no `[published]` values: they stand beside ours.
+    /// Points that the paper printed and that are not `[published]` values; they are shown beside ours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Point>,
 }
@@ -61,7 +61,7 @@ pub enum Chart {
     Bars,
     /// A metric against a dimension whose values are numbers, or end in one.
     Lines,
-    /// The 10th, 50th and 90th percentile of a quantity, the least and the most.
+    /// The 10th, 50th and 90th percentile of a quantity, its minimum and its maximum.
     Boxes,
     /// One metric against another, a point for each case.
     Scatter,
@@ -86,7 +86,7 @@ pub struct Point {
     /// The panel that it belongs to, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub panel: Option<String>,
-    /// Where it stands: a number, or a value of the dimension.
+    /// Its position: a number, or a value of the dimension.
     #[schemars(with = "serde_json::Value")]
     pub x: toml::Value,
     /// Its value, in the unit of the figure's name for it.

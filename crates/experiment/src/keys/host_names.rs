@@ -52,7 +52,9 @@ impl<'de> Deserialize<'de> for Host {
                 f.write_str("a host's number such as 3, or its name such as \"host 3\"")
             }
             fn visit_i64<E: de::Error>(self, v: i64) -> Result<Host, E> {
-                u32::try_from(v).map(Host::Number).map_err(|_| E::custom(format!("{v} is no host's number")))
+                u32::try_from(v)
+                    .map(Host::Number)
+                    .map_err(|_| E::custom(format!("{v} is not a host's number")))
             }
             fn visit_str<E: de::Error>(self, v: &str) -> Result<Host, E> {
                 Ok(Host::from(v))
@@ -93,7 +95,7 @@ impl Hosts {
         let last = self.count.saturating_sub(1);
         match host {
             Host::Number(number) if *number < self.count => Ok(*number),
-            Host::Number(number) => Err(format!("there is no host {number}: there are 0 to {last}")),
+            Host::Number(number) => Err(format!("there is no host {number}: hosts are 0 to {last}")),
             Host::Name(name) => self.names.get(name).copied().ok_or_else(|| {
                 let hint = did_you_mean(name, self.names.keys().map(|k| &**k));
                 format!("there is no host `{name}`{hint}: hosts are 0 to {last}, or go by their names")

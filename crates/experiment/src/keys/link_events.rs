@@ -18,7 +18,7 @@ pub struct ChangeKey {
     )]
     pub link: Option<[String; 2]>,
     /// Instead of a link: a virtual NIC and the bridge that it is mapped to from then on, of its own host or, if
-    /// its machine moves, of another, such as `["vnic 0.3.1", "bridge 0.1"]`. What waits for it is lost.
+    /// its machine moves, of another, such as `["vnic 0.3.1", "bridge 0.1"]`. Packets that wait for it are lost.
     #[serde(
         default,
         deserialize_with = "crate::keys::untagged::some_pair",
@@ -27,9 +27,9 @@ pub struct ChangeKey {
     pub remap: Option<[String; 2]>,
     /// Its rate from then on. A packet in transmission goes on at the old one.
     pub rate: Option<Rate>,
-    /// Whether it fails or is back. What waits for it or is on it when it fails is lost.
+    /// Whether it fails or comes back. Packets that wait for it or are on it when it fails are lost.
     pub failed: Option<bool>,
-    /// How long after that the switches further away learn of it. The two at its ends know at once. Default:
-    /// never; of a remapping at once.
+    /// How long after that the switches further away learn of it. The two at its ends know at once.
+    /// Default: never; for a remapping, at once.
     pub reroute_after: Option<Duration>,
 }

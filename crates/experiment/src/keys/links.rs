@@ -11,8 +11,8 @@ use crate::keys::bounds::{LONGEST, RATES};
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSetting {
-    /// The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`; of several links with a range, without its
-    /// last number: `["leaf 0", "spine 0..8"]`.
+    /// The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`; for several links, with
+    /// a range that excludes its last number: `["leaf 0", "spine 0..8"]`.
     #[serde(deserialize_with = "crate::keys::untagged::pair")]
     pub ends: [String; 2],
     /// Only the direction from the first node to the second is meant. Default: both are.
@@ -26,7 +26,7 @@ pub struct LinkSetting {
     pub queue: Option<Queue>,
     /// K in its switches' ports.
     pub mark: Option<Queue>,
-    /// How likely its ports lose an arriving packet: 0 to less than 1.
+    /// The probability that its ports lose an arriving packet: 0 to less than 1.
     pub loss: Option<Probability>,
     /// It is not there.
     #[serde(default)]
@@ -35,12 +35,12 @@ pub struct LinkSetting {
 
 /// Whether a link may have this rate.
 pub(crate) fn check_rate(rate: Rate) -> Result<(), String> {
-    if RATES.contains(&rate.0) { Ok(()) } else { Err(format!("{rate}: a link has 1kbps to 100Tbps")) }
+    if RATES.contains(&rate.0) { Ok(()) } else { Err(format!("{rate}: a link's rate is 1kbps to 100Tbps")) }
 }
 
 /// Whether a link may have this delay.
 pub(crate) fn check_delay(delay: Duration) -> Result<(), String> {
-    if delay.0 <= LONGEST { Ok(()) } else { Err(format!("{delay}: a link has at most 1000s of delay")) }
+    if delay.0 <= LONGEST { Ok(()) } else { Err(format!("{delay}: a link's delay is at most 1000s")) }
 }
 
 /// Whether a link may lose so much.

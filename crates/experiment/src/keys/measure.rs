@@ -1,4 +1,4 @@
-//! `[measure]`: what to write down and to show.
+//! `[measure]`: what to record and to show.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use tresse_units::{Duration, SECOND, Time};
 
 use crate::keys::metric_schema::CaseMetric;
 
-/// What to write down and to show.
+/// What to record and to show.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
@@ -18,22 +18,22 @@ pub struct Measure {
     /// the flow could have had; with `links` also `queues.parquet`, the ports in the same intervals.
     /// Default: no samples.
     pub samples: Option<Duration>,
-    /// How often the queue of every port is looked at, for the metrics `queue_…` of the case and of its layers: 1us to
+    /// How often the queue of every port is observed, for the metrics `queue_…` of the case and of its layers: 1us to
     /// 1000s. Default: never.
     pub queues: Option<Duration>,
     /// Whether the RTT of every ACK is recorded, for the metrics `rtt_…` of the case and of its groups.
     #[serde(default)]
     pub rtt: bool,
     /// `convergence.parquet`, and the metrics of convergence: how long every subflow took until its goodput stayed near
-    /// its final mean, after its start and after every event. From `samples`; of runs with at most 64 flows.
+    /// its final mean, after its start and after every event. From `samples`; for runs with at most 64 flows.
     pub convergence: Option<Convergence>,
-    /// Windows of time, by name: from when to when, such as `["12s", "20s"]`, counted from the start of the run. What
-    /// every flow got in them, from `samples`, is told beside the metrics of the whole run.
+    /// Windows of time, by name: start and end, such as `["12s", "20s"]`, counted from the start of the run. What
+    /// every flow got in them, from `samples`, is reported beside the metrics of the whole run.
     #[serde(default, deserialize_with = "crate::keys::untagged::pairs")]
     pub windows: IndexMap<String, [Duration; 2]>,
-    /// The metrics that the table of `tresse run` shows, each a column (`tresse explain results`). If it is not
-    /// said: completion times and slowdowns by size where flows come one by one, otherwise goodput beside the
-    /// published numbers and the optimum, timeouts, what was sent again.
+    /// The metrics that the table of `tresse run` shows, each a column (`tresse explain results`). Default:
+    /// completion times and slowdowns by size where flows come one by one, otherwise goodput beside the published
+    /// numbers and the optimum, timeouts, retransmissions.
     #[schemars(with = "Option<Vec<CaseMetric>>")]
     pub table: Option<Vec<String>>,
 }

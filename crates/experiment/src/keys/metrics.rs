@@ -1,5 +1,5 @@
 //! What is measured: each metric is one row, of which the checks of files, the schema and the tables of
-//! `docs/explain/results.md` are made.
+//! `docs/explain/metrics.md` are made.
 
 use tresse_fabric::Locality;
 
@@ -69,80 +69,80 @@ macro_rules! rows {
 
 /// The metrics of a case.
 pub const METRICS: &[MetricRow] = rows! {
-    Flows "goodput_mean_bps" "bit/s" "what was delivered of a flow over the time that it lasted, the mean over flows";
+    Flows "goodput_mean_bps" "bit/s" "a flow's delivered payload over its lifetime, the mean over flows";
     Flows "goodput_p10_bps" "bit/s" "at least 10 % of the flows had no more";
     Flows "goodput_p50_bps" "bit/s" "at least half of the flows had no more";
     Flows "goodput_p90_bps" "bit/s" "at least 90 % of the flows had no more";
     Flows "goodput_min_bps" "bit/s" "the least";
     Flows "goodput_max_bps" "bit/s" "the most";
-    Flows "goodput_total_bps" "bit/s" "of all flows together: a rate of the network only if they were all there at the same time";
+    Flows "goodput_total_bps" "bit/s" "of all flows together: a rate of the network only if they were all active at the same time";
     Flows "jain_ratio" "" "Jain's index of these rates, (Σx)² / (n Σx²): 1 if all are equal, 1/n if one flow has everything";
     Flows "fct_mean_s" "s" "flow completion time, from a flow's start to the arrival of its last byte, the mean";
     Flows "fct_p50_s" "s" "at least half of the flows took no longer";
     Flows "fct_p99_s" "s" "at least 99 % of the flows took no longer";
     Flows "fct_max_s" "s" "the slowest flow";
-    Flows "slowdown_mean_ratio" "" "completion time over the ideal one (below), the mean";
+    Flows "slowdown_mean_ratio" "" "completion time over the ideal one (`tresse explain measurement`), the mean";
     Flows "slowdown_p50_ratio" "" "at least half of the flows had no more";
     Flows "slowdown_p99_ratio" "" "at least 99 % of the flows had no more";
     Flows "cwnd_mean_pkts" "packets" "the mean window over all rounds of all subflows";
     Flows "subflows_opened_mean" "" "subflows that a flow's path manager opened, the mean over flows";
     Flows "flows" "" "flows that finished or were stopped";
     Flows "unfinished_flows" "" "those that were stopped, also by the end of the case";
-    Flows "deadline_flows" "" "flows of which it is known whether they met their deadline: those that finished, and those that were stopped after it";
-    Flows "deadline_misses" "" "those of them that did not";
+    Flows "deadline_flows" "" "flows known to have met or missed their deadline: those that finished, and those that were stopped after it";
+    Flows "deadline_misses" "" "those of them that missed it";
     Flows "deadline_miss_ratio" "" "the share of these";
     Flows "delivered_bytes" "bytes" "payload of these flows that was delivered";
     Flows "timeouts" "" "retransmission timeouts of all flows";
-    Cases "timeouts_min" "" "of the round of the pattern that had the fewest";
+    Cases "timeouts_min" "" "in the round of the pattern with the fewest";
     Cases "timeouts_mean" "" "in a round of the pattern";
-    Cases "timeouts_max" "" "of the round that had the most";
-    Flows "retransmissions_pkts" "packets" "segments that were sent again on the same subflow; what is sent again on another does not count";
+    Cases "timeouts_max" "" "in the round with the most";
+    Flows "retransmissions_pkts" "packets" "segments retransmitted on the same subflow; those sent again on another do not count";
     Cases "drops_pkts" "packets" "packets for which a queue had no room, or that could not be marked (`non_ect = \"drop\"`)";
     Cases "lost_pkts" "packets" "packets that ports lost by their loss probability, or with a link that failed";
     Cases "marks_pkts" "packets" "packets that were marked, each once, by the first port that had to";
-    Cases "trims_pkts" "packets" "packets of which a port kept the header only (`trim` of `[fabric]`); missing if there are none";
+    Cases "trims_pkts" "packets" "packets that a port cut to their header (`trim` of `[fabric]`); missing if there are none";
     Flows "mark_cuts" "" "windows that were cut for a mark";
-    Groups "rtt_mean_s" "s" "with `[measure] rtt = true`: the round-trip time that an ACK tells, the mean over ACKs";
-    Groups "rtt_p50_s" "s" "of at least half of the ACKs no more, but for 1/128 of it";
-    Groups "rtt_p90_s" "s" "of at least 90 % of the ACKs no more, but for 1/128 of it";
-    Groups "rtt_p99_s" "s" "of at least 99 % of the ACKs no more, but for 1/128 of it";
+    Groups "rtt_mean_s" "s" "with `[measure] rtt = true`: the round-trip time that an ACK reports, the mean over ACKs";
+    Groups "rtt_p50_s" "s" "at least half of the ACKs reported no more, to within 1/128 of it";
+    Groups "rtt_p90_s" "s" "at least 90 % of the ACKs reported no more, to within 1/128 of it";
+    Groups "rtt_p99_s" "s" "at least 99 % of the ACKs reported no more, to within 1/128 of it";
     Groups "rtt_max_s" "s" "the longest";
     Cases "convergence_mean_s" "s" "with `[measure] convergence = {}`: how long a subflow took to converge, the mean over those that did";
     Cases "convergence_max_s" "s" "the longest";
     Cases "unconverged" "" "how often one did not converge before the next event";
-    Layers "utilisation_mean_ratio" "" "what a port let in over what its link can carry in the run, each direction for itself, the mean over all ports";
+    Layers "utilisation_mean_ratio" "" "what a port admitted over what its link could carry in the run, each direction separately, the mean over all ports";
     Layers "utilisation_min_ratio" "" "the least";
     Layers "utilisation_p10_ratio" "" "at least 10 % of the ports had no more";
     Layers "utilisation_p50_ratio" "" "at least half of the ports had no more";
     Layers "utilisation_p90_ratio" "" "at least 90 % of the ports had no more";
     Layers "utilisation_max_ratio" "" "the most";
-    Layers "queue_mean_pkts" "packets" "with `[measure] queues = \"100us\"`: how many packets wait in a port of a switch, the mean over ports and looks";
-    Layers "queue_p50_pkts" "packets" "in at least half of the looks at ports no more";
-    Layers "queue_p99_pkts" "packets" "in at least 99 % of the looks at ports no more";
-    Layers "queue_max_pkts" "packets" "the longest queue that was seen";
-    Cases "sharing_flows" "" "flows of which two subflows shared a port that not all routes have; this and the next four only under `path-sharing` with fixed routes, otherwise `no_sharing_score` says why not";
-    Cases "terminated_flows" "" "flows of which the path manager closed a subflow";
+    Layers "queue_mean_pkts" "packets" "with `[measure] queues = \"100us\"`: how many packets wait in a port of a switch, the mean over ports and observations";
+    Layers "queue_p50_pkts" "packets" "at least half of the observations of ports had no more";
+    Layers "queue_p99_pkts" "packets" "at least 99 % of the observations of ports had no more";
+    Layers "queue_max_pkts" "packets" "the longest queue observed";
+    Cases "sharing_flows" "" "flows with two subflows that shared a port which not all routes have; this and the next four only under `path-sharing` with fixed routes, otherwise `no_sharing_score` says why not";
+    Cases "terminated_flows" "" "flows in which the path manager closed a subflow";
     Cases "sharing_precision_ratio" "" "how many of these shared a port (`tresse explain path-sharing`)";
     Cases "sharing_recall_ratio" "" "how many of those that shared a port had a subflow closed";
     Cases "sharing_f_ratio" "" "F, the harmonic mean of the two";
     Cases "jobs" "" "jobs that ended";
-    Cases "jct_mean_s" "s" "job completion time, from the start of a job's first flow until all is done that it waits for, the mean";
+    Cases "jct_mean_s" "s" "job completion time, from the start of a job's first flow until everything that it waits for is done, the mean";
     Cases "jct_p50_s" "s" "at least half of the jobs took no longer";
     Cases "jct_p99_s" "s" "at least 99 % of the jobs took no longer";
     Cases "jct_max_s" "s" "the slowest job";
-    Cases "job_deadline_miss_ratio" "" "of the jobs with a deadline that ended, the share that ended after it";
-    Cases "offered_bisection_ratio" "" "of arrivals at a load: their payload over what the narrowest tier of the network carries of such flows (`tresse explain poisson`)";
+    Cases "job_deadline_miss_ratio" "" "of the ended jobs with a deadline, the share that missed it";
+    Cases "offered_bisection_ratio" "" "for arrivals at a load: their payload over what the narrowest tier of the network carries of such flows (`tresse explain poisson`)";
     Cases "offered_access_ratio" "" "the same over what the links of the sending hosts carry";
-    Cases "simulated_s" "s" "simulated time, of all seeds together";
-    Cases "packet_hops" "" "packets that entered a port, each once for every port";
+    Cases "simulated_s" "s" "simulated time, summed over all seeds";
+    Cases "packet_hops" "" "packets that entered a port, counted once for every port";
 };
 
 /// The metrics of a window, of its groups, and of subflows.
 pub const WINDOW_METRICS: &[MetricRow] = rows! {
-    Windows "goodput_mean_bps" "bit/s" "what arrived of a flow over the time that it was there in the window, the mean over flows";
-    Windows "goodput_total_bps" "bit/s" "what arrived of all flows, over the length of the window, or what the run had of it";
-    Windows "goodput_min_bps" "bit/s" "the least of a flow";
-    Windows "goodput_max_bps" "bit/s" "the most of a flow";
+    Windows "goodput_mean_bps" "bit/s" "what arrived of a flow over the time that it was active in the window, the mean over flows";
+    Windows "goodput_total_bps" "bit/s" "what arrived of all flows, over the length of the window, or the part of it that the run reached";
+    Windows "goodput_min_bps" "bit/s" "the lowest of any flow";
+    Windows "goodput_max_bps" "bit/s" "the highest of any flow";
     Windows "jain_ratio" "" "Jain's index of the flows' rates";
     Windows "goodput_sd_ratio" "" "how unsteady a flow is: the standard deviation over time of its rate in each interval of `samples`, over the mean; the mean over flows";
     Windows "cwnd_mean_pkts" "packets" "the window at the ends of intervals, the mean over time and subflows";

@@ -58,10 +58,10 @@ pub struct Experiment {
     /// What a reader should know before running it.
     #[serde(default)]
     pub about: String,
-    /// The tables and figures of the paper that it is, such as `["table1", "fig8"]`; empty if it is none. Default:
-    /// its file's name.
+    /// The tables and figures of the paper that it reproduces, such as `["table1", "fig8"]`; empty
+    /// if none. Default: its file's name.
     pub rows: Option<Vec<String>>,
-    /// How many seeds are run, if the command line does not say.
+    /// How many seeds are run, unless the command line says otherwise.
     #[serde(default)]
     pub replications: Replications,
     /// The network.
@@ -69,13 +69,13 @@ pub struct Experiment {
     /// Links that change during a run.
     #[serde(default)]
     pub changes: Vec<ChangeKey>,
-    /// What all schemes have in common, where they do not say otherwise.
+    /// What all schemes have in common, unless they say otherwise.
     pub transport: Transport,
     /// The schemes to compare, by name.
     pub schemes: IndexMap<String, Scheme>,
     /// The workloads, by the name of the pattern's axis.
     pub workloads: IndexMap<String, Workload>,
-    /// What to write down.
+    /// What to record.
     #[serde(default)]
     pub measure: Measure,
     /// The variants, by the name of the variant's axis. If there are any, the cases are theirs.

@@ -51,7 +51,7 @@ impl PathManager {
             let known: Vec<&str> = all().iter().map(|d| d.name).collect();
             let hint = did_you_mean(&self.name, known.iter().copied());
             let known = known.join(", ");
-            let message = format!("there is no path manager `{}`{hint} (there are: {known})", self.name);
+            let message = format!("there is no path manager `{}`{hint} (available: {known})", self.name);
             return Err(below("name", message));
         };
         let mut settings = Vec::new();

@@ -14,12 +14,12 @@ use crate::keys::fabric::Layered;
     expecting = "a table such as { min = \"5pkt\", max = \"15pkt\", probability = 0.1 }"
 )]
 pub struct Red {
-    /// Below this averaged queue length no packet is signalled.
+    /// Below this average queue length no packet is signalled.
     pub min: Layered<Queue>,
-    /// From this averaged length on every packet is; with `gentle`, from twice this length on. In the unit of
+    /// From this average length on every packet is; with `gentle`, from twice this length on. In the unit of
     /// `min`.
     pub max: Layered<Queue>,
-    /// How likely a packet is signalled at an average just below `max`.
+    /// The probability that a packet is signalled at an average just below `max`.
     pub probability: Probability,
     /// The weight of a new length in the average is 2^-weight: 0 to 16. With 0 the queue as it is counts.
     #[serde(default = "classic_weight")]
@@ -38,7 +38,8 @@ fn classic_weight() -> u32 {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Class {
-    /// What it may send in a round; busy classes share a port's rate as their quanta. 1B to 1GB.
+    /// What it may send in a round; busy classes share a port's rate in proportion to their quanta. 1B to
+    /// 1GB.
     pub quantum: Bytes,
     /// Its queue: an arriving packet is dropped if it is this long. Default: `fabric.queue`.
     pub queue: Option<Layered<Queue>>,
@@ -64,6 +65,6 @@ pub struct Share {
 pub struct Buffer {
     /// The memory of each switch.
     pub size: Bytes,
-    /// A queue may hold this many times what is free.
+    /// A queue may hold this many times the free memory.
     pub alpha: Factor,
 }

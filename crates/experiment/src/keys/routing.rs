@@ -14,7 +14,7 @@ use tresse_fabric::{Balancing, FlagConfig};
 use crate::diagnostic::did_you_mean;
 use crate::keys::declared;
 
-/// What decides which way packets take, with values for some of its parameters
+/// What decides which path packets take, with values for some of its parameters
 /// (`tresse list load-balancers`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoutingKey {
@@ -49,11 +49,13 @@ impl RoutingKey {
             let known: Vec<&str> = of_switches().map(|d| d.name).collect();
             let hint = did_you_mean(&self.name, known.iter().copied());
             let known = known.join(", ");
-            return Err((NAME, format!("there is no routing `{}`{hint} (there are: {known})", self.name)));
+            return Err((NAME, format!("there is no routing `{}`{hint} (available: {known})", self.name)));
         };
         if declaration.follows == Follows::Host {
-            let message =
-                format!("{0} is the hosts' part: routing = \"ecmp\", and `{0}` in [transport]", self.name);
+            let message = format!(
+                "{0} is set at the hosts: use routing = \"ecmp\" and `{0}` in [transport]",
+                self.name
+            );
             return Err((NAME, message));
         }
         let values = declared::values(declaration.name, declaration.parameters, &self.parameters)?;

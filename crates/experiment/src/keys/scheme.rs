@@ -22,18 +22,18 @@ pub struct Scheme {
     pub preset: Option<String>,
     /// How a preset's hosts detect congestion. Default: by losses.
     pub detection: Option<Detection>,
-    /// Who chooses the ways of its packets. Default: `fabric.routing`.
+    /// What chooses the paths of its packets. Default: `fabric.routing`.
     pub routing: Option<RoutingKey>,
     /// The number of subflows, or several: each is a case. Default: that of `path_manager`, or 1
     /// without one.
     pub subflows: Option<Counts>,
-    /// What opens and closes the subflows (`tresse list path-managers`). Default: `fixed`. `subflows`
-    /// says how many, if the path manager takes their number; the others decide it themselves and take none.
+    /// What opens and closes the subflows (`tresse list path-managers`). Default: `fixed`. `subflows` says how
+    /// many, if the path manager takes a number; the others decide it themselves and take none.
     pub path_manager: Option<PathManager>,
     /// Which path each packet takes, with `profile = "spray"` (`tresse list host-balancers`). Default: `"reps"`.
     pub balancer: Option<HostBalancer>,
-    /// Among how many paths it picks, with `profile = "spray"`: entropy values where switches hash, at most 4096.
-    /// Default: 256, or as many as there are where routes are fixed.
+    /// How many paths it picks among, with `profile = "spray"`: entropy values where switches hash, at most
+    /// 4096. Default: 256, or as many as there are where routes are fixed.
     pub paths: Option<u32>,
     /// Values for the controller's parameters.
     #[serde(default)]
@@ -42,17 +42,18 @@ pub struct Scheme {
     pub utility: Option<UserUtility>,
     /// Whether packets are ECN-capable. Default: if the controller needs it.
     pub ecn: Option<bool>,
-    /// How the receiver tells of CE marks, where packets are ECN-capable. Default: `dctcp`.
+    /// How the receiver reports CE marks, where packets are ECN-capable. Default: `dctcp`.
     pub echo: Option<Echo>,
     /// Which of `fabric.classes` its packets are in, from 0. Default: that of the workload.
     pub class: Option<u8>,
-    /// Whether it is a point of the axis `scheme`. If not, only workloads name it. Default: true.
+    /// Whether it is a point of the axis `scheme`. If not, it is used only where a workload names
+    /// it. Default: true.
     pub axis: Option<bool>,
-    /// The keys of `[transport]` that this scheme has otherwise (`tresse explain hosts`).
+    /// The keys of `[transport]` in which this scheme differs (`tresse explain hosts`).
     pub transport: Option<Transport>,
 }
 
-/// How the receiver tells of CE marks.
+/// How the receiver reports CE marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Echo {

@@ -122,9 +122,9 @@ impl Replications {
                 ));
             }
             (None, Some(Goal::Decided)) => {}
-            (Some(_), Some(_)) => return Err(Wrong::key("until", "it goes without `width`")),
+            (Some(_), Some(_)) => return Err(Wrong::key("until", "it cannot be combined with `width`")),
             (None, None) => {
-                return Err(Wrong::whole("how long? `width = 0.05`, or `until = \"decided\"`"));
+                return Err(Wrong::whole("when does it stop? `width = 0.05`, or `until = \"decided\"`"));
             }
         }
         if find(METRICS, &until.of).is_none() {
@@ -137,7 +137,7 @@ impl Replications {
         if until.least < 2 || !COUNTS.contains(&until.least) {
             return Err(Wrong::key(
                 "least",
-                format!("{}: 2 to 1000 seeds; one alone has no interval", until.least),
+                format!("{}: 2 to 1000 seeds; a single one has no interval", until.least),
             ));
         }
         if until.most < until.least || !COUNTS.contains(&until.most) {

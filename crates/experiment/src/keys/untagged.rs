@@ -30,7 +30,7 @@ impl<T: Copy> Layered<T> {
         let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
         let all = names.join(", ");
         if let Some(missing) = names.iter().find(|n| !each.contains_key(**n)) {
-            return Err(format!("the layer `{missing}` has no value (there are: {all})"));
+            return Err(format!("the layer `{missing}` has no value (available: {all})"));
         }
         Ok(names.iter().map(|&name| each[name]).collect())
     }
@@ -52,7 +52,7 @@ impl<T: Copy> Layered<T> {
         let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
         let Some(unknown) = each.keys().find(|k| !names.contains(&k.as_str())) else { return Ok(()) };
         let hint = did_you_mean(unknown, names.iter().copied());
-        Err(format!("there is no layer `{unknown}`{hint} (there are: {})", names.join(", ")))
+        Err(format!("there is no layer `{unknown}`{hint} (available: {})", names.join(", ")))
     }
 }
 

@@ -20,8 +20,8 @@ pub struct Workload {
     /// the results.
     #[serde(default)]
     pub parts: IndexMap<String, Workload>,
-    /// When the case ends; flows that have not finished are stopped. Default: when everything is over that ends by
-    /// itself.
+    /// When the case ends; flows that have not finished are stopped. Default: when everything that ends by itself is
+    /// over.
     pub duration: Option<Duration>,
     /// The scheme of its flows. Default: that of the case.
     pub scheme: Option<String>,
@@ -32,7 +32,7 @@ pub struct Workload {
     /// Which of `fabric.classes` its packets are in, from 0.
     #[serde(default)]
     pub class: u8,
-    /// Connections stay: all messages from one host to another share one, one behind the other, so that only the
+    /// Connections stay: all messages from one host to another share one, one after the other, so that only the
     /// first begins with a handshake and the initial window. Default: every message has a connection of its own.
     #[serde(default)]
     pub persistent: bool,

@@ -28,13 +28,16 @@ impl App {
         let period = key.period.map_or(SECOND, |p| p.0);
         match (key.rate, &key.levels[..]) {
             (Some(Rate(0)), []) => {
-                Err(Wrong::key("rate", "an application that writes nothing: a rate above 0"))
+                Err(Wrong::key("rate", "an application must write something: use a rate above 0"))
             }
             (Some(rate), []) if key.period.is_none() => Ok(Self::Constant(rate.0)),
             (Some(_), []) => Err(Wrong::key("period", "a constant rate has no period")),
             (None, levels) if !levels.is_empty() => {
                 if levels[0].0 == 0 || !levels.is_sorted_by(|a, b| a.0 < b.0) {
-                    return Err(Wrong::key("levels", "rates above 0, each above the one before"));
+                    return Err(Wrong::key(
+                        "levels",
+                        "rates must be above 0, each higher than the one before",
+                    ));
                 }
                 if !(MILLISECOND..=1000 * SECOND).contains(&period) {
                     return Err(Wrong::key("period", "1ms to 1000s"));

@@ -13,7 +13,7 @@ use crate::read::axes::Axis;
 /// The most cases that lists may make.
 const MOST_CASES: usize = 1000;
 
-/// Where a case stands on the axis that a list of values makes.
+/// The value of a case on the axis that a list of values makes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisValue {
     /// What the axis is called: its key, or all of its path if another axis has that key too.

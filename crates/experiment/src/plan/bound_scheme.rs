@@ -25,17 +25,17 @@ use crate::read::Loaded;
 pub struct BoundScheme {
     /// The name of the scheme.
     pub scheme: String,
-    /// The subflows that a connection is to have; `None` if its path manager decides.
+    /// The subflows that a connection should have; `None` if its path manager decides.
     pub subflows: Option<u32>,
     /// What opens and closes the subflows.
     pub manager: path_manager::ConfiguredManager,
     /// The name of what decides during a run which subflows there are; `None` if they are opened at the start and stay.
     pub decides: Option<&'static str>,
-    /// Whether that is to detect subflows that share a path.
+    /// Whether that should detect subflows that share a path.
     pub detects: bool,
     /// How many addresses a sender has, and so fixed routes, for a connection to choose from.
     pub paths: u32,
-    /// Who chooses the ways of its packets.
+    /// What chooses the paths of its packets.
     pub routing: Arc<Routing>,
     /// The congestion flags, if ports keep any.
     pub flags: Option<FlagConfig>,
@@ -68,7 +68,7 @@ pub(crate) struct OnFabric {
     balancer: &'static Declaration,
     flags: Option<FlagConfig>,
     path_manager: PathManager,
-    /// The numbers of subflows that it is to have.
+    /// The numbers of subflows that it should have.
     pub counts: Vec<u32>,
 }
 
@@ -152,7 +152,12 @@ pub(crate) fn bind(
             None => format!(" (the default of {})", path_manager.name),
         };
         let message = match is_fixed {
-            true => format!("{subflows} subflows{whose}: this fabric has 1 to {most} distinct paths"),
+            true if most == 1 => {
+                format!("{subflows} subflows{whose}: this fabric has one path: set `subflows = 1`")
+            }
+            true => format!(
+                "{subflows} subflows{whose}: this fabric has 1 to {most} distinct paths; set `subflows`"
+            ),
             false => format!("{subflows} subflows{whose}: a connection has 1 to {most}"),
         };
         return Err(wrong(&path("subflows"), message));
@@ -160,7 +165,7 @@ pub(crate) fn bind(
     let manager = path_manager.resolve(subflows).map_err(|e| loaded.error(e.below_all(["schemes", name])))?;
     if subflows > 1 && !takes_subflows {
         let manager = &path_manager.name;
-        let message = format!("{manager} decides itself how many subflows there are: leave it out");
+        let message = format!("{manager} decides the number of subflows itself: leave it out");
         return Err(wrong(&path("subflows"), message));
     }
     let together = Combination {
@@ -203,8 +208,8 @@ pub(crate) fn bind(
     })
 }
 
-/// The path manager of a scheme that names none: a fixed number, told apart by what the routing looks at, or by
-/// the links of hosts that have several.
+/// The path manager of a scheme that names none: a fixed number, distinguished by what the routing
+/// looks at, or by the links of hosts that have several.
 fn usual(routing: &Routing, addresses: u32) -> PathManager {
     let by = match routing {
         Routing::Nodes { .. } if addresses == 1 => "port",
@@ -221,7 +226,7 @@ fn build_scheme(base: &transport::Config, scheme: &Scheme) -> Result<Built, Wron
         let known: Vec<&str> = controllers::all().iter().map(controllers::Controller::name).collect();
         let hint = did_you_mean(&scheme.controller, known.iter().copied());
         let message = format!(
-            "there is no controller `{name}`{hint} (there are: {}; one of your own is loaded by `tresse run … \
+            "there is no controller `{name}`{hint} (available: {}; one of your own is loaded by `tresse run … \
              --controller {name}.c`)",
             known.join(", "),
             name = scheme.controller,

@@ -58,7 +58,7 @@ impl<'a> Builder<'a> {
         }
         let parts = self.parts(&path, workload, duration, &mut building)?;
         if duration.is_none() && parts.iter().all(|p| p.pattern.is_endless()) {
-            let message = "it never ends: `duration` says when it is stopped (`tresse explain workloads`)";
+            let message = "it never ends: set `duration` to stop it (`tresse explain workloads`)";
             return Err(self.wrong(&path, "", message));
         }
         let Building { uses_axis, bound_schemes, groups, .. } = building;
@@ -110,19 +110,19 @@ impl<'a> Builder<'a> {
         }
         let said = self.loaded.resolved["workloads"][path[1]].as_table().into_iter().flat_map(Table::keys);
         if let Some(key) = said.map(String::as_str).find(|k| !["parts", "duration", "class"].contains(k)) {
-            return Err(self.wrong(path, key, "it has `parts`: each of them has keys of its own"));
+            return Err(self.wrong(path, key, "it has `parts`, each with its own keys"));
         }
         let mut parts = Vec::new();
         for (name, part) in &workload.parts {
             let path: Vec<&str> = [path, &["parts", name]].concat();
             if !part.parts.is_empty() {
-                return Err(self.wrong(&path, "parts", "a part has no parts"));
+                return Err(self.wrong(&path, "parts", "a part cannot have parts"));
             }
             if part.duration.is_some() {
                 return Err(self.wrong(
                     &path,
                     "duration",
-                    "the parts of a workload end together: `duration` there",
+                    "the parts of a workload end together: set `duration` there",
                 ));
             }
             parts.push(self.part(&path, name, part, duration, building)?);
@@ -174,11 +174,11 @@ impl<'a> Builder<'a> {
         }
         if w.application.is_some() || pattern.datagrams.is_some() {
             return Some(
-                "messages that share a connection are written at once: no `application`, no datagrams",
+                "messages that share a connection are written at once: leave out `application` and datagrams",
             );
         }
         self.setting.samples.is_some().then_some(
-            "samples tell what each connection brings, and here several messages share one: leave out `samples`",
+            "samples show what each connection delivers, but here several messages share one: leave out `samples`",
         )
     }
 
@@ -191,7 +191,7 @@ impl<'a> Builder<'a> {
     ) -> Result<Vec<Member>, Diagnostic> {
         if building.axis.is_none() && w.scheme.is_none() {
             let message =
-                "these run beside the case's own scheme, and no scheme is a case of its own: `scheme`";
+                "these run beside the case's own scheme, but no scheme is a case of its own: set `scheme`";
             return Err(self.wrong(path, "mix", message));
         }
         let own = self.named(path, "scheme", w.scheme.as_deref(), w, building)?;
@@ -207,7 +207,7 @@ impl<'a> Builder<'a> {
         Ok(members.into_iter().map(member).collect())
     }
 
-    /// The place of the bound scheme of the scheme `name`, or of the case's own, with so many subflows.
+    /// The place of the bound scheme of the scheme `name`, or of the case's own, with this many subflows.
     pub fn with_subflows(
         &self,
         path: &[&str],
@@ -225,7 +225,7 @@ impl<'a> Builder<'a> {
             (None, None) => return Err(self.no_scheme(path)),
         };
         if subflows > 1 && !self.schemes[name].takes_subflows() {
-            let message = format!("the path manager of `{name}` decides itself how many subflows there are");
+            let message = format!("the path manager of `{name}` decides the number of subflows itself");
             return Err(self.wrong(path, "subflows", &message));
         }
         self.bind(path, name, subflows, w.class, building)
@@ -236,7 +236,7 @@ impl<'a> Builder<'a> {
             let names = self.schemes.keys().copied();
             let hint = did_you_mean(name, names.clone());
             let all = names.collect::<Vec<_>>().join(", ");
-            self.wrong(path, key, &format!("there is no scheme `{name}`{hint} (there are: {all})"))
+            self.wrong(path, key, &format!("there is no scheme `{name}`{hint} (available: {all})"))
         })
     }
 
@@ -260,8 +260,9 @@ impl<'a> Builder<'a> {
                     ([one], _) => (known, *one),
                     (_, Some((own, n))) if own == known => (known, n),
                     _ => {
-                        let message =
-                            format!("`{name}` has several numbers of subflows; named here it has one");
+                        let message = format!(
+                            "`{name}` has several numbers of subflows; a scheme named here must have one"
+                        );
                         return Err(self.wrong(path, key, &message));
                     }
                 }

@@ -8,7 +8,7 @@ use tresse_path_manager::{By, Config};
 pub struct Combination<'a> {
     /// What the switches do.
     pub routing: &'static Declaration,
-    /// Ports flag congestion, and tell the nodes before them.
+    /// Ports flag congestion, and report it to the nodes before them.
     pub flags: bool,
     /// Addresses of a host, each with a link of its own; at least 1.
     pub addresses: u32,
@@ -33,7 +33,7 @@ pub struct Senseless {
     pub reason: String,
 }
 
-/// Where a part stands in an experiment.
+/// Where a part is in an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Culprit {
     /// `plb` of the scheme's transport, or in `[transport]`.
@@ -73,18 +73,19 @@ fn senseless(parts: &Combination) -> Option<(Culprit, String)> {
 
 fn hosts(parts: &Combination) -> Option<(Culprit, String)> {
     if parts.next_hop && !parts.flags {
-        let reason = "the controller asks for what the next hop says, and no port of this fabric flags \
-                      congestion: HOLNET's load balancers do, such as routing = \"holnet-percentage\"";
+        let reason = "the controller needs signals from the next hop, but no port of this fabric flags \
+            congestion; HOLNET's load balancers do, such as routing = \"holnet-percentage\"";
         return Some((Culprit::Controller, reason.to_owned()));
     }
     if !parts.plb {
         return None;
     }
     if parts.routing.follows != Follows::Hash {
-        let reason = format!("PLB changes a flow's hash, and {}: routing = \"ecmp\"", instead_of_hash(parts));
+        let reason =
+            format!("PLB changes a flow's hash, but {}: use routing = \"ecmp\"", instead_of_hash(parts));
         return Some((Culprit::Plb, reason));
     }
-    let reason = "PLB counts marks, and packets that are not ECN-capable get none: ecn = true, or \
+    let reason = "PLB counts marks, but packets that are not ECN-capable get none: set ecn = true, or \
                   transport = { plb = \"off\" } in the scheme";
     (!parts.ecn).then(|| (Culprit::Ecn, reason.to_owned()))
 }
@@ -122,15 +123,15 @@ fn links(parts: &Combination) -> Option<(Culprit, String)> {
 fn mmptcp(parts: &Combination) -> Option<(Culprit, String)> {
     (parts.routing.follows != Follows::Hash).then(|| {
         let reason = format!(
-            "mmptcp sprays by a new hash for each packet and then keeps to one for each subflow, and {}: \
-             routing = \"ecmp\"",
+            "mmptcp sprays by a new hash for each packet and then keeps to one for each subflow, but {}: \
+             use routing = \"ecmp\"",
             instead_of_hash(parts)
         );
         (Culprit::PathManager, reason)
     })
 }
 
-/// Packets of a subflow keep to one way.
+/// Packets of a subflow keep to one path.
 fn has_paths(parts: &Combination) -> bool {
     matches!(parts.routing.follows, Follows::Address | Follows::Route | Follows::Hash)
 }
@@ -148,17 +149,17 @@ fn shifting(parts: &Combination) -> Option<(Culprit, String)> {
 
 fn path_sharing(parts: &Combination, subflows: usize) -> Option<(Culprit, String)> {
     if subflows < 2 {
-        let reason = "path-sharing compares subflows, and there is one: at least 2";
+        let reason = "path-sharing compares subflows, but there is only one: use at least 2";
         return Some((Culprit::Subflows, reason.to_owned()));
     }
     if !parts.ecn {
-        let reason = "path-sharing compares how many marks subflows get, and packets that are not ECN-capable get \
-                      none: ecn = true";
+        let reason = "path-sharing compares how many marks subflows get, but packets that are not \
+        ECN-capable get none: set ecn = true";
         return Some((Culprit::Ecn, reason.to_owned()));
     }
     (!has_paths(parts)).then(|| {
         let reason = format!(
-            "path-sharing looks for subflows on one path, and {}, so that all share all paths: routing = \"ecmp\"",
+            "path-sharing looks for subflows on one path, but {}, so that all share all paths: use routing = \"ecmp\"",
             instead_of_hash(parts)
         );
         (Culprit::PathManager, reason)
@@ -175,7 +176,7 @@ fn subflows(parts: &Combination, by: By, subflows: usize) -> Option<(Culprit, St
         By::Address if subflows > parts.address_pairs as usize => {
             let pairs = parts.address_pairs;
             let reason = format!(
-                "{subflows} subflows by address, and two hosts have {pairs} address pairs: subflows = {pairs}"
+                "{subflows} subflows by address, but two hosts have {pairs} address pairs: use subflows = {pairs}"
             );
             Some((Culprit::Subflows, reason))
         }

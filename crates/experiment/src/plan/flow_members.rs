@@ -81,7 +81,9 @@ fn paths(
     let wrong = |message: &str| b.wrong(at, "via", message);
     let bound_scheme = &building.bound_schemes()[bound_scheme];
     let Routing::Fixed(routes) = &*bound_scheme.routing else {
-        return Err(wrong("here the switches choose the ways: fixed routes (`tresse explain shortest`)"));
+        return Err(wrong(
+            "here the switches choose the paths: use fixed routes (`tresse explain shortest`)",
+        ));
     };
     if via.len() != bound_scheme.paths as usize {
         let message = format!("{} paths for {} subflows", via.len(), bound_scheme.paths);

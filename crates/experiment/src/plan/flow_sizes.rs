@@ -32,7 +32,7 @@ fn drawn(table: &SizeTable, most: u64, source: &Source, files: &Files) -> Result
     let SizeTable { pareto, mean, bound, beyond, distribution, file } = table;
     let of_pareto = [("mean", mean.is_some()), ("bound", bound.is_some()), ("beyond", beyond.is_some())];
     if let (None, Some((key, _))) = (pareto, of_pareto.iter().find(|(_, said)| *said)) {
-        return Err(Wrong::key(key, "this is of a Pareto distribution: `pareto` is its shape"));
+        return Err(Wrong::key(key, "this belongs to a Pareto distribution: `pareto` is its shape"));
     }
     match (pareto, distribution, file) {
         (Some(shape), None, None) => {
@@ -57,7 +57,7 @@ fn drawn(table: &SizeTable, most: u64, source: &Source, files: &Files) -> Result
                 let known = known.collect::<Vec<_>>().join(", ");
                 Err(Wrong::key(
                     "distribution",
-                    format!("there is no distribution `{name}`{hint} (there are: {known})"),
+                    format!("there is no distribution `{name}`{hint} (available: {known})"),
                 ))
             }
         },

@@ -26,7 +26,7 @@ impl HostSets<'_> {
         }
         let mut seen = vec![false; self.fabric.hosts() as usize];
         if let Some(&twice) = hosts.iter().find(|&&h| std::mem::replace(&mut seen[h as usize], true)) {
-            return Err(format!("{} stands there twice", self.name(twice)));
+            return Err(format!("{} is listed twice", self.name(twice)));
         }
         if hosts.is_empty() { Err("no host".into()) } else { Ok(hosts) }
     }
@@ -51,7 +51,7 @@ impl HostSets<'_> {
             match of(kind, numbers) {
                 Some((number, hosts)) if hosts.is_empty() => {
                     let most = numbers.iter().max().copied().unwrap_or(0);
-                    return Err(format!("there is no {kind}{number}: there are 0 to {most}"));
+                    return Err(format!("there is no {kind}{number}: numbers are 0 to {most}"));
                 }
                 Some((_, hosts)) => return Ok(hosts),
                 None => {}

@@ -28,7 +28,7 @@ pub enum What {
     Rate(Vec<u32>, BitsPerSecond),
     /// The link of ports is up, or down.
     Up(Vec<u32>, bool),
-    /// The nodes find their ways anew.
+    /// The nodes find their paths anew.
     Reroute,
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn resolve(
         let link = match (&key.link, &key.remap) {
             (Some(link), None) => link,
             (None, Some(_)) if key.rate.is_some() || key.failed.is_some() => {
-                return Err(at("remap", "a remapping is all that happens: no `rate`, no `failed`".into()));
+                return Err(at("remap", "a remapping goes alone: leave out `rate` and `failed`".into()));
             }
             (None, Some(_)) => {
                 if let Some(after) = key.reroute_after {
@@ -61,7 +61,7 @@ pub(crate) fn resolve(
                 }
                 continue;
             }
-            _ => return Err(at("at", "what changes? a `link` or, of a virtual NIC, `remap`".into())),
+            _ => return Err(at("at", "what changes? Give a `link`, or `remap` for a virtual NIC".into())),
         };
         let ports = ports_between(topology, link).map_err(|e| at("link", e))?;
         if seen.contains(&(key.at, ports.clone())) {
@@ -73,21 +73,21 @@ pub(crate) fn resolve(
             (Some(rate), None) if !RATES.contains(&rate.0) => {
                 let hint =
                     if rate.0 == 0 { "; for a link that carries nothing write failed = true" } else { "" };
-                return Err(at("rate", format!("{rate}: a link has 1kbps to 100Tbps{hint}")));
+                return Err(at("rate", format!("{rate}: a link's rate is 1kbps to 100Tbps{hint}")));
             }
             (Some(rate), None) => What::Rate(ports, rate.0),
             (None, Some(failed)) => What::Up(ports, !failed),
-            (None, None) => return Err(at("link", "nothing changes: `rate` or `failed`".into())),
+            (None, None) => return Err(at("link", "nothing changes: set `rate` or `failed`".into())),
             (Some(_), Some(_)) => {
-                return Err(at("rate", "either the rate changes or the link fails or is back".into()));
+                return Err(at("rate", "either the rate changes, or the link fails or comes back".into()));
             }
         };
         if let Some(after) = key.reroute_after {
             let wrong = |message: &str| Err(at("reroute_after", message.to_owned()));
             match &what {
-                What::Rate(..) => return wrong("the shortest ways do not depend on rates"),
+                What::Rate(..) => return wrong("the shortest paths do not depend on rates"),
                 _ if fixed => {
-                    return wrong("fixed routes stay; a load balancer finds other ways");
+                    return wrong("fixed routes stay; a load balancer finds other paths");
                 }
                 _ => {
                     bounded(after).map_err(|e| at("reroute_after", e))?;
@@ -132,7 +132,7 @@ fn remap(
         let wrong = |message: String| Err(Wrong::new(["changes", &usize::to_string(&i), "remap"], message));
         if let Some(scheme) = fixed {
             return wrong(format!(
-                "the scheme {scheme} has fixed routes, which stay as they are; a load balancer follows, such as \
+                "the scheme {scheme} has fixed routes, which stay as they are; a load balancer adapts, such as \
                  routing = \"ecmp\""
             ));
         }

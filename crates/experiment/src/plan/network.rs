@@ -1,4 +1,4 @@
-//! From `[fabric]` to a network: who chooses the ways of packets on its topology.
+//! From `[fabric]` to a network: what chooses the paths of packets on its topology.
 
 use tresse_fabric::balancers::{self, Declaration};
 use tresse_fabric::{
@@ -16,7 +16,7 @@ use crate::plan::topologies::virtual_hosts::VIRTUAL_HOSTS;
 use crate::plan::topologies::{self, OwnRoutes};
 use crate::read::Loaded;
 
-/// Who chooses the ways of packets.
+/// What chooses the paths of packets.
 #[derive(Debug, Clone)]
 pub enum Routing {
     /// The subflow has a route.
@@ -27,13 +27,13 @@ pub enum Routing {
         balancing: Balancing,
         /// The congestion flags, if the balancer needs them.
         flags: Option<FlagConfig>,
-        /// How many ways there are.
+        /// How many paths there are.
         paths: ShortestPaths,
     },
 }
 
 impl Routing {
-    /// How many ways between two hosts differ, where they are most.
+    /// The largest number of paths between two hosts that differ.
     pub fn most(&self) -> u32 {
         match self {
             Self::Fixed(routes) => routes.most(),
@@ -60,7 +60,7 @@ impl Routing {
     }
 }
 
-/// Who chooses the ways of a scheme's packets: what the scheme says, or else the fabric's `own` routing.
+/// What chooses the paths of a scheme's packets: what the scheme says, or else the fabric's `own` routing.
 ///
 /// # Errors
 /// What is wrong; with the scheme's routing, at its keys below `fabric.routing`.
@@ -121,8 +121,8 @@ fn host_flag(f: &Fabric) -> Result<Threshold, String> {
             Err(format!("{}: an empty queue is not congested", f.host_flag))
         }
         length if length != Queue::Unlimited && f.host_queue != Queue::Unlimited => Err(format!(
-            "{length}: the limit of hosts' queues, {}, says from where on they are flagged; leave this key out, or \
-             host_queue = \"unlimited\"",
+            "{length}: the limit of hosts' queues, {}, already says from where on they are flagged; \
+             leave this key out, or set host_queue = \"unlimited\"",
             f.host_queue
         )),
         length => Ok(length.into()),
@@ -141,8 +141,8 @@ fn limited(topology: &Topology) -> Result<(), Wrong> {
         Some(port) => {
             let (layer, [from, to]) = (topology.layer_name(port), topology.end_names(port));
             let message = format!(
-                "a port is flagged by a share of its queue's limit, and in the {layer} layer that from {from} to {to} \
-                 has none: a limit such as \"100pkt\""
+                "a port is flagged by a share of its queue's limit, but in the {layer} layer the one \
+                 from {from} to {to} has none: set a limit such as \"100pkt\""
             );
             Err(wrong("queue", message))
         }
@@ -190,7 +190,7 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
     if let Some(i) = changes.iter().position(|c| c.remap.is_some())
         && f.topology != VIRTUAL_HOSTS.name
     {
-        let message = "virtual NICs are of topology = \"virtual-hosts\"";
+        let message = "virtual NICs need topology = \"virtual-hosts\"";
         return Err(Wrong::new(["changes", &i.to_string(), "remap"], message));
     }
     let kind = topologies::find(f)?;
@@ -206,9 +206,7 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
         return Err(wrong("distinct", "only a fat tree has core and aggregation switches"));
     }
     let over_every_link = match (&choice, &own_routes) {
-        (Choice::TwoLevel, _) => {
-            Some("two-level routing leads over every link; \"shortest\" or a load balancer")
-        }
+        (Choice::TwoLevel, _) => Some("two-level routing uses every link; \"shortest\" or a load balancer"),
         (Choice::Shortest, OwnRoutes::Virtual(_)) => Some("virtual NICs have one route; a load balancer"),
         _ => None,
     };

@@ -45,7 +45,7 @@ impl PortOptions {
     /// bytes.
     ///
     /// # Errors
-    /// What is wrong, and the key of `[fabric]` where it stands.
+    /// What is wrong, and the key of `[fabric]` where it is.
     pub fn new(fabric: &Fabric, topology: &Topology, changes: &[Change], packet: u32) -> Result<Self, Wrong> {
         let layers = &topology.layer_names;
         let drop_until = drop_until(fabric, topology, changes).map_err(|e| wrong("drop_until", e))?;
@@ -237,7 +237,7 @@ fn classes(fabric: &Fabric, layers: &[Arc<str>], class: &Class) -> Result<Vec<Cl
         return Err(format!("a quantum of {}: 1B to 1GB", class.quantum));
     }
     if class.mark.is_some() && class.share.is_some() {
-        return Err("`mark` and `share` both say its K: leave one of them out".into());
+        return Err("`mark` and `share` both set K: leave one of them out".into());
     }
     if let Some(share) = class.share
         && !(1..=LONGEST).contains(&share.rtt.0)

@@ -9,7 +9,7 @@ use crate::keys::scheme::{Detection, Scheme};
 pub struct Preset {
     /// Its name in `preset`.
     pub name: &'static str,
-    /// Its controller; with congestion told by ECN, `_ecn` is added.
+    /// Its controller; with congestion signalled by ECN, `_ecn` is added.
     pub controller: &'static str,
     /// Whether the network balances load too.
     pub balances: bool,
@@ -43,7 +43,7 @@ pub const ALL: [Preset; 8] = [
 /// The load balancer of the presets with one.
 const BALANCER: &str = "holnet-percentage";
 
-/// `scheme` with what its preset stands for.
+/// `scheme` with what its preset expands to.
 ///
 /// # Errors
 /// The key that is wrong, and why.
@@ -62,7 +62,7 @@ pub fn expand(scheme: &Scheme) -> Result<Scheme, Wrong> {
         let hint = did_you_mean(name, known);
         return Err(Wrong::key(
             "preset",
-            format!("there is no preset `{name}`{hint} (there are: {})", known.join(", ")),
+            format!("there is no preset `{name}`{hint} (available: {})", known.join(", ")),
         ));
     };
     if !scheme.controller.is_empty() {
@@ -80,7 +80,7 @@ pub fn expand(scheme: &Scheme) -> Result<Scheme, Wrong> {
     };
     if preset.several() && alone {
         let message = format!(
-            "`{name}` couples several subflows, and there is one: subflows = 2, or `{}`",
+            "`{name}` couples several subflows, but there is only one: use subflows = 2, or `{}`",
             name.replace("-mcc", "-cc")
         );
         return Err(Wrong::key("subflows", message));
@@ -89,7 +89,7 @@ pub fn expand(scheme: &Scheme) -> Result<Scheme, Wrong> {
     if preset.classes && bounds.iter().all(|b| scheme.parameters.get(*b).is_none_or(|&v| v == 0)) {
         let message = format!(
             "`{name}` is for flows that need a rate or can use no more than one: parameters.min_rate, \
-             parameters.max_rate or both; without, it is `{}`",
+             parameters.max_rate or both; without them, it is `{}`",
             name.replace("-cos", "")
         );
         return Err(Wrong::key("parameters", message));

@@ -70,19 +70,22 @@ impl Names<'_> {
         match (claim.at_least, claim.cases.len()) {
             (Some(_), 0) => return Err(Wrong::key("at_least", "it goes with `for_all` only")),
             (Some(least), all) if least == 0 || least > all => {
-                return Err(Wrong::key("at_least", format!("{least}: 1 to {all}, of as many cases")));
+                return Err(Wrong::key(
+                    "at_least",
+                    format!("{least}: expected 1 to {all}, the number of cases"),
+                ));
             }
             _ => {}
         }
         if claim.because.is_none() && claim.contradicts.is_none() && !claim.expected.is_to_hold() {
             let message =
-                "it is not expected to hold: `because = \"…\"` says why, in a sentence with the mechanism";
+                "it is not expected to hold: say why with `because = \"…\"`, a sentence with the mechanism";
             return Err(Wrong::key("expected", message));
         }
         Ok(())
     }
 
-    /// What a claim says of its cases, or of one of those that `for_all` stands for.
+    /// What a claim says about its cases, or about one of those that `for_all` stands for.
     fn statement(&self, claim: &Claim) -> Result<(), Wrong> {
         let form = claim.form()?;
         let selectors = [("right", &claim.right), ("of", &claim.of)];
@@ -156,10 +159,10 @@ impl Names<'_> {
         if self.is_as_written && self.meant(selector).next().is_none() {
             let of_scheme = |case: &&Case| selector.scheme.as_ref().is_none_or(|s| *s == case.scheme);
             let labels: Vec<String> = self.cases.iter().filter(of_scheme).map(Case::label).collect();
-            return Err(format!("there is no such case (there are: {})", labels.join(", ")));
+            return Err(format!("there is no such case (available: {})", labels.join(", ")));
         }
         if self.meant(selector).next().is_none() {
-            return Ok(()); // a setting has taken the case away: nothing is said of what is run
+            return Ok(()); // a setting has taken the case away: nothing is said about what is run
         }
         let part = selector.part();
         if selector.window.is_some() || selector.subflow.is_some() {
@@ -204,7 +207,7 @@ impl Names<'_> {
             Some(scheme) => known("scheme", scheme, schemes.iter())?,
             None if self.values("scheme").len() > 1 => {
                 let schemes: Vec<String> = self.values("scheme").into_iter().collect();
-                return Err(format!("which `scheme`? (there are: {})", schemes.join(", ")));
+                return Err(format!("which `scheme`? (available: {})", schemes.join(", ")));
             }
             None => {}
         }
@@ -225,7 +228,7 @@ impl Names<'_> {
     /// A window of time, and a group or a subflow in it.
     fn window(&self, selector: &Selector, metrics: &[&str]) -> Result<(), String> {
         let Some(window) = &selector.window else {
-            return Err("a `subflow` is told of in windows of time: `window = \"…\"`".to_owned());
+            return Err("a `subflow` has metrics in windows of time only: set `window = \"…\"`".to_owned());
         };
         let windows = &self.experiment.measure.windows;
         if windows.is_empty() {
@@ -234,14 +237,12 @@ impl Names<'_> {
         }
         known("window", window, windows.keys())?;
         if let Some((what, _)) = selector.part().iter().find(|(what, _)| !IN_WINDOWS.contains(what)) {
-            return Err(format!(
-                "there is nothing of a {what} in windows, only of a `group` and a `subflow`"
-            ));
+            return Err(format!("windows have no metrics of a {what}, only of a `group` and a `subflow`"));
         }
         match &selector.group {
             Some(group) => known("group", group, self.groups(selector, 1)?)?,
             None if selector.subflow.is_some() => {
-                return Err("a `subflow` is one of the one flow of a `group`".to_owned());
+                return Err("a `subflow` needs the `group` of a single flow".to_owned());
             }
             None => {}
         }
@@ -287,7 +288,7 @@ fn of_part(metric: &str, what: &str) -> Result<(), String> {
     Err(format!("`{metric}` is of {of}, and there is none of a {what}"))
 }
 
-/// The parts that windows tell of.
+/// The parts that windows have metrics of.
 const IN_WINDOWS: [&str; 3] = ["window", "group", "subflow"];
 
 /// That there is a `kind` of this name.
@@ -305,5 +306,5 @@ pub(crate) fn known(
         return Ok(());
     }
     let hint = did_you_mean(name, names.iter().copied());
-    Err(format!("there is no {kind} `{name}`{hint} (there are: {})", names.join(", ")))
+    Err(format!("there is no {kind} `{name}`{hint} (available: {})", names.join(", ")))
 }

@@ -22,14 +22,15 @@ pub(crate) fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option
                 |port: &u32| !link.one_way || Some(topology.network.ends[*port as usize][0]) == from;
             let own: Vec<u32> = own.into_iter().filter(is_meant).collect();
             if own.iter().any(|port| seen.contains(port)) {
-                return Err(at("ends", format!("the link of {} stands here twice", ends.join(" and "))));
+                return Err(at("ends", format!("the link of {} is listed twice", ends.join(" and "))));
             }
             seen.extend(&own);
             ports.extend(own);
         }
         match (link.said(), link.failed) {
             (None, false) => {
-                let message = "nothing is said of this link: `rate`, `delay`, `queue`, `mark`, `loss`, or failed = true";
+                let message = "nothing is set for this link: give `rate`, `delay`, `queue`, `mark`, \
+                `loss`, or failed = true";
                 return Err(at("ends", message.into()));
             }
             (Some(key), true) => {
@@ -53,7 +54,7 @@ pub(crate) fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option
 }
 
 impl LinkSetting {
-    /// The first thing that it says of a link that is there.
+    /// The first thing that it sets for a link that exists.
     fn said(&self) -> Option<&'static str> {
         let keys = [
             ("rate", self.rate.is_some()),
@@ -128,7 +129,9 @@ fn names(topology: &Topology, name: &str) -> Result<Vec<String>, String> {
         return Ok(vec![name.to_owned()]);
     };
     if first >= end {
-        return Err(format!("`{name}` is no node: a range ends before its last number, as in `{kind}0..8`"));
+        return Err(format!(
+            "`{name}` is not a node: a range ends before its last number, as in `{kind}0..8`"
+        ));
     }
     let mut names = Vec::new();
     for number in first..end {

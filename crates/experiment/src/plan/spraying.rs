@@ -23,7 +23,7 @@ pub struct Sprayed {
 /// The paths of a scheme that does not say how many.
 const USUAL_PATHS: u32 = 256;
 
-const NOT_SPRAYED: &str = "packets are sprayed with profile = \"spray\" only";
+const NOT_SPRAYED: &str = "packets are sprayed only with profile = \"spray\"";
 
 /// How a scheme of these controllers and this transport is sprayed; `None` if it is not.
 ///
@@ -57,13 +57,14 @@ pub(crate) fn of(
         return Err(Wrong::key("subflows", message.to_owned()));
     }
     if scheme.path_manager.is_some() {
-        let message =
-            "a sprayed connection has no subflows to manage: leave this key out, and see `balancer`";
+        let message = "a sprayed connection has no subflows to manage: leave this key out and set `balancer`";
         return Err(Wrong::key("path_manager", message.to_owned()));
     }
     if signals.contains(&Signal::NextHop) {
-        let message =
-            format!("{} hears of the next hop, which sprayed packets do not have", controller.name());
+        let message = format!(
+            "{} needs signals from the next hop, which sprayed packets do not carry",
+            controller.name()
+        );
         return Err(Wrong::key("controller", message));
     }
     let (most, usual) = match routing {
@@ -83,7 +84,7 @@ fn balancer(key: Option<&HostBalancer>) -> Result<ConfiguredBalancer, Wrong> {
     let Some(declared) = balancers::find(name) else {
         let known: Vec<&str> = balancers::all().iter().map(|own| own.name()).collect();
         let hint = did_you_mean(name, known.iter().copied());
-        let message = format!("there is no balancer `{name}`{hint} (there are: {})", known.join(", "));
+        let message = format!("there is no balancer `{name}`{hint} (available: {})", known.join(", "));
         return Err(Wrong::key("balancer", message));
     };
     let settings = key.into_iter().flat_map(HostBalancer::settings);

@@ -20,7 +20,7 @@ pub(crate) fn of(controller: Controller, scheme: &Scheme) -> Result<Option<u64>,
     };
     let given = |name: &str| scheme.parameters.get(name).copied();
     if given("weight").is_some() {
-        return Err("the utility sets the parameter weight, which is given too".into());
+        return Err("the utility sets the parameter weight, but it is given too".into());
     }
     let alpha = given("alpha").unwrap_or(alpha.range.default) as f64 / 1000.0;
     // kbit/s.
@@ -100,7 +100,7 @@ mod tests {
         assert!(weight(bent, &["schemes.video.parameters.min_rate=1000"]).is_ok());
         let line = "points = [['0bps', 0], ['400Mbps', 5]], base = '100Mbps'";
         let refused = |more: &str| weight(line, &[more]).unwrap_err();
-        assert!(refused("schemes.video.parameters.weight=2000").contains("which is given too"));
+        assert!(refused("schemes.video.parameters.weight=2000").contains("but it is given too"));
         assert!(refused("schemes.video.controller=xmp").contains("xmp has no weighted alpha-fair utility"));
         let none = weight("points = [['0bps', 0], ['400Mbps', 5]], base = '0bps'", &[]).unwrap_err();
         assert!(none.contains("base: the saturated rate = 0 is not a number above 0"), "{none}");

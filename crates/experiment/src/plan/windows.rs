@@ -1,4 +1,4 @@
-//! Windows of time of which is told what flows got in them.
+//! Windows of time for which it is reported what flows got in them.
 
 use tresse_units::Time;
 

@@ -16,7 +16,7 @@ pub(super) fn is_said_once(head: &str) -> bool {
         || ["replications", "variants", "profile", "published", "claims"].contains(&head)
 }
 
-/// Whether a key is of the whole experiment, so that a list is no axis.
+/// Whether a key is of the whole experiment, so that a list is not an axis.
 fn is_common(keys: &[String]) -> bool {
     is_said_once(&keys[0]) || keys.iter().map(String::as_str).eq(["measure", "table"])
 }
@@ -40,8 +40,8 @@ impl Axis {
 /// The most points that the axes of an experiment may have together.
 pub const MOST_POINTS: usize = 1000;
 
-/// How the message ends where a value that is no list was expected and one stands there: only the type of a key knows
-/// what it takes.
+/// How the message ends where a value that is not a list was expected and one stands there: only
+/// the type of a key knows what it takes.
 const LIST: &str = ", found a list";
 
 /// Reads an experiment at the first value of each of its axes, and looks at all others.
@@ -79,7 +79,7 @@ pub(crate) fn read(mut file: Spanned<DeTable>, check: Check) -> Result<(Experime
             try_read(one, check)?;
             let own = plain(value)?;
             if values.contains(&own) {
-                return Err(Wrong::offset(value.span().start, "this value stands twice in the list"));
+                return Err(Wrong::offset(value.span().start, "this value is in the list twice"));
             }
             values.push(own);
         }

@@ -142,7 +142,8 @@ fn default(experiment: &Experiment, key: &str) -> Option<Value> {
     Some(value)
 }
 
-/// Whether a change is one of what was published, and not only of what is said, shown, or measured besides.
+/// Whether a change is one of what was published, and not only of what is described, shown, or
+/// measured besides.
 fn counts(change: &Change, base: &Table, after: &Experiment) -> bool {
     let keys: Vec<&str> = change.key.split('.').collect();
     let is_new = |path: &[&str]| {

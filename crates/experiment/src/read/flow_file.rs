@@ -22,7 +22,7 @@ pub struct Flow {
     pub from: Host,
     /// The receiving host.
     pub to: Host,
-    /// Its size; without it, it goes on until it is stopped.
+    /// Its size; without it, it continues until it is stopped.
     pub size: Option<Bytes>,
     /// When it starts: from the start of the run, or with `after` from when those flows are done.
     pub start: Duration,
@@ -121,7 +121,11 @@ impl Builder {
         self.graph.add(task).map_err(|e| told(&e, number))?;
         if let Some(id) = flow.id {
             if id.is_empty() || id.contains(char::is_whitespace) || id == "of" {
-                return wrong(number, "id", format!("`{id}` is no id: a word or a number, other than `of`"));
+                return wrong(
+                    number,
+                    "id",
+                    format!("`{id}` is not an id: use a word or a number, other than `of`"),
+                );
             }
             if let Some(other) = self.ids.insert(id.clone(), number) {
                 return wrong(number, "id", format!("flow {other}, counted from 0, has the id `{id}` too"));
@@ -144,7 +148,8 @@ impl Builder {
         let mut needed = None;
         if words.get(1) == Some(&"of") {
             let Ok(number) = words[0].parse::<u32>() else {
-                let message = format!("`{}` is no number; expected such as \"2 of 3 4 5\"", words[0]);
+                let message =
+                    format!("`{}` is not a number; expected something like \"2 of 3 4 5\"", words[0]);
                 return wrong(flow, "after", message);
             };
             needed = Some(number);
@@ -252,16 +257,16 @@ fn header(head: &str, text: &str) -> At<Vec<usize>> {
             let names = COLUMNS.map(|(name, _)| name);
             let foreign = looks_like(text).filter(|_| !cells(head).any(|(_, name)| names.contains(&name)));
             if let Some(format) = foreign {
-                return Err((column, format!("this is no flow file; it looks like {format}")));
+                return Err((column, format!("this is not a flow file; it looks like {format}")));
             }
             let hint = did_you_mean(name, names);
             return Err((
                 column,
-                format!("there is no column `{name}`{hint} (there are: {})", names.join(", ")),
+                format!("there is no column `{name}`{hint} (available: {})", names.join(", ")),
             ));
         };
         if columns.contains(&known) {
-            return Err((column, format!("the column `{name}` is there twice")));
+            return Err((column, format!("the column `{name}` appears twice")));
         }
         columns.push(known);
     }
@@ -306,7 +311,7 @@ fn flow(line: &str, columns: &[usize]) -> At<Flow> {
         job: match value("job") {
             (_, "") => None,
             (column, job) => {
-                Some(job.parse().map_err(|_| (column, format!("`{job}` is no number of a job")))?)
+                Some(job.parse().map_err(|_| (column, format!("`{job}` is not the number of a job")))?)
             }
         },
     })

@@ -1,6 +1,6 @@
 //! What an experiment file writes once and means of several claims, or of several cases of one: `for_each`, `each`,
-//! `for_all` and `same_as` (`tresse explain claims`). The claims are written out when the file is read, so that nobody
-//! else knows of it. What is written out keeps its place in the text, for messages.
+//! `for_all` and `same_as` (`tresse explain claims`). The claims are written out when the file is read, so that no
+//! other code has to know of it. What is written out keeps its place in the text, for messages.
 
 mod row;
 mod same_as;
@@ -214,7 +214,8 @@ impl Block {
         Ok(claim)
     }
 
-    /// The one claim of all that `for_all` stands for: what is said of the whole, and a claim for each case.
+    /// The one claim of all that `for_all` stands for: what is said about the whole, and a claim
+    /// for each case.
     fn claim_of_all<'i>(
         &mut self,
         for_all: &Value<'i>,
@@ -233,7 +234,7 @@ impl Block {
                 let own = case.remove_entry(key);
                 let said = own.as_ref().map(|(_, value)| text(value));
                 if row.get(key).is_some() || !is_first && said != whole.get(key).map(text) {
-                    let message = format!("`{key}` differs from case to case, and `for_all` makes one claim");
+                    let message = format!("`{key}` differs from case to case, but `for_all` makes one claim");
                     return wrong(own.map_or(for_all.span(), |(_, value)| value.span()), message);
                 }
                 if is_first {
@@ -282,7 +283,7 @@ impl Block {
                     let Some(own) = text(own) else {
                         return wrong(
                             span,
-                            format!("`{{{name}}}` is no text: it stands alone, as \"{{{name}}}\""),
+                            format!("`{{{name}}}` is not text: it must stand alone, as \"{{{name}}}\""),
                         );
                     };
                     filled += before;

@@ -88,7 +88,7 @@ pub struct Loaded {
     pub(super) at: Vec<(Vec<String>, usize)>,
     /// Its variants, in the order of the file.
     pub variants: Vec<LoadedVariant>,
-    /// What does not stand where it belongs in the file: path, and where it comes from.
+    /// What is not where it belongs in the file: path, and where it comes from.
     pub(crate) overrides: Vec<(String, String)>,
     pub(super) check: Check,
 }
@@ -99,7 +99,7 @@ impl Loaded {
         self.overrides.is_empty()
     }
 
-    /// An error about what stands at `path`, with its place in the file, or the setting that put it
+    /// An error about what is at `path`, with its place in the file, or the setting that put it
     /// there.
     pub fn error_at(&self, path: &[&str], message: &str) -> Diagnostic {
         let dotted = path.join(".");
@@ -185,7 +185,7 @@ impl Loaded {
     }
 }
 
-/// `file:line: what`, for what stands at `path`.
+/// `file:line: what`, for what is at `path`.
 pub(crate) fn place(source: &Source, path: &[&str], what: &str) -> String {
     match locate(&source.text, path) {
         Some(offset) => {
@@ -196,7 +196,7 @@ pub(crate) fn place(source: &Source, path: &[&str], what: &str) -> String {
     }
 }
 
-/// The keys that lead to what stands `offset` bytes from the start of the text.
+/// The keys that lead to what is `offset` bytes from the start of the text.
 pub(crate) fn keys_at(text: &str, offset: usize) -> Vec<String> {
     fn search(value: &Spanned<DeValue>, offset: usize, keys: &mut Vec<String>) -> bool {
         let mut is_below = |key: String, start: Option<usize>, below: &Spanned<DeValue>| {
@@ -224,8 +224,8 @@ pub(crate) fn keys_at(text: &str, offset: usize) -> Vec<String> {
     keys
 }
 
-/// Where the value at `path` begins in the text, or the nearest one above it that is no table; a number in the
-/// path is a place in a list.
+/// Where the value at `path` begins in the text, or the nearest one above it that is not a table; a
+/// number in the path is a place in a list.
 pub fn locate(text: &str, path: &[&str]) -> Option<usize> {
     let table = for_each::parse(text).ok()?;
     let mut value = Spanned::new(table.span(), DeValue::Table(table.into_inner()));

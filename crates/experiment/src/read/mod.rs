@@ -47,7 +47,7 @@ pub fn find(name: &str) -> Result<Source, Diagnostic> {
             let hint = did_you_mean(name, known.iter().map(String::as_str));
             let message =
                 format!("there is no experiment `{name}`: neither a built-in name nor a file{hint}");
-            Err(Diagnostic::input(message).hint(format!("built in are {}", built_in::names().join(", "))))
+            Err(Diagnostic::input(message).hint(format!("built in: {}", built_in::names().join(", "))))
         }
         Err(error) => Err(Diagnostic::io("cannot be read", path, error)),
     }
@@ -222,7 +222,7 @@ pub(crate) fn merge(base: &mut Table, over: &Table, path: &str, cuts: &mut Vec<(
 /// Applies the setting `a.b.c=VALUE` to an experiment's tables as [`load`](crate::load) does, but checks nothing.
 ///
 /// # Errors
-/// If it is no setting, or leads through something that is no table.
+/// If it is not a setting, or leads through something that is not a table.
 pub fn set(table: &mut Table, setting: &str) -> Result<(), Diagnostic> {
     set_all(table, setting).map(drop)
 }

@@ -11,12 +11,12 @@ use crate::read::loaded::{Loaded, LoadedVariant, place};
 /// What is wrong with what a variant says.
 fn refused(over: &Table) -> Option<Wrong> {
     if let Some(key) = over.keys().find(|key| is_said_once(key)) {
-        let message = format!("a variant changes what is run: `{key}` is of the whole experiment");
+        let message = format!("a variant changes what is run: `{key}` belongs to the whole experiment");
         return Some(Wrong::key(key, message));
     }
     let measure = over.get("measure").and_then(Value::as_table);
     measure.filter(|measure| measure.contains_key("table")).map(|_| {
-        let message = "the table is of all variants: `table` belongs into the experiment's [measure]";
+        let message = "all variants share the table: `table` belongs in the experiment's [measure]";
         Wrong::new(["measure", "table"], message)
     })
 }

@@ -93,7 +93,7 @@ fn any_key_may_have_a_list_and_several_are_multiplied() {
     );
     assert_eq!(own.cases.len(), 2 * 3);
 
-    // A scheme's parameter is no axis of another scheme.
+    // A scheme's parameter is not an axis of another scheme.
     let beta = "controller = \"xmp\"\nparameters.beta = [4, 6]";
     let own = plan("controller = \"xmp\"", beta, &[], &["pattern=pairs"]).expect("valid");
     let wanted = [
@@ -140,7 +140,7 @@ fn what_is_wrong_with_a_list_is_told_where_it_stands() {
     for (list, column, message) in [
         ("load = []", 8, "the list is empty: there is no case"),
         ("load = [0.3, \"high\"]", 14, "expected a number, found \"high\""),
-        ("load = [0.3, 0.3]", 14, "this value stands twice in the list"),
+        ("load = [0.3, 0.3]", 14, "this value is in the list twice"),
         ("load = [0.3, [0.4, 0.5]]", 14, "expected a number, found a list"),
         ("load = [0.3, 1.5]", 14, "1.5: above 0 and at most 1"),
     ] {

@@ -217,8 +217,8 @@ fn what_a_node_lacks_is_told_with_its_name() {
         "its `comm_src` is 1: a send is in the file of its sender",
     );
     refused(&[receive(4, -1)], "its `comm_src` is -1, below 0");
-    refused(&[node(4, "x", SEND).attr("comm_dst", INT64, 1 << 40)], "which is no rank");
-    refused(&[node(4, "x", SEND).text("comm_dst", "1")], "its `comm_dst` is no whole number");
+    refused(&[node(4, "x", SEND).attr("comm_dst", INT64, 1 << 40)], "which is not a rank");
+    refused(&[node(4, "x", SEND).text("comm_dst", "1")], "its `comm_dst` is not a whole number");
     refused(&[node(4, "x", COLL)], "it has no `comm_type`");
     refused(&[node(4, "x", COLL).attr("comm_type", INT64, 0)], "it has no `comm_size`");
     refused(&[collective(4, 1)], "the collective REDUCE is not simulated: there are ALL_REDUCE, ALL_GATHER");
@@ -231,7 +231,7 @@ fn what_a_node_lacks_is_told_with_its_name() {
     refused(&[node(4, "x", COMP).after(&[5])], "it depends on node 5, which its file does not have");
     let python = Message::default().bytes(1, b"['[{\"pg_name\": 3}]']");
     let init = node(1, "init", METADATA).bytes(8, &python.0);
-    refused(&[init], "node 1 (`init`): its inputs are no list of process groups");
+    refused(&[init], "node 1 (`init`): its inputs are not a list of process groups");
 }
 
 #[test]
@@ -239,16 +239,16 @@ fn what_is_no_trace_is_told_with_its_byte() {
     let told = |zero: &[u8]| trace(&[zero], options()).unwrap_err();
     assert_eq!(told(b""), "t.0.et: it is empty; a Chakra trace begins with its GlobalMetadata");
     assert!(told(b"num_ranks 2\nrank 0 {\n}\n").contains("message 0, at byte 0: "));
-    assert!(told(&[0xff; 40]).contains("no length stands here: is this a Chakra trace?"));
+    assert!(told(&[0xff; 40]).contains("there is no length here: is this a Chakra trace?"));
     // Two gigabytes are said, and four bytes are there.
     let told_huge = told(&[0xff, 0xff, 0xff, 0xff, 0x07, 1, 2, 3, 4]);
-    assert!(told_huge.contains("2147483647 bytes are no message"), "{told_huge}");
+    assert!(told_huge.contains("2147483647 bytes are not a message"), "{told_huge}");
     let long = told(&[0xff, 0xff, 0x7f, 1, 2, 3, 4]);
-    assert!(long.contains("4 of its 2097151 bytes are there: is the file truncated?"), "{long}");
+    assert!(long.contains("only 4 of its 2097151 bytes are there: is the file truncated?"), "{long}");
     // Without its metadata.
     let whole = file(&[node(4, "x", COMP)]);
     let error = told(&whole[8..]);
-    assert!(error.contains("message 0, at byte 0: it is no GlobalMetadata of Chakra 1.0.0"), "{error}");
+    assert!(error.contains("message 0, at byte 0: it is not a GlobalMetadata of Chakra 1.0.0"), "{error}");
 }
 
 #[test]

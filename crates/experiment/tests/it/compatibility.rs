@@ -50,7 +50,7 @@ fn plb_needs_switches_that_follow_the_hash() {
         ("holnet-rate", "holnet-rate follows congestion"),
     ] {
         assert_eq!(check(&parts(routing, &one)), Ok(()));
-        let words = ["PLB changes a flow's hash, and ", why, "routing = \"ecmp\""];
+        let words = ["PLB changes a flow's hash, but ", why, "routing = \"ecmp\""];
         refused(Combination { plb: true, ..parts(routing, &one) }, Culprit::Plb, &words);
     }
     assert_eq!(check(&Combination { plb: true, ..parts("ecmp", &one) }), Ok(()));
@@ -106,7 +106,7 @@ fn path_sharing_needs_two_subflows_marks_and_paths() {
     assert_eq!(check(&parts("two-level", &two)), Ok(()));
     assert_eq!(check(&parts("ecmp", &two)), Ok(()));
     let one = manager("path-sharing", 1, "address");
-    refused(parts("ecmp", &one), Culprit::Subflows, &["there is one", "at least 2"]);
+    refused(parts("ecmp", &one), Culprit::Subflows, &["there is only one", "at least 2"]);
     refused(Combination { ecn: false, ..parts("ecmp", &two) }, Culprit::Ecn, &["marks", "ecn = true"]);
     for routing in ["spray", "drill", "holnet-percentage", "holnet-rate"] {
         refused(parts(routing, &two), Culprit::PathManager, &["all share all paths", routing]);

@@ -92,7 +92,7 @@ fn what_is_wrong_is_told_with_its_place_and_line() {
     refused("2\n0 1 3 100 5 2\n1 0 3 100 5 2\n", "1:1", "HPCC simulator");
     refused(&format!("\n{HEAD}\n"), "2:1", "no flows follow");
     refused(&row("0,1,1kB"), "3:1", "3 values; the first line names 4 columns");
-    refused(&row("0,4,1kB,0s"), "3:3", "there is no host 4: there are 0 to 3");
+    refused(&row("0,4,1kB,0s"), "3:3", "there is no host 4: hosts are 0 to 3");
     refused(&row("0,hots 1,1kB,0s"), "3:3", "did you mean `host 1`?");
     refused(&row("0, ,1kB,0s"), "3:4", "`to` has no value");
     refused(&row("0,1,1000,0s"), "3:5", "\"1000\" has no unit");
@@ -105,10 +105,10 @@ fn what_is_wrong_is_told_with_its_place_and_line() {
     const WIDE: &str = "id,from,to,size,start,after,stop";
     let rows = |rows: &str| format!("{WIDE}\na,0,1,1kB,0s,,\n{rows}\n");
     refused(&rows("a,0,1,1kB,0s,,"), "3:1", "has the id `a` too");
-    refused(&rows("b c,0,1,1kB,0s,,"), "3:1", "no id");
+    refused(&rows("b c,0,1,1kB,0s,,"), "3:1", "is not an id");
     refused(&rows("b,0,1,1kB,0s,z,"), "3:14", "no flow has the id `z`");
     refused(&rows("b,0,1,1kB,0s,2 of a,"), "3:14", "it waits for 2 of 1 flows");
-    refused(&rows("b,0,1,1kB,0s,x of a,"), "3:14", "`x` is no number");
+    refused(&rows("b,0,1,1kB,0s,x of a,"), "3:14", "`x` is not a number");
     refused(&rows("b,0,1,1kB,0s,c,\n\nc,0,1,1kB,0s,b,"), "5:14", "it waits for itself");
     refused(&rows("b,0,1,1kB,5us,,5us"), "3:16", "stopped before it starts");
 
@@ -169,7 +169,7 @@ fn a_list_in_an_experiment_is_the_same() {
     assert_eq!((second.bytes, source.next()), (None, 6 * US));
     assert_eq!(source.poll(6 * US), Some(Action::Stop(second.name)));
     let place =
-        format!("few.toml:{}:26: there is no host 16: there are 0 to 15", table("flow").lines().count());
+        format!("few.toml:{}:26: there is no host 16: hosts are 0 to 15", table("flow").lines().count());
     for (flow, message) in [
         ("from = 0, to = 16, size = \"1kB\"", &*place),
         ("from = 0, to = 1, size = 1000", "has no unit"),

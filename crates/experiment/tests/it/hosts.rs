@@ -151,7 +151,7 @@ fn what_is_wrong_in_a_scheme_is_found_there() {
         (ns3, "plb = { rounds = 6 }", "plb = ", "plb has no parameter `rounds`"),
         (ns3, "rto_max = \"100ms\"", "[schemes.a.transport]", "rto_min: 200ms: a timeout is above 0"),
         (ns3, "rto = \"1s\"", "rto = ", "unknown key `rto`"),
-        (keys, "profile = \"linux\"", "profile = ", "keys come before profiles"),
+        (keys, "profile = \"linux\"", "profile = ", "keys override profiles"),
         ("profile = \"ns3\"\nplb = \"on\"", "tso = \"4pkt\"", "", "schemes.b.ecn: PLB counts marks"),
     ] {
         let message = schemes(common, own).expect_err(own);

@@ -94,7 +94,7 @@ fn connections_stay_where_each_message_is_written_at_once() {
     );
     assert!(rate.contains("messages that share a connection are written at once"), "{rate}");
     let samples = message("[measure]\nsamples = \"1ms\"\n", "workloads.all.persistent=true");
-    assert!(samples.contains("samples tell what each connection brings"), "{samples}");
+    assert!(samples.contains("samples show what each connection delivers"), "{samples}");
 }
 
 #[test]
@@ -111,6 +111,6 @@ fn one_direction_of_a_link_may_differ() {
     assert!(link("failed = true").contains("a link fails in both directions"), "{}", link("failed = true"));
     assert!(
         link("rate = \"1Mbps\"\n[[fabric.links]]\nends = [\"left\", \"S1\"]\nrate = \"2Mbps\"")
-            .contains("stands here twice")
+            .contains("is listed twice")
     );
 }

@@ -71,7 +71,7 @@ const BENCHMARKS: [Benchmark; 19] = [
 /// The benchmarks that have one of `only` in their name; all if that is empty.
 ///
 /// # Errors
-/// If one of `only` is in no name.
+/// If no name contains one of `only`.
 pub(super) fn chosen(only: &[String]) -> Result<Vec<Benchmark>, Diagnostic> {
     for text in only {
         if !BENCHMARKS.iter().any(|b| b.name.contains(text)) {

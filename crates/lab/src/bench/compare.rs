@@ -52,7 +52,7 @@ impl Earlier {
 
     fn parse(name: &str, text: &str) -> Result<Self, Diagnostic> {
         let wrong = |why: String| {
-            Diagnostic::input(format!("no output of `tresse bench --json`: {why}"))
+            Diagnostic::input(format!("not the output of `tresse bench --json`: {why}"))
                 .of(name)
                 .hint("`tresse bench --json > FILE` writes one")
         };
@@ -155,14 +155,15 @@ fn compare(before: &EarlierCase, repetitions: usize, now: &BenchCase) -> Compare
     };
     let verdict = if before.packet_hops != now.packet_hops {
         let [was, is] = [before.packet_hops, now.packet_hops];
-        Err(format!("another model or workload: {is} hops were {was}"))
+        Err(format!("another model or workload: {is} hops, before {was}"))
     } else if fewest < LEAST_REPETITIONS {
         Err("too few repetitions to tell".to_owned())
     } else if is_told {
         let apart = are_apart(quartiles(&pairs), quartiles(&own));
         Ok(beyond(LEAST_CHANGE).filter(|_| apart).unwrap_or(Verdict::Same))
     } else {
-        beyond(LEAST_CHANGE_UNKNOWN_SPREAD).ok_or_else(|| "no repetitions are told of before".to_owned())
+        beyond(LEAST_CHANGE_UNKNOWN_SPREAD)
+            .ok_or_else(|| "the earlier results have no repetitions".to_owned())
     };
     Compared {
         name: now.name.clone(),
@@ -277,7 +278,7 @@ mod tests {
             let compared = Comparison::of(&[case("a", &[now; 5])], old, &[]).compared.remove(0);
             (compared.verdict, compared.why)
         };
-        let unknown = Some("no repetitions are told of before".to_owned());
+        let unknown = Some("the earlier results have no repetitions".to_owned());
         assert_eq!(verdict(&old(5), 0.5), (Verdict::Unclear, unknown.clone()));
         assert_eq!(verdict(&old(5), 0.55), (Verdict::Unclear, unknown));
         assert_eq!(verdict(&old(5), 0.6), (Verdict::Faster, None));
@@ -289,7 +290,7 @@ mod tests {
     fn other_hops_are_another_workload() {
         let earlier = earlier(&[case("a", &[0.5; 5])], |value| value["cases"][0]["packet_hops"] = 7.into());
         let compared = Comparison::of(&[case("a", &[0.5; 5])], &earlier, &[]).compared.remove(0);
-        let why = "another model or workload: 1000000 hops were 7";
+        let why = "another model or workload: 1000000 hops, before 7";
         assert_eq!((compared.verdict, compared.why.as_deref()), (Verdict::Unclear, Some(why)));
     }
 
@@ -337,7 +338,7 @@ mod tests {
             ),
         ] {
             let message = Earlier::parse("old.json", &text).expect_err(&text).to_string();
-            let begin = "old.json: no output of `tresse bench --json`: ";
+            let begin = "old.json: not the output of `tresse bench --json`: ";
             assert!(message.starts_with(begin) && message.contains(why), "{message}");
         }
     }

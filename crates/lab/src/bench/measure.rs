@@ -124,7 +124,7 @@ fn reset_peak_rss() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
-/// A line of what the system knows of this process' memory, bytes; 0 where it does not tell.
+/// A line of what the system knows of this process' memory, bytes; 0 where it does not report it.
 fn status_bytes(line: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix(line));

@@ -78,11 +78,11 @@ pub struct Bench {
 /// - LIA with two subflows under Permutation over queues that drop, with NewReno, SACK and RACK-TLP;
 /// - short flows that arrive at random.
 ///
-/// They take turns: a machine that is slow for a while is so in one repetition of many, not in all of one. `begins` is
-/// told the number of a repetition, from 1, and whose it is; `earlier` is what the cases are compared with.
+/// They take turns: a machine that is slow for a while affects one repetition of many benchmarks, not all of one.
+/// `begins` gets the number of a repetition, from 1, and whose it is; `earlier` is what the cases are compared with.
 ///
 /// # Errors
-/// If one of `only` is in no name.
+/// If no name contains one of `only`.
 ///
 /// # Panics
 /// If there are no repetitions.

@@ -57,7 +57,7 @@ where
         Ok(())
     }
 
-    /// Stops what has not finished, and tells what was measured; the network as it is then.
+    /// Stops what has not finished, and returns what was measured; the network as it is then.
     pub fn finish(mut self) -> Result<(Outcome, W), E> {
         if self.complete {
             let left: Vec<u64> = self.live.keys().copied().collect();

@@ -1,4 +1,4 @@
-//! The ideal completion time of a flow: what slowdowns are told against.
+//! The ideal completion time of a flow: the reference of slowdowns.
 //!
 //! It is that of the message alone on an empty network, with a window that never limits and without a handshake:
 //!
@@ -7,17 +7,17 @@
 //! - the transmission of all other bytes, their headers included, at the rate of the narrowest tier.
 //!
 //! A tier is the set of links at one distance on the shortest paths between the two hosts, with their rates summed.
-//! Each of them has to be crossed, so whatever ways subflows and switches choose among these paths, they do not
-//! beat the ideal by more than the transmission of a packet at every hop. A flow on a single path takes exactly its
-//! ideal time if the last link is among the slowest, or every packet is full.
+//! Each of them has to be crossed, so whatever subflows and switches choose among these paths, they do not beat the
+//! ideal by more than the transmission of a packet at every hop. A flow on a single path takes exactly its ideal
+//! time if the last link is among the slowest, or every packet is full.
 
 use std::collections::BTreeMap;
 
 use tresse_fabric::Topology;
 use tresse_units::{SECOND, Time};
 
-/// The ideal completion times on a network. What was found out is kept: for each pair of switches that hosts hang
-/// on, and for each switch the distances to it.
+/// The ideal completion times on a network. What was found out is kept: for each pair of switches
+/// that hosts are attached to, and for each switch the distances to it.
 #[derive(Debug)]
 pub struct Ideals<'a> {
     topology: &'a Topology,

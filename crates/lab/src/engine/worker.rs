@@ -1,8 +1,8 @@
 //! A replication in a process of its own: one whose controller or balancer is a user's file may divide by 0, call
 //! `exit`, or never return.
 //!
-//! The worker runs what a thread would run, and hands on the same rows: so the results are the same. Rows and outcome
-//! come through a pipe; progress and the wish to stop lie in memory that both share.
+//! The worker runs what a thread would run, and passes on the same rows, so the results are the same. Rows and
+//! outcome come through a pipe; progress and the wish to stop lie in memory that both share.
 
 use std::borrow::Cow;
 use std::io::{self, BufReader, BufWriter, PipeReader, PipeWriter, Write};
@@ -26,7 +26,7 @@ use crate::setup::{self, Undivided};
 /// How often progress is looked at.
 const REFRESH: Duration = Duration::from_millis(50);
 
-/// A worker that is to stop, and has done nothing for so many times, is in a hook that does not return.
+/// A worker that is to stop, and has done nothing for this many times, is in a hook that does not return.
 const PATIENCE: u32 = 10;
 
 /// What a worker says: what [`Rows`] has, and at the end the outcome without what went ahead of it.
@@ -65,8 +65,8 @@ pub fn undivided(case: &Case, threads: usize) -> Option<Undivided> {
     setup::cut(case, threads).err()
 }
 
-/// As [`replication::run`], in a worker. If a hook ends it, the outcome has what was handed on until then, and
-/// [`Outcome::died`].
+/// As [`replication::run`], in a worker. If a hook ends it, the outcome has what was passed on
+/// until then, and [`Outcome::died`].
 ///
 /// # Errors
 /// If there can be no worker; what `measured` returned.

@@ -38,7 +38,7 @@ pub fn over_seeds<'a>(seeds: impl Iterator<Item = &'a IndexMap<String, Metric>>)
     values.into_iter().filter_map(width).collect()
 }
 
-/// The flows of each round of one seed; they stand in the order of rounds.
+/// The flows of each round of one seed; they are in the order of rounds.
 pub fn by_round(flows: &[Flow]) -> impl Iterator<Item = &[Flow]> {
     flows.chunk_by(|a, b| a.begun.start.round == b.begun.start.round)
 }

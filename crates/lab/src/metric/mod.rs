@@ -65,7 +65,7 @@ pub(crate) fn offered(case: &Case) -> NamedMetrics {
         .collect()
 }
 
-/// What is told of flows, all or some.
+/// The metrics of flows, all or some.
 fn of_flows(flows: &[&Flow]) -> NamedMetrics {
     let mut metrics = NamedMetrics::new();
     let mut goodput: Vec<u64> = flows.iter().map(|f| f.record.goodput()).collect();
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(percentile(&[7], 10), 7);
     }
 
-    /// A flow that took so many milliseconds, with that many timeouts, rounds and windows.
+    /// A flow that took this many milliseconds, with that many timeouts, rounds and windows.
     fn flow(round: u32, ms: u64, timeouts: u64, rounds: u64, windows: u64) -> Flow {
         let mut record = FlowRecord {
             id: 0,

@@ -126,13 +126,13 @@ fn no_convergence(outcomes: &[Outcome], case: &Case) -> Option<String> {
     flows
         .map(|n| {
             format!(
-                "a run has {n} flows, and convergence times are of at most {most}: each is an event for all"
+                "a run has {n} flows; convergence times are limited to {most}, as each flow is an event for all"
             )
         })
         .or_else(|| {
             let none = outcomes.iter().all(|o| o.converged.is_empty());
             none.then(|| {
-                "no subflow was left alone by events for long enough: `for` in `convergence`".to_owned()
+                "no subflow went without events for long enough (`for` in `convergence`)".to_owned()
             })
         })
 }
@@ -150,7 +150,7 @@ pub(crate) fn axes(case: &Case) -> IndexMap<String, serde_json::Value> {
     axes
 }
 
-/// A number stays one; what is no plain value is told as files have it.
+/// A number stays one; what is not a plain value is told as files have it.
 fn json(at: &AxisValue) -> serde_json::Value {
     match &at.value {
         toml::Value::Integer(n) => (*n).into(),
@@ -160,9 +160,9 @@ fn json(at: &AxisValue) -> serde_json::Value {
     }
 }
 
-/// A fingerprint of everything that was simulated: equal digests, equal results. It depends on the
-/// cases, the seeds and the model only, not on the machine or the number of workers. The cases are taken in their order:
-/// the digests of all kept results would be others without it. A case's own digest tells whether it is the same.
+/// A fingerprint of everything that was simulated: equal digests, equal results. It depends on the cases, the seeds
+/// and the model only, not on the machine or the number of workers. The cases are taken in their order: the digests
+/// of all kept results would be others without it. A case's own digest shows whether it is the same.
 pub fn digest(replications: &[(&Case, u64, &Outcome)]) -> String {
     let mut hash = Sha256::new();
     for (case, seed, outcome) in replications {

@@ -18,7 +18,8 @@ use crate::observe::sampling::Sampling;
 use crate::record::flow::Begun;
 use crate::record::outcome::{Outcome, Rows};
 
-/// Measures a case while it runs. It is told of what is rare, never of packets, and changes nothing of the simulation.
+/// Measures a case while it runs. It is notified of what is rare, never of packets, and does not
+/// change the simulation.
 pub(crate) trait Observer<'a> {
     /// When it looks next, by [`Observer::at`].
     fn deadline(&self) -> Time {

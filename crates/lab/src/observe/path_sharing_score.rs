@@ -42,7 +42,7 @@ pub(crate) fn shares(case: &Case, seed: u64, begun: &Begun, record: &FlowRecord)
 pub(crate) fn why_none(case: &Case) -> Option<String> {
     let chosen = |c: &BoundScheme| c.detects && matches!(*c.routing, Routing::Nodes { .. });
     case.bound_schemes.iter().any(chosen).then(|| {
-        "switches choose the ways, so it is not known which subflows share a port: fixed routes have a score \
+        "switches choose the paths, so it is not known which subflows share a port; only fixed routes have a score \
          (routing = \"shortest\", or \"two-level\" of a fat tree)"
             .to_owned()
     })

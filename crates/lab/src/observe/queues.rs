@@ -79,7 +79,7 @@ fn share(link: &Link, duration: Time) -> f64 {
 }
 
 /// Looks at every port's queue at a fixed interval. The queues in hosts, which senders fill as their windows allow,
-/// are told apart from those of switches.
+/// are distinguished from those of switches.
 #[derive(Debug)]
 pub struct QueueSampler {
     interval: Time,
@@ -107,7 +107,7 @@ impl QueueSampler {
         }
     }
 
-    /// When to call [`QueueSampler::take`] next: time is to be turned until then.
+    /// When to call [`QueueSampler::take`] next: time must be advanced until then.
     pub fn until(&self) -> Time {
         self.next
     }

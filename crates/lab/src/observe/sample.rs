@@ -20,11 +20,11 @@ pub(crate) struct Sampler<'a> {
     interval: Time,
     /// The round of the flow that started last.
     round: u32,
-    /// When the interval began that is under way.
+    /// When the current interval began.
     start: Time,
     /// By the simulator's names.
     flows: BTreeMap<u64, Watched>,
-    /// What is known of the interval that is under way: the flows that ended in it, with those names.
+    /// What is known of the current interval: the flows that ended in it, with those names.
     rows: Vec<(u64, Sample)>,
     /// The paths that were new in it.
     paths: Vec<PathSample>,

@@ -36,7 +36,7 @@ impl<'a> Sampling<'a> {
         }
     }
 
-    /// The interval that is under way ends now.
+    /// The current interval ends now.
     fn take(&mut self, world: &dyn Network) -> Rows<'_> {
         self.last = self.sampler.take(world, &self.case.setting.fabric);
         let there = self.last.subflows.iter().filter(|sample| !sample.is_last_words()).copied();

@@ -16,7 +16,7 @@ use crate::record::sample::Sample;
 pub(crate) struct Windows<'a>(Vec<Sums<'a>>);
 
 impl<'a> Windows<'a> {
-    /// At the start of a run with so many groups of flows.
+    /// At the start of a run with this many groups of flows.
     pub fn new(windows: &'a [Window], groups: usize) -> Self {
         let sums = |window| Sums { window, flows: BTreeMap::new(), groups: vec![Group::Empty; groups] };
         Self(windows.iter().map(sums).collect())
@@ -37,8 +37,8 @@ impl<'a> Windows<'a> {
         }
     }
 
-    /// What flows got in them; `end` is when the run ended, ps, and `groups` are the names of its groups. Windows in
-    /// which no flow was there are left out.
+    /// What flows got in them; `end` is when the run ended, ps, and `groups` are the names of its
+    /// groups. Windows in which no flow was active are left out.
     pub fn finish(self, end: Time, groups: &[String]) -> IndexMap<String, WindowResult> {
         let seen = self.0.into_iter().filter(|sums| !sums.flows.is_empty());
         seen.map(|sums| (sums.window.name.clone(), sums.finish(end, groups))).collect()
@@ -108,7 +108,7 @@ impl Sums<'_> {
     }
 }
 
-/// What a flow or a subflow got, added up over the time in which it was there.
+/// What a flow or a subflow got, added up over the time in which it was active.
 #[derive(Debug, Clone, Default)]
 struct Sum {
     /// s.
@@ -123,7 +123,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// So many bytes in an interval of `duration`, ps, of which `overlap`, s, counts.
+    /// This many bytes in an interval of `duration`, ps, of which `overlap`, s, counts.
     fn add_rate(&mut self, bytes: u64, duration: Time, overlap: f64) {
         let rate = 8.0 * bytes as f64 / seconds(duration);
         self.time += overlap;

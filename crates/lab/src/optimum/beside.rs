@@ -38,10 +38,10 @@ pub(super) const MOST_ROUNDS: usize = 16;
 const MOST_PATHS: usize = 1024;
 
 /// Why flows that have not started together have no optimum.
-pub(crate) const COME_AND_GO: &str = "flows come and go, and an optimum is of flows that are there together";
+pub(crate) const COME_AND_GO: &str = "flows come and go, and an optimum needs flows that are active together";
 
-/// What flows that come and go may move at most, as a share of all bytes, while an optimum is told of those that
-/// stay. By that much the links that are left to these are narrower than in their problem.
+/// What flows that come and go may move at most, as a share of all bytes, while those that stay still have an
+/// optimum. By that much the links that are left to these are narrower than in their problem.
 const NOISE: f64 = 0.01;
 
 impl Optima {

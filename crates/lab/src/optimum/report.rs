@@ -1,4 +1,4 @@
-//! What `tresse optimum` tells: no simulation.
+//! What `tresse optimum` prints: no simulation.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -45,13 +45,14 @@ pub struct OptimumReport {
 pub struct OptimumCase {
     /// The axes.
     pub case: IndexMap<String, serde_json::Value>,
-    /// Where links change: when they come to be as they are here, from the start. The flows are those of the start.
+    /// Where links change: the time from the start at which they become as they are here. The flows
+    /// are those of the start.
     pub since_s: Option<f64>,
     /// The controller of the case's own scheme, or of the first flow's.
     pub controller: &'static str,
     /// How many flows there are, of all schemes.
     pub flows: usize,
-    /// What its paper claims; none of a user's own.
+    /// What its paper claims; none for a user's own.
     pub claim: Option<ClaimEntry>,
     /// The other schemes that carry flows.
     pub beside: Vec<BesideEntry>,
@@ -59,7 +60,7 @@ pub struct OptimumCase {
     pub optimum: Option<OptimumEntry>,
     /// Why there is none, or why it is only a reference.
     pub no_optimum: Option<String>,
-    /// Where the fluid model comes to rest.
+    /// The equilibrium of the fluid model.
     pub fluid: Option<FluidEntry>,
     /// Why there is none.
     pub no_fluid: Option<String>,
@@ -74,7 +75,7 @@ pub struct BesideEntry {
     pub controller: &'static str,
     /// How many flows it carries.
     pub flows: usize,
-    /// What its paper claims; none of a user's own.
+    /// What its paper claims; none for a user's own.
     pub claim: Option<ClaimEntry>,
 }
 
@@ -101,7 +102,7 @@ pub struct OptimumEntry {
     pub utility: f64,
     /// The largest violation of the conditions of optimality, relative.
     pub kkt_residual: f64,
-    /// The links that are full or have a price, the dearest first.
+    /// The links that are full or have a price, the most expensive first.
     pub links: Vec<LinkEntry>,
     /// Every flow.
     pub rates: Vec<RatesEntry>,
@@ -145,7 +146,7 @@ pub struct RatesEntry {
 /// A fluid model at rest.
 #[derive(Debug, Clone, Serialize)]
 pub struct FluidEntry {
-    /// Whether nothing moved any more. If not, this is where it stood when its steps were used up.
+    /// Whether it settled. If not, this is its state when its steps were used up.
     pub settled: bool,
     /// The time that it had in the model.
     pub model_s: f64,

@@ -14,7 +14,7 @@ use crate::link_events::Links;
 use crate::record::flow::Begun;
 use crate::setup;
 
-/// Flows of a case that are there together: nobody has finished. Their paths must be fixed: see
+/// Flows of a case that are active together: nobody has finished. Their paths must be fixed: see
 /// `schemes::no_paths`.
 ///
 /// Links are the ports that data takes; ACKs take nothing. Rates are on the wire, headers included. RTTs are

@@ -16,7 +16,7 @@ pub struct Share<'a> {
     pub bound_scheme: &'a BoundScheme,
     /// How many flows it carries.
     pub flows: usize,
-    /// What its controller claims of the first of them; none of a user's own.
+    /// What its controller claims for the first of them; none for a user's own.
     pub claim: Option<&'a Claim>,
 }
 
@@ -34,7 +34,7 @@ impl Share<'_> {
     fn why_none(&self) -> Option<String> {
         let name = self.controller();
         match self.claim {
-            None => Some(format!("nothing is known of what {name} claims to maximise")),
+            None => Some(format!("it is not known what {name} claims to maximise")),
             Some(claim) if claim.standing == Standing::None => {
                 Some(format!("{name} claims no utility ({})", claim.source))
             }
@@ -96,16 +96,16 @@ pub(super) fn no_model(schemes: &[Share]) -> String {
 fn no_fixed_paths(bound_scheme: &BoundScheme) -> Option<String> {
     if let Some(manager) = bound_scheme.decides {
         return Some(format!(
-            "{manager} decides while flows run which subflows there are, and an optimum is of paths that stay"
+            "{manager} opens and closes subflows while flows run, and an optimum needs paths that stay"
         ));
     }
     match &*bound_scheme.routing {
         Routing::Fixed(_) => None,
         Routing::Nodes { balancing: Balancing::Ecmp, .. } => {
-            Some("which ways the subflows get is for the switches' hashes to decide".to_owned())
+            Some("the switches' hashes decide which paths the subflows take".to_owned())
         }
         Routing::Nodes { .. } => Some(
-            "the switches divide each flow among all shortest ways, which no optimum here does".to_owned(),
+            "the switches divide each flow among all shortest paths, which no optimum here covers".to_owned(),
         ),
     }
 }

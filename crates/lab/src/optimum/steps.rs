@@ -10,11 +10,11 @@ use super::together::Together;
 use crate::link_events::Links;
 use crate::record::flow::Begun;
 
-/// Nothing more is told of the optimum.
+/// There is no optimum from then on.
 #[derive(Debug)]
 pub(crate) struct NoOptimum;
 
-/// The optimal goodputs of the flows that are there, integrated over time.
+/// The optimal goodputs of the active flows, integrated over time.
 #[derive(Debug)]
 pub(crate) struct Steps<'a> {
     case: &'a Case,

@@ -13,7 +13,7 @@ use crate::record::flow::Begun;
 
 /// The optimal goodputs of those flows of a set that have not ended, integrated over time.
 ///
-/// Each set of flows that is there for some time is solved once: at most as many solutions as flows.
+/// Each set of flows that is active for some time is solved once: at most as many solutions as flows.
 #[derive(Debug)]
 pub(crate) struct Together {
     /// A link that is down has no capacity.
@@ -24,7 +24,7 @@ pub(crate) struct Together {
     payloads: Vec<f64>,
     /// By flow: whether it is still there.
     there: Vec<bool>,
-    /// By flow: its optimal goodput among those that are there, bit/s; unknown since the last one ended.
+    /// By flow: its optimal goodput among those that are active, bit/s; unknown since the last one ended.
     goodput: Option<Vec<f64>>,
     /// The time up to which `area` counts.
     now: Time,
@@ -37,8 +37,8 @@ pub(crate) struct Together {
 const MOST_FLOWS: usize = 256;
 
 impl Together {
-    /// Of `begun`, which are all that are there from `now` on; `None` if some controller claims no utility, or
-    /// they have no common price, are more than 256, or limited by applications.
+    /// Of `begun`, which are all that are active from `now` on; `None` if some controller claims no utility,
+    /// or they have no common price, are more than 256, or limited by applications.
     pub fn of(case: &Case, seed: u64, begun: &[Begun], now: Time, links: &Links) -> Option<Self> {
         if begun.len() > MOST_FLOWS || schemes::no_paths(case, begun).is_some() {
             return None;
@@ -68,7 +68,7 @@ impl Together {
     /// Flow `flow` ends at `now`, which is no earlier than any time before.
     ///
     /// # Errors
-    /// What [`solve`] says of the flows that were there.
+    /// What [`solve`] says about the flows that were active.
     pub fn end(&mut self, flow: usize, now: Time) -> Result<(), OptimumError> {
         self.advance(now)?;
         self.there[flow] = false;
@@ -79,7 +79,7 @@ impl Together {
     /// The links are other ones from `now` on, which is no earlier than any time before.
     ///
     /// # Errors
-    /// What [`solve`] says of the flows that were there.
+    /// What [`solve`] says about the flows that were active.
     pub fn change(&mut self, now: Time, links: &Links) -> Result<(), OptimumError> {
         self.advance(now)?;
         self.set_capacities(links);
@@ -97,7 +97,7 @@ impl Together {
     /// times ps.
     ///
     /// # Errors
-    /// What [`solve`] says of the flows that are there.
+    /// What [`solve`] says about the flows that are active.
     pub fn take(&mut self, now: Time) -> Result<Vec<f64>, OptimumError> {
         self.advance(now)?;
         let none = vec![0.0; self.area.len()];
@@ -119,8 +119,8 @@ impl Together {
         Ok(())
     }
 
-    /// By flow: its optimal goodput among those that are there; 0 for the others. Paths over a link that is down
-    /// are left out, and so are flows that have no other.
+    /// By flow: its optimal goodput among those that are active; 0 for the others. Paths over a
+    /// link that is down are left out, and so are flows that have no other.
     fn solve(&self) -> Result<Vec<f64>, OptimumError> {
         let mut problem = self.problem.clone();
         let up: Vec<bool> = problem.links.iter().map(|l| l.capacity > 0.0).collect();

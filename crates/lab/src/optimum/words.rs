@@ -1,4 +1,4 @@
-//! What is said of utilities, and of problems and models that have no answer.
+//! Messages about utilities, and about problems and models without an answer.
 
 use tresse_experiment::plan::Case;
 use tresse_experiment::plan::bound_scheme::BoundScheme;

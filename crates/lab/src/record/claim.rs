@@ -17,9 +17,9 @@ pub struct ClaimResult {
     /// The claim that this is another reading of, as the file has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading_of: Option<String>,
-    /// The metric that it is of.
+    /// Its metric.
     pub metric: String,
-    /// What it says of the metric, and so what `value` is.
+    /// What it says about the metric, and so what `value` is.
     pub form: FormName,
     /// Whether it holds; `None` if that is inconclusive.
     pub holds: Option<bool>,
@@ -55,7 +55,7 @@ pub struct Share {
     pub of: usize,
     /// How many hold.
     pub hold: usize,
-    /// How many are to hold. Default: all.
+    /// How many must hold. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<usize>,
     /// Those that do not hold.

@@ -14,7 +14,7 @@ pub struct Convergence {
     pub mean: u64,
 }
 
-/// A subflow of which it was looked at how long it took to converge, after its start or after an event.
+/// How long a subflow took to converge, after its start or after an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Converged {
     /// The flow.

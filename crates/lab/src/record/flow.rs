@@ -16,7 +16,7 @@ pub struct Begun {
     pub part: usize,
     /// Who carries it.
     pub member: Member,
-    /// What the part says of it.
+    /// What the part says about it.
     pub start: Start,
 }
 
@@ -30,8 +30,8 @@ pub struct Flow {
     /// Whether two of its subflows shared a port that they could have avoided, if its path manager was to detect
     /// that and routes are fixed.
     pub shares: Option<bool>,
-    /// What its completion takes on an empty network, ps: see [`Ideals`](crate::engine::ideal::Ideals). `None` if it has no end,
-    /// or an application that writes it bit by bit, or if no path was there at the start of the run.
+    /// Its completion time on an empty network, ps: see [`Ideals`](crate::engine::ideal::Ideals). `None` if it
+    /// has no end, or an application that writes it bit by bit, or if no path was there at the start of the run.
     pub ideal: Option<Time>,
     /// What the simulator measured.
     pub record: FlowRecord,
@@ -43,14 +43,15 @@ impl Flow {
         self.record.complete.then(|| self.record.end - self.record.start)
     }
 
-    /// How many times as long as ideally it took; at least 1, for what beats its ideal does so by rounding, or by a
-    /// packet a hop.
+    /// Its completion time over the ideal one; at least 1, as a flow beats its ideal only by rounding,
+    /// or by a packet a hop.
     pub fn slowdown(&self) -> Option<f64> {
         let ideal = self.ideal.filter(|ideal| *ideal > 0)?;
         Some((self.completion()? as f64 / ideal as f64).max(1.0))
     }
 
-    /// Whether it missed its deadline, if it has one. Of one that was stopped in time that is not known.
+    /// Whether it missed its deadline, if it has one. For one that was stopped before its deadline,
+    /// that is not known.
     pub fn missed(&self) -> Option<bool> {
         let late = self.record.end > self.begun.start.deadline?;
         (self.record.complete || late).then_some(late)
@@ -66,7 +67,7 @@ pub struct Link {
     pub layer: Arc<str>,
     /// Bit/s.
     pub rate: u64,
-    /// Bytes that it let in.
+    /// Bytes that it admitted.
     pub bytes: u64,
     /// Packets that it dropped: its queue had no room, or it could not mark them.
     pub drops: u64,

@@ -1,4 +1,4 @@
-//! What a run was made of, beside the experiment as resolved: so that two runs can be told apart.
+//! What a run was made of, beside the experiment as resolved: so that two runs can be distinguished.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ pub struct UsersCode {
     pub path: String,
     /// The SHA-256 of its source, in hexadecimal digits.
     pub sha256: String,
-    /// The first line of what the compiler says of its version.
+    /// The first line of what the compiler says about its version.
     pub compiler: String,
     /// The compiler's flags, without the files and folders that it was given.
     pub flags: Vec<String>,
@@ -146,7 +146,8 @@ fn digest(loaded: &Loaded, plan: &Plan, files: &[ReadFile], seed: u64, replicati
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What is run of an experiment as resolved, as text: without what only people read and judge by, the keys in order.
+/// The part of a resolved experiment that is run, as text: without what people only read or judge
+/// by, the keys in order.
 pub fn canonical(resolved: &Table) -> String {
     let mut run: Table = resolved.clone();
     run.retain(|key, _| !FOR_PEOPLE.contains(&key) && !NOT_RUN.contains(&key));

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How long queues were at the instants at which they were looked at: a count for each length, so that whatever is
-/// told of these instants is exact.
+/// How long queues were at the instants at which they were looked at: a count for each length, so
+/// that whatever is reported about these instants is exact.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lengths {
     /// By length, packets.
@@ -39,15 +39,15 @@ impl Lengths {
         self.counts.iter().sum()
     }
 
-    /// The mean, packets; `None` if nobody looked.
+    /// The mean, packets; `None` without observations.
     pub fn mean(&self) -> Option<f64> {
         let sum: u128 = (0..).zip(&self.counts).map(|(length, &count)| length * u128::from(count)).sum();
         let count = self.count();
         (count > 0).then(|| sum as f64 / count as f64)
     }
 
-    /// The smallest length, packets, that at least `percent` per cent of them, at most 100, do not exceed; `None` if
-    /// nobody looked. The largest is that of 100.
+    /// The smallest length, packets, that at least `percent` per cent of them, at most 100, do not
+    /// exceed; `None` without observations. The largest is that of 100.
     pub fn percentile(&self, percent: u64) -> Option<u64> {
         let mut rank = (u128::from(self.count()) * u128::from(percent)).div_ceil(100).max(1);
         let at = |(length, &count): (u64, &u64)| {

@@ -1,4 +1,4 @@
-//! What a replication leaves behind, and what it hands on while it runs.
+//! What a replication leaves behind, and what it passes on while it runs.
 
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ use crate::record::sample::Interval;
 pub struct Outcome {
     /// The seed.
     pub seed: u64,
-    /// Whether it came to its end.
+    /// Whether it ran to its end.
     pub complete: bool,
-    /// Why it gave up, if flows wait for ever.
+    /// Why it gave up, if flows wait forever.
     pub stuck: Option<String>,
     /// The controller that ended its worker, if one did.
     #[serde(skip)]
@@ -36,7 +36,7 @@ pub struct Outcome {
     pub lost: u64,
     /// Packets that were marked, each at its first port above K.
     pub marks: u64,
-    /// Packets of which ports kept the header only.
+    /// Packets that ports cut to their header.
     #[serde(default)]
     pub trims: u64,
     /// The flows that finished or were stopped: by round, in each by part and name.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How far a replication is; written by it, read by whoever shows progress.
+/// How far a replication is; written by it, read by what shows progress.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Simulated time, ps.

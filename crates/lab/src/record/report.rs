@@ -1,4 +1,4 @@
-//! What a run says of itself: `run.json` and `tresse run --json`.
+//! What a run says about itself: `run.json` and `tresse run --json`.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +36,7 @@ pub struct Report {
     pub seed: u64,
     /// How many seeds, of the case with the most; while it runs, those that were begun.
     pub replications: u32,
-    /// The cases of which an interval is still wider than asked for, though the largest number of seeds was run.
+    /// The cases with an interval still wider than asked for, although the largest number of seeds was run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub too_wide: Vec<String>,
     /// How it ended.
@@ -49,20 +49,20 @@ pub struct Report {
     pub out: String,
     /// How long it took.
     pub wall_s: f64,
-    /// Packets that entered a port, each once for every port.
+    /// Packets that entered a port, counted once for every port.
     pub packet_hops: u64,
     /// A fingerprint of the results.
     pub digest: String,
-    /// What it was made of; none of a run of an earlier program.
+    /// What it was made of; none for a run of an earlier program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Inputs>,
-    /// What `--set` has changed of what its numbers and claims were published of.
+    /// What `--set` has changed of the published experiment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Change>,
-    /// Whether it is judged by these numbers and claims: what was changed is not, if nobody asked.
+    /// Whether it is judged by these numbers and claims: a changed run is not, unless asked for.
     #[serde(default = "yes")]
     pub judged: bool,
-    /// The cases and seeds that gave up, and why: flows waited for ever.
+    /// The cases and seeds that gave up, and why: flows waited forever.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
     /// The cases.

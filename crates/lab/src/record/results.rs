@@ -29,7 +29,7 @@ pub struct CaseResult {
     /// What was measured, of [`metric::METRICS`](tresse_experiment::keys::metrics::METRICS).
     pub metrics: Metrics,
     /// The same of parts of the flows, by `group` (a part of the workload, or a scheme of a mix), `distance` and
-    /// `size`, and of the ports by `layer`; what has one part only is left out.
+    /// `size`, and of the ports by `layer`; what has only one part is left out.
     pub by: Parts<Metrics>,
     /// What flows got in the windows of time, the mean over seeds.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
@@ -42,14 +42,14 @@ pub struct CaseResult {
     /// The same of the metrics of parts; over seeds only.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub ci95_by: Parts<IndexMap<String, f64>>,
-    /// What the interval is over: `seeds`, or `rounds` if there is one seed only.
+    /// What the interval is over: `seeds`, or `rounds` if there is only one seed.
     pub ci95_over: String,
     /// What was measured under each seed, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seeds: Vec<SeedResult>,
-    /// What was published of it.
+    /// What was published for it.
     pub published: IndexMap<String, f64>,
-    /// What was published of parts of it, as in `by`.
+    /// What was published for parts of it, as in `by`.
     pub published_by: Parts<IndexMap<String, f64>>,
     /// The rates that the controller claims to reach, and how far the flows were from them; empty if it
     /// claims none. `docs/optimum.md` says what the keys mean.
@@ -58,7 +58,7 @@ pub struct CaseResult {
     pub optimum_of: String,
     /// Why there is no optimum, or why some rounds have none.
     pub no_optimum: Option<String>,
-    /// Why there are no convergence times; `None` if there are, or if nobody asked.
+    /// Why there are no convergence times; `None` if there are, or if they were not asked for.
     pub no_convergence: Option<String>,
     /// Why path-sharing detection has no score; `None` if it has one, or if nothing detects.
     pub no_sharing_score: Option<String>,
@@ -115,7 +115,7 @@ pub struct SeedResult {
 /// What flows got in a window of time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct WindowResult {
-    /// Of all flows that were there.
+    /// Of all flows that were active.
     pub metrics: Metrics,
     /// Of those of each group, by its name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]

@@ -8,7 +8,7 @@ use tresse_units::{SECOND, Time};
 
 use crate::record::flow::Begun;
 
-/// A subflow in an interval, or in that part of it in which its flow was there.
+/// A subflow in an interval, or in the part of it in which its flow was active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
     /// The flow.
@@ -27,9 +27,9 @@ pub struct Sample {
     pub srtt: Option<Time>,
     /// The sender's state at the end; `None` if the subflow was closed.
     pub state: Option<State>,
-    /// CE marks that the sender was told of in this time.
+    /// CE marks that were echoed to the sender in this time.
     pub marks: u64,
-    /// Segments that were sent again in this time.
+    /// Segments retransmitted in this time.
     pub retransmissions: u64,
     /// Retransmission timeouts in this time.
     pub timeouts: u64,

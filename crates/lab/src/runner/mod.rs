@@ -69,8 +69,8 @@ pub fn run_on(
     carry_out(loaded, plan, options, watch, judge, Some(folder), Some(on))
 }
 
-/// Runs a case under a seed, on real hosts for example: until it is over, or the flag is set. It hands on what was measured, and
-/// ends when that fails.
+/// Runs a case under a seed, on real hosts for example: until it is over, or the flag is set. It
+/// passes on what was measured, and ends when that fails.
 pub type On<'on> =
     dyn Fn(&Case, u64, &AtomicBool, &Progress, &mut Measured<'_>) -> Result<Outcome, Diagnostic> + Sync + 'on;
 
@@ -224,7 +224,7 @@ struct Batch<'a> {
     outcomes: &'a [Mutex<Option<Outcome>>],
     /// The places of those that are run now.
     places: &'a [usize],
-    /// By case: a controller of it has ended its worker, so that other seeds would tell nothing new.
+    /// By case: a controller of it has ended its worker, so that other seeds would show nothing new.
     died: &'a [AtomicBool],
 }
 

@@ -23,7 +23,7 @@ pub struct Standing {
     pub units: usize,
     /// How many of them have ended.
     pub done: usize,
-    /// The claims for which the run goes on.
+    /// The claims for which the run continues.
     pub undecided: Vec<String>,
 }
 

@@ -20,15 +20,15 @@ const MAYBE_U64: Kind = Kind(DataType::UInt64, true);
 
 const VARIANT: &str = "variant";
 
-/// Of a case and a seed; the variant is in tables of experiments that have some. Before the seed stand the axes that
-/// lists of values make.
+/// Of a case and a seed; the variant is in tables of experiments that have some. The axes that
+/// lists of values make come before the seed.
 const CASE: [Column; 5] = [
     Column("scheme", TEXT, "", "the scheme's name in the experiment"),
     Column(
         "subflows",
         MAYBE_U32,
         "",
-        "the subflows that a connection is to have, without the first one of mmptcp; null if its path manager decides",
+        "the number of subflows of a connection, not counting mmptcp's first one; null if its path manager decides",
     ),
     Column("pattern", TEXT, "", "the workload's name in the experiment"),
     Column(VARIANT, TEXT, "", "the variant's name in the experiment; no column if there are none"),
@@ -40,45 +40,40 @@ pub(super) const FLOWS: [Column; 25] = [
         "group",
         TEXT,
         "",
-        "the part of the workload, or the scheme of a mix, that it belongs to; empty if there is one only",
+        "the part of the workload, or the scheme of a mix, that it belongs to; empty if there is only one",
     ),
-    Column("flow", U64, "", "what its workload calls it: unique in its part"),
+    Column("flow", U64, "", "its name in the workload: unique in its part"),
     Column("round", U32, "", "the round of the pattern, from 0"),
     Column("from", U32, "", "the sending host"),
     Column("to", U32, "", "the receiving host"),
     Column("locality", TEXT, "", "inner-rack, inter-rack (same pod) or inter-pod"),
-    Column("size_bytes", MAYBE_U64, "bytes", "the message; null if it has no end"),
+    Column("size_bytes", MAYBE_U64, "bytes", "the size of the message; null if it has no end"),
     Column(
         "delivered_bytes",
         U64,
         "bytes",
-        "payload that was delivered: all of the message, or what of it had arrived when it was stopped",
+        "payload delivered: the whole message, or what had arrived of it when it was stopped",
     ),
     Column("start_ps", U64, "ps", "when the flow started"),
     Column("end_ps", MAYBE_U64, "ps", "when its last byte arrived; null if it was stopped before"),
     Column("lasted_ps", U64, "ps", "from its start until it finished or was stopped"),
-    Column(
-        "ideal_ps",
-        MAYBE_U64,
-        "ps",
-        "what its completion takes on an empty network (`tresse explain results`)",
-    ),
-    Column("deadline_ps", MAYBE_U64, "ps", "when it was to have finished; null if it has no deadline"),
+    Column("ideal_ps", MAYBE_U64, "ps", "its completion time on an empty network (`tresse explain results`)"),
+    Column("deadline_ps", MAYBE_U64, "ps", "when it should have finished; null if it has no deadline"),
     Column("job", MAYBE_U32, "", "the number of its job in its part; null if it has none"),
-    Column("goodput_bps", U64, "bit/s", "what was delivered, over the flow's whole life"),
+    Column("goodput_bps", U64, "bit/s", "payload delivered, over the flow's whole life"),
     Column(
         "optimum_bps",
         MAYBE_U64,
         "bit/s",
         "the flow's optimal goodput among all flows of its round; null where the controller claims no utility, \
-         where subflows or links are not the same throughout or switches choose the ways, after the first 16 \
+         where subflows or links are not the same throughout or switches choose the paths, after the first 16 \
          rounds, in rounds of more than 1024 subflows or cut short, and where no optimum was found",
     ),
-    Column("retransmissions", U64, "packets", "segments that were sent again on the same subflow"),
+    Column("retransmissions", U64, "packets", "segments retransmitted on the same subflow"),
     Column("timeouts", U64, "", "retransmission timeouts"),
     Column("recoveries", U64, "", "fast recoveries"),
     Column("mark_cuts", U64, "", "windows that were cut for a mark"),
-    Column("marks", U64, "packets", "CE marks that the sender was told of"),
+    Column("marks", U64, "packets", "CE marks that were echoed to the sender"),
     Column("rounds", U64, "", "rounds of all subflows; one counts when its first segment is ACKed"),
     Column(
         "windows_pkts",
@@ -94,7 +89,7 @@ pub(super) const LINKS: [Column; 8] = [
     Column("port", U32, "", "the number of the output port"),
     Column("layer", TEXT, "", "the name of its layer, as the topology has it"),
     Column("rate_bps", U64, "bit/s", "its rate at the start"),
-    Column("carried_bytes", U64, "bytes", "what it let in, headers included"),
+    Column("carried_bytes", U64, "bytes", "what it admitted, headers included"),
     Column("duration_ps", U64, "ps", "the simulated time of this case and seed"),
     Column("drops", U64, "packets", "packets for which its queue had no room, or that it could not mark"),
     Column(
@@ -140,27 +135,28 @@ pub(super) const SAMPLES: [Column; 17] = [
         "",
         "the sender's state at the end of this time: open, disorder, cwr, recovery or loss; closed if the subflow is",
     ),
-    Column("marks", U64, "packets", "CE marks that the sender was told of in this time"),
-    Column("retransmissions", U64, "packets", "segments that were sent again on this subflow in this time"),
+    Column("marks", U64, "packets", "CE marks that were echoed to the sender in this time"),
+    Column("retransmissions", U64, "packets", "segments retransmitted on this subflow in this time"),
     Column("timeouts", U64, "", "retransmission timeouts in this time"),
     Column(
         "flow_optimum_bps",
         MAYBE_U64,
         "bit/s",
         "the mean, over this time, of the optimal goodput of the whole flow, all subflows together, among the \
-         flows that had not ended; null where the controller claims no utility, where subflows come and go or \
-         switches choose the ways, after the first 16 rounds, in rounds of more than 256 flows, and where no \
+         flows that had not ended; null where the controller claims no utility, where subflows come and go \
+         or switches choose the paths, after the first 16 rounds, in rounds of more than 256 flows, and \
+         where no \
          optimum was found",
     ),
 ];
 
 pub(super) const JOBS: [Column; 6] = [
-    Column("part", TEXT, "", "the part of the workload; empty if there is one only"),
+    Column("part", TEXT, "", "the part of the workload; empty if there is only one"),
     Column("job", U32, "", "its number, in the order of the starts"),
     Column("start_ps", U64, "ps", "when its first flow started"),
-    Column("end_ps", U64, "ps", "when all was done that it waits for"),
-    Column("flows", U32, "", "the flows that it had"),
-    Column("deadline_ps", MAYBE_U64, "ps", "when it was to have ended; null if it has no deadline"),
+    Column("end_ps", U64, "ps", "when everything that it waits for was done"),
+    Column("flows", U32, "", "its number of flows"),
+    Column("deadline_ps", MAYBE_U64, "ps", "when it should have ended; null if it has no deadline"),
 ];
 
 pub(super) const CONVERGENCE: [Column; 8] = [
@@ -173,7 +169,7 @@ pub(super) const CONVERGENCE: [Column; 8] = [
         "after_ps",
         U64,
         "ps",
-        "the event: its own start, a start or an end of another flow, or a change of a link",
+        "the event: its own start, the start or end of another flow, or a change of a link",
     ),
     Column(
         "converged_ps",
@@ -213,7 +209,8 @@ pub(super) const PATHS: [Column; 8] = [
         "path",
         TEXT,
         "",
-        "the numbers of the output ports that its data take, from the sender on; no row where switches decide packet by \
+        "the numbers of the output ports that its data pass, from the sender on; no row where switches \
+         decide packet by \
          packet",
     ),
 ];
@@ -222,13 +219,13 @@ pub(super) const RTTS: [Column; 4] = [
     Column("group", TEXT, "", "the group of the flows, as in flows.parquet"),
     Column("least_ps", U64, "ps", "round-trip times from this one on"),
     Column("most_ps", U64, "ps", "to this one"),
-    Column("count", U64, "", "ACKs that told such a round-trip time"),
+    Column("count", U64, "", "ACKs that reported such a round-trip time"),
 ];
 
 pub(super) const LENGTHS: [Column; 3] = [
     Column("layer", TEXT, "", "the name of the ports' layer, `hosts` for those of hosts"),
     Column("waiting_pkts", U64, "packets", "a length of a queue, without the packet in transmission"),
-    Column("count", U64, "", "how often a port of this layer was found with it"),
+    Column("count", U64, "", "how often a port of this layer was observed with it"),
 ];
 
 /// Every table by its name, with its own columns.
@@ -244,15 +241,15 @@ pub(super) const TABLES: [(&str, &[Column]); 9] = [
     ("convergence", &CONVERGENCE),
 ];
 
-/// What every column means, for `tresse explain results`.
+/// What every column means: the page of `tresse explain columns`.
 pub(super) fn explain() -> String {
     let rows = |columns: &[Column]| -> String {
         let row = |Column(name, _, unit, meaning): &Column| format!("| `{name}` | {unit} | {meaning} |\n");
         columns.iter().map(row).collect()
     };
     let head = "| column | unit | meaning |\n|---|---|---|\n";
-    let own = TABLES.iter().map(|(name, columns)| format!("\n### {name}.parquet\n\n{head}{}", rows(columns)));
-    let every = format!("## Columns\n\nOf every table:\n\n{head}{}", rows(&CASE));
+    let own = TABLES.iter().map(|(name, columns)| format!("\n## {name}.parquet\n\n{head}{}", rows(columns)));
+    let every = format!("# Columns of the tables\n\nOf every table:\n\n{head}{}", rows(&CASE));
     every + &own.collect::<String>()
 }
 

@@ -19,7 +19,7 @@ pub struct Finished {
     pub experiment: Experiment,
     /// The same, as the tables that it was read from.
     pub resolved: toml::Table,
-    /// How it stands.
+    /// Its state.
     pub state: State,
     /// The machine that it ran on.
     pub host: Host,
@@ -41,7 +41,7 @@ pub struct Host {
     pub started: String,
 }
 
-/// How a run stands, by its folder.
+/// The state of a run, by its folder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
@@ -72,7 +72,7 @@ impl State {
 }
 
 impl fmt::Display for State {
-    /// What is said of the run: it "was killed".
+    /// What is said about the run: it "was killed".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Complete => "is complete",
@@ -116,7 +116,7 @@ impl Finished {
     /// If it is none, or of another version of Tresse.
     pub fn parse(name: &str, text: &str) -> Result<Self, Diagnostic> {
         let wrong = |why: &dyn std::fmt::Display| {
-            Diagnostic::input(format!("no results of a run of this version of tresse: {why}"))
+            Diagnostic::input(format!("not the results of a run of this version of tresse: {why}"))
                 .of(name)
                 .hint("run the experiment again")
         };

@@ -9,7 +9,8 @@ use nix::fcntl::{Flock, FlockArg};
 use tresse_experiment::diagnostic::Diagnostic;
 
 /// A folder that this process writes results to. It holds an advisory lock (`flock`) on the folder itself, which the
-/// system takes back when the process ends, in whatever way: so a run that was killed is told from one under way.
+/// system takes back when the process ends, in whatever way: so a run that was killed is distinguished from one
+/// under way.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -44,7 +45,7 @@ impl Folder {
         let folder = Self::hold(path)?;
         let mut entries = fs::read_dir(path).map_err(|e| Diagnostic::io("cannot be read", path, e))?;
         if entries.next().is_some() {
-            let message = format!("{} is not empty, and a run overwrites nothing", path.display());
+            let message = format!("{} is not empty, and a run never overwrites anything", path.display());
             return Err(Diagnostic::input(message).hint(ANOTHER));
         }
         Ok(folder)

@@ -46,7 +46,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// A table without rows, in the folder `dir`; rows say where their cases stand on `axes`.
+    /// A table without rows, in the folder `dir`; rows have the values of their cases on `axes`.
     pub fn create(dir: &Path, name: &str, columns: &[Column], axes: &Axes) -> Result<Self, Diagnostic> {
         let folder = dir.join(format!("{name}.partial"));
         fs::create_dir(&folder).map_err(|error| Diagnostic::io("cannot be created", &folder, error))?;

@@ -75,8 +75,8 @@ fn of_many_flows_or_short_ones_there_is_no_convergence() {
         case.no_convergence.expect("a reason")
     };
     let many = r#"workloads.w.flow=[{ from = 0, to = 2, size = "1kB", count = 65 }]"#;
-    assert!(why(&[many]).contains("65 flows, and convergence times are of at most 64"));
-    assert!(why(&["measure.convergence.for=5s"]).contains("left alone by events for long enough"));
+    assert!(why(&[many]).contains("65 flows; convergence times are limited to 64"));
+    assert!(why(&["measure.convergence.for=5s"]).contains("went without events for long enough"));
 }
 
 #[test]
@@ -98,5 +98,5 @@ fn what_convergence_means_is_checked() {
     let text = format!("{DUMBBELL}\n[measure]\nconvergence = {{}}");
     let loaded = load(Source { name: "t.toml".to_owned(), text }, Profile::Full, &[]).expect("valid");
     let error = resolve(&loaded, &[]).expect_err("no samples").to_string();
-    assert!(error.starts_with("t.toml:") && error.contains("rates are those of samples"), "{error}");
+    assert!(error.starts_with("t.toml:") && error.contains("rates come from samples"), "{error}");
 }

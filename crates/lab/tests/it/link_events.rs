@@ -118,7 +118,7 @@ fn a_run_whose_flows_wait_for_ever_ends_and_says_why() {
     assert!(report.status == Status::Partial);
     let [error] = &report.errors[..] else { panic!("{:?}", report.errors) };
     for part in [
-        "xmp-1 permutation seed 1: the flow from host 0 to host 1 of round 1 and 1 others wait for ever",
+        "xmp-1 permutation seed 1: the flow from host 0 to host 1 of round 1 and 1 others wait forever",
         "nothing has arrived for 10000s",
         "the link of leaf 0 and spine 0 has failed for good: let it come back",
     ] {
@@ -181,13 +181,13 @@ fn what_is_wrong_with_a_change_is_told_with_its_line() {
         (
             &fixed,
             change("1s", link, "rate = \"0bps\""),
-            "t.toml:36:8: 0bps: a link has 1kbps to 100Tbps; for a link",
+            "t.toml:36:8: 0bps: a link's rate is 1kbps to 100Tbps; for a link",
         ),
-        (&fixed, change("1s", link, ""), "t.toml:35:8: nothing changes: `rate` or `failed`"),
+        (&fixed, change("1s", link, ""), "t.toml:35:8: nothing changes: set `rate` or `failed`"),
         (
             &fixed,
             change("1s", link, "failed = true\nrate = \"1Gbps\""),
-            "t.toml:37:8: either the rate changes or",
+            "t.toml:37:8: either the rate changes, or",
         ),
         (&fixed, change("2000s", link, "failed = true"), "t.toml:34:6: 2000s: at most 1000s"),
         (
@@ -198,12 +198,12 @@ fn what_is_wrong_with_a_change_is_told_with_its_line() {
         (
             &fixed,
             change("1s", link, "failed = true\nreroute_after = \"1ms\""),
-            "t.toml:37:17: fixed routes stay; a load balancer finds other ways",
+            "t.toml:37:17: fixed routes stay; a load balancer finds other paths",
         ),
         (
             &ecmp,
             change("1s", link, "rate = \"1Mbps\"\nreroute_after = \"1ms\""),
-            "t.toml:38:17: the shortest ways do not depend on rates",
+            "t.toml:38:17: the shortest paths do not depend on rates",
         ),
     ] {
         let error = plan(&(text.clone() + &more)).expect_err(expected);

@@ -190,8 +190,8 @@ fn a_range_of_links_is_each_of_them() {
         let error = rates(&link(ends)).expect_err(ends).unwrap_or_default();
         assert!(error.starts_with("t.toml:34:8: ") && error.contains(expected), "{error}");
     }
-    let twice = rates(&(link("\"leaf 0\", \"spine 2\"") + &range)).expect_err("spine 2 stands there twice");
-    assert!(twice.is_some_and(|e| e.contains("the link of leaf 0 and spine 2 stands here twice")));
+    let twice = rates(&(link("\"leaf 0\", \"spine 2\"") + &range)).expect_err("spine 2 is listed twice");
+    assert!(twice.is_some_and(|e| e.contains("the link of leaf 0 and spine 2 is listed twice")));
 }
 
 /// What is wrong, with its line, and what there is instead.
@@ -212,9 +212,9 @@ fn what_is_wrong_with_a_network_is_told_with_its_line() {
             ", spine = \"500Mbps\"",
             "",
             "",
-            "t.toml:7:8: the layer `spine` has no value (there are: rack, spine)",
+            "t.toml:7:8: the layer `spine` has no value (available: rack, spine)",
         ),
-        ("500Mbps", "1bps", "", "t.toml:7:8: 1bps in the spine layer: a link has 1kbps to 100Tbps"),
+        ("500Mbps", "1bps", "", "t.toml:7:8: 1bps in the spine layer: a link's rate is 1kbps to 100Tbps"),
         (
             "leaves = 4",
             "leaves = 4\nrouting = \"two-level\"",
@@ -227,7 +227,7 @@ fn what_is_wrong_with_a_network_is_told_with_its_line() {
             "",
             "t.toml:5:11: there is no routing `empc`; did you mean `ecmp`?",
         ),
-        ("leaves = 4", "leaves = 4\nrouting = \"plb\"", "", "t.toml:5:11: plb is the hosts' part"),
+        ("leaves = 4", "leaves = 4\nrouting = \"plb\"", "", "t.toml:5:11: plb is set at the hosts"),
         (
             "leaves = 4",
             "leaves = 4\nrouting = { name = \"drill\", d = 2 }",
@@ -264,13 +264,13 @@ fn what_is_wrong_with_a_network_is_told_with_its_line() {
             "title",
             "title",
             &link("ends = [\"leaf 0\", \"spine 1\"]"),
-            "t.toml:34:8: nothing is said of this link",
+            "t.toml:34:8: nothing is set for this link",
         ),
         (
             "title",
             "title",
             &link("ends = [\"leaf 0\", \"spine 1\"]\nrate = \"0bps\""),
-            "t.toml:35:8: 0bps: a link has 1kbps to 100Tbps",
+            "t.toml:35:8: 0bps: a link's rate is 1kbps to 100Tbps",
         ),
         (
             "title",
@@ -283,7 +283,7 @@ fn what_is_wrong_with_a_network_is_told_with_its_line() {
             "title",
             &(link("ends = [\"leaf 0\", \"spine 1\"]\nfailed = true")
                 + &link("ends = [\"spine 1\", \"leaf 0\"]\nrate = \"1Gbps\"")),
-            "t.toml:37:8: the link of spine 1 and leaf 0 stands here twice",
+            "t.toml:37:8: the link of spine 1 and leaf 0 is listed twice",
         ),
         (
             "title",
@@ -301,7 +301,7 @@ fn what_is_wrong_with_a_network_is_told_with_its_line() {
         .replace("{ rack = \"1Gbps\", spine = \"500Mbps\" }", "\"1Gbps\"");
     let gone = link("ends = [\"edge 0\", \"aggregation 1\"]\nfailed = true");
     let error = plan(&(tree.clone() + &gone)).expect_err("two-level routing cannot avoid it");
-    assert!(error.contains("t.toml:33:10: two-level routing leads over every link"), "{error}");
+    assert!(error.contains("t.toml:33:10: two-level routing uses every link"), "{error}");
     let shortest = tree.replace("topology =", "routing = \"shortest\"\ntopology =");
     assert_eq!(plan(&(shortest + &gone)).expect("it leads around").fabric().configs.len(), 94);
     let error = plan(&tree.replace("k = 4", "k = 4\nleaves = 3")).expect_err("leaves are a leaf-spine's");

@@ -159,7 +159,7 @@ fn what_is_wrong_is_named() {
         (&["fabric.classes=[{quantum='0B'}]"], "class 0: a quantum of 0B: 1B to 1GB"),
         (
             &["fabric.classes=[{quantum='1B'}, {quantum='1B', mark='1pkt', share={rtt='1us', lambda=1}}]"],
-            "class 1: `mark` and `share` both say its K",
+            "class 1: `mark` and `share` both set K",
         ),
         (
             &["fabric.classes=[{quantum='1B', share={rtt='0us', lambda=1}}]"],

@@ -102,10 +102,10 @@ fn holnet_uta_runs_where_ports_flag_congestion() {
 #[test]
 fn flags_need_queues_with_a_limit() {
     for (queue, expected) in [
-        ("\"unlimited\"", "in the rack layer that from leaf 0 to host 0 has none"),
+        ("\"unlimited\"", "in the rack layer the one from leaf 0 to host 0 has none"),
         (
             "{ rack = \"9pkt\", spine = \"unlimited\" }",
-            "in the spine layer that from leaf 0 to spine 0 has none",
+            "in the spine layer the one from leaf 0 to spine 0 has none",
         ),
     ] {
         let set = format!("fabric.queue={queue}");
@@ -136,8 +136,11 @@ fn what_is_wrong_with_a_preset_is_named() {
             "controller = \"holnet_uta\"\nrouting = \"holnet-rate\"\n[fabric.flags]",
             "HOLNET's load balancers bring flags of their own: `flag` and `feedback` of `routing`",
         ),
-        ("preset = \"holnet-mcc\"", "`holnet-mcc` couples several subflows, and there is one: subflows = 2"),
-        ("preset = \"holnet-mcc-lb\"\nsubflows = [1, 2]", "and there is one: subflows = 2"),
+        (
+            "preset = \"holnet-mcc\"",
+            "`holnet-mcc` couples several subflows, but there is only one: use subflows = 2",
+        ),
+        ("preset = \"holnet-mcc-lb\"\nsubflows = [1, 2]", "but there is only one: use subflows = 2"),
     ] {
         let error = plan(scheme).map(drop).expect_err(expected);
         assert!(error.contains(expected), "{scheme}: {error}");

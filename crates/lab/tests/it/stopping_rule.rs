@@ -62,13 +62,13 @@ fn a_file_says_a_number_or_a_width() {
         ("0", "0: 1 to 1000 seeds"),
         ("1001", "1001: 1 to 1000 seeds"),
         ("\"five\"", "a number of seeds such as 5, a width such as"),
-        ("{ most = 5 }", "how long? `width = 0.05`, or `until = \"decided\"`"),
-        ("{ width = 0.1, until = \"decided\" }", "it goes without `width`"),
+        ("{ most = 5 }", "when does it stop? `width = 0.05`, or `until = \"decided\"`"),
+        ("{ width = 0.1, until = \"decided\" }", "it cannot be combined with `width`"),
         ("{ until = \"narrow\" }", "unknown value `narrow`, expected `decided`"),
         ("{ width = 0.05, at_most = 5 }", "unknown key `at_most`"),
         ("{ width = 1.5 }", "1.5: a share above 0 and below 1"),
         ("{ width = 0.05, of = \"goodput\" }", "there is no metric `goodput`"),
-        ("{ width = 0.05, least = 1 }", "1: 2 to 1000 seeds; one alone has no interval"),
+        ("{ width = 0.05, least = 1 }", "1: 2 to 1000 seeds; a single one has no interval"),
         ("{ width = 0.05, least = 5, most = 4 }", "4: 5 (`least`) to 1000 seeds"),
     ] {
         let error = loaded(wrong).expect_err(wrong);

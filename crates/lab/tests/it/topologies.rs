@@ -196,14 +196,14 @@ fn what_is_wrong_is_told_with_its_line() {
         (swap("\"dumbbell\"", "\"dumbell\""), "unknown value `dumbell`, expected one of `fat-tree`"),
         (
             swap("bottleneck = \"1Gbps\"", "core = \"1Gbps\""),
-            "there is no layer `core` (there are: access, bottleneck)",
+            "there is no layer `core` (available: access, bottleneck)",
         ),
         (
             swap("rate = { access = \"10Gbps\", bottleneck = \"1Gbps\" }\n", ""),
             "t.toml:2:1: `rate` is missing, such as rate = \"10Gbps\"",
         ),
         (swap("queue = \"100pkt\"\n", ""), "t.toml:2:1: `queue` is missing, such as queue = \"100pkt\""),
-        (link("delay = \"1001s\""), "t.toml:33:9: 1001s: a link has at most 1000s of delay"),
+        (link("delay = \"1001s\""), "t.toml:33:9: 1001s: a link's delay is at most 1000s"),
         (link("loss = 1"), "t.toml:33:8: 1: no flow would ever finish"),
         (link("queue = \"9pkt\"\nfailed = true"), "t.toml:33:9: a link that is not there has no queue"),
         (

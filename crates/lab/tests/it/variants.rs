@@ -141,8 +141,12 @@ fn an_error_in_a_variant_has_its_line() {
         ("fabric.queue = 7", "fabric.queue = 7", "a bare number 7 has no unit"),
         ("schemes.reno.controller = \"rino\"", "rino", "did you mean `reno`?"),
         ("only = [\"scheme=rino\"]", "scheme=rino", "no case has scheme = rino; did you mean `reno`?"),
-        ("replications = 3", "replications", "a variant changes what is run: `replications` is of the whole"),
-        ("measure.table = [\"flows\"]", "measure.table", "the table is of all variants"),
+        (
+            "replications = 3",
+            "replications",
+            "a variant changes what is run: `replications` belongs to the whole",
+        ),
+        ("measure.table = [\"flows\"]", "measure.table", "all variants share the table"),
     ] {
         let more = format!("{VARIANTS}[variants.bad]\n{body}\n");
         let error = plan(&more, &[], &[]).expect_err(body);

@@ -67,7 +67,7 @@ fn without_fixed_routes_the_result_says_why_there_is_no_score() {
     let case = &report.cases[0];
     assert!(!case.metrics.contains_key("sharing_flows"));
     let why = case.no_sharing_score.as_deref().expect("there is no score");
-    assert!(why.contains("switches choose the ways") && why.contains("\"shortest\""), "{why}");
+    assert!(why.contains("switches choose the paths") && why.contains("\"shortest\""), "{why}");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn all_virtual_nics_are_used_where_nodes_decide() {
     let error = plan("schemes.s.path_manager={name='fixed', by='port'}").map(drop).expect_err("one NIC");
     assert!(error.contains("the first of a machine's 2 virtual NICs"), "{error}");
     let error = plan("schemes.s.subflows=5").map(drop).expect_err("four pairs");
-    assert!(error.contains("5 subflows by address, and two hosts have 4 address pairs"), "{error}");
+    assert!(error.contains("5 subflows by address, but two hosts have 4 address pairs"), "{error}");
 }
 
 const ECMP: &str = "fabric.routing=ecmp";
@@ -153,7 +153,7 @@ fn what_is_wrong_is_named() {
         (&["fabric.virtual_hosts.mapping=3"], "\"half-shared\" or \"hashed\", or a list of them"),
         (&["fabric.virtual_hosts.mapping=['shared']"], "1 mappings for 2 hosts: one for each"),
         (&["fabric.virtual_hosts.nics=0"], "48 virtual NICs on 0 physical ones: at least one of each"),
-        (&["fabric.virtual_hosts.receive='1bps'"], "1bps: a link has 1kbps to 100Tbps"),
+        (&["fabric.virtual_hosts.receive='1bps'"], "1bps: a link's rate is 1kbps to 100Tbps"),
         (&["fabric.k=4"], "`k` is a fat tree's; virtual hosts have a table `virtual_hosts`"),
         (&["fabric.rate={nic='1Gbps', trunk='1Gbps'}"], "the layer `vnic` has no value"),
         (&["schemes.table3.subflows=5"], "5 subflows: this fabric has 1 to 4 distinct paths"),
@@ -185,7 +185,10 @@ fn what_is_wrong_is_named() {
             ],
             "vnic 0.0.0 is mapped to bridge 0.0 already",
         ),
-        (&[ECMP, "changes=[{at='1ms', remap=['vnic 0.0.0', 'bridge 0.1'], failed=true}]"], "no `failed`"),
+        (
+            &[ECMP, "changes=[{at='1ms', remap=['vnic 0.0.0', 'bridge 0.1'], failed=true}]"],
+            "leave out `rate` and `failed`",
+        ),
         (
             &["fabric.links=[{ends=['bridge 0.0', 'switch 0'], failed=true}]"],
             "virtual NICs have one route; a load balancer leads around this one",

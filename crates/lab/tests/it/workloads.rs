@@ -206,12 +206,12 @@ fn what_makes_no_sense_is_told_with_its_line() {
     let flow = |more: &str| format!("[workloads.w]\npattern = \"flows\"\n[[workloads.w.flow]]\n{more}\n");
     for (text, expected) in [
         ("[workloads.w]\n".to_owned(), "t.toml:27:1: it needs a `pattern`"),
-        ("[workloads.w]\npattern = \"permutation\"\n".to_owned(), "t.toml:27:1: it never ends: `duration`"),
+        ("[workloads.w]\npattern = \"permutation\"\n".to_owned(), "t.toml:27:1: it never ends: set `duration`"),
         ("[workloads.w]\npattern = \"permutation\"\nload = 0.5\n".to_owned(), "t.toml:29:8: the pattern permutation has no `load`"),
         ("[workloads.w]\npattern = \"poisson\"\nsize = \"1kB\"\nload = 1.5\n".to_owned(), "t.toml:30:8: 1.5: above 0 and at most 1"),
         ("[workloads.w]\npattern = \"poisson\"\nsize = \"1kB\"\n".to_owned(), "needs `load`, such as load = 0.5"),
         ("[workloads.w]\npattern = \"spread\"\nsize = \"1kB\"\nflows = 1000000000\n".to_owned(), "would take 560 GB of memory"),
-        ("[workloads.w.parts.a.parts.b]\npattern = \"permutation\"\n".to_owned(), "a part has no parts"),
+        ("[workloads.w.parts.a.parts.b]\npattern = \"permutation\"\n".to_owned(), "a part cannot have parts"),
         ("[workloads.w]\nsize = \"1kB\"\n[workloads.w.parts.a]\npattern = \"permutation\"\n".to_owned(), "it has `parts`"),
         ("[workloads.w]\npattern = \"permutation\"\nsize = \"1kB\"\nscheme = \"tpc\"\n".to_owned(), "there is no scheme `tpc`; did you mean `tcp`?"),
         ("[workloads.w]\npattern = \"permutation\"\nsize = \"1kB\"\nscheme = \"ecmp\"\nmix = [\"spray\"]\n".to_owned(), "need switches that work differently"),

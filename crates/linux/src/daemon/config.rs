@@ -62,7 +62,7 @@ pub struct Policy {
     pub reopens: bool,
 }
 
-/// How a value stands in the file.
+/// How the file writes a value.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -139,7 +139,7 @@ enum Shift {
     Reopen,
 }
 
-/// The name that stands for no path manager.
+/// The name that means no path manager.
 const OFF: &str = "off";
 
 impl Config {
@@ -187,7 +187,7 @@ impl Config {
 /// The daemon's own namespace, by the name that it has in the file and in `tresse status`.
 pub(super) const OWN: &str = "current";
 
-/// What a policy says of the number of paths where it says nothing.
+/// The number of paths of a policy that does not set it.
 const PATHS: u16 = 8;
 
 /// Multipath TCP knows an address by a byte; 0 is the connection's own, 1 that one for further subflows.
@@ -284,7 +284,7 @@ fn setting(declaration: &Declaration, name: &str, value: &toml::Value) -> Result
 fn prefix(text: &str) -> Result<IpNet, String> {
     text.parse()
         .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
-        .map_err(|_| format!("`{text}` is no address and no prefix such as 10.0.0.0/8"))
+        .map_err(|_| format!("`{text}` is neither an address nor a prefix such as 10.0.0.0/8"))
 }
 
 /// A port, or a range such as `5000-5100`.
@@ -295,7 +295,7 @@ fn range(ports: &Ports) -> Result<(u16, u16), String> {
     };
     let ends = text.split_once('-').and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)));
     ends.filter(|(from, to)| from <= to)
-        .ok_or_else(|| format!("`{text}` is no range of ports such as 5000-5100"))
+        .ok_or_else(|| format!("`{text}` is not a range of ports such as 5000-5100"))
 }
 
 /// The inode number of a control group's folder, which sockets know it by.
@@ -359,8 +359,12 @@ manager = "off"
         for (from, to, told) in [
             ("look = \"20ms\"", "lok = \"20ms\"", "unknown field `lok`"),
             ("look = \"20ms\"", "look = \"20us\"", "at least 1ms"),
-            ("\"10.1.0.0/16\"", "\"10.1.0.0/33\"", "policy `storage`: `10.1.0.0/33` is no address"),
-            ("5000-5100", "5100-5000", "is no range of ports"),
+            (
+                "\"10.1.0.0/16\"",
+                "\"10.1.0.0/33\"",
+                "policy `storage`: `10.1.0.0/33` is neither an address nor a prefix",
+            ),
+            ("5000-5100", "5100-5000", "is not a range of ports"),
             ("\"fixed\"", "\"fix\"", "there is no path manager `fix` (fixed, mmptcp, opn"),
             ("\"fixed\"", "\"mmptcp\"", "which no Linux host does"),
             ("subflows = 8", "subflows = 65", "subflows"),

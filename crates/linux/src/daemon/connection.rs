@@ -35,7 +35,7 @@ pub(super) struct Decision {
     pub because: String,
 }
 
-/// How a subflow stands.
+/// The state of a subflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     /// The kernel was asked for it then.
@@ -49,7 +49,7 @@ pub(super) enum State {
 /// A subflow by its number.
 #[derive(Debug, Clone)]
 pub(super) struct Subflow {
-    /// The port is 0 until it is there.
+    /// The port is 0 until it is known.
     pub ends: Ends,
     id: u8,
     pub state: State,
@@ -68,15 +68,15 @@ pub(super) struct Connection {
     stream: u64,
     /// What it has found of its own paths, which have no names that another connection would know.
     paths: Memory,
-    /// The latest time that the path manager was told.
+    /// The latest time that the path manager was notified of.
     told: Time,
     pub subflows: Vec<Subflow>,
-    /// Subflows that are there though it was not asked for them: of a daemon before this one, or the other host's.
+    /// Subflows that exist though they were not asked for: of a daemon before this one, or the other host's.
     strays: Vec<Ends>,
 }
 
 impl Connection {
-    /// A connection whose first subflow is there, and others perhaps.
+    /// A connection whose first subflow exists, and perhaps others.
     pub fn new(policy: Arc<Policy>, ends: Ends, others: Vec<Ends>, stream: u64) -> Self {
         let subflow = Subflow { ends, id: 0, state: State::Open, is_backup: false, seen: None };
         Self {
@@ -96,12 +96,12 @@ impl Connection {
         self.manager.as_ref().is_none_or(|manager| manager.observes())
     }
 
-    /// Subflows that are there or may be.
+    /// Subflows that exist or may exist.
     pub fn live(&self) -> usize {
         self.subflows.iter().filter(|own| own.state != State::Closed).count() + self.strays.len()
     }
 
-    /// The ends of the subflows that are there.
+    /// The ends of the subflows that exist.
     pub fn open(&self) -> impl Iterator<Item = Ends> {
         let open = self.subflows.iter().filter(|own| own.state == State::Open).map(|own| own.ends);
         open.chain(self.strays.iter().copied())
@@ -169,7 +169,7 @@ impl Connection {
         decisions
     }
 
-    /// What an action means for the kernel. The number of the subflow, if it is there already.
+    /// What an action means for the kernel. The number of the subflow, if it exists already.
     fn act(&mut self, action: Action, now: Time, decisions: &mut Vec<Decision>) -> Option<usize> {
         let mut decide = |subflow, command, because| decisions.push(Decision { subflow, command, because });
         match action {

@@ -1,4 +1,5 @@
-//! Who asks the daemon how it is: a Unix socket that tells the status to whoever may open it, and reads nothing.
+//! Who asks the daemon how it is: a Unix socket that writes the status to whoever may open it, and
+//! reads nothing.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -31,7 +32,10 @@ impl Control {
         let path = &config.socket;
         let wrong = |e: &io::Error| machine(&format!("the socket {}", path.display()), e);
         if UnixStream::connect(path).is_ok() {
-            return Err(Error::Input(format!("a daemon runs already: it answers at {}", path.display())));
+            return Err(Error::Input(format!(
+                "a daemon is already running: it answers at {}",
+                path.display()
+            )));
         }
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(|e| wrong(&e))?;
@@ -63,7 +67,7 @@ impl Control {
                 let _ = stream.write_all(&text);
             };
             if let Err(e) = thread::Builder::new().name("status".to_owned()).spawn(tell) {
-                tracing::warn!("the status cannot be told: {e}");
+                tracing::warn!("the status cannot be written: {e}");
             }
         }
     }
@@ -81,7 +85,7 @@ impl Drop for Control {
     }
 }
 
-/// What the daemon at `socket` says of itself; `None` if there is none.
+/// What the daemon at `socket` says about itself; `None` if there is none.
 ///
 /// # Errors
 /// If one is there that does not answer, or the caller may not ask.

@@ -1,4 +1,4 @@
-//! A network namespace: what its kernel tells, and what it is told.
+//! A network namespace: what its kernel reports, and what it is asked to do.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -56,7 +56,7 @@ impl Host {
         let failed = |e: io::Error| {
             let hint = match e.kind() {
                 io::ErrorKind::PermissionDenied => "run it as root, or with CAP_NET_ADMIN",
-                _ => "`tresse doctor` tells what this machine lacks",
+                _ => "`tresse doctor` shows what this machine lacks",
             };
             Error::Machine(format!("namespace {label}: its path manager: {e}\n\nhint: {hint}"))
         };

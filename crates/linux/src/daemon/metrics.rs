@@ -44,7 +44,7 @@ pub fn text(status: &Status) -> String {
     family(
         "events_lost",
         "counter",
-        "How often the kernel's events were lost, and everything was looked at.",
+        "How often kernel events were lost, so that everything was checked.",
         &by_namespace(|own| own.events_lost as f64),
     );
     let decided = [("open", counters.opens), ("close", counters.closes), ("priority", counters.priorities)];
@@ -52,13 +52,9 @@ pub fn text(status: &Status) -> String {
     family("decisions", "counter", "Decisions of path managers.", &decided);
     for (name, help, value) in [
         ("connections", "Connections that this host has opened.", counters.connections),
-        (
-            "adopted_connections",
-            "Connections that were there before the daemon knew of them.",
-            counters.adopted,
-        ),
+        ("adopted_connections", "Connections that existed before the daemon saw them.", counters.adopted),
         ("refused_commands", "Commands that the kernel refused.", counters.refused),
-        ("limited_subflows", "Subflows that a limit forbade.", counters.limited),
+        ("limited_subflows", "Subflows that a limit prevented.", counters.limited),
         ("looks", "How often the daemon looked at all subflows.", counters.looks),
     ] {
         family(name, "counter", help, &one(value as f64));

@@ -1,8 +1,8 @@
 //! `tresse daemon`: path managers on a live host.
 //!
-//! The machines of `crates/path-manager` decide; the kernel tells of connections and opens and closes their subflows
-//! ([`crate::path_manager`]), and its list of sockets has what the machines want to know of them. One thread waits for all
-//! of it: events of every namespace, timers, signals, those who ask for the status.
+//! The machines of `crates/path-manager` decide; the kernel reports connections and opens and closes their subflows
+//! ([`crate::path_manager`]), and its list of sockets has what the machines want to know of them. One thread waits
+//! for all of it: events of every namespace, timers, signals, those who ask for the status.
 
 mod config;
 mod connection;
@@ -78,7 +78,7 @@ impl Daemon {
     }
 
     /// Reads what has come from a namespace. If events were lost, it looks at everything that is alive, after those that were not:
-    /// they may tell of connections whose end was lost.
+    /// they may show connections whose end was lost.
     fn hear(&mut self, host: usize, now: Time) {
         let (mut events, mut lost) = (Vec::new(), false);
         loop {
@@ -140,7 +140,7 @@ impl Daemon {
         }
     }
 
-    /// A connection of this host is there: what its rule says.
+    /// A connection of this host exists: what its rule says.
     fn meet(&mut self, host: usize, token: u32, first: Ends, others: Vec<Ends>, now: Time) {
         let own = &mut self.hosts[host];
         let name = own.name.clone();
@@ -327,7 +327,7 @@ impl Daemon {
         }
     }
 
-    /// Forgets connections that have gone: of some that both hosts end at once Linux 6.18 tells no end.
+    /// Forgets connections that have gone: for some that both hosts end at once Linux 6.18 reports no end.
     fn survey(&mut self) {
         for host in self.hosts.iter_mut().filter(|host| !host.connections.is_empty()) {
             match host.subflows() {
@@ -387,7 +387,7 @@ impl Daemon {
     }
 }
 
-/// What a call to the kernel has said, for whoever wants to know whether the machine can do it.
+/// What a call to the kernel has said, to find out whether the machine can do it.
 fn machine(what: &str, e: &io::Error) -> Error {
     Error::Machine(format!("{what}: {e}"))
 }

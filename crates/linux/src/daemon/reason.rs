@@ -10,7 +10,7 @@ pub(super) fn open(policy: &Policy, memory: &Memory) -> String {
     let Some(manager) = &policy.manager else { return String::new() };
     match (manager.config(), memory.loss()) {
         (Config::Opn(opn), Some(loss)) if opn.tuning.is_some() => {
-            format!("as many as a loss rate of {:.3} % advises", loss.share() * 100.0)
+            format!("as many as a loss rate of {:.3} % suggests", loss.share() * 100.0)
         }
         (Config::Opn(_), _) => "one on each path: no loss rate is known yet".to_owned(),
         _ => format!("policy {} wants it", policy.name),

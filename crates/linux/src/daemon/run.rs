@@ -37,12 +37,12 @@ fn clock(clock: ClockId) -> Time {
     time.tv_sec() as u64 * SECOND + time.tv_nsec() as u64 * NANOSECOND
 }
 
-/// Runs until it is told to end by SIGTERM or SIGINT; SIGHUP reads the configuration again. `ready` is called when it
-/// hears its namespaces and can be asked. With `dry_run` it decides and does nothing.
+/// Runs until SIGTERM or SIGINT; SIGHUP reads the configuration again. `ready` is called when it listens to its
+/// namespaces and can be asked. With `dry_run` it decides and does nothing.
 ///
 /// # Errors
-/// If the configuration is wrong, the control socket is another daemon's, or the machine lacks something. A wrong
-/// configuration at SIGHUP is told and not followed.
+/// If the configuration is wrong, the control socket is another daemon's, or the machine lacks something. A
+/// wrong configuration at SIGHUP is reported and ignored.
 pub fn run(path: &Path, dry_run: bool, ready: impl FnOnce()) -> Result<(), Error> {
     let config = Config::read(path)?;
     let signals = signals()?;

@@ -1,4 +1,4 @@
-//! What the daemon tells of itself (`tresse/daemon/1`).
+//! What the daemon says about itself (`tresse/daemon/1`).
 
 use serde::{Deserialize, Serialize};
 use tresse_units::{NANOSECOND, SECOND};
@@ -43,7 +43,7 @@ pub struct Counters {
     pub connections: u64,
     /// Connections that got a path manager.
     pub managed: u64,
-    /// Connections that were there before it, or while events were lost.
+    /// Connections that existed before it, or came while events were lost.
     pub adopted: u64,
     /// Decisions to open a subflow.
     pub opens: u64,
@@ -53,7 +53,7 @@ pub struct Counters {
     pub priorities: u64,
     /// Commands that the kernel refused.
     pub refused: u64,
-    /// Subflows that a limit forbade.
+    /// Subflows that a limit prevented.
     pub limited: u64,
     /// How often it looked at all subflows.
     pub looks: u64,
@@ -79,7 +79,7 @@ pub struct ConnectionStatus {
 /// A subflow.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SubflowStatus {
-    /// Address and port here; port 0 until it is there.
+    /// Address and port here; port 0 until it is known.
     pub local: String,
     /// Address and port there.
     pub remote: String,
@@ -87,7 +87,7 @@ pub struct SubflowStatus {
     pub state: String,
     /// Whether it carries data only if no other can.
     pub backup: bool,
-    /// Congestion window, packets; `null` if nobody has looked.
+    /// Congestion window, packets; `null` before the first look.
     pub cwnd_pkts: Option<u32>,
     /// Smoothed RTT, us.
     pub srtt_us: Option<u32>,
@@ -103,7 +103,7 @@ pub struct SubflowStatus {
 pub enum Done {
     /// The kernel has done it.
     Yes,
-    /// It was only said.
+    /// It was only logged.
     Not,
     /// The kernel, or a limit, said no.
     Refused(String),

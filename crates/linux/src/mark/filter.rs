@@ -57,7 +57,7 @@ pub(super) fn attach(link: &Link, program: &Program<'_>) -> Result<(), Error> {
         }
         Some("clsact") => fasten(link, program),
         Some(other) => Err(Error::Input(format!(
-            "{0} has the qdisc `{other}`, which sees no packet on its way out\n\n\
+            "{0} has the qdisc `{other}`, which sees no outgoing packets\n\n\
              hint: `tc qdisc del dev {0} {other}`; clsact, which takes its place, has ingress filters too",
             link.name
         ))),

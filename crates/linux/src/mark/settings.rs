@@ -1,4 +1,4 @@
-//! What a marker is told, and whether it makes sense.
+//! The settings of a marker, and whether they make sense.
 
 use serde::Serialize;
 
@@ -45,10 +45,10 @@ pub struct Class {
     pub threshold: Option<Length>,
 }
 
-/// What a marker is told.
+/// The settings of a marker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// The rate of the link that it stands for, bit/s, Ethernet headers included.
+    /// The rate of the link that it represents, bit/s, Ethernet headers included.
     pub rate_bps: u64,
     /// K: a packet that finds more than this in the queue is marked.
     pub threshold: Length,
@@ -62,14 +62,14 @@ impl Settings {
         let input = |message: String| Err(Error::Input(message));
         if !RATES.contains(&self.rate_bps) {
             return input(format!(
-                "a rate of {} bit/s: expected 1 Mbit/s to 400 Gbit/s, the rate of the link that is to be marked for",
+                "a rate of {} bit/s: expected 1 Mbit/s to 400 Gbit/s, the rate of the link to mark for",
                 self.rate_bps
             ));
         }
         check_threshold(self.threshold)?;
         if self.classes.len() > CLASSES {
             return input(format!(
-                "{} classes: there can be {CLASSES}, and the default one",
+                "{} classes: at most {CLASSES}, besides the default one",
                 self.classes.len()
             ));
         }
@@ -129,7 +129,7 @@ impl Class {
 fn check_threshold(length: Length) -> Result<(), Error> {
     match length {
         Length::Packets(0) | Length::Bytes(0) => Err(Error::Input(
-            "a threshold of 0: expected at least a packet, such as \"20pkt\" or \"30kB\"".into(),
+            "a threshold of 0: expected at least one packet, such as \"20pkt\" or \"30kB\"".into(),
         )),
         Length::Bytes(n) if n > MAX_THRESHOLD => {
             Err(Error::Input(format!("a threshold of {n} bytes: expected at most 64 MiB")))

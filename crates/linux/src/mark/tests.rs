@@ -38,5 +38,5 @@ fn settings_that_make_no_sense_are_refused() {
         assert!(refused(|s| s.classes[1].weight = weight).contains("expected 1 to 1000"));
     }
     let nine = (0..9).map(|i| class(&format!("c{i}"), Match::Dscp(i))).collect();
-    assert!(refused(|s| s.classes = nine).contains("9 classes: there can be 8"));
+    assert!(refused(|s| s.classes = nine).contains("9 classes: at most 8"));
 }

@@ -1,4 +1,4 @@
-//! A netlink socket: questions to the kernel, and what it tells unasked.
+//! A netlink socket: questions to the kernel, and what it reports unasked.
 
 use std::io;
 use std::ops::Range;
@@ -19,7 +19,7 @@ const BUFFER: usize = 1 << 16;
 pub(crate) struct Socket {
     socket: OwnedFd,
     buffer: Vec<u8>,
-    /// What was read and not yet told: a stretch of the buffer.
+    /// What was read and not yet passed on: a stretch of the buffer.
     unread: Range<usize>,
 }
 
@@ -36,7 +36,7 @@ impl Socket {
         Ok(Self { socket, buffer: vec![0; BUFFER], unread: 0..0 })
     }
 
-    /// Hears from now on what is told to the group, and keeps about `bytes` of it until it is read.
+    /// Receives from now on what is sent to the group, and keeps about `bytes` of it until it is read.
     pub fn join(&mut self, group: u32, bytes: u32) -> io::Result<()> {
         let set = |level, option, value: u32| {
             // SAFETY: the kernel reads four bytes.
@@ -78,7 +78,7 @@ impl Socket {
         }
     }
 
-    /// Asks for all of a kind; `each` is told the answers without their headers.
+    /// Asks for all of a kind; `each` gets the answers without their headers.
     pub fn dump(&mut self, kind: u16, request: &[u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
         let mut message = Vec::with_capacity(HEADER + request.len());
         message.extend(((HEADER + request.len()) as u32).to_ne_bytes());

@@ -1,4 +1,4 @@
-//! What a sender hears of a path's signal in a round.
+//! What a sender receives of a path's signal in a round.
 
 use super::Signal;
 

@@ -35,7 +35,7 @@ pub(super) struct Context {
     pub packet_bits: f64,
 }
 
-/// Whether the scheme can stand in front of a balancer: it has one rate, and a factor r^out in its law.
+/// Whether the scheme can run in front of a balancer: it has one rate, and a factor r^out in its law.
 pub(super) fn is_holnet_single_rate(scheme: &Law) -> bool {
     matches!(scheme, Law::HolnetCc { .. } | Law::HolnetUta { .. })
 }

@@ -1,11 +1,11 @@
 //! Fluid models: what a scheme does on average, as differential equations, over time or until nothing
 //! moves any more.
 //!
-//! A [`Network`] is links, connections and their paths. What a link tells its senders is a probability,
+//! A [`Network`] is links, connections and their paths. What a link signals to its senders is a probability,
 //! and [`Signal`] says of what: that a packet is lost or marked, or that a round (one RTT) is congested.
 //! A link either has a given probability or a capacity; the price of a capacity rises while more arrives
 //! than leaves, so that at the equilibrium every link that matters is exactly full. Links signal
-//! independently of each other: a path is heard with probability `1 - prod_l (1 - p_l)`.
+//! independently of each other: a path is signalled with probability `1 - prod_l (1 - p_l)`.
 //!
 //! Every law has the shape `dw/dt = (grow I - cut D) / T`: I packets gained in a round without a signal,
 //! D packets given up at one; `grow` and `cut` follow from the probability, `T` is the base RTT of the
@@ -18,7 +18,7 @@
 //!   scheme's utility in the sense of THESIS eq. (2.12)-(2.13), for which `U' = -ln(1 - f)`. XMP eq. (4)
 //!   and (6) state `U' = p` instead. The two have the same optimum where each path has one bottleneck, and
 //!   for small p.
-//! - Heard per packet, larger windows hear more, so that schemes with one law have different equilibria:
+//! - Signalled per packet, larger windows get more signals, so that schemes with one law have different equilibria:
 //!   what is pooled per round (Semicoupled) is only balanced per packet, and a weight w counts as sqrt(w).
 
 //!

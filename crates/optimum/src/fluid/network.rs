@@ -20,7 +20,7 @@ pub struct Network {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// That a packet is lost or marked, each independently of all others: a random early drop, a lossy
-    /// link. A subflow hears of it in proportion to its rate.
+    /// link. A subflow gets its signals in proportion to its rate.
     PerPacket,
     /// That a round is congested, for every subflow alike: a threshold or a full buffer, which marks or
     /// drops packets of all who send just then (XMP section 2.1; THESIS's `cg = 1`).
@@ -41,17 +41,17 @@ pub enum Link {
 pub struct Connection {
     /// What runs on it.
     pub scheme: Law,
-    /// One subflow each, at least one; with a balancer the ways past the balancing node.
+    /// One subflow each, at least one; with a balancer, the paths past the balancing node.
     pub paths: Vec<Path>,
     /// No subflow's window falls below this many packets; 0: no floor. Without one a path that is given up
-    /// decays for ever, and comes back only after as long.
+    /// decays forever, and comes back only after as long.
     pub min_window_pkts: f64,
     /// HOLNET's in-network balancer; then the scheme must be `HolnetCc` or `HolnetUta`, and has one rate for
     /// all paths.
     pub balancer: Option<Balancer>,
 }
 
-/// The way of one subflow.
+/// The path of one subflow.
 #[derive(Clone, Debug)]
 pub struct Path {
     /// The links it takes, from the source on, none twice.

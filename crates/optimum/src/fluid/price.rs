@@ -9,7 +9,7 @@
 //! ln(p/(1 - p)) = z + B ln(y/c)      dz/dt = k ((y - c)/c + e exp(-z))
 //! ```
 //!
-//! The second term is a barrier: it keeps the price of an idle link from falling for ever, and makes the
+//! The second term is a barrier: it keeps the price of an idle link from falling forever, and makes the
 //! equilibrium `exp(z) (c - y) = e c`, full to e/p. `k = (2 + B)/(T w)` and B = 4 damp AIMD, whose own time
 //! is T w, w = c T/N the window of each of N subflows. None of the three moves the equilibrium.
 
@@ -17,7 +17,7 @@
 const PROPORTIONAL: f64 = 4.0;
 /// e: far below any probability at which a window is held (2/w^2 = 2e-8 for 10^4 packets).
 const BARRIER: f64 = 1e-14;
-/// A link that windows at their floor overload would raise its price for ever: near p = 1 it rises less and
+/// A link that windows at their floor overload would raise its price forever: near p = 1 it rises less and
 /// less, and not above odds of some 1/sqrt(this).
 const CEILING: f64 = 1e-9;
 /// ln of the odds with which a link starts: 1e-3.

@@ -21,7 +21,7 @@ const LONGEST: f64 = 1e9;
 const FARTHEST: f64 = 1.5;
 /// The increment of a difference quotient.
 const NUDGE: f64 = 1e-7;
-/// A step after which the motion is so many times as strong is taken back.
+/// A step after which the motion is this many times as strong is taken back.
 const WORSE: f64 = 1.5;
 /// Steps in which the motion must have become a tenth of what it was.
 const PATIENCE: usize = 60;

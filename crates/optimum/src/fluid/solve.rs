@@ -17,13 +17,13 @@ const SETTLED: f64 = 1e-8;
 const UNMOVED: f64 = 1e-6;
 /// A window that no link holds: of 10^9 packets of 1500 bytes, 12 Tbit in a round.
 const UNBOUNDED: f64 = 1e9;
-/// Steps that a search for an equilibrium may take, if nothing else is said.
+/// Steps that a search for an equilibrium may take by default.
 const MOST_STEPS: usize = 1_000_000;
 const TOO_MANY: &str = "too many steps";
 
 /// A fluid model in motion.
 ///
-/// Its state goes on from call to call, so that a capacity can change on the way:
+/// Its state continues from call to call, so that a capacity can change on the way:
 /// [`Fluid::advance`], [`Fluid::set_capacity`], [`Fluid::advance`] …
 #[derive(Clone, Debug)]
 pub struct Fluid {
@@ -114,7 +114,7 @@ impl Fluid {
     ///
     /// # Errors
     ///
-    /// [`FluidError::NotSettled`] if it never does (a window grows for ever on links that never signal),
+    /// [`FluidError::NotSettled`] if it never does (a window grows forever on links that never signal),
     /// [`FluidError::Integration`] if the solver gives up.
     pub fn equilibrium(&mut self) -> Result<State, FluidError> {
         self.equilibrium_within(MOST_STEPS)

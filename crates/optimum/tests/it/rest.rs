@@ -76,7 +76,7 @@ fn what_is_found_is_at_rest() {
     }
 }
 
-/// Windows that grow for ever come to rest nowhere, whatever the steps.
+/// Windows that grow forever come to rest nowhere, whatever the steps.
 #[test]
 fn what_never_rests_is_said_so() {
     let path = Path { links: vec![0], rtt_ps: 1_000_000_000, loss: 0.0 };

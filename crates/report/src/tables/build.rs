@@ -24,7 +24,7 @@ pub struct PageTable {
     pub thinned: Option<String>,
 }
 
-/// What a column says of itself.
+/// What a column says about itself.
 pub type About<'a> = (&'a str, &'a str, &'a str);
 
 impl PageTable {
@@ -68,7 +68,7 @@ impl PageTable {
         self.columns.first().map_or(0, |(_, values, _)| values.len())
     }
 
-    /// What the page says of it.
+    /// What the page says about it.
     pub fn head(&self) -> TableHead {
         TableHead {
             rows: self.rows(),

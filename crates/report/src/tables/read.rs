@@ -138,7 +138,7 @@ impl RunTable {
     /// If there is none.
     pub fn words(&self, name: &str) -> Result<(Vec<u32>, Vec<String>), String> {
         let column = self.column(name)?;
-        let text = column.as_string_opt::<i32>().ok_or_else(|| format!("the column `{name}` is no text"))?;
+        let text = column.as_string_opt::<i32>().ok_or_else(|| format!("the column `{name}` is not text"))?;
         let (mut codes, mut words) = (Vec::with_capacity(text.len()), IndexSet::new());
         // Words that follow each other are often the same.
         let (mut last, mut code) = (None, 0);

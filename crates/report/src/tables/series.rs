@@ -188,7 +188,7 @@ pub fn subflows(
         let code = |path: &Option<String>| Some(words.get_index_of(path.as_deref()?)? as u32);
         let codes: Vec<Option<u32>> = found.iter().map(code).collect();
         let words: Vec<String> = words.iter().map(|&path| path.to_owned()).collect();
-        let about = ("path", "", "the ports that its data take, the last path that was seen");
+        let about = ("path", "", "the ports that its data pass, on the last path that was seen");
         heads.table.words(about, codes, &words);
     }
 
@@ -226,8 +226,8 @@ pub fn subflows(
     samples.doubles(("flow_optimum_bps", "bit/s", meaning), groups.iter().map(mean));
     // Runs of an earlier version have none of these.
     for (name, unit, meaning) in [
-        ("marks", "packets", "CE marks that the sender was told of"),
-        ("retransmissions", "packets", "segments that were sent again"),
+        ("marks", "packets", "CE marks that were echoed to the sender"),
+        ("retransmissions", "packets", "segments that were retransmitted"),
         ("timeouts", "", "retransmission timeouts"),
     ] {
         if let Ok(values) = run.values(name) {

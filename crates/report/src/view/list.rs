@@ -44,7 +44,7 @@ pub struct RunSummary {
     profile: String,
     seed: u64,
     replications: u32,
-    /// How it stands.
+    /// Its state.
     pub state: State,
     date: String,
     wall_s: f64,
@@ -152,7 +152,7 @@ impl Runs {
         RunList { schema: "tresse/view/1", dir: self.dir.display().to_string(), runs }
     }
 
-    /// `None` if it has vanished meanwhile.
+    /// `None` if it has disappeared in the meantime.
     fn summary(&mut self, folder: PathBuf) -> Option<RunSummary> {
         let path = folder.join("run.json");
         let metadata = fs::metadata(&path).ok()?;

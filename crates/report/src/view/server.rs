@@ -71,7 +71,7 @@ impl Viewer {
     /// Listens on `port`, or on any that is free if it is 0, for the runs of `dir`.
     ///
     /// # Errors
-    /// If `dir` is no folder, or the port is taken.
+    /// If `dir` is not a folder, or the port is taken.
     pub fn new(dir: &Path, port: u16) -> io::Result<Self> {
         let dir = dir.canonicalize()?;
         if !dir.is_dir() {
@@ -131,7 +131,7 @@ async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) 
     let origin = headers.get(header::ORIGIN).is_none_or(|value| is_own(value, "http://"));
     let token = request.uri().path().split('/').nth(1).unwrap_or_default();
     let mut response = if !host || !origin {
-        refused(StatusCode::FORBIDDEN, "this address answers its own page only")
+        refused(StatusCode::FORBIDDEN, "this address only answers its own page")
     } else if !is_same(token, &shared.token) {
         refused(StatusCode::NOT_FOUND, "not found")
     } else {
@@ -150,7 +150,7 @@ async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) 
     response
 }
 
-/// Compares in a time that does not tell how much of it was right.
+/// Compares in constant time, which does not reveal how much of it was right.
 fn is_same(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
@@ -263,7 +263,8 @@ impl Shared {
         Ok((run, snapshot))
     }
 
-    /// What a page says of a run. How far it is, and whether its process is still there, no file of results tells.
+    /// What a page says about a run. How far it is, and whether its process is still there, no file
+    /// of results tells.
     fn head(&self, id: &str) -> Result<RunHead, Refusal> {
         let (run, snapshot) = self.run(id)?;
         let mut head = RunHead { snapshot: Some(snapshot), ..run.head.clone() };
@@ -284,7 +285,7 @@ impl Shared {
         }
         match self.run(id)? {
             (run, now) if now == wanted => Ok(run),
-            _ => Err((StatusCode::GONE, format!("the run {id} has gone on: load the page again"))),
+            _ => Err((StatusCode::GONE, format!("the run {id} has moved on: reload the page"))),
         }
     }
 
@@ -318,7 +319,8 @@ fn has_no_links(folder: &Path, depth: usize) -> bool {
     })
 }
 
-/// What tells one state of a run's folder from another: when `run.json` was written, and the parts of its tables.
+/// What distinguishes one state of a run's folder from another: when `run.json` was written, and
+/// the parts of its tables.
 fn snapshot(folder: &Path) -> String {
     let mut hash = DefaultHasher::new();
     let written =

@@ -1,4 +1,4 @@
-//! What a report says of its experiment's claims and published numbers.
+//! What a report says about its experiment's claims and published numbers.
 
 mod numbers;
 mod readings;
@@ -36,8 +36,8 @@ impl Comparison {
     }
 }
 
-/// What `report` says of the published numbers and the claims of `experiment`, which may be a newer text of the one that
-/// was run. Nothing, if it is not judged.
+/// What `report` says about the published numbers and the claims of `experiment`, which may be a
+/// newer text of the one that was run. Nothing, if it is not judged.
 pub fn comparison(experiment: &Experiment, report: &Report) -> Comparison {
     let numbers = match report.judged {
         true => numbers::numbers(&experiment.published, &report.cases),

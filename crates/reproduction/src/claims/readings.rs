@@ -8,8 +8,9 @@ use tresse_experiment::keys::claims::Verdict;
 
 use super::{ClaimResult, PublishedNumber};
 
-/// How many claims hold, and how many numbers are reproduced, of an experiment or of several of a paper. What is another
-/// reading of a claim (`reading_of`), or of a number that stands there before, is none of its own.
+/// How many claims hold, and how many numbers are reproduced, of an experiment or of several of a
+/// paper. Another reading of a claim (`reading_of`), or of a number that is listed before, is not
+/// one of its own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// Claims, but for those that contradict their own paper.

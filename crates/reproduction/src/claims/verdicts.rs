@@ -45,7 +45,7 @@ pub(crate) fn verdicts(experiment: &Experiment, profile: &str, cases: &[CaseResu
 
 /// A case of a claim, judged by itself.
 pub(super) struct Judged<'a> {
-    /// What is said of it.
+    /// What is said about it.
     statement: &'a Claim,
     pub(super) found: Found<'a>,
     name: String,
@@ -143,7 +143,7 @@ fn judge<'a>(
     Found { verdict, value: Some(value), ci95, margin, scale, seeds: values.seeds(), cases, of, why: None }
 }
 
-/// What the cases say of a claim; `None` if the cases of some selector were not run.
+/// What the cases say about a claim; `None` if the cases of some selector were not run.
 pub(super) fn found<'a>(claim: &Claim, cases: &'a [CaseResult]) -> Option<Vec<Found<'a>>> {
     let metric = &claim.metric;
     match claim.form().ok()? {
@@ -247,7 +247,7 @@ fn distance<'a>(claim: &str, jumps: &Jumps, case: &'a CaseResult) -> Found<'a> {
             judge(Ok(Values::One(found.apart_s)), bounds, None, vec![case], of)
         }
         None if case.metrics.contains_key("jobs") => {
-            let why = format!("the completion times of {of} have one jump only");
+            let why = format!("the completion times of {of} have only one jump");
             Found::none(Verdict::DoesNotHold, vec![case], of, why)
         }
         None => {

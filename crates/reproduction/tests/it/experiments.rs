@@ -155,7 +155,7 @@ fn what_a_path_manager_opens_is_told_and_has_no_optimum() {
     assert_eq!((&case.case["subflows"], case.metrics["subflows_opened_mean"].value()), (&Value::Null, 4.0));
     assert!(case.optimum.is_empty());
     let why = case.no_optimum.as_deref().unwrap_or_default();
-    assert!(why.contains("opn decides while flows run"), "{why}");
+    assert!(why.contains("opn opens and closes subflows while flows run"), "{why}");
     let fixed = rack_to_rack(&["workloads.permutation.size=100kB"], "subflows=4", 1);
     assert!(fixed.cases.iter().all(|c| c.metrics["subflows_opened_mean"].value() == 4.0));
     assert!(fixed.cases.iter().any(|c| !c.optimum.is_empty()));
@@ -189,7 +189,7 @@ fn links_that_change_have_an_optimum_for_each_state() {
 #[test]
 fn a_path_manager_that_cannot_run_is_refused() {
     for (manager, subflows, expected) in [
-        ("opn", "2", "opn decides itself how many subflows there are"),
+        ("opn", "2", "opn decides the number of subflows itself"),
         ("fixd", "2", "did you mean `fixed`?"),
         ("mmptcp", "2", "mmptcp sprays"),
         (r#"{ name = "fixed", by = "port" }"#, "2", "take one path"),

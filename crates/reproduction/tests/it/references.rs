@@ -102,7 +102,7 @@ fn parts_that_there_are_not_are_refused() {
             "list",
             "reno",
             "flows",
-            "no group `nera`; did you mean `near`? (there are: near, far)",
+            "no group `nera`; did you mean `near`? (available: near, far)",
         ),
         ("group = \"near\"", "apart", "lia-2", "flows", "the flows of lia-2 are in one group"),
         (
@@ -118,7 +118,7 @@ fn parts_that_there_are_not_are_refused() {
             "list",
             "reno",
             "queue_max_pkts",
-            "no layer `hosts` (there are: rack, aggregation, core)",
+            "no layer `hosts` (available: rack, aggregation, core)",
         ),
         (
             "layer = \"core\"",

@@ -33,10 +33,21 @@ fn of_papers() -> impl Iterator<Item = (&'static str, Experiment)> {
     built_in::all().filter(|(name, _)| !name.starts_with("today/"))
 }
 
-fn page(experiment: &str) -> &'static str {
-    let paper = experiment.split('/').next().expect("a paper");
-    let path = format!("reproduction/{paper}.md");
-    &PAGES.iter().find(|(own, _)| *own == path).expect("each paper has a page").1
+/// The page of a paper, such as `xmp`, or of one of its experiments, such as `xmp/fig1`; empty if there is none.
+fn page(name: &str) -> &'static str {
+    let path = format!("reproduction/{name}.md");
+    PAGES.iter().find(|(own, _)| *own == path).map_or("", |(_, page)| page)
+}
+
+/// All pages of a paper but its first.
+fn below(paper: &str, pages: &[(String, String)]) -> String {
+    let folder = format!("reproduction/{paper}/");
+    pages.iter().filter(|(path, _)| path.starts_with(&folder)).map(|(_, page)| &**page).collect()
+}
+
+/// The page of the claims that contradict the paper of this experiment.
+fn contradictions(experiment: &str) -> &'static str {
+    page(&format!("{}/contradictions", experiment.split('/').next().expect("a paper")))
 }
 
 /// Results are of the experiments as they are now: every number and every claim was judged, with the verdict that the
@@ -61,12 +72,13 @@ fn every_experiment_figure_claim_and_number_stands_in_its_page() {
     for (name, experiment) in of_papers() {
         let page = page(name);
         assert!(page.contains(&format!("\n    tresse run {name}")), "{name}");
-        assert!(page.lines().any(|l| l.starts_with("## ") && l.ends_with(&experiment.title)), "{name}");
+        assert!(page.lines().any(|l| l.starts_with("# ") && l.ends_with(&experiment.title)), "{name}");
         for figure in &experiment.figures {
-            let drawn = format!("![{}](figures/{})", figure.title, drawing(name, &figure.id));
+            let drawn = format!("![{}](../figures/{})", figure.title, drawing(name, &figure.id));
             assert_eq!(page.matches(&drawn).count(), 1, "{name}: {drawn}");
         }
         for claim in experiment.claims.iter().filter(|claim| claim.reading_of.is_none()) {
+            let page = if claim.contradicts.is_some() { contradictions(name) } else { page };
             assert!(page.contains(&claim.text), "{name}: {}", claim.id);
         }
         for value in &experiment.published.values {
@@ -83,9 +95,7 @@ fn every_verdict_stands_in_its_page() {
         let stored = stored();
         let Some(quick) = stored.iter().find(|s| s.paper == *paper) else { continue };
         let claims: usize = quick.results.experiments.iter().map(|e| e.comparison.claims.len()).sum();
-        let page = page(paper.name);
-        let body = page.split_once("\n<a id=").expect("there are experiments").1;
-        let marks = body.matches(['✓', '✗', '≈']).count();
+        let marks = below(paper.name, &PAGES).matches(['✓', '✗', '≈']).count();
         assert!(marks >= claims, "{}: {marks} of {claims}", paper.name);
     }
 }
@@ -108,23 +118,23 @@ fn real_hosts_stand_in_the_pages() {
         let name = stored.paper.name;
         let page = page(name);
         let claims: usize = stored.results.experiments.iter().map(|e| e.comparison.claims.len()).sum();
-        let told = ["(real ✓", "(real ✗", "(real ≈"].map(|told| page.matches(told).count());
+        let all = below(name, &PAGES);
+        let told = ["(real ✓", "(real ✗", "(real ≈"].map(|told| all.matches(told).count());
         assert_eq!(told.iter().sum::<usize>(), claims, "{name}");
         let total =
             |page: &str| page.lines().find(|line| line.starts_with("- Quick profile")).map(str::to_owned);
         let alone =
             &without.iter().find(|(path, _)| path.ends_with(&format!("/{name}.md"))).expect("a page").1;
         assert!(total(page) == total(alone) && page.contains("\n- Real hosts: "), "{name}");
-        assert!(!alone.contains("(real ") && !alone.contains("*real*"), "{name}");
+        assert!(!below(name, &without).contains("(real ") && !alone.contains("*real*"), "{name}");
         assert!(PAGES[0].1.contains(&format!("| [{name}](reproduction/{name}.md) | real hosts | ")));
     }
     assert!(!real.is_empty() && !without[0].1.contains("| real hosts |"));
 }
 
-/// The sentences at the end of an experiment's page, without links.
-fn whys(experiment: &str) -> String {
-    let whys = page(experiment).split_once("\n## Why\n").map_or("", |(_, whys)| whys);
-    let mut parts = whys.split("](#");
+/// The sentences of a paper that say why something differs, without links.
+fn whys(paper: &str) -> String {
+    let mut parts = page(&format!("{paper}/why")).split("](");
     let mut text = parts.next().unwrap_or_default().replace('[', "");
     for part in parts {
         text += &part.split_once(')').map_or("", |(_, rest)| rest).replace('[', "");
@@ -132,11 +142,11 @@ fn whys(experiment: &str) -> String {
     text
 }
 
-/// A sentence that says why something differs stands once, below all that it is of.
+/// A sentence that says why something differs stands once for all that it is of.
 #[test]
 fn every_reason_stands_once() {
     for (name, experiment) in of_papers() {
-        let whys = whys(name);
+        let whys = whys(name.split('/').next().expect("a paper"));
         let proofs = experiment.claims.iter().filter_map(|claim| claim.contradicts.as_deref());
         let claims = experiment.claims.iter().filter(|claim| !claim.expected.is_to_hold());
         for sentence in proofs.chain(claims.filter_map(|claim| claim.because.as_deref())) {
@@ -152,15 +162,20 @@ fn every_reason_stands_once() {
     }
 }
 
-/// Links within a page go somewhere.
+/// Links between the pages go somewhere.
 #[test]
 fn every_place_that_is_linked_is_there() {
     for (path, page) in PAGES.iter() {
-        for target in page.split("](#").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let is_heading = |line: &str| line.to_lowercase().trim().replace(' ', "-") == target;
-            let is_there = page.contains(&format!("<a id=\"{target}\">"))
-                || page.lines().any(|line| line.starts_with('#') && is_heading(line.trim_start_matches('#')));
-            assert!(is_there, "{path}: {target}");
+        let folder = Path::new(path).parent().expect("a folder");
+        for target in page.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let (to, anchor) = target.split_once('#').unwrap_or((target, ""));
+            // What is not written here is looked at where links of all pages are.
+            if !to.ends_with(".md") || to.starts_with("..") || !folder.starts_with("reproduction/") {
+                continue;
+            }
+            let to = folder.join(to);
+            let (_, there) = PAGES.iter().find(|(own, _)| to == Path::new(own)).expect(target);
+            assert!(anchor.is_empty() || there.contains(&format!("<a id=\"{anchor}\">")), "{path}: {target}");
         }
         for id in page.split("<a id=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
             assert_eq!(page.matches(&format!("<a id=\"{id}\">")).count(), 1, "{path}: {id}");

@@ -60,7 +60,7 @@ fn four_xmp_flows_share_a_link() {
 /// What catalogue 0.16 warns of: a state that is unfair and stays.
 ///
 /// A cut takes w/beta rounded down, which is the same for beta windows in a row: 3 packets for 12 as for
-/// 15. Flows in step rise and fall together for ever if each loses in a cycle what it gains: for K = 20
+/// 15. Flows in step rise and fall together forever if each loses in a cycle what it gains: for K = 20
 /// and 225 us four flows at 13.2, 10.3, 7.6 and 5.9 packets, cut by 3, 3, 2 and 1, an index of 0.914.
 /// That is so with either way of ACKing; delayed ACKs add the second cut of utilisation.rs, which
 /// hits one flow and not another. So the bound, on the mean over offsets, is a weak one.
@@ -179,7 +179,7 @@ fn xmp_beside_ecn_reno_takes_seven_thirds() {
 /// Catalogue 0.12: XMP beside a flow that cannot be marked, in one queue, falls to its floor. Reno alone
 /// is dropped at the limit, at W = BDP + limit + 1 packets in flight (reno_sawtooth.rs), XMP's among
 /// them, and is at 3/4 of its peak on average. After a loss the queue is (limit - BDP)/2: if K is less,
-/// every packet of XMP's is marked and each subflow has 2 packets for ever.
+/// every packet of XMP's is marked and each subflow has 2 packets forever.
 #[test]
 fn xmp_beside_packets_that_cannot_be_marked_is_at_its_floor() {
     const FLOOR: f64 = 2.0;

@@ -10,7 +10,7 @@ const BASE: u64 = 225 * MICROSECOND;
 /// A full packet at 1 Gbit/s.
 const PACKET: u64 = 12 * MICROSECOND;
 
-/// A message of so many segments in each group, each alone on its link.
+/// A message of this many segments in each group, each alone on its link.
 fn run(groups: usize, segments: &[u64]) -> (World, Vec<FlowRecord>) {
     let net = Net::new(BASE, &[Bottleneck::drop_tail(GIGABIT, 1000); 2], 2);
     let mut world = match groups {

@@ -23,7 +23,7 @@ pub(super) struct Datagrams {
 struct Receiving {
     socket: Socket,
     arrived: Arc<AtomicU64>,
-    /// What was told last.
+    /// What was reported last.
     told: u64,
 }
 

@@ -1,5 +1,5 @@
-//! What the kernel tells of a connection's subflows: `TCP_INFO`, and MPTCP's `MPTCP_TCPINFO` and `MPTCP_SUBFLOW_ADDRS`
-//! (include/uapi/linux/mptcp.h, tcp.h).
+//! What the kernel reports about a connection's subflows: `TCP_INFO`, and MPTCP's `MPTCP_TCPINFO`
+//! and `MPTCP_SUBFLOW_ADDRS` (include/uapi/linux/mptcp.h, tcp.h).
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -61,7 +61,7 @@ const ADDRESSES: usize = 256;
 /// Where a connection of one subflow comes from: it needs no name.
 const UNKNOWN: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0);
 
-/// The subflows of a connected socket; none if the kernel tells of none.
+/// The subflows of a connected socket; none if the kernel reports none.
 pub(super) fn subflows(socket: BorrowedFd<'_>, multipath: bool) -> Vec<Subflow> {
     if !multipath {
         let mut info = [0; TcpInfo::SIZE];
@@ -81,7 +81,7 @@ pub(super) fn subflows(socket: BorrowedFd<'_>, multipath: bool) -> Vec<Subflow> 
     infos.iter().zip(&addresses).filter_map(|(info, addresses)| subflow(info, from(addresses))).collect()
 }
 
-/// What MPTCP tells of each subflow, `size` bytes each.
+/// What MPTCP reports about each subflow, `size` bytes each.
 fn list(socket: BorrowedFd<'_>, option: i32, size: usize) -> Vec<Vec<u8>> {
     let mut buffer = vec![0; HEAD + MOST * size];
     for (place, value) in [HEAD as u32, 0, 0, size as u32].into_iter().enumerate() {

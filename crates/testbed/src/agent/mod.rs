@@ -1,4 +1,4 @@
-//! What runs in a host: it sends and receives as it is told, over real sockets.
+//! What runs in a host: it sends and receives on command, over real sockets.
 //!
 //! The testbed starts one process for each host (`tresse testbed host`) and talks with it in lines of JSON over its standard
 //! input, a Unix socket.
@@ -38,13 +38,13 @@ pub(crate) enum Ask {
         /// Its bytes; it is complete with the last one.
         bytes: u64,
     },
-    /// To send a flow: so many bytes at first.
+    /// To send a flow: this many bytes at first.
     Connect { flow: u64, from: SocketAddrV4, to: SocketAddrV4, how: How, bytes: u64 },
     /// To send more bytes.
     Write { flow: u64, bytes: u64 },
     /// To forget a flow.
     Stop { flow: u64 },
-    /// To tell of the subflows of a flow that it sends.
+    /// To report the subflows of a flow that it sends.
     Look { flow: u64 },
     /// To open a subflow of a flow that it sends, from this address, which the connection knows by this number.
     Open { flow: u64, subflow: usize, from: Ipv4Addr, id: u8, to: SocketAddrV4 },
@@ -56,7 +56,7 @@ pub(crate) enum Ask {
     ListenDatagrams { flow: u64, at: SocketAddrV4, how: How },
     /// To be ready to send datagrams.
     ConnectDatagrams { flow: u64, from: SocketAddrV4, to: SocketAddrV4, how: How },
-    /// To send a datagram with so many bytes of payload.
+    /// To send a datagram with this many bytes of payload.
     Datagram { flow: u64, bytes: u32 },
 }
 
@@ -71,14 +71,14 @@ pub(crate) struct How {
     pub class: u8,
 }
 
-/// What a host tells.
+/// What a host reports.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Told {
     /// It can be asked.
     Ready,
     /// It waits for a flow.
     Listens { flow: u64 },
-    /// So many bytes of a flow have arrived by then, ns of [`monotonic`](crate::clock::monotonic).
+    /// This many bytes of a flow have arrived by then, ns of [`monotonic`](crate::clock::monotonic).
     Arrived { flow: u64, bytes: u64, at: u64 },
     /// The last byte of a flow has arrived.
     Complete { flow: u64, bytes: u64, at: u64 },
@@ -86,7 +86,7 @@ pub(crate) enum Told {
     Seen { flow: u64, subflows: Vec<Subflow> },
     /// A flow can have more subflows from now on.
     Established { flow: u64 },
-    /// A further subflow of a flow is there.
+    /// A further subflow of a flow is established.
     Joined { flow: u64, from: SocketAddrV4, to: SocketAddrV4 },
     /// A subflow has ended.
     Gone { flow: u64, from: SocketAddrV4 },
@@ -96,7 +96,7 @@ pub(crate) enum Told {
     Broken { flow: u64, why: String },
 }
 
-/// How often it tells what has arrived.
+/// How often it reports what has arrived.
 const TELL: Duration = Duration::from_millis(5);
 
 enum Event {
@@ -111,7 +111,7 @@ enum Event {
 /// Does what it is asked on standard input until that ends.
 ///
 /// # Errors
-/// If standard input is no socket.
+/// If standard input is not a socket.
 pub fn run() -> io::Result<()> {
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let (tell, events) = mpsc::channel();

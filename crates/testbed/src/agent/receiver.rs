@@ -15,7 +15,7 @@ use crate::clock::monotonic;
 /// A flow that is received by a thread of its own. It is closed when this is dropped.
 pub(super) struct Receiver {
     shared: Arc<Shared>,
-    /// What was told last.
+    /// What was reported last.
     told: u64,
 }
 

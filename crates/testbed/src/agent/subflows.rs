@@ -1,4 +1,4 @@
-//! The subflows of a host's connections: what the kernel tells of them, and what it is told.
+//! The subflows of a host's connections: what the kernel reports about them, and what it is asked to do.
 
 use std::collections::BTreeMap;
 use std::io;

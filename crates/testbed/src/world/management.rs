@@ -1,4 +1,5 @@
-//! Path managers at work on real hosts: what they are told, and what the kernel is told for them.
+//! Path managers at work on real hosts: what they are notified of, and what the kernel is asked to
+//! do for them.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The testbed as the network that the lab's engine turns.
+//! The testbed as the network that the lab's engine drives.
 
 mod flow;
 mod management;
@@ -173,7 +173,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Waits for an answer; what else is told meanwhile is taken in.
+    /// Waits for an answer; what else is reported meanwhile is taken in.
     fn hear_until(&mut self, is_it: impl Fn(&Told) -> bool) {
         loop {
             match self.bed.told.recv_timeout(PATIENCE) {

@@ -53,7 +53,7 @@ fn a_round_trip_takes_what_the_links_take() {
     pair.emulator.stop().expect("it ran");
 }
 
-/// So many bytes over TCP from one host to the other: how long they took, s.
+/// This many bytes over TCP from one host to the other: how long they took, s.
 fn transfer(pair: &Pair, megabytes: usize) -> f64 {
     let to = SocketAddrV4::new(B, PORT);
     let listener = pair.b.within(|| TcpListener::bind(to)).expect("the namespace").expect("a socket");

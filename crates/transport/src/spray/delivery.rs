@@ -43,7 +43,7 @@ impl Delivery {
         }
     }
 
-    /// The sample of an answer, of packets of `bytes`, Mbit/s; 0 if it told of no new packet.
+    /// The sample of an answer, of packets of `bytes`, Mbit/s; 0 if it reported no new packet.
     pub fn sample(&mut self, now: Time, bytes: u32) -> u32 {
         let Some((sent, then)) = self.newest.take() else { return 0 };
         (self.now.delivered_at, self.now.first_sent) = (now, sent);

@@ -41,7 +41,7 @@ pub(crate) struct Next {
     pub path: u32,
     /// It was sent before.
     pub again: bool,
-    /// The receiver is to ACK it at once: nothing more goes out before it is heard of.
+    /// The receiver is to ACK it at once: nothing more goes out before there is news of it.
     pub asks: bool,
 }
 
@@ -122,7 +122,7 @@ impl Sender {
         self.una + self.packets.len() as u32
     }
 
-    /// Packets that were sent, and of which nothing was heard.
+    /// Packets that were sent and not reported yet.
     pub fn in_flight(&self) -> u32 {
         self.in_flight
     }

@@ -127,7 +127,7 @@ impl Subflow {
         }
     }
 
-    /// With pacing the window is seldom full at an ACK: it counts as the limit if it was full once in
+    /// With pacing the window is rarely full at an ACK: it counts as the limit if it was full once in
     /// the last round, or if slow start used more than half of it (Linux's `tcp_cwnd_validate`,
     /// `tcp_is_cwnd_limited`).
     pub(super) fn note_usage(&mut self, room: bool, own: &controllers::Subflow) {

@@ -64,7 +64,7 @@ impl Balancer {
 }
 
 impl Subflow {
-    /// An ACK that echoes `ce` has delivered so many segments.
+    /// An ACK that echoes `ce` has delivered this many segments.
     #[inline]
     pub(super) fn balance_after_ack(&mut self, now: Time, delivered: u32, ce: u8, config: &Config) {
         let (Some(balancer), Some(plb)) = (&mut self.balancer, &config.plb) else { return };
@@ -123,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    /// How long a subflow is suspended is the same for ever: results rest on it.
+    /// How long a subflow is suspended is the same forever: results rest on it.
     #[test]
     fn a_subflow_has_its_own_suspensions() {
         let plb =

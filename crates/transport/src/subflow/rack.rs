@@ -1,5 +1,5 @@
-//! RACK-TLP (RFC 8985): losses by time, and a probe before the timeout. Sections are the RFC's; where
-//! Linux does otherwise, it is said.
+//! RACK-TLP (RFC 8985): losses by time, and a probe before the timeout. Sections are the RFC's;
+//! differences from Linux are stated.
 
 use tresse_controllers::{Cause, Group, State};
 
@@ -69,8 +69,8 @@ impl Rack {
         }
     }
 
-    /// §6.2 step 4, when an ACK brings a DSACK. As in Linux a DSACK tells nothing of the reordering
-    /// window before reordering was seen.
+    /// §6.2 step 4, when an ACK brings a DSACK. As in Linux, a DSACK says nothing about the
+    /// reordering window before reordering was seen.
     fn widen(&mut self, una: u32, nxt: u32, dsack: bool) {
         if self.dsack_round.is_some_and(|round| una >= round) {
             self.dsack_round = None;
@@ -99,7 +99,7 @@ impl Rack {
     }
 }
 
-/// The duplicate that an ACK tells of: RFC 2883 §4, its first block lies below the cumulative ACK or
+/// The duplicate that an ACK reports: RFC 2883 §4, its first block lies below the cumulative ACK or
 /// within the second.
 fn dsack(wire: &Wire) -> Option<Block> {
     let blocks = &wire.blocks[..wire.block_count.into()];

@@ -1,4 +1,4 @@
-//! The random numbers are the same for ever: results rest on them.
+//! The random numbers are the same forever: results rest on them.
 
 use tresse_units::{SplitMix, Stream};
 

@@ -8,8 +8,9 @@
 //!            u32 n, u32 first: those that require it; u32 n, u32 first: those that irequire it
 //! ```
 //!
-//! Those are in the appendix, from `first`, as numbers of operations. What is there twice (the predecessors' number, the
-//! roots, the length of the appendix) is compared: a file in which they differ was not written so.
+//! Those are in the appendix, from `first`, as numbers of operations. What the file has twice (the
+//! predecessors' number, the roots, the length of the appendix) is compared: a file in which they
+//! differ was not written so.
 
 use super::{BinaryGoalError, Goal};
 use crate::tasks::Work;
@@ -84,7 +85,7 @@ pub(super) fn read(bytes: &[u8], most: u64) -> Read<Goal> {
     };
     let there = bytes.0.len() / 16;
     if there < ranks as usize {
-        return wrong(format!("it says that it has {ranks} ranks, and ends after {there}: is it truncated?"));
+        return wrong(format!("it says that it has {ranks} ranks, but ends after {there}: is it truncated?"));
     }
     let mut reader = Reader {
         trace: Trace::new(ranks, most),
@@ -232,7 +233,7 @@ impl Reader {
         Ok(requires)
     }
 
-    /// Whether what is there twice is the same.
+    /// Whether what the file has twice is the same.
     fn check(&self, all: &[Operation], requires: &[Requires], roots: &[u8]) -> Read<()> {
         let mut predecessors = vec![0u32; all.len()];
         for r in requires {

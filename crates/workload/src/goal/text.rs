@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Nothing stands at `place`.
+    /// There is nothing at `place`.
     fn end(&self, words: &[Word], place: usize) -> Result<(), GoalError> {
         match words.get(place) {
             None => Ok(()),
@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
         if let Some((column, label)) = label
             && self.labels.insert(label, task).is_some()
         {
-            return self.error(column, format!("the label `{label}` is there twice in rank {rank}"));
+            return self.error(column, format!("the label `{label}` appears twice in rank {rank}"));
         }
         Ok(())
     }

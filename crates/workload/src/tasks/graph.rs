@@ -19,7 +19,7 @@ pub enum Work {
         from: u32,
         /// The receiving host, another one.
         to: u32,
-        /// Its length, 1 to 2^64 - 2 bytes; `None` if it goes on until it is stopped.
+        /// Its length, 1 to 2^64 - 2 bytes; `None` if it continues until it is stopped.
         bytes: Option<u64>,
     },
     /// A time that passes, such as a computation; ps.
@@ -56,7 +56,7 @@ impl Task {
     }
 }
 
-/// Why a graph is none. Tasks are told by their number, from 0 in the order in which they were added.
+/// Why a graph is none. Tasks are identified by their number, from 0 in the order in which they were added.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GraphError {
     /// There are more tasks than numbers for them.
@@ -81,7 +81,7 @@ pub enum GraphError {
     #[error("task {0} is stopped before it starts")]
     StopsEarly(u32),
     /// Only messages are stopped or have deadlines.
-    #[error("task {0} is no message, so it has neither a stop nor a deadline")]
+    #[error("task {0} is not a message, so it has neither a stop nor a deadline")]
     NoMessage(u32),
     /// A task waits for one that is not there.
     #[error("task {task} waits for task {predecessor}, which is not there")]
@@ -107,7 +107,7 @@ pub enum GraphError {
     /// An iteration would never end.
     #[error("task {0} is a message without an end, so that no second iteration ever begins")]
     EndlessIteration(u32),
-    /// Nothing is to be done no times.
+    /// There must be something to do at least once.
     #[error("no iterations: there is at least one")]
     NoIterations,
 }
@@ -188,7 +188,7 @@ impl Graph {
         Ok(number)
     }
 
-    /// `task` waits for `predecessor`, which may be added later. To say so twice is to say so once.
+    /// `task` waits for `predecessor`, which may be added later. Saying so twice is the same as once.
     pub fn after(&mut self, task: u32, predecessor: u32) {
         self.edges.push(u64::from(predecessor) << 32 | u64::from(task));
     }

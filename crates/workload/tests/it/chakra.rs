@@ -195,7 +195,7 @@ fn what_would_never_end_is_refused_with_names() {
     refused(
         vec![vec![send(4, 1, 5, &[])], vec![]],
         none(),
-        "node 4 (`n4`) of rank 0: no receive belongs to this send from rank 0 to rank 1 with tag 3",
+        "node 4 (`n4`) of rank 0: no receive matches this send from rank 0 to rank 1 with tag 3",
     );
     refused(
         vec![vec![send(4, 1, 5, &[])], vec![receive(8, 0, 6, &[])]],

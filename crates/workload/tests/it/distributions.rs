@@ -88,8 +88,8 @@ fn what_is_wrong_is_told_with_its_place() {
         ("-5 0\n10 1", "1:1: a size is not negative"),
         ("0 0\n 1e17 1", "2:2: a size is at most 2^53 bytes"),
         ("0 -0.1\n10 1", "1:3: a probability is not negative"),
-        ("0 0\n20 .5\n10 1", "3:1: sizes may not fall: 20 stands above"),
-        ("0 0\n20 .5\n30 .4\n40 1", "3:4: cumulative probabilities may not fall: 0.5 stands above"),
+        ("0 0\n20 .5\n10 1", "3:1: sizes must not fall: 20 comes before"),
+        ("0 0\n20 .5\n30 .4\n40 1", "3:4: cumulative probabilities must not fall: 0.5 comes before"),
         (
             "0 0\n20 .98",
             "2:4: it does not rise to 1: it ends at 0.98 (the last must be 1, or 100 in per cent)",
@@ -99,7 +99,7 @@ fn what_is_wrong_is_told_with_its_place() {
             "2:4: it does not rise to 1: it ends at 150 (the last must be 1, or 100 in per cent)",
         ),
         ("0 0\n0 1", "2:1: every size is 0: a flow has at least one byte"),
-        ("# only\n# comments\n", "1:1: nothing is here but comments: expected lines such as `10000 0.15`"),
+        ("# only\n# comments\n", "1:1: there is nothing but comments: expected lines such as `10000 0.15`"),
         (&many, "1000001:1: a distribution has at most 1000000 lines"),
     ];
     for (text, expected) in cases {

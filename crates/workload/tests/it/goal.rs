@@ -124,7 +124,7 @@ fn a_receive_gets_the_messages_of_its_pair_and_tag_in_order() {
     let error = Goal::read(text, u64::MAX).unwrap_err();
     assert_eq!(
         (error.line, &*error.message),
-        (11, "no receive belongs to this send from rank 1 to rank 0 with tag 0")
+        (11, "no receive matches this send from rank 1 to rank 0 with tag 0")
     );
     let r = run(&text.replace("b: send", "recv 1b from 1\n b: send"));
     assert_eq!(starts(&r), [0, 0, 0, 15]);
@@ -173,8 +173,8 @@ fn what_is_broken_is_told_with_its_line() {
     refused(&two("a: calc 1\na requires b\n", ""), 4, "the label `b`");
     refused(&two("a: calc 1\n", "b: calc 1\nb requires a\n"), 7, "the label `a`");
     refused(&two("a:\n", ""), 3, "after the label");
-    refused(&two("send 5b to 1\n", ""), 3, "no receive belongs to this send");
-    refused(&two("", "calc 1\nrecv 5b from 0\n"), 6, "no send belongs to this receive");
+    refused(&two("send 5b to 1\n", ""), 3, "no receive matches this send");
+    refused(&two("", "calc 1\nrecv 5b from 0\n"), 6, "no send matches this receive");
     refused(&two("send 5b to 1\n", "recv 6b from 0\n"), 6, "has 6 bytes; its send in line 3 has 5");
     // Each sends only when it has got the other's message.
     let each = "r: recv 1b from X\ns: send 1b to X\ns requires r\n";

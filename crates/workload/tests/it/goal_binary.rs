@@ -210,7 +210,7 @@ fn what_is_wrong_is_told_with_its_rank_and_operation() {
     let (calc, send) = (op(Kind::Calc, 0, 1, &[]), op(Kind::Send, 1, 5, &[]));
     refused(
         &two(&[calc.clone(), send.clone()], &[]),
-        "rank 0, operation 1: no receive belongs to this send from rank 0 to rank 1 with tag 7",
+        "rank 0, operation 1: no receive matches this send from rank 0 to rank 1 with tag 7",
     );
     refused(
         &two(std::slice::from_ref(&send), &[calc.clone(), op(Kind::Recv, 0, 6, &[])]),
@@ -245,7 +245,7 @@ fn numbers_that_do_not_fit_each_other_are_told() {
     const MOST: &[u8] = &[0xff; 4];
     // Magic number, ranks, CPUs and NICs, the table of 3 ranks: rank 0 begins at 62, its operations at 74.
     damaged(0, &[1], "GOAL's magic number");
-    damaged(8, MOST, "it says that it has 4294967295 ranks, and ends after");
+    damaged(8, MOST, "it says that it has 4294967295 ranks, but ends after");
     damaged(14, &[0; 16], "rank 0 is missing");
     damaged(14, &[1], "rank 0, bytes 1 to ");
     damaged(22, &[0xff; 8], "rank 0 ends at byte 18446744073709551615");

@@ -54,7 +54,7 @@ fn what_cannot_be_drawn_is_refused() {
         (pareto(1.0, 1000, 4000), "shape is above 1"),
         (pareto(f64::NAN, 1000, 4000), "shape is above 1"),
         (pareto(f64::INFINITY, 1000, 4000), "shape is above 1"),
-        (pareto(1.5, 3000, 900), "below the least size"),
+        (pareto(1.5, 3000, 900), "below the smallest size"),
         (pareto(1.5, 2, 900), "below one byte"),
     ] {
         let error = size.check().expect_err(what);

@@ -1,8 +1,8 @@
 //! Inputs that are wrong in small ways: what the command is given by hand, by other programs and by accident.
 //!
-//! Every input is made of one that is right, by a seed: so a number names it for ever. What it must not do, whatever it
-//! is given: panic, hang, take the machine's memory, leave with an exit code that design rule 9 does not know, or fail
-//! without a word of its own.
+//! Every input is made of one that is right, by a seed: so a number names it forever. What it must not do, whatever
+//! it is given: panic, hang, take the machine's memory, leave with an exit code that design rule 9 does not know, or
+//! fail without a word of its own.
 //!
 //! `scripts/fuzz-inputs N [SEED]` tries N of them; the tests try some hundred.
 

@@ -11,7 +11,7 @@ use super::views;
 use crate::host::{LONGEST_RTT, SHORTEST_RTT};
 use crate::readings::{AlphaFair, Real, Uta, reading};
 
-/// The host shows packets of so many bytes; `readings/holnet.rs` reckons with them.
+/// The host shows packets of this many bytes; `readings/holnet.rs` reckons with them.
 const MSS: f64 = 1460.0;
 
 /// An increase's own error, relative, and the last digit of Q48.

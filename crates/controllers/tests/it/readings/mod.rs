@@ -97,7 +97,7 @@ pub trait Reading {
     /// those that slow start has left of the ACK.
     fn increase(&mut self, all: &[View], i: usize, packets: f64) -> Real;
 
-    /// Whether a mark is no congestion for subflow `i`: asked before `cut`, which is not asked then.
+    /// Whether a mark is not congestion for subflow `i`: asked before `cut`, which is not asked then.
     fn ignores_marks(&self, _view: &View, _i: usize) -> bool {
         false
     }

@@ -48,7 +48,7 @@ impl Reading for Odctcp {
         Real { packets: packets * (1.0 - alpha) / all[i].window, within }
     }
 
-    /// Below 0.5 a mark is no congestion, but in slow start, which is DCTCP's.
+    /// Below 0.5 a mark is not congestion, but in slow start, which is DCTCP's.
     fn ignores_marks(&self, view: &View, i: usize) -> bool {
         view.window >= view.threshold && self.subflows[i].alpha < 0.5
     }

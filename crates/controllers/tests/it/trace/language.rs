@@ -169,7 +169,7 @@ fn a_bad_line_is_named_and_explained() {
         ("subflows many", "`many` is not a whole number".to_owned()),
         ("subflows 0", "1 to 64 subflows, not 0".to_owned()),
         ("subflows 65", "1 to 64 subflows, not 65".to_owned()),
-        ("subflows 3 4", "`4` is too much".to_owned()),
+        ("subflows 3 4", "`4` is one word too many".to_owned()),
         ("report 3", format!("`3` is not a setting of `report`; {events}")),
         ("report delivered=1 marked=2", "2 marked packets of 1 delivered".to_owned()),
         ("report lost=1048577", "a report is of at most 1048576 packets".to_owned()),

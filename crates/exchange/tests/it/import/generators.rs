@@ -187,7 +187,7 @@ pub fn hpcc_fat() -> String {
     out + "\n"
 }
 
-/// The HPCC simulator's `traffic_gen.py`: so many flows, and the estimate that it wrote first.
+/// The HPCC simulator's `traffic_gen.py`: this many flows, and the estimate that it wrote first.
 pub fn traffic_gen(hosts: u64, flows: u64, estimate: u64) -> String {
     let mut random = Random::new(5);
     let head = format!("{estimate} \n");

@@ -70,7 +70,7 @@ fn an_estimates_last_digit_behind_the_number_is_no_truncation() {
         Format::Hpcc,
         &[("t", &hpcc_fat()), ("flow.txt", &tenth.join("\n"))],
         "flow.txt:101: ",
-        "there are 100",
+        "found 100",
     );
 }
 
@@ -101,9 +101,9 @@ fn a_distribution_becomes_sizes() {
     let wrong =
         |text: &str, place: &str, message: &str| refused(Format::HpccCdf, &[("c", text)], place, message);
     wrong("0 0\n10 50\n", "c:2: ", "up to the one with 100 %");
-    wrong("0 0\n10 50\n20 40\n", "c:3:4: ", "percentages rise");
-    wrong("0 0\n10 50\n10 100\n", "c:3:1: ", "sizes rise");
-    wrong("0 5\n10 100\n", "c:1:3: ", "the first percentage is 0");
+    wrong("0 0\n10 50\n20 40\n", "c:3:4: ", "percentages must rise");
+    wrong("0 0\n10 50\n10 100\n", "c:3:1: ", "sizes must rise");
+    wrong("0 5\n10 100\n", "c:1:3: ", "the first percentage must be 0");
     wrong("0 0\n10 101\n", "c:2:4: ", "more than 100 %");
     wrong("0 0\n-10 50\n", "c:2:1: ", "not negative");
     wrong("", "c: the file is empty", "");

@@ -31,11 +31,11 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
     if config.grow_in_cwr && config.reduction == Reduction::Prr {
         return Err((
             "grow_in_cwr",
-            "PRR decides the window in that round: reduction = \"immediate\"".into(),
+            "PRR sets the window in that round: use reduction = \"immediate\"".into(),
         ));
     }
     if config.sprayed && config.handshake {
-        return Err(("handshake", "a sprayed connection stands from the start: false".into()));
+        return Err(("handshake", "a sprayed connection exists from the start: use false".into()));
     }
     if config.sprayed && config.plb.is_some() {
         return Err(("plb", "with profile = \"spray\" a scheme's `balancer` chooses paths".into()));
@@ -43,7 +43,7 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
     for (key, timeout) in [("rto_min", config.rto_min), ("rto_initial", config.rto_initial)] {
         if timeout == 0 || timeout > config.rto_max {
             let timeout = Duration(timeout);
-            return Err((key, format!("{timeout}: a timeout is above 0 and not above rto_max")));
+            return Err((key, format!("{timeout}: a timeout is above 0 and at most rto_max")));
         }
     }
     if config.rto_max > LONGEST {

@@ -26,7 +26,8 @@ type Wrong = (&'static str, String);
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Transport {
-    /// Whose transport. Keys given beside it, or in `[transport]`, override its values (`tresse explain hosts`).
+    /// Whose transport it is. Keys given beside it, or in `[transport]`, override its values (`tresse explain
+    /// hosts`).
     pub profile: Option<HostProfile>,
     /// Payload of a full segment.
     pub mss: Option<Bytes>,
@@ -50,8 +51,8 @@ pub struct Transport {
     pub reduction: Option<Reduction>,
     /// What marks may cut a window to, in place of the controller's own floor. Default: the controller's floor.
     pub floor: Option<Packets>,
-    /// Whether the controller may raise the window in the round after a cut for a mark too, in which Linux holds
-    /// it; with `reduction = "immediate"` only.
+    /// Whether the controller may raise the window even in the round after a cut for a mark, in which Linux holds it;
+    /// only with `reduction = "immediate"`.
     pub grow_in_cwr: Option<bool>,
     /// Whether ACKs are ECN-capable, as Linux's are where the controller needs ECN: queues that drop what they cannot
     /// mark (`non_ect = "drop"`) let them in.
@@ -80,8 +81,8 @@ pub struct Transport {
     /// Whether a subflow opens with a handshake, of packets of the size of an ACK: data waits a round trip
     /// for the first one's, and joining subflows wait for theirs after that.
     pub handshake: Option<bool>,
-    /// After this many timeouts in a row what is in flight on a subflow is sent on the others too, and it gets no
-    /// new data until it is heard of again; 0 turns this off.
+    /// After this many timeouts in a row what is in flight on a subflow is sent on the others too, and it
+    /// gets no new data until it is heard from again; 0 turns this off.
     pub stale_after: Option<u32>,
     /// Which of several subflows with room gets the next data (`tresse list schedulers`).
     pub scheduler: Option<Scheduler>,

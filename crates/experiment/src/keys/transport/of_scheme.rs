@@ -15,9 +15,9 @@ impl Transport {
     pub(crate) fn of_scheme(&self, own: Option<&Self>, common: &Config) -> Result<Config, WrongBelow> {
         let Some(own) = own else { return Ok(*common) };
         if own.profile.is_some() && self.profile.is_none() {
-            let message = "keys come before profiles, and [transport], which has no profile, says every key, so \
-                           this one would change little\n\nhint: a profile in [transport] too, and there only \
-                           the keys that no scheme's profile is to change";
+            let message = "keys override profiles, and [transport], which has no profile, sets every key, \
+            so this one would change little\n\nhint: give [transport] a profile too, and set there \
+            only the keys that no scheme's profile should change";
             return Err((vec!["transport", "profile"], message.to_owned()));
         }
         own.over(self).config().map_err(|(key, message)| {
@@ -25,7 +25,7 @@ impl Transport {
             let stands_here = own.table().contains_key(key);
             match stands_here {
                 true => (vec!["transport", key], message),
-                false => (vec!["transport"], format!("with what [transport] says, {key}: {message}")),
+                false => (vec!["transport"], format!("with the values of [transport], {key}: {message}")),
             }
         })
     }

@@ -16,7 +16,7 @@ use crate::read::Loaded;
 
 const MOST_CONNECTIONS: u32 = 10_000;
 
-/// A workload of a pattern, where it stands.
+/// A workload of a pattern, and where it is.
 #[derive(Debug)]
 pub struct At<'a> {
     /// The experiment.
@@ -83,7 +83,7 @@ impl At<'_> {
         self.number("connections", connections, 1, MOST_CONNECTIONS)
     }
 
-    /// So many flows in all.
+    /// This many flows in all.
     pub(crate) fn flows(&self, key: &str, flows: u64) -> Result<u64, Diagnostic> {
         match flows {
             0 => Err(self.wrong(key, "at least one")),
@@ -149,7 +149,7 @@ impl At<'_> {
         Ok(span)
     }
 
-    /// When a flow, or a job, is to have finished.
+    /// When a flow, or a job, should have finished.
     pub(crate) fn deadline(&self, deadline: Option<Draw>) -> Result<Option<Span>, Diagnostic> {
         deadline.map(|deadline| self.span("deadline", deadline, 1)).transpose()
     }
@@ -178,7 +178,7 @@ impl At<'_> {
         match pairs.unwrap_or_default() {
             Pairs::Any => Ok(None),
             Pairs::InterRack if self.has_one_rack() => {
-                Err(self.wrong("pairs", "this fabric has one rack only"))
+                Err(self.wrong("pairs", "this fabric has only one rack"))
             }
             Pairs::InterRack => Ok(Some(self.fabric.racks.clone())),
         }

@@ -45,13 +45,13 @@ enum Operation {
     RingAllReduce,
     /// Up a binary tree and down again.
     TreeAllReduce,
-    /// Around a ring, every rank's part to all.
+    /// Around a ring, every rank's part goes to all.
     AllGather,
-    /// Around a ring, the sum of every part to one rank.
+    /// Around a ring, the sum of every part goes to one rank.
     ReduceScatter,
-    /// Every rank a part of its own to every other.
+    /// Every rank sends each other rank a part of its own.
     AllToAll,
-    /// One rank's data to all, down a binary tree.
+    /// One rank's data goes to all, down a binary tree.
     Broadcast,
 }
 

@@ -56,8 +56,8 @@ pub(crate) struct Flow {
     pub scheme: Option<String>,
     /// How many subflows it has. Default: as many as its scheme says. Not for schemes whose path manager decides.
     pub subflows: Option<u32>,
-    /// For each subflow, the nodes that its path passes, in this order, such as `[["DN1 in"], ["DN2 in"]]`. Default: any
-    /// path. For fixed routes.
+    /// For each subflow, the nodes that its path passes, in this order, such as `[["DN1 in"], ["DN2 in"]]`.
+    /// Default: any path. Only with fixed routes.
     #[serde(default)]
     pub via: Vec<Vec<String>>,
     /// For each subflow, when it is opened, from the start of the flow.
@@ -108,7 +108,7 @@ fn listed(at: &At, flows: &[Flow]) -> Result<Tasks, Diagnostic> {
             return Err(wrong(i, "count", &format!("1 to {MOST_FLOWS} flows")));
         }
         if count > 1 && flow.id.is_some() {
-            return Err(wrong(i, "id", "this names one flow, and `count` makes several"));
+            return Err(wrong(i, "id", "this names one flow, but `count` makes several"));
         }
         let task = flow_file::Flow {
             id: flow.id.clone(),

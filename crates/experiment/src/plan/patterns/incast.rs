@@ -47,7 +47,7 @@ impl Keys for Incast {
             senders.truncate(servers as usize);
         }
         if senders.is_empty() {
-            return Err(at.wrong("senders", "no host is left that sends"));
+            return Err(at.wrong("senders", "no host is left to send"));
         }
         let connections = at.connections(self.connections)?;
         let senders: Vec<u32> =

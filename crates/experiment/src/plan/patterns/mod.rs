@@ -59,7 +59,7 @@ pub struct Pattern {
     pub(crate) connections: u32,
     /// Its flows, if each may have something of its own.
     pub(crate) flows: Vec<Flow>,
-    /// What is to be said of it before it runs.
+    /// What should be said before it runs.
     pub notes: Vec<String>,
 }
 
@@ -121,7 +121,7 @@ impl Pattern {
         self.has_jobs
     }
 
-    /// Whether it goes on as long as something else lasts.
+    /// Whether it continues as long as something else lasts.
     pub(crate) fn is_endless(&self) -> bool {
         self.endless
     }

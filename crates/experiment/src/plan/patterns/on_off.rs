@@ -11,7 +11,7 @@ use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
 use crate::plan::patterns::{FlowCounts, Pattern};
 
-/// Flows that send and pause by turns.
+/// Flows that alternate between sending and pausing.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OnOff {

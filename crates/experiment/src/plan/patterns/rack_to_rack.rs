@@ -20,7 +20,7 @@ impl Keys for RackToRack {
 
     fn build(self, at: &At) -> Result<Pattern, Diagnostic> {
         if at.has_one_rack() {
-            return Err(at.wrong("pattern", "this fabric has one rack only"));
+            return Err(at.wrong("pattern", "this fabric has only one rack"));
         }
         let racks = &at.fabric.racks;
         let hosts = racks.iter().filter(|&&rack| rack == racks[0]).count() as u32;

@@ -22,7 +22,8 @@ pub(super) const FILE: Kind = Kind {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Keys {
-    /// Of topology "file", the network: node-link JSON (networkx) or GraphML. Its path starts at the experiment's file.
+    /// For topology "file", the network: node-link JSON (networkx) or GraphML. Its path starts at
+    /// the experiment's file.
     #[expect(dead_code, reason = "the network is read with the experiment")]
     file: Option<String>,
 }

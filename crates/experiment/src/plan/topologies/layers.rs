@@ -34,13 +34,13 @@ impl<const N: usize> Layers<N> {
         let rate: [Rate; N] = of_layers("rate", given("rate", &f.rate, "10Gbps")?, names)?;
         for (rate, layer) in rate.iter().zip(names) {
             if !RATES.contains(&rate.0) {
-                let message = format!("{rate} in the {layer} layer: a link has 1kbps to 100Tbps");
+                let message = format!("{rate} in the {layer} layer: a link's rate is 1kbps to 100Tbps");
                 return Err(wrong("rate", message));
             }
         }
         let delay: [Duration; N] = of_layers("delay", given("delay", &f.delay, "20us")?, names)?;
         if let Some(delay) = delay.iter().find(|d| d.0 > LONGEST) {
-            return Err(wrong("delay", format!("{delay}: a link has at most 1000s of delay")));
+            return Err(wrong("delay", format!("{delay}: a link's delay is at most 1000s")));
         }
         let loss: [tresse_units::Probability; N] = of_layers("loss", &f.loss, names)?;
         for (loss, layer) in loss.iter().zip(names) {

@@ -23,11 +23,11 @@ pub(super) const LEAF_SPINE: Kind = Kind {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Keys {
-    /// Of a leaf-spine, leaf switches.
+    /// For a leaf-spine, leaf switches.
     leaves: Option<u32>,
-    /// Of a leaf-spine, spine switches; each has a link to every leaf.
+    /// For a leaf-spine, spine switches; each has a link to every leaf.
     spines: Option<u32>,
-    /// Of a leaf-spine, hosts on each leaf.
+    /// For a leaf-spine, hosts on each leaf.
     hosts_per_leaf: Option<u32>,
 }
 

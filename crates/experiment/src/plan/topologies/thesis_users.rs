@@ -32,9 +32,10 @@ pub(super) const THESIS_4_2: Kind = Kind {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Keys {
-    /// Of `thesis-3.2` and `thesis-4.2`, hosts with multipath flows, the thesis's N1: 1 to 10000. Default: 1.
+    /// For `thesis-3.2` and `thesis-4.2`, hosts with multipath flows, the thesis's N1: 1 to 10000.
+    /// Default: 1.
     multipath_users: Option<u32>,
-    /// Of `thesis-3.2` and `thesis-4.2`, hosts with TCP flows, the thesis's N2: 1 to 10000. Default: 1.
+    /// For `thesis-3.2` and `thesis-4.2`, hosts with TCP flows, the thesis's N2: 1 to 10000. Default: 1.
     tcp_users: Option<u32>,
 }
 

@@ -9,7 +9,7 @@ use prost::Message;
 /// What a gzip file begins with. As a message's length it is followed by what no first message begins with.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// More than a message ever has, bytes: what is longer is no message.
+/// More than a message ever has, bytes: what is longer is not a message.
 const MOST: u64 = 1 << 28;
 
 /// A file that is being read.
@@ -64,14 +64,14 @@ impl<'a> Messages<'a> {
                 }
             }
         }
-        self.wrong("no length stands here: is this a Chakra trace?")
+        self.wrong("there is no length here: is this a Chakra trace?")
     }
 
     /// The next message; `None` at the end.
     pub fn next<M: Message + Default>(&mut self, name: &str) -> Result<Option<M>, String> {
         let Some((length, before)) = self.length()? else { return Ok(None) };
         if length > MOST {
-            return self.wrong(format!("{length} bytes are no message: is this a Chakra trace?"));
+            return self.wrong(format!("{length} bytes are not a message: is this a Chakra trace?"));
         }
         self.buffer.clear();
         // It grows with what is there, not with what is said.
@@ -81,11 +81,12 @@ impl<'a> Messages<'a> {
         }
         if (self.buffer.len() as u64) < length {
             let there = self.buffer.len();
-            return self.wrong(format!("{there} of its {length} bytes are there: is the file truncated?"));
+            return self
+                .wrong(format!("only {there} of its {length} bytes are there: is the file truncated?"));
         }
         let message = match M::decode(&self.buffer[..]) {
             Ok(message) => message,
-            Err(e) => return self.wrong(format!("it is no {name} of Chakra 1.0.0 ({e})")),
+            Err(e) => return self.wrong(format!("it is not a {name} of Chakra 1.0.0 ({e})")),
         };
         self.at += before + length;
         self.number += 1;

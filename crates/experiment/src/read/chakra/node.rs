@@ -40,7 +40,7 @@ pub(super) fn groups(node: &schema::Node) -> Result<Groups, String> {
     let list = values.get(begin..end + 2).unwrap_or_default();
     let groups: Vec<Group> = serde_json::from_str(list).map_err(|e| {
         let name = &node.name;
-        format!("node {} (`{name}`): its inputs are no list of process groups in JSON ({e})", node.id)
+        format!("node {} (`{name}`): its inputs are not a list of process groups in JSON ({e})", node.id)
     })?;
     Ok(groups.into_iter().map(|group| (group.pg_name, group.ranks)).collect())
 }
@@ -89,7 +89,7 @@ impl Reader<'_> {
                 Ok(number) => Ok(Some(number)),
                 Err(_) => Err(format!("its `{name}` is {number}, below 0")),
             },
-            None => Err(format!("its `{name}` is no whole number")),
+            None => Err(format!("its `{name}` is not a whole number")),
         }
     }
 
@@ -107,7 +107,7 @@ impl Reader<'_> {
 
     fn rank_of(&self, name: &str) -> Result<u32, String> {
         let rank = self.needed(name)?;
-        u32::try_from(rank).map_err(|_| format!("its `{name}` is {rank}, which is no rank"))
+        u32::try_from(rank).map_err(|_| format!("its `{name}` is {rank}, which is not a rank"))
     }
 
     /// Where a node says who itself is, it is this rank.

@@ -70,7 +70,7 @@ impl<'i> Row<'i> {
     }
 }
 
-/// A value as it stands in a text; none of a list or a table.
+/// A value as it is in a text; none of a list or a table.
 pub(super) fn text(value: &Value) -> Option<String> {
     match value.get_ref() {
         DeValue::String(text) => Some(text.to_string()),

@@ -1,4 +1,4 @@
-//! What nodes and links of a file say of themselves.
+//! What nodes and links of a file say about themselves.
 
 use std::str::FromStr;
 
@@ -140,13 +140,13 @@ fn said<'a>(
             if let Some(meant) = meant(name, known) {
                 return Err(Wrong::offset(
                     *at,
-                    format!("{whose} has an attribute `{name}`: ours is called `{meant}`"),
+                    format!("{whose} has an attribute `{name}`: here it is called `{meant}`"),
                 ));
             }
             continue;
         };
         let Some(value) = value else {
-            return Err(Wrong::offset(*at, format!("{whose}: `{ours}` is no plain value")));
+            return Err(Wrong::offset(*at, format!("{whose}: `{ours}` is not a plain value")));
         };
         if said.iter().any(|s| s.name == ours) {
             return Err(Wrong::offset(*at, format!("{whose} says `{ours}` twice")));

@@ -24,13 +24,16 @@ pub fn read(text: &str) -> Result<Document, Wrong> {
     })?;
     let root = xml.root_element();
     if root.tag_name().name() != "graphml" {
-        let message = format!("<{}> is no GraphML: expected <graphml>", root.tag_name().name());
+        let message = format!("<{}> is not GraphML: expected <graphml>", root.tag_name().name());
         return Err(Wrong::offset(root.range().start, message));
     }
     let mut graphs = children(root, "graph");
     let graph = graphs.next().ok_or_else(|| Wrong::offset(root.range().start, "no <graph>".to_owned()))?;
     if let Some(second) = graphs.next() {
-        return Err(Wrong::offset(second.range().start, "a second <graph>: a network is one".to_owned()));
+        return Err(Wrong::offset(
+            second.range().start,
+            "a second <graph>: a network has only one".to_owned(),
+        ));
     }
     let directed = match graph.attribute("edgedefault") {
         Some("directed") => true,

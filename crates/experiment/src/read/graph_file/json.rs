@@ -31,7 +31,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
     }
 }
 
-/// A file's text, whose parts know where they stand.
+/// A file's text, whose parts know where they are.
 struct File<'a>(&'a str);
 
 impl<'a> File<'a> {

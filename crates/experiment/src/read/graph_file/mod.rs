@@ -16,7 +16,7 @@ use crate::keys::fabric::{Fabric, Layered};
 use crate::read::loaded::{Loaded, Source};
 use attributes::{LinkAttributes, NodeAttributes};
 
-/// A file, as both formats tell it.
+/// A file, as both formats represent it.
 struct Document {
     /// Whether an edge is one direction of a link.
     directed: bool,
@@ -28,11 +28,11 @@ struct Document {
 /// What a file calls a node.
 #[derive(Debug, Clone)]
 struct Id {
-    /// As it stands in the file: in JSON 1 and "1" are two nodes.
+    /// As it is in the file: in JSON 1 and "1" are two nodes.
     key: String,
     /// As people read it.
     shown: String,
-    /// Where it stands, in bytes from the file's start.
+    /// Where it is, in bytes from the file's start.
     at: usize,
 }
 
@@ -45,9 +45,9 @@ struct Element {
 
 struct Attribute {
     name: String,
-    /// Its value as text; none if it is no plain value but a list, say.
+    /// Its value as text; none if it is not a plain value but a list, say.
     value: Option<String>,
-    /// Where the value stands, in bytes from the file's start.
+    /// Where the value is, in bytes from the file's start.
     at: usize,
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn read(loaded: &mut Loaded) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// The graph that `text` tells, in whichever format; what its links leave out is in `[fabric]`.
+/// The graph that `text` describes, in whichever format; what its links leave out is in `[fabric]`.
 fn graph(text: &str, f: &Fabric) -> Result<Graph, Wrong> {
     let start = text.find(|c: char| !c.is_whitespace() && c != '\u{feff}').unwrap_or(0);
     let document = match text[start..].chars().next() {
@@ -216,7 +216,7 @@ fn ports(
     Ok((layers, ports))
 }
 
-/// What `[fabric]` says of a layer.
+/// What `[fabric]` says about a layer.
 fn of<T: Copy>(layered: &Option<Layered<T>>, layer: &str) -> Option<T> {
     layered.as_ref().and_then(|l| l.of(layer))
 }
@@ -233,7 +233,7 @@ fn check_keys(f: &Fabric, layers: &[Arc<str>]) -> Result<(), Wrong> {
     check("loss", Some(&f.loss), layers)
 }
 
-/// Where in the file a graph is no network.
+/// Where in the file a graph is not a network.
 fn misread(document: &Document, error: GraphError) -> Wrong {
     let edge = |port: usize| document.edges[if document.directed { port } else { port / 2 }].1.at;
     let at = match error {

@@ -13,7 +13,7 @@ fn ends(port: u16) -> Ends {
     (SocketAddr::from(([10, 0, 0, 1], port)), SocketAddr::from(([10, 0, 0, 2], 80)))
 }
 
-/// A subflow that has sent so many packets, of which so many were acknowledged.
+/// A subflow that has sent this many packets, of which so many were acknowledged.
 fn info(segments: u64, acked: u64) -> TcpInfo {
     let outstanding = (segments - acked) as u32;
     TcpInfo {

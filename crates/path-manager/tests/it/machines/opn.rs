@@ -23,7 +23,7 @@ fn fixed_timer() -> [(&'static str, Value); 1] {
 fn ports(host: &Host) -> Vec<u16> {
     let port = |path| match path {
         PathChoice::Port(port) => port,
-        path => panic!("{path:?} is no path of OPN's"),
+        path => panic!("{path:?} is not a path of OPN's"),
     };
     host.subflows.iter().map(|s| port(s.path)).collect()
 }

@@ -57,12 +57,12 @@ fn a_claim_has_one_form() {
             "`ratio_above` needs `right`",
         ),
         ("above = 1".to_owned(), "[[claims]]", "`above` needs `of`"),
-        (format!("{of}order = \"rising\""), "{ scheme", "an order is of a list of at least two"),
+        (format!("{of}order = \"rising\""), "{ scheme", "an order needs a list of at least two"),
         ("of = []\nabove = 1".to_owned(), "[]", "the list is empty"),
         (format!("{of}above = 1\nslack = 0.1"), "0.1", "it goes with `order` only"),
         (format!("{list}order = \"rising\"\nslack = 1.0"), "1.0", "a share from 0 to less than 1"),
         (format!("{of}above = 2\nbelow = 1"), "2", "no value is above 2 and below 1"),
-        (format!("{of}above = nan"), "nan", "NaN is no bound"),
+        (format!("{of}above = nan"), "nan", "NaN is not a bound"),
     ] {
         refused(&format!("{metric}{keys}"), place, message);
     }
@@ -79,7 +79,7 @@ fn a_claim_speaks_of_what_there_is() {
             "{ scheme = \"lai\"",
             "did you mean `lia`?",
         ),
-        (of("{ subflows = 2 }", "flows"), "{ subflows", "which `scheme`? (there are: dctcp, lia, xmp)"),
+        (of("{ subflows = 2 }", "flows"), "{ subflows", "which `scheme`? (available: dctcp, lia, xmp)"),
         (
             of("{ scheme = \"xmp\", pattern = \"job\" }", "flows"),
             "{ scheme",
@@ -88,7 +88,7 @@ fn a_claim_speaks_of_what_there_is() {
         (
             of("{ scheme = \"xmp\", subflows = 3 }", "flows"),
             "{ scheme",
-            "no such case (there are: xmp-2 permutation, xmp-4 permutation, xmp-2 jobs, xmp-4 jobs)",
+            "no such case (available: xmp-2 permutation, xmp-4 permutation, xmp-2 jobs, xmp-4 jobs)",
         ),
         (of("{ scheme = \"xmp\", variant = \"deep\" }", "flows"), "{ scheme", "the experiment has none"),
         (of("{ scheme = \"xmp\" }", "flow"), "\"flow\"", "no metric `flow`; did you mean `flows`?"),
@@ -101,11 +101,15 @@ fn a_claim_speaks_of_what_there_is() {
             "no window `lat`; did you mean `late`?",
         ),
         (of("{ scheme = \"xmp\", window = \"late\" }", "flows"), "{ scheme", "no metric of windows `flows`"),
-        (of("{ scheme = \"xmp\", subflow = 1 }", "jain_ratio"), "{ scheme", "windows of time: `window = "),
+        (
+            of("{ scheme = \"xmp\", subflow = 1 }", "jain_ratio"),
+            "{ scheme",
+            "windows of time only: set `window = ",
+        ),
         (
             of("{ scheme = \"xmp\", window = \"late\", subflow = 1 }", "jain_ratio"),
             "{ scheme",
-            "one of the one flow of a `group`",
+            "needs the `group` of a single flow",
         ),
         (
             of(&format!("{{ scheme = \"xmp\", window = \"{all} }}"), "jain_ratio"),
@@ -115,7 +119,7 @@ fn a_claim_speaks_of_what_there_is() {
         (
             of("{ scheme = \"xmp\", window = \"late\", layer = \"core\" }", "jain_ratio"),
             "{ scheme",
-            "nothing of a layer in windows",
+            "windows have no metrics of a layer",
         ),
         (of("{ scheme = \"xmp\", pattern = \"jobs\" }", "jct_s"), "\"jct_s\"", "did you mean `jct_mean_s`?"),
     ] {
@@ -151,7 +155,7 @@ fn what_is_not_expected_to_hold_says_why() {
     let claim = |expected: &str| {
         format!("metric = \"flows\"\nof = {{ scheme = \"xmp\" }}\nabove = 0\nexpected = {expected}")
     };
-    refused(&claim("\"does not hold\""), "\"does not hold\"", "`because = \"…\"` says why");
+    refused(&claim("\"does not hold\""), "\"does not hold\"", "say why with `because = \"…\"`");
     let each = "{ quick = \"holds\", full = \"inconclusive\" }";
     refused(&claim(each), "{ quick", "mine: it is not expected to hold");
     refused(&claim("\"no\""), "\"no\"", "unknown value `no`, expected one of `holds`");

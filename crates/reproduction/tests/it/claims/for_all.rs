@@ -141,11 +141,11 @@ fn what_is_wrong_with_for_all_is_told() {
     for (more, message) in [
         (
             "id = \"c-{scheme}\"\ntext = \"t\"",
-            "`id` differs from case to case, and `for_all` makes one claim",
+            "`id` differs from case to case, but `for_all` makes one claim",
         ),
         ("id = \"c\"\ntext = \"of {scheme}\"", "`text` differs from case to case"),
-        ("id = \"c\"\ntext = \"t\"\nat_least = 3", "c: 3: 1 to 2, of as many cases"),
-        ("id = \"c\"\ntext = \"t\"\nat_least = 0", "c: 0: 1 to 2, of as many cases"),
+        ("id = \"c\"\ntext = \"t\"\nat_least = 3", "c: 3: expected 1 to 2, the number of cases"),
+        ("id = \"c\"\ntext = \"t\"\nat_least = 0", "c: 0: expected 1 to 2, the number of cases"),
         ("id = \"c\"\ntext = \"t\"\nsorce = \"s\"", "unknown key `sorce`"),
         ("id = \"c\"\ntext = \"t\"\nslack = 0.1", "c: scheme lia: it goes with `order` only"),
     ] {

@@ -186,7 +186,7 @@ fn what_is_wrong_with_for_each_has_its_place() {
             "{ scheme = [[\"lia\"]] }",
             id,
             "\"c-{scheme}\"",
-            "`{scheme}` is no text: it stands alone, as \"{scheme}\"",
+            "`{scheme}` is not text: it must stand alone, as \"{scheme}\"",
         ),
         (
             "{ scheme = [\"lia\", \"xmp\"], verdict = [{ scheme = \"lia\", below = 9 }] }",

@@ -28,7 +28,7 @@ fn there_are_58_rows() {
     let counts = ["xmp", "opn", "dcm", "holnet", "vmcc"].map(of);
     assert_eq!((counts, ROWS.len()), ([11, 13, 8, 18, 8], 58));
     let ids: BTreeSet<_> = ROWS.iter().map(|(id, _)| id).collect();
-    assert_eq!(ids.len(), 58, "a row stands there twice");
+    assert_eq!(ids.len(), 58, "a row is listed twice");
 }
 
 /// Each row is an experiment that has its name; a file that belongs to no row says so.

@@ -22,7 +22,7 @@ pub const HEADER: u32 = 40;
 pub const GIGABIT: u64 = 1_000_000_000;
 /// More than any test sends.
 pub const ENDLESS: u64 = 1 << 40;
-/// "Until something happens": no test has so many packets.
+/// "Until something happens": no test has this many packets.
 pub const UNBOUNDED: u64 = u64::MAX;
 /// Access links and ways back are this many times as fast as the fastest bottleneck.
 const FASTER: u64 = 20;

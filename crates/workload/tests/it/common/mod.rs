@@ -65,7 +65,7 @@ pub fn drive(source: &mut dyn Source, length: impl Fn(&Start) -> Time, most: usi
         let finish = live.first().map_or(NEVER, |&(time, _)| time);
         let next = source.next();
         assert!(next > now, "poll returned nothing, and is to be called again at once");
-        assert!(finish.min(next) < NEVER, "it waits for ever: {source:?}");
+        assert!(finish.min(next) < NEVER, "it waits forever: {source:?}");
         if finish <= next {
             let (time, name) = live.pop_first().expect("one finishes");
             now = time;

@@ -79,7 +79,7 @@ impl Ideal {
             let arrival = underway.first().copied();
             let at = source.next().min(arrival.map_or(NEVER, |(at, _)| at));
             if at == NEVER {
-                assert!(source.is_over(), "it waits for ever");
+                assert!(source.is_over(), "it waits forever");
                 run.end = now;
                 return run;
             }

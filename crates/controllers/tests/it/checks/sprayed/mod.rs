@@ -44,7 +44,7 @@ fn with_hops(group: &mut Group, now: u64, told: Report, hops: &[Hop]) -> (u32, u
     (group[0].cwnd, pace)
 }
 
-/// An unmarked ACK of so many packets with an RTT in us.
+/// An unmarked ACK of this many packets with an RTT in us.
 fn ack(delivered: u32, rtt: u32) -> Report {
     Report { delivered, rtt: rtt * 1000, ..PATH }
 }

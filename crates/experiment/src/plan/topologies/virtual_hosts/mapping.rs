@@ -13,9 +13,9 @@ use tresse_fabric as fabric;
 pub(super) enum Mapping {
     /// The i-th of each machine to the i-th.
     Disjoint,
-    /// All of a machine to one; the machines take turns.
+    /// All NICs of a machine to one; the machines take turns.
     Shared,
-    /// Every other machine as with `disjoint`, from the first on; those between them as with `shared`.
+    /// Every other machine as with `disjoint`, starting with the first; those in between as with `shared`.
     HalfShared,
     /// By a hash of its address.
     Hashed,

@@ -29,7 +29,7 @@ pub(crate) const VIRTUAL_HOSTS: Kind = Kind {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Keys {
-    /// Of virtual hosts, what they are.
+    /// For virtual hosts, what they are.
     virtual_hosts: Option<VirtualHosts>,
 }
 
@@ -39,7 +39,7 @@ struct Keys {
 struct VirtualHosts {
     /// Physical hosts.
     hosts: u32,
-    /// Physical NICs of each; those of one number lead to one top-of-rack switch.
+    /// Physical NICs of each; those with the same number lead to the same top-of-rack switch.
     nics: u32,
     /// Machines (virtual ones or containers) on each: they are what a workload calls hosts.
     machines: u32,
@@ -60,7 +60,7 @@ fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, OwnRoutes), Wro
     };
     let at = |key: &str, message: String| Wrong::new(["fabric", "virtual_hosts", key], message);
     if let Some(rate) = v.receive.filter(|r| !RATES.contains(&r.0)) {
-        return Err(at("receive", format!("{rate}: a link has 1kbps to 100Tbps")));
+        return Err(at("receive", format!("{rate}: a link's rate is 1kbps to 100Tbps")));
     }
     let layers = Layers::new(f, ["vnic", "nic", "trunk"])?;
     let config = VirtualHostsConfig {
