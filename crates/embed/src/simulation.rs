@@ -34,7 +34,7 @@ pub struct Simulation {
 
 impl Simulation {
     /// The network of an experiment: a built-in one such as `xmp/table1`, or a file with `[fabric]`, `[transport]`
-    /// and a scheme. Its workloads are not used. A controller that is a user's file runs in this process, with its rights.
+    /// and a scheme. Its workloads are not used. Controllers and balancers are the built-in ones.
     ///
     /// # Errors
     /// What is wrong with the experiment or the options, and if they leave more than one scheme.

@@ -1,6 +1,7 @@
 //! `attach`, `detach`, `status`, `doctor` and the eBPF side of `controller`: what they say and how
 //! they end, also where the machine lacks something. What they do to traffic is in tests/kernel.
 
+use std::io::{self, Write};
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
@@ -14,9 +15,14 @@ pub fn kernel_is_here() -> bool {
         tresse(dir.path()).args(["controller", "check", "reno", "--json"]).output().expect("it starts");
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
     if let Some(lacks) = json["programs_skipped"].as_str() {
-        eprintln!("skipped: {lacks}");
+        say(&format!("skipped: {lacks}"));
     }
     json["programs"].is_array()
+}
+
+/// A line that the test runner does not capture.
+pub fn say(line: &str) {
+    drop(writeln!(io::stderr(), "{line}"));
 }
 
 /// The command in a shell that has changed its surroundings first, in a mount namespace of its own.

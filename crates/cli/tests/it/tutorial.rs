@@ -20,7 +20,7 @@ use tempfile::TempDir;
 
 use self::steps::{NEEDS_ROOT, Run, Step, changed, steps};
 use crate::guide::without_numbers;
-use crate::linux::{Detached, kernel_is_here};
+use crate::linux::{Detached, kernel_is_here, say};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -59,9 +59,9 @@ fn my_cluster() {
 fn on_linux() {
     let missing: Vec<&str> = ["ip", "mptcpize", "iperf3"].into_iter().filter(|p| !starts(p)).collect();
     if !Path::new("/proc/sys/net/mptcp/enabled").exists() {
-        eprintln!("skipped: docs/tutorial/on-linux.md needs a kernel with MPTCP");
+        say("skipped: docs/tutorial/on-linux.md needs a kernel with MPTCP");
     } else if !missing.is_empty() {
-        eprintln!("skipped: docs/tutorial/on-linux.md needs {}", missing.join(", "));
+        say(&format!("skipped: docs/tutorial/on-linux.md needs {}", missing.join(", ")));
     } else if kernel_is_here() {
         // As long as the page's, so that columns stay; the machine knows one of a name.
         let name = format!("l{:05x}", std::process::id() & 0xf_ffff);

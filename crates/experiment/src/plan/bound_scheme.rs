@@ -155,9 +155,7 @@ pub(crate) fn bind(
             true if most == 1 => {
                 format!("{subflows} subflows{whose}: this fabric has one path: set `subflows = 1`")
             }
-            true => format!(
-                "{subflows} subflows{whose}: this fabric has 1 to {most} distinct paths; set `subflows`"
-            ),
+            true => format!("{subflows} subflows{whose}: this fabric has 1 to {most} distinct paths"),
             false => format!("{subflows} subflows{whose}: a connection has 1 to {most}"),
         };
         return Err(wrong(&path("subflows"), message));
