@@ -155,7 +155,9 @@ def main() -> int:
         print("error: interrupted", file=sys.stderr)
         return 130
     print(own._json if as_json else own._text, end="")
-    return 0
+    if own.failed:
+        print(f"error: {own.failed} of {own.points} points failed", file=sys.stderr)
+    return 1 if own.failed else 0
 
 
 if __name__ == "__main__":

@@ -6,12 +6,25 @@ use tresse_reproduction::metric_display;
 use crate::points::{cells, heads};
 use crate::table::Table;
 
+/// What is shown of cases whose experiment names no metrics, where whole runs stand beside others.
+pub const USUAL: [&str; 9] = [
+    "goodput_mean_bps",
+    "goodput_p10_bps",
+    "goodput_p90_bps",
+    "fct_mean_s",
+    "fct_p99_s",
+    "jct_mean_s",
+    "jct_p99_s",
+    "timeouts",
+    "retransmissions_pkts",
+];
+
 /// `metrics` of the cases; one that has a confidence interval has a second column for it, and one of which
 /// numbers were published a column for them.
 pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
     let has_interval = |metric: &str| cases.iter().any(|c| c.ci95.contains_key(metric));
     let is_published = |metric: &str| cases.iter().any(|c| c.published.contains_key(metric));
-    let axes = heads(cases);
+    let axes = heads(cases.iter().map(|case| &case.case));
     let mut head = axes.clone();
     for metric in metrics {
         head.push(metric_display::name(metric));
@@ -20,10 +33,10 @@ pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
     }
     let mut table = Table::new(&head).labels(axes.len());
     for case in cases {
-        let mut row = cells(case, &axes);
+        let mut row = cells(&case.case, &axes);
         for metric in metrics {
             let value = case.metrics.get(metric.as_str()).copied();
-            row.push(value.map_or_else(|| "-".to_owned(), |v| show(metric, v)));
+            row.push(value.map_or_else(|| "-".to_owned(), |v| shown(metric, v)));
             if has_interval(metric) {
                 let width = case.ci95.get(metric.as_str()).map(|&w| metric_display::value(metric, w));
                 row.push(width.unwrap_or_else(|| "-".to_owned()));
@@ -31,8 +44,8 @@ pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
             if is_published(metric) {
                 // What is counted here was counted there.
                 let number = case.published.get(metric.as_str()).map(|&n| match value {
-                    Some(Metric::Count(_)) if n.fract() == 0.0 => show(metric, Metric::Count(n as u64)),
-                    _ => show(metric, Metric::Real(n)),
+                    Some(Metric::Count(_)) if n.fract() == 0.0 => shown(metric, Metric::Count(n as u64)),
+                    _ => shown(metric, Metric::Real(n)),
                 });
                 row.push(number.unwrap_or_else(|| "-".to_owned()));
             }
@@ -42,8 +55,8 @@ pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
     table
 }
 
-/// A count stays whole, unless it is shown in a larger unit.
-fn show(metric: &str, value: Metric) -> String {
+/// A metric for people. A count stays whole, unless it is shown in a larger unit.
+pub fn shown(metric: &str, value: Metric) -> String {
     match value {
         Metric::Count(n) => metric_display::count(metric, n),
         Metric::Real(x) => metric_display::value(metric, x),
@@ -58,7 +71,7 @@ mod tests {
     fn the_head_has_units_for_people() {
         let head = of(&[], &["fct_p99_s".to_owned(), "timeouts_max".to_owned()]).to_string();
         assert_eq!(head, "scheme  pattern  fct p99, ms  timeouts max\n");
-        assert_eq!(show("drops_pkts", Metric::Count(7)), "7");
-        assert_eq!(show("goodput_p10_bps", Metric::Count(513_600_000)), "513.6");
+        assert_eq!(shown("drops_pkts", Metric::Count(7)), "7");
+        assert_eq!(shown("goodput_p10_bps", Metric::Count(513_600_000)), "513.6");
     }
 }

@@ -36,6 +36,7 @@ mod result_tables;
 mod run;
 mod show;
 mod sweep;
+mod sweep_table;
 mod table;
 mod testbed;
 mod topology;
@@ -56,7 +57,7 @@ pub use controller::{controller, ended};
 pub use failure::Failure;
 pub use manual::{Help, help};
 pub use run::{Prepared, prepare};
-pub use sweep::summary as sweep_summary;
+pub use sweep_table::summary as sweep_summary;
 
 /// One workbench for multipath congestion control in data centres
 ///

@@ -228,13 +228,35 @@ fn folded(texts: impl Iterator<Item = String>) -> Vec<String> {
     lines
 }
 
+/// All `names` that there are pages of: topics with their titles, then the parts of each kind.
+fn index(names: &[String]) -> String {
+    let mut table = Table::new(&["topic", ""]);
+    let topics = catalogue::pages(Kind::Topics);
+    topics.iter().for_each(|topic| table.row(vec![topic.name.clone(), topic.title.clone()]));
+    let mut text = table.to_string();
+    let mut left: Vec<&String> =
+        names.iter().filter(|name| topics.iter().all(|topic| topic.name != **name)).collect();
+    for kind in KindArg::value_variants() {
+        let parts = catalogue::list(kind.kind());
+        let of_kind = |name: &&String| parts.iter().any(|part| part.name == **name);
+        let own: Vec<&String> = left.extract_if(.., |name| of_kind(name)).collect();
+        text += &section(&format!("{} (tresse list {})", kind.meaning(), kind.name()), &own);
+    }
+    text + &section("presets of schemes, and figures and tables that are part of an experiment", &left)
+}
+
+fn section(head: &str, names: &[&String]) -> String {
+    let lines = folded(names.iter().map(ToString::to_string));
+    lines.iter().fold(format!("\n{head}\n"), |text, line| format!("{text}  {line}\n"))
+}
+
 pub fn explain(args: &ExplainArgs) -> Result<(), Failure> {
     let Some(name) = &args.name else {
         let names = catalogue::names();
         if args.json {
             return print_json(&serde_json::json!({ "schema": "tresse/explain/1", "names": names }));
         }
-        writeln!(io::stdout(), "{}", names.join("\n"))?;
+        write!(io::stdout(), "{}", index(&names))?;
         return Ok(());
     };
     // No name has capital letters, and people write XMP.

@@ -1,8 +1,10 @@
 //! `tresse optimum`: what an experiment's flows could reach, without a simulation.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use indexmap::IndexSet;
+use indicatif::{ProgressBar, ProgressStyle};
 use tresse_lab::{OptimumCase, OptimumReport};
 
 use crate::chosen::Chosen;
@@ -43,20 +45,28 @@ pub fn json(arguments: &[String], text: Option<String>) -> Result<String, Failur
     let arguments = [&["optimum".to_owned()], arguments].concat();
     let Args { chosen, seed, .. } = parsed(&arguments)?;
     let args = Args { chosen: chosen.of_text(text), seed, json: true };
-    Ok(pretty(&args.compute(&mut |_| ())?))
+    Ok(pretty(&args.compute(&mut |_| (), &ProgressBar::hidden())?))
 }
 
 impl Args {
-    fn compute(&self, tell: &mut dyn FnMut(String)) -> Result<OptimumReport, Failure> {
+    fn compute(&self, tell: &mut dyn FnMut(String), bar: &ProgressBar) -> Result<OptimumReport, Failure> {
         let (loaded, plan) = self.chosen.load_telling(tell)?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Ok(tresse_lab::optimum(&loaded, &plan, self.chosen.profile(), self.seed, cores))
+        bar.set_length(plan.cases.len() as u64);
+        let report =
+            tresse_lab::optimum(&loaded, &plan, self.chosen.profile(), self.seed, cores, &|| bar.inc(1));
+        bar.finish_and_clear();
+        Ok(report)
     }
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     Interrupt::catch()?;
-    let report = args.compute(&mut |note| eprintln!("{note}"))?;
+    // It is drawn on a terminal only, and a large network takes minutes.
+    let style = ProgressStyle::with_template("{bar:24} {pos}/{len} cases  {elapsed}");
+    let bar = ProgressBar::new(0).with_style(style.expect("the template is constant"));
+    bar.enable_steady_tick(Duration::from_millis(500));
+    let report = args.compute(&mut |note| eprintln!("{note}"), &bar)?;
     if args.json {
         return print_json(&report);
     }
@@ -79,7 +89,7 @@ fn show(report: &OptimumReport) -> io::Result<()> {
     writeln!(out)?;
     for line in [
         "Mbit/s: optimal goodput, mean over the flows",
-        "fluid: the same at the equilibrium of the fluid model",
+        "fluid: the same at the equilibrium of the fluid model; above the optimum if its shares are less fair",
         "apart: its mean distance from the optimum, flow by flow",
         "utility: its loss in total utility, as a share of rate",
     ] {

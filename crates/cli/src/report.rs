@@ -59,16 +59,21 @@ fn head(report: &Report, state: State, experiment: &Experiment, out: &mut impl W
         State::Complete => None,
         State::UnderWay => Some(format!("UNDER WAY: {} complete so far", until_now())),
         State::Killed => Some(format!("KILLED: {} complete", until_now())),
-        State::Interrupted | State::GaveUp => {
-            Some(format!("PARTIAL: only the flows that had finished when the run {state}"))
-        }
+        State::Interrupted | State::GaveUp => Some(format!(
+            "PARTIAL: only the flows that had finished when the run {state}. Short flows finish first, so means \
+                 are of the shorter ones"
+        )),
     };
     if let Some(partial) = partial {
         note(out, &partial)?;
         writeln!(out)?;
     }
+    let hosts = report.testbed.as_ref().map_or(String::new(), |own| match &*own.scale {
+        "1" => " · real hosts".to_owned(),
+        scale => format!(" · real hosts, --scale {scale}"),
+    });
     let line = format!(
-        "{} · {} profile · {} · {flows} flows · {:.0} million packet-hops in {:.1} s",
+        "{}{hosts} · {} profile · {} · {flows} flows · {:.0} million packet-hops in {:.1} s",
         report.experiment,
         report.profile,
         match report.replications {
@@ -76,8 +81,11 @@ fn head(report: &Report, state: State, experiment: &Experiment, out: &mut impl W
             n => {
                 let last = report.seed + u64::from(n) - 1;
                 let fewest = report.fewest_seeds();
-                let each =
-                    if fewest < n { format!(" ({fewest} to {n} for each case)") } else { String::new() };
+                let each = if fewest < n {
+                    format!(" ({fewest} to {n} seeds for each case)")
+                } else {
+                    String::new()
+                };
                 format!("seeds {} to {last}{each}", report.seed)
             }
         },
@@ -159,7 +167,7 @@ fn usual(cases: &[CaseResult]) -> Table {
         "resent",
         "flows",
     ];
-    let axes = heads(cases);
+    let axes = heads(cases.iter().map(|case| &case.case));
     let head: Vec<&str> = axes.iter().map(String::as_str).chain(rest).collect();
     let mut table = Table::new(&head).labels(axes.len());
     for case in cases {
@@ -224,5 +232,5 @@ fn row(case: &CaseResult, axes: &[String]) -> Vec<String> {
         count("retransmissions_pkts"),
         count("flows"),
     ];
-    cells(case, axes).into_iter().chain(rest).collect()
+    cells(&case.case, axes).into_iter().chain(rest).collect()
 }

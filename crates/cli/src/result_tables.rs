@@ -107,7 +107,7 @@ pub fn sizes(cases: &[&CaseResult]) -> Table {
 
 /// What cases whose flows come one by one lost and had marked.
 pub fn losses(cases: &[CaseResult]) -> Table {
-    let axes = heads(cases);
+    let axes = heads(cases.iter().map(|case| &case.case));
     let columns: [Column; 5] = [
         ("RTOs", "timeouts", whole),
         ("resent", "retransmissions_pkts", whole),
@@ -119,7 +119,7 @@ pub fn losses(cases: &[CaseResult]) -> Table {
     let head: Vec<&str> = axes.iter().map(String::as_str).chain(columns.map(|(head, ..)| head)).collect();
     let mut table = Table::new(&head).labels(axes.len());
     for case in cases {
-        let mut row = cells(case, &axes);
+        let mut row = cells(&case.case, &axes);
         row.extend(values(&columns, &case.metrics));
         table.row(row);
     }

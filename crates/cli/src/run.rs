@@ -8,7 +8,7 @@ use tresse_experiment::keys::fabric::Layered;
 use tresse_experiment::keys::stopping_rule::Asked;
 use tresse_experiment::read::built_in;
 use tresse_experiment::{Loaded, Plan};
-use tresse_lab::{Options, State, Status, Undivided, Watch};
+use tresse_lab::{Options, Report, State, Status, Undivided, Watch};
 use tresse_units::Queue;
 
 use crate::chosen::Chosen;
@@ -197,6 +197,11 @@ pub fn run(args: Args) -> Result<(), Failure> {
         let page = page::of(report.out.as_ref())?;
         eprintln!("page: {} (open it in a browser)", page.display());
     }
+    ended(&report, &interrupt)
+}
+
+/// How the command ends after a run: a partial one is a failure, whose results are kept.
+pub fn ended(report: &Report, interrupt: &Interrupt) -> Result<(), Failure> {
     if report.status == Status::Complete {
         return Ok(());
     }

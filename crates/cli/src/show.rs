@@ -1,4 +1,4 @@
-//! `tresse show`: the tables of a run again, from its folder.
+//! `tresse show`: the tables of a run or a sweep again, from its folder.
 
 use std::fs;
 use std::io::Write;
@@ -12,10 +12,12 @@ use crate::compare::folders;
 use crate::failure::Failure;
 use crate::report;
 use crate::result_tables::By;
+use crate::sweep_table;
 
-/// Print the tables of a run again, from its folder
+/// Print the tables of a run or a sweep again, from its folder
 ///
-/// RUN is the folder of a run, or of a run of a paper. What is printed is what `tresse run`
+/// RUN is the folder of a run, of a run of a paper, or of a sweep. Of a sweep it is a row for each case of each point.
+/// Of a run, what is printed is what `tresse run`
 /// printed at its end. For a run that is under way or was interrupted, it is what is known so far,
 /// and the first line says so. With --by each case is divided into parts.
 ///
@@ -24,11 +26,12 @@ use crate::result_tables::By;
 ///   tresse show runs/mine-1 runs/mine-2
 ///   tresse show runs/mine-1 --by size           # FCT and slowdown of small and large flows
 ///   tresse show runs/mine-1 --by layer          # how busy links were, how long queues
+///   tresse show sweeps/mine
 ///   tresse show runs/mine-1 --json | jq '.cases[0].by.size'
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Folders of runs, such as runs/xmp-table1-1 or runs/paper-xmp-1
+    /// Folders of runs or sweeps, such as runs/xmp-table1-1, runs/paper-xmp-1 or sweeps/mine-1
     #[arg(required = true)]
     run: Vec<PathBuf>,
     /// Show the parts of each case instead
@@ -42,10 +45,23 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let mut runs = Vec::new();
     for run in &args.run {
-        runs.extend(folders(run)?);
+        match sweep_table::is_sweep(run) {
+            true => runs.push(run.clone()),
+            false => runs.extend(folders(run)?),
+        }
     }
     let mut out = anstream::stdout().lock();
     for (i, run) in runs.iter().enumerate() {
+        if sweep_table::is_sweep(run) {
+            if args.by.is_some() {
+                let message = format!("{}: --by is for runs, and this is a sweep", run.display());
+                return Err(Failure::Input(format!(
+                    "{message}\n\nhint: results.parquet in it has every metric"
+                )));
+            }
+            write!(out, "{}", sweep_table::show(run, args.json)?)?;
+            continue;
+        }
         let Finished { report, experiment, state, .. } = Finished::read(run)?;
         if args.json {
             writeln!(out, "{}", json(run)?)?;

@@ -21,6 +21,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Mode;
 use crate::python;
+use crate::sweep_table::summary;
 
 /// Run an experiment at many settings, each once
 ///
@@ -31,11 +32,12 @@ use crate::python;
 ///   keys = { "fabric.mark" = ["5pkt", "10pkt", "20pkt"], "schemes.xmp.parameters.beta" = { from = 2, to = 8, steps = 4 } }
 ///
 /// A point is kept as soon as it is computed. The same command with the --out of a sweep that was killed, or with
-/// more points in the plan, computes what is missing. A point that fails is a row with its error. docs/sweeps.md has
-/// the keys of a plan.
+/// more points in the plan, computes what is missing. A point that fails is a row with its error, and the exit code is
+/// then 1. docs/sweeps.md has the keys of a plan.
 ///
 /// Examples:
 ///   tresse sweep plan.toml --out sweeps/mine
+///   tresse show sweeps/mine
 ///   tresse sweep plan.toml --engine ray --address head:6379    # needs the Python package, and Ray
 ///   tresse sweep plan.toml --out sweeps/mine --shard 3/10      # a Slurm array's task; then
 ///   tresse sweep merge sweeps/mine
@@ -93,7 +95,7 @@ enum Engine {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(Command::Merge { dir, json }) = &args.command {
-        return output::print(&summary(&tresse_sweep::merge(dir)?, *json));
+        return end(&tresse_sweep::merge(dir)?, *json);
     }
     let plan = args.plan.as_deref().expect("clap asks for it");
     if args.engine == Engine::Ray {
@@ -117,7 +119,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let _ = writeln!(stderr(), "hint: what was computed is kept; `{again}` continues"); // it may be closed
         return Err(Failure::Interrupted);
     }
-    output::print(&summary(&finished, args.json))
+    end(&finished, args.json)
 }
 
 /// How often the signal and the standing are looked at.
@@ -175,21 +177,13 @@ fn compute(sweep: &Arc<Sweep>, parallel: usize, interrupt: &Interrupt, mode: Mod
     Ok(done?)
 }
 
-/// What is printed about a sweep at the end.
-pub fn summary(finished: &Finished, json: bool) -> String {
-    let Finished { folder, points, failed } = finished;
-    let results = folder.join("results.parquet");
-    if json {
-        let told = json!({
-            "schema": "tresse/sweep/1", "out": folder, "results": results, "points": points, "failed": failed,
-        });
-        return format!("{told}\n");
+/// Prints what came of a sweep. Points that failed make it fail.
+fn end(finished: &Finished, json: bool) -> Result<(), Failure> {
+    output::print(&summary(finished, json))?;
+    match finished.failed() {
+        0 => Ok(()),
+        failed => Err(Failure::Check(format!("{failed} of {} points failed", finished.points))),
     }
-    let failures = match failed {
-        0 => String::new(),
-        failed => format!(", {failed} failed: the column `error` says why"),
-    };
-    format!("{points} points{failures}\n{}\n", results.display())
 }
 
 /// Asks SciPy for the points of a design.

@@ -8,7 +8,7 @@ use serde_json::json;
 use tresse_experiment::keys::stopping_rule::Asked;
 use tresse_experiment::{Loaded, Plan};
 use tresse_lab::runner::On;
-use tresse_lab::{Options, Report, State, Watch};
+use tresse_lab::{Options, Report, State, Testbed, Watch};
 use tresse_testbed::{How, Scale, Truth};
 
 use crate::chosen::Chosen;
@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::{self, print_json};
 use crate::progress::{self, Mode};
-use crate::{python, report};
+use crate::{python, report, run};
 
 /// Run experiments on real Linux hosts in network namespaces
 #[derive(Debug, clap::Subcommand)]
@@ -131,7 +131,8 @@ pub fn real(
                 let how = How { program: &program, scale };
                 tresse_testbed::run(case, seed, how, stop, progress, measured, told)
             };
-            Ok(tresse_reproduction::run_on(&loaded, &plan, &options, &watch, on)?)
+            let testbed = Testbed { scale: scale.to_string() };
+            Ok(tresse_reproduction::run_on(&loaded, &plan, &options, &watch, testbed, on)?)
         }
     });
     display.finish();
@@ -168,7 +169,7 @@ fn experiment(args: Args) -> Result<(), Failure> {
         report::show(&report, State::of(&report, false), &loaded.experiment, &mut anstream::stdout().lock())?;
     }
     truths.iter().for_each(tell);
-    Ok(())
+    run::ended(&report, &interrupt)
 }
 
 /// Says how true a run was.
@@ -184,6 +185,9 @@ pub fn tell(truth: &Truth) {
         us(truth.late_max_ns as f64)
     );
     if let Some(why) = truth.flag() {
-        eprintln!("warning: {why}: hosts did not see quite this network\nhint: use a smaller --scale");
+        eprintln!("warning: {why}: hosts did not see quite this network");
+    }
+    if let Some(scale) = truth.slower() {
+        eprintln!("hint: --scale {scale}");
     }
 }

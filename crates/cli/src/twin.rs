@@ -133,6 +133,9 @@ pub fn run(args: Args) -> Result<(), Failure> {
     });
     display.finish();
     let simulated = simulated?;
+    if interrupt.asked() {
+        return Err(Failure::Interrupted);
+    }
     let scale = args.scale.unwrap_or_else(|| Scale::for_load(load(&simulated), WELL));
     eprintln!("simulated: {:.0} packets a second; real hosts: --scale {scale}", load(&simulated));
     let (real, truths) = testbed::real((loaded, plan), real, scale, args.progress, &interrupt)?;

@@ -29,7 +29,7 @@ pub use engine::worker::undivided;
 pub use optimum::report::{OptimumCase, OptimumReport, optimum};
 pub use record::claim::ClaimResult;
 pub use record::metric::Metric;
-pub use record::report::{MODEL_VERSION, Report, Status};
+pub use record::report::{MODEL_VERSION, Report, Status, Testbed};
 pub use record::results::{CaseResult, Metrics};
 pub use runner::{Options, Watch};
 pub use setup::{Undivided, fabric};

@@ -168,5 +168,5 @@ pub fn merge(py: Python<'_>, folder: PathBuf) -> PyResult<()> {
 #[pyfunction]
 pub fn sweep_head(py: Python<'_>, folder: PathBuf) -> PyResult<(usize, usize, String, String)> {
     let own = py.detach(|| tresse_sweep::read(&folder)).map_err(|own| wrong(py, own))?;
-    Ok((own.points, own.failed, tresse::sweep_summary(&own, false), tresse::sweep_summary(&own, true)))
+    Ok((own.points, own.failed(), tresse::sweep_summary(&own, false), tresse::sweep_summary(&own, true)))
 }

@@ -166,7 +166,9 @@ fn replace_controllers(table: &mut toml::Table, own: &[&str]) {
 
 /// The command line that repeats a run.
 fn command(report: &Report) -> String {
-    let mut words = vec!["tresse".to_owned(), "run".to_owned(), report.experiment.clone()];
+    let command = if report.testbed.is_some() { &["testbed", "run"][..] } else { &["run"] };
+    let mut words: Vec<String> =
+        [&["tresse"], command, &[&report.experiment]].concat().into_iter().map(str::to_owned).collect();
     let mut add = |option: &str, value: &str| words.extend([option.to_owned(), value.to_owned()]);
     if report.profile != "quick" {
         add("--profile", &report.profile);
@@ -181,6 +183,9 @@ fn command(report: &Report) -> String {
         add("--seed", &report.seed.to_string());
     }
     add("--replications", &report.replications.to_string());
+    if let Some(testbed) = report.testbed.as_ref().filter(|testbed| testbed.scale != "1") {
+        add("--scale", &testbed.scale);
+    }
     if report.judged && !report.changed.is_empty() {
         words.push("--judge".to_owned());
     }

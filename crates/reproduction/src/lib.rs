@@ -8,7 +8,7 @@ pub mod pages;
 pub mod paper;
 
 use tresse_experiment::{Diagnostic, Loaded, Plan};
-use tresse_lab::record::report::Report;
+use tresse_lab::record::report::{Report, Testbed};
 use tresse_lab::runner::{self, On, Options, Watch};
 use tresse_lab::stopping_rule::Verdicts;
 
@@ -30,7 +30,7 @@ pub fn measure(loaded: &Loaded, plan: &Plan, options: &Options, watch: &Watch) -
     runner::measure(loaded, plan, options, watch, |report| judged(loaded, report))
 }
 
-/// Runs the plan with `on` in the place of the simulator, and judges it.
+/// Runs the plan on real hosts, with `on` in the place of the simulator, and judges it.
 ///
 /// # Errors
 /// If the folder cannot be written; what `on` returns.
@@ -39,9 +39,10 @@ pub fn run_on(
     plan: &Plan,
     options: &Options,
     watch: &Watch,
+    testbed: Testbed,
     on: &On<'_>,
 ) -> Result<Report, Diagnostic> {
-    runner::run_on(loaded, plan, options, watch, |report| judged(loaded, report), on)
+    runner::run_on(loaded, plan, options, watch, |report| judged(loaded, report), testbed, on)
 }
 
 fn judged(loaded: &Loaded, report: &Report) -> Verdicts {

@@ -3,6 +3,7 @@
 //! - `plan` is the file that says which settings; `designs` makes points of it, `values` what a key takes in them.
 //! - `spec` is what computes a point: everything that a worker needs, on this machine or another.
 //! - `store` keeps what was computed: the folder of a sweep, its journal, and the Parquet files in the end.
+//! - [`rows`] is what was measured, for tables; `table` writes it as Parquet.
 //! - [`local`] computes points on this machine's cores.
 
 #![forbid(unsafe_code)]
@@ -16,6 +17,7 @@ pub mod local;
 mod order;
 mod plan;
 mod record;
+mod rows;
 mod spec;
 mod store;
 mod table;
@@ -24,5 +26,6 @@ mod values;
 pub use designs::{Cube, Request};
 pub use plan::Plan;
 pub use record::{Cost, Record};
+pub use rows::{Row, rows};
 pub use spec::run_point;
 pub use store::{Finished, Shard, Standing, Sweep, merge, read};

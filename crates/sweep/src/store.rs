@@ -17,6 +17,7 @@ use crate::designs::{self, Cube, Request, Setting};
 use crate::journal::{Head, Journal, Kept};
 use crate::plan::Plan;
 use crate::record::{Cost, Record, Status};
+use crate::rows;
 use crate::spec::Base;
 use crate::table;
 
@@ -88,18 +89,19 @@ pub struct Finished {
     pub folder: PathBuf,
     /// Points in `results.parquet`: those of the plan, and those that the folder had before.
     pub points: usize,
-    /// Those of them that failed.
-    pub failed: usize,
+    /// Why points failed, and how many for each reason.
+    pub failures: BTreeMap<String, usize>,
 }
 
 impl Finished {
-    fn of<'a>(folder: &Path, kept: impl Iterator<Item = &'a Kept>) -> Self {
-        let mut own = Self { folder: folder.to_owned(), points: 0, failed: 0 };
-        for kept in kept {
-            own.points += 1;
-            own.failed += usize::from(kept.record.status == Status::Failed);
-        }
-        own
+    fn of<'a>(folder: &Path, kept: impl Iterator<Item = &'a Kept> + Clone) -> Self {
+        let failures = rows::reasons(kept.clone());
+        Self { folder: folder.to_owned(), points: kept.count(), failures }
+    }
+
+    /// Points that failed.
+    pub fn failed(&self) -> usize {
+        self.failures.values().sum()
     }
 }
 

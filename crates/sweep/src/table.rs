@@ -1,6 +1,5 @@
 //! The results of a sweep as tables: a row for each case of each point, in the order of the settings.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
@@ -18,8 +17,8 @@ use tresse_experiment::Diagnostic;
 use tresse_experiment::keys::metrics::{METRICS, OPTIMUM_METRICS};
 
 use crate::journal::Kept;
-use crate::order;
 use crate::record::CaseRecord;
+use crate::rows;
 
 /// A row: a point, and one of its cases; none of a point that could not be run.
 type Row<'a> = (&'a Kept, Option<&'a CaseRecord>);
@@ -46,27 +45,13 @@ impl Column {
 /// Writes `results.parquet` and `costs.parquet`. The same points give the same bytes of the former, in whatever order and on
 /// whatever machines they were computed.
 pub(crate) fn write(folder: &Path, known: &[&Kept]) -> Result<(), Diagnostic> {
-    let keys: BTreeSet<&String> = known.iter().flat_map(|kept| kept.point.keys()).collect();
-    let keys: Vec<String> = keys.into_iter().cloned().collect();
-    let mut sorted = known.to_vec();
-    // The address, for settings that are written differently may be of one value.
-    sorted.sort_by(|one, other| {
-        let own = order::settings(&keys, &one.point, &other.point);
-        own.then_with(|| one.record.address.cmp(&other.record.address))
-    });
-    store(folder, "results", results(&keys, &sorted))?;
+    let sorted = rows::sorted(known);
+    store(folder, "results", results(&rows::keys(known), &sorted))?;
     store(folder, "costs", costs(&sorted))
 }
 
 fn results(keys: &[String], sorted: &[&Kept]) -> Vec<Column> {
-    let rows: Vec<Row<'_>> = sorted
-        .iter()
-        .flat_map(|&kept| {
-            let cases = kept.record.cases.iter().map(move |case| (kept, Some(case)));
-            let none = kept.record.cases.is_empty().then_some((kept, None));
-            cases.chain(none)
-        })
-        .collect();
+    let rows: Vec<Row<'_>> = rows::cases(sorted).collect();
     let mut columns = settings(keys, &rows);
     let status = |row: &Row<'_>| match row.1 {
         Some(case) if case.error.is_none() => "complete",
@@ -74,7 +59,7 @@ fn results(keys: &[String], sorted: &[&Kept]) -> Vec<Column> {
     };
     let status = text(rows.iter().map(|row| Some(status(row).to_owned())));
     columns.push(Column::new("status", status, "", "complete or failed"));
-    let error = |row: &Row<'_>| row.1.map_or(row.0.record.error.clone(), |case| case.error.clone());
+    let error = |row: &Row<'_>| rows::error(row.0, row.1).cloned();
     columns.push(Column::new("error", text(rows.iter().map(error)), "", "why it failed"));
     let seeds: UInt32Array = rows.iter().map(|row| row.1.map(|case| case.seeds)).collect();
     columns.push(Column::new("seeds", Arc::new(seeds), "", "how many seeds the means are over"));

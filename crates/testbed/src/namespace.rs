@@ -103,12 +103,13 @@ impl Namespace {
         written.map_err(|error| Error(format!("{path} = {value}: {error}")))
     }
 
-    /// Starts a program in it, which ends with this process.
+    /// Starts a program in it, which ends with this process. A terminal's Ctrl-C is for this process alone.
     ///
     /// # Errors
     /// If it cannot be started.
     pub fn spawn(&self, command: &mut Command) -> Result<Child, Error> {
         let file = self.file()?;
+        command.process_group(0);
         // SAFETY: between fork and exec there are system calls only.
         unsafe {
             command.pre_exec(move || {

@@ -64,6 +64,12 @@ impl Truth {
         (!why.is_empty()).then(|| why.join(", "))
     }
 
+    /// The scale to try next, if the fabric was too slow for this one.
+    pub fn slower(&self) -> Option<Scale> {
+        let is_slow = self.late_p99_ns > FLAGGED || self.refused > 0;
+        self.scale.parse().ok().map(Scale::half).filter(|_| is_slow)
+    }
+
     /// Why the run is worth nothing, if so, and what would help.
     pub(crate) fn refuse(&self, scale: Scale) -> Option<String> {
         (self.late_p50_ns > REFUSED).then(|| {

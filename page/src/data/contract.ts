@@ -183,6 +183,8 @@ export interface Report {
   status: "running" | "complete" | "partial";
   version: string;
   model_version: number;
+  /** Of a run on real hosts. */
+  testbed?: { scale: string };
   out: string;
   wall_s: number;
   packet_hops: number;

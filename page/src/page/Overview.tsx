@@ -29,6 +29,7 @@ function RunCard(props: { run: RunHead; place: number; several: boolean; told: b
   const settings = (report.changed ?? []).map(changedLine);
   const facts: [string, ComponentChildren][] = [
     ["Experiment", report.experiment],
+    ["Hosts", report.testbed ? `real, --scale ${report.testbed.scale}` : ""],
     ["Profile", `${report.profile}, ${seeds(run)}`],
     ["Cases", casesLine(run)],
     ["Packet-hops", `${count(report.packet_hops)} in ${elapsed(report.wall_s)}`],

@@ -8,8 +8,8 @@ use similar::{ChangeTag, TextDiff};
 use tresse_experiment::keys::FOR_PEOPLE;
 use tresse_experiment::read::changes::{Change, differences, shown};
 use tresse_experiment::read::files::ReadFile;
-use tresse_lab::Finished;
 use tresse_lab::record::inputs::UsersCode;
+use tresse_lab::{Finished, Report};
 
 /// Lines of a source that are shown.
 const MOST_LINES: usize = 10;
@@ -20,7 +20,7 @@ const MOST_KEYS: usize = 12;
 /// Something that two runs were made of, and that is not the same in both.
 #[derive(Debug, Serialize)]
 pub struct Difference {
-    /// `experiment`, `profile`, `seed`, `replications`, `version`, `model_version`, `set`, `only`, `controller`,
+    /// `experiment`, `hosts`, `profile`, `seed`, `replications`, `version`, `model_version`, `set`, `only`, `controller`,
     /// `compiler`, `flags`, `file` or `key`.
     what: &'static str,
     /// The controller, the file or the key.
@@ -42,7 +42,13 @@ pub struct Difference {
 pub fn between(left: &Finished, right: &Finished) -> Vec<Difference> {
     let (l, r) = (&left.report, &right.report);
     let mut all = Vec::new();
+    let hosts = |report: &Report| match &report.testbed {
+        None => "simulated".to_owned(),
+        Some(testbed) if testbed.scale == "1" => "real".to_owned(),
+        Some(testbed) => format!("real, --scale {}", testbed.scale),
+    };
     for (what, name, own, other) in [
+        ("hosts", "hosts", json!(hosts(l)), json!(hosts(r))),
         ("experiment", "experiment", json!(l.experiment), json!(r.experiment)),
         ("profile", "profile", json!(l.profile), json!(r.profile)),
         ("seed", "seed", json!(l.seed), json!(r.seed)),

@@ -11,6 +11,7 @@ use tresse_lab::{CaseResult, ClaimResult, Finished, Metrics, Report, State};
 use tresse_reproduction::pages::changed_line;
 use tresse_reproduction::{comparison, metric_display};
 
+use crate::columns::USUAL;
 use crate::compare::differences::{self, Difference};
 use crate::failure::Failure;
 use crate::table::Table;
@@ -102,19 +103,6 @@ struct ClaimPair {
     right: Verdict,
     right_value: Option<f64>,
 }
-
-/// What the table shows if the experiment's file names no metrics.
-const USUAL: [&str; 9] = [
-    "goodput_mean_bps",
-    "goodput_p10_bps",
-    "goodput_p90_bps",
-    "fct_mean_s",
-    "fct_p99_s",
-    "jct_mean_s",
-    "jct_p99_s",
-    "timeouts",
-    "retransmissions_pkts",
-];
 
 /// Compares the runs of the experiments that both have; a single run goes with a single one, whatever they are of. With
 /// `judge` also the claims of runs that settings have changed.

@@ -98,7 +98,7 @@ fn optimum(
     plan: &Plan,
     seed: u64,
 ) -> Result<(f64, String), String> {
-    let report = tresse_lab::optimum(loaded, plan, Profile::Quick, seed, 1);
+    let report = tresse_lab::optimum(loaded, plan, Profile::Quick, seed, 1, &|| ());
     let [own] = &report.cases[..] else {
         return Err("its links change, so there is no single optimum".to_owned());
     };

@@ -119,6 +119,22 @@ fn a_setting_that_breaks_the_experiment_is_named() {
 }
 
 #[test]
+fn a_setting_that_is_nearly_right_is_shown_as_it_should_be() {
+    let dir = TempDir::new().expect("a temporary folder");
+    for (setting, expected) in [
+        ("mark=30pkt", "did you mean `--set fabric.mark=30pkt`?"),
+        ("load=0.3", "did you mean `--set workloads.permutation.load=0.3`?"),
+        ("subflows=4", "did you mean `--set schemes.dctcp.subflows=4`?"),
+        ("fabric.mark=30", "hint: `--set fabric.mark=30pkt`"),
+        ("fabric.mark=20pkt,30pkt", "`--set 'fabric.mark=[20pkt,30pkt]'`"),
+        ("foo=1", "`tresse schema` has every key"),
+    ] {
+        let message = fails(tresse(dir.path()).args(["run", "xmp/table1", "--set", setting]), 2);
+        assert!(message.contains(expected), "{setting}: {message}");
+    }
+}
+
+#[test]
 fn a_claim_about_nothing_is_refused() {
     let message = message_for("metric = \"goodput_mean_bps\"", "metric = \"goodput_men_bps\"");
     assert!(message.contains("did you mean `goodput_mean_bps`?"), "{message}");
@@ -149,6 +165,7 @@ fn a_filter_that_keeps_nothing_says_what_there_is() {
         ("scheme=xmpp", "did you mean `xmp`?"),
         ("schema=xmp", "there is no axis `schema`; did you mean `scheme`?"),
         ("scheme", "expected KEY=VALUE"),
+        ("scheme=xmp,subflows=4", "`--only scheme=xmp --only subflows=4`"),
     ] {
         let message = fails(tresse(dir.path()).args(["run", "xmp/table1", "--only", filter]), 2);
         assert!(message.contains(expected), "{filter}: {message}");

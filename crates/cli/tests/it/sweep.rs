@@ -95,6 +95,44 @@ fn shards_are_merged() {
 }
 
 #[test]
+fn points_that_fail_are_told_and_end_with_1() {
+    let dir = TempDir::new().expect("a temporary folder");
+    plan(dir.path());
+    let text =
+        "experiment = \"small.toml\"\n[[designs]]\nkeys = { \"workloads.permutation.rounds\" = [1, 0] }\n";
+    fs::write(dir.path().join("failing.toml"), text).expect("it can be written");
+    let sweep = |args: &[&str]| {
+        let mut command = tresse(dir.path());
+        command
+            .args(["sweep", "failing.toml", "--out", "out"])
+            .args(args)
+            .output()
+            .expect("the command starts")
+    };
+    let text = sweep(&[]);
+    let told = String::from_utf8_lossy(&text.stdout);
+    assert_eq!(text.status.code(), Some(1), "{told}");
+    assert!(told.starts_with("2 points, 1 failed:\n  1 of them: ") && told.contains("rounds"), "{told}");
+    let json: Value = serde_json::from_slice(&sweep(&["--json"]).stdout).expect("--json prints one object");
+    assert_eq!((&json["failed"], &json["failures"][0]["points"]), (&1.into(), &1.into()));
+    let show = |args: &[&str]| {
+        let output =
+            tresse(dir.path()).args(["show", "out"]).args(args).output().expect("the command starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let table = show(&[]);
+    let lines: Vec<&str> = table.lines().collect();
+    assert!(lines[0].starts_with("rounds  scheme   pattern      goodput mean, Mbit/s"), "{table}");
+    assert!(lines[1].trim_start().starts_with("0 ") && lines[1].trim_end().ends_with('-'), "{table}");
+    assert!(lines[2].starts_with("     1  dctcp-1  permutation"), "{table}");
+    let rows: Value = serde_json::from_str(&show(&["--json"])).expect("one object");
+    assert_eq!(rows["rows"][1]["case"]["scheme"], "dctcp");
+    assert!(rows["rows"][0]["error"].as_str().is_some_and(|why| why.contains("rounds")), "{rows}");
+    assert!(fails(tresse(dir.path()).args(["show", "out", "--by", "size"]), 2).contains("this is a sweep"));
+}
+
+#[test]
 fn what_is_wrong_is_told() {
     let dir = TempDir::new().expect("a temporary folder");
     plan(dir.path());

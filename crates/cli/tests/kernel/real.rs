@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -10,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::clean::Clean;
-use crate::clock::sleep;
+use crate::clock::{sleep, wait_for};
 use crate::control::attachable;
 use crate::probe::{asked, ready, say};
 
@@ -292,6 +293,32 @@ fn subflows_open_when_they_should_and_datagrams_run_beside_them() {
         assert_eq!(run["subflows_refused"], 0, "{run}");
         assert_eq!(run["refused"], 0, "{run}");
     }
+    clean.check();
+}
+
+#[test]
+fn ctrl_c_ends_a_testbed_and_keeps_what_it_measured() {
+    let test = "ctrl_c_ends_a_testbed_and_keeps_what_it_measured";
+    if !can_run(test) {
+        return;
+    }
+    let clean = Clean::before();
+    let dir = folder(BOTTLENECKS);
+    // A group of processes, as a terminal makes one of a command and the hosts that it starts.
+    let mut child = tresse(dir.path(), &["testbed", "run", "mine.toml", "--out", "out"])
+        .process_group(0)
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the command starts");
+    let begun = dir.path().join("out/run.json");
+    assert!(wait_for(20.0, || begun.exists()), "it does not begin");
+    sleep(2.0);
+    let kill = format!("kill -s INT -{}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().is_ok_and(|status| status.success()));
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let report = fs::read_to_string(dir.path().join("out/run.json")).expect("there is a report");
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    assert_eq!((&report["status"], &report["testbed"]["scale"]), (&"partial".into(), &"1".into()));
     clean.check();
 }
 

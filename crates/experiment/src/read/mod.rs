@@ -9,6 +9,7 @@ pub mod flow_file;
 mod for_each;
 pub mod graph_file;
 mod loaded;
+mod setting_hint;
 pub mod sniff_format;
 pub mod variants;
 
@@ -84,7 +85,10 @@ pub(crate) fn load(
         let (path, of_variants) = set_all(&mut resolved, setting)?;
         paths.push(path.clone());
         let cause = format!("--set {setting}");
-        recheck(&resolved, check).map_err(|e| Diagnostic::input(e.message).of(&cause).hint(KEYS))?;
+        recheck(&resolved, check).map_err(|e| {
+            let hint = setting_hint::hint(&resolved, setting, &e.message);
+            Diagnostic::input(e.message).of(&cause).hint(hint)
+        })?;
         overrides.extend(of_variants.into_iter().chain([path]).map(|path| (path, cause.clone())));
     }
     let files = Files::default();

@@ -164,8 +164,15 @@ pub struct FluidEntry {
 /// said not to have settled.
 const WORK: usize = 5_000_000;
 
-/// The optimum and the fluid equilibrium of round 0 of every case of `plan` under `seed`.
-pub fn optimum(loaded: &Loaded, plan: &Plan, profile: Profile, seed: u64, parallel: usize) -> OptimumReport {
+/// The optimum and the fluid equilibrium of round 0 of every case of `plan` under `seed`; `done` is called after each case.
+pub fn optimum(
+    loaded: &Loaded,
+    plan: &Plan,
+    profile: Profile,
+    seed: u64,
+    parallel: usize,
+    done: &(dyn Fn() + Sync),
+) -> OptimumReport {
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Vec<OptimumCase>>> = plan.cases.iter().map(|_| Mutex::default()).collect();
     std::thread::scope(|scope| {
@@ -175,6 +182,7 @@ pub fn optimum(loaded: &Loaded, plan: &Plan, profile: Profile, seed: u64, parall
                     let i = next.fetch_add(1, Ordering::Relaxed);
                     let Some(case) = plan.cases.get(i) else { return };
                     *results[i].lock().expect("no holder of the lock panics") = by_links(case, seed);
+                    done();
                 }
             });
         }

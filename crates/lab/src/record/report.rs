@@ -23,6 +23,13 @@ pub enum Status {
     Partial,
 }
 
+/// Real hosts, as `tresse testbed run` sets them up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Testbed {
+    /// How fast the experiment's time passed, such as `1/3`.
+    pub scale: String,
+}
+
 /// What `tresse run --json` prints and `run.json` holds.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Report {
@@ -45,6 +52,9 @@ pub struct Report {
     pub version: String,
     /// See [`MODEL_VERSION`].
     pub model_version: u32,
+    /// The testbed, if real hosts ran it; none for a simulation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub testbed: Option<Testbed>,
     /// The folder of results.
     pub out: String,
     /// How long it took.

@@ -76,11 +76,7 @@ pub fn is(case: &IndexMap<String, Value>, wanted: &Wanted) -> bool {
 impl CaseResult {
     /// Its scheme with the number of subflows, if it has one: `xmp-2`.
     pub fn scheme(&self) -> String {
-        let scheme = self.case.get("scheme").and_then(Value::as_str).unwrap_or_default();
-        match self.case.get("subflows").and_then(Value::as_u64) {
-            Some(n) => format!("{scheme}-{n}"),
-            None => scheme.to_owned(),
-        }
+        scheme(&self.case)
     }
 
     /// A name for people: `xmp-2 permutation`, as `Case::label` has it.
@@ -92,6 +88,15 @@ impl CaseResult {
             (axis, value) => Some(format!(" {axis}={value}")),
         };
         self.scheme() + &self.case.iter().filter_map(other).collect::<String>()
+    }
+}
+
+/// The scheme of a case with these axes, with the number of subflows if it has one: `xmp-2`.
+pub fn scheme(case: &IndexMap<String, Value>) -> String {
+    let scheme = case.get("scheme").and_then(Value::as_str).unwrap_or_default();
+    match case.get("subflows").and_then(Value::as_u64) {
+        Some(n) => format!("{scheme}-{n}"),
+        None => scheme.to_owned(),
     }
 }
 

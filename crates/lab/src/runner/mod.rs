@@ -22,7 +22,7 @@ use crate::metric::summary;
 use crate::record::inputs::Inputs;
 use crate::record::outcome::{Outcome, Rows};
 use crate::record::progress::Progress;
-use crate::record::report::{MODEL_VERSION, Report, Status};
+use crate::record::report::{MODEL_VERSION, Report, Status, Testbed};
 use crate::record::results::CaseResult;
 use crate::stopping_rule::{self, Verdicts};
 use crate::store::Tables;
@@ -50,7 +50,7 @@ pub fn run(
     carry_out(loaded, plan, options, watch, judge, Some(folder), None)
 }
 
-/// The same, with `on` in the place of the simulator.
+/// The same on real hosts: `on` takes the place of the simulator.
 ///
 /// # Errors
 /// If the folder cannot be written; what `on` returns.
@@ -60,13 +60,14 @@ pub fn run_on(
     options: &Options,
     watch: &Watch,
     judge: impl Fn(&Report) -> Verdicts,
+    testbed: Testbed,
     on: &On<'_>,
 ) -> Result<Report, Diagnostic> {
     let folder = match &options.out {
         Some(out) => Folder::hold_empty(out)?,
         None => Folder::next(&loaded.source.name)?,
     };
-    carry_out(loaded, plan, options, watch, judge, Some(folder), Some(on))
+    carry_out(loaded, plan, options, watch, judge, Some(folder), Some((testbed, on)))
 }
 
 /// Runs a case under a seed, on real hosts for example: until it is over, or the flag is set. It
@@ -98,9 +99,10 @@ fn carry_out(
     watch: &Watch,
     judge: impl Fn(&Report) -> Verdicts,
     folder: Option<Folder>,
-    on: Option<&On<'_>>,
+    real: Option<(Testbed, &On<'_>)>,
 ) -> Result<Report, Diagnostic> {
     let start = clock();
+    let (testbed, on) = real.unzip();
     let inputs = |replications| Some(Inputs::new(loaded, plan, options.seed, replications));
     let mut report = Report {
         schema: Report::SCHEMA.to_owned(),
@@ -112,6 +114,7 @@ fn carry_out(
         status: Status::Running,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         model_version: MODEL_VERSION,
+        testbed,
         out: folder.as_ref().map(|folder| folder.path().display().to_string()).unwrap_or_default(),
         wall_s: 0.0,
         packet_hops: 0,

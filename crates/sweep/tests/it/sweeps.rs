@@ -39,7 +39,7 @@ fn texts(rows: &RecordBatch, name: &str) -> Vec<Option<String>> {
 fn a_sweep_has_a_row_for_each_point() {
     let dir = tempdir().expect("a folder");
     let done = complete(&open(&plan(TWELVE), dir.path()).expect("it can be opened"));
-    assert_eq!((done.points, done.failed), (12, 0));
+    assert_eq!((done.points, done.failed()), (12, 0));
     let rows = rows(dir.path());
     assert_eq!(rows.num_rows(), 12);
     let marks = texts(&rows, "fabric.mark");
@@ -129,7 +129,7 @@ fn a_point_that_fails_is_a_row() {
         &open(&plan("[[designs]]\nkeys = { \"workloads.long.flows\" = [1, 0, 2] }"), dir.path())
             .expect("it can be opened"),
     );
-    assert_eq!((done.points, done.failed), (3, 1));
+    assert_eq!((done.points, done.failed()), (3, 1));
     let rows = rows(dir.path());
     let status: Vec<_> = texts(&rows, "status").into_iter().flatten().collect();
     assert_eq!(status, ["failed", "complete", "complete"]);

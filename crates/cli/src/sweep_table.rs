@@ -1,0 +1,117 @@
+//! The results of a sweep as a table: a row for each case of each point.
+
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexSet;
+use serde_json::json;
+use tresse_sweep::{Finished, Row};
+
+use crate::columns::{USUAL, shown};
+use crate::failure::Failure;
+use crate::output::pretty;
+use crate::points::{cells, heads};
+use crate::table::Table;
+
+/// Reasons that are shown of points that failed.
+const MOST_REASONS: usize = 5;
+
+/// Whether the folder is one of a sweep.
+pub fn is_sweep(folder: &Path) -> bool {
+    folder.join("journal.jsonl").is_file()
+}
+
+/// What `tresse show` prints of the sweep in a folder.
+pub fn show(folder: &Path, as_json: bool) -> Result<String, Failure> {
+    let (finished, rows) = (tresse_sweep::read(folder)?, tresse_sweep::rows(folder)?);
+    if as_json {
+        let mut told = told(&finished);
+        told["rows"] = json!(rows);
+        return Ok(pretty(&told) + "\n");
+    }
+    Ok(format!("{}\n{}", table(&rows), summary(&finished, false)))
+}
+
+/// What is printed about a sweep at its end: how many points, and why some have failed.
+pub fn summary(finished: &Finished, as_json: bool) -> String {
+    if as_json {
+        return format!("{}\n", told(finished));
+    }
+    let Finished { folder, points, failures } = finished;
+    let mut text = match finished.failed() {
+        0 => format!("{points} points\n"),
+        failed => format!("{points} points, {failed} failed:\n"),
+    };
+    for (why, points) in failures.iter().take(MOST_REASONS) {
+        let first = why.lines().next().unwrap_or_default();
+        let more = if why.lines().count() > 1 { " …" } else { "" };
+        text += &format!("  {points} of them: {first}{more}\n");
+    }
+    if failures.len() > MOST_REASONS {
+        text += &format!("  and {} other reasons: see the column `error`\n", failures.len() - MOST_REASONS);
+    }
+    text + &format!("results: {}\ntable: tresse show {}\n", results(folder).display(), folder.display())
+}
+
+fn results(folder: &Path) -> PathBuf {
+    folder.join("results.parquet")
+}
+
+fn told(finished: &Finished) -> serde_json::Value {
+    let reasons = finished.failures.iter().map(|(error, points)| json!({ "error": error, "points": points }));
+    json!({
+        "schema": "tresse/sweep/1", "out": finished.folder, "results": results(&finished.folder),
+        "points": finished.points, "failed": finished.failed(), "failures": reasons.collect::<Vec<_>>(),
+    })
+}
+
+/// The keys by their shortest names that no other key or axis has, the axes of the cases, the usual metrics.
+fn table(rows: &[Row]) -> Table {
+    let keys: IndexSet<&String> = rows.iter().flat_map(|row| row.setting.keys()).collect();
+    let axes = heads(rows.iter().map(|row| &row.case));
+    let metrics: Vec<&str> =
+        USUAL.into_iter().filter(|name| rows.iter().any(|row| row.metrics.contains_key(*name))).collect();
+    let mut head: Vec<String> = keys.iter().map(|key| short(key, &keys, &axes)).collect();
+    head.extend(axes.iter().cloned());
+    let labels = head.len();
+    head.extend(metrics.iter().map(|metric| tresse_reproduction::metric_display::name(metric)));
+    let mut table = Table::new(&head).labels(labels);
+    for row in rows {
+        let value = |key: &&String| match row.setting.get(*key) {
+            Some(toml::Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+            None => "-".to_owned(),
+        };
+        let mut line: Vec<String> = keys.iter().map(value).collect();
+        line.extend(cells(&row.case, &axes));
+        let metric =
+            |name: &&str| row.metrics.get(*name).map_or_else(|| "-".to_owned(), |&own| shown(name, own));
+        line.extend(metrics.iter().map(metric));
+        table.row(line);
+    }
+    table
+}
+
+/// The end of a key, from the last dot that leaves it unlike the others.
+fn short(key: &str, keys: &IndexSet<&String>, axes: &[String]) -> String {
+    let is_taken = |name: &str| {
+        axes.iter().any(|axis| axis == name)
+            || keys
+                .iter()
+                .any(|other| *other != key && (*other == name || other.ends_with(&format!(".{name}"))))
+    };
+    let ends = key.rmatch_indices('.').map(|(dot, _)| &key[dot + 1..]);
+    ends.chain([key]).find(|name| !is_taken(name)).unwrap_or(key).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_as_short_as_they_can_be() {
+        let keys = ["fabric.mark", "a.load", "b.load", "workloads.x.pattern"].map(str::to_owned);
+        let (all, axes) = (keys.iter().collect(), ["scheme".to_owned(), "pattern".to_owned()]);
+        let short = keys.iter().map(|key| short(key, &all, &axes)).collect::<Vec<_>>();
+        assert_eq!(short, ["mark", "a.load", "b.load", "x.pattern"]);
+    }
+}

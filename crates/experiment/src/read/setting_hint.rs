@@ -1,0 +1,68 @@
+//! What may have been meant by a `--set` that is wrong.
+
+use serde_json::Value as Json;
+use toml::Table;
+
+use crate::plan::schema::schema;
+use crate::read::KEYS;
+
+/// A setting that is closer to what was meant, if `message` and the setting tell; otherwise where all keys are.
+pub(super) fn hint(table: &Table, setting: &str, message: &str) -> String {
+    let Some((path, text)) = setting.split_once('=').map(|(path, text)| (path.trim(), text.trim())) else {
+        return KEYS.to_owned();
+    };
+    let with_unit = || {
+        let (_, example) = message.strip_prefix("a bare number")?.rsplit_once(", such as ")?;
+        let unit = example.trim_matches('"').trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        Some(format!("`--set {path}={text}{unit}`"))
+    };
+    let a_list = || {
+        let is_list = text.contains(',') && !text.starts_with(['[', '{', '"']);
+        is_list.then(|| format!("several values are a list: `--set '{path}=[{text}]'`"))
+    };
+    let longer = || {
+        let key = message.strip_prefix("unknown key `")?.split('`').next()?;
+        let mut known = places(table, key);
+        if known.is_empty() {
+            known.extend(below(table, key));
+        }
+        (path == key && !known.is_empty()).then(|| {
+            let settings: Vec<String> = known.iter().map(|place| format!("`--set {place}={text}`")).collect();
+            format!("did you mean {}?", settings.join(" or "))
+        })
+    };
+    with_unit().or_else(a_list).or_else(longer).unwrap_or_else(|| KEYS.to_owned())
+}
+
+/// The paths of the keys with this name, one table below the top; of named tables in the first that there is.
+fn places(table: &Table, key: &str) -> Vec<String> {
+    let schema = serde_json::to_value(schema()).expect("plain data");
+    let has = |of: &Json| properties(&schema, of).iter().any(|own| own.get(key).is_some());
+    let tops = schema["properties"].as_object().into_iter().flatten();
+    let paths = tops.filter_map(|(top, of)| {
+        if has(of) {
+            return Some(format!("{top}.{key}"));
+        }
+        of.get("additionalProperties").filter(|of| has(of))?;
+        let (name, _) = table.get(top)?.as_table()?.iter().find(|(_, own)| own.is_table())?;
+        Some(format!("{top}.{name}.{key}"))
+    });
+    paths.collect()
+}
+
+/// The path of the first key with this name in the file, below its top.
+fn below(table: &Table, key: &str) -> Option<String> {
+    table.iter().find_map(|(own, value)| {
+        let table = value.as_table()?;
+        let end = if table.contains_key(key) { Some(key.to_owned()) } else { below(table, key) };
+        Some(format!("{own}.{}", end?))
+    })
+}
+
+/// The properties of a table, or of each of its forms.
+fn properties<'a>(schema: &'a Json, of: &'a Json) -> Vec<&'a Json> {
+    let name = of.get("$ref").and_then(Json::as_str).and_then(|own| own.strip_prefix("#/$defs/"));
+    let of = name.map_or(of, |name| &schema["$defs"][name]);
+    let forms = of.get("oneOf").and_then(Json::as_array).into_iter().flatten();
+    forms.chain([of]).filter_map(|form| form.get("properties")).collect()
+}
