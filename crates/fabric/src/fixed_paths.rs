@@ -15,13 +15,22 @@ pub struct Path {
     pub back: Vec<u32>,
 }
 
+/// What each subflow of a connection has of its own, as long as there are enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Own {
+    /// A path.
+    Path,
+    /// A link of the sending host, as with an address for each of its network cards; of the paths over it any.
+    HostLink,
+}
+
 /// Who gives subflows their fixed paths.
 #[derive(Debug, Clone)]
 pub enum FixedPaths {
     /// A fat tree's two-level routing, and what the subflows of one connection must not share.
     TwoLevel(FatTree, Spread),
-    /// Shortest paths, distinct as long as there are enough of them.
-    Shortest(ShortestPaths),
+    /// Shortest paths, and what the subflows of one connection share only if there are not enough of them.
+    Shortest(ShortestPaths, Own),
     /// Between the virtual NICs of two machines, as they are mapped at the start.
     Virtual(VirtualHosts),
 }
@@ -31,7 +40,7 @@ impl FixedPaths {
     pub fn most(&self) -> u32 {
         match self {
             Self::TwoLevel(tree, spread) => tree.addresses(*spread),
-            Self::Shortest(paths) => paths.most(),
+            Self::Shortest(paths, _) => paths.most(),
             Self::Virtual(hosts) => hosts.pairs(),
         }
     }
@@ -40,7 +49,7 @@ impl FixedPaths {
     pub fn longest(&self) -> usize {
         match self {
             Self::TwoLevel(..) => FatTree::LONGEST_ROUTE,
-            Self::Shortest(paths) => paths.longest(),
+            Self::Shortest(paths, _) => paths.longest(),
             Self::Virtual(_) => VirtualHosts::LONGEST_ROUTE,
         }
     }
@@ -57,9 +66,15 @@ impl FixedPaths {
                     |core| Path { there: tree.route(from, to, core), back: tree.route(to, from, core) };
                 tree.draw_addresses(count, *spread, draw).into_iter().map(path).collect()
             }
-            Self::Shortest(paths) => {
+            Self::Shortest(paths, Own::Path) => {
                 let drawn = distinct(paths.count(from, to), count, &mut draw);
                 drawn.iter().cycle().take(count as usize).map(|&k| paths.path(from, to, k)).collect()
+            }
+            Self::Shortest(paths, Own::HostLink) => {
+                let by_link = paths.by_first_port(from, to);
+                let links = distinct(by_link.len() as u32, count, &mut draw);
+                let links = links.iter().cycle().take(count as usize).map(|&link| by_link[link as usize].clone());
+                links.map(|own| paths.path(from, to, own.start + draw(own.end - own.start))).collect()
             }
             Self::Virtual(hosts) => (0..count).map(|pair| between(hosts, from, to, pair)).collect(),
         }
@@ -74,7 +89,7 @@ impl FixedPaths {
                     |core| Path { there: tree.route(from, to, core), back: tree.route(to, from, core) };
                 (0..cores).map(path).collect()
             }
-            Self::Shortest(paths) => {
+            Self::Shortest(paths, _) => {
                 (0..paths.count(from, to).min(most)).map(|k| paths.path(from, to, k)).collect()
             }
             Self::Virtual(hosts) => {
@@ -92,7 +107,7 @@ impl FixedPaths {
                 (0..tree.addresses(Spread::Core))
                     .map(|core| Path { there: tree.route(from, to, core), back: tree.route(to, from, core) }),
             ),
-            Self::Shortest(paths) => in_all((0..paths.count(from, to)).map(|k| paths.path(from, to, k))),
+            Self::Shortest(paths, _) => in_all((0..paths.count(from, to)).map(|k| paths.path(from, to, k))),
             Self::Virtual(hosts) if hosts.single() => {
                 in_all((0..hosts.pairs()).map(|pair| between(hosts, from, to, pair)))
             }

@@ -46,7 +46,7 @@ pub use cut::{Cut, Uncut};
 pub use entity::{ARRIVALS, Entity};
 pub use fabric::{Arrival, Fabric, Heard, Hop, Mail, RouteId};
 pub use fat_tree::{FatTree, FatTreeConfig, FatTreeError, Spread};
-pub use fixed_paths::{FixedPaths, Path};
+pub use fixed_paths::{FixedPaths, Own, Path};
 pub use flag::{Feedback, FlagConfig};
 pub use graph::{Graph, GraphError, GraphPort, LinkConfig, Links, Node, NodeKind};
 pub use histogram::Histogram;

@@ -65,6 +65,8 @@ pub(crate) struct QueuedPort {
     awaited: bool,
     /// The class at the head of `active` has got its quantum of this round.
     granted: bool,
+    /// Packets are marked by what waits behind them when their transmission begins.
+    pub marks_behind: bool,
     /// Its plain port loses no packets, averages no queue, and no host takes time.
     pub quiet: bool,
     classes: SmallVec<[Class; 2]>,
@@ -111,6 +113,7 @@ impl QueuedPort {
             up: true,
             awaited: false,
             granted: false,
+            marks_behind: config.marks_behind,
             quiet: port.is_quiet(),
             classes: classes.iter().map(|&config| Class::new(config)).collect(),
             active: Order::default(),
@@ -165,14 +168,26 @@ impl QueuedPort {
         if limit != Threshold::UNLIMITED && self.length(packet.class, limit, now) >= limit.value() {
             return None;
         }
-        Some(match own.config.mark {
+        Some(!self.marks_behind && self.is_above(own, |mark| self.length(packet.class, mark, now)))
+    }
+
+    /// Whether what waits in a class, without the packet in transmission, is above the marking threshold.
+    pub fn is_above_behind(&self, class: u8) -> bool {
+        let own = &self.classes[usize::from(class)];
+        self.is_above(own, |mark| if mark.is_bytes() { own.bytes } else { own.queue.len() as u64 })
+    }
+
+    /// Whether a class's queue of this `length` is above its marking threshold.
+    #[inline]
+    fn is_above(&self, own: &Class, length: impl Fn(Threshold) -> u64) -> bool {
+        match own.config.mark {
             ClassMark::Above(Threshold::UNLIMITED) => false,
-            ClassMark::Above(mark) => self.length(packet.class, mark, now) > mark.value(),
+            ClassMark::Above(mark) => length(mark) > mark.value(),
             ClassMark::Share { rtt, lambda } => {
                 let share = self.share(own, rtt, lambda);
-                self.length(packet.class, share, now) > share.value()
+                length(share) > share.value()
             }
-        })
+        }
     }
 
     /// Lets a packet in. If it is in transmission at once, when it reaches the far end. If its departure or that

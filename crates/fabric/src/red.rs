@@ -18,6 +18,9 @@ pub struct RedConfig {
     pub weight: u32,
     /// Above `max` the probability goes on to 1 at twice `max` (Floyd 2000) instead of jumping there.
     pub gentle: bool,
+    /// Signals depend on those before, so that the gaps between them are uniform (§4, eq. 3); else each packet is signalled
+    /// with the probability, whatever happened before.
+    pub uniform: bool,
     /// Which random stream it draws from: the run's seed and the port's number.
     pub stream: (u64, u32),
 }
@@ -64,7 +67,7 @@ impl Red {
         };
         self.count += 1;
         // p / (1 - count p) makes the gaps between signals uniform instead of geometric (§4, eq. 3).
-        let spent = (self.count - 1).saturating_mul(probability);
+        let spent = if self.config.uniform { (self.count - 1).saturating_mul(probability) } else { 0 };
         let signal = match ONE.checked_sub(spent) {
             None | Some(0) => true,
             Some(rest) => {

@@ -4,6 +4,7 @@
 //! numbers, so that the k-th of them can be found without the others. Hosts that are attached to one
 //! switch by one link are one destination until the last hop, as in the switches' own tables.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::fixed_paths::Path;
@@ -65,6 +66,17 @@ impl ShortestPaths {
     /// How many shortest paths there are from one host to another; beyond 2^32 - 1 it is that.
     pub fn count(&self, from: u32, to: u32) -> u32 {
         if from == to { 0 } else { self.counts[self.last[to as usize].0][from as usize].count }
+    }
+
+    /// The numbers of the paths from one host to another, by the port that they leave `from` by.
+    pub(crate) fn by_first_port(&self, from: u32, to: u32) -> Vec<Range<u32>> {
+        let counts = &self.counts[self.last[to as usize].0];
+        let mut start = 0;
+        let ports = self.towards(counts, from).map(|port| {
+            let end = counts[self.ends[port as usize][1] as usize].count.saturating_add(start);
+            std::mem::replace(&mut start, end)..end
+        });
+        ports.collect()
     }
 
     /// How many there are between the two hosts that have the most; at least 1.

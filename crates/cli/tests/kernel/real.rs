@@ -311,11 +311,13 @@ fn ctrl_c_ends_a_testbed_and_keeps_what_it_measured() {
         .spawn()
         .expect("the command starts");
     let begun = dir.path().join("out/run.json");
-    assert!(wait_for(20.0, || begun.exists()), "it does not begin");
+    let is_begun = wait_for(20.0, || begun.exists());
     sleep(2.0);
-    let kill = format!("kill -s INT -{}", child.id());
-    assert!(Command::new("sh").args(["-c", &kill]).status().is_ok_and(|status| status.success()));
-    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let kill = format!("kill -INT -{}", child.id());
+    let killed = Command::new("sh").args(["-c", &kill]).status();
+    let code = child.wait().expect("it ends").code();
+    assert!(is_begun && killed.is_ok_and(|status| status.success()));
+    assert_eq!(code, Some(130));
     let report = fs::read_to_string(dir.path().join("out/run.json")).expect("there is a report");
     let report: Value = serde_json::from_str(&report).expect("JSON");
     assert_eq!((&report["status"], &report["testbed"]["scale"]), (&"partial".into(), &"1".into()));

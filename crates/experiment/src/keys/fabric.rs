@@ -10,7 +10,7 @@ use tresse_fabric::Graph;
 use tresse_units::{Bytes, Duration, Probability, Queue, Rate};
 
 use crate::keys::links::LinkSetting;
-use crate::keys::ports::{Buffer, Class, Red};
+use crate::keys::ports::{Buffer, Class, MarkAt, Red};
 use crate::keys::routing::RoutingKey;
 
 /// The network.
@@ -53,6 +53,10 @@ pub struct Fabric {
     /// What happens above K to a packet that is not ECN-capable.
     #[serde(default)]
     pub non_ect: NonEct,
+    /// Whether `mark` and `red` of switches mark by the queue that a packet meets, or by what it leaves behind. Default:
+    /// arrival.
+    #[serde(default)]
+    pub mark_at: MarkAt,
     /// The probability that a port loses an arriving packet, whatever its queue: 0 to less than 1.
     /// ACKs are lost too.
     #[serde(default = "lossless")]
@@ -74,7 +78,8 @@ pub struct Fabric {
     /// What chooses the paths of packets. Default: two-level routing in a fat tree, fixed shortest paths
     /// elsewhere.
     pub routing: Option<RoutingKey>,
-    /// With two-level routing only: what the subflows of one connection must not share. Default: a core switch.
+    /// What the subflows of one connection must not share: with two-level routing a core or an aggregation switch, with
+    /// "shortest" a link of their host. Default: a core switch, or a path.
     pub distinct: Option<Distinct>,
     /// Single links that differ from their layer, both directions.
     #[serde(default)]
@@ -144,6 +149,8 @@ pub enum Distinct {
     Core,
     /// An aggregation switch.
     Aggregation,
+    /// A link of the sending host, as if it had an address for each of its network cards: with `planes` a plane.
+    HostLink,
 }
 
 /// Congestion flags in the ports of switches and hosts (THESIS §2.5).

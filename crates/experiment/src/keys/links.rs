@@ -26,11 +26,23 @@ pub struct LinkSetting {
     pub queue: Option<Queue>,
     /// K in its switches' ports.
     pub mark: Option<Queue>,
+    /// RED's thresholds in its switches' ports; all else of RED is as in `fabric.red`.
+    pub red: Option<RedRange>,
     /// The probability that its ports lose an arriving packet: 0 to less than 1.
     pub loss: Option<Probability>,
     /// It is not there.
     #[serde(default)]
     pub failed: bool,
+}
+
+/// From where to where RED's probability rises.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table such as { min = \"5pkt\", max = \"15pkt\" }")]
+pub struct RedRange {
+    /// As `fabric.red.min`.
+    pub min: Queue,
+    /// As `fabric.red.max`.
+    pub max: Queue,
 }
 
 /// Whether a link may have this rate.

@@ -27,6 +27,32 @@ pub struct Red {
     /// Above `max` the probability goes on to 1 at twice `max` instead of jumping there (Floyd 2000).
     #[serde(default)]
     pub gentle: bool,
+    /// How signals follow each other while the average stays the same. Default: uniform.
+    #[serde(default)]
+    pub gaps: Gaps,
+}
+
+/// What a packet is marked by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MarkAt {
+    /// The queue that it meets when it arrives.
+    #[default]
+    Arrival,
+    /// The queue that it leaves behind when its transmission begins: the mark is younger by the time that the packet has
+    /// waited. What is not ECN-capable is not signalled then.
+    Departure,
+}
+
+/// How the signals of RED follow each other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Gaps {
+    /// The gaps between them are uniform, as Floyd and Jacobson chose: they are twice as many as the probability says.
+    #[default]
+    Uniform,
+    /// Each packet is signalled with the probability, whatever happened before, as in switches' WRED.
+    Geometric,
 }
 
 /// 2^-9 = 0.00195; Floyd and Jacobson use 0.002.

@@ -2,7 +2,7 @@
 
 use tresse_fabric::balancers::{self, Declaration};
 use tresse_fabric::{
-    Balancing, Feedback, FixedPaths, FlagConfig, ShortestPaths, Spread, Threshold, Topology,
+    Balancing, Feedback, FixedPaths, Own, FlagConfig, ShortestPaths, Spread, Threshold, Topology,
 };
 use tresse_units::Queue;
 
@@ -202,8 +202,14 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
     let default = RoutingKey { name: usual_routing(f)?.to_owned(), parameters: Default::default() };
     let routing = f.routing.as_ref().unwrap_or(&default);
     let choice = routing.resolve().map_err(|(key, e)| Wrong::new(["fabric", "routing", key], e))?;
-    if f.distinct.is_some() && !matches!(own_routes, OwnRoutes::Tree(_)) {
-        return Err(wrong("distinct", "only a fat tree has core and aggregation switches"));
+    match (f.distinct, &choice, &own_routes) {
+        (Some(Distinct::HostLink), Choice::TwoLevel, _) | (Some(Distinct::HostLink), _, OwnRoutes::Virtual(_)) => {
+            return Err(wrong("distinct", "\"host-link\" is for routing = \"shortest\""));
+        }
+        (Some(Distinct::Core | Distinct::Aggregation), _, OwnRoutes::None | OwnRoutes::Virtual(_)) => {
+            return Err(wrong("distinct", "only a fat tree has core and aggregation switches"));
+        }
+        _ => {}
     }
     let over_every_link = match (&choice, &own_routes) {
         (Choice::TwoLevel, _) => Some("two-level routing uses every link; \"shortest\" or a load balancer"),
@@ -214,9 +220,13 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
     if f.flags.is_some() || matches!(choice, Choice::Nodes(_, Some(_))) {
         limited(&topology)?;
     }
-    let spread = match f.distinct.unwrap_or_default() {
-        Distinct::Core => Spread::Core,
-        Distinct::Aggregation => Spread::Aggregation,
+    let spread = match f.distinct {
+        Some(Distinct::Aggregation) => Spread::Aggregation,
+        _ => Spread::Core,
+    };
+    let own = match f.distinct {
+        Some(Distinct::HostLink) => Own::HostLink,
+        _ => Own::Path,
     };
     let routing = match (choice, own_routes) {
         (Choice::TwoLevel, OwnRoutes::Tree(tree)) => Routing::Fixed(FixedPaths::TwoLevel(tree, spread)),
@@ -226,7 +236,7 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
             return Err(wrong("routing", message));
         }
         (Choice::Shortest, OwnRoutes::Virtual(hosts)) => Routing::Fixed(FixedPaths::Virtual(hosts)),
-        (Choice::Shortest, _) => Routing::Fixed(FixedPaths::Shortest(shortest(&topology)?)),
+        (Choice::Shortest, _) => Routing::Fixed(FixedPaths::Shortest(shortest(&topology)?, own)),
         (Choice::Nodes(balancing, flags), _) => {
             Routing::Nodes { balancing, flags, paths: shortest(&topology)? }
         }

@@ -12,7 +12,7 @@ use tresse_units::{Bytes, Duration, Queue, Time};
 use crate::diagnostic::{Wrong, wrong};
 use crate::keys::bounds::LONGEST;
 use crate::keys::fabric::{Fabric, Layered};
-use crate::keys::ports::{Buffer, Class, Red, Share};
+use crate::keys::ports::{Buffer, Class, Gaps, MarkAt, Red, Share};
 use crate::plan::link_events::Change;
 
 /// The ports of a network, as a fabric takes them.
@@ -38,6 +38,7 @@ pub struct PortOptions {
     pool: Option<PoolConfig>,
     /// What is left of a trimmed packet, bytes.
     trim: Option<u16>,
+    mark_at: MarkAt,
 }
 
 impl PortOptions {
@@ -68,7 +69,7 @@ impl PortOptions {
             return Err(wrong("host_processing", format!("{processing}: at most 1000s")));
         }
         let trim = fabric.trim.map(|size| trim(fabric, size, packet)).transpose()?;
-        Ok(Self { processing: processing.0, drop_until, red, classes, pool, trim })
+        Ok(Self { processing: processing.0, drop_until, red, classes, pool, trim, mark_at: fabric.mark_at })
     }
 
     /// How many classes there are, at least 1.
@@ -101,11 +102,13 @@ impl PortOptions {
             let (port, layer) = (&mut ports[number as usize], usize::from(topology.layers[number as usize]));
             let stream = (seed, topology.streams[number as usize]);
             port.drop_until = self.drop_until[layer];
-            port.red = self.red.as_ref().map(|red| RedConfig { stream, ..red[layer] });
-            if self.classes.is_empty() && self.pool.is_none() && self.trim.is_none() {
+            let red = port.red.or_else(|| self.red.as_ref().map(|red| red[layer]));
+            port.red = red.map(|red| RedConfig { stream, ..red });
+            let marks_behind = self.mark_at == MarkAt::Departure;
+            if self.classes.is_empty() && self.pool.is_none() && self.trim.is_none() && !marks_behind {
                 continue;
             }
-            let mut server = QueuedPortConfig::plain(port);
+            let mut server = QueuedPortConfig { marks_behind, ..QueuedPortConfig::plain(port) };
             if self.trim.is_some() {
                 server = QueuedPortConfig { trim: self.trim, ..with_priority(server) };
             }
@@ -162,10 +165,12 @@ fn drop_until(
     changes: &[Change],
 ) -> Result<Vec<Option<Threshold>>, String> {
     const ONE_BY_ONE: &str = "drops packet by packet: leave this key out";
+    let is_behind = fabric.mark_at == MarkAt::Departure;
     let layers = &topology.layer_names;
     let Some(lengths) = &fabric.drop_until else { return Ok(vec![None; layers.len()]) };
-    if !fabric.classes.is_empty() || fabric.buffer.is_some() || fabric.trim.is_some() {
-        return Err(format!("a port with `classes`, `trim` or a shared `buffer` {ONE_BY_ONE}"));
+    if !fabric.classes.is_empty() || fabric.buffer.is_some() || fabric.trim.is_some() || is_behind {
+        let one = "a port with `classes`, `trim`, a shared `buffer` or `mark_at = \"departure\"`";
+        return Err(format!("{one} {ONE_BY_ONE}"));
     }
     lengths.known(layers)?;
     let lengths: Vec<_> = layers.iter().map(|layer| lengths.of(layer).map(Threshold::from)).collect();
@@ -196,9 +201,7 @@ fn red(red: &Red, layers: &[Arc<str>]) -> Result<Vec<RedConfig>, Wrong> {
         let message = format!("{}: the weight of a new length is 2^-weight, with 0 to 16", red.weight);
         return wrong(["fabric", "red", "weight"], message);
     }
-    // Parts of 2^16 from parts of 2^32.
-    let probability = (red.probability.parts() >> 16) as u32;
-    if probability == 0 {
+    if red.probability.parts() >> 16 == 0 {
         let message = format!("{}: RED signals with a probability of 2^-16 to 1", red.probability);
         return wrong(["fabric", "red", "probability"], message);
     }
@@ -207,29 +210,37 @@ fn red(red: &Red, layers: &[Arc<str>]) -> Result<Vec<RedConfig>, Wrong> {
         |key: [&'static str; 3], v: &Layered<Queue>| v.layers(layers).map_err(|e| Wrong::new(key, e));
     let mins = lengths(["fabric", "red", "min"], &red.min)?;
     for (min, max) in mins.into_iter().zip(lengths(["fabric", "red", "max"], &red.max)?) {
-        let ordered = match (min, max) {
-            (Queue::Packets(min), Queue::Packets(max)) | (Queue::Bytes(min), Queue::Bytes(max)) => {
-                min <= max && max < 1 << 31
-            }
-            _ => false,
-        };
-        if !ordered {
-            let message = format!(
-                "from {min} to {max}: both in packets or both in bytes, below 2^31, the first not above the \
-                 second"
-            );
-            return wrong(["fabric", "red", "max"], message);
-        }
-        configs.push(RedConfig {
-            min: min.into(),
-            max: max.into(),
-            probability,
-            weight: red.weight,
-            gentle: red.gentle,
-            stream: (0, 0),
-        });
+        configs.push(red_config(red, min, max).map_err(|e| Wrong::new(["fabric", "red", "max"], e))?);
     }
     Ok(configs)
+}
+
+/// RED in a port, from `min` to `max`; all else is checked already.
+///
+/// # Errors
+/// What is wrong with `min` and `max`.
+pub(crate) fn red_config(red: &Red, min: Queue, max: Queue) -> Result<RedConfig, String> {
+    let ordered = match (min, max) {
+        (Queue::Packets(min), Queue::Packets(max)) | (Queue::Bytes(min), Queue::Bytes(max)) => {
+            min <= max && max < 1 << 31
+        }
+        _ => false,
+    };
+    if !ordered {
+        return Err(format!(
+            "from {min} to {max}: both in packets or both in bytes, below 2^31, the first not above the second"
+        ));
+    }
+    Ok(RedConfig {
+        min: min.into(),
+        max: max.into(),
+        // Parts of 2^16 from parts of 2^32.
+        probability: (red.probability.parts() >> 16) as u32,
+        weight: red.weight,
+        gentle: red.gentle,
+        uniform: red.gaps == Gaps::Uniform,
+        stream: (0, 0),
+    })
 }
 
 fn classes(fabric: &Fabric, layers: &[Arc<str>], class: &Class) -> Result<Vec<ClassConfig>, String> {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use tresse_fabric::{Loss, Topology};
+use tresse_fabric::{Loss, RedConfig, Topology};
 
 use crate::diagnostic::{Wrong, did_you_mean};
 use crate::keys::fabric::Fabric;
 use crate::keys::links::{LinkSetting, check_delay, check_loss, check_rate};
+use crate::plan::port_options::red_config;
 
 /// Makes single links as `[[fabric.links]]` says.
 pub(crate) fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option<&str>) -> Result<(), Wrong> {
@@ -29,7 +30,7 @@ pub(crate) fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option
         }
         match (link.said(), link.failed) {
             (None, false) => {
-                let message = "nothing is set for this link: give `rate`, `delay`, `queue`, `mark`, \
+                let message = "nothing is set for this link: give `rate`, `delay`, `queue`, `mark`, `red`, \
                 `loss`, or failed = true";
                 return Err(at("ends", message.into()));
             }
@@ -44,8 +45,8 @@ pub(crate) fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option
                 None => gone.extend(&ports),
             },
             (Some(_), false) => {
-                link.check(f).map_err(|e| e.below(i).below("links").below("fabric"))?;
-                ports.iter().for_each(|&port| link.apply(topology, port));
+                let red = link.check(f).map_err(|e| e.below(i).below("links").below("fabric"))?;
+                ports.iter().for_each(|&port| link.apply(topology, port, red));
             }
         }
     }
@@ -61,13 +62,17 @@ impl LinkSetting {
             ("delay", self.delay.is_some()),
             ("queue", self.queue.is_some()),
             ("mark", self.mark.is_some()),
+            ("red", self.red.is_some()),
             ("loss", self.loss.is_some()),
         ];
         keys.into_iter().find(|(_, is_said)| *is_said).map(|(key, _)| key)
     }
 
+    /// Its RED, if that is its own.
+    ///
+    /// # Errors
     /// What is wrong with it, and the key.
-    fn check(&self, f: &Fabric) -> Result<(), Wrong> {
+    fn check(&self, f: &Fabric) -> Result<Option<RedConfig>, Wrong> {
         self.rate.map_or(Ok(()), check_rate).map_err(|e| Wrong::key("rate", e))?;
         self.delay.map_or(Ok(()), check_delay).map_err(|e| Wrong::key("delay", e))?;
         self.loss.map_or(Ok(()), check_loss).map_err(|e| Wrong::key("loss", e))?;
@@ -78,10 +83,15 @@ impl LinkSetting {
                 "the classes of `fabric.classes` have queues of their own, the same in a whole layer",
             )),
             _ => Ok(()),
-        }
+        }?;
+        let Some(range) = self.red else { return Ok(None) };
+        let Some(red) = &f.red else {
+            return Err(Wrong::key("red", "these are thresholds of `fabric.red`, which is missing"));
+        };
+        red_config(red, range.min, range.max).map(Some).map_err(|e| Wrong::key("red", e))
     }
 
-    fn apply(&self, topology: &mut Topology, port: u32) {
+    fn apply(&self, topology: &mut Topology, port: u32, red: Option<RedConfig>) {
         let is_nic = topology.network.ends[port as usize][0] < topology.network.hosts;
         let stream = topology.streams[port as usize];
         let config = &mut topology.configs[port as usize];
@@ -93,6 +103,7 @@ impl LinkSetting {
         if !is_nic {
             config.limit = self.queue.map_or(config.limit, Into::into);
             config.mark = self.mark.map_or(config.mark, Into::into);
+            config.red = red;
         }
     }
 }

@@ -44,6 +44,32 @@ fn a_key_is_wrong_where_it_stands() {
 }
 
 #[test]
+fn what_subflows_must_not_share_depends_on_the_routing() {
+    let tree = |more: &str| {
+        let text = format!(
+            "title = \"t\"\nschemes.a = {{ controller = \"lia\", subflows = 2 }}\ntransport.profile = \"ns3\"\n\
+             workloads.all = {{ pattern = \"permutation\", size = \"1MB\", rounds = 1 }}\n\
+             [fabric]\nrate = \"1Gbps\"\ndelay = \"10us\"\nqueue = \"100pkt\"\nhost_queue = \"unlimited\"\n\
+             topology = \"fat-tree\"\nk = 4\n{more}\n"
+        );
+        let loaded = load(Source { name: "t.toml".into(), text }, Profile::Quick, &[]);
+        loaded.and_then(|l| resolve(&l, &[])).map_or_else(|e| e.to_string(), |_| "it is fine".to_owned())
+    };
+    for fine in [
+        "distinct = \"aggregation\"",
+        "distinct = \"core\"\nrouting = \"ecmp\"",
+        "distinct = \"host-link\"\nplanes = 2",
+        "distinct = \"host-link\"\nrouting = \"shortest\"",
+    ] {
+        assert_eq!(tree(fine), "it is fine", "{fine}");
+    }
+    let message = tree("distinct = \"host-link\"");
+    assert!(message.contains("\"host-link\" is for routing = \"shortest\""), "{message}");
+    let message = tree("distinct = \"core\"\nplanes = 2");
+    assert!(message.contains("only a fat tree has core and aggregation switches"), "{message}");
+}
+
+#[test]
 fn another_topology_needs_its_own_keys() {
     let message = message("", "fabric.topology=leaf-spine");
     assert!(

@@ -4,6 +4,7 @@ use tresse_units::{BitsPerSecond, Time};
 
 use super::{END, Entry, Fabric, GONE};
 use crate::entity::ARRIVALS;
+use crate::packet::Ecn;
 use crate::queue::Event;
 use crate::queued_port::Packet;
 
@@ -25,7 +26,7 @@ impl<P: Copy> Fabric<P> {
                 return Entry::Dropped;
             }
             // RED averages what every packet meets, a full queue too.
-            red = port.averages().is_some_and(|bytes| {
+            red = port.averages().filter(|_| !queued.marks_behind).is_some_and(|bytes| {
                 let length = if bytes { queued.backlog(self.now) } else { queued.waiting() };
                 port.red_signals(length, queued.idle(self.now), queued.pace())
             });
@@ -54,6 +55,9 @@ impl<P: Copy> Fabric<P> {
         if let Some(time) = arrival {
             let time = if queued.quiet { time } else { port.processed(time) };
             let crosses = port.crosses();
+            if queued.marks_behind {
+                self.mark_behind(number, id);
+            }
             self.write_hop(number, id);
             self.leave(number, id, time, crosses);
         }
@@ -83,6 +87,9 @@ impl<P: Copy> Fabric<P> {
         if let Some((id, arrival, departure)) = queued.depart(self.now, pool) {
             // A port beside a queued one that is quiet is looked at for the sake of a cut only.
             let (quiet, cut) = (queued.quiet, self.part.is_some());
+            if queued.marks_behind {
+                self.mark_behind(number, id);
+            }
             let mut time = arrival;
             let mut crosses = false;
             if !quiet || cut {
@@ -97,6 +104,22 @@ impl<P: Copy> Fabric<P> {
         }
         if self.flags.is_some() {
             self.flag_server(number);
+        }
+    }
+
+    /// Marks the packet whose transmission begins by what waits behind it, if it is ECN-capable: the signal is younger by
+    /// the time that the packet has waited. RED's average then has what departing packets leave.
+    #[inline(never)]
+    fn mark_behind(&mut self, number: u32, id: u32) {
+        let header = &mut self.packets.get_mut(id).header;
+        let port = &mut self.ports[number as usize];
+        let queued = &self.queued_ports[self.queued_of[number as usize] as usize];
+        let red = port.averages().is_some_and(|bytes| {
+            let length = if bytes { queued.waiting_bytes() } else { queued.waiting() };
+            port.red_signals(length, 0, queued.pace())
+        });
+        if header.ecn == Ecn::Ect && (red || queued.is_above_behind(queued.class(header))) {
+            port.signal(&mut header.ecn);
         }
     }
 

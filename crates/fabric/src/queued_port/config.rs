@@ -22,6 +22,8 @@ pub struct QueuedPortConfig {
     /// A packet for which there is no room, and which may be trimmed, is cut to this many bytes and waits in the last
     /// class (packet trimming: Ultra Ethernet, SONiC; after Cheng et al., NSDI 2014).
     pub trim: Option<u16>,
+    /// A packet is marked by what waits behind it when its transmission begins, not by what it meets when it arrives.
+    pub marks_behind: bool,
 }
 
 /// A class of a port, under deficit round robin (Shreedhar and Varghese, SIGCOMM 1995).
@@ -55,7 +57,7 @@ impl QueuedPortConfig {
     /// One class, with the limit and threshold of `port`: a plain port, but its link may change.
     pub fn plain(port: &PortConfig) -> Self {
         let class = ClassConfig { quantum: 1500, limit: port.limit, mark: ClassMark::Above(port.mark) };
-        Self { classes: [class; MAX_CLASSES], count: 1, pool: None, priority: false, trim: None }
+        Self { classes: [class; MAX_CLASSES], count: 1, pool: None, priority: false, trim: None, marks_behind: false }
     }
 }
 

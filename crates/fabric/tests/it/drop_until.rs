@@ -84,6 +84,7 @@ fn red_sees_what_is_dropped() {
         probability: 1 << 16,
         weight: 0,
         gentle: false,
+        uniform: true,
         stream: (1, 1),
     };
     let with_mark = port(Threshold::packets(5), Some(Threshold::packets(2)));

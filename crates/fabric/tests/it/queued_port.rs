@@ -94,7 +94,7 @@ fn ports() -> impl Strategy<Value = Vec<PortConfig>> {
                     false => Threshold::packets(n),
                 };
                 let (min, max) = (length(min), length(min + range));
-                RedConfig { min, max, probability, weight, gentle, stream: (1, stream) }
+                RedConfig { min, max, probability, weight, gentle, uniform: true, stream: (1, stream) }
             }),
             loss: Loss::new(Probability::from_parts(loss), 1, stream),
             ..port(rate, delay, limit, mark)
@@ -157,7 +157,7 @@ proptest! {
         quanta in prop::collection::vec(1..6000u32, 4),
         limits in prop::collection::vec(threshold(), 4),
         pool in (3000..60_000u64, 100..4000u32),
-        shared in any::<bool>(),
+        (shared, marks_behind) in any::<(bool, bool)>(),
         changes in prop::collection::vec((time(), any::<prop::sample::Index>(), 0..4u8, 10_000_000..GIGABIT), 0..40),
     ) {
         let class = |i: usize| ClassConfig {
@@ -171,6 +171,7 @@ proptest! {
             pool: shared.then_some(0),
             priority: shared,
             trim: None,
+            marks_behind,
         };
         let queued_ports: Vec<_> = (0..ports.len() as u32).map(|p| (p, config)).collect();
         let mut actions = sends;
@@ -190,6 +191,39 @@ proptest! {
     }
 }
 
+/// Ten packets at once: those that meet more than three are marked at arrival, those that leave more than three behind at
+/// departure; RED from and to four packets is the same.
+#[test]
+fn a_packet_is_marked_by_what_it_meets_or_by_what_it_leaves() {
+    let red = RedConfig {
+        min: Threshold::packets(4),
+        max: Threshold::packets(4),
+        probability: 1 << 16,
+        weight: 0,
+        gentle: false,
+        uniform: true,
+        stream: (1, 1),
+    };
+    let marked = |red: Option<RedConfig>, marks_behind: bool, ecn: Ecn| {
+        let mark = if red.is_some() { Threshold::UNLIMITED } else { Threshold::packets(3) };
+        let port = PortConfig { red, ..port(GIGABIT, MICROSECOND, Threshold::packets(100), mark) };
+        let queued = QueuedPortConfig { marks_behind, ..QueuedPortConfig::plain(&port) };
+        let mut fabric = Fabric::new(&[port], 1, 1).with_queued_ports(&[(0, queued)], &[]);
+        let route = fabric.add_route(&[0]);
+        (0..10).for_each(|packet| assert!(fabric.send(route, Header::new(1500, ecn), packet)));
+        let mut fates = Vec::new();
+        drain(&mut fabric, NEVER, &mut fates);
+        assert_eq!(fates.len(), 10);
+        fates.iter().filter(|fate| fate.3 == Ecn::Ce).map(|fate| fate.1).collect::<Vec<u32>>()
+    };
+    for red in [None, Some(red)] {
+        // The first is in transmission: the others meet 0 to 8, and leave 8 to 0.
+        assert_eq!(marked(red, false, Ecn::Ect), [5, 6, 7, 8, 9]);
+        assert_eq!(marked(red, true, Ecn::Ect), [1, 2, 3, 4, 5]);
+        assert_eq!(marked(red, true, Ecn::NotEct), [0; 0]);
+    }
+}
+
 fn classes(of: &[ClassConfig]) -> QueuedPortConfig {
     QueuedPortConfig {
         classes: std::array::from_fn(|i| of[i.min(of.len() - 1)]),
@@ -197,6 +231,7 @@ fn classes(of: &[ClassConfig]) -> QueuedPortConfig {
         pool: None,
         priority: false,
         trim: None,
+        marks_behind: false,
     }
 }
 

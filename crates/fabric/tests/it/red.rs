@@ -29,6 +29,7 @@ fn red(min: u64, max: u64, probability: f64, weight: u32) -> RedConfig {
         probability: (probability * 65536.0) as u32,
         weight,
         gentle: false,
+        uniform: true,
         stream: (9, 0),
     }
 }
@@ -62,6 +63,22 @@ fn red_spreads_its_marks_evenly() {
     assert!((mean - 10.5).abs() < 0.1, "mean gap {mean}");
     assert!((variance / 33.25 - 1.0).abs() < 0.02, "variance {variance}");
     assert!(gaps.iter().all(|&g| (1.0..=21.0).contains(&g)));
+}
+
+/// With geometric gaps each packet is marked with the probability, whatever came before: the mean gap is 1/p and its variance
+/// (1 - p) / p^2.
+#[test]
+fn red_may_mark_each_packet_by_itself() {
+    let config = RedConfig { uniform: false, ..red(10, 20, 0.1, 0) };
+    let marks = marks_at(config, 15, 400_000);
+    let gaps: Vec<f64> = marks.windows(2).map(|w| (w[1] - w[0]) as f64).collect();
+    let count = gaps.len() as f64;
+    let mean = gaps.iter().sum::<f64>() / count;
+    let variance = gaps.iter().map(|g| (g - mean) * (g - mean)).sum::<f64>() / count;
+    // Five standard deviations of 20,000 gaps.
+    assert!((mean - 20.0).abs() < 0.7, "mean gap {mean}");
+    assert!((variance / 380.0 - 1.0).abs() < 0.1, "variance {variance}");
+    assert!(gaps.iter().any(|&g| g > 21.0));
 }
 
 /// The average follows L (1 - (1 - w)^n): the first mark comes when it reaches a minimum that is the maximum too.

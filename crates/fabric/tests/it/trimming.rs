@@ -34,7 +34,7 @@ fn trimming(limit: u64, headers: u64) -> QueuedPortConfig {
     };
     let mut classes = [class(limit); MAX_CLASSES];
     classes[1] = class(headers);
-    QueuedPortConfig { classes, count: 2, pool: None, priority: true, trim: Some(125) }
+    QueuedPortConfig { classes, count: 2, pool: None, priority: true, trim: Some(125), marks_behind: false }
 }
 
 fn data() -> Header {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tresse_controllers::ConfiguredController;
 use tresse_fabric::{
-    Balancing, Cut, Fabric, FatTree, FatTreeConfig, FixedPaths, LeafSpine, Network, NonEct, PortConfig,
+    Balancing, Cut, Fabric, FatTree, FatTreeConfig, FixedPaths, Own, LeafSpine, Network, NonEct, PortConfig,
     PortCounters, Probability, QueuedPortConfig, ShortestPaths, Threshold, Topology, Uncut,
 };
 use tresse_sim::{FlowRecord, FlowSpec, Manager, Packets, Paths, Step, World};
@@ -165,7 +165,7 @@ impl Scenario {
         let bytes = [1, 3_000, 40_000, 400_000][random.below(4) as usize] + random.below(5_000);
         let paths = match self.routes {
             Routes::Fixed => {
-                let all = FixedPaths::Shortest(paths.clone());
+                let all = FixedPaths::Shortest(paths.clone(), Own::Path);
                 Paths::Fixed(all.draw(from, to, subflows, |n| random.below(n.into()) as u32))
             }
             Routes::Nodes(_) => Paths::Forwarded { from: vec![from], to: vec![to], paths: 2, stream: id },

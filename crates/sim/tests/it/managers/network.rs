@@ -126,6 +126,7 @@ fn red(random: &mut Stream, seed: u64) -> Option<RedConfig> {
         probability: 1 + random.below(1 << 15) as u32,
         weight: random.below(10) as u32,
         gentle: random.below(2) == 0,
+        uniform: random.below(2) == 0,
         stream: (seed, 0),
     };
     (random.below(3) == 0).then_some(red)
