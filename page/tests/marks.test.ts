@@ -1,6 +1,7 @@
 /** What declared bars and lines draw. */
 import { describe, expect, it } from "vitest";
 import { categories, placed } from "../src/charts/Bars";
+import { strengths } from "../src/charts/Heat";
 import { looks } from "../src/charts/series";
 import type { Figure, RunHead, WindowResult } from "../src/data/contract";
 import { markFigure, meaningOf, mixedParts, windowTimes } from "../src/data/figures";
@@ -172,5 +173,21 @@ describe("bars", () => {
     expect(categories(["a", "b"], 80).tick).not.toHaveProperty("tickRotate");
     expect(categories(["a long name", "b"], 40).tick).toHaveProperty("tickRotate", -32);
     expect(categories(["a long name", "b"], 20).tick).toHaveProperty("tickRotate", -60);
+  });
+});
+
+describe("a matrix", () => {
+  const cell = (x: string, y: string, value: number) => ({ panel: "p", x, y, value, ci95: null });
+
+  it("colours each column by the ratio to its least value", () => {
+    const cells = [cell("a", "1", 1), cell("a", "2", 4), cell("b", "1", 200), cell("b", "2", 100)];
+    expect(cells.map(strengths(cells, true))).toEqual([0, 1, 0.5, 0]);
+    // By values, 100 is the middle of 1 and 200.
+    expect(cells.map(strengths(cells, false)).map((own) => Math.round(2 * own))).toEqual([0, 0, 2, 1]);
+  });
+
+  it("goes by the values where ratios have no meaning", () => {
+    const cells = [cell("a", "1", 0), cell("a", "2", 5), cell("b", "1", 10)];
+    expect(cells.map(strengths(cells, true))).toEqual([0, 0.5, 1]);
   });
 });

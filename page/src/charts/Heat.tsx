@@ -19,6 +19,8 @@ interface HeatProps {
   xs: string[];
   ys: string[];
   labels: [string, string];
+  /** Each column is coloured by itself, by the ratio to its least value; else all cells by their values. */
+  ratios?: boolean;
 }
 
 export function Heat(props: HeatProps) {
@@ -34,11 +36,28 @@ export function Heat(props: HeatProps) {
   );
 }
 
-function One({ metric, cells, xs, ys, labels, panel, width }: HeatProps & { panel: string; width: number }) {
+/** How strongly a cell is coloured, from 0 to 1. */
+export function strengths(cells: HeatCell[], ratios: boolean): (cell: HeatCell) => number {
+  const column = (cell: HeatCell) => JSON.stringify([cell.panel, cell.x]);
+  const least = new Map<string, number>();
+  for (const cell of cells) {
+    least.set(column(cell), Math.min(cell.value, least.get(column(cell)) ?? Number.POSITIVE_INFINITY));
+  }
+  // Of values that are 0 or less there are no ratios.
+  const byRatio = ratios && [...least.values()].every((value) => value > 0);
+  const of = (cell: HeatCell) =>
+    byRatio ? Math.log(cell.value / (least.get(column(cell)) ?? 1)) : cell.value;
+  const all = cells.map(of);
+  const [low, high] = [Math.min(...all), Math.max(...all)];
+  return (cell) => (high > low ? (of(cell) - low) / (high - low) : 0.5);
+}
+
+function One(props: HeatProps & { panel: string; width: number }) {
+  const { metric, cells, xs, ys, labels, ratios, panel, width } = props;
   const options = useMemo<Plot.PlotOptions>(() => {
     const values = cells.map((cell) => cell.value);
-    const [low, high] = [Math.min(...values), Math.max(...values)];
-    const strength = (cell: HeatCell) => 0.08 + 0.62 * (high > low ? (cell.value - low) / (high - low) : 0.5);
+    const of = strengths(cells, ratios === true);
+    const strength = (cell: HeatCell) => 0.08 + 0.62 * of(cell);
     const scale = scaleOf(metric, values);
     const short = { ...scale, decimals: Math.max(0, scale.decimals - 1) };
     const tick = { tickSize: 0, fill: "var(--muted)", labelArrow: "none" as const };
@@ -79,6 +98,6 @@ function One({ metric, cells, xs, ys, labels, panel, width }: HeatProps & { pane
         ),
       ],
     };
-  }, [metric, cells, xs, ys, panel, width]);
+  }, [metric, cells, xs, ys, ratios, panel, width]);
   return <PlotBox options={options} label={`${metric} by ${labels[0]} and ${labels[1]}`} />;
 }

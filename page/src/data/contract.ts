@@ -265,7 +265,7 @@ export interface Figure {
   title: string;
   /** What a reader must know to read it: follows the title in the caption. */
   caption?: string;
-  chart: "time" | "cdf" | "bars" | "lines" | "boxes" | "scatter";
+  chart: "time" | "cdf" | "bars" | "matrix" | "lines" | "boxes" | "scatter";
   /**
    * `time`: goodput_bps, cwnd_pkts, srtt_s, waiting_pkts or utilisation_ratio, of samples. `bars`, `lines`, `scatter`: a
    * metric. `boxes`: a quantity (box: 10th, 50th and 90th percentile; whiskers: least and most). `cdf`: nothing.

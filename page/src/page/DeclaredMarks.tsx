@@ -1,6 +1,7 @@
-/** Declared bars and lines: a metric for each value of a dimension. */
-import { Bars, markRows } from "../charts/Bars";
+/** Declared bars, lines and matrices: a metric for each value of a dimension. */
+import { Bars, isOurs, type Mark, markRows } from "../charts/Bars";
 import { Frame } from "../charts/Frame";
+import { Heat, type HeatCell } from "../charts/Heat";
 import { Lines } from "../charts/Lines";
 import { type Look, legendOf, looks } from "../charts/series";
 import { dimensionName, wantedParts } from "../data/cases";
@@ -19,8 +20,9 @@ export function DeclaredMarks({ figure, runs, height }: OneProps) {
   const { marks, numbers } = drawn;
   const look: Look = looks(head, series, drawn.series);
   const lines = figure.chart === "lines" && numbers !== null;
-  const published = marks.some((mark) => mark.published !== null);
-  const optimum = marks.some((mark) => mark.optimum !== null);
+  const matrix = figure.chart === "matrix";
+  const published = !matrix && marks.some((mark) => mark.published !== null);
+  const optimum = !matrix && marks.some((mark) => mark.optimum !== null);
   // Bars that are their own series are named below.
   const alone = !lines && marks.every((mark) => mark.x === mark.series);
   const windows = asked.includes("window")
@@ -32,7 +34,7 @@ export function DeclaredMarks({ figure, runs, height }: OneProps) {
     <Frame
       id={figureId(head, runs[0], figure)}
       title={figure.title}
-      legend={legendOf(head, alone ? [] : drawn.series, runs, look, {
+      legend={legendOf(head, alone || matrix ? [] : drawn.series, runs, look, {
         kind: lines ? "line" : "area",
         published,
         optimum,
@@ -44,7 +46,8 @@ export function DeclaredMarks({ figure, runs, height }: OneProps) {
           more={[
             `${capitalised(named(metric))}: ${meaningOf(head, metric, asked)}.`,
             windowTimes(head, runs[0] ?? 0, windows),
-            marks.some((mark) => mark.ci95 !== null) ? `Bars of error: ${intervals(head)}.` : "",
+            matrix ? "The darker a cell, the more times the least value of its column it has." : "",
+            !matrix && marks.some((mark) => mark.ci95 !== null) ? `Bars of error: ${intervals(head)}.` : "",
             published ? fromPaper(head, runs) : "",
             optimum && !lines ? "Dashes across bars: the optimum that the controller claims." : "",
           ]}
@@ -54,6 +57,12 @@ export function DeclaredMarks({ figure, runs, height }: OneProps) {
     >
       {marks.length === 0 ? (
         <Nothing of={metric} />
+      ) : matrix ? (
+        <Heat
+          {...{ metric, xs: drawn.xs, ratios: true }}
+          {...cellsOf(marks, (mark) => look(mark.series, mark.run).label)}
+          labels={[dimensionName(x), dimensionName(series)]}
+        />
       ) : lines ? (
         <Lines
           {...shared}
@@ -67,4 +76,10 @@ export function DeclaredMarks({ figure, runs, height }: OneProps) {
       )}
     </Frame>
   );
+}
+
+/** The cells of a matrix: a row for each series, of several runs for each of each. */
+function cellsOf(marks: Mark[], row: (mark: Mark) => string): { cells: HeatCell[]; ys: string[] } {
+  const cells = marks.filter(isOurs).map((mark) => ({ ...mark, y: row(mark) }));
+  return { cells, ys: [...new Set(cells.map((cell) => cell.y))] };
 }

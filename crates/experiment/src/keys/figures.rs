@@ -19,10 +19,10 @@ pub struct Figure {
     pub caption: Option<String>,
     /// The kind of chart.
     pub chart: Chart,
-    /// For `time`, `bars`, `lines`, `boxes` and `scatter`: the quantity on the y axis.
+    /// For `time`, `bars`, `matrix`, `lines`, `boxes` and `scatter`: the quantity on the y axis, or in the cells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y: Option<String>,
-    /// For `cdf`, a quantity; for `bars`, `boxes` and `lines`, a dimension; for `scatter`, a metric.
+    /// For `cdf`, a quantity; for `bars`, `matrix`, `boxes` and `lines`, a dimension; for `scatter`, a metric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<String>,
     /// The dimension whose values each have a colour. Default: `scheme`; for `time`, each subflow.
@@ -59,6 +59,9 @@ pub enum Chart {
     Cdf,
     /// A metric for each value of a dimension.
     Bars,
+    /// A metric for each value of a dimension and each of the series: a table whose cells are coloured, each column by
+    /// itself.
+    Matrix,
     /// A metric against a dimension whose values are numbers, or end in one.
     Lines,
     /// The 10th, 50th and 90th percentile of a quantity, its minimum and its maximum.

@@ -62,7 +62,7 @@ fn one(experiment: &Experiment, cases: &[Case], is_as_written: bool, figure: &Fi
             has(needs).map_err(|e| Wrong::key("y", e))?;
         }
         Chart::Cdf => quantity("x", &needed("x", &figure.x, "a quantity")?)?,
-        Chart::Bars | Chart::Lines => {
+        Chart::Bars | Chart::Matrix | Chart::Lines => {
             dimension("x", &needed("x", &figure.x, "a dimension")?, &[])?;
             metric("y", &needed("y", &figure.y, "a metric")?)?;
         }
