@@ -5,11 +5,13 @@ mod empty_path;
 mod feedback;
 mod links;
 mod parts;
+mod pfc;
 mod telemetry;
 mod view;
 
 pub use feedback::Heard;
 pub use parts::Mail;
+pub use pfc::{Deadlock, PAUSE_FRAME, PfcConfig, PfcCounters, headroom};
 pub use telemetry::Hop;
 
 use tresse_units::{NEVER, Time};
@@ -76,6 +78,8 @@ pub struct Fabric<P> {
     part: Option<Box<parts::Part<P>>>,
     /// If switches write into packets.
     telemetry: Option<Box<telemetry::Telemetry>>,
+    /// If switches pause ports.
+    pfc: Option<Box<pfc::Pfc>>,
 }
 
 /// What a port did with a packet.
@@ -119,6 +123,7 @@ impl<P: Copy> Fabric<P> {
             spilt: Vec::new(),
             part: None,
             telemetry: None,
+            pfc: None,
         }
     }
 
@@ -283,7 +288,7 @@ impl<P: Copy> Fabric<P> {
     #[inline(always)]
     fn handle(&mut self, event: Event) -> Option<Arrival<P>> {
         if event.entity < ARRIVALS {
-            self.depart(event.entity);
+            self.depart(event.entity, event.id);
             return None;
         }
         let packet = self.packets.get_mut(event.id);
