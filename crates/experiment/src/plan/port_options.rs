@@ -1,11 +1,11 @@
 //! What the ports of switches have beyond one queue with a threshold: drops in bursts, random early detection,
-//! classes under deficit round robin, a buffer that the ports of a switch share.
+//! classes under deficit round robin, a buffer that the ports of a switch share, flow control.
 
 use std::sync::Arc;
 
 use tresse_fabric::{
-    ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, PortConfig, Processing, QueuedPortConfig, RedConfig,
-    Threshold, Topology,
+    ClassConfig, ClassMark, MAX_CLASSES, PfcConfig, PoolConfig, PortConfig, Processing, QueuedPortConfig,
+    RedConfig, Threshold, Topology,
 };
 use tresse_units::{Bytes, Duration, Queue, Time};
 
@@ -13,6 +13,7 @@ use crate::diagnostic::{Wrong, wrong};
 use crate::keys::bounds::LONGEST;
 use crate::keys::fabric::{Fabric, Layered};
 use crate::keys::ports::{Buffer, Class, Red, Share};
+use crate::plan::flow_control::FlowControl;
 use crate::plan::link_events::Change;
 
 /// The ports of a network, as a fabric takes them.
@@ -24,6 +25,8 @@ pub struct PortConfigs {
     pub servers: Vec<(u32, QueuedPortConfig)>,
     /// The shared buffers.
     pub pools: Vec<PoolConfig>,
+    /// The links under flow control.
+    pub pfc: Vec<PfcConfig>,
 }
 
 /// The options of an experiment's ports, checked; by layer, from the hosts up.
@@ -38,6 +41,7 @@ pub struct PortOptions {
     pool: Option<PoolConfig>,
     /// What is left of a trimmed packet, bytes.
     trim: Option<u16>,
+    flow_control: Option<FlowControl>,
 }
 
 impl PortOptions {
@@ -68,7 +72,8 @@ impl PortOptions {
             return Err(wrong("host_processing", format!("{processing}: at most 1000s")));
         }
         let trim = fabric.trim.map(|size| trim(fabric, size, packet)).transpose()?;
-        Ok(Self { processing: processing.0, drop_until, red, classes, pool, trim })
+        let flow_control = FlowControl::new(fabric, packet)?;
+        Ok(Self { processing: processing.0, drop_until, red, classes, pool, trim, flow_control })
     }
 
     /// How many classes there are, at least 1.
@@ -81,6 +86,11 @@ impl PortOptions {
         self.pool.is_some()
     }
 
+    /// Whether switches pause ports.
+    pub fn pauses(&self) -> bool {
+        self.flow_control.is_some()
+    }
+
     /// The ports of `topology` with these options; `seed` names their random streams. The options are those of switches,
     /// but for the time that a host takes over a packet.
     pub fn apply(&self, topology: &Topology, seed: u64) -> PortConfigs {
@@ -91,8 +101,11 @@ impl PortOptions {
             if *node < hosts {
                 let stream = topology.streams[number];
                 ports[number].processing = Processing::new(self.processing, seed, stream);
+                let plain = QueuedPortConfig::plain(&ports[number]);
                 if self.trim.is_some() {
-                    servers.push((number as u32, with_priority(QueuedPortConfig::plain(&ports[number]))));
+                    servers.push((number as u32, with_priority(plain)));
+                } else if self.pauses() {
+                    servers.push((number as u32, FlowControl::port(plain, false)));
                 }
             }
         }
@@ -102,12 +115,15 @@ impl PortOptions {
             let stream = (seed, topology.streams[number as usize]);
             port.drop_until = self.drop_until[layer];
             port.red = self.red.as_ref().map(|red| RedConfig { stream, ..red[layer] });
-            if self.classes.is_empty() && self.pool.is_none() && self.trim.is_none() {
+            if self.classes.is_empty() && self.pool.is_none() && self.trim.is_none() && !self.pauses() {
                 continue;
             }
             let mut server = QueuedPortConfig::plain(port);
             if self.trim.is_some() {
                 server = QueuedPortConfig { trim: self.trim, ..with_priority(server) };
+            }
+            if self.pauses() {
+                server = FlowControl::port(server, true);
             }
             for (slot, class) in server.classes.iter_mut().zip(&self.classes) {
                 *slot = class[layer];
@@ -118,7 +134,8 @@ impl PortOptions {
         }
         let switches = topology.network.nodes - hosts;
         let pools = self.pool.map(|pool| vec![pool; switches as usize]);
-        PortConfigs { ports, servers, pools: pools.unwrap_or_default() }
+        let pfc = self.flow_control.map(|own| own.links(topology, &ports, self.processing));
+        PortConfigs { ports, servers, pools: pools.unwrap_or_default(), pfc: pfc.unwrap_or_default() }
     }
 }
 
@@ -164,8 +181,9 @@ fn drop_until(
     const ONE_BY_ONE: &str = "drops packet by packet: leave this key out";
     let layers = &topology.layer_names;
     let Some(lengths) = &fabric.drop_until else { return Ok(vec![None; layers.len()]) };
-    if !fabric.classes.is_empty() || fabric.buffer.is_some() || fabric.trim.is_some() {
-        return Err(format!("a port with `classes`, `trim` or a shared `buffer` {ONE_BY_ONE}"));
+    let is_queued = fabric.buffer.is_some() || fabric.trim.is_some() || fabric.pfc.is_some();
+    if !fabric.classes.is_empty() || is_queued {
+        return Err(format!("a port with `classes`, `trim`, `pfc` or a shared `buffer` {ONE_BY_ONE}"));
     }
     lengths.known(layers)?;
     let lengths: Vec<_> = layers.iter().map(|layer| lengths.of(layer).map(Threshold::from)).collect();

@@ -12,6 +12,7 @@ mod frames;
 pub use deadlock::Deadlock;
 pub(super) use frames::Frame;
 
+use serde::{Deserialize, Serialize};
 use tresse_units::{BitsPerSecond, NEVER, SECOND, Time};
 
 use super::Fabric;
@@ -56,7 +57,7 @@ pub fn headroom(rate: BitsPerSecond, delays: Time, reaction: Time, back: BitsPer
 }
 
 /// What flow control has done to a port.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PfcCounters {
     /// How often it was paused.
     pub pauses: u64,
