@@ -1,17 +1,20 @@
 //! Ports, routes and packets under one clock.
 
 mod ahead;
+mod deadlock;
 mod empty_path;
 mod feedback;
 mod links;
 mod parts;
+mod pause_frames;
 mod pfc;
 mod telemetry;
 mod view;
 
+pub use deadlock::Deadlock;
 pub use feedback::Heard;
 pub use parts::Mail;
-pub use pfc::{Deadlock, PAUSE_FRAME, PfcConfig, PfcCounters, headroom};
+pub use pfc::{PAUSE_FRAME, PfcConfig, PfcCounters, headroom};
 pub use telemetry::Hop;
 
 use tresse_units::{NEVER, Time};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tresse_units::Time;
 
-use super::{Arrival, END, FORWARD, Fabric, LAST_PORT, event_queue, pfc::Frame};
+use super::{Arrival, END, FORWARD, Fabric, LAST_PORT, event_queue, pause_frames::Frame};
 use crate::cut::Cut;
 use crate::entity::ARRIVALS;
 use crate::packet::Packet;

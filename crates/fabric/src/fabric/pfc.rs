@@ -6,12 +6,6 @@
 //! one that ends the pause. The paused port finishes its packet; its last class, which goes before all others, is never
 //! paused nor counted. Frames say pause or go on, without the timer of the standard, and take no time from packets.
 
-mod deadlock;
-mod frames;
-
-pub use deadlock::Deadlock;
-pub(super) use frames::Frame;
-
 use serde::{Deserialize, Serialize};
 use tresse_units::{BitsPerSecond, NEVER, SECOND, Time};
 
@@ -71,43 +65,51 @@ pub struct PfcCounters {
 #[derive(Debug)]
 pub(super) struct Pfc {
     /// By port: what the switch at its far end knows of it.
-    links: Vec<Link>,
+    pub links: Vec<Link>,
     /// By port.
-    ports: Vec<Own>,
+    pub ports: Vec<Own>,
     /// By packet: the port that it left last, as long as it has not begun to leave the next one.
     came: Vec<u32>,
 }
 
 /// What a switch knows of a link into it.
 #[derive(Debug, Clone)]
-struct Link {
-    twin: u32,
-    xoff: u64,
-    xon: u64,
+pub(super) struct Link {
+    pub twin: u32,
+    pub xoff: u64,
+    pub xon: u64,
     /// Bytes that it holds at most.
-    room: u64,
-    reaction: Time,
-    held: u64,
+    pub room: u64,
+    pub reaction: Time,
+    pub held: u64,
     /// The last frame said pause.
-    stopped: bool,
+    pub stopped: bool,
     /// When the last frame has left.
-    sent: Time,
+    pub sent: Time,
     /// When it is obeyed.
-    heard: Time,
+    pub heard: Time,
 }
 
 /// What a port knows of itself.
 #[derive(Debug, Clone)]
-struct Own {
+pub(super) struct Own {
     /// It belongs to a switch, and counts.
-    counts: bool,
+    pub counts: bool,
     /// The packet in transmission: where it came from, and its bytes.
-    sending: Option<(u32, u32)>,
+    pub sending: Option<(u32, u32)>,
     /// When its pause began; [`NEVER`] if it is not paused.
-    since: Time,
+    pub since: Time,
     /// What is heard until then was on its way when the link failed.
-    deaf_until: Time,
-    counters: PfcCounters,
+    pub deaf_until: Time,
+    pub counters: PfcCounters,
+}
+
+impl Own {
+    /// It goes on.
+    pub fn end_pause(&mut self, now: Time) {
+        self.counters.paused += now.saturating_sub(self.since);
+        self.since = NEVER;
+    }
 }
 
 impl Pfc {
@@ -143,7 +145,7 @@ impl Pfc {
     }
 
     /// Over which link a packet came that enters `port`, if its switch counts it.
-    fn ingress(&self, port: u32, packet: &Packet) -> Option<u32> {
+    pub fn ingress(&self, port: u32, packet: &Packet) -> Option<u32> {
         // The last class is never paused.
         (self.ports[port as usize].counts && packet.class == 0)
             .then(|| self.came.get(packet.id as usize).copied())
@@ -235,7 +237,7 @@ impl<P: Copy> Fabric<P> {
     }
 
     /// The switch at the far end of `ingress` no longer holds these bytes of what came from there.
-    fn release(&mut self, ingress: u32, bytes: u32) {
+    pub(super) fn release(&mut self, ingress: u32, bytes: u32) {
         let Some(pfc) = &mut self.pfc else { return };
         let link = &mut pfc.links[ingress as usize];
         link.held -= u64::from(bytes);

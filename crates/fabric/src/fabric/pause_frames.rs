@@ -1,9 +1,9 @@
 //! Pause frames: when they are sent and heard, and what becomes of them when a link fails.
 
-use tresse_units::{NEVER, Time};
+use tresse_units::Time;
 
-use super::PAUSE_FRAME;
-use crate::fabric::Fabric;
+use super::Fabric;
+use super::pfc::PAUSE_FRAME;
 use crate::queue::Event;
 use crate::queued_port::Packet;
 
@@ -14,7 +14,7 @@ const GO_ON: u32 = 2;
 
 /// A pause frame on its way to a port of another part.
 #[derive(Debug, Clone, Copy)]
-pub struct Frame {
+pub(super) struct Frame {
     pub time: Time,
     pub port: u32,
     pub pauses: bool,
@@ -47,12 +47,12 @@ impl<P: Copy> Fabric<P> {
     }
 
     /// A pause frame that has come from another part.
-    pub(crate) fn take_in_frame(&mut self, frame: Frame) {
+    pub(super) fn take_in_frame(&mut self, frame: Frame) {
         self.queue.push(frame.event());
     }
 
     /// A port obeys a pause frame.
-    pub(crate) fn hear_frame(&mut self, port: u32, what: u32) {
+    pub(super) fn hear_frame(&mut self, port: u32, what: u32) {
         let Some(pfc) = &mut self.pfc else { return };
         let own = &mut pfc.ports[port as usize];
         let queued = &mut self.queued_ports[self.queued_of[port as usize] as usize];
@@ -73,7 +73,7 @@ impl<P: Copy> Fabric<P> {
 
     /// The link of a port has failed. What has waited there is gone; nobody pauses the port any more, and what is on its
     /// way to it is not heard.
-    pub(crate) fn fail_flow_control(&mut self, port: u32, spilt: usize) {
+    pub(super) fn fail_flow_control(&mut self, port: u32, spilt: usize) {
         let Some(pfc) = &mut self.pfc else { return };
         let own = &mut pfc.ports[port as usize];
         own.end_pause(self.now);
@@ -93,7 +93,7 @@ impl<P: Copy> Fabric<P> {
     }
 
     /// A direction of a link has come back: the switch may still hold too much of what had come over it.
-    pub(crate) fn repair_flow_control(&mut self, port: u32) {
+    pub(super) fn repair_flow_control(&mut self, port: u32) {
         let Some(pfc) = &self.pfc else { return };
         let of_link = |&own: &u32| own == port || pfc.links[own as usize].twin == port;
         let too_full = |own: &u32| pfc.links[*own as usize].held > pfc.links[*own as usize].xoff;
@@ -102,12 +102,5 @@ impl<P: Copy> Fabric<P> {
         for own in ports.collect::<Vec<_>>() {
             self.send_frame(own, true);
         }
-    }
-}
-
-impl super::Own {
-    fn end_pause(&mut self, now: Time) {
-        self.counters.paused += now.saturating_sub(self.since);
-        self.since = NEVER;
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use tresse_units::Time;
 
-use crate::fabric::Fabric;
+use super::Fabric;
 
 /// Ports that wait for each other for ever.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Deadlock {
 
 /// What a paused port knows.
 #[derive(Debug)]
-pub struct Waits {
+struct Waits {
     port: u32,
     since: Time,
     /// The paused ports at the other ends of links whose packets wait here, and the bytes of each.
