@@ -168,14 +168,14 @@ CaseMetric: TypeAlias = Literal[
     "slowdown_mean_ratio", "slowdown_p50_ratio", "slowdown_p99_ratio", "cwnd_mean_pkts",
     "subflows_opened_mean", "flows", "unfinished_flows", "deadline_flows", "deadline_misses",
     "deadline_miss_ratio", "delivered_bytes", "timeouts", "timeouts_min", "timeouts_mean", "timeouts_max",
-    "retransmissions_pkts", "drops_pkts", "lost_pkts", "marks_pkts", "trims_pkts", "mark_cuts", "rtt_mean_s",
-    "rtt_p50_s", "rtt_p90_s", "rtt_p99_s", "rtt_max_s", "convergence_mean_s", "convergence_max_s",
-    "unconverged", "utilisation_mean_ratio", "utilisation_min_ratio", "utilisation_p10_ratio",
-    "utilisation_p50_ratio", "utilisation_p90_ratio", "utilisation_max_ratio", "queue_mean_pkts",
-    "queue_p50_pkts", "queue_p99_pkts", "queue_max_pkts", "sharing_flows", "terminated_flows",
-    "sharing_precision_ratio", "sharing_recall_ratio", "sharing_f_ratio", "jobs", "jct_mean_s", "jct_p50_s",
-    "jct_p99_s", "jct_max_s", "job_deadline_miss_ratio", "offered_bisection_ratio", "offered_access_ratio",
-    "simulated_s", "packet_hops"
+    "retransmissions_pkts", "drops_pkts", "lost_pkts", "marks_pkts", "trims_pkts", "pauses", "paused_s",
+    "headroom_drops_pkts", "mark_cuts", "rtt_mean_s", "rtt_p50_s", "rtt_p90_s", "rtt_p99_s", "rtt_max_s",
+    "convergence_mean_s", "convergence_max_s", "unconverged", "utilisation_mean_ratio",
+    "utilisation_min_ratio", "utilisation_p10_ratio", "utilisation_p50_ratio", "utilisation_p90_ratio",
+    "utilisation_max_ratio", "queue_mean_pkts", "queue_p50_pkts", "queue_p99_pkts", "queue_max_pkts",
+    "sharing_flows", "terminated_flows", "sharing_precision_ratio", "sharing_recall_ratio", "sharing_f_ratio",
+    "jobs", "jct_mean_s", "jct_p50_s", "jct_p99_s", "jct_max_s", "job_deadline_miss_ratio",
+    "offered_bisection_ratio", "offered_access_ratio", "simulated_s", "packet_hops"
 ]
 
 HostProfile: TypeAlias = Literal["ns3", "ns2", "linux", "spray"]
@@ -408,6 +408,12 @@ class Fabric(Keys):
     packet is dropped.
     """
 
+    pfc: Pfc | None = None
+    """Switches pause the ports that send to them, those of hosts too, instead of dropping data: `queue`
+    then holds only for what goes before all data, as the ACKs of sprayed transports do. Default: they
+    drop.
+    """
+
     buffer: Buffer | None = None
     """A buffer in each switch that its ports share."""
 
@@ -486,6 +492,28 @@ class Share(Keys):
 
     lambda_: Factor
     """Lambda: 1 for a controller that halves its window, about 0.17 for DCTCP's cut."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Pfc(Keys):
+    """Priority flow control (IEEE 802.1Qbb)."""
+
+    xoff: Bytes
+    """A switch pauses the port at the other end of a link when it holds more bytes that came over it than
+    this.
+    """
+
+    xon: Bytes
+    """It ends the pause when it holds no more than this; at most `xoff`."""
+
+    headroom: Bytes | None = None
+    """What a switch has room for beyond `xoff`, for each link: a packet that finds no room is dropped.
+    Default: what may arrive until the pause has an effect, so that nothing is lost: rate x (the delays
+    both ways + `reaction` + the transmission of a full packet and a frame back) + two full packets.
+    """
+
+    reaction: Duration | None = None
+    """From the arrival of a pause frame until the port obeys. At most 1000s. Default: 0s."""
 
 
 @dataclass(kw_only=True, slots=True)

@@ -190,6 +190,9 @@ pub fn run(args: Args) -> Result<(), Failure> {
     } else {
         report::show(&report, State::of(&report, false), &loaded.experiment, &mut anstream::stdout().lock())?;
     }
+    if let Some(note) = of_headroom(&report) {
+        eprintln!("{note}");
+    }
     if plots {
         plot::show(&report, report.out.as_ref(), &mut anstream::stdout().lock())?;
     }
@@ -232,6 +235,18 @@ fn of_own_queues(loaded: &Loaded) -> Option<String> {
     let note =
         "note: switches mark (`mark`), hosts' own NICs only drop: set `host_mark` to let them mark too";
     (is_own && marks_elsewhere && fabric.host_queue != Queue::Unlimited).then(|| note.to_owned())
+}
+
+/// That flow control has lost packets, which it is there to prevent.
+fn of_headroom(report: &Report) -> Option<String> {
+    let drops = report.cases.iter().filter_map(|case| case.metrics.get("headroom_drops_pkts"));
+    let drops: f64 = drops.map(|metric| metric.value()).sum();
+    (drops > 0.0).then(|| {
+        format!(
+            "note: {drops} packets were dropped because `headroom` of `pfc` is too small for what was on its way: \
+             leave it out, and it follows from each link (`tresse explain pfc`)"
+        )
+    })
 }
 
 /// Which cases run on one thread though they may use more, and why.

@@ -1,15 +1,20 @@
 //! Ports, routes and packets under one clock.
 
 mod ahead;
+mod deadlock;
 mod empty_path;
 mod feedback;
 mod links;
 mod parts;
+mod pause_frames;
+mod pfc;
 mod telemetry;
 mod view;
 
+pub use deadlock::Deadlock;
 pub use feedback::Heard;
 pub use parts::Mail;
+pub use pfc::{PAUSE_FRAME, PfcConfig, PfcCounters, headroom};
 pub use telemetry::Hop;
 
 use tresse_units::{NEVER, Time};
@@ -76,6 +81,8 @@ pub struct Fabric<P> {
     part: Option<Box<parts::Part<P>>>,
     /// If switches write into packets.
     telemetry: Option<Box<telemetry::Telemetry>>,
+    /// If switches pause ports.
+    pfc: Option<Box<pfc::Pfc>>,
 }
 
 /// What a port did with a packet.
@@ -119,6 +126,7 @@ impl<P: Copy> Fabric<P> {
             spilt: Vec::new(),
             part: None,
             telemetry: None,
+            pfc: None,
         }
     }
 
@@ -283,7 +291,7 @@ impl<P: Copy> Fabric<P> {
     #[inline(always)]
     fn handle(&mut self, event: Event) -> Option<Arrival<P>> {
         if event.entity < ARRIVALS {
-            self.depart(event.entity);
+            self.depart(event.entity, event.id);
             return None;
         }
         let packet = self.packets.get_mut(event.id);

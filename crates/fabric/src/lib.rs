@@ -44,7 +44,9 @@ pub use balance::Balancing;
 pub use bisection::bisection;
 pub use cut::{Cut, Uncut};
 pub use entity::{ARRIVALS, Entity};
-pub use fabric::{Arrival, Fabric, Heard, Hop, Mail, RouteId};
+pub use fabric::{
+    Arrival, Deadlock, Fabric, Heard, Hop, Mail, PAUSE_FRAME, PfcConfig, PfcCounters, RouteId, headroom,
+};
 pub use fat_tree::{FatTree, FatTreeConfig, FatTreeError, Spread};
 pub use fixed_paths::{FixedPaths, Own, Path};
 pub use flag::{Feedback, FlagConfig};

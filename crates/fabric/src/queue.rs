@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 
 use tresse_units::{NEVER, Time};
 
-use crate::entity::Entity;
+use crate::entity::{Entity, collide};
 use crate::prefetch::prefetch;
 use crate::sort::sort_words;
 use crate::ties::Ties;
@@ -34,7 +34,7 @@ pub struct Event {
 
 /// Entities and ids must lie below.
 pub(crate) const NAMES: u32 = 1 << NAME_BITS;
-const NAME_BITS: u32 = 24;
+pub(crate) const NAME_BITS: u32 = 24;
 /// The widest bucket, as a power of two of picoseconds.
 const OFFSET_BITS: u32 = 16;
 
@@ -284,7 +284,7 @@ impl EventQueue {
         debug_assert!(time >= self.start, "an event at {time} lies in the past");
         let word = (time - self.start) << (2 * NAME_BITS) | names;
         let at = self.next + self.open[self.next..].partition_point(|&e| e < word);
-        let tied = |i: usize| self.open.get(i).is_some_and(|&e| e >> NAME_BITS == word >> NAME_BITS);
+        let tied = |i: usize| self.open.get(i).is_some_and(|&e| collide(e.min(word), e.max(word)));
         debug_assert!(
             !tied(at) && (at == self.next || !tied(at - 1)),
             "two events of one entity at one time"
@@ -305,7 +305,7 @@ impl EventQueue {
         self.occupied[slot / 64] &= !(1 << (slot % 64));
         self.take_chain(slot);
         debug_assert!(
-            self.open.windows(2).all(|w| w[0] >> NAME_BITS != w[1] >> NAME_BITS),
+            self.open.windows(2).all(|w| !collide(w[0], w[1])),
             "two events of one entity at one time"
         );
         if self.filed > 0 {

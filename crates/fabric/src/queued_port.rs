@@ -6,6 +6,7 @@
 
 mod classes;
 mod config;
+mod pause;
 
 pub(crate) use classes::Packet;
 pub use config::{ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, QueuedPortConfig};
@@ -69,6 +70,10 @@ pub(crate) struct QueuedPort {
     pub marks_behind: bool,
     /// Its plain port loses no packets, averages no queue, and no host takes time.
     pub quiet: bool,
+    /// All classes but the one that goes before all others are paused.
+    paused: bool,
+    /// It is under flow control, which is told of every departure.
+    obeys: bool,
     classes: SmallVec<[Class; 2]>,
     /// Of several classes those with packets, in the order in which they are served.
     active: Order,
@@ -115,6 +120,8 @@ impl QueuedPort {
             granted: false,
             marks_behind: config.marks_behind,
             quiet: port.is_quiet(),
+            paused: false,
+            obeys: false,
             classes: classes.iter().map(|&config| Class::new(config)).collect(),
             active: Order::default(),
             pool: config.pool,
@@ -161,7 +168,7 @@ impl QueuedPort {
             return None;
         }
         // An idle port lets in one packet, whatever the limit.
-        if self.departure <= now {
+        if self.departure <= now && !self.paused {
             return Some(false);
         }
         let limit = own.config.limit;
@@ -195,11 +202,16 @@ impl QueuedPort {
     #[inline]
     pub fn admit(&mut self, now: Time, packet: Packet, pool: Option<&mut Pool>) -> [Option<Time>; 2] {
         let awaited = std::mem::replace(&mut self.awaited, true);
-        let shared = pool.is_some();
+        let shared = pool.is_some() || self.obeys;
         if let Some(pool) = pool {
             pool.used += u64::from(packet.bytes);
         }
         if self.departure <= now {
+            if self.holds(packet) {
+                self.awaited = false;
+                self.classes[usize::from(packet.class)].push(packet);
+                return [None; 2];
+            }
             self.awaited = shared;
             return [Some(self.transmit(now, packet)), shared.then_some(self.departure)];
         }
@@ -215,14 +227,14 @@ impl QueuedPort {
     /// end; when it departs, if that is an event.
     #[inline]
     pub fn depart(&mut self, now: Time, pool: Option<&mut Pool>) -> Option<(u32, Time, Option<Time>)> {
-        let shared = pool.is_some();
+        let shared = pool.is_some() || self.obeys;
         if let Some(pool) = pool {
             pool.used -= u64::from(self.sending.bytes);
         }
         let (next, more) = match (self.discipline, &mut self.classes[..]) {
             (Discipline::One, [only]) => (only.take(), !only.queue.is_empty()),
             (Discipline::PriorityOfTwo, [last, first]) => {
-                let next = first.take().or_else(|| last.take());
+                let next = first.take().or_else(|| if self.paused { None } else { last.take() });
                 (next, !(first.queue.is_empty() && last.queue.is_empty()))
             }
             _ => (self.dequeue(), self.active.count > 0 || self.first_waits()),
@@ -267,9 +279,9 @@ impl QueuedPort {
         self.up
     }
 
-    /// How long nothing has been sent.
+    /// How long nothing has been there to be sent.
     pub fn idle(&self, now: Time) -> Time {
-        now.saturating_sub(self.departure)
+        if self.paused && self.waiting() > 0 { 0 } else { now.saturating_sub(self.departure) }
     }
 
     /// How long it has been sending until `now`.

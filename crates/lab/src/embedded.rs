@@ -9,7 +9,7 @@ use tresse_sim::{FlowRecord, Manager, Step, World};
 use tresse_units::{NEVER, Time};
 use tresse_workload::{Start, too_large};
 
-use crate::engine::stall::{self, Stall};
+use crate::engine::stall::{self, Stall, Why};
 use crate::link_events::{Links, make};
 use crate::record::flow::Begun;
 use crate::setup;
@@ -42,7 +42,7 @@ impl Embedded {
         let mut own = Self {
             seed,
             managers: setup::managers(&case),
-            stall: Stall::new(&world),
+            stall: Stall::new(&world, case.setting.options.pauses()),
             world,
             changed: 0,
             live: BTreeMap::new(),
@@ -122,7 +122,7 @@ impl Embedded {
                 Step::Reached => {
                     self.change();
                     match self.stall.look(&self.world) {
-                        Some(why) if !self.live.is_empty() => return Err(self.stuck(why)),
+                        Some(why) if !self.live.is_empty() => return Err(self.stuck(&why)),
                         _ => {}
                     }
                     if due == until {
@@ -143,7 +143,7 @@ impl Embedded {
         }
     }
 
-    fn stuck(&self, why: &str) -> Diagnostic {
+    fn stuck(&self, why: &Why) -> Diagnostic {
         let setting = &self.case.setting;
         let mut links = Links::new(&setting.fabric, &setting.changes);
         links.advance(self.now());

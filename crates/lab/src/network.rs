@@ -1,7 +1,7 @@
 //! What the engine drives: a network with flows on it, simulated or real.
 
 use tresse_controllers::State;
-use tresse_fabric::{Histogram, PortCounters};
+use tresse_fabric::{Deadlock, Histogram, PfcCounters, PortCounters};
 use tresse_sim::{FlowRecord, FlowSpec, Step, World};
 use tresse_transport::Counters;
 use tresse_units::{BitsPerSecond, MICROSECOND, Time};
@@ -63,6 +63,11 @@ pub trait Network {
     /// Packets that wait in a port.
     fn waiting(&self, port: u32) -> u64;
 
+    /// The ports that wait for each other for ever, if it is known that some do.
+    fn deadlock(&self) -> Option<Deadlock> {
+        None
+    }
+
     /// The RTTs of each group's packets, if they are recorded, ps.
     fn rtts(&self) -> Vec<Histogram>;
 
@@ -109,6 +114,8 @@ pub struct PortNow {
     pub counters: PortCounters,
     /// For how long it has been sending, ps.
     pub busy: Time,
+    /// What flow control has done to it.
+    pub pfc: PfcCounters,
 }
 
 impl Network for World {
@@ -192,12 +199,17 @@ impl Network for World {
             rate: port.config().rate,
             counters: port.counters(),
             busy: self.busy(number),
+            pfc: self.pfc_counters(number),
         };
         (0..).zip(self.ports()).map(port).collect()
     }
 
     fn waiting(&self, port: u32) -> u64 {
         self.waiting(port)
+    }
+
+    fn deadlock(&self) -> Option<Deadlock> {
+        self.deadlock()
     }
 
     fn rtts(&self) -> Vec<Histogram> {

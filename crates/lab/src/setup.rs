@@ -60,7 +60,9 @@ pub(crate) fn cut(case: &Case, threads: usize) -> Result<Cut, Undivided> {
     if reads_hops(case) {
         return Err(Undivided::Telemetry);
     }
-    Cut::new(&case.setting.fabric, threads, case.nodes().is_some()).map_err(Undivided::Network)
+    // A switch chooses among its ports, or counts over all of them what came over a link.
+    let whole_nodes = case.nodes().is_some() || case.setting.options.pauses();
+    Cut::new(&case.setting.fabric, threads, whole_nodes).map_err(Undivided::Network)
 }
 
 /// Why a case runs on one thread.
@@ -96,7 +98,7 @@ pub fn fabric<P: Copy>(case: &Case, seed: u64) -> Fabric<P> {
     if reads_hops(case) {
         case.setting.options.queue_switches(&case.setting.fabric, &mut configs);
     }
-    let PortConfigs { ports, servers, pools } = configs;
+    let PortConfigs { ports, servers, pools, pfc } = configs;
     let telemetry = reads_hops(case);
     let longest = case.bound_schemes.iter().map(|c| c.routing.longest()).max().unwrap_or(0);
     let fabric = Fabric::new(&ports, longest, seed).with_queued_ports(&servers, &pools);
@@ -106,6 +108,7 @@ pub fn fabric<P: Copy>(case: &Case, seed: u64) -> Fabric<P> {
         }
         Some(Routing::Fixed(_)) | None => fabric,
     };
+    let fabric = if pfc.is_empty() { fabric } else { fabric.with_pfc(&pfc) };
     let fabric = if telemetry { fabric.with_telemetry() } else { fabric };
     match case.bound_schemes.iter().find_map(|c| c.flags) {
         Some(flags) => fabric.with_flags(flags),
@@ -218,6 +221,7 @@ pub(crate) fn totals(network: &dyn Network, fabric: &Topology) -> Vec<Link> {
                 drops: c.drops,
                 lost: c.lost,
                 marks: c.marks,
+                pfc: p.pfc,
             }
         })
         .collect()

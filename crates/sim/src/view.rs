@@ -1,6 +1,6 @@
 //! What can be seen of a world.
 
-use tresse_fabric::{Fabric, Port};
+use tresse_fabric::{Deadlock, Fabric, PfcCounters, Port};
 use tresse_transport::{Receiver, Sender, Wire};
 use tresse_units::Time;
 
@@ -56,6 +56,17 @@ impl World {
     /// Packets that wait in a port now.
     pub fn waiting(&self, port: u32) -> u64 {
         self.fabric_of(port).waiting(port)
+    }
+
+    /// What flow control has done to a port.
+    pub fn pfc_counters(&self, port: u32) -> PfcCounters {
+        self.fabric_of(port).pfc_counters(port)
+    }
+
+    /// The ports that wait for each other for ever, if flow control has made some do so. Between two calls of
+    /// [`World::advance`] that reached their time.
+    pub fn deadlock(&self) -> Option<Deadlock> {
+        Fabric::deadlock(self.parts.iter().map(|part| &part.fabric))
     }
 
     /// The ports by which `node` sends to the host `to`: see [`Fabric::shares`].

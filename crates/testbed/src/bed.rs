@@ -165,6 +165,9 @@ fn addresses(case: &Case) -> Result<u32, Error> {
         }
         most = most.max(scheme.paths);
     }
+    if case.setting.options.pauses() {
+        return wrong("no real host's card obeys the fabric: leave `pfc` out".to_owned());
+    }
     if case.parts.iter().any(|part| part.persistent) {
         return wrong(
             "the hosts of a testbed open a connection for each message: no `persistent`".to_owned(),

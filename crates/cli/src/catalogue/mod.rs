@@ -103,6 +103,7 @@ const PAGES: &[Page] = &[
     page!(Topics, "red", "Floyd and Jacobson, ToN 1993"),
     page!(Topics, "classes", "Shreedhar and Varghese, SIGCOMM 1995; vMCC eq. (1); MQ-ECN, NSDI 2016"),
     page!(Topics, "trimming", "Cheng et al., NSDI 2014; NDP, SIGCOMM 2017; Ultra Ethernet"),
+    page!(Topics, "pfc", "IEEE 802.1Qbb; Zhu et al. and Guo et al., SIGCOMM 2015 and 2016"),
     page!(Topics, "spray", "Ultra Ethernet"),
     page!(Topics, "shared-buffer", "Choudhury and Hahne, ToN 1998"),
     page!(Topics, "marker", "XMP §2.1, vMCC §V-A"),

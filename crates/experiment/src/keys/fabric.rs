@@ -10,7 +10,7 @@ use tresse_fabric::Graph;
 use tresse_units::{Bytes, Duration, Probability, Queue, Rate};
 
 use crate::keys::links::LinkSetting;
-use crate::keys::ports::{Buffer, Class, MarkAt, Red};
+use crate::keys::ports::{Buffer, Class, MarkAt, Pfc, Red};
 use crate::keys::routing::RoutingKey;
 
 /// The network.
@@ -70,6 +70,9 @@ pub struct Fabric {
     /// header, which goes before all data, as ACKs do. ACKs then go first in hosts too. Default: such a packet is
     /// dropped.
     pub trim: Option<Bytes>,
+    /// Switches pause the ports that send to them, those of hosts too, instead of dropping data: `queue` then holds
+    /// only for what goes before all data, as the ACKs of sprayed transports do. Default: they drop.
+    pub pfc: Option<Pfc>,
     /// A buffer in each switch that its ports share.
     pub buffer: Option<Buffer>,
     /// Congestion flags that the ports keep and report, for controllers that need signals from the next hop.

@@ -101,6 +101,9 @@ pub const METRICS: &[MetricRow] = rows! {
     Cases "lost_pkts" "packets" "packets that ports lost by their loss probability, or with a link that failed";
     Cases "marks_pkts" "packets" "packets that were marked, each once, by the first port that had to";
     Cases "trims_pkts" "packets" "packets that a port cut to their header (`trim` of `[fabric]`); missing if there are none";
+    Cases "pauses" "" "with `pfc` of `[fabric]`: how often a port was paused, all ports together; this and the next two are missing if none was";
+    Cases "paused_s" "s" "for how long, summed over ports";
+    Cases "headroom_drops_pkts" "packets" "those of the drops for which the headroom was too small";
     Flows "mark_cuts" "" "windows that were cut for a mark";
     Groups "rtt_mean_s" "s" "with `[measure] rtt = true`: the round-trip time that an ACK reports, the mean over ACKs";
     Groups "rtt_p50_s" "s" "at least half of the ACKs reported no more, to within 1/128 of it";

@@ -85,6 +85,22 @@ pub struct Share {
     pub lambda: Factor,
 }
 
+/// Priority flow control (IEEE 802.1Qbb).
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table such as { xoff = \"100kB\", xon = \"80kB\" }")]
+pub struct Pfc {
+    /// A switch pauses the port at the other end of a link when it holds more bytes that came over it than this.
+    pub xoff: Bytes,
+    /// It ends the pause when it holds no more than this; at most `xoff`.
+    pub xon: Bytes,
+    /// What a switch has room for beyond `xoff`, for each link: a packet that finds no room is dropped. Default: what
+    /// may arrive until the pause has an effect, so that nothing is lost: rate x (the delays both ways + `reaction` +
+    /// the transmission of a full packet and a frame back) + two full packets.
+    pub headroom: Option<Bytes>,
+    /// From the arrival of a pause frame until the port obeys. At most 1000s. Default: 0s.
+    pub reaction: Option<Duration>,
+}
+
 /// A buffer that the ports of a switch share, with dynamic thresholds (Choudhury and Hahne, ToN 1998).
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table such as { size = \"1MB\", alpha = 1 }")]

@@ -218,6 +218,11 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
     };
     links(f, &mut topology, over_every_link)?;
     if f.flags.is_some() || matches!(choice, Choice::Nodes(_, Some(_))) {
+        if f.pfc.is_some() {
+            let message = "congestion flags are shares of a queue's limit, which ports under flow control do not \
+                           have: choose another load balancer than HOLNET's, without `flags`, or leave `pfc` out";
+            return Err(wrong("pfc", message));
+        }
         limited(&topology)?;
     }
     let spread = match f.distinct {

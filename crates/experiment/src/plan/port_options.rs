@@ -1,11 +1,11 @@
 //! What the ports of switches have beyond one queue with a threshold: drops in bursts, random early detection,
-//! classes under deficit round robin, a buffer that the ports of a switch share.
+//! classes under deficit round robin, a buffer that the ports of a switch share, flow control.
 
 use std::sync::Arc;
 
 use tresse_fabric::{
-    ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, PortConfig, Processing, QueuedPortConfig, RedConfig,
-    Threshold, Topology,
+    ClassConfig, ClassMark, MAX_CLASSES, PfcConfig, PoolConfig, PortConfig, Processing, QueuedPortConfig,
+    RedConfig, Threshold, Topology,
 };
 use tresse_units::{Bytes, Duration, Queue, Time};
 
@@ -13,6 +13,7 @@ use crate::diagnostic::{Wrong, wrong};
 use crate::keys::bounds::LONGEST;
 use crate::keys::fabric::{Fabric, Layered};
 use crate::keys::ports::{Buffer, Class, Gaps, MarkAt, Red, Share};
+use crate::plan::flow_control::FlowControl;
 use crate::plan::link_events::Change;
 
 /// The ports of a network, as a fabric takes them.
@@ -24,6 +25,8 @@ pub struct PortConfigs {
     pub servers: Vec<(u32, QueuedPortConfig)>,
     /// The shared buffers.
     pub pools: Vec<PoolConfig>,
+    /// The links under flow control.
+    pub pfc: Vec<PfcConfig>,
 }
 
 /// The options of an experiment's ports, checked; by layer, from the hosts up.
@@ -39,6 +42,7 @@ pub struct PortOptions {
     /// What is left of a trimmed packet, bytes.
     trim: Option<u16>,
     mark_at: MarkAt,
+    flow_control: Option<FlowControl>,
 }
 
 impl PortOptions {
@@ -69,7 +73,9 @@ impl PortOptions {
             return Err(wrong("host_processing", format!("{processing}: at most 1000s")));
         }
         let trim = fabric.trim.map(|size| trim(fabric, size, packet)).transpose()?;
-        Ok(Self { processing: processing.0, drop_until, red, classes, pool, trim, mark_at: fabric.mark_at })
+        let flow_control = FlowControl::new(fabric, packet)?;
+        let mark_at = fabric.mark_at;
+        Ok(Self { processing: processing.0, drop_until, red, classes, pool, trim, mark_at, flow_control })
     }
 
     /// How many classes there are, at least 1.
@@ -82,6 +88,11 @@ impl PortOptions {
         self.pool.is_some()
     }
 
+    /// Whether switches pause ports.
+    pub fn pauses(&self) -> bool {
+        self.flow_control.is_some()
+    }
+
     /// The ports of `topology` with these options; `seed` names their random streams. The options are those of switches,
     /// but for the time that a host takes over a packet.
     pub fn apply(&self, topology: &Topology, seed: u64) -> PortConfigs {
@@ -92,8 +103,11 @@ impl PortOptions {
             if *node < hosts {
                 let stream = topology.streams[number];
                 ports[number].processing = Processing::new(self.processing, seed, stream);
+                let plain = QueuedPortConfig::plain(&ports[number]);
                 if self.trim.is_some() {
-                    servers.push((number as u32, with_priority(QueuedPortConfig::plain(&ports[number]))));
+                    servers.push((number as u32, with_priority(plain)));
+                } else if self.pauses() {
+                    servers.push((number as u32, FlowControl::port(plain, false)));
                 }
             }
         }
@@ -105,12 +119,16 @@ impl PortOptions {
             let red = port.red.or_else(|| self.red.as_ref().map(|red| red[layer]));
             port.red = red.map(|red| RedConfig { stream, ..red });
             let marks_behind = self.mark_at == MarkAt::Departure;
-            if self.classes.is_empty() && self.pool.is_none() && self.trim.is_none() && !marks_behind {
+            let is_plain = self.classes.is_empty() && self.pool.is_none() && self.trim.is_none();
+            if is_plain && !marks_behind && !self.pauses() {
                 continue;
             }
             let mut server = QueuedPortConfig { marks_behind, ..QueuedPortConfig::plain(port) };
             if self.trim.is_some() {
                 server = QueuedPortConfig { trim: self.trim, ..with_priority(server) };
+            }
+            if self.pauses() {
+                server = FlowControl::port(server, true);
             }
             for (slot, class) in server.classes.iter_mut().zip(&self.classes) {
                 *slot = class[layer];
@@ -121,7 +139,8 @@ impl PortOptions {
         }
         let switches = topology.network.nodes - hosts;
         let pools = self.pool.map(|pool| vec![pool; switches as usize]);
-        PortConfigs { ports, servers, pools: pools.unwrap_or_default() }
+        let pfc = self.flow_control.map(|own| own.links(topology, &ports, self.processing));
+        PortConfigs { ports, servers, pools: pools.unwrap_or_default(), pfc: pfc.unwrap_or_default() }
     }
 }
 
@@ -168,8 +187,9 @@ fn drop_until(
     let is_behind = fabric.mark_at == MarkAt::Departure;
     let layers = &topology.layer_names;
     let Some(lengths) = &fabric.drop_until else { return Ok(vec![None; layers.len()]) };
-    if !fabric.classes.is_empty() || fabric.buffer.is_some() || fabric.trim.is_some() || is_behind {
-        let one = "a port with `classes`, `trim`, a shared `buffer` or `mark_at = \"departure\"`";
+    let is_queued = fabric.buffer.is_some() || fabric.trim.is_some() || fabric.pfc.is_some() || is_behind;
+    if !fabric.classes.is_empty() || is_queued {
+        let one = "a port with `classes`, `trim`, `pfc`, a shared `buffer` or `mark_at = \"departure\"`";
         return Err(format!("{one} {ONE_BY_ONE}"));
     }
     lengths.known(layers)?;

@@ -55,6 +55,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "opn/nstar-table",
     "opn/short-flows",
     "today/generations",
+    "today/pfc",
     "today/planes",
     "today/uet",
     "today/uet-permutation",

@@ -33,7 +33,8 @@ impl<P: Copy> Fabric<P> {
         }
         let mut packet = Packet { id, bytes: header.bytes.into(), class: queued.class(header) };
         let mut pool = queued.pool().map(|p| &mut self.pools[p as usize]);
-        let mut meets = queued.meets(self.now, packet, pool.as_deref());
+        let refused = self.pfc.as_mut().is_some_and(|pfc| pfc.refuses(number, &packet));
+        let mut meets = if refused { None } else { queued.meets(self.now, packet, pool.as_deref()) };
         let trimmed = meets.is_none().then(|| queued.trims(header)).flatten();
         if let Some(bytes) = trimmed {
             header.trim(bytes, leads_to_host);
@@ -64,6 +65,7 @@ impl<P: Copy> Fabric<P> {
         if let Some(time) = departure {
             self.queue.push(Event { time, entity: number, id: 0 });
         }
+        self.count_in(number, &packet, arrival.is_some());
         if self.flags.is_some() {
             self.flag_server(number);
         }
@@ -79,28 +81,17 @@ impl<P: Copy> Fabric<P> {
         }
     }
 
-    /// The packet that a queued port transmitted has left.
+    /// An event of a queued port: the packet that it transmitted has left, or it hears a pause frame.
     #[inline(never)]
-    pub(super) fn depart(&mut self, number: u32) {
+    pub(super) fn depart(&mut self, number: u32, frame: u32) {
+        if frame != 0 {
+            return self.hear_frame(number, frame);
+        }
+        self.count_out(number);
         let queued = &mut self.queued_ports[self.queued_of[number as usize] as usize];
         let pool = queued.pool().map(|p| &mut self.pools[p as usize]);
-        if let Some((id, arrival, departure)) = queued.depart(self.now, pool) {
-            // A port beside a queued one that is quiet is looked at for the sake of a cut only.
-            let (quiet, cut) = (queued.quiet, self.part.is_some());
-            if queued.marks_behind {
-                self.mark_behind(number, id);
-            }
-            let mut time = arrival;
-            let mut crosses = false;
-            if !quiet || cut {
-                let port = &mut self.ports[number as usize];
-                (time, crosses) = (port.processed(arrival), port.crosses());
-            }
-            self.write_hop(number, id);
-            self.leave(number, id, time, crosses);
-            if let Some(time) = departure {
-                self.queue.push(Event { time, entity: number, id: 0 });
-            }
+        if let Some(next) = queued.depart(self.now, pool) {
+            self.begin(number, next);
         }
         if self.flags.is_some() {
             self.flag_server(number);
@@ -120,6 +111,29 @@ impl<P: Copy> Fabric<P> {
         });
         if header.ecn == Ecn::Ect && (red || queued.is_above_behind(queued.class(header))) {
             port.signal(&mut header.ecn);
+        }
+    }
+
+    /// A packet that has waited in a queued port begins to leave it.
+    #[inline]
+    pub(super) fn begin(&mut self, number: u32, (id, arrival, departure): (u32, Time, Option<Time>)) {
+        // A port beside a queued one that is quiet is looked at for the sake of a cut only.
+        let queued = &self.queued_ports[self.queued_of[number as usize] as usize];
+        let quiet = queued.quiet;
+        if queued.marks_behind {
+            self.mark_behind(number, id);
+        }
+        let mut time = arrival;
+        let mut crosses = false;
+        if !quiet || self.part.is_some() {
+            let port = &mut self.ports[number as usize];
+            (time, crosses) = (port.processed(arrival), port.crosses());
+        }
+        self.count_begin(number);
+        self.write_hop(number, id);
+        self.leave(number, id, time, crosses);
+        if let Some(time) = departure {
+            self.queue.push(Event { time, entity: number, id: 0 });
         }
     }
 
@@ -157,11 +171,12 @@ impl<P: Copy> Fabric<P> {
         }
         if up {
             queued.repair();
-            return;
+            return self.repair_flow_control(port);
         }
         let pool = queued.pool().map(|p| &mut self.pools[p as usize]);
         let spilt = self.spilt.len();
         queued.fail(pool, &mut self.spilt);
+        self.fail_flow_control(port, spilt);
         let mut lost = (self.spilt.len() - spilt) as u64;
         // Links fail so seldom that it is cheaper to look for what is on the wire than to keep account of it.
         let on_wire = |e: &Event| e.entity == ARRIVALS | port && e.time > self.now;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tresse_units::Time;
 
-use super::{Arrival, END, FORWARD, Fabric, LAST_PORT, event_queue};
+use super::{Arrival, END, FORWARD, Fabric, LAST_PORT, event_queue, pause_frames::Frame};
 use crate::cut::Cut;
 use crate::entity::ARRIVALS;
 use crate::packet::Packet;
@@ -20,23 +20,24 @@ struct Crossing<P> {
     packet: Packet<P>,
 }
 
-/// What goes from one part to another: packets, and the routes on which later ones will come.
+/// What goes from one part to another: packets, the routes on which later ones will come, and pause frames.
 #[derive(Debug)]
 pub struct Mail<P> {
     crossings: Vec<Crossing<P>>,
+    frames: Vec<Frame>,
     routes: Vec<(u32, Box<[u32]>)>,
 }
 
 impl<P> Default for Mail<P> {
     fn default() -> Self {
-        Self { crossings: Vec::new(), routes: Vec::new() }
+        Self { crossings: Vec::new(), frames: Vec::new(), routes: Vec::new() }
     }
 }
 
 impl<P> Mail<P> {
-    /// When the first of its packets arrives, if there is one.
+    /// When the first of its packets and pause frames arrives, if there is one.
     pub fn first(&self) -> Option<Time> {
-        self.crossings.iter().map(|c| c.time).min()
+        self.crossings.iter().map(|c| c.time).chain(self.frames.iter().map(|f| f.time)).min()
     }
 }
 
@@ -100,6 +101,17 @@ impl<P: Copy> Fabric<P> {
         }
     }
 
+    /// Hands a pause frame over if its port is in another part.
+    pub(super) fn frame_crosses(&mut self, frame: Frame) -> bool {
+        let Some(part) = &mut self.part else { return false };
+        let to = part.cut.of_port(frame.port);
+        let crosses = to != part.own;
+        if crosses {
+            part.out[to].frames.push(frame);
+        }
+        crosses
+    }
+
     /// What has to go to another part; `mail` is what was brought there before, for its memory. `each` gets the packets
     /// whose routes end here: they will come back.
     pub fn post(&mut self, to: usize, mail: &mut Mail<P>, mut each: impl FnMut(&P)) {
@@ -122,7 +134,13 @@ impl<P: Copy> Fabric<P> {
                 each(&packet.payload);
             }
             let id = self.packets.insert(packet);
+            if let Some(pfc) = &mut self.pfc {
+                pfc.place(id, port);
+            }
             self.queue.push(Event { time, entity: ARRIVALS | port, id });
+        }
+        for frame in mail.frames.drain(..) {
+            self.take_in_frame(frame);
         }
     }
 

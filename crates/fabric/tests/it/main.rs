@@ -10,6 +10,7 @@ mod graph;
 mod holnet;
 mod large;
 mod leaf_spine;
+mod pfc;
 mod planes;
 mod port;
 mod port_losses;

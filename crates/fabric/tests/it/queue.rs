@@ -258,9 +258,20 @@ fn a_bucket_of_any_size_comes_out_sorted() {
 fn a_tie_in_a_bucket_to_come_panics() {
     let mut queue = EventQueue::new(1e9, MILLISECOND, Ties::new(1));
     for id in 0..2 {
-        queue.push(Event { time: MICROSECOND, entity: 7, id });
+        queue.push(Event { time: MICROSECOND, entity: ARRIVALS | 7, id });
     }
     queue.pop_until(NEVER);
+}
+
+/// A queued port has a departure, without a packet, and a pause frame after it.
+#[test]
+fn a_departure_comes_before_a_pause_frame() {
+    let mut queue = EventQueue::new(1e9, MILLISECOND, Ties::new(1));
+    for id in [1, 0] {
+        queue.push(Event { time: MICROSECOND, entity: 7, id });
+    }
+    let next = || queue.pop_until(NEVER).map(|event| event.id);
+    assert_eq!(std::iter::from_fn(next).collect::<Vec<_>>(), [0, 1]);
 }
 
 /// The same, when the second of the two comes after their bucket was opened.

@@ -144,7 +144,7 @@ where
             seed,
             progress,
             measured,
-            stall: Stall::new(&world),
+            stall: Stall::new(&world, case.setting.options.pauses()),
             observers: observers(case, seed, &world, &links),
             world,
             links,
@@ -208,7 +208,7 @@ where
         if let Some(why) = self.stall.look(&self.world) {
             self.complete = false;
             let waiting: Vec<&Begun> = self.live.values().map(|l| &l.begun).collect();
-            self.stuck = Some(stall::describe(why, &self.case.setting.fabric, self.links.down(), &waiting));
+            self.stuck = Some(stall::describe(&why, &self.case.setting.fabric, self.links.down(), &waiting));
         }
         if self.links.apply(&mut self.world) {
             for observer in &mut self.observers {

@@ -1,8 +1,8 @@
-//! When a replication gives up: nothing arrives any more, so its flows wait forever.
+//! When a replication gives up: nothing arrives any more, or ports wait for each other, so its flows wait forever.
 
 use tresse_experiment::keys::bounds::LONGEST;
-use tresse_fabric::Topology;
-use tresse_units::Time;
+use tresse_fabric::{Deadlock, Topology};
+use tresse_units::{Duration, MICROSECOND, NEVER, Time};
 
 use crate::network::Network;
 use crate::record::flow::Begun;
@@ -14,43 +14,87 @@ const PATIENCE: Time = 10 * LONGEST;
 /// The last time that a replication reaches, ps: half of what 64 bits can count, 107 days.
 const END: Time = 1 << 63;
 
-/// Looks now and then whether anything has arrived since.
+/// How often ports under flow control are asked whether they wait for each other, ps.
+const DEADLOCKS: Time = 100 * MICROSECOND;
+
+/// Looks now and then whether anything has arrived since, and whether ports wait for each other.
 #[derive(Debug)]
 pub(crate) struct Stall {
     /// What had arrived at the last look, bytes.
     arrived: u64,
     next: Time,
+    /// When ports are asked next; [`NEVER`] without flow control.
+    ports: Time,
+}
+
+/// Why waiting is pointless.
+#[derive(Debug)]
+pub(crate) enum Why {
+    /// Nothing arrives, or time is over.
+    Time(&'static str),
+    /// Ports wait for each other.
+    Deadlock(Deadlock),
 }
 
 impl Stall {
-    /// From now on.
-    pub fn new(world: &dyn Network) -> Self {
-        Self { arrived: world.delivered_bytes(), next: world.now() + PATIENCE }
+    /// From now on; switches of the world may pause ports if it `pauses`.
+    pub fn new(world: &dyn Network, pauses: bool) -> Self {
+        let now = world.now();
+        let ports = if pauses { now + DEADLOCKS } else { NEVER };
+        Self { arrived: world.delivered_bytes(), next: now + PATIENCE, ports }
     }
 
     /// When to look next.
     pub fn next(&self) -> Time {
-        self.next
+        self.next.min(self.ports)
     }
 
     /// Looks, if it is time to: why waiting is pointless, if it is.
-    pub fn look(&mut self, world: &dyn Network) -> Option<&'static str> {
+    pub fn look(&mut self, world: &dyn Network) -> Option<Why> {
         let (now, before) = (world.now(), self.arrived);
+        if now >= self.ports {
+            self.ports = now + DEADLOCKS;
+            if let Some(deadlock) = world.deadlock() {
+                return Some(Why::Deadlock(deadlock));
+            }
+        }
         if now < self.next {
             return None;
         }
         self.arrived = world.delivered_bytes();
         self.next = (now + PATIENCE).min(END);
         match () {
-            () if self.arrived == before => Some("nothing has arrived for 10000s"),
-            () if now >= END => Some("more than 107 days have been simulated"),
+            () if self.arrived == before => Some(Why::Time("nothing has arrived for 10000s")),
+            () if now >= END => Some(Why::Time("more than 107 days have been simulated")),
             () => None,
         }
     }
 }
 
+/// What is to be said of ports that wait for each other.
+fn ring(deadlock: &Deadlock, fabric: &Topology) -> String {
+    let name = |&port: &u32| fabric.end_names(port).join(" -> ");
+    let ring: Vec<String> = deadlock.ring.iter().map(name).collect();
+    let rest = match deadlock.ports - ring.len() {
+        0 => String::new(),
+        1 => ", and one more port waits for them".to_owned(),
+        n => format!(", and {n} more ports wait for them"),
+    };
+    format!(
+        "PFC deadlock: {} wait for each other since {}{rest}\n\n\
+         hint: flow control needs routes that never turn back up after a way down, as those of a fat tree or \
+         leaf-spine; or raise `xoff`, or let switches drop (leave `pfc` out)",
+        ring.join(", "),
+        Duration(deadlock.since)
+    )
+}
+
 /// What is to be said of the flows `waiting`, which have not finished; `down` is a port of a link that is down.
-pub(crate) fn describe(why: &str, fabric: &Topology, down: Option<u32>, waiting: &[&Begun]) -> String {
+pub(crate) fn describe(why: &Why, fabric: &Topology, down: Option<u32>, waiting: &[&Begun]) -> String {
+    let why = match why {
+        Why::Deadlock(deadlock) => return ring(deadlock, fabric),
+        Why::Time(why) => why,
+    };
     let name = |host: u32| &*fabric.node_names[fabric.addresses(host).start as usize];
     let Some(first) = waiting.first().map(|begun| &begun.start) else {
         return format!("{why}, and there is no flow: set `duration` to end a workload that waits");

@@ -7,7 +7,7 @@ pub mod jct_jumps;
 pub mod summary;
 
 use tresse_experiment::plan::Case;
-use tresse_fabric::Histogram;
+use tresse_fabric::{Histogram, PfcCounters};
 use tresse_units::{Time, seconds};
 use tresse_workload::Job;
 
@@ -40,11 +40,27 @@ pub(crate) fn of(outcomes: &[Outcome]) -> NamedMetrics {
     if outcomes.iter().any(|o| o.trims > 0) {
         metrics.insert("trims_pkts", total(|o| o.trims));
     }
+    metrics.extend(of_flow_control(outcomes.iter().flat_map(|o| &o.links).map(|l| l.pfc)));
     metrics.extend(path_sharing_score::metrics(flows.iter().copied()));
     metrics.extend(of_jobs(outcomes.iter().flat_map(|o| &o.jobs).map(|(_, job)| job)));
     metrics.insert("simulated_s", Metric::Real(seconds(outcomes.iter().map(|o| o.simulated).sum())));
     metrics.insert("packet_hops", total(|o| o.hops));
     metrics
+}
+
+/// What flow control did to all ports; nothing if it did nothing.
+fn of_flow_control(ports: impl Iterator<Item = PfcCounters>) -> NamedMetrics {
+    let all = ports.fold(PfcCounters::default(), |a, b| PfcCounters {
+        pauses: a.pauses + b.pauses,
+        paused: a.paused + b.paused,
+        overflows: a.overflows + b.overflows,
+    });
+    let metrics = [
+        ("pauses", Metric::Count(all.pauses)),
+        ("paused_s", Metric::Real(seconds(all.paused))),
+        ("headroom_drops_pkts", Metric::Count(all.overflows)),
+    ];
+    metrics.into_iter().filter(|_| all != PfcCounters::default()).collect()
 }
 
 /// What is known of the ports of each run.
@@ -284,6 +300,9 @@ mod tests {
             "offered_",
             "rtt_",
             "trims_pkts",
+            "pauses",
+            "paused_s",
+            "headroom_drops_pkts",
             "utilisation_",
             "queue_",
             "convergence_",

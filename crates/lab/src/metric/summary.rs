@@ -180,6 +180,9 @@ pub fn digest(replications: &[(&Case, u64, &Outcome)]) -> String {
         }
         for l in &outcome.links {
             words.extend([l.port.into(), l.bytes, l.drops + l.lost, l.marks]);
+            if l.pfc.pauses > 0 {
+                words.extend([l.pfc.pauses, l.pfc.paused, l.pfc.overflows]);
+            }
         }
         for word in words {
             hash.update(word.to_le_bytes());

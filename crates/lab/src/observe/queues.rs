@@ -149,7 +149,16 @@ mod tests {
 
     /// A link of 1 Gbit/s.
     fn link(layer: &str, bytes: u64) -> Link {
-        Link { port: 0, layer: layer.into(), rate: 1_000_000_000, bytes, drops: 0, lost: 0, marks: 0 }
+        Link {
+            port: 0,
+            layer: layer.into(),
+            rate: 1_000_000_000,
+            bytes,
+            drops: 0,
+            lost: 0,
+            marks: 0,
+            pfc: Default::default(),
+        }
     }
 
     /// Queues of these lengths.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tresse_experiment::plan::parts::Member;
-use tresse_fabric::Locality;
+use tresse_fabric::{Locality, PfcCounters};
 use tresse_sim::FlowRecord;
 use tresse_units::Time;
 use tresse_workload::Start;
@@ -75,6 +75,9 @@ pub struct Link {
     pub lost: u64,
     /// Packets that it marked.
     pub marks: u64,
+    /// What flow control has done to it.
+    #[serde(default)]
+    pub pfc: PfcCounters,
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ pub(super) const FLOWS: [Column; 25] = [
     Column("closed", U32, "", "those of them that it closed before the flow's end"),
 ];
 
-pub(super) const LINKS: [Column; 8] = [
+pub(super) const LINKS: [Column; 11] = [
     Column("port", U32, "", "the number of the output port"),
     Column("layer", TEXT, "", "the name of its layer, as the topology has it"),
     Column("rate_bps", U64, "bit/s", "its rate at the start"),
@@ -99,7 +99,18 @@ pub(super) const LINKS: [Column; 8] = [
         "packets that it lost by its loss probability, or with a link that failed",
     ),
     Column("marks", U64, "packets", "packets that it marked"),
+    Column("pauses", U64, "", "how often it was paused; this and the next two only with `pfc`"),
+    Column("paused_ps", U64, "ps", "for how long"),
+    Column(
+        "headroom_drops",
+        U64,
+        "packets",
+        "those of its drops for which the headroom of the link over which they came was too small",
+    ),
 ];
+
+/// The columns of links without flow control: the first of them.
+pub(super) const UNPAUSED: usize = 8;
 
 pub(super) const SAMPLES: [Column; 17] = [
     Column("round", U32, "", "the round of the pattern, from 0; intervals are counted from its start"),

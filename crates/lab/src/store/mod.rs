@@ -19,7 +19,7 @@ use crate::record::convergence::Converged;
 use crate::record::flow::{Begun, Flow, Link};
 use crate::record::lengths::Lengths;
 use crate::record::sample::{Interval, PathSample, PortSample, Sample};
-use columns::{Axes, CONVERGENCE, FLOWS, JOBS, LENGTHS, LINKS, PATHS, QUEUES, RTTS, SAMPLES};
+use columns::{Axes, CONVERGENCE, FLOWS, JOBS, LENGTHS, LINKS, PATHS, QUEUES, RTTS, SAMPLES, UNPAUSED};
 use table::Table;
 
 /// What the columns of all tables mean, in Markdown.
@@ -35,6 +35,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The tables of a run.
 pub(crate) struct Tables {
     axes: Axes,
+    /// Some case has flow control.
+    pauses: bool,
     flows: Table,
     jobs: Option<Table>,
     links: Option<Table>,
@@ -50,6 +52,8 @@ impl Tables {
     /// In the folder `dir`: those that one of the cases needs.
     pub fn create(dir: &Path, cases: &[Case]) -> Result<Self, Diagnostic> {
         let axes = Axes::of(cases);
+        let pauses = cases.iter().any(|case| case.setting.options.pauses());
+        let links = if pauses { &LINKS[..] } else { &LINKS[..UNPAUSED] };
         let table = |name, columns| Table::create(dir, name, columns, &axes);
         let needed = |name, columns, needs: fn(&Case) -> bool| {
             cases.iter().any(needs).then(|| table(name, columns)).transpose()
@@ -57,7 +61,7 @@ impl Tables {
         Ok(Self {
             flows: table("flows", &FLOWS)?,
             jobs: needed("jobs", &JOBS, Case::has_jobs)?,
-            links: needed("links", &LINKS, |c| c.setting.links)?,
+            links: needed("links", links, |c| c.setting.links)?,
             samples: needed("samples", &SAMPLES, |c| c.setting.samples.is_some())?,
             queues: needed("queues", &QUEUES, |c| c.setting.samples.is_some() && c.setting.links)?,
             paths: needed("paths", &PATHS, |c| c.setting.samples.is_some())?,
@@ -65,6 +69,7 @@ impl Tables {
             lengths: needed("lengths", &LENGTHS, |c| c.setting.queues.is_some())?,
             convergence: needed("convergence", &CONVERGENCE, |c| c.setting.convergence.is_some())?,
             axes,
+            pauses,
         })
     }
 
@@ -161,6 +166,9 @@ impl Tables {
             u64s(|l| l.lost),
             u64s(|l| l.marks),
         ]);
+        if self.pauses {
+            columns.extend([u64s(|l| l.pfc.pauses), u64s(|l| l.pfc.paused), u64s(|l| l.pfc.overflows)]);
+        }
         table.append(columns)
     }
 
@@ -318,14 +326,38 @@ impl Tables {
     /// Lets what was added be read, if it has waited long enough. To be called every second or so: rows may be
     /// far apart.
     pub fn refresh(&mut self) -> Result<(), Diagnostic> {
-        let Self { axes: _, flows, jobs, links, samples, queues, paths, rtts, lengths, convergence } = self;
+        let Self {
+            axes: _,
+            pauses: _,
+            flows,
+            jobs,
+            links,
+            samples,
+            queues,
+            paths,
+            rtts,
+            lengths,
+            convergence,
+        } = self;
         let others = [jobs, links, samples, queues, paths, rtts, lengths, convergence];
         std::iter::once(flows).chain(others.into_iter().flatten()).try_for_each(Table::refresh)
     }
 
     /// Makes one file of each table.
     pub fn finish(self) -> Result<(), Diagnostic> {
-        let Self { axes: _, flows, jobs, links, samples, queues, paths, rtts, lengths, convergence } = self;
+        let Self {
+            axes: _,
+            pauses: _,
+            flows,
+            jobs,
+            links,
+            samples,
+            queues,
+            paths,
+            rtts,
+            lengths,
+            convergence,
+        } = self;
         flows.finish()?;
         let others = [jobs, links, samples, queues, paths, rtts, lengths, convergence];
         others.into_iter().flatten().try_for_each(Table::finish)

@@ -11,6 +11,7 @@ mod network;
 mod optimum;
 mod pages;
 mod path_memory;
+mod pfc;
 mod port_options;
 mod presets;
 mod queues;

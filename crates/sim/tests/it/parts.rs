@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use tresse_controllers::ConfiguredController;
 use tresse_fabric::{
-    Balancing, Cut, Fabric, FatTree, FatTreeConfig, FixedPaths, Own, LeafSpine, Network, NonEct, PortConfig,
-    PortCounters, Probability, QueuedPortConfig, ShortestPaths, Threshold, Topology, Uncut,
+    Balancing, Cut, Fabric, FatTree, FatTreeConfig, FixedPaths, LeafSpine, Network, NonEct, Own, PfcConfig,
+    PfcCounters, PortConfig, PortCounters, Probability, QueuedPortConfig, ShortestPaths, Threshold, Topology,
+    Uncut,
 };
 use tresse_sim::{FlowRecord, FlowSpec, Manager, Packets, Paths, Step, World};
 use tresse_transport::{Config, Recovery, Wire};
@@ -21,12 +22,21 @@ enum Routes {
     Nodes(Balancing),
 }
 
+/// What ports do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Ports {
+    Plain,
+    /// Every port has a real server, and trims packets of sprayed connections.
+    Trim,
+    /// Every port has a real server, and switches pause those that send to them.
+    Pause,
+}
+
 /// A network, and connections that follow each other.
 struct Scenario {
     topology: Topology,
     routes: Routes,
-    /// Every port has a real server.
-    queued: bool,
+    ports: Ports,
     schemes: [Arc<ConfiguredController>; 3],
     seed: u64,
 }
@@ -37,6 +47,7 @@ struct Outcome {
     packets: Packets,
     ports: Vec<PortCounters>,
     busy: Vec<u64>,
+    pauses: Vec<PfcCounters>,
     rtts: Vec<tresse_fabric::Histogram>,
     received: Vec<Option<u64>>,
     hops: u64,
@@ -106,6 +117,13 @@ fn trimming(port: QueuedPortConfig) -> QueuedPortConfig {
     QueuedPortConfig { count: 2, priority: true, trim: Some(64), ..port }
 }
 
+/// A port whose data may pause, and of which nothing is dropped.
+fn lossless(port: QueuedPortConfig) -> QueuedPortConfig {
+    let mut port = QueuedPortConfig { count: 2, priority: true, ..port };
+    port.classes[0].limit = Threshold::UNLIMITED;
+    port
+}
+
 impl Scenario {
     fn draw(seed: u64) -> Self {
         let mut random = Stream::new(seed, "scenario", 0);
@@ -120,17 +138,21 @@ impl Scenario {
             _ => leaf_spine(&mut random),
         };
         let schemes = ["xmp", "lia", "dctcp"].map(|name| scheme(name, &[]));
-        Self { topology, routes, queued: random.below(4) == 0, schemes, seed }
+        let ports = if random.below(4) == 0 { Ports::Trim } else { Ports::Plain };
+        Self { topology, routes, ports, schemes, seed }
     }
 
     fn fabric(&self) -> Fabric<Wire> {
         let ports = self.topology.ports(self.seed);
-        let queued: Vec<_> = (0..)
-            .zip(&ports)
-            .map(|(port, config)| (port, trimming(QueuedPortConfig::plain(config))))
-            .collect();
-        let fabric =
-            Fabric::new(&ports, 6, self.seed).with_queued_ports(if self.queued { &queued } else { &[] }, &[]);
+        let fabric = Fabric::new(&ports, 6, self.seed);
+        let queued = |of: fn(QueuedPortConfig) -> QueuedPortConfig| -> Vec<_> {
+            (0..).zip(&ports).map(|(port, config)| (port, of(QueuedPortConfig::plain(config)))).collect()
+        };
+        let fabric = match self.ports {
+            Ports::Plain => fabric,
+            Ports::Trim => fabric.with_queued_ports(&queued(trimming), &[]),
+            Ports::Pause => fabric.with_queued_ports(&queued(lossless), &[]).with_pfc(&self.pfc()),
+        };
         match self.routes {
             Routes::Fixed => fabric,
             Routes::Nodes(balancing) => {
@@ -139,11 +161,30 @@ impl Scenario {
         }
     }
 
+    /// Every link to a switch.
+    fn pfc(&self) -> Vec<PfcConfig> {
+        let hosts = self.topology.network.hosts;
+        let twins = self.topology.twins();
+        let links = (0..).zip(&self.topology.network.ends).filter(|(_, [_, to])| *to >= hosts);
+        links
+            .map(|(port, _)| PfcConfig {
+                port,
+                twin: twins[port as usize],
+                xoff: 9_000,
+                xon: 6_000,
+                // Now and then it is used up.
+                headroom: 9_000,
+                reaction: 0,
+            })
+            .collect()
+    }
+
     fn world(&self, parts: usize) -> World {
         if parts == 1 {
             return World::on(self.fabric());
         }
-        let cut = Cut::new(&self.topology, parts, matches!(self.routes, Routes::Nodes(_)));
+        let whole_nodes = matches!(self.routes, Routes::Nodes(_)) || self.ports == Ports::Pause;
+        let cut = Cut::new(&self.topology, parts, whole_nodes);
         World::in_parts(cut.expect("a network with several parts"), || 0.0, || self.fabric())
     }
 
@@ -241,6 +282,7 @@ impl Scenario {
             packets,
             ports: world.ports().map(|p| p.counters()).collect(),
             busy: (0..self.topology.configs.len() as u32).map(|p| world.busy(p)).collect(),
+            pauses: (0..self.topology.configs.len() as u32).map(|p| world.pfc_counters(p)).collect(),
             rtts: world.rtts(),
             received,
             hops: world.hops(),
@@ -266,18 +308,37 @@ fn a_cut_changes_nothing() {
     assert_eq!(crossed, 3 * 16, "as many parts as were asked for");
 }
 
+/// Pause frames cross a cut as packets do.
+#[test]
+fn a_cut_changes_nothing_where_ports_are_paused() {
+    let (mut pauses, mut overflows) = (0, 0);
+    for seed in 100..112 {
+        let scenario = Scenario { ports: Ports::Pause, ..Scenario::draw(seed) };
+        let whole = scenario.run(1, 120, false);
+        for parts in [2, 3, 4] {
+            let cut = scenario.run(parts, 120, seed % 2 == 0);
+            assert_eq!(whole, cut, "seed {seed}, {parts} parts, {:?}", scenario.routes);
+        }
+        pauses += whole.pauses.iter().map(|p| p.pauses).sum::<u64>();
+        overflows += whole.pauses.iter().map(|p| p.overflows).sum::<u64>();
+    }
+    assert!(pauses > 1000 && overflows > 0, "{pauses} pauses, {overflows} drops");
+}
+
 /// Long enough that parts go on one by one and together.
 #[test]
 fn neither_does_the_number_of_threads() {
     let mut random = Stream::new(1, "long", 0);
     let tree = fat_tree(8, &mut random);
     let schemes = ["xmp", "lia", "dctcp"].map(|name| scheme(name, &[]));
-    let scenario =
-        Scenario { topology: tree.topology(), routes: Routes::Fixed, queued: false, schemes, seed: 5 };
-    let whole = scenario.run(1, 600, false);
-    assert!(whole.hops > 400_000, "{} hops", whole.hops);
-    for parts in [2, 8] {
-        assert_eq!(whole, scenario.run(parts, 600, false), "{parts} parts");
+    for ports in [Ports::Plain, Ports::Pause] {
+        let (topology, schemes) = (tree.topology(), schemes.clone());
+        let scenario = Scenario { topology, routes: Routes::Fixed, ports, schemes, seed: 5 };
+        let whole = scenario.run(1, 600, false);
+        assert!(whole.hops > 400_000, "{} hops", whole.hops);
+        for parts in [2, 8] {
+            assert_eq!(whole, scenario.run(parts, 600, false), "{parts} parts, {ports:?}");
+        }
     }
 }
 
@@ -292,7 +353,7 @@ fn a_cut_changes_nothing_where_hosts_have_many_links() {
             let mut random = Stream::new(seed, "scenario", 0);
             let topology = network(hosts, links, delays, &mut random);
             let schemes = ["xmp", "lia", "dctcp"].map(|name| scheme(name, &[]));
-            let scenario = Scenario { topology, routes: Routes::Fixed, queued: false, schemes, seed };
+            let scenario = Scenario { topology, routes: Routes::Fixed, ports: Ports::Plain, schemes, seed };
             let whole = scenario.run(1, 150, false);
             assert_eq!(whole, scenario.run(2, 150, seed % 2 == 0), "{hosts} hosts, seed {seed}");
         }

@@ -368,6 +368,7 @@ impl Network for World<'_> {
                 rate: port.config().rate,
                 counters: port.counters(),
                 busy: fabric.busy(number),
+                pfc: fabric.pfc_counters(number),
             };
             (0..).zip(fabric.ports()).map(port).collect()
         })

@@ -1,0 +1,59 @@
+//! What a queued port under flow control does: it stops, and goes on.
+
+use tresse_units::Time;
+
+use super::{Discipline, Packet, QueuedPort};
+
+impl QueuedPort {
+    /// Puts it under flow control.
+    ///
+    /// # Panics
+    /// If it has other than two classes, or none that goes before the other, or is in a shared buffer.
+    pub fn obey(&mut self) {
+        assert!(self.discipline == Discipline::PriorityOfTwo, "one class is paused, the other goes first");
+        assert!(self.pool.is_none(), "flow control has a buffer of its own");
+        self.obeys = true;
+    }
+
+    /// From the end of the packet in transmission on, only the class that goes before all others sends.
+    pub fn pause(&mut self) {
+        self.paused = true;
+    }
+
+    /// It is paused no more, as its link has failed: nothing waits.
+    pub fn end_pause(&mut self) {
+        self.paused = false;
+    }
+
+    /// It goes on. As [`Self::depart`] does, if it has been idle.
+    pub fn resume(&mut self, now: Time) -> Option<(u32, Time, Option<Time>)> {
+        self.paused = false;
+        (self.departure <= now).then(|| self.depart(now, None)).flatten()
+    }
+
+    /// The packets of the class that is paused, if it is.
+    pub fn paused(&self) -> Option<impl Iterator<Item = &Packet>> {
+        self.paused.then(|| self.classes[0].queue.iter())
+    }
+
+    /// The packet that is, or was last, in transmission.
+    pub fn sending(&self) -> &Packet {
+        &self.sending
+    }
+
+    /// When the packet in transmission will have left.
+    pub fn departure(&self) -> Time {
+        self.departure
+    }
+
+    /// The propagation delay of its link.
+    pub fn delay(&self) -> Time {
+        self.delay
+    }
+
+    /// Whether a packet has to wait though nothing is being sent.
+    #[inline]
+    pub(super) fn holds(&self, packet: Packet) -> bool {
+        self.paused && packet.class != self.first
+    }
+}
