@@ -3,6 +3,7 @@
 mod columns;
 pub mod finished;
 pub mod folder;
+mod packets;
 mod table;
 
 use std::path::Path;
@@ -19,7 +20,7 @@ use crate::record::convergence::Converged;
 use crate::record::flow::{Begun, Flow, Link};
 use crate::record::lengths::Lengths;
 use crate::record::sample::{Interval, PathSample, PortSample, Sample};
-use columns::{Axes, CONVERGENCE, FLOWS, JOBS, LENGTHS, LINKS, PATHS, QUEUES, RTTS, SAMPLES};
+use columns::{Axes, CONVERGENCE, FLOWS, JOBS, LENGTHS, LINKS, PACKETS, PATHS, QUEUES, RTTS, SAMPLES};
 use table::Table;
 
 /// What the columns of all tables mean, in Markdown.
@@ -44,6 +45,7 @@ pub(crate) struct Tables {
     rtts: Option<Table>,
     lengths: Option<Table>,
     convergence: Option<Table>,
+    packets: Option<Table>,
 }
 
 impl Tables {
@@ -64,6 +66,7 @@ impl Tables {
             rtts: needed("rtts", &RTTS, |c| c.setting.rtt)?,
             lengths: needed("lengths", &LENGTHS, |c| c.setting.queues.is_some())?,
             convergence: needed("convergence", &CONVERGENCE, |c| c.setting.convergence.is_some())?,
+            packets: needed("packets", &PACKETS, |c| c.setting.packets.is_some())?,
             axes,
         })
     }
@@ -318,16 +321,18 @@ impl Tables {
     /// Lets what was added be read, if it has waited long enough. To be called every second or so: rows may be
     /// far apart.
     pub fn refresh(&mut self) -> Result<(), Diagnostic> {
-        let Self { axes: _, flows, jobs, links, samples, queues, paths, rtts, lengths, convergence } = self;
-        let others = [jobs, links, samples, queues, paths, rtts, lengths, convergence];
+        let Self { axes: _, flows, jobs, links, samples, queues, paths, rtts, lengths, convergence, packets } =
+            self;
+        let others = [jobs, links, samples, queues, paths, rtts, lengths, convergence, packets];
         std::iter::once(flows).chain(others.into_iter().flatten()).try_for_each(Table::refresh)
     }
 
     /// Makes one file of each table.
     pub fn finish(self) -> Result<(), Diagnostic> {
-        let Self { axes: _, flows, jobs, links, samples, queues, paths, rtts, lengths, convergence } = self;
+        let Self { axes: _, flows, jobs, links, samples, queues, paths, rtts, lengths, convergence, packets } =
+            self;
         flows.finish()?;
-        let others = [jobs, links, samples, queues, paths, rtts, lengths, convergence];
+        let others = [jobs, links, samples, queues, paths, rtts, lengths, convergence, packets];
         others.into_iter().flatten().try_for_each(Table::finish)
     }
 }
