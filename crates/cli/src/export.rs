@@ -55,6 +55,7 @@ enum Format {
     Perfetto,
     Qlog,
     Flent,
+    Pcapng,
     HpccFct,
 }
 
@@ -66,6 +67,7 @@ impl From<Format> for export::Format {
             Format::Perfetto => Self::Perfetto,
             Format::Qlog => Self::Qlog,
             Format::Flent => Self::Flent,
+            Format::Pcapng => Self::Pcapng,
             Format::HpccFct => Self::HpccFct,
         }
     }

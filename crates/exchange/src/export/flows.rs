@@ -12,7 +12,7 @@ use super::table::{Row, Table};
 /// What names a flow within its case and seed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
-    round: u64,
+    pub round: u64,
     pub group: String,
     pub flow: u64,
     pub from: u64,

@@ -46,6 +46,21 @@ impl Kind {
         }
     }
 
+    /// That of a name in tables.
+    pub fn named(name: &str) -> Option<Self> {
+        let all = [
+            Self::Data,
+            Self::Ack,
+            Self::Nack,
+            Self::Syn,
+            Self::SynAck,
+            Self::JoinAck,
+            Self::JoinAnswer,
+            Self::Datagram,
+        ];
+        all.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// Its name in tables.
     pub fn name(self) -> &'static str {
         match self {
