@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tresse_experiment::plan::Case;
-use tresse_units::Duration;
+use tresse_units::seconds;
 
 use crate::record::outcome::Outcome;
 
@@ -35,11 +35,11 @@ pub(crate) fn noted(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
     let note = |(case, seed, outcome): &(&Case, u64, &Outcome)| {
         let (end, packets) = (outcome.packets_end?, case.setting.packets.as_ref()?);
         Some(format!(
-            "{} seed {seed}: packets.parquet has the first {} packets, up to {}, and there were more; \
+            "{} seed {seed}: packets.parquet has the first {} packets, up to {:.3} ms, and there were more; \
              `[measure] packets.limit` sets how many there may be",
             case.label(),
             packets.limit,
-            Duration(end)
+            seconds(end) * 1e3
         ))
     };
     done.iter().filter_map(note).collect()

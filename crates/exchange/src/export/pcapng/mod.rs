@@ -51,7 +51,7 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
     }
     connections.fix();
 
-    let comment = format!("{}: {}", plan_name(run), label(&axes, &case));
+    let comment = format!("{}: {}", name(run), label(&axes, &case));
     let mut file = File::new(out, &comment, hosts.iter().copied()).map_err(failed)?;
     let (mut tcp, mut made_up) = (Tcp::default(), 0);
     rows.each(|row| {
@@ -88,16 +88,17 @@ fn notes(made_up: u64, twice: usize) -> Vec<String> {
         ));
     }
     if twice > 0 {
+        let connections = if twice == 1 { "a connection".to_owned() } else { format!("{twice} connections") };
         notes.push(format!(
-            "both ends of {twice} connections were recorded, so their packets are there twice, and Wireshark takes \
-             each second one for a retransmission; choose a host, such as `--only host=0`"
+            "both ends of {connections} were recorded, so the packets are there twice, and Wireshark takes each second \
+             one for a retransmission; choose a host, such as `--only host=0`"
         ));
     }
     notes
 }
 
-/// The name of a run's experiment, for people.
-fn plan_name(run: &Path) -> String {
+/// What people call a run.
+fn name(run: &Path) -> String {
     run.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
