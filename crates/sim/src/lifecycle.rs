@@ -256,7 +256,7 @@ impl Part {
         half.managed.datagrams += 1;
         self.packets.sent += 1;
         if half.recorded {
-            self.recorder.from_sender(now, half, bytes, Ecn::NotEct, &wire);
+            self.recorder.sent_by_sender(now, half, bytes, Ecn::NotEct, &wire);
         }
         let way = &mut half.ways[0];
         if self.fabric.send(way.there, way.header(bytes, Ecn::NotEct, half.class, None), wire) {

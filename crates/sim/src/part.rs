@@ -169,7 +169,7 @@ impl Part {
         let half = &mut self.sendings[slot as usize];
         half.in_fabric -= 1;
         if half.recorded {
-            self.recorder.at_sender(now, half, packet);
+            self.recorder.arrived_at_sender(now, half, packet);
         }
         if half.done {
             self.release_if_empty(slot);
@@ -196,7 +196,7 @@ impl Part {
         half.in_fabric -= 1;
         half.inbound -= 1;
         if half.recorded {
-            self.recorder.at_receiver(now, half, packet);
+            self.recorder.arrived_at_receiver(now, half, packet);
         }
         if half.done {
             let peer = half.peer;

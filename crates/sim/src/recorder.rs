@@ -90,7 +90,7 @@ struct Known<'a> {
 impl Recorder {
     /// A sender sends a packet of `bytes`.
     #[cold]
-    pub fn from_sender(&mut self, now: Time, half: &Sending, bytes: u32, ecn: Ecn, wire: &Wire) {
+    pub fn sent_by_sender(&mut self, now: Time, half: &Sending, bytes: u32, ecn: Ecn, wire: &Wire) {
         self.is_fresh = match sender(half) {
             Some(known) => self.note(now, &known, true, (bytes, ecn, false), wire),
             None => false,
@@ -99,13 +99,13 @@ impl Recorder {
 
     /// A receiver sends an ACK of `bytes`.
     #[cold]
-    pub fn from_receiver(&mut self, now: Time, half: &Receiving, bytes: u32, ecn: Ecn, wire: &Wire) {
+    pub fn sent_by_receiver(&mut self, now: Time, half: &Receiving, bytes: u32, ecn: Ecn, wire: &Wire) {
         self.is_fresh = self.note(now, &receiver(half), true, (bytes, ecn, false), wire);
     }
 
     /// A packet has arrived at a sender.
     #[cold]
-    pub fn at_sender(&mut self, now: Time, half: &Sending, packet: &Packet<Wire>) {
+    pub fn arrived_at_sender(&mut self, now: Time, half: &Sending, packet: &Packet<Wire>) {
         if let Some(known) = sender(half) {
             self.arrived(now, &known, packet);
         }
@@ -113,7 +113,7 @@ impl Recorder {
 
     /// A packet has arrived at a receiver.
     #[cold]
-    pub fn at_receiver(&mut self, now: Time, half: &Receiving, packet: &Packet<Wire>) {
+    pub fn arrived_at_receiver(&mut self, now: Time, half: &Receiving, packet: &Packet<Wire>) {
         self.arrived(now, &receiver(half), packet);
     }
 

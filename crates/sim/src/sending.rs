@@ -32,7 +32,7 @@ impl Part {
             self.packets.sent += 1;
             if half.recorded {
                 wire.flags |= if packet.origin == Origin::Retransmitted { Wire::AGAIN } else { 0 };
-                self.recorder.from_sender(now, half, bytes, ecn, &wire);
+                self.recorder.sent_by_sender(now, half, bytes, ecn, &wire);
             }
             let way = &mut half.ways[subflow];
             let header = way.header(bytes, ecn, half.class, packet.path);
@@ -62,7 +62,7 @@ impl Part {
         let (route, hash) = way.of(config.sprayed.then(|| ack.path()));
         let header = Header { class: half.class, hash, ..Header::new(config.ack, ecn) };
         if half.recorded {
-            self.recorder.from_receiver(self.fabric.now(), half, config.ack, ecn, &ack);
+            self.recorder.sent_by_receiver(self.fabric.now(), half, config.ack, ecn, &ack);
         }
         if self.fabric.send(route, header, ack) {
             half.in_fabric += 1;

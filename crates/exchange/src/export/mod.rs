@@ -5,6 +5,7 @@ mod fct;
 mod flent;
 mod flows;
 pub mod graph;
+mod packets;
 mod pcapng;
 mod perfetto;
 mod qlog;

@@ -23,7 +23,7 @@ static PAYLOAD: LazyLock<Vec<u8>> = LazyLock::new(|| vec![0; usize::from(u16::MA
 
 /// Which host sends a packet to which, each by one of its addresses, and its ECN field.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ip {
+pub(crate) struct Ip {
     pub from: [u32; 2],
     pub to: [u32; 2],
     pub ecn: u8,
@@ -31,13 +31,13 @@ pub(super) struct Ip {
 
 /// A frame: its headers, and how long it was with its payload.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     pub headers: Vec<u8>,
     pub length: usize,
 }
 
 /// The address of a host with this number: 10.0.0.1 for that of host 0.
-pub(super) fn address([host, number]: [u32; 2]) -> [u8; 4] {
+pub(crate) fn address([host, number]: [u32; 2]) -> [u8; 4] {
     ((10 << 24) + (host << 8) + 1 + number).to_be_bytes()
 }
 
@@ -59,7 +59,7 @@ fn below(ip: &Ip, protocol: IpNumber, length: usize) -> Option<(Ethernet2Header,
 }
 
 /// A packet of TCP with so many bytes of payload; `None` if that is too much for IP.
-pub(super) fn tcp(ip: &Ip, mut header: TcpHeader, payload: u32) -> Option<Frame> {
+pub(crate) fn tcp(ip: &Ip, mut header: TcpHeader, payload: u32) -> Option<Frame> {
     let length = header.header_len() + payload as usize;
     let (ethernet, network) = below(ip, IpNumber::TCP, length)?;
     header.checksum = header.calc_checksum_ipv4(&network, &PAYLOAD[..payload as usize]).ok()?;
@@ -68,7 +68,7 @@ pub(super) fn tcp(ip: &Ip, mut header: TcpHeader, payload: u32) -> Option<Frame>
 }
 
 /// A packet of UDP that begins with `head`, with so many bytes of payload behind it; `None` as above.
-pub(super) fn udp(ip: &Ip, ports: [u16; 2], head: &[u8], payload: u32) -> Option<Frame> {
+pub(crate) fn udp(ip: &Ip, ports: [u16; 2], head: &[u8], payload: u32) -> Option<Frame> {
     let length = UdpHeader::LEN + head.len() + payload as usize;
     let (ethernet, network) = below(ip, IpNumber::UDP, length)?;
     let carried = [head, &PAYLOAD[..payload as usize]].concat();
@@ -78,7 +78,7 @@ pub(super) fn udp(ip: &Ip, ports: [u16; 2], head: &[u8], payload: u32) -> Option
 }
 
 /// A file that is being written.
-pub(super) struct File<'a> {
+pub(crate) struct File<'a> {
     writer: PcapNgWriter<&'a mut dyn Write>,
 }
 

@@ -1,11 +1,4 @@
-//! A capture in the format pcapng (draft-ietf-opsawg-pcapng): what each recorded host's network card would have seen.
-
-mod connections;
-mod frame;
-mod mptcp;
-mod rows;
-mod tcp;
-mod udp;
+//! A capture: what the network card of each recorded host would have seen.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -14,17 +7,13 @@ use std::path::Path;
 use pcap_file::PcapError;
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::wanted::Wanted;
-use tresse_experiment::plan::Case;
 use tresse_lab::Finished;
-use tresse_lab::record::packet::Kind;
 
-use self::connections::Connections;
-use self::frame::File;
-use self::rows::{Row, Rows};
-use self::tcp::{Made, Tcp};
 use super::case::{label, plan, planned, the_only};
+use super::packets::Rows;
 use super::table::Table;
 use super::{none, unwritten};
+use crate::capture::{Connections, File, Made, Packet, Tcp, frames};
 
 pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Vec<String>, Diagnostic> {
     // The packets first: who has none need not be asked for a case.
@@ -55,7 +44,9 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
     let mut file = File::new(out, &comment, hosts.iter().copied()).map_err(failed)?;
     let (mut tcp, mut made_up) = (Tcp::default(), 0);
     rows.each(|row| {
-        let made = frames(&mut tcp, row, &connections, planned).ok_or_else(|| too_large(run, row))?;
+        let scheme = planned.bound_scheme_of(&row.key.group);
+        let several = scheme.is_none_or(|scheme| scheme.subflows != Some(1));
+        let made = frames(&mut tcp, row, &connections, several).ok_or_else(|| too_large(run, row))?;
         made_up += made.len() as u64 - 1;
         let interface = hosts.range(..row.host).count() as u32;
         for Made { frame, sent, comments } in made {
@@ -66,17 +57,6 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
     let of_case = format!("{} seed {}: ", planned.label(), case.last().expect("the seed is the last axis"));
     let noted = finished.report.notes.into_iter().filter(|note| note.starts_with(&of_case));
     Ok(noted.chain(notes(made_up, connections.seen_twice())).collect())
-}
-
-/// The packets of a row: one, and those of a handshake that were not simulated.
-fn frames(tcp: &mut Tcp, row: &Row, connections: &Connections, case: &Case) -> Option<Vec<Made>> {
-    let connection = connections.of(&row.key);
-    if row.path.is_some() || row.kind == Kind::Datagram {
-        return udp::frame(row, connection).map(|made| vec![made]);
-    }
-    let scheme = case.bound_scheme_of(&row.key.group);
-    let several = connection.several || scheme.is_none_or(|scheme| scheme.subflows != Some(1));
-    tcp.frames(row, connection, several)
 }
 
 fn notes(made_up: u64, twice: usize) -> Vec<String> {
@@ -102,7 +82,7 @@ fn name(run: &Path) -> String {
     run.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-fn too_large(run: &Path, row: &Row) -> Diagnostic {
+fn too_large(run: &Path, row: &Packet) -> Diagnostic {
     Diagnostic::input(format!(
         "{}: a segment of {} bytes has no room in an IP packet beside the options of MPTCP",
         row.key.name(),

@@ -8,8 +8,8 @@ use tresse_lab::record::packet::Kind;
 use super::connections::{Connection, ends, first_numbers, nonces};
 use super::frame::{Frame, Ip, tcp};
 use super::mptcp::{Mapping, capable, dss, join};
-use super::rows::Row;
-use crate::export::flows::Key;
+use super::packet::Packet;
+use crate::key::Key;
 
 /// The windows of all packets are the largest that there are: flow control is not what limits.
 const WINDOW: u16 = u16::MAX;
@@ -26,13 +26,13 @@ type Shown = [bool; 3];
 
 /// Makes the packets of connections of TCP.
 #[derive(Debug, Default)]
-pub(super) struct Tcp {
+pub(crate) struct Tcp {
     /// By host, connection and subflow.
     shown: BTreeMap<(u32, u32, u32), Shown>,
 }
 
 /// A packet, whether the recorded host sent it, and what is said of it.
-pub(super) struct Made {
+pub(crate) struct Made {
     pub frame: Frame,
     pub sent: bool,
     pub comments: Vec<String>,
@@ -40,7 +40,7 @@ pub(super) struct Made {
 
 impl Tcp {
     /// The packet of a row, and before it what its subflow's handshake lacks; `None` if it is too large for IP.
-    pub fn frames(&mut self, row: &Row, connection: &Connection, several: bool) -> Option<Vec<Made>> {
+    pub fn frames(&mut self, row: &Packet, connection: &Connection, several: bool) -> Option<Vec<Made>> {
         let subflow = Subflow { row, connection, several };
         let shown = self.shown.entry((row.host, connection.number, row.subflow)).or_default();
         let mut made = Vec::new();
@@ -49,8 +49,8 @@ impl Tcp {
             Kind::SynAck => shown[1] = true,
             Kind::JoinAck => shown[2] = true,
             _ => {
-                for packet in 0..3 {
-                    if !std::mem::replace(&mut shown[packet], true) {
+                for (packet, shown) in shown.iter_mut().enumerate() {
+                    if !std::mem::replace(shown, true) {
                         made.push(subflow.handshake(packet, Some(MADE))?);
                     }
                 }
@@ -62,7 +62,7 @@ impl Tcp {
 }
 
 struct Subflow<'a> {
-    row: &'a Row,
+    row: &'a Packet,
     connection: &'a Connection,
     /// It is one of a connection of Multipath TCP.
     several: bool,
@@ -106,7 +106,8 @@ impl Subflow<'_> {
         }
         let mut comments: Vec<String> = made.map(str::to_owned).into_iter().collect();
         comments.extend((packet == 0).then(|| format!("{}, subflow {number}", key.name())));
-        self.made(header, &options, is_answer, comments)
+        let ecn = if made.is_some() { 0 } else { self.row.ecn };
+        self.made(header, &options, is_answer, (ecn, 0), comments)
     }
 
     fn data(&self) -> Option<Made> {
@@ -129,7 +130,7 @@ impl Subflow<'_> {
         } else {
             Vec::new()
         };
-        self.made(header, &options, false, remarks(row))
+        self.made(header, &options, false, (row.ecn, row.payload), remarks(row))
     }
 
     /// An ACK, or the answer to the third packet of a handshake.
@@ -156,7 +157,7 @@ impl Subflow<'_> {
             options.extend([NOP, NOP, 5, 2 + 8 * row.sack.len() as u8]);
             options.extend(row.sack.iter().flatten().flat_map(|&segment| number(segment).to_be_bytes()));
         }
-        self.made(header, &options, true, remarks(row))
+        self.made(header, &options, true, (row.ecn, 0), remarks(row))
     }
 
     fn header(&self, is_answer: bool) -> TcpHeader {
@@ -170,29 +171,28 @@ impl Subflow<'_> {
         mut header: TcpHeader,
         options: &[u8],
         is_answer: bool,
+        (ecn, payload): (u8, u32),
         comments: Vec<String>,
     ) -> Option<Made> {
         let row = self.row;
         let mut options = options.to_vec();
         options.resize(options.len().next_multiple_of(4), END);
         header.options = TcpOptions::try_from_slice(&options).ok()?;
-        let is_row = !comments.iter().any(|comment| comment == MADE);
-        let ip = ip(row, is_answer, if is_row { row.ecn } else { 0 });
-        let payload = if is_row && row.kind == Kind::Data { row.payload } else { 0 };
+        let ip = ip(row, is_answer, ecn);
         let sent = is_answer == (u64::from(row.host) == row.key.to);
         Some(Made { frame: tcp(&ip, header, payload)?, sent, comments })
     }
 }
 
 /// From where to where a packet goes: an answer comes from the host that receives the flow's data.
-pub(super) fn ip(row: &Row, is_answer: bool, ecn: u8) -> Ip {
+pub(crate) fn ip(row: &Packet, is_answer: bool, ecn: u8) -> Ip {
     let Key { from, to, .. } = row.key;
     let [from, to] = [[from as u32, row.addresses[0]], [to as u32, row.addresses[1]]];
     if is_answer { Ip { from: to, to: from, ecn } } else { Ip { from, to, ecn } }
 }
 
 /// What is worth saying of a packet.
-pub(super) fn remarks(row: &Row) -> Vec<String> {
+pub(crate) fn remarks(row: &Packet) -> Vec<String> {
     let remarks = [
         (row.dropped, "dropped by its own host's port"),
         (row.retransmission, "retransmission"),

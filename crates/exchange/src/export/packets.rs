@@ -6,41 +6,11 @@ use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{UInt32Type, UInt64Type};
 use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::wanted::Wanted;
-use tresse_lab::record::packet::{Kind, Packet};
+use tresse_lab::record::packet::{Kind, Packet as Recorded};
 
-use crate::export::flows::Key;
-use crate::export::table::{Table, damaged};
-
-/// A packet as a host saw it.
-#[derive(Debug)]
-pub(super) struct Row {
-    /// ps.
-    pub time: u64,
-    pub host: u32,
-    pub key: Key,
-    pub subflow: u32,
-    /// Which address of the sending and of the receiving host the subflow uses.
-    pub addresses: [u32; 2],
-    pub kind: Kind,
-    /// Bytes.
-    pub payload: u32,
-    /// Of data: number on the subflow, and in the connection.
-    pub data: Option<[u32; 2]>,
-    /// Of an ACK: what is expected on the subflow, and in the connection.
-    pub ack: Option<[u32; 2]>,
-    pub sack: Vec<[u32; 2]>,
-    pub answers: Option<u32>,
-    /// Of a sprayed connection.
-    pub path: Option<u32>,
-    /// The place in [`Packet::ECN`].
-    pub ecn: u8,
-    pub echo: u32,
-    pub cwr: bool,
-    pub retransmission: bool,
-    pub trimmed: bool,
-    pub last: bool,
-    pub dropped: bool,
-}
+use super::table::{Table, damaged};
+use crate::capture::Packet;
+use crate::key::Key;
 
 /// The recorded packets of a run, which can be gone through several times.
 pub(super) struct Rows<'a> {
@@ -50,7 +20,7 @@ pub(super) struct Rows<'a> {
 
 impl Rows<'_> {
     /// Shows every row, in the order of time.
-    pub fn each(&self, mut show: impl FnMut(&Row) -> Result<(), Diagnostic>) -> Result<u64, Diagnostic> {
+    pub fn each(&self, mut show: impl FnMut(&Packet) -> Result<(), Diagnostic>) -> Result<u64, Diagnostic> {
         Table::open(self.run, "packets")?.batches(self.only, |path, batch| {
             let columns = Columns { path, batch };
             (0..batch.num_rows()).try_for_each(|row| show(&columns.row(row)?))
@@ -64,13 +34,13 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn row(&self, row: usize) -> Result<Row, Diagnostic> {
+    fn row(&self, row: usize) -> Result<Packet, Diagnostic> {
         let kind = self.text("kind", row)?;
         let ecn = self.text("ecn", row)?;
         let pair = |first: &str, second: &str| -> Result<Option<[u32; 2]>, Diagnostic> {
             Ok(self.maybe(first, row)?.zip(self.maybe(second, row)?).map(|(a, b)| [a, b]))
         };
-        Ok(Row {
+        Ok(Packet {
             time: self.u64("time_ps", row)?,
             host: self.u32("host", row)?,
             key: Key {
@@ -89,7 +59,7 @@ impl<'a> Columns<'a> {
             sack: self.blocks(self.text("sack", row)?)?,
             answers: self.maybe("answers", row)?,
             path: self.maybe("path", row)?,
-            ecn: match Packet::ECN.iter().position(|name| *name == ecn) {
+            ecn: match Recorded::ECN.iter().position(|name| *name == ecn) {
                 Some(place) => place as u8,
                 None => return Err(self.unknown("ecn", ecn)),
             },

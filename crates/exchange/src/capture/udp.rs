@@ -20,7 +20,7 @@ use tresse_lab::record::packet::Kind;
 
 use super::connections::Connection;
 use super::frame::udp;
-use super::rows::Row;
+use super::packet::Packet;
 use super::tcp::{Made, ip, remarks};
 
 /// Both ports of a datagram's receiver and of a sprayed one's: dynamic ports, which belong to nobody.
@@ -31,7 +31,7 @@ const FIRST_PATH: u32 = 49_152;
 const PATHS: u32 = 15_000;
 
 /// A packet of a sprayed connection, or a datagram; `None` if it is too large for IP.
-pub(super) fn frame(row: &Row, connection: &Connection) -> Option<Made> {
+pub(crate) fn frame(row: &Packet, connection: &Connection) -> Option<Made> {
     let is_answer = matches!(row.kind, Kind::Ack | Kind::Nack);
     let ip = ip(row, is_answer, row.ecn);
     let frame = match row.path {
@@ -45,7 +45,7 @@ pub(super) fn frame(row: &Row, connection: &Connection) -> Option<Made> {
     Some(Made { frame, sent, comments: remarks(row) })
 }
 
-fn head(row: &Row, path: u32, connection: u32) -> Vec<u8> {
+fn head(row: &Packet, path: u32, connection: u32) -> Vec<u8> {
     let kind = match row.kind {
         Kind::Ack => 2,
         Kind::Nack => 3,

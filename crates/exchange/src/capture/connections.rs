@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 use tresse_lab::record::packet::Kind;
 
 use super::mptcp::{End, Ends};
-use super::rows::Row;
-use crate::export::flows::Key;
+use super::packet::Packet;
+use crate::key::Key;
 
 /// Ports below are not used.
 const FIRST_PORT: u32 = 1024;
@@ -44,7 +44,7 @@ impl Offsets {
 
 /// A connection.
 #[derive(Debug, Default)]
-pub(super) struct Connection {
+pub(crate) struct Connection {
     /// In the order in which their first packets were recorded, from 0.
     pub number: u32,
     /// Payload of a full segment, bytes: the most that one has.
@@ -61,7 +61,7 @@ pub(super) struct Connection {
 
 /// A subflow.
 #[derive(Debug, Default)]
-pub(super) struct Subflow {
+pub(crate) struct Subflow {
     /// Of the sender and of the receiver.
     pub ports: [u16; 2],
     data: Offsets,
@@ -86,7 +86,7 @@ impl Connection {
 
 /// The connections with packets.
 #[derive(Debug, Default)]
-pub(super) struct Connections {
+pub(crate) struct Connections {
     all: BTreeMap<Key, Connection>,
     /// Subflows between two hosts.
     between: BTreeMap<[u64; 2], u32>,
@@ -94,7 +94,7 @@ pub(super) struct Connections {
 
 impl Connections {
     /// Learns from a packet.
-    pub fn add(&mut self, row: &Row) {
+    pub fn add(&mut self, row: &Packet) {
         let number = self.all.len() as u32;
         let connection = self.all.entry(row.key.clone()).or_default();
         if connection.seen_by.is_empty() {
@@ -147,17 +147,17 @@ fn word(key: &Key, what: &str, subflow: u32) -> u64 {
 }
 
 /// The ends of a connection, with their keys.
-pub(super) fn ends(key: &Key) -> Ends {
+pub(crate) fn ends(key: &Key) -> Ends {
     ["sender's key", "receiver's key"].map(|what| End::new(word(key, what, 0)))
 }
 
 /// The sequence numbers of the SYNs of a subflow's ends.
-pub(super) fn first_numbers(key: &Key, subflow: u32) -> [u32; 2] {
+pub(crate) fn first_numbers(key: &Key, subflow: u32) -> [u32; 2] {
     ["sender's first number", "receiver's first number"].map(|what| word(key, what, subflow) as u32)
 }
 
 /// The nonces of the ends of a subflow that joins.
-pub(super) fn nonces(key: &Key, subflow: u32) -> [u32; 2] {
+pub(crate) fn nonces(key: &Key, subflow: u32) -> [u32; 2] {
     ["sender's nonce", "receiver's nonce"].map(|what| word(key, what, subflow) as u32)
 }
 

@@ -8,7 +8,7 @@ const MPTCP: u8 = 30;
 
 /// An end of a connection: its key, and what follows from it (RFC 8684 §3.1, §3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct End {
+pub(crate) struct End {
     key: u64,
     token: u32,
     /// The data sequence number before the first byte.
@@ -29,7 +29,7 @@ impl End {
 pub(super) type Ends = [End; 2];
 
 /// MP_CAPABLE, of the packet of this number of a handshake, from 0.
-pub(super) fn capable(packet: usize, ends: &Ends) -> Vec<u8> {
+pub(crate) fn capable(packet: usize, ends: &Ends) -> Vec<u8> {
     let keys: &[End] = match packet {
         0 => &[],
         1 => &ends[1..],
@@ -43,7 +43,7 @@ pub(super) fn capable(packet: usize, ends: &Ends) -> Vec<u8> {
 
 /// MP_JOIN, of the packet of this number of a handshake, from 0. `nonces` are those of the two ends, `address` is the
 /// number of the address that the packet comes from.
-pub(super) fn join(packet: usize, ends: &Ends, nonces: [u32; 2], address: u8) -> Vec<u8> {
+pub(crate) fn join(packet: usize, ends: &Ends, nonces: [u32; 2], address: u8) -> Vec<u8> {
     let mac = |first: usize| {
         let keys = [ends[first], ends[1 - first]].map(|end| end.key.to_be_bytes()).concat();
         let nonces = [nonces[first], nonces[1 - first]].map(u32::to_be_bytes).concat();
@@ -68,7 +68,7 @@ pub(super) fn join(packet: usize, ends: &Ends, nonces: [u32; 2], address: u8) ->
 
 /// Data that a packet carries.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Mapping {
+pub(crate) struct Mapping {
     /// The data sequence number of the first byte.
     pub dsn: u64,
     /// Its number on the subflow: 1 for the first one.
@@ -78,7 +78,7 @@ pub(super) struct Mapping {
 }
 
 /// DSS: what has arrived, and what the packet carries, if it does.
-pub(super) fn dss(data_ack: u64, mapping: Option<Mapping>) -> Vec<u8> {
+pub(crate) fn dss(data_ack: u64, mapping: Option<Mapping>) -> Vec<u8> {
     let Some(Mapping { dsn, ssn, length }) = mapping else {
         return [&[MPTCP, 12, 0x20, 0x03], &data_ack.to_be_bytes()[..]].concat();
     };
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn token_and_first_number_are_the_ends_of_the_hash() {
-        // sha256sum of eight zero bytes: af5570f5a1810b7a...fc7cc0a70dcd3a17... is computed by another program below.
+        // `head -c 8 /dev/zero | sha256sum` begins with af5570f5.
         let end = End::new(0);
         let hash: [u8; 32] = Sha256::digest([0; 8]).into();
         assert_eq!(end.token.to_be_bytes(), hash[..4]);
