@@ -1589,6 +1589,11 @@ class Measure(Keys):
     most 64 flows.
     """
 
+    packets: Packets2 | None = None
+    """`packets.parquet`: every packet that some hosts send or receive, by case and seed; `tresse export
+    --format pcapng` makes a capture of it. Default: no packets.
+    """
+
     windows: Mapping[str, Sequence[Duration]] | None = None
     """Windows of time, by name: start and end, such as `["12s", "20s"]`, counted from the start of the
     run. What every flow got in them, from `samples`, is reported beside the metrics of the whole run.
@@ -1612,6 +1617,25 @@ class Convergence(Keys):
 
     for_: Duration | None = None
     """How long it has to stay there, 1us to 1000s. The final mean is over twice this time. Default: "1s"."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Packets2(Keys):
+    """Which packets are recorded."""
+
+    hosts: Sequence[Host]
+    """The hosts, by number or name: what they send and what arrives at them."""
+
+    from_: Duration | None = None
+    """When recording begins. Default: "0ps"."""
+
+    to: Duration | None = None
+    """When it ends. Default: with the run."""
+
+    limit: int | None = None
+    """The most packets of a case and seed, 1 to 100000000: those that come first. A run that has more says
+    so. Default: 1000000.
+    """
 
 
 @dataclass(kw_only=True, slots=True)

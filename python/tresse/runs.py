@@ -96,6 +96,7 @@ class Run:
     rtts: tables.Table
     lengths: tables.Table
     convergence: tables.Table
+    packets: tables.Table
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-NAMES = ("flows", "jobs", "links", "samples", "queues", "paths", "rtts", "lengths", "convergence")
+NAMES = ("flows", "jobs", "links", "samples", "queues", "paths", "rtts", "lengths", "convergence", "packets")
 
 HOW = {
     "samples": 'set={"measure.samples": "10ms"}',
@@ -22,6 +22,7 @@ HOW = {
     "links": 'set={"measure.links": True}',
     "rtts": 'set={"measure.rtt": True}',
     "lengths": 'set={"measure.queues": "100us"}',
+    "packets": 'set={"measure.packets.hosts": [0]}',
 }
 """How a run gets the tables that not every run has."""
 

@@ -16,14 +16,16 @@ use crate::failure::Failure;
 /// cases and seeds ended. `perfetto` is a trace
 /// for ui.perfetto.dev: flows and jobs as slices, windows, rates and queues as counters. `qlog` has
 /// the windows and RTTs of each flow, `flent` its rates, RTTs and windows, both of one case and seed
-/// of a run with samples. `hpcc-fct` is the fct.txt of the HPCC simulator, for scripts that analyse
-/// it: one line a flow, with its time when alone, as that simulator defines it.
+/// of a run with samples. `pcapng` is a capture for Wireshark: what some hosts sent and received in
+/// one case and seed of a run with packets. `hpcc-fct` is the fct.txt of the HPCC simulator, for
+/// scripts that analyse it: one line a flow, with its time when alone, as that simulator defines it.
 ///
 /// Examples:
 ///   tresse export runs/xmp-table1-1 --format csv -o flows.csv
 ///   tresse export runs/xmp-table1-1 --format arrow --table links -o links.arrow
 ///   tresse export runs/mine-1 --format perfetto -o trace.json
 ///   tresse export runs/mine-1 --format flent --only scheme=xmp -o xmp.flent.gz
+///   tresse export runs/mine-1 --format pcapng --only scheme=xmp -o xmp.pcapng
 ///   tresse export runs/hpcc-1 --format hpcc-fct --only scheme=dctcp -o fct.txt
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -33,11 +35,11 @@ pub struct Args {
     /// The format
     #[arg(long, value_enum)]
     format: Format,
-    /// The table of csv and arrow: flows, jobs, links, samples, queues, paths, rtts, lengths or convergence; flows
-    /// without it
+    /// The table of csv and arrow: flows, jobs, links, samples, queues, paths, rtts, lengths, convergence or packets;
+    /// flows without it
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
-    /// Keep only the rows with these values of: scheme, subflows, pattern, variant, seed, group
+    /// Keep only the rows with these values of: scheme, subflows, pattern, variant, seed, group; of packets also host
     #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
     only: Vec<String>,
     /// The file; `-` is stdout
@@ -56,6 +58,7 @@ enum Format {
     Perfetto,
     Qlog,
     Flent,
+    Pcapng,
     HpccFct,
 }
 
@@ -67,6 +70,7 @@ impl From<Format> for export::Format {
             Format::Perfetto => Self::Perfetto,
             Format::Qlog => Self::Qlog,
             Format::Flent => Self::Flent,
+            Format::Pcapng => Self::Pcapng,
             Format::HpccFct => Self::HpccFct,
         }
     }

@@ -2,5 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod capture;
 pub mod export;
 pub mod import;
+mod key;

@@ -73,7 +73,8 @@ impl FixedPaths {
             Self::Shortest(paths, Own::HostLink) => {
                 let by_link = paths.by_first_port(from, to);
                 let links = distinct(by_link.len() as u32, count, &mut draw);
-                let links = links.iter().cycle().take(count as usize).map(|&link| by_link[link as usize].clone());
+                let links =
+                    links.iter().cycle().take(count as usize).map(|&link| by_link[link as usize].clone());
                 links.map(|own| paths.path(from, to, own.start + draw(own.end - own.start))).collect()
             }
             Self::Virtual(hosts) => (0..count).map(|pair| between(hosts, from, to, pair)).collect(),

@@ -1,8 +1,9 @@
-//! Messages about replications that did not end by themselves.
+//! Messages about replications that did not end by themselves, or did not record everything.
 
 use std::collections::BTreeSet;
 
 use tresse_experiment::plan::Case;
+use tresse_units::seconds;
 
 use crate::record::outcome::Outcome;
 
@@ -27,4 +28,19 @@ pub(crate) fn told(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
         last.push_str(&format!("\n\nhint: {}", checks.collect::<Vec<_>>().join("; ")));
     }
     told
+}
+
+/// One message for each replication with more packets than its table has.
+pub(crate) fn noted(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
+    let note = |(case, seed, outcome): &(&Case, u64, &Outcome)| {
+        let (end, packets) = (outcome.packets_end?, case.setting.packets.as_ref()?);
+        Some(format!(
+            "{} seed {seed}: packets.parquet has the first {} packets, up to {:.3} ms, and there were more; \
+             `[measure] packets.limit` sets how many there may be",
+            case.label(),
+            packets.limit,
+            seconds(end) * 1e3
+        ))
+    };
+    done.iter().filter_map(note).collect()
 }

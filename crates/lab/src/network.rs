@@ -2,7 +2,7 @@
 
 use tresse_controllers::State;
 use tresse_fabric::{Deadlock, Histogram, PfcCounters, PortCounters};
-use tresse_sim::{FlowRecord, FlowSpec, Step, World};
+use tresse_sim::{FlowRecord, FlowSpec, Opened, Seen, Step, World};
 use tresse_transport::Counters;
 use tresse_units::{BitsPerSecond, MICROSECOND, Time};
 
@@ -79,6 +79,16 @@ pub trait Network {
 
     /// The nodes find their shortest paths anew.
     fn reroute(&mut self);
+
+    /// How many packets of recorded hosts wait to be taken.
+    fn recorded(&self) -> usize {
+        0
+    }
+
+    /// Packets of recorded hosts, and subflows that were opened: see [`World::take_recorded`].
+    fn take_recorded(&mut self, _is_end: bool) -> (Vec<Opened>, Vec<Seen>) {
+        (Vec::new(), Vec::new())
+    }
 }
 
 /// A subflow as it is now.
@@ -226,5 +236,13 @@ impl Network for World {
 
     fn reroute(&mut self) {
         self.reroute();
+    }
+
+    fn recorded(&self) -> usize {
+        self.recorded()
+    }
+
+    fn take_recorded(&mut self, is_end: bool) -> (Vec<Opened>, Vec<Seen>) {
+        self.take_recorded(is_end)
     }
 }

@@ -35,10 +35,12 @@ pub(crate) struct Sending {
     pub rehashes: bool,
     /// Its controller reads what switches have written into packets.
     pub reads_hops: bool,
-    /// One of the five: it is observed, it hears, its subflows are rehashed, it reads hops, or RTTs are recorded.
+    /// One of these: it is observed, it hears, its subflows are rehashed, it reads hops, RTTs or packets are recorded.
     pub special: bool,
     /// It sends datagrams: there is no transport at either end.
     pub datagrams: bool,
+    /// The packets of one of its hosts are recorded.
+    pub recorded: bool,
     pub ways: Vec<Way>,
     pub sender: Sender,
     pub id: u64,
@@ -73,6 +75,8 @@ pub(crate) struct Managed {
     pub sprayed: Option<(Sprayed, u64)>,
     /// Among whose RTTs its own are.
     pub group: u32,
+    /// Its host, if the packets of that are recorded.
+    pub recorded: Option<u32>,
     /// By number of a subflow.
     pub closed: u64,
     /// Datagrams that were sent.
@@ -117,6 +121,8 @@ pub(crate) struct Receiving {
     pub stays: bool,
     /// Its message may be complete within the lookahead. In a world of one part, never.
     pub is_near: bool,
+    /// The packets of its host are recorded.
+    pub recorded: bool,
     /// If no more segments are missing they may all come within the lookahead, wherever they are.
     pub within_reach: u32,
     /// Packets for it in this part.
@@ -126,6 +132,7 @@ pub(crate) struct Receiving {
     pub id: u64,
     /// Payload of datagrams that has arrived, bytes.
     pub received: u64,
+    pub host: u32,
 }
 
 impl Receiving {

@@ -11,6 +11,7 @@ mod lifecycle;
 mod messages;
 mod part;
 mod path_management;
+mod recorder;
 mod sending;
 mod spec;
 mod threads;
@@ -18,5 +19,6 @@ mod view;
 mod windows;
 mod world;
 
+pub use recorder::{Opened, Recording, Seen};
 pub use spec::{FlowRecord, FlowSpec, Manager, Paths, Sprayed};
 pub use world::{Packets, Step, World};

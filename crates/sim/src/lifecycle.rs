@@ -101,6 +101,7 @@ impl World {
         };
         let way = Way::new(&mut part.fabric, &spec.paths, choice);
         let config = self.share(&spec.config);
+        let recorded = spec.hosts.map(|host| self.records(host));
         let receiving = Receiving {
             in_fabric: 0,
             peer: 0,
@@ -109,12 +110,14 @@ impl World {
             datagrams: true,
             stays: false,
             is_near: false,
+            recorded: recorded[1],
             within_reach: 0,
             inbound: 0,
             ways: vec![way.back()],
             receiver: Receiver::new(Arc::clone(&config), 0, 1),
             id: spec.id,
             received: 0,
+            host: spec.hosts[1],
         };
         let sending = Sending {
             in_fabric: 0,
@@ -129,6 +132,7 @@ impl World {
             reads_hops: false,
             special: false,
             datagrams: true,
+            recorded: recorded[0],
             ways: vec![way],
             sender: Sender::new(config, spec.scheme, 0, 1),
             id: spec.id,
@@ -140,6 +144,7 @@ impl World {
                 paths: spec.paths,
                 sprayed: None,
                 group: spec.group,
+                recorded: recorded[0].then_some(spec.hosts[0]),
                 closed: 0,
                 datagrams: 0,
                 messages: None,
@@ -250,6 +255,9 @@ impl Part {
         let bytes = payload + half.sender.config().header;
         half.managed.datagrams += 1;
         self.packets.sent += 1;
+        if half.recorded {
+            self.recorder.sent_by_sender(now, half, bytes, Ecn::NotEct, &wire);
+        }
         let way = &mut half.ways[0];
         if self.fabric.send(way.there, way.header(bytes, Ecn::NotEct, half.class, None), wire) {
             half.in_fabric += 1;
@@ -258,6 +266,9 @@ impl Part {
             }
         } else {
             self.packets.dropped += 1;
+            if half.recorded {
+                self.recorder.drop_last();
+            }
         }
     }
 

@@ -8,6 +8,7 @@ use tresse_units::{NEVER, Time};
 
 use crate::flow::{Receiving, SUBFLOW, SUBFLOW_BITS, Sending, WayBack};
 use crate::path_management::SentPackets;
+use crate::recorder::Recorder;
 use crate::world::Packets;
 
 /// Each subflow has two timers: the sender's (handshake, retransmission, probe, pacing; the first one's is the
@@ -61,6 +62,7 @@ pub(crate) struct Part {
     pub delivered_bytes: u64,
     /// By group of connections: the RTT of every ACK; empty if nobody wants to know.
     pub rtts: Vec<Histogram>,
+    pub recorder: Recorder,
     /// Messages that may be complete within the lookahead.
     pub near: u32,
     /// It is the whole world: slots are freed as soon as they can be.
@@ -102,6 +104,7 @@ impl Part {
             packets: Packets::default(),
             delivered_bytes: 0,
             rtts: Vec::new(),
+            recorder: Recorder::default(),
             near: 0,
             is_whole: parts == 1,
             notes: (0..parts).map(|_| Vec::new()).collect(),
@@ -165,6 +168,9 @@ impl Part {
         let now = self.fabric.now();
         let half = &mut self.sendings[slot as usize];
         half.in_fabric -= 1;
+        if half.recorded {
+            self.recorder.arrived_at_sender(now, half, packet);
+        }
         if half.done {
             self.release_if_empty(slot);
         } else if wire.is_handshake() {
@@ -189,6 +195,9 @@ impl Part {
         let half = &mut self.receivings[slot as usize];
         half.in_fabric -= 1;
         half.inbound -= 1;
+        if half.recorded {
+            self.recorder.arrived_at_receiver(now, half, packet);
+        }
         if half.done {
             let peer = half.peer;
             if half.datagrams {

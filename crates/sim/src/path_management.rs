@@ -71,6 +71,9 @@ impl Part {
                 if let Some(spraying) = spraying {
                     half.sender.spray(spraying);
                 }
+                if half.recorded {
+                    self.recorder.open(half.id, subflow as u32, choice);
+                }
                 let is_open = half.sender.is_open(subflow);
                 self.tell(to, opened);
                 if is_open {

@@ -1,7 +1,7 @@
 //! What connections hand to the fabric: segments, ACKs, and the timers that follow them.
 
 use tresse_fabric::{Ecn, Header};
-use tresse_transport::Wire;
+use tresse_transport::{Origin, Wire};
 
 use crate::flow::SUBFLOW_BITS;
 use crate::part::{DELAYED_ACK, Part, RETRANSMISSION};
@@ -19,7 +19,7 @@ impl Part {
         let mut used = 0u64;
         while let Some(packet) = half.sender.poll_transmit(now) {
             let subflow = packet.subflow;
-            let wire = packet.wire(half.peer << SUBFLOW_BITS | subflow as u32, now);
+            let mut wire = packet.wire(half.peer << SUBFLOW_BITS | subflow as u32, now);
             used |= 1 << subflow;
             if half.special {
                 half.rehash_if_asked(subflow);
@@ -30,6 +30,10 @@ impl Part {
             let (bytes, ecn) =
                 if wire.is_handshake() { (small, Ecn::NotEct) } else { (packet.payload + header, ecn) };
             self.packets.sent += 1;
+            if half.recorded {
+                wire.flags |= if packet.origin == Origin::Retransmitted { Wire::AGAIN } else { 0 };
+                self.recorder.sent_by_sender(now, half, bytes, ecn, &wire);
+            }
             let way = &mut half.ways[subflow];
             let header = way.header(bytes, ecn, half.class, packet.path);
             if self.fabric.send(way.there(packet.path), header, wire) {
@@ -39,6 +43,9 @@ impl Part {
                 }
             } else {
                 self.packets.dropped += 1;
+                if half.recorded {
+                    self.recorder.drop_last();
+                }
             }
         }
         used
@@ -54,10 +61,16 @@ impl Part {
         let ecn = if config.ect_acks { Ecn::Ect } else { Ecn::NotEct };
         let (route, hash) = way.of(config.sprayed.then(|| ack.path()));
         let header = Header { class: half.class, hash, ..Header::new(config.ack, ecn) };
+        if half.recorded {
+            self.recorder.sent_by_receiver(self.fabric.now(), half, config.ack, ecn, &ack);
+        }
         if self.fabric.send(route, header, ack) {
             half.in_fabric += 1;
         } else {
             self.packets.dropped += 1;
+            if half.recorded {
+                self.recorder.drop_last();
+            }
         }
     }
 

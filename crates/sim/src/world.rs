@@ -129,6 +129,8 @@ impl World {
         let opening = spec.paths.opening(part.fabric.now(), spec.stream);
         let manager = spec.manager.open(&opening, &mut part.memories[memory]);
         let has_rtts = !part.rtts.is_empty();
+        let recorded = spec.hosts.map(|host| self.records(host));
+        let is_recorded = recorded.contains(&true);
         let config = self.share(&spec.config);
         let signals = spec.scheme.controller().signals();
         let hears = signals.contains(&Signal::NextHop);
@@ -148,8 +150,14 @@ impl World {
             hears,
             rehashes: spec.config.plb.is_some(),
             reads_hops,
-            special: manager.observes() || hears || spec.config.plb.is_some() || has_rtts || reads_hops,
+            special: manager.observes()
+                || hears
+                || spec.config.plb.is_some()
+                || has_rtts
+                || reads_hops
+                || is_recorded,
             datagrams: false,
+            recorded: is_recorded,
             ways: Vec::new(),
             sender: Sender::new(config, spec.scheme, 0, spec.bytes),
             id: spec.id,
@@ -161,6 +169,7 @@ impl World {
                 paths: spec.paths,
                 sprayed: spec.sprayed.map(|sprayed| (sprayed, spec.stream)),
                 group: spec.group,
+                recorded: recorded[0].then_some(spec.hosts[0]),
                 closed: 0,
                 datagrams: 0,
                 messages: None,
@@ -174,12 +183,14 @@ impl World {
             datagrams: false,
             stays: false,
             is_near: false,
+            recorded: recorded[1],
             within_reach,
             inbound: 0,
             ways: Vec::new(),
             receiver,
             id: spec.id,
             received: 0,
+            host: spec.hosts[1],
         };
         let halves = self.place([from, to], sending, receiving);
         if within_reach > 0 {

@@ -146,6 +146,10 @@ impl Bed {
 /// # Errors
 /// What of it no testbed can do.
 pub fn check(case: &Case) -> Result<(), Error> {
+    if case.setting.packets.is_some() {
+        let why = "packets are recorded in simulations only; on real hosts use tcpdump, without `[measure] packets`";
+        return Err(Error(format!("{}: {why}", case.label())));
+    }
     addresses(case).map(drop)
 }
 

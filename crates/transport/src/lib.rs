@@ -28,6 +28,6 @@ mod wire;
 pub use config::{Config, DelayedAck, Echo, Gro, Plb, Recovery, Reduction, Scheduler};
 pub use receiver::{Acks, Receiver};
 pub use sender::{Origin, Sender, Transmit};
-pub use spray::Spraying;
+pub use spray::{Answer, Spraying};
 pub use subflow::Counters;
 pub use wire::{Block, Wire};

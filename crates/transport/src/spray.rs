@@ -12,6 +12,7 @@ mod receiver;
 mod sender;
 mod tcp;
 
+pub use fields::Answer;
 pub(crate) use fields::with_path;
 pub(crate) use receiver::Receiver;
 pub(crate) use sender::Sender;

@@ -48,6 +48,8 @@ impl Wire {
     pub const NACK: u8 = 32;
     /// With [`Wire::NACK`]: the port that trimmed it leads to the receiver.
     pub const LAST_HOP: u8 = 64;
+    /// Data: it was sent before on this subflow. A host that records packets sets it, and no endpoint reads it.
+    pub const AGAIN: u8 = 128;
 
     /// Of a sprayed connection: the path that this packet takes, or that the one took that it answers.
     #[inline]

@@ -3,6 +3,7 @@
 mod bad_input;
 mod balancer;
 mod bench;
+mod capture;
 mod catalogue;
 mod check;
 mod ci;

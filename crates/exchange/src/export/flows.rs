@@ -8,20 +8,11 @@ use tresse_experiment::keys::wanted::Wanted;
 
 use super::case::{Case, the_only};
 use super::table::{Row, Table};
-
-/// What names a flow within its case and seed.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
-    round: u64,
-    pub group: String,
-    pub flow: u64,
-    pub from: u64,
-    pub to: u64,
-}
+use crate::key::Key;
 
 impl Key {
     /// That of a row of a table of flows or of their samples.
-    pub fn of(row: &Row) -> Result<Self, Diagnostic> {
+    pub(super) fn of(row: &Row) -> Result<Self, Diagnostic> {
         Ok(Self {
             round: row.needed("round")?,
             group: row.text("group")?,
@@ -29,14 +20,6 @@ impl Key {
             from: row.needed("from")?,
             to: row.needed("to")?,
         })
-    }
-
-    /// What people call it: `flow 3, host 0 to 5`, with its group, and its round unless it is the first.
-    pub fn name(&self) -> String {
-        let Self { round, group, flow, from, to } = self;
-        let group = if group.is_empty() { String::new() } else { format!("{group}: ") };
-        let round = if *round == 0 { String::new() } else { format!(", round {round}") };
-        format!("{group}flow {flow}, host {from} to {to}{round}")
     }
 }
 

@@ -5,6 +5,8 @@ mod fct;
 mod flent;
 mod flows;
 pub mod graph;
+mod packets;
+mod pcapng;
 mod perfetto;
 mod qlog;
 mod standalone;
@@ -30,6 +32,8 @@ pub enum Format {
     Qlog,
     /// A data file of Flent, gzipped: rates, RTTs and windows of every flow of one case and seed.
     Flent,
+    /// A capture that Wireshark reads: the recorded packets of one case and seed.
+    Pcapng,
     /// `fct.txt` of the HPCC simulator, which its own scripts analyse; of one case and seed.
     HpccFct,
 }
@@ -37,7 +41,7 @@ pub enum Format {
 impl Format {
     /// Whether it is not text.
     pub fn is_binary(self) -> bool {
-        matches!(self, Self::Arrow | Self::Flent)
+        matches!(self, Self::Arrow | Self::Flent | Self::Pcapng)
     }
 }
 
@@ -79,6 +83,7 @@ pub fn export(
         Format::Perfetto => perfetto::write(run, only, out),
         Format::Qlog => qlog::write(run, only, out),
         Format::Flent => flent::write(run, only, out),
+        Format::Pcapng => pcapng::write(run, only, out),
         Format::HpccFct => fct::write(run, only, out),
     }
 }

@@ -10,9 +10,10 @@ use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::wanted::Wanted;
 
 use super::case::{Case, label};
-use super::flows::{Key, Sample};
+use super::flows::Sample;
 use super::table::{Row, Table};
 use super::{PS_PER_US, none, unwritten};
+use crate::key::Key;
 
 pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Vec<String>, Diagnostic> {
     let flows = Table::open(run, "flows")?;

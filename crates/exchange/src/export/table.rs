@@ -14,7 +14,7 @@ use tresse_experiment::keys::wanted::Wanted;
 use tresse_lab::store;
 
 /// How a run gets a table that it need not have.
-const REMEDIES: [(&str, &str); 8] = [
+const REMEDIES: [(&str, &str); 9] = [
     ("jobs", "only workloads with jobs have one (`tresse explain jobs`)"),
     ("links", "run the experiment again with `[measure] links = true`"),
     (
@@ -25,6 +25,10 @@ const REMEDIES: [(&str, &str); 8] = [
     ("paths", "run the experiment again with `[measure] samples = \"1ms\"`"),
     ("rtts", "run the experiment again with `[measure] rtt = true`"),
     ("lengths", "run the experiment again with `[measure] queues = \"100us\"`"),
+    (
+        "packets",
+        "run the experiment again with `[measure] packets = { hosts = [0] }`, or `--set measure.packets.hosts=[0]`",
+    ),
     ("convergence", "run the experiment again with `[measure] samples = \"1ms\"` and `convergence = {}`"),
 ];
 
@@ -131,10 +135,11 @@ impl Table {
         names[..end].iter().map(|&name| name.to_owned()).collect()
     }
 
-    /// The columns that `--only` may name: those of the case, and the group if it has one.
+    /// The columns that `--only` may name: those of the case, and the group and the recorded host if it has them.
     pub fn keys(&self) -> Vec<String> {
-        let group = self.schema().column_with_name("group").map(|_| "group".to_owned());
-        self.axes().into_iter().chain(group).collect()
+        let schema = self.schema();
+        let own = ["group", "host"].into_iter().filter(|name| schema.column_with_name(name).is_some());
+        self.axes().into_iter().chain(own.map(str::to_owned)).collect()
     }
 
     /// Shows every row that `only` keeps; how many these are.
@@ -188,6 +193,6 @@ fn shown<'a>(path: &str, batch: &'a RecordBatch) -> Result<Vec<(String, ArrayFor
     columns.collect()
 }
 
-fn damaged(path: &str, error: &dyn std::fmt::Display) -> Diagnostic {
+pub(super) fn damaged(path: &str, error: &dyn std::fmt::Display) -> Diagnostic {
     Diagnostic::input(format!("cannot be read: {error}")).of(path)
 }

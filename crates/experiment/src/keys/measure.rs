@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tresse_units::{Duration, SECOND, Time};
 
+use crate::keys::host_names::Host;
 use crate::keys::metric_schema::CaseMetric;
 
 /// What to record and to show.
@@ -27,6 +28,9 @@ pub struct Measure {
     /// `convergence.parquet`, and the metrics of convergence: how long every subflow took until its goodput stayed near
     /// its final mean, after its start and after every event. From `samples`; for runs with at most 64 flows.
     pub convergence: Option<Convergence>,
+    /// `packets.parquet`: every packet that some hosts send or receive, by case and seed; `tresse export --format pcapng`
+    /// makes a capture of it. Default: no packets.
+    pub packets: Option<Packets>,
     /// Windows of time, by name: start and end, such as `["12s", "20s"]`, counted from the start of the run. What
     /// every flow got in them, from `samples`, is reported beside the metrics of the whole run.
     #[serde(default, deserialize_with = "crate::keys::untagged::pairs")]
@@ -50,10 +54,35 @@ impl Default for Measure {
             queues: None,
             rtt: false,
             convergence: None,
+            packets: None,
             windows: IndexMap::new(),
             table: None,
         }
     }
+}
+
+/// Which packets are recorded.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table such as { hosts = [0, 3] }")]
+pub struct Packets {
+    /// The hosts, by number or name: what they send and what arrives at them.
+    pub hosts: Vec<Host>,
+    /// When recording begins.
+    #[serde(default = "at_once")]
+    pub from: Duration,
+    /// When it ends. Default: with the run.
+    pub to: Option<Duration>,
+    /// The most packets of a case and seed, 1 to 100000000: those that come first. A run that has more says so.
+    #[serde(default = "a_million")]
+    pub limit: u64,
+}
+
+fn at_once() -> Duration {
+    Duration(0)
+}
+
+fn a_million() -> u64 {
+    1_000_000
 }
 
 /// What it means to have converged.

@@ -14,6 +14,7 @@ pub mod host_sets;
 pub mod link_events;
 pub mod network;
 pub mod offered;
+pub mod packets;
 pub mod parts;
 pub mod patterns;
 pub mod port_options;
@@ -45,6 +46,7 @@ pub use crate::plan::axes::AxisValue;
 use crate::plan::bound_scheme::{BoundScheme, OnFabric};
 use crate::plan::link_events::Change;
 use crate::plan::network::Routing;
+use crate::plan::packets::Packets;
 use crate::plan::parts::{Member, Part};
 use crate::plan::port_options::PortOptions;
 use crate::plan::windows::Window;
@@ -169,6 +171,8 @@ pub struct Setting {
     pub rtt: bool,
     /// What it means to have converged; no convergence times without.
     pub convergence: Option<Criterion>,
+    /// Which packets are recorded; none without.
+    pub packets: Option<Packets>,
 }
 
 /// An experiment, ready to run.
@@ -273,8 +277,10 @@ fn cases(loaded: &Loaded, variant: Option<&str>) -> Result<Vec<Case>, Diagnostic
     let options = PortOptions::new(&experiment.fabric, &fabric, &changes, packet).map_err(wrong_below)?;
     let (links, rtt) = (measure.links, measure.rtt);
     let (windows, convergence) = (windows(loaded)?, convergence(loaded)?);
+    let packets = packets::resolve(loaded, &fabric)?;
     let setting =
-        Arc::new(Setting { fabric, options, changes, links, samples, windows, queues, rtt, convergence });
+        Setting { fabric, options, changes, links, samples, windows, queues, rtt, convergence, packets };
+    let setting = Arc::new(setting);
     let builder = case_builder::Builder { loaded, variant, setting: &setting, schemes: &schemes };
     let mut cases = Vec::new();
     for (pattern, workload) in &experiment.workloads {

@@ -2,7 +2,7 @@
 
 use tresse_fabric::balancers::{self, Declaration};
 use tresse_fabric::{
-    Balancing, Feedback, FixedPaths, Own, FlagConfig, ShortestPaths, Spread, Threshold, Topology,
+    Balancing, Feedback, FixedPaths, FlagConfig, Own, ShortestPaths, Spread, Threshold, Topology,
 };
 use tresse_units::Queue;
 
@@ -203,7 +203,8 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
     let routing = f.routing.as_ref().unwrap_or(&default);
     let choice = routing.resolve().map_err(|(key, e)| Wrong::new(["fabric", "routing", key], e))?;
     match (f.distinct, &choice, &own_routes) {
-        (Some(Distinct::HostLink), Choice::TwoLevel, _) | (Some(Distinct::HostLink), _, OwnRoutes::Virtual(_)) => {
+        (Some(Distinct::HostLink), Choice::TwoLevel, _)
+        | (Some(Distinct::HostLink), _, OwnRoutes::Virtual(_)) => {
             return Err(wrong("distinct", "\"host-link\" is for routing = \"shortest\""));
         }
         (Some(Distinct::Core | Distinct::Aggregation), _, OwnRoutes::None | OwnRoutes::Virtual(_)) => {

@@ -57,7 +57,14 @@ impl QueuedPortConfig {
     /// One class, with the limit and threshold of `port`: a plain port, but its link may change.
     pub fn plain(port: &PortConfig) -> Self {
         let class = ClassConfig { quantum: 1500, limit: port.limit, mark: ClassMark::Above(port.mark) };
-        Self { classes: [class; MAX_CLASSES], count: 1, pool: None, priority: false, trim: None, marks_behind: false }
+        Self {
+            classes: [class; MAX_CLASSES],
+            count: 1,
+            pool: None,
+            priority: false,
+            trim: None,
+            marks_behind: false,
+        }
     }
 }
 

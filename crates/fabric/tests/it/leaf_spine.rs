@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use tresse_fabric::{
-    FixedPaths, Own, LeafSpine, LeafSpineError, Locality, NonEct, Probability, ShortestPaths, Threshold, Topology,
+    FixedPaths, LeafSpine, LeafSpineError, Locality, NonEct, Own, Probability, ShortestPaths, Threshold,
+    Topology,
 };
 use tresse_units::{MICROSECOND, NANOSECOND};
 

@@ -35,7 +35,14 @@ fn two_classes() -> QueuedPortConfig {
         limit: Threshold::UNLIMITED,
         mark: ClassMark::Above(Threshold::UNLIMITED),
     };
-    QueuedPortConfig { classes: [class; MAX_CLASSES], count: 2, pool: None, priority: true, trim: None, marks_behind: false }
+    QueuedPortConfig {
+        classes: [class; MAX_CLASSES],
+        count: 2,
+        pool: None,
+        priority: true,
+        trim: None,
+        marks_behind: false,
+    }
 }
 
 /// A network of links, both ways: ports 2i and 2i + 1 are those of link i, there and back. Links have a rate each, but

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tresse_fabric::{FixedPaths, Locality, Own, NonEct, Probability, ShortestPaths, Threshold, Topology};
+use tresse_fabric::{FixedPaths, Locality, NonEct, Own, Probability, ShortestPaths, Threshold, Topology};
 use tresse_units::MICROSECOND;
 
 fn leaf_spine() -> Topology {

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 
 use super::Engine;
+use super::packets::Packets;
 use crate::network::Network;
 use crate::optimum::beside::COME_AND_GO;
 use crate::record::outcome::{Outcome, Rows};
@@ -68,6 +69,7 @@ where
         }
         self.observe_end()?;
         self.hand_on()?;
+        self.hand_on_packets(true)?;
         if self.complete {
             self.optima.add_lasting(self.case, self.seed, &self.flows, self.world.now());
         }
@@ -91,6 +93,7 @@ where
             jobs: self.jobs,
             queues: Vec::new(),
             optima: self.optima,
+            packets_end: self.packets.as_ref().and_then(Packets::end),
         };
         self.observers.into_iter().for_each(|observer| observer.finish(&mut outcome));
         if !outcome.converged.is_empty() {

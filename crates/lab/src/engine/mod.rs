@@ -2,6 +2,7 @@
 
 mod ends;
 pub mod ideal;
+mod packets;
 pub mod piloted;
 pub mod replication;
 pub mod stall;
@@ -19,6 +20,7 @@ use tresse_units::{NEVER, Time};
 use tresse_workload::{Action, Job, Source};
 
 use crate::engine::ideal::Ideals;
+use crate::engine::packets::Packets;
 use crate::engine::piloted::Pilot;
 use crate::engine::stall::Stall;
 use crate::engine::writer::{Writer, interval};
@@ -80,6 +82,7 @@ pub(crate) struct Engine<'a, M, W> {
     optima: Optima,
     /// The flows that agents steer.
     pilot: Option<Pilot>,
+    packets: Option<Packets>,
     stuck: Option<String>,
     complete: bool,
 }
@@ -165,6 +168,7 @@ where
             handed_at: 0,
             optima: Optima::default(),
             pilot: None,
+            packets: case.setting.packets.clone().map(Packets::new),
             stuck: None,
             complete: true,
         }
@@ -189,6 +193,7 @@ where
             let until = due.min(pause);
             let step = self.world.advance(until, BUDGET);
             self.publish();
+            self.hand_on_packets(false)?;
             self.complete = !stop.load(Ordering::Relaxed);
             match step {
                 Step::Finished(record) => {
@@ -315,6 +320,9 @@ where
             self.writes.insert((now, id));
         }
         self.parts[begun.part].names.insert(begun.start.name, id);
+        if let Some(packets) = &mut self.packets {
+            packets.start(id, &begun);
+        }
         let ideal = match what {
             What::Message => self.ideal(&begun),
             What::Written(_) | What::Datagrams(..) => None,

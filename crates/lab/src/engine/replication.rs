@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tresse_experiment::plan::packets::Packets;
 use tresse_experiment::plan::{Case, link_events};
+use tresse_sim::Recording;
 
 use crate::engine::Engine;
 use crate::network::Network;
@@ -23,7 +25,10 @@ pub fn run<E>(
     progress: &Progress,
     measured: impl FnMut(Rows) -> Result<(), E>,
 ) -> Result<Outcome, E> {
-    let world = setup::world(case, seed, threads);
+    let mut world = setup::world(case, seed, threads);
+    if let Some(Packets { hosts, from, to, limit }) = case.setting.packets.clone() {
+        world.record(Recording { hosts, from, to, limit });
+    }
     turn(case, seed, world, stop, progress, measured).map(|(outcome, _)| outcome)
 }
 

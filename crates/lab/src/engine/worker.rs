@@ -19,6 +19,7 @@ use crate::engine::replication;
 use crate::record::convergence::Converged;
 use crate::record::flow::Flow;
 use crate::record::outcome::{Outcome, Rows};
+use crate::record::packet::Packet;
 use crate::record::progress::Progress;
 use crate::record::sample::Interval;
 use crate::setup::{self, Undivided};
@@ -36,6 +37,7 @@ enum Message<'a> {
     Jobs(Cow<'a, [(usize, Job)]>),
     Samples(Cow<'a, Interval>),
     Converged(Cow<'a, [Converged]>),
+    Packets(Cow<'a, [Packet]>),
     Ended(Box<Outcome>),
 }
 
@@ -107,6 +109,7 @@ pub fn run<E>(
                 Rows::Jobs(jobs)
             }
             Message::Samples(interval) => Rows::Samples(interval),
+            Message::Packets(packets) => Rows::Packets(packets),
             Message::Converged(rows) => {
                 outcome.converged.extend_from_slice(rows);
                 Rows::Converged(rows)
@@ -151,6 +154,7 @@ fn work(case: &Case, seed: u64, page: &Page, output: PipeWriter) {
             Rows::Jobs(jobs) => Message::Jobs(jobs.into()),
             Rows::Samples(interval) => Message::Samples(Cow::Borrowed(interval)),
             Rows::Converged(rows) => Message::Converged(rows.into()),
+            Rows::Packets(packets) => Message::Packets(packets.into()),
         })
     });
     // If nobody listens any more, nobody needs the rest.

@@ -271,6 +271,7 @@ mod tests {
             windows: IndexMap::new(),
             converged: Vec::new(),
             optima: Optima::default(),
+            packets_end: None,
         }
     }
 

@@ -7,6 +7,7 @@ pub mod inputs;
 pub mod lengths;
 pub mod metric;
 pub mod outcome;
+pub mod packet;
 pub mod progress;
 pub mod report;
 pub mod results;

@@ -13,6 +13,7 @@ use crate::optimum::beside::Optima;
 use crate::record::convergence::Converged;
 use crate::record::flow::{Flow, Link};
 use crate::record::lengths::Lengths;
+use crate::record::packet::Packet;
 use crate::record::results::WindowResult;
 use crate::record::sample::Interval;
 
@@ -55,6 +56,9 @@ pub struct Outcome {
     pub converged: Vec<Converged>,
     /// The optima of the whole rounds.
     pub optima: Optima,
+    /// When there were more packets than are recorded, ps: that of the first one that is missing.
+    #[serde(default)]
+    pub packets_end: Option<Time>,
 }
 
 /// What a replication measures while it runs.
@@ -68,4 +72,6 @@ pub enum Rows<'a> {
     Samples(&'a Interval),
     /// Subflows that converged, or did not; once, at the end.
     Converged(&'a [Converged]),
+    /// Packets of recorded hosts, in their order.
+    Packets(&'a [Packet]),
 }

@@ -75,6 +75,9 @@ pub struct Report {
     /// The cases and seeds that gave up, and why: flows waited forever.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
+    /// What is missing of what was to be recorded, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The cases.
     pub cases: Vec<CaseResult>,
     /// The paper's claims.

@@ -123,6 +123,7 @@ fn carry_out(
         changed: loaded.changes.clone(),
         judged: options.judge || loaded.changes.is_empty(),
         errors: Vec::new(),
+        notes: Vec::new(),
         cases: Vec::new(),
         claims: Vec::new(),
     };
@@ -200,6 +201,7 @@ fn carry_out(
     report.status = if complete { Status::Complete } else { Status::Partial };
     report.packet_hops = done.iter().map(|(_, _, o)| o.hops).sum();
     report.errors = failures::told(&done);
+    report.notes = failures::noted(&done);
     report.digest = summary::digest(&done);
     if complete {
         report.too_wide = stopping_rule::too_wide(&options.replications, &report.cases);
@@ -272,6 +274,7 @@ fn simulate(
                 Rows::Jobs(jobs) => write(&mut |t| t.jobs(case, seed, jobs)),
                 Rows::Samples(interval) => write(&mut |t| t.samples(case, seed, interval)),
                 Rows::Converged(rows) => write(&mut |t| t.converged(case, seed, rows)),
+                Rows::Packets(packets) => write(&mut |t| t.packets(case, seed, packets)),
             };
             let outcome = if let Some(on) = on {
                 let ended = || Diagnostic::input("what was measured cannot be written");

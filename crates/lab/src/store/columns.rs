@@ -13,6 +13,7 @@ pub(super) struct Column(&'static str, Kind, &'static str, &'static str);
 struct Kind(DataType, bool);
 
 const TEXT: Kind = Kind(DataType::Utf8, false);
+const BOOL: Kind = Kind(DataType::Boolean, false);
 const U32: Kind = Kind(DataType::UInt32, false);
 const MAYBE_U32: Kind = Kind(DataType::UInt32, true);
 const U64: Kind = Kind(DataType::UInt64, false);
@@ -239,8 +240,86 @@ pub(super) const LENGTHS: [Column; 3] = [
     Column("count", U64, "", "how often a port of this layer was observed with it"),
 ];
 
+pub(super) const PACKETS: [Column; 28] = [
+    Column(
+        "time_ps",
+        U64,
+        "ps",
+        "when the host handed it to its own port, in whose queue it may wait, or when all of it had arrived",
+    ),
+    Column("host", U32, "", "the host that saw it"),
+    Column("direction", TEXT, "", "out if the host sent it, in if it arrived"),
+    Column("round", U32, "", "the round of the pattern, from 0"),
+    Column("group", TEXT, "", "the group of its flow, as in flows.parquet"),
+    Column("flow", U64, "", "its flow, as in flows.parquet; of a connection that stays, its first flow"),
+    Column("from", U32, "", "the host that sends the flow's data"),
+    Column("to", U32, "", "the host that receives them"),
+    Column("subflow", U32, "", "the subflow of this flow, from 0"),
+    Column("from_address", U32, "", "which of the sending host's addresses the subflow uses, from 0"),
+    Column("to_address", U32, "", "which of the receiving host's, from 0"),
+    Column(
+        "kind",
+        TEXT,
+        "",
+        "data, ack, nack (it answers a trimmed packet), syn, syn-ack, join-ack, join-answer (the third and fourth \
+         packet of a subflow that joins) or datagram",
+    ),
+    Column("size_bytes", U32, "bytes", "its size on the wire, headers included"),
+    Column("payload_bytes", U32, "bytes", "the payload in it"),
+    Column(
+        "seq",
+        MAYBE_U32,
+        "segments",
+        "the number of its segment on its subflow, from 0; null if it is no data",
+    ),
+    Column(
+        "dsn",
+        MAYBE_U32,
+        "segments",
+        "the number of its segment in the connection, from 0; null if it is no data",
+    ),
+    Column(
+        "ack",
+        MAYBE_U32,
+        "segments",
+        "the next segment that is expected on its subflow; null if it is no ACK",
+    ),
+    Column(
+        "data_ack",
+        MAYBE_U32,
+        "segments",
+        "the first segment of the connection that is missing; null if it is no ACK",
+    ),
+    Column(
+        "sack",
+        TEXT,
+        "segments",
+        "the segments beyond `ack` that have arrived, such as 7-9 12-13: from the first to before the last, in the \
+         order in which the ACK has them",
+    ),
+    Column("answers", MAYBE_U32, "", "of an ACK of a sprayed connection: the segment that it answers"),
+    Column(
+        "path",
+        MAYBE_U32,
+        "",
+        "of a sprayed connection: the path that the packet takes, or that the one took that it answers",
+    ),
+    Column("ecn", TEXT, "", "the ECN field of its IP header: not-ect, ect or ce"),
+    Column(
+        "echo",
+        MAYBE_U32,
+        "packets",
+        "the CE marks that it echoes, 1 for a plain ECE; null if it is no ACK",
+    ),
+    Column("cwr", BOOL, "", "it tells the receiver that the window was reduced"),
+    Column("retransmission", BOOL, "", "its segment was sent before on this subflow"),
+    Column("trimmed", BOOL, "", "a switch has cut it to its header"),
+    Column("last", BOOL, "", "it carries the last byte of a message"),
+    Column("dropped", BOOL, "", "the host's own port dropped it at once"),
+];
+
 /// Every table by its name, with its own columns.
-pub(super) const TABLES: [(&str, &[Column]); 9] = [
+pub(super) const TABLES: [(&str, &[Column]); 10] = [
     ("flows", &FLOWS),
     ("jobs", &JOBS),
     ("links", &LINKS),
@@ -250,6 +329,7 @@ pub(super) const TABLES: [(&str, &[Column]); 9] = [
     ("rtts", &RTTS),
     ("lengths", &LENGTHS),
     ("convergence", &CONVERGENCE),
+    ("packets", &PACKETS),
 ];
 
 /// What every column means: the page of `tresse explain columns`.

@@ -3,6 +3,7 @@
 mod columns;
 pub mod finished;
 pub mod folder;
+mod packets;
 mod table;
 
 use std::path::Path;
@@ -19,7 +20,9 @@ use crate::record::convergence::Converged;
 use crate::record::flow::{Begun, Flow, Link};
 use crate::record::lengths::Lengths;
 use crate::record::sample::{Interval, PathSample, PortSample, Sample};
-use columns::{Axes, CONVERGENCE, FLOWS, JOBS, LENGTHS, LINKS, PATHS, QUEUES, RTTS, SAMPLES, UNPAUSED};
+use columns::{
+    Axes, CONVERGENCE, FLOWS, JOBS, LENGTHS, LINKS, PACKETS, PATHS, QUEUES, RTTS, SAMPLES, UNPAUSED,
+};
 use table::Table;
 
 /// What the columns of all tables mean, in Markdown.
@@ -46,6 +49,7 @@ pub(crate) struct Tables {
     rtts: Option<Table>,
     lengths: Option<Table>,
     convergence: Option<Table>,
+    packets: Option<Table>,
 }
 
 impl Tables {
@@ -68,6 +72,7 @@ impl Tables {
             rtts: needed("rtts", &RTTS, |c| c.setting.rtt)?,
             lengths: needed("lengths", &LENGTHS, |c| c.setting.queues.is_some())?,
             convergence: needed("convergence", &CONVERGENCE, |c| c.setting.convergence.is_some())?,
+            packets: needed("packets", &PACKETS, |c| c.setting.packets.is_some())?,
             axes,
             pauses,
         })
@@ -338,8 +343,9 @@ impl Tables {
             rtts,
             lengths,
             convergence,
+            packets,
         } = self;
-        let others = [jobs, links, samples, queues, paths, rtts, lengths, convergence];
+        let others = [jobs, links, samples, queues, paths, rtts, lengths, convergence, packets];
         std::iter::once(flows).chain(others.into_iter().flatten()).try_for_each(Table::refresh)
     }
 
@@ -357,9 +363,10 @@ impl Tables {
             rtts,
             lengths,
             convergence,
+            packets,
         } = self;
         flows.finish()?;
-        let others = [jobs, links, samples, queues, paths, rtts, lengths, convergence];
+        let others = [jobs, links, samples, queues, paths, rtts, lengths, convergence, packets];
         others.into_iter().flatten().try_for_each(Table::finish)
     }
 }

@@ -9,6 +9,7 @@ mod link_events;
 mod measurements;
 mod network;
 mod optimum;
+mod packets;
 mod pages;
 mod path_memory;
 mod pfc;

@@ -178,7 +178,7 @@ fn links_that_change_have_an_optimum_for_each_state() {
     let only = ["scheme=xmp", "pattern=permutation"].map(str::to_owned);
     let plan = resolve(&loaded, &only).unwrap_or_else(|e| panic!("{e}"));
     // Before the change and after it: host 0 has half of its link then.
-    let cases = optimum(&loaded, &plan, Profile::Quick, 1, 1).cases;
+    let cases = optimum(&loaded, &plan, Profile::Quick, 1, 1, &|| ()).cases;
     assert_eq!(cases.iter().map(|c| c.since_s).collect::<Vec<_>>(), [0.0, 0.001, 0.0, 0.001].map(Some));
     for states in cases.chunks(2) {
         let goodput = |i: usize| states[i].optimum.as_ref().expect("an optimum").goodput["goodput_mean_bps"];

@@ -32,6 +32,17 @@ impl Answer {
         }
     }
 
+    /// What has arrived from [`Answer::base`] on, as blocks in the order of their numbers.
+    pub fn arrived(&self) -> impl Iterator<Item = Block> {
+        let Self { base, bitmap, .. } = *self;
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let start = next + bitmap.checked_shr(next).filter(|&left| left != 0)?.trailing_zeros();
+            next = start + (bitmap >> start).trailing_ones();
+            Some(Block { start: base + start, end: base + next })
+        })
+    }
+
     /// The blocks of a wire that tells it.
     pub fn blocks(self) -> [Block; 3] {
         [
@@ -39,5 +50,22 @@ impl Answer {
             Block { start: self.packet, end: self.path },
             Block { start: self.base, end: 0 },
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_arrived_is_told_in_blocks() {
+        let blocks = |bitmap| -> Vec<_> {
+            let answer = Answer { packet: 0, path: 0, base: 100, bitmap };
+            answer.arrived().map(|block| (block.start, block.end)).collect()
+        };
+        assert_eq!(blocks(0), []);
+        assert_eq!(blocks(0b1101), [(100, 101), (102, 104)]);
+        assert_eq!(blocks(1 << 63 | 1), [(100, 101), (163, 164)]);
+        assert_eq!(blocks(u64::MAX), [(100, 164)]);
     }
 }

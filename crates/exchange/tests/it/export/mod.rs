@@ -63,6 +63,7 @@ flows = 20
 samples = "1ms"
 queues = "100us"
 rtt = true
+packets = { hosts = [0, 1] }
 convergence = { for = "2ms" }
 "#;
 

@@ -1,0 +1,100 @@
+//! A capture: what the network card of each recorded host would have seen.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::path::Path;
+
+use pcap_file::PcapError;
+use tresse_experiment::diagnostic::Diagnostic;
+use tresse_experiment::keys::wanted::Wanted;
+use tresse_lab::Finished;
+
+use super::case::{label, plan, planned, the_only};
+use super::packets::Rows;
+use super::table::Table;
+use super::{none, unwritten};
+use crate::capture::{Connections, File, Made, Packet, Tcp, frames};
+
+pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Vec<String>, Diagnostic> {
+    // The packets first: who has none need not be asked for a case.
+    let axes = Table::open(run, "packets")?.axes();
+    let mut cases = BTreeSet::new();
+    let of_case = only.within(|key| key != "host");
+    Table::open(run, "flows")?.each(&of_case, |row| {
+        cases.insert(row.texts(&axes)?);
+        Ok(())
+    })?;
+    let case = the_only(run, "a capture", &axes, cases)?;
+    let (plan, finished) = (plan(run)?, Finished::read(run)?);
+    let planned = planned(run, &plan, &axes, &case)?;
+
+    let rows = Rows { run, only };
+    let (mut connections, mut hosts) = (Connections::default(), BTreeSet::new());
+    let packets = rows.each(|row| {
+        connections.add(row);
+        hosts.insert(row.host);
+        Ok(())
+    })?;
+    if packets == 0 {
+        return Err(none(run));
+    }
+    connections.fix();
+
+    let comment = format!("{}: {}", name(run), label(&axes, &case));
+    let mut file = File::new(out, &comment, hosts.iter().copied()).map_err(failed)?;
+    let (mut tcp, mut made_up) = (Tcp::default(), 0);
+    rows.each(|row| {
+        let scheme = planned.bound_scheme_of(&row.key.group);
+        let several = scheme.is_none_or(|scheme| scheme.subflows != Some(1));
+        let made = frames(&mut tcp, row, &connections, several).ok_or_else(|| too_large(run, row))?;
+        made_up += made.len() as u64 - 1;
+        let interface = hosts.range(..row.host).count() as u32;
+        for Made { frame, sent, comments } in made {
+            file.add(interface, (row.time, sent), &frame, comments).map_err(failed)?;
+        }
+        Ok(())
+    })?;
+    let of_case = format!("{} seed {}: ", planned.label(), case.last().expect("the seed is the last axis"));
+    let noted = finished.report.notes.into_iter().filter(|note| note.starts_with(&of_case));
+    Ok(noted.chain(notes(made_up, connections.seen_twice())).collect())
+}
+
+fn notes(made_up: u64, twice: usize) -> Vec<String> {
+    let mut notes = Vec::new();
+    if made_up > 0 {
+        notes.push(format!(
+            "{made_up} packets of handshakes were not simulated, and say so in their comments \
+             (`[transport] handshake = true` simulates them)"
+        ));
+    }
+    if twice > 0 {
+        let connections = if twice == 1 { "a connection".to_owned() } else { format!("{twice} connections") };
+        notes.push(format!(
+            "both ends of {connections} were recorded, so the packets are there twice, and Wireshark takes each second \
+             one for a retransmission; choose a host, such as `--only host=0`"
+        ));
+    }
+    notes
+}
+
+/// What people call a run.
+fn name(run: &Path) -> String {
+    run.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+fn too_large(run: &Path, row: &Packet) -> Diagnostic {
+    Diagnostic::input(format!(
+        "{}: a segment of {} bytes has no room in an IP packet beside the options of MPTCP",
+        row.key.name(),
+        row.payload
+    ))
+    .of(run.display().to_string())
+    .hint("with `[transport] mss = \"60kB\"` or less it has")
+}
+
+fn failed(error: PcapError) -> Diagnostic {
+    unwritten(match error {
+        PcapError::IoError(error) => error,
+        other => io::Error::other(other),
+    })
+}

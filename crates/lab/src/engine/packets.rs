@@ -1,0 +1,81 @@
+//! Packets of recorded hosts on their way to the table.
+
+use std::collections::BTreeMap;
+
+use tresse_experiment::plan::packets::Packets as Wanted;
+use tresse_sim::{Opened, Seen};
+use tresse_units::Time;
+
+use super::Engine;
+use crate::network::Network;
+use crate::record::flow::Begun;
+use crate::record::outcome::Rows;
+use crate::record::packet::Packet;
+
+/// So many packets are handed on together.
+const BATCH: usize = 8192;
+
+/// What is known of the connections of recorded hosts, and how much of their packets.
+#[derive(Debug)]
+pub(crate) struct Packets {
+    wanted: Wanted,
+    /// By the simulator's names for connections.
+    begun: BTreeMap<u64, Begun>,
+    /// By connection and subflow.
+    addresses: BTreeMap<(u64, u32), [u16; 2]>,
+    /// How many are handed on.
+    count: u64,
+    /// The time of the first one beyond the limit.
+    end: Option<Time>,
+}
+
+impl Packets {
+    pub fn new(wanted: Wanted) -> Self {
+        Self { wanted, begun: BTreeMap::new(), addresses: BTreeMap::new(), count: 0, end: None }
+    }
+
+    /// A flow starts. Of a connection that stays it is the first one that counts.
+    pub fn start(&mut self, id: u64, begun: &Begun) {
+        let hosts = [begun.start.from, begun.start.to];
+        if self.end.is_none() && hosts.iter().any(|host| self.wanted.hosts.contains(host)) {
+            self.begun.insert(id, *begun);
+        }
+    }
+
+    /// When there were more than may be recorded.
+    pub fn end(&self) -> Option<Time> {
+        self.end
+    }
+
+    fn rows(&mut self, opened: &[Opened], seen: &[Seen]) -> Vec<Packet> {
+        self.addresses.extend(opened.iter().map(|own| ((own.connection, own.subflow), own.addresses)));
+        let room = self.wanted.limit - self.count;
+        let room = seen.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+        let (kept, more) = seen.split_at(room);
+        self.end = self.end.or_else(|| more.first().map(|first| first.time));
+        self.count += kept.len() as u64;
+        let row = |seen: &Seen| {
+            let addresses = self.addresses.get(&(seen.connection, seen.subflow)).copied().unwrap_or_default();
+            let begun = self.begun.get(&seen.connection)?;
+            Some(Packet::new(seen, begun, addresses))
+        };
+        kept.iter().filter_map(row).collect()
+    }
+}
+
+impl<M, W, E> Engine<'_, M, W>
+where
+    M: FnMut(Rows) -> Result<(), E>,
+    W: Network,
+{
+    /// Hands on the packets that were recorded, if there are many, or at the end of all.
+    pub(super) fn hand_on_packets(&mut self, is_end: bool) -> Result<(), E> {
+        let Some(packets) = &mut self.packets else { return Ok(()) };
+        if !is_end && self.world.recorded() < BATCH {
+            return Ok(());
+        }
+        let (opened, seen) = self.world.take_recorded(is_end);
+        let rows = packets.rows(&opened, &seen);
+        rows.chunks(BATCH).try_for_each(|rows| (self.measured)(Rows::Packets(rows)))
+    }
+}

@@ -1,0 +1,231 @@
+//! Packets as hosts see them: each when its host hands it to its own port, or when it has arrived.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use tresse_fabric::{Ecn, Packet};
+use tresse_path_manager::PathChoice;
+use tresse_transport::{Config, Wire};
+use tresse_units::Time;
+
+use crate::flow::{Receiving, SUBFLOW, Sending};
+use crate::world::World;
+
+/// Which packets are recorded.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recording {
+    /// Those of these hosts.
+    pub hosts: BTreeSet<u32>,
+    /// From this time on, ps.
+    pub from: Time,
+    /// Before this time, ps.
+    pub to: Time,
+    /// The first so many, and one more: that there is one more tells that some are missing.
+    pub limit: u64,
+}
+
+/// A packet as a host saw it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    /// When, ps.
+    pub time: Time,
+    /// The host.
+    pub host: u32,
+    /// The host sent it; otherwise it arrived.
+    pub sent: bool,
+    /// It did not even leave: the host's own port dropped it.
+    pub dropped: bool,
+    /// The name of its connection.
+    pub connection: u64,
+    /// The number of its subflow.
+    pub subflow: u32,
+    /// Its size on the wire, bytes.
+    pub bytes: u32,
+    /// Its payload, bytes.
+    pub payload: u32,
+    /// The ECN field.
+    pub ecn: Ecn,
+    /// Only its header is left.
+    pub trimmed: bool,
+    /// There is no transport at its ends.
+    pub is_datagram: bool,
+    /// Its connection is sprayed.
+    pub is_sprayed: bool,
+    /// What it carries for the transport.
+    pub wire: Wire,
+}
+
+/// A subflow of a connection that one of the hosts is an end of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Opened {
+    /// The name of its connection.
+    pub connection: u64,
+    /// Its number.
+    pub subflow: u32,
+    /// Which of its addresses the sender uses, and which of its own the receiver: 0 if the subflow is told apart by
+    /// its port.
+    pub addresses: [u16; 2],
+}
+
+/// What the hosts of a part have seen.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder {
+    what: Option<Arc<Recording>>,
+    seen: Vec<Seen>,
+    opened: Vec<Opened>,
+    /// How many were recorded, those included that were taken away.
+    count: u64,
+    /// What was sent last was recorded.
+    is_fresh: bool,
+}
+
+/// What halves know of a packet.
+struct Known<'a> {
+    host: u32,
+    connection: u64,
+    is_datagram: bool,
+    config: &'a Config,
+}
+
+impl Recorder {
+    /// A sender sends a packet of `bytes`.
+    #[cold]
+    pub fn sent_by_sender(&mut self, now: Time, half: &Sending, bytes: u32, ecn: Ecn, wire: &Wire) {
+        self.is_fresh = match sender(half) {
+            Some(known) => self.note(now, &known, true, (bytes, ecn, false), wire),
+            None => false,
+        };
+    }
+
+    /// A receiver sends an ACK of `bytes`.
+    #[cold]
+    pub fn sent_by_receiver(&mut self, now: Time, half: &Receiving, bytes: u32, ecn: Ecn, wire: &Wire) {
+        self.is_fresh = self.note(now, &receiver(half), true, (bytes, ecn, false), wire);
+    }
+
+    /// A packet has arrived at a sender.
+    #[cold]
+    pub fn arrived_at_sender(&mut self, now: Time, half: &Sending, packet: &Packet<Wire>) {
+        if let Some(known) = sender(half) {
+            self.arrived(now, &known, packet);
+        }
+    }
+
+    /// A packet has arrived at a receiver.
+    #[cold]
+    pub fn arrived_at_receiver(&mut self, now: Time, half: &Receiving, packet: &Packet<Wire>) {
+        self.arrived(now, &receiver(half), packet);
+    }
+
+    /// The packet that was sent last was dropped at once.
+    #[cold]
+    pub fn drop_last(&mut self) {
+        if let Some(last) = self.seen.last_mut().filter(|_| self.is_fresh) {
+            last.dropped = true;
+        }
+    }
+
+    /// A connection opens a subflow.
+    #[cold]
+    pub fn open(&mut self, connection: u64, subflow: u32, choice: PathChoice) {
+        if self.is_full() {
+            return;
+        }
+        let addresses = match choice {
+            PathChoice::Addresses { local, remote } => [local, remote],
+            PathChoice::Port(_) | PathChoice::Spray => [0, 0],
+        };
+        self.opened.push(Opened { connection, subflow, addresses });
+    }
+
+    fn arrived(&mut self, now: Time, known: &Known, packet: &Packet<Wire>) {
+        let header = &packet.header;
+        let trimmed = header.trimmed().is_some();
+        self.note(now, known, false, (header.bytes.into(), header.ecn, trimmed), &packet.payload);
+    }
+
+    /// Whether it is recorded.
+    fn note(
+        &mut self,
+        time: Time,
+        known: &Known,
+        sent: bool,
+        (bytes, ecn, trimmed): (u32, Ecn, bool),
+        wire: &Wire,
+    ) -> bool {
+        let Some(what) = &self.what else { return false };
+        if self.is_full() || !(what.from..what.to).contains(&time) {
+            return false;
+        }
+        self.count += 1;
+        let is_data = !wire.is_ack() && !wire.is_handshake();
+        self.seen.push(Seen {
+            time,
+            host: known.host,
+            sent,
+            dropped: false,
+            connection: known.connection,
+            subflow: wire.subflow & SUBFLOW,
+            bytes,
+            payload: if is_data { bytes.saturating_sub(known.config.header) } else { 0 },
+            ecn,
+            trimmed,
+            is_datagram: known.is_datagram,
+            is_sprayed: known.config.sprayed,
+            wire: *wire,
+        });
+        true
+    }
+
+    fn is_full(&self) -> bool {
+        self.what.as_ref().is_none_or(|what| self.count > what.limit)
+    }
+}
+
+fn sender(half: &Sending) -> Option<Known<'_>> {
+    let config = half.sender.config();
+    let known = |host| Known { host, connection: half.id, is_datagram: half.datagrams, config };
+    half.managed.recorded.map(known)
+}
+
+fn receiver(half: &Receiving) -> Known<'_> {
+    let config = half.receiver.config();
+    Known { host: half.host, connection: half.id, is_datagram: half.datagrams, config }
+}
+
+/// Packets of hosts, as they are recorded.
+impl World {
+    /// Records packets. To be called before the first connection is started. It changes nothing of what happens.
+    pub fn record(&mut self, what: Recording) {
+        let what = Arc::new(what);
+        self.parts.iter_mut().for_each(|part| part.recorder.what = Some(Arc::clone(&what)));
+    }
+
+    /// How many packets wait to be taken.
+    pub fn recorded(&self) -> usize {
+        self.parts.iter().map(|part| part.recorder.seen.len()).sum()
+    }
+
+    /// The packets that were recorded and not taken before, in the order of time, at one time by host, and of one host
+    /// as it saw them; and the subflows that were opened since the last call. Unless it is the end of all, what may not
+    /// be the last of its time is left for the next call. So their order is the same however often this is called, and
+    /// on however many threads.
+    pub fn take_recorded(&mut self, is_end: bool) -> (Vec<Opened>, Vec<Seen>) {
+        let earliest = self.parts.iter().map(|part| part.earliest()).min().unwrap_or(0);
+        let until = if is_end { Time::MAX } else { earliest.min(self.now()) };
+        let (mut opened, mut seen) = (Vec::new(), Vec::new());
+        for part in &mut self.parts {
+            let recorder = &mut part.recorder;
+            opened.append(&mut recorder.opened);
+            let end = recorder.seen.partition_point(|seen| seen.time < until);
+            seen.extend(recorder.seen.drain(..end));
+        }
+        seen.sort_by_key(|seen| (seen.time, seen.host));
+        (opened, seen)
+    }
+
+    /// Whether packets of this host are recorded.
+    pub(crate) fn records(&self, host: u32) -> bool {
+        self.parts[0].recorder.what.as_ref().is_some_and(|what| what.hosts.contains(&host))
+    }
+}
