@@ -6,6 +6,7 @@
 
 mod classes;
 mod config;
+mod look;
 mod pause;
 
 pub(crate) use classes::Packet;
@@ -13,9 +14,8 @@ pub use config::{ClassConfig, ClassMark, MAX_CLASSES, PoolConfig, QueuedPortConf
 
 use classes::{Class, Order};
 use smallvec::SmallVec;
-use tresse_units::{BitsPerSecond, NEVER, SECOND, Time};
+use tresse_units::{BitsPerSecond, SECOND, Time};
 
-use crate::flag::Flag;
 use crate::pace::Pace;
 use crate::packet::Header;
 use crate::port::PortConfig;
@@ -44,7 +44,7 @@ impl Pool {
 
 /// A queued port. What every packet touches comes first, in one cache line; then its classes, the first two of them
 /// without a place of their own in memory.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[repr(C, align(64))]
 pub(crate) struct QueuedPort {
     /// When the packet in transmission will have left; not later than now if there is none. At that instant
@@ -74,6 +74,8 @@ pub(crate) struct QueuedPort {
     paused: bool,
     /// It is under flow control, which is told of every departure.
     obeys: bool,
+    /// Its departures are no events: see [`Self::overdue`].
+    pub lazy: bool,
     classes: SmallVec<[Class; 2]>,
     /// Of several classes those with packets, in the order in which they are served.
     active: Order,
@@ -122,6 +124,7 @@ impl QueuedPort {
             quiet: port.is_quiet(),
             paused: false,
             obeys: false,
+            lazy: false,
             classes: classes.iter().map(|&config| Class::new(config)).collect(),
             active: Order::default(),
             pool: config.pool,
@@ -245,6 +248,20 @@ impl QueuedPort {
         Some((next.id, far_end, self.awaited.then_some(self.departure)))
     }
 
+    /// When the packet in transmission left, if others wait and no event has told of it. Nothing can have changed since in
+    /// which of them is next: before anything comes, a lazy port catches up, and it does so at the latest when the
+    /// packet that has left is at the far end, which is before any later one can be there.
+    #[inline]
+    pub fn overdue(&self, now: Time) -> Option<Time> {
+        (self.awaited && self.departure <= now).then_some(self.departure)
+    }
+
+    /// Whether it may do without events: nobody else is to be told of its departures, and nothing delays what has left it
+    /// but the link.
+    pub fn may_be_lazy(&self) -> bool {
+        self.pool.is_none() && !self.obeys
+    }
+
     /// The rate changes; the packet in transmission goes on at the old one.
     pub fn set_rate(&mut self, rate: BitsPerSecond) {
         self.rate = rate;
@@ -277,55 +294,6 @@ impl QueuedPort {
     #[inline]
     pub fn is_up(&self) -> bool {
         self.up
-    }
-
-    /// How long nothing has been there to be sent.
-    pub fn idle(&self, now: Time) -> Time {
-        if self.paused && self.waiting() > 0 { 0 } else { now.saturating_sub(self.departure) }
-    }
-
-    /// How long it has been sending until `now`.
-    pub fn busy(&self, now: Time) -> Time {
-        self.begun - self.departure.saturating_sub(now)
-    }
-
-    /// Packets that wait, of all classes.
-    pub fn waiting(&self) -> u64 {
-        self.classes.iter().map(|c| c.queue.len() as u64).sum()
-    }
-
-    /// Bytes that wait, of all classes.
-    pub fn waiting_bytes(&self) -> u64 {
-        self.classes.iter().map(|c| c.bytes).sum()
-    }
-
-    /// Bytes that wait or are not yet on the wire, of all classes.
-    pub fn backlog(&self, now: Time) -> u64 {
-        self.waiting_bytes() + self.rest(now)
-    }
-
-    /// The rate of transmissions that begin now, bit/s.
-    pub fn rate(&self) -> BitsPerSecond {
-        self.rate
-    }
-
-    /// Until when a class's queue is so long that `flag` is up if nothing comes, leaves
-    /// or fails; not later than now if none is.
-    pub fn congested_until(&self, now: Time, flag: &Flag) -> Time {
-        let until = |(number, class): (usize, &Class)| {
-            let threshold = flag.threshold(class.config.limit);
-            if !threshold.is_bytes() {
-                return if class.queue.len() as u64 >= threshold.value() { NEVER } else { 0 };
-            }
-            let Some(needed @ 1..) = threshold.value().checked_sub(class.bytes) else { return NEVER };
-            // What is missing may still be in transmission.
-            if self.departure > now && usize::from(self.sending.class) == number {
-                self.departure.saturating_sub(self.sending_pace.total(needed - 1))
-            } else {
-                0
-            }
-        };
-        self.classes.iter().enumerate().map(until).max().unwrap_or(0)
     }
 
     /// When the packet reaches the far end.

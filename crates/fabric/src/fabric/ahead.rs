@@ -30,7 +30,7 @@ impl<P: Copy> Fabric<P> {
     }
 
     /// The same where ports are queued, which touch more: of an arrival the port that the packet will enter, if that is
-    /// known; of a departure its queued port.
+    /// known, and the one that it has left; of a departure its queued port.
     #[inline]
     pub(super) fn prefetch_queued(&self, soon: &impl Fn(&P) -> *const u8) {
         if let Some((ARRIVALS.., id)) = self.queue.upcoming(8) {
@@ -40,6 +40,8 @@ impl<P: Copy> Fabric<P> {
         if entity < ARRIVALS {
             return self.prefetch_queued_port(entity);
         }
+        // What waits behind it leaves with it.
+        self.prefetch_queued_port(entity - ARRIVALS);
         let packet = self.packets.get(id);
         let next = match packet.next {
             port @ ..=LAST_PORT => {
@@ -57,9 +59,7 @@ impl<P: Copy> Fabric<P> {
                 let line: *const u8 = self.ports.as_ptr().wrapping_add(port as usize).cast();
                 prefetch_line(line);
                 prefetch_line(line.wrapping_add(64));
-                if self.queued_of.get(port as usize).is_some_and(|&place| place != NOT_QUEUED) {
-                    self.prefetch_queued_port(port);
-                }
+                self.prefetch_queued_port(port);
             }
             None => {
                 let end = soon(&packet.payload);
@@ -71,7 +71,10 @@ impl<P: Copy> Fabric<P> {
 
     #[inline]
     fn prefetch_queued_port(&self, port: u32) {
-        let place = self.queued_of[port as usize] as usize;
-        QueuedPort::prefetch(self.queued_ports.as_ptr().wrapping_add(place));
+        if let Some(&place) = self.queued_of.get(port as usize)
+            && place != NOT_QUEUED
+        {
+            QueuedPort::prefetch(self.queued_ports.as_ptr().wrapping_add(place as usize));
+        }
     }
 }

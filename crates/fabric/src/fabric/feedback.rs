@@ -36,6 +36,7 @@ impl<P: Copy> Fabric<P> {
             port.give_flag(config);
         }
         self.flags = Some(config);
+        self.choose_lazy();
         self.remember();
         self
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::config::ClassConfig;
 
 /// A class of a port: its queue comes first, for every packet touches it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[repr(C)]
 pub struct Class {
     pub queue: VecDeque<Packet>,

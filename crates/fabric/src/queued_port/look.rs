@@ -1,0 +1,67 @@
+//! What can be seen of a queued port.
+
+use tresse_units::{BitsPerSecond, NEVER, Time};
+
+use super::{Class, QueuedPort};
+use crate::flag::Flag;
+
+impl QueuedPort {
+    /// How long nothing has been there to be sent.
+    pub fn idle(&self, now: Time) -> Time {
+        if self.paused && self.waiting() > 0 { 0 } else { now.saturating_sub(self.departure) }
+    }
+
+    /// How long it has been sending until `now`.
+    pub fn busy(&self, now: Time) -> Time {
+        self.begun - self.departure.saturating_sub(now)
+    }
+
+    /// Packets that wait, of all classes.
+    pub fn waiting(&self) -> u64 {
+        self.classes.iter().map(|c| c.queue.len() as u64).sum()
+    }
+
+    /// Bytes that wait, of all classes.
+    pub fn waiting_bytes(&self) -> u64 {
+        self.classes.iter().map(|c| c.bytes).sum()
+    }
+
+    /// Bytes that wait or are not yet on the wire, of all classes.
+    pub fn backlog(&self, now: Time) -> u64 {
+        self.waiting_bytes() + self.rest(now)
+    }
+
+    /// The rate of transmissions that begin now, bit/s.
+    pub fn rate(&self) -> BitsPerSecond {
+        self.rate
+    }
+
+    /// Until when a class's queue is so long that `flag` is up if nothing comes, leaves
+    /// or fails; not later than now if none is.
+    pub fn congested_until(&self, now: Time, flag: &Flag) -> Time {
+        let until = |(number, class): (usize, &Class)| {
+            let threshold = flag.threshold(class.config.limit);
+            if !threshold.is_bytes() {
+                return if class.queue.len() as u64 >= threshold.value() { NEVER } else { 0 };
+            }
+            let Some(needed @ 1..) = threshold.value().checked_sub(class.bytes) else { return NEVER };
+            // What is missing may still be in transmission.
+            if self.departure > now && usize::from(self.sending.class) == number {
+                self.departure.saturating_sub(self.sending_pace.total(needed - 1))
+            } else {
+                0
+            }
+        };
+        self.classes.iter().enumerate().map(until).max().unwrap_or(0)
+    }
+
+    /// The same port as it is `now`, if packets have left it of which no event has told.
+    pub fn caught_up(&self, now: Time) -> Option<Self> {
+        self.overdue(now)?;
+        let mut own = self.clone();
+        while let Some(due) = own.overdue(now) {
+            own.depart(due, None);
+        }
+        Some(own)
+    }
+}
