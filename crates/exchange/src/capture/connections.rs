@@ -51,8 +51,6 @@ pub(crate) struct Connection {
     pub full: u32,
     /// Its packets are ECN-capable.
     pub ecn: bool,
-    /// It has more than one subflow.
-    pub several: bool,
     /// Hosts that have recorded it.
     pub seen_by: BTreeSet<u32>,
     data: Offsets,
@@ -88,6 +86,8 @@ impl Connection {
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     all: BTreeMap<Key, Connection>,
+    /// Groups of which one has several subflows.
+    several: BTreeSet<String>,
     /// Subflows between two hosts.
     between: BTreeMap<[u64; 2], u32>,
 }
@@ -101,7 +101,9 @@ impl Connections {
             connection.number = number;
         }
         connection.seen_by.insert(row.host);
-        connection.several |= row.subflow > 0;
+        if row.subflow > 0 && !self.several.contains(&row.key.group) {
+            self.several.insert(row.key.group.clone());
+        }
         let subflow = connection.subflows.entry(row.subflow).or_insert_with(|| {
             let between = self.between.entry([row.key.from, row.key.to]).or_default();
             let ports = u32::from(u16::MAX) + 1 - FIRST_PORT;
@@ -130,6 +132,11 @@ impl Connections {
     /// The connection of a packet that is known.
     pub fn of(&self, key: &Key) -> &Connection {
         &self.all[key]
+    }
+
+    /// Whether a connection of this group has several subflows.
+    pub fn has_several(&self, group: &str) -> bool {
+        self.several.contains(group)
     }
 
     /// How many connections two hosts have recorded.

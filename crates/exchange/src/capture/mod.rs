@@ -27,5 +27,5 @@ pub(crate) fn frames(
     if packet.path.is_some() || packet.kind == Kind::Datagram {
         return udp::frame(packet, connection).map(|made| vec![made]);
     }
-    tcp.frames(packet, connection, several || connection.several)
+    tcp.frames(packet, connection, several)
 }

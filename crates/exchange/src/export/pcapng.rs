@@ -9,7 +9,7 @@ use tresse_experiment::diagnostic::Diagnostic;
 use tresse_experiment::keys::wanted::Wanted;
 use tresse_lab::Finished;
 
-use super::case::{label, plan, planned, the_only};
+use super::case::{Case, label, the_only};
 use super::packets::Rows;
 use super::table::Table;
 use super::{none, unwritten};
@@ -25,8 +25,7 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
         Ok(())
     })?;
     let case = the_only(run, "a capture", &axes, cases)?;
-    let (plan, finished) = (plan(run)?, Finished::read(run)?);
-    let planned = planned(run, &plan, &axes, &case)?;
+    let value = |axis: &str| axes.iter().position(|own| own == axis).map_or("", |place| &*case[place]);
 
     let rows = Rows { run, only };
     let (mut connections, mut hosts) = (Connections::default(), BTreeSet::new());
@@ -44,8 +43,11 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
     let mut file = File::new(out, &comment, hosts.iter().copied()).map_err(failed)?;
     let (mut tcp, mut made_up) = (Tcp::default(), 0);
     rows.each(|row| {
-        let scheme = planned.bound_scheme_of(&row.key.group);
-        let several = scheme.is_none_or(|scheme| scheme.subflows != Some(1));
+        // Groups may have other schemes than the case is named by.
+        let several = match &*row.key.group {
+            "" => value("subflows") != "1",
+            group => connections.has_several(group),
+        };
         let made = frames(&mut tcp, row, &connections, several).ok_or_else(|| too_large(run, row))?;
         made_up += made.len() as u64 - 1;
         let interface = hosts.range(..row.host).count() as u32;
@@ -54,8 +56,8 @@ pub(super) fn write(run: &Path, only: &Wanted, out: &mut dyn Write) -> Result<Ve
         }
         Ok(())
     })?;
-    let of_case = format!("{} seed {}: ", planned.label(), case.last().expect("the seed is the last axis"));
-    let noted = finished.report.notes.into_iter().filter(|note| note.starts_with(&of_case));
+    let noted = Finished::read(run)?.report.notes.into_iter();
+    let noted = noted.filter(|note| note.starts_with(&said_of(&axes, &case)));
     Ok(noted.chain(notes(made_up, connections.seen_twice())).collect())
 }
 
@@ -75,6 +77,19 @@ fn notes(made_up: u64, twice: usize) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// How what the run noted of a case and seed begins.
+fn said_of(axes: &[String], case: &Case) -> String {
+    let values = axes.iter().zip(case).filter(|(_, value)| !value.is_empty());
+    let named = values.map(|(axis, value)| match &**axis {
+        "scheme" => value.clone(),
+        "subflows" => format!("-{value}"),
+        "pattern" | "variant" => format!(" {value}"),
+        "seed" => format!(" seed {value}: "),
+        list => format!(" {list}={value}"),
+    });
+    named.collect()
 }
 
 /// What people call a run.
