@@ -33,9 +33,11 @@ impl<P: Copy> Fabric<P> {
     pub(super) fn send_frame(&mut self, port: u32, pauses: bool) {
         let Some(pfc) = &mut self.pfc else { return };
         let link = &mut pfc.links[port as usize];
-        let twin = &self.queued_ports[self.queued_of[link.twin as usize] as usize];
-        link.stopped = pauses && twin.is_up();
-        if !twin.is_up() {
+        let queued = |port: u32| &self.queued_ports[self.queued_of[port as usize] as usize];
+        let twin = queued(link.twin);
+        let is_up = twin.is_up() && queued(port).is_up();
+        link.stopped = pauses && is_up;
+        if !is_up {
             return;
         }
         link.sent = twin.departure().max(self.now).max(link.sent) + twin.pace().time(PAUSE_FRAME);

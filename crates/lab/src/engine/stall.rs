@@ -85,7 +85,8 @@ fn ring(deadlock: &Deadlock, fabric: &Topology) -> String {
          hint: flow control needs routes that never turn back up after a way down, as those of a fat tree or \
          leaf-spine; or raise `xoff`, or let switches drop (leave `pfc` out)",
         ring.join(", "),
-        Duration(deadlock.since)
+        // Picoseconds tell nobody anything.
+        Duration(deadlock.since - deadlock.since % MICROSECOND)
     )
 }
 
