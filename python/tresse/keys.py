@@ -80,8 +80,23 @@ NonEct: TypeAlias = Literal["queue", "drop"]
 - `drop`: It is dropped, as RED does with min = max = K.
 """
 
+MarkAt: TypeAlias = Literal["arrival", "departure"]
+"""What a packet is marked by.
+- `arrival`: The queue that it meets when it arrives.
+- `departure`: The queue that it leaves behind when its transmission begins: the mark is younger by the
+  time that the packet has waited. What is not ECN-capable is not signalled then.
+"""
+
 Probability: TypeAlias = float
 """Such as 0.001."""
+
+Gaps: TypeAlias = Literal["uniform", "geometric"]
+"""How the signals of RED follow each other.
+- `uniform`: The gaps between them are uniform, as Floyd and Jacobson chose: they are twice as many as the
+  probability says.
+- `geometric`: Each packet is signalled with the probability, whatever happened before, as in switches'
+  WRED.
+"""
 
 Bytes: TypeAlias = str
 """Such as "64MB"."""
@@ -100,10 +115,12 @@ Routing: TypeAlias = Mapping[str, Any] | Literal[
 ]
 """A routing's name, or a table of a load balancer's name and its parameters."""
 
-Distinct: TypeAlias = Literal["core", "aggregation"]
+Distinct: TypeAlias = Literal["core", "aggregation", "host-link"]
 """What the subflows of one connection must not share.
 - `core`: A core switch.
 - `aggregation`: An aggregation switch.
+- `host-link`: A link of the sending host, as if it had an address for each of its network cards: with
+  `planes` a plane.
 """
 
 NicMapping: TypeAlias = Literal["disjoint", "shared", "half-shared", "hashed"]
@@ -262,11 +279,13 @@ Verdict: TypeAlias = Literal["holds", "inconclusive", "does not hold"]
 - `does not hold`: A value is on the wrong side of a bound.
 """
 
-Chart: TypeAlias = Literal["time", "cdf", "bars", "lines", "boxes", "scatter"]
+Chart: TypeAlias = Literal["time", "cdf", "bars", "matrix", "lines", "boxes", "scatter"]
 """The kind of a chart.
 - `time`: A sampled quantity against time.
 - `cdf`: The cumulative distribution of a quantity.
 - `bars`: A metric for each value of a dimension.
+- `matrix`: A metric for each value of a dimension and each of the series: a table whose cells are
+  coloured, each column by itself.
 - `lines`: A metric against a dimension whose values are numbers, or end in one.
 - `boxes`: The 10th, 50th and 90th percentile of a quantity, its minimum and its maximum.
 - `scatter`: One metric against another, a point for each case.
@@ -391,6 +410,11 @@ class Fabric(Keys):
     non_ect: NonEct | None = None
     """What happens above K to a packet that is not ECN-capable. Default: "queue"."""
 
+    mark_at: MarkAt | None = None
+    """Whether `mark` and `red` of switches mark by the queue that a packet meets, or by what it leaves
+    behind. Default: arrival.
+    """
+
     loss: LayeredProbability | None = None
     """The probability that a port loses an arriving packet, whatever its queue: 0 to less than 1. ACKs are
     lost too. Default: 0.0.
@@ -428,8 +452,8 @@ class Fabric(Keys):
     """
 
     distinct: Distinct | None = None
-    """With two-level routing only: what the subflows of one connection must not share. Default: a core
-    switch.
+    """What the subflows of one connection must not share: with two-level routing a core or an aggregation
+    switch, with "shortest" a link of their host. Default: a core switch, or a path.
     """
 
     links: Sequence[LinkSetting] | None = None
@@ -460,6 +484,9 @@ class Red(Keys):
     """Above `max` the probability goes on to 1 at twice `max` instead of jumping there (Floyd 2000).
     Default: False.
     """
+
+    gaps: Gaps | None = None
+    """How signals follow each other while the average stays the same. Default: uniform."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -562,11 +589,25 @@ class LinkSetting(Keys):
     mark: Queue | None = None
     """K in its switches' ports."""
 
+    red: RedRange | None = None
+    """RED's thresholds in its switches' ports; all else of RED is as in `fabric.red`."""
+
     loss: Probability | None = None
     """The probability that its ports lose an arriving packet: 0 to less than 1."""
 
     failed: bool | None = None
     """It is not there. Default: False."""
+
+
+@dataclass(kw_only=True, slots=True)
+class RedRange(Keys):
+    """From where to where RED's probability rises."""
+
+    min: Queue
+    """As `fabric.red.min`."""
+
+    max: Queue
+    """As `fabric.red.max`."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1905,10 +1946,14 @@ class Figure(Keys):
     """The kind of chart."""
 
     y: str | None = None
-    """For `time`, `bars`, `lines`, `boxes` and `scatter`: the quantity on the y axis."""
+    """For `time`, `bars`, `matrix`, `lines`, `boxes` and `scatter`: the quantity on the y axis, or in the
+    cells.
+    """
 
     x: str | None = None
-    """For `cdf`, a quantity; for `bars`, `boxes` and `lines`, a dimension; for `scatter`, a metric."""
+    """For `cdf`, a quantity; for `bars`, `matrix`, `boxes` and `lines`, a dimension; for `scatter`, a
+    metric.
+    """
 
     series: str | None = None
     """The dimension whose values each have a colour. Default: `scheme`; for `time`, each subflow."""

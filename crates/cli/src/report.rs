@@ -3,8 +3,10 @@
 use std::io::{self, Write};
 
 use tresse_experiment::keys::Experiment;
-use tresse_lab::{CaseResult, Report, State};
+use tresse_lab::{CaseResult, Report, State, Status};
 
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::points::{cells, heads};
 use crate::result_tables::{self, By};
 use crate::table::Table;
@@ -27,6 +29,22 @@ pub fn show(report: &Report, state: State, experiment: &Experiment, out: &mut im
         claims::show(&report.claims, &[], out)?;
     }
     end(report, out)
+}
+
+/// How the command ends after a run: a partial one is a failure, whose results are kept.
+pub fn ended(report: &Report, interrupt: &Interrupt) -> Result<(), Failure> {
+    if report.status == Status::Complete {
+        return Ok(());
+    }
+    let errors = report.errors.join("\n");
+    if !errors.is_empty() && !interrupt.asked() {
+        return Err(Failure::Input(format!("partial, what was measured is in {}:\n{errors}", report.out)));
+    }
+    if !errors.is_empty() {
+        eprintln!("{errors}");
+    }
+    eprintln!("partial: interrupted before every flow had finished; what was measured is in {}", report.out);
+    Err(Failure::Interrupted)
 }
 
 /// Writes the parts of its cases.

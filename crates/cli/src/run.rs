@@ -8,7 +8,7 @@ use tresse_experiment::keys::fabric::Layered;
 use tresse_experiment::keys::stopping_rule::Asked;
 use tresse_experiment::read::built_in;
 use tresse_experiment::{Loaded, Plan};
-use tresse_lab::{Options, Report, State, Status, Undivided, Watch};
+use tresse_lab::{Options, Report, State, Undivided, Watch};
 use tresse_units::Queue;
 
 use crate::chosen::Chosen;
@@ -203,23 +203,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         let page = page::of(report.out.as_ref())?;
         eprintln!("page: {} (open it in a browser)", page.display());
     }
-    ended(&report, &interrupt)
-}
-
-/// How the command ends after a run: a partial one is a failure, whose results are kept.
-pub fn ended(report: &Report, interrupt: &Interrupt) -> Result<(), Failure> {
-    if report.status == Status::Complete {
-        return Ok(());
-    }
-    let errors = report.errors.join("\n");
-    if !errors.is_empty() && !interrupt.asked() {
-        return Err(Failure::Input(format!("partial, what was measured is in {}:\n{errors}", report.out)));
-    }
-    if !errors.is_empty() {
-        eprintln!("{errors}");
-    }
-    eprintln!("partial: interrupted before every flow had finished; what was measured is in {}", report.out);
-    Err(Failure::Interrupted)
+    report::ended(&report, &interrupt)
 }
 
 /// What is to be said of what starts the flows, each once.

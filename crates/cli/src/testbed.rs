@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::{self, print_json};
 use crate::progress::{self, Mode};
-use crate::{python, report, run};
+use crate::{python, report};
 
 /// Run experiments on real Linux hosts in network namespaces
 #[derive(Debug, clap::Subcommand)]
@@ -169,7 +169,7 @@ fn experiment(args: Args) -> Result<(), Failure> {
         report::show(&report, State::of(&report, false), &loaded.experiment, &mut anstream::stdout().lock())?;
     }
     truths.iter().for_each(tell);
-    run::ended(&report, &interrupt)
+    report::ended(&report, &interrupt)
 }
 
 /// Says how true a run was.

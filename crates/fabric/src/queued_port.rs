@@ -1,8 +1,9 @@
 //! A queued port, one that keeps its queues: several classes, a shared buffer, a rate that changes, a link that fails.
 //!
 //! Where a plain port knows an arriving packet's departure at once, this one cannot: a later packet of
-//! another class may go first, or the rate may change. So it keeps its queues, and a departure is an event
-//! of its own where something waits for it.
+//! another class may go first, or the rate may change. So it keeps its queues. Where others must know of a departure at
+//! once, as with a shared buffer, it is an event of its own; otherwise the port catches up when something comes, and when
+//! the packet that has left is at the far end.
 
 mod classes;
 mod config;

@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tresse_fabric::RedConfig;
 use tresse_units::{Bytes, Duration, Factor, Probability, Queue};
 
 use crate::keys::fabric::Layered;
@@ -30,6 +31,36 @@ pub struct Red {
     /// How signals follow each other while the average stays the same. Default: uniform.
     #[serde(default)]
     pub gaps: Gaps,
+}
+
+impl Red {
+    /// It in a port, from `min` to `max`; all else is checked already.
+    ///
+    /// # Errors
+    /// What is wrong with `min` and `max`.
+    pub(crate) fn config(&self, min: Queue, max: Queue) -> Result<RedConfig, String> {
+        let ordered = match (min, max) {
+            (Queue::Packets(min), Queue::Packets(max)) | (Queue::Bytes(min), Queue::Bytes(max)) => {
+                min <= max && max < 1 << 31
+            }
+            _ => false,
+        };
+        if !ordered {
+            return Err(format!(
+                "from {min} to {max}: both in packets or both in bytes, below 2^31, the first not above the second"
+            ));
+        }
+        Ok(RedConfig {
+            min: min.into(),
+            max: max.into(),
+            // Parts of 2^16 from parts of 2^32.
+            probability: (self.probability.parts() >> 16) as u32,
+            weight: self.weight,
+            gentle: self.gentle,
+            uniform: self.gaps == Gaps::Uniform,
+            stream: (0, 0),
+        })
+    }
 }
 
 /// What a packet is marked by.

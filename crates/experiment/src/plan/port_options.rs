@@ -12,7 +12,7 @@ use tresse_units::{Bytes, Duration, Queue, Time};
 use crate::diagnostic::{Wrong, wrong};
 use crate::keys::bounds::LONGEST;
 use crate::keys::fabric::{Fabric, Layered};
-use crate::keys::ports::{Buffer, Class, Gaps, MarkAt, Red, Share};
+use crate::keys::ports::{Buffer, Class, MarkAt, Red, Share};
 use crate::plan::flow_control::FlowControl;
 use crate::plan::link_events::Change;
 
@@ -230,37 +230,9 @@ fn red(red: &Red, layers: &[Arc<str>]) -> Result<Vec<RedConfig>, Wrong> {
         |key: [&'static str; 3], v: &Layered<Queue>| v.layers(layers).map_err(|e| Wrong::new(key, e));
     let mins = lengths(["fabric", "red", "min"], &red.min)?;
     for (min, max) in mins.into_iter().zip(lengths(["fabric", "red", "max"], &red.max)?) {
-        configs.push(red_config(red, min, max).map_err(|e| Wrong::new(["fabric", "red", "max"], e))?);
+        configs.push(red.config(min, max).map_err(|e| Wrong::new(["fabric", "red", "max"], e))?);
     }
     Ok(configs)
-}
-
-/// RED in a port, from `min` to `max`; all else is checked already.
-///
-/// # Errors
-/// What is wrong with `min` and `max`.
-pub(crate) fn red_config(red: &Red, min: Queue, max: Queue) -> Result<RedConfig, String> {
-    let ordered = match (min, max) {
-        (Queue::Packets(min), Queue::Packets(max)) | (Queue::Bytes(min), Queue::Bytes(max)) => {
-            min <= max && max < 1 << 31
-        }
-        _ => false,
-    };
-    if !ordered {
-        return Err(format!(
-            "from {min} to {max}: both in packets or both in bytes, below 2^31, the first not above the second"
-        ));
-    }
-    Ok(RedConfig {
-        min: min.into(),
-        max: max.into(),
-        // Parts of 2^16 from parts of 2^32.
-        probability: (red.probability.parts() >> 16) as u32,
-        weight: red.weight,
-        gentle: red.gentle,
-        uniform: red.gaps == Gaps::Uniform,
-        stream: (0, 0),
-    })
 }
 
 fn classes(fabric: &Fabric, layers: &[Arc<str>], class: &Class) -> Result<Vec<ClassConfig>, String> {

@@ -7,7 +7,6 @@ use tresse_fabric::{Loss, RedConfig, Topology};
 use crate::diagnostic::{Wrong, did_you_mean};
 use crate::keys::fabric::Fabric;
 use crate::keys::links::{LinkSetting, check_delay, check_loss, check_rate};
-use crate::plan::port_options::red_config;
 
 /// Makes single links as `[[fabric.links]]` says.
 pub(crate) fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option<&str>) -> Result<(), Wrong> {
@@ -88,7 +87,7 @@ impl LinkSetting {
         let Some(red) = &f.red else {
             return Err(Wrong::key("red", "these are thresholds of `fabric.red`, which is missing"));
         };
-        red_config(red, range.min, range.max).map(Some).map_err(|e| Wrong::key("red", e))
+        red.config(range.min, range.max).map(Some).map_err(|e| Wrong::key("red", e))
     }
 
     fn apply(&self, topology: &mut Topology, port: u32, red: Option<RedConfig>) {
