@@ -12,13 +12,13 @@ use crate::failure::Failure;
 /// Write the results of a finished run in another format
 ///
 /// RUN is the folder of a run. `csv` and `arrow` have every column of its flows.parquet, or of
-/// another table, whose names end in their units (`tresse explain results`); rows are in the order in which
-/// cases and seeds ended. `perfetto` is a trace
-/// for ui.perfetto.dev: flows and jobs as slices, windows, rates and queues as counters. `qlog` has
-/// the windows and RTTs of each flow, `flent` its rates, RTTs and windows, both of one case and seed
-/// of a run with samples. `pcapng` is a capture for Wireshark: what some hosts sent and received in
-/// one case and seed of a run with packets. `hpcc-fct` is the fct.txt of the HPCC simulator, for
-/// scripts that analyse it: one line a flow, with its time when alone, as that simulator defines it.
+/// another table, whose names end in their units (`tresse explain results`); rows are in the
+/// order in which cases and seeds ended. `perfetto` is a trace for ui.perfetto.dev: flows and
+/// jobs as slices, windows, rates and queues as counters. `qlog` has the windows and RTTs of
+/// each flow, `flent` its rates, RTTs and windows, both of one case and seed of a run with
+/// samples. `pcapng` is a capture for Wireshark: what some hosts sent and received in one case
+/// and seed of a run with packets. `hpcc-fct` is the fct.txt of the HPCC simulator, for scripts
+/// that analyse it: one line a flow, with its time when alone, as that simulator defines it.
 ///
 /// Examples:
 ///   tresse export runs/xmp-table1-1 --format csv -o flows.csv

@@ -89,7 +89,8 @@ fn show(report: &OptimumReport) -> io::Result<()> {
     writeln!(out)?;
     for line in [
         "Mbit/s: optimal goodput, mean over the flows",
-        "fluid: the same at the equilibrium of the fluid model; above the optimum if its shares are less fair",
+        "fluid: the same at the equilibrium of the fluid model, whose RTTs do not grow with queues: where smallest \
+         windows ask for more than a link carries, it exceeds the link",
         "apart: its mean distance from the optimum, flow by flow",
         "utility: its loss in total utility, as a share of rate",
     ] {

@@ -16,10 +16,10 @@ use crate::sweep_table;
 
 /// Print the tables of a run or a sweep again, from its folder
 ///
-/// RUN is the folder of a run, of a run of a paper, or of a sweep. Of a sweep it is a row for each case of each point.
-/// Of a run, what is printed is what `tresse run`
-/// printed at its end. For a run that is under way or was interrupted, it is what is known so far,
-/// and the first line says so. With --by each case is divided into parts.
+/// RUN is the folder of a run, of a run of a paper, or of a sweep. Of a sweep it is a row for
+/// each case of each point. Of a run, what is printed is what `tresse run` printed at its end.
+/// For a run that is under way or was interrupted, it is what is known so far, and the first
+/// line says so. With --by each case is divided into parts.
 ///
 /// Examples:
 ///   tresse show runs/xmp-table1-1

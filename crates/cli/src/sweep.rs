@@ -31,9 +31,9 @@ use crate::sweep_table::summary;
 ///   [[designs]]
 ///   keys = { "fabric.mark" = ["5pkt", "10pkt", "20pkt"], "schemes.xmp.parameters.beta" = { from = 2, to = 8, steps = 4 } }
 ///
-/// A point is kept as soon as it is computed. The same command with the --out of a sweep that was killed, or with
-/// more points in the plan, computes what is missing. A point that fails is a row with its error, and the exit code is
-/// then 1. docs/sweeps.md has the keys of a plan.
+/// A point is kept as soon as it is computed. The same command with the --out of a sweep that
+/// was killed, or with more points in the plan, computes what is missing. A point that fails is
+/// a row with its error, and the exit code is then 1. docs/sweeps.md has the keys of a plan.
 ///
 /// Examples:
 ///   tresse sweep plan.toml --out sweeps/mine

@@ -18,6 +18,6 @@ pub const ARRIVALS: Entity = 1 << 23;
 /// Whether nothing orders these events of an open bucket, which are in order.
 pub(crate) fn collide(one: u64, other: u64) -> bool {
     let is_arrival = one >> NAME_BITS & u64::from(ARRIVALS) != 0;
-    let departs_first = one % (1 << NAME_BITS) == 0 && one != other;
+    let departs_first = one.is_multiple_of(1 << NAME_BITS) && one != other;
     one >> NAME_BITS == other >> NAME_BITS && (is_arrival || !departs_first)
 }
