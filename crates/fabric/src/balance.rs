@@ -97,11 +97,6 @@ impl Chooser {
         }
     }
 
-    /// Whether choices depend on how long queues are.
-    pub fn looks_at_queues(&self) -> bool {
-        matches!(self.balancing, Balancing::Drill { .. })
-    }
-
     /// There are `groups` groups now, and nothing is known of them.
     pub fn reset(&mut self, groups: usize) {
         if let Balancing::Drill { memory, .. } = self.balancing {

@@ -140,7 +140,6 @@ impl<P: Copy> Fabric<P> {
         self.next_update = forwarding.period().unwrap_or(NEVER);
         self.forwarding = Some(Box::new(forwarding));
         self.remember();
-        self.choose_lazy();
         self
     }
 
@@ -164,7 +163,6 @@ impl<P: Copy> Fabric<P> {
             port.give_to(self.queued_ports.len() as u32);
             self.queued_ports.push(QueuedPort::new(&port.config(), config));
         }
-        self.choose_lazy();
         self
     }
 
@@ -262,7 +260,7 @@ impl<P: Copy> Fabric<P> {
     #[inline]
     pub fn advance(&mut self, limit: Time, soon: impl Fn(&P) -> *const u8) -> Option<Arrival<P>> {
         if self.queued_of.is_empty() {
-            return self.advance_with::<false>(limit, |own| own.prefetch(&soon));
+            return self.advance_with(limit, |own| own.prefetch(&soon));
         }
         self.advance_queued(limit, soon)
     }
@@ -270,22 +268,18 @@ impl<P: Copy> Fabric<P> {
     /// The same where ports are queued. Out of line, so that hops through plain ports stay as short as they are.
     #[inline(never)]
     fn advance_queued(&mut self, limit: Time, soon: impl Fn(&P) -> *const u8) -> Option<Arrival<P>> {
-        self.advance_with::<true>(limit, |own| own.prefetch_queued(&soon))
+        self.advance_with(limit, |own| own.prefetch_queued(&soon))
     }
 
     #[inline(always)]
-    fn advance_with<const QUEUED: bool>(
-        &mut self,
-        limit: Time,
-        prefetch: impl Fn(&Self),
-    ) -> Option<Arrival<P>> {
+    fn advance_with(&mut self, limit: Time, prefetch: impl Fn(&Self)) -> Option<Arrival<P>> {
         if let Some(id) = self.spilt.pop() {
             return Some(Arrival::Dropped(self.packets.remove(id)));
         }
         while let Some(event) = self.queue.pop_until(limit) {
             self.set_now(event.time);
             prefetch(self);
-            let arrival = self.handle::<QUEUED>(event);
+            let arrival = self.handle(event);
             if arrival.is_some() {
                 return arrival;
             }
@@ -295,13 +289,10 @@ impl<P: Copy> Fabric<P> {
 
     /// One event: what has arrived at the end of its route, or was dropped.
     #[inline(always)]
-    fn handle<const QUEUED: bool>(&mut self, event: Event) -> Option<Arrival<P>> {
+    fn handle(&mut self, event: Event) -> Option<Arrival<P>> {
         if event.entity < ARRIVALS {
             self.depart(event.entity, event.id);
             return None;
-        }
-        if QUEUED {
-            self.follow(event.entity - ARRIVALS);
         }
         let packet = self.packets.get_mut(event.id);
         let mut next = packet.next;

@@ -81,11 +81,6 @@ impl Forwarding {
         forwarding
     }
 
-    /// Whether nodes choose by how long queues are.
-    pub fn looks_at_queues(&self) -> bool {
-        self.chooser.looks_at_queues()
-    }
-
     /// The node at the far end of a port's link.
     #[inline]
     pub fn far_end(&self, port: u32) -> u32 {

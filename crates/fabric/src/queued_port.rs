@@ -1,9 +1,8 @@
 //! A queued port, one that keeps its queues: several classes, a shared buffer, a rate that changes, a link that fails.
 //!
 //! Where a plain port knows an arriving packet's departure at once, this one cannot: a later packet of
-//! another class may go first, or the rate may change. So it keeps its queues. Where others must know of a departure at
-//! once, as with a shared buffer, it is an event of its own; otherwise the port catches up when something comes, and when
-//! the packet that has left is at the far end.
+//! another class may go first, or the rate may change. So it keeps its queues, and a departure is an event
+//! of its own where something waits for it.
 
 mod classes;
 mod config;
@@ -45,7 +44,7 @@ impl Pool {
 
 /// A queued port. What every packet touches comes first, in one cache line; then its classes, the first two of them
 /// without a place of their own in memory.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct QueuedPort {
     /// When the packet in transmission will have left; not later than now if there is none. At that instant
@@ -75,8 +74,6 @@ pub(crate) struct QueuedPort {
     paused: bool,
     /// It is under flow control, which is told of every departure.
     obeys: bool,
-    /// Its departures are no events: see [`Self::overdue`].
-    pub lazy: bool,
     classes: SmallVec<[Class; 2]>,
     /// Of several classes those with packets, in the order in which they are served.
     active: Order,
@@ -125,7 +122,6 @@ impl QueuedPort {
             quiet: port.is_quiet(),
             paused: false,
             obeys: false,
-            lazy: false,
             classes: classes.iter().map(|&config| Class::new(config)).collect(),
             active: Order::default(),
             pool: config.pool,
@@ -247,20 +243,6 @@ impl QueuedPort {
         let next = next?;
         let far_end = self.transmit(now, next);
         Some((next.id, far_end, self.awaited.then_some(self.departure)))
-    }
-
-    /// When the packet in transmission left, if others wait and no event has told of it. Nothing can have changed since in
-    /// which of them is next: before anything comes, a lazy port catches up, and it does so at the latest when the
-    /// packet that has left is at the far end, which is before any later one can be there.
-    #[inline]
-    pub fn overdue(&self, now: Time) -> Option<Time> {
-        (self.awaited && self.departure <= now).then_some(self.departure)
-    }
-
-    /// Whether it may do without events: nobody else is to be told of its departures, and nothing delays what has left it
-    /// but the link.
-    pub fn may_be_lazy(&self) -> bool {
-        self.pool.is_none() && !self.obeys
     }
 
     /// The rate changes; the packet in transmission goes on at the old one.

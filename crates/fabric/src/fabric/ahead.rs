@@ -30,7 +30,7 @@ impl<P: Copy> Fabric<P> {
     }
 
     /// The same where ports are queued, which touch more: of an arrival the port that the packet will enter, if that is
-    /// known, and the one that it has left; of a departure its queued port.
+    /// known; of a departure its queued port.
     #[inline]
     pub(super) fn prefetch_queued(&self, soon: &impl Fn(&P) -> *const u8) {
         if let Some((ARRIVALS.., id)) = self.queue.upcoming(8) {
@@ -40,8 +40,6 @@ impl<P: Copy> Fabric<P> {
         if entity < ARRIVALS {
             return self.prefetch_queued_port(entity);
         }
-        // What waits behind it leaves with it.
-        self.prefetch_queued_port(entity - ARRIVALS);
         let packet = self.packets.get(id);
         let next = match packet.next {
             port @ ..=LAST_PORT => {
@@ -59,7 +57,9 @@ impl<P: Copy> Fabric<P> {
                 let line: *const u8 = self.ports.as_ptr().wrapping_add(port as usize).cast();
                 prefetch_line(line);
                 prefetch_line(line.wrapping_add(64));
-                self.prefetch_queued_port(port);
+                if self.queued_of.get(port as usize).is_some_and(|&place| place != NOT_QUEUED) {
+                    self.prefetch_queued_port(port);
+                }
             }
             None => {
                 let end = soon(&packet.payload);
@@ -71,10 +71,7 @@ impl<P: Copy> Fabric<P> {
 
     #[inline]
     fn prefetch_queued_port(&self, port: u32) {
-        if let Some(&place) = self.queued_of.get(port as usize)
-            && place != NOT_QUEUED
-        {
-            QueuedPort::prefetch(self.queued_ports.as_ptr().wrapping_add(place as usize));
-        }
+        let place = self.queued_of[port as usize] as usize;
+        QueuedPort::prefetch(self.queued_ports.as_ptr().wrapping_add(place));
     }
 }

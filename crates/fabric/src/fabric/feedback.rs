@@ -36,7 +36,6 @@ impl<P: Copy> Fabric<P> {
             port.give_flag(config);
         }
         self.flags = Some(config);
-        self.choose_lazy();
         self.remember();
         self
     }

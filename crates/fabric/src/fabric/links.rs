@@ -2,7 +2,7 @@
 
 use tresse_units::{BitsPerSecond, Time};
 
-use super::{END, Entry, Fabric, GONE, NOT_QUEUED};
+use super::{END, Entry, Fabric, GONE};
 use crate::entity::ARRIVALS;
 use crate::packet::Ecn;
 use crate::queue::Event;
@@ -13,7 +13,6 @@ impl<P: Copy> Fabric<P> {
     /// ports stay as short as they are.
     #[inline(never)]
     pub(super) fn enter_queued_port(&mut self, number: u32, queued: usize, id: u32) -> Entry {
-        self.catch_up(number, queued);
         let leads_to_host = self.leads_to_host(number, self.packets.get(id).next);
         let header = &mut self.packets.get_mut(id).header;
         let (port, queued) = (&mut self.ports[number as usize], &mut self.queued_ports[queued]);
@@ -53,7 +52,6 @@ impl<P: Copy> Fabric<P> {
         }
         port.count_bytes(packet.bytes);
         self.hops += 1;
-        let is_lazy = queued.lazy;
         let [arrival, departure] = queued.admit(self.now, packet, pool.take());
         if let Some(time) = arrival {
             let time = if queued.quiet { time } else { port.processed(time) };
@@ -64,7 +62,7 @@ impl<P: Copy> Fabric<P> {
             self.write_hop(number, id);
             self.leave(number, id, time, crosses);
         }
-        if let Some(time) = departure.filter(|_| !is_lazy) {
+        if let Some(time) = departure {
             self.queue.push(Event { time, entity: number, id: 0 });
         }
         self.count_in(number, &packet, arrival.is_some());
@@ -80,42 +78,6 @@ impl<P: Copy> Fabric<P> {
         match &self.forwarding {
             Some(forwarding) => forwarding.leads_to_host(number),
             None => next == END,
-        }
-    }
-
-    /// Which queued ports need no events for their departures: those of which nobody is told, and which nobody looks at.
-    pub(super) fn choose_lazy(&mut self) {
-        let is_watched = self.flags.is_some()
-            || self.telemetry.is_some()
-            || self.forwarding.as_ref().is_some_and(|own| own.looks_at_queues());
-        for port in self.ports.iter() {
-            let Some(queued) = port.queued() else { continue };
-            let own = &mut self.queued_ports[queued];
-            let is_prompt = port.config().processing.below() == 0;
-            own.lazy = !is_watched && is_prompt && !port.crosses() && own.may_be_lazy();
-        }
-    }
-
-    /// Lets the packets leave a lazy port that have left it by now.
-    #[inline]
-    pub(super) fn catch_up(&mut self, number: u32, queued: usize) {
-        while let own = &mut self.queued_ports[queued]
-            && own.lazy
-            && let Some(due) = own.overdue(self.now)
-        {
-            if let Some(next) = own.depart(due, None) {
-                self.begin(number, next);
-            }
-        }
-    }
-
-    /// A packet is at the far end of a port: what waited behind it is under way.
-    #[inline]
-    pub(super) fn follow(&mut self, number: u32) {
-        if let Some(&queued) = self.queued_of.get(number as usize)
-            && queued != NOT_QUEUED
-        {
-            self.catch_up(number, queued as usize);
         }
     }
 
@@ -157,7 +119,7 @@ impl<P: Copy> Fabric<P> {
     pub(super) fn begin(&mut self, number: u32, (id, arrival, departure): (u32, Time, Option<Time>)) {
         // A port beside a queued one that is quiet is looked at for the sake of a cut only.
         let queued = &self.queued_ports[self.queued_of[number as usize] as usize];
-        let (quiet, is_lazy) = (queued.quiet, queued.lazy);
+        let quiet = queued.quiet;
         if queued.marks_behind {
             self.mark_behind(number, id);
         }
@@ -170,7 +132,7 @@ impl<P: Copy> Fabric<P> {
         self.count_begin(number);
         self.write_hop(number, id);
         self.leave(number, id, time, crosses);
-        if let Some(time) = departure.filter(|_| !is_lazy) {
+        if let Some(time) = departure {
             self.queue.push(Event { time, entity: number, id: 0 });
         }
     }
@@ -189,7 +151,6 @@ impl<P: Copy> Fabric<P> {
     /// If the port is not queued, or the rate is 0.
     pub fn set_rate(&mut self, port: u32, rate: BitsPerSecond) {
         let queued = self.ports[port as usize].queued().expect("a rate that changes needs a queued port");
-        self.catch_up(port, queued);
         self.queued_ports[queued].set_rate(rate);
         if let Some(forwarding) = &mut self.forwarding {
             forwarding.set_rate(port, rate);
@@ -204,7 +165,6 @@ impl<P: Copy> Fabric<P> {
     /// If the port is not queued.
     pub fn set_link(&mut self, port: u32, up: bool) {
         let queued = self.ports[port as usize].queued().expect("a link that fails needs a queued port");
-        self.catch_up(port, queued);
         let queued = &mut self.queued_ports[queued];
         if let Some(forwarding) = &mut self.forwarding {
             forwarding.set_link(port, up);

@@ -67,7 +67,6 @@ impl<P: Copy> Fabric<P> {
         self.queue = event_queue(configs.iter(), self.queue.ties());
         let out = (0..cut.parts()).map(|_| Mail::default()).collect();
         self.part = Some(Box::new(Part { cut, own, out }));
-        self.choose_lazy();
         self
     }
 
@@ -162,7 +161,7 @@ impl<P: Copy> Fabric<P> {
         let event = self.queue.pop_until(limit)?;
         self.set_now(event.time);
         self.prefetch(&soon);
-        self.handle::<true>(event)
+        self.handle(event)
     }
 
     /// The part in which a packet's route ends.

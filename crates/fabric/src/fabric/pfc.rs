@@ -190,7 +190,6 @@ impl<P: Copy> Fabric<P> {
             self.queued_ports[queued].obey();
         }
         self.pfc = Some(Box::new(Pfc::new(self.ports.len(), configs)));
-        self.choose_lazy();
         self
     }
 

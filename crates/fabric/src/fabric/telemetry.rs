@@ -70,7 +70,6 @@ impl<P: Copy> Fabric<P> {
     pub fn with_telemetry(mut self) -> Self {
         assert!(self.part.is_none(), "what is written stays in the part");
         self.telemetry = Some(Box::default());
-        self.choose_lazy();
         self
     }
 

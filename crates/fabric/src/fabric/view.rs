@@ -4,7 +4,6 @@ use tresse_units::Time;
 
 use super::Fabric;
 use crate::port::Port;
-use crate::queued_port::QueuedPort;
 
 impl<P: Copy> Fabric<P> {
     /// Packets that have entered a port, each once for every port.
@@ -25,18 +24,12 @@ impl<P: Copy> Fabric<P> {
     /// How long a port has been sending, ps.
     pub fn busy(&self, port: u32) -> Time {
         let port = &self.ports[port as usize];
-        port.queued().map_or_else(|| port.busy(self.now), |s| self.look(s, |own| own.busy(self.now)))
+        port.queued().map_or_else(|| port.busy(self.now), |s| self.queued_ports[s].busy(self.now))
     }
 
     /// Packets that wait in a port now.
     pub fn waiting(&self, port: u32) -> u64 {
         let port = &self.ports[port as usize];
-        port.queued().map_or_else(|| port.waiting(self.now), |s| self.look(s, QueuedPort::waiting))
-    }
-
-    /// Something of a queued port as it is now.
-    fn look<T>(&self, place: usize, of: impl Fn(&QueuedPort) -> T) -> T {
-        let own = &self.queued_ports[place];
-        own.caught_up(self.now).filter(|_| own.lazy).as_ref().map_or_else(|| of(own), &of)
+        port.queued().map_or_else(|| port.waiting(self.now), |s| self.queued_ports[s].waiting())
     }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::config::ClassConfig;
 
 /// A class of a port: its queue comes first, for every packet touches it.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 #[repr(C)]
 pub struct Class {
     pub queue: VecDeque<Packet>,

@@ -54,14 +54,4 @@ impl QueuedPort {
         };
         self.classes.iter().enumerate().map(until).max().unwrap_or(0)
     }
-
-    /// The same port as it is `now`, if packets have left it of which no event has told.
-    pub fn caught_up(&self, now: Time) -> Option<Self> {
-        self.overdue(now)?;
-        let mut own = self.clone();
-        while let Some(due) = own.overdue(now) {
-            own.depart(due, None);
-        }
-        Some(own)
-    }
 }
