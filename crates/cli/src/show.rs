@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use tresse_lab::Finished;
+use tresse_sweep::is_sweep;
 
 use crate::compare::folders;
 use crate::failure::Failure;
@@ -45,14 +46,14 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let mut runs = Vec::new();
     for run in &args.run {
-        match sweep_table::is_sweep(run) {
+        match is_sweep(run) {
             true => runs.push(run.clone()),
             false => runs.extend(folders(run)?),
         }
     }
     let mut out = anstream::stdout().lock();
     for (i, run) in runs.iter().enumerate() {
-        if sweep_table::is_sweep(run) {
+        if is_sweep(run) {
             if args.by.is_some() {
                 let message = format!("{}: --by is for runs, and this is a sweep", run.display());
                 return Err(Failure::Input(format!(

@@ -15,11 +15,6 @@ use crate::table::Table;
 /// Reasons that are shown of points that failed.
 const MOST_REASONS: usize = 5;
 
-/// Whether the folder is one of a sweep.
-pub fn is_sweep(folder: &Path) -> bool {
-    folder.join("journal.jsonl").is_file()
-}
-
 /// What `tresse show` prints of the sweep in a folder.
 pub fn show(folder: &Path, as_json: bool) -> Result<String, Failure> {
     let (finished, rows) = (tresse_sweep::read(folder)?, tresse_sweep::rows(folder)?);

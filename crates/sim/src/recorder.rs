@@ -20,7 +20,7 @@ pub struct Recording {
     pub from: Time,
     /// Before this time, ps.
     pub to: Time,
-    /// The first so many, and one more: that there is one more tells that some are missing.
+    /// At most one more than the limit: that there is one more tells that some are missing.
     pub limit: u64,
 }
 

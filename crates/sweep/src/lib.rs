@@ -28,4 +28,4 @@ pub use plan::Plan;
 pub use record::{Cost, Record};
 pub use rows::{Row, rows};
 pub use spec::run_point;
-pub use store::{Finished, Shard, Standing, Sweep, merge, read};
+pub use store::{Finished, Shard, Standing, Sweep, is_sweep, merge, read};

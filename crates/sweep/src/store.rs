@@ -272,6 +272,11 @@ impl Sweep {
     }
 }
 
+/// Whether there is a sweep in `folder`.
+pub fn is_sweep(folder: &Path) -> bool {
+    Journal::is_in(folder)
+}
+
 /// What the sweep in `folder` has by now.
 ///
 /// # Errors

@@ -58,7 +58,7 @@ fn below(ip: &Ip, protocol: IpNumber, length: usize) -> Option<(Ethernet2Header,
     Some((ethernet, header))
 }
 
-/// A packet of TCP with so many bytes of payload; `None` if that is too much for IP.
+/// A packet of TCP with this many bytes of payload; `None` if that is too much for IP.
 pub(crate) fn tcp(ip: &Ip, mut header: TcpHeader, payload: u32) -> Option<Frame> {
     let length = header.header_len() + payload as usize;
     let (ethernet, network) = below(ip, IpNumber::TCP, length)?;
@@ -67,7 +67,7 @@ pub(crate) fn tcp(ip: &Ip, mut header: TcpHeader, payload: u32) -> Option<Frame>
     Some(Frame { length: headers.len() + payload as usize, headers })
 }
 
-/// A packet of UDP that begins with `head`, with so many bytes of payload behind it; `None` as above.
+/// A packet of UDP that begins with `head`, with this many bytes of payload behind it; `None` as above.
 pub(crate) fn udp(ip: &Ip, ports: [u16; 2], head: &[u8], payload: u32) -> Option<Frame> {
     let length = UdpHeader::LEN + head.len() + payload as usize;
     let (ethernet, network) = below(ip, IpNumber::UDP, length)?;

@@ -18,7 +18,7 @@ pub struct Packets {
     pub from: Time,
     /// Before this time, ps.
     pub to: Time,
-    /// The first so many of a case and seed.
+    /// At most this many of a case and seed.
     pub limit: u64,
 }
 

@@ -12,7 +12,7 @@ use crate::record::flow::Begun;
 use crate::record::outcome::Rows;
 use crate::record::packet::Packet;
 
-/// So many packets are handed on together.
+/// How many packets are handed on together.
 const BATCH: usize = 8192;
 
 /// What is known of the connections of recorded hosts, and how much of their packets.

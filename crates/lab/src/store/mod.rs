@@ -6,6 +6,7 @@ pub mod folder;
 mod packets;
 mod table;
 
+use std::iter;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -331,30 +332,22 @@ impl Tables {
     /// Lets what was added be read, if it has waited long enough. To be called every second or so: rows may be
     /// far apart.
     pub fn refresh(&mut self) -> Result<(), Diagnostic> {
-        let Self {
-            axes: _,
-            pauses: _,
-            flows,
-            jobs,
-            links,
-            samples,
-            queues,
-            paths,
-            rtts,
-            lengths,
-            convergence,
-            packets,
-        } = self;
-        let others = [jobs, links, samples, queues, paths, rtts, lengths, convergence, packets];
-        std::iter::once(flows).chain(others.into_iter().flatten()).try_for_each(Table::refresh)
+        self.flows.refresh()?;
+        self.others().into_iter().flatten().try_for_each(Table::refresh)
     }
 
     /// Makes one file of each table.
-    pub fn finish(self) -> Result<(), Diagnostic> {
+    pub fn finish(mut self) -> Result<(), Diagnostic> {
+        let others: Vec<Table> = self.others().into_iter().filter_map(Option::take).collect();
+        iter::once(self.flows).chain(others).try_for_each(Table::finish)
+    }
+
+    /// The tables that a run need not have. All fields are named, so that none is forgotten.
+    fn others(&mut self) -> [&mut Option<Table>; 9] {
         let Self {
             axes: _,
             pauses: _,
-            flows,
+            flows: _,
             jobs,
             links,
             samples,
@@ -365,9 +358,7 @@ impl Tables {
             convergence,
             packets,
         } = self;
-        flows.finish()?;
-        let others = [jobs, links, samples, queues, paths, rtts, lengths, convergence, packets];
-        others.into_iter().flatten().try_for_each(Table::finish)
+        [jobs, links, samples, queues, paths, rtts, lengths, convergence, packets]
     }
 }
 
