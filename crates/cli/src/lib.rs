@@ -50,7 +50,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use compare::compact;
 pub use controller::{controller, ended};
@@ -120,7 +120,8 @@ pub fn main() -> ExitCode {
 
 /// Runs the command of these arguments, of which the first is its name; its exit code.
 pub fn command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
-    let cli = Cli::parse_from(arguments);
+    let cli = Cli::from_arg_matches(&teaching(Cli::command()).get_matches_from(arguments));
+    let cli = cli.unwrap_or_else(|e| e.exit());
     let result = match cli.command {
         Command::Run(args) => run::run(args),
         Command::Show(args) => show::run(&args),
@@ -156,6 +157,13 @@ pub fn command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>)
     // Standard error may be closed too.
     let _ = writeln!(io::stderr(), "error: {failure}");
     failure.exit_code()
+}
+
+/// A command that needs an argument and gets none prints its help.
+fn teaching(command: clap::Command) -> clap::Command {
+    let command = command.mut_subcommands(teaching);
+    let needs = command.get_positionals().any(Arg::is_required_set);
+    if needs { command.arg_required_else_help(true) } else { command }
 }
 
 /// The arguments of one command, by themselves; the first is its name.

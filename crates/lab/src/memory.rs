@@ -7,6 +7,8 @@ use std::fs;
 use std::iter;
 use std::path::Path;
 
+use tresse_experiment::plan::bound_scheme::BoundScheme;
+use tresse_experiment::plan::network::Routing;
 use tresse_experiment::plan::parts::Part;
 use tresse_experiment::plan::{Case, Plan};
 
@@ -24,6 +26,9 @@ const FOREIGN_PORT: u64 = 650;
 /// An existing connection without subflows, and each subflow.
 const CONNECTION: u64 = 2_800;
 const SUBFLOW: u64 = 1_000;
+
+/// Each fixed path of a sprayed connection.
+const SPRAYED_PATH: u64 = 200;
 
 /// What is known of a flow when it has finished, until all cases are done; and its place in the workload.
 const FINISHED: u64 = 280;
@@ -49,8 +54,16 @@ pub fn estimate(plan: &Plan, options: &Options) -> u64 {
 /// The network of a case and the flows that exist at a time.
 fn live(case: &Case) -> u64 {
     let subflows = case.bound_schemes.iter().map(|b| b.subflows.unwrap_or(b.paths)).max().unwrap_or(1);
-    let flow = CONNECTION + SUBFLOW * u64::from(subflows);
-    let flows = case.parts.iter().map(|part: &Part| part.pattern.flow_counts.at_once);
+    let routes = |own: &BoundScheme| match (&own.sprayed, &*own.routing) {
+        (Some(sprayed), Routing::Fixed(_)) => sprayed.paths,
+        _ => 0,
+    };
+    let sprayed = case.bound_schemes.iter().map(routes).max().unwrap_or(0);
+    let flow = CONNECTION + SUBFLOW * u64::from(subflows) + SPRAYED_PATH * u64::from(sprayed);
+    let flows = case.parts.iter().map(|part: &Part| {
+        let counts = part.pattern.flow_counts;
+        if part.persistent { counts.staying } else { counts.at_once }
+    });
     let flows = flows.fold(0, u64::saturating_add).saturating_mul(flow);
     (case.setting.fabric.configs.len() as u64 * PORT).saturating_add(flows)
 }

@@ -1,5 +1,7 @@
 //! Path managers at work: subflows that come and go, and links that change.
 
+use std::mem;
+
 use tresse_controllers::Hop;
 use tresse_fabric::{Fabric, Packet, RouteId};
 use tresse_path_manager::{Ack, Action, Memory, PathChoice, PathManager, Priority, Sent};
@@ -8,7 +10,7 @@ use tresse_units::{BitsPerSecond, Time};
 
 use crate::flow::{SUBFLOW, SUBFLOW_BITS, Way};
 use crate::part::{Note, Part};
-use crate::spec::Sprayed;
+use crate::spec::{Paths, Sprayed};
 use crate::world::World;
 
 /// What was sent since the path manager was last notified, by subflow; few are in use at a time.
@@ -57,14 +59,16 @@ impl Part {
             Action::Open { subflow, path: choice } => {
                 assert!(subflow <= SUBFLOW as usize, "a connection opens at most {} subflows", SUBFLOW + 1);
                 let mut way = Way::new(&mut self.fabric, &half.managed.paths, choice);
+                // Packets of a sprayed subflow overtake each other by up to a packet a path.
+                let duplicates = if choice == PathChoice::Spray { half.managed.paths.count() } else { 3 };
                 let spraying = half.managed.sprayed.take().map(|(sprayed, stream)| {
-                    way.spread_over(&mut self.fabric, &half.managed.paths);
+                    // A sprayed connection has one subflow, and its paths are routes from here on: a lot of memory less.
+                    let paths = mem::replace(&mut half.managed.paths, Paths::Fixed(Vec::new()));
+                    way.spread_over(&mut self.fabric, &paths);
                     spraying(&self.fabric, &way, half.sender.config(), sprayed, stream)
                 });
                 let opened = Note::Opened { slot: half.peer, way: way.back() };
                 let to = half.peer_part.into();
-                // Packets of a sprayed subflow overtake each other by up to a packet a path.
-                let duplicates = if choice == PathChoice::Spray { half.managed.paths.count() } else { 3 };
                 half.ways.reserve_exact(1);
                 half.ways.push(way);
                 assert_eq!(half.sender.open(duplicates.into()), subflow, "subflows count up");

@@ -5,7 +5,7 @@
 //! them fit in a gigabyte.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, HashSet, VecDeque};
 
 use tresse_units::{NEVER, Time};
 
@@ -151,6 +151,12 @@ impl Tasks {
         let messages = || self.parts.roots.iter().filter(|&&task| self.parts.to[task as usize] != NONE);
         let first = messages().next().map(delay);
         messages().take_while(|task| Some(delay(task)) == first).count() as u64
+    }
+
+    /// How many pairs of hosts send each other messages; those of each direction count.
+    pub fn pairs(&self) -> u64 {
+        let messages = self.parts.from.iter().zip(&self.parts.to).filter(|&(_, &to)| to != NONE);
+        messages.collect::<HashSet<_>>().len() as u64
     }
 
     /// Whether some of its tasks make up jobs.

@@ -207,6 +207,11 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
         | (Some(Distinct::HostLink), _, OwnRoutes::Virtual(_)) => {
             return Err(wrong("distinct", "\"host-link\" is for routing = \"shortest\""));
         }
+        (Some(Distinct::HostLink), Choice::Shortest, _) if !several_links(&topology) => {
+            let message = "\"host-link\" is for hosts with several links, and each has one here: set `planes`, or \
+                           leave `distinct` out for subflows that share no path";
+            return Err(wrong("distinct", message));
+        }
         (Some(Distinct::Core | Distinct::Aggregation), _, OwnRoutes::None | OwnRoutes::Virtual(_)) => {
             return Err(wrong("distinct", "only a fat tree has core and aggregation switches"));
         }
@@ -248,6 +253,16 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
         }
     };
     Ok((topology, routing))
+}
+
+/// Whether a host has more than one link to what is not itself.
+fn several_links(topology: &Topology) -> bool {
+    let links = |host| {
+        let own = topology.addresses(host);
+        let leaves = |&&[from, to]: &&[u32; 2]| own.contains(&from) && !own.contains(&to);
+        topology.network.ends.iter().filter(leaves).count()
+    };
+    (0..topology.hosts()).any(|host| links(host) > 1)
 }
 
 fn shortest(topology: &Topology) -> Result<ShortestPaths, Wrong> {

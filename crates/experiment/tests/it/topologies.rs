@@ -59,12 +59,14 @@ fn what_subflows_must_not_share_depends_on_the_routing() {
         "distinct = \"aggregation\"",
         "distinct = \"core\"\nrouting = \"ecmp\"",
         "distinct = \"host-link\"\nplanes = 2",
-        "distinct = \"host-link\"\nrouting = \"shortest\"",
+        "distinct = \"core\"\nrouting = \"shortest\"",
     ] {
         assert_eq!(tree(fine), "it is fine", "{fine}");
     }
     let message = tree("distinct = \"host-link\"");
     assert!(message.contains("\"host-link\" is for routing = \"shortest\""), "{message}");
+    let message = tree("distinct = \"host-link\"\nrouting = \"shortest\"");
+    assert!(message.contains("for hosts with several links"), "{message}");
     let message = tree("distinct = \"core\"\nplanes = 2");
     assert!(message.contains("only a fat tree has core and aggregation switches"), "{message}");
 }

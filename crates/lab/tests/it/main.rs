@@ -7,6 +7,7 @@ mod ideal;
 mod jobs;
 mod link_events;
 mod measurements;
+mod memory;
 mod network;
 mod optimum;
 mod packets;

@@ -105,7 +105,7 @@ impl Keys for Collective {
             return Err(at.wrong("size", &format!("a message of {message}")));
         }
         let tasks = collective.tasks().map_err(|e| at.wrong(key(&e), &e.to_string()))?;
-        let flow_counts = FlowCounts { at_once: tasks.first_messages(), in_all: messages as u64 };
+        let flow_counts = FlowCounts { in_all: messages as u64, ..FlowCounts::of_tasks(&tasks) };
         let pattern = if self.shuffle == Some(true) {
             Pattern::new(move |seed| {
                 let ranks = workload::shuffled(collective.ranks.clone(), seed);

@@ -59,7 +59,7 @@ impl Keys for Incast {
             let (senders, size) = (senders.clone(), size.clone());
             Source::new(IncastConfig { senders, receiver, size, rounds, seed })
         });
-        let flow_counts = FlowCounts { at_once, in_all };
+        let flow_counts = FlowCounts::new(at_once, in_all);
         Ok(Pattern { has_jobs: true, flow_counts, connections, ..pattern })
     }
 }

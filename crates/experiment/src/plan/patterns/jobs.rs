@@ -52,7 +52,7 @@ impl Keys for Jobs {
             Some(total) => at.flows("total", total.saturating_mul(2 * u64::from(servers)))?,
             None => at_once,
         };
-        let flow_counts = FlowCounts { at_once, in_all };
+        let flow_counts = FlowCounts::new(at_once, in_all);
         let count = self.total.map(|total| total as u32);
         let pattern = Pattern::new(move |seed| {
             Source::new(JobsConfig { hosts, jobs, servers, request, response, gap, deadline, count, seed })

@@ -68,8 +68,22 @@ pub struct Pattern {
 pub struct FlowCounts {
     /// At a time. Of arrivals at random times a flow for each host, as where the network keeps up.
     pub at_once: u64,
+    /// Connections at the end of a case if each stays for further messages (`persistent`).
+    pub staying: u64,
     /// From the start to the end of a case; those at a time, where flows go on as long as something else does.
     pub in_all: u64,
+}
+
+impl FlowCounts {
+    /// Where no connection stays.
+    pub(crate) fn new(at_once: u64, in_all: u64) -> Self {
+        Self { at_once, staying: at_once, in_all }
+    }
+
+    /// Those of a graph of tasks.
+    pub(crate) fn of_tasks(tasks: &Tasks) -> Self {
+        Self { at_once: tasks.first_messages(), staying: tasks.pairs(), in_all: tasks.messages() }
+    }
 }
 
 /// An offered load.
@@ -107,7 +121,7 @@ impl Pattern {
     /// Of a graph of tasks.
     pub(crate) fn of_tasks(tasks: Tasks) -> Self {
         let (endless, has_jobs) = (tasks.is_endless(), tasks.has_jobs());
-        let flow_counts = FlowCounts { at_once: tasks.first_messages(), in_all: tasks.messages() };
+        let flow_counts = FlowCounts::of_tasks(&tasks);
         Self { endless, has_jobs, flow_counts, ..Self::new(move |_| tasks.clone()) }
     }
 

@@ -55,7 +55,7 @@ impl Keys for OnOff {
         }
         let datagrams = at.datagrams(self.datagrams, false)?;
         let at_once = flows.len() as u64;
-        let flow_counts = FlowCounts { at_once, in_all: at_once };
+        let flow_counts = FlowCounts::new(at_once, at_once);
         let pattern = Pattern::new(move |seed| {
             let flows = flows.clone();
             Source::new(OnOffConfig { flows, on, off, start, stop, seed })

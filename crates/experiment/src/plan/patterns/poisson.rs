@@ -77,7 +77,7 @@ impl Keys for Poisson {
             }
             (None, None) => (Limit::Until(LONGEST), hosts),
         };
-        let flow_counts = FlowCounts { at_once: in_all.min(hosts), in_all };
+        let flow_counts = FlowCounts::new(in_all.min(hosts), in_all);
         let deadline = at.deadline(self.deadline)?;
         let pattern = Pattern::new(move |seed| {
             let (pairs, size) = (pairs.clone(), size.clone());

@@ -40,7 +40,7 @@ impl Keys for Random {
             RandomPattern::new(RandomConfig { hosts, racks, size, per_host, at_most, flows, seed })
         });
         let at_once = u64::from(hosts) * u64::from(per_host);
-        let flow_counts = FlowCounts { at_once, in_all: flows.unwrap_or(at_once) };
+        let flow_counts = FlowCounts::new(at_once, flows.unwrap_or(at_once));
         Ok(Pattern { endless: flows.is_none(), flow_counts, ..pattern })
     }
 }

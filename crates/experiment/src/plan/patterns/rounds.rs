@@ -50,7 +50,7 @@ impl RoundKeys {
             let (pairing, size) = (pairing.clone(), size.clone());
             Rounds::new(RoundsConfig { pairing, size, connections, rounds, seed })
         });
-        let flow_counts = FlowCounts { at_once, in_all };
+        let flow_counts = FlowCounts::new(at_once, in_all);
         Ok(Pattern { endless, datagrams, flow_counts, connections, ..pattern })
     }
 }

@@ -42,7 +42,7 @@ impl Keys for Spread {
             return Err(at.wrong("window", "at most 1000s"));
         }
         let at_once = if window == 0 { flows } else { flows.min(at.fabric.hosts()) };
-        let flow_counts = FlowCounts { at_once: at_once.into(), in_all: flows.into() };
+        let flow_counts = FlowCounts::new(at_once.into(), flows.into());
         let pairs = at.pairs(self.senders.as_ref(), self.receivers.as_ref(), self.pairs)?.pairs;
         let pattern = Pattern::new(move |seed| {
             let (pairs, size) = (pairs.clone(), size.clone());
