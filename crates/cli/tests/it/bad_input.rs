@@ -127,7 +127,7 @@ fn a_setting_that_is_nearly_right_is_shown_as_it_should_be() {
         ("subflows=4", "did you mean `--set schemes.dctcp.subflows=4`?"),
         ("fabric.mark=30", "hint: `--set fabric.mark=30pkt`"),
         ("fabric.mark=20pkt,30pkt", "`--set 'fabric.mark=[20pkt,30pkt]'`"),
-        ("foo=1", "`tresse schema` has every key"),
+        ("foo=1", "`tresse schema` lists every key"),
     ] {
         let message = fails(tresse(dir.path()).args(["run", "xmp/table1", "--set", setting]), 2);
         assert!(message.contains(expected), "{setting}: {message}");
