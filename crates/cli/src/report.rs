@@ -75,7 +75,7 @@ fn head(report: &Report, state: State, experiment: &Experiment, out: &mut impl W
     };
     let partial = match state {
         State::Complete => None,
-        State::UnderWay => Some(format!("UNDER WAY: {} complete so far", until_now())),
+        State::UnderWay => Some(format!("IN PROGRESS: {} complete so far", until_now())),
         State::Killed => Some(format!("KILLED: {} complete", until_now())),
         State::Interrupted | State::GaveUp => Some(format!(
             "PARTIAL: only the flows that had finished when the run {state}. Short flows finish first, so means \

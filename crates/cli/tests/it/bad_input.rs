@@ -155,7 +155,7 @@ fn an_error_in_the_profile_has_its_line() {
 fn a_seed_that_is_too_large_is_refused() {
     let dir = TempDir::new().expect("a temporary folder");
     let message = fails(tresse(dir.path()).args(["run", "xmp/table1", "--seed", "18446744073709551615"]), 2);
-    assert!(message.contains("too large for its replications"), "{message}");
+    assert!(message.contains("too large for the number of replications"), "{message}");
 }
 
 #[test]

@@ -368,9 +368,9 @@ fn a_killed_run_is_told_from_one_under_way() {
     let (alone, beside) = (one(), both());
     let error = fails(tresse(dir.path()).args(["run", "own.toml", "--out", "a"]), 2);
     kill(child);
-    assert!(alone.contains("PARTIAL: it is under way"), "{alone}");
-    assert!(beside.contains("note: the first run is under way: its results are partial"), "{beside}");
-    assert!(error.contains("another run is under way in a") && error.contains("--out DIR"), "{error}");
+    assert!(alone.contains("PARTIAL: it is in progress"), "{alone}");
+    assert!(beside.contains("note: the first run is in progress: its results are partial"), "{beside}");
+    assert!(error.contains("another run is in progress in a") && error.contains("--out DIR"), "{error}");
     assert!(one().contains("PARTIAL: it was killed"), "{}", one());
     assert!(both().contains("note: the first run was killed: its results are partial"), "{}", both());
     let error = fails(tresse(dir.path()).args(["run", "own.toml", "--out", "a"]), 2);

@@ -76,9 +76,9 @@ pub(super) fn chosen(only: &[String]) -> Result<Vec<Benchmark>, Diagnostic> {
     for text in only {
         if !BENCHMARKS.iter().any(|b| b.name.contains(text)) {
             let names = BENCHMARKS.map(|b| b.name).join(", ");
-            return Err(Diagnostic::input("no benchmark has this in its name")
+            return Err(Diagnostic::input("no benchmark has this text in its name")
                 .of(format!("--only {text}"))
-                .hint(format!("there are {names}")));
+                .hint(format!("available: {names}")));
         }
     }
     Ok(BENCHMARKS.into_iter().filter(|b| is_chosen(b.name, only)).collect())
@@ -163,7 +163,7 @@ mod tests {
         let some = ["fat-tree-k8-lia2-sack", "fat-tree-k16-lia2-sack", "fat-tree-k8-arrivals"];
         assert_eq!(names(&["arrivals", "sack"]), Ok(some.to_vec()));
         let message = names(&["sack", "cubic"]).expect_err("there is none").to_string();
-        assert!(message.starts_with("--only cubic: no benchmark has this in its name\n"), "{message}");
+        assert!(message.starts_with("--only cubic: no benchmark has this text in its name\n"), "{message}");
         assert!(message.contains("fat-tree-k8-lia2-rack, "), "{message}");
     }
 
