@@ -65,7 +65,10 @@ fn what_is_wrong_with_a_plan_is_told_with_its_place() {
             "[[designs]]\nkeys = { \"workloads.long.flows\" = { from = 1, to = 4 } }",
             "the range needs `steps`",
         ),
-        ("[[designs]]\nkind = \"sobol\"\nkeys = { \"workloads.long.flows\" = [1] }", "the number of points is missing"),
+        (
+            "[[designs]]\nkind = \"sobol\"\nkeys = { \"workloads.long.flows\" = [1] }",
+            "the number of points is missing",
+        ),
         ("[[designs]]\nkind = \"points\"", "a design of points needs `points`"),
         (
             "[[designs]]\nkind = \"grid\"\nseed = 3\nkeys = { \"workloads.long.flows\" = [1] }",
