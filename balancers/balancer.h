@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * The contract between a balancer of a host and its host.
+ * The contract between a host balancer and its host.
  *
- * A connection has many paths, each with an entropy value of its own, by which switches (or a source
- * route) tell them apart. The balancer says which of them the next packet takes, and hears what became
- * of it. How many packets may be in flight is the controller's affair (controllers/controller.h).
+ * A connection has many paths, each with its own entropy value, by which switches (or a source route)
+ * distinguish them. The balancer says which of them the next packet takes, and is told what happened to
+ * it. The controller decides how many packets may be in flight (controllers/controller.h).
  *
  * Rules for a balancer: integers only; no division by a value that may be 0; loops with a bound; it
- * writes what lies at `state` and nothing else, draws with random_below alone, and keeps no pointers:
- * the host may copy and move what lies there.
+ * writes only the memory at `state`, draws only with random_below, and keeps no pointers: the host may
+ * copy and move that memory.
  */
 #ifndef TRESSE_BALANCER_H
 #define TRESSE_BALANCER_H
@@ -30,8 +30,8 @@ typedef __UINT64_TYPE__ u64;
 #define MAX_PATH_BYTES 256
 
 /*
- * What became of a packet. GOOD: it arrived, unmarked. ECN: it arrived with a mark. TRIM: a switch cut
- * its payload off, and the header arrived. TIMEOUT: it did not arrive at all.
+ * What happened to a packet. GOOD: it arrived, unmarked. ECN: it arrived with a mark. TRIM: a switch cut
+ * off its payload, and the header arrived. TIMEOUT: it did not arrive at all.
  */
 enum feedback { GOOD, ECN, TRIM, TIMEOUT };
 
@@ -68,7 +68,7 @@ struct balancer {
 	/* Once, before anything else. May set state. */
 	void (*init)(struct spread *s);
 	/*
-	 * What became of a packet that took `path`. The host tells it of each packet once, and again of
+	 * What happened to a packet that took `path`. The host calls it once for each packet, and again for
 	 * what it sends again; in any order, and perhaps long after `pick`.
 	 */
 	void (*feedback)(struct spread *s, u32 path, enum feedback what);
@@ -76,8 +76,8 @@ struct balancer {
 	   has its old one. */
 	u32 (*pick)(struct spread *s, u32 sequence);
 	/*
-	 * 0: the path gets no data now, for it is retired or frozen out; `pick` takes none of these as long
-	 * as there is another. Writes nothing. Left out: every path may be taken at any time.
+	 * 0: the path gets no data now, because it is retired or frozen out; `pick` takes none of these as long
+	 * as there is another. Writes nothing. If left out, every path may be taken at any time.
 	 */
 	u32 (*alive)(const struct spread *s, u32 path);
 };

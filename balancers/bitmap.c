@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * Bitmap: spraying that passes over paths on which packets were marked, trimmed or lost.
+ * Bitmap: spraying that skips paths on which packets were marked, trimmed or lost.
  *
  * Source: the bitmap of Ultra Ethernet's simulator (uet-htsim, sim/uec_mp.cpp), second-hand: written from a
  * description of its rules, not from its code; the idea is that of STrack (Le et al., arXiv:2407.15266),
  * where ECN says which paths to leave out.
  *
  *   ECN, TRIM, TIMEOUT   penalty += 1, 4, 15 of the packet's path, at most 15
- *   a packet             takes the next path of the lap without a penalty; of those that are passed over,
+ *   a packet             takes the next path of the lap without a penalty; of those that are skipped,
  *                        the first one loses 1
- *   GOOD                 nothing: a penalty goes away by being passed over alone
+ *   GOOD                 nothing: a penalty goes away only by being skipped
  *
  * Deviations:
  *   - what happens if every path has a penalty is not described: the next one loses 1 and is taken.

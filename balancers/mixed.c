@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * Mixed: a path on which a packet arrived well is taken once more; else bitmap's next path.
+ * Mixed: a path on which a packet arrived unmarked is taken once more; otherwise bitmap's next path.
  *
  * Source: `mixed` of Ultra Ethernet's simulator (uet-htsim, sim/uec_mp.cpp), second-hand: written from a
  * description of its rules, not from its code. Its first half is an earlier REPS (Bonato et al.,
@@ -15,7 +15,7 @@
  * The first window is over when as many packets were sent as the window has at that moment.
  *
  * Deviations:
- *   - the first window goes round in laps of random order, not 0, 1, 2, ...: or all connections would begin
+ *   - the first window uses laps in random order, not 0, 1, 2, ...: otherwise all connections would begin
  *     on the same path.
  *   - the queue holds as many paths as there are; when it is full, the one at its head makes room.
  */
@@ -87,7 +87,7 @@ static u32 mixed_pick(struct spread *s, u32 sequence)
 }
 
 BALANCER(mixed,
-	.title = "mixed: paths that were good are reused, else bitmap's next path",
+	.title = "mixed: paths that were good are reused, otherwise bitmap's next path",
 	.source = "uet-htsim, sim/uec_mp.cpp (second-hand); Bonato et al., arXiv:2407.21625",
 	.flags = RECYCLES,
 	WITH_PARAMETERS,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * MRC: marked and trimmed paths are avoided for a while, one that loses a packet is retired, then probed.
+ * MRC: marked and trimmed paths are avoided for a while; one that loses a packet is retired, then probed.
  *
  * Source: "Resilient AI Supercomputer Networking using MRC and SRv6", arXiv:2605.04333; Multipath Reliable
  * Connection 1.0, Open Compute Project 2026. Second-hand: from descriptions of both, which agree in this:
@@ -10,18 +10,18 @@
  *   ECN, TRIM    the path is avoided for `avoid` from now on
  *   TIMEOUT      the path is retired
  *   a packet     the next path of the lap (lap.h) that is neither avoided nor retired
- *   probe        a path that was retired `probe` ago gets one packet. What comes back decides: GOOD, and the
- *                path is as any other; ECN or TRIM, and it is avoided; TIMEOUT, or nothing for `probe`, and it
+ *   probe        a path that was retired `probe` ago gets one packet, whose fate decides. GOOD: the path
+ *                is like any other. ECN or TRIM: it is avoided. TIMEOUT, or nothing for `probe`: it
  *                stays retired, to be probed again
  *
  * Left open by the descriptions, and decided here:
  *   - how long: avoid = 20 us, about a round trip in such a fabric, and probe = 1 ms, are guesses.
- *   - a probe is a packet of data, not one of its own.
- *   - GOOD of a path that is avoided changes nothing: it may be of a packet from before.
- *   - if no path is left, the next one that is avoided is taken; if all are retired, the next of them, as a
+ *   - a probe is a data packet, not a separate one.
+ *   - GOOD for an avoided path changes nothing: it may belong to an earlier packet.
+ *   - if no path is left, the next avoided one is taken; if all are retired, the next of them, as a
  *     probe.
- *   - an MRC connection has a few hundred values at a time, and puts new ones in the place of bad ones;
- *     here a connection has its paths from beginning to end.
+ *   - an MRC connection has a few hundred values at a time, and replaces bad ones by new ones; here a
+ *     connection has the same paths from beginning to end.
  *   - planes are not known here: values are not split over them.
  */
 #include "lap.h"
@@ -115,7 +115,7 @@ static u32 mrc_alive(const struct spread *s, u32 path)
 }
 
 BALANCER(mrc,
-	.title = "MRC: marked paths are avoided for a while, one that loses a packet is retired, then probed",
+	.title = "MRC: marked paths are avoided for a while; one that loses a packet is retired, then probed",
 	.source = "arXiv:2605.04333; MRC 1.0, Open Compute Project (second-hand)",
 	WITH_PARAMETERS,
 	WITH_STATE,

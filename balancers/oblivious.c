@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * Oblivious spraying: each packet takes another path, whatever becomes of them.
+ * Oblivious spraying: each packet takes another path, whatever happens to them.
  *
  * Source: oblivious packet spraying of Ultra Ethernet's simulator (uet-htsim, sim/uec_mp.cpp), second-hand:
  * written from a description of its rules, not from its code. What papers compare with is OPS.
@@ -8,13 +8,13 @@
  *   a packet     path = index ^ mask, index + 1; after each lap over the paths a new mask is drawn
  *   feedback     nothing
  *
- * So in a lap each path gets one packet, and no two connections keep step.
+ * So in a lap each path gets one packet, and no two connections are in step.
  *
  * Deviations:
- *   - any number of paths, not only a power of 2: a lap runs over the next power of 2, and what is no path
- *     is passed over (lap.h).
- *   - there are no upper bits of an entropy value, drawn once a connection: a path is all that the balancer
- *     names, and the host makes an entropy value of it.
+ *   - any number of paths, not only a power of 2: a lap runs over the next power of 2, and numbers that
+ *     are not paths are skipped (lap.h).
+ *   - there are no upper bits of an entropy value, drawn once per connection: the balancer only names a
+ *     path, from which the host makes an entropy value.
  */
 #include "lap.h"
 

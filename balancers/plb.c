@@ -5,20 +5,20 @@
  * Source: Qureshi et al., "PLB: Congestion Signals are Simple and Effective for Network Load Balancing",
  * SIGCOMM 2022; names and defaults of Linux 6.2, net/ipv4/tcp_plb.c.
  *
- *   a round      ends when so many packets have been told of as the window had when it began
- *   at its end   it was congested if at least cong_thresh/256 of its packets were marked or trimmed; one
- *                that was not starts the count anew. After rehash_rounds congested ones on end the path
- *                changes, and the count starts anew
- *   TIMEOUT      of the present path: it changes at once, and for a random time between 1 and 2 times
+ *   a round      ends when as many packets have been reported as the window had when it began
+ *   at its end   it was congested if at least cong_thresh/256 of its packets were marked or trimmed; an
+ *                uncongested round resets the count. After rehash_rounds congested ones in a row the path
+ *                changes, and the count is reset
+ *   TIMEOUT      on the current path: it changes at once, and for a random time between 1 and 2 times
  *                suspend_rto congestion changes nothing, so that packets do not return to a broken path
  *
  * A new path is any other one, all equally likely.
  *
  * Deviations from Linux:
- *   - a round is counted in packets; Linux's ends when all is ACKed that had been sent when it began.
+ *   - a round is counted in packets; in Linux it ends when everything sent before it began is ACKed.
  *   - there is no idle_rehash_rounds: a balancer does not know what is in flight.
- *   - a trimmed packet is a marked one: Linux knows none.
- *   - a TIMEOUT is of a packet, not of the flow: those of packets that took an earlier path change nothing.
+ *   - a trimmed packet counts as marked; Linux has no trimming.
+ *   - a TIMEOUT is that of a packet, not of the flow; those of packets on an earlier path change nothing.
  *   - a new IPv6 flow label may lead to the same path as before; a new path does not.
  */
 #include "balancer.h"

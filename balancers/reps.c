@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * REPS: a path on which a packet arrived well is taken once more; else any path.
+ * REPS: a path on which a packet arrived unmarked is taken once more; otherwise any path.
  *
  * Source: Bonato et al., "REPS: Recycled Entropy Packet Spraying for Adaptive Load Balancing and Failure
  * Mitigation", arXiv:2407.21625; constants of Ultra Ethernet's simulator (uet-htsim, sim/uec_mp.cpp),
  * second-hand: written from a description of the rules, not from its code.
  *
- * The last 8 paths that were good lie in a ring; one is fresh until it is taken.
+ * The last 8 paths that were good are in a ring; a path is fresh until it is taken.
  *
- *   GOOD             its path goes into the ring, fresh, in the place of the oldest one
+ *   GOOD             its path goes into the ring, fresh, replacing the oldest one
  *   ECN, TRIM        nothing: their paths are not taken again, unless by chance
  *   TIMEOUT          a path has failed: the paths are frozen for 10 ms
  *   a packet         the fresh path that has waited longest; if none is fresh, any path at random, but while
  *                    frozen the ring's paths in turn, and no others
  *   10 ms later      the ring is empty, and 16 packets take paths at random before any is taken again
  *
- * That a packet which does not arrive means a broken path takes switches that trim: where queues drop,
- * congestion freezes the paths too.
+ * A missing packet means a broken path only if switches trim: where queues drop, congestion freezes the
+ * paths too.
  *
  * Left open by the description, and decided here:
- *   - a TIMEOUT while paths are frozen, or while the 16 packets are not yet sent, changes nothing: it is of
- *     the same failure.
- *   - the path that failed stays in the ring if it is there: new ones push it out soon.
+ *   - a TIMEOUT while paths are frozen, or while the 16 packets are not yet sent, changes nothing: it
+ *     belongs to the same failure.
+ *   - a failed path stays in the ring if it is there: new ones push it out soon.
  *   - with an empty ring nothing is known to be good, and a frozen connection takes any path.
  */
 #include "balancer.h"
 
 #define PARAMETERS(P)                                                          \
 	P(freeze, 10000, 0, 10000000, "us", "how long a timeout freezes the paths") \
-	P(explore, 16, 0, 65536, "pkt", "packets that take paths at random after that")
+	P(explore, 16, 0, 65536, "pkt", "packets that take random paths after that")
 DECLARE_PARAMETERS
 
 #define RING 8
@@ -119,7 +119,7 @@ static u32 reps_alive(const struct spread *s, u32 path)
 }
 
 BALANCER(reps,
-	.title = "REPS: paths that were good are reused, else any; a timeout freezes them",
+	.title = "REPS: paths that were good are reused, otherwise any; a timeout freezes them",
 	.source = "Bonato et al., arXiv:2407.21625; uet-htsim, sim/uec_mp.cpp (second-hand)",
 	.flags = RECYCLES,
 	WITH_PARAMETERS,

@@ -13,31 +13,31 @@
  *                          subflow alone, until clean_rounds of its rounds in succession were clean
  *
  * A round is at the floor if it ends with a window of 1 packet, and clean if none of its packets was
- * marked and it ends above the floor; neither if it ends in the repair of a loss. The word holds a
- * subflow's rounds at the floor (bits 0-31) and whether it is the one that goes on alone (bit 32). The
- * first controller that sees every subflow long enough at the floor claims that part, with the wish
- * `alone`; it gives it up after its clean rounds, and on a timeout, for its path may be dead. Two
- * subflows whose ACKs come at the same instant on two processors may both claim it: then both go on.
+ * marked and it ends above the floor; it is neither if it ends in the repair of a loss. The word holds a
+ * subflow's rounds at the floor (bits 0-31) and whether it is the one that continues alone (bit 32). The
+ * first controller that sees every subflow at the floor for long enough claims that role, with the wish
+ * `alone`. It gives it up after its clean rounds, and on a timeout, because its path may be dead. Two
+ * subflows whose ACKs come at the same instant on two processors may both claim it: then both continue.
  *
  * beta = 4 is the author's gamma / beta = 1/4. The cut is rounded up to whole packets, so that a
- * window of 2 or 3 reaches the floor: there a window of bytes loses its last whole packet too.
+ * window of 2 or 3 reaches the floor; a window in bytes loses its last whole packet there too.
  *
  * Deviations from the author's code:
- *   - whichever subflow notices goes on alone; there it is always the first one, which alone counts.
+ *   -   - whichever subflow notices continues alone; there it is always the first one, which alone counts.
  *   - each subflow counts its own rounds at the floor; there it is the first one's rounds in which all
- *     were at the floor, so that the mode began on its schedule.
- *   - a subflow without an RTT sample does not hold the mode up; there all had to be established.
+ *     were at the floor, so the mode began on its schedule.
+ *   -   - a subflow without an RTT sample does not delay the mode; there all had to be established.
  *   - a loss halves the window (catalogue, "unless stated"); slow start is each subflow's own. A drop in
  *     the host's own queue counts as a mark.
- * Linux's scheduler is not told of `alone`: there the mode has no effect, and the subflows stay at the
+ * Linux's scheduler does not learn of `alone`: there the mode has no effect, and the subflows stay at the
  * floor.
  */
 #include "controller.h"
 
 #define PARAMETERS(P)                                                          \
 	P(beta, 4, 2, 64, "", "a mark cuts cwnd by cwnd / beta")               \
-	P(incast_rounds, 10, 1, 1000, "round", "all subflows this long at the floor: one continues alone") \
-	P(clean_rounds, 8, 1, 1000, "round", "this many unmarked rounds: all subflows again")
+	P(incast_rounds, 10, 1, 1000, "round", "one subflow continues alone after all were this long at the floor") \
+	P(clean_rounds, 8, 1, 1000, "round", "all subflows continue after this many unmarked rounds")
 DECLARE_PARAMETERS
 
 #define FLOOR 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * BALIA, the Balanced Linked Adaptation: a compromise of friendliness and responsiveness.
+ * BALIA, the Balanced Linked Adaptation: a compromise between friendliness and responsiveness.
  *
  * Source: Peng et al., IEEE/ACM ToN 2016, as in THESIS Table 3.1; catalogue S14. T is the smoothed
  * RTT, x = w/T, k runs over the subflows of the connection, r is the own one:
@@ -10,11 +10,11 @@
  *                          for each packet delivered
  *   loss or mark           w_r -= w_r/2 * min(a, 3/2), not below 1 packet (THESIS §3.3.1; alone 2)
  *
- * With a put in, the increase is (x_r + X) (4 x_r + X) / (10 w_r (sum_k x_k)^2), X = max_k x_k: so it
- * is computed. It is never above 1/w_r. It is exact to 1e-5 for RTTs between 5 us and 1 s, or to its
- * last digit, 2^-48 packets. The window after a cut is exact, and rounded down to whole packets, as
- * Reno's. Slow start is each subflow's own. Alone a subflow is Reno's, in the old kernel too, floor and
- * all.
+ * With a inserted, the increase is (x_r + X) (4 x_r + X) / (10 w_r (sum_k x_k)^2), X = max_k x_k, and
+ * is computed in this form. It is never above 1/w_r. It is exact to 1e-5 for RTTs between 5 us and 1 s,
+ * or to its last digit, 2^-48 packets. The window after a cut is exact, and rounded down to whole
+ * packets, as in Reno. Slow start is each subflow's own. A single subflow behaves like Reno, as in the
+ * old kernel, including the floor.
  *
  * integer_cut = 1 cuts as the old MPTCP kernel did: it truncated a to a whole number, so that below
  * a = 2 every cut is half a window, and it halved in whole packets first (mptcp_balia.c: md is
@@ -22,9 +22,9 @@
  * truncate a.
  *
  * Deviations from the old MPTCP kernel:
- *   - packets are counted, not calls, and the increase is computed anew at every ACK; the kernel did
- *     it after each whole packet of growth, in whole ACKs.
- *   - a subflow without an RTT sample grows and cuts as Reno's.
+ *   - packets are counted, not calls, and the increase is recomputed at every ACK; the kernel did
+ *     this after each whole packet of growth, in whole ACKs.
+ *   - a subflow without an RTT sample grows and cuts as in Reno.
  */
 #include "coupled.h"
 

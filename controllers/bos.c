@@ -10,8 +10,8 @@
  *                          and slow start ends
  *   loss                   w  = w/2
  *
- * It is XMP without coupling; with several subflows each is a BOS of its own. The deviations from
- * Algorithm 1 are those that xmp.c declares.
+ * It is XMP without coupling; with several subflows each is a separate BOS. The deviations from
+ * Algorithm 1 are those declared in xmp.c.
  *
  * `halving` is the same with beta = 2, the "halving cwnd" of XMP's Figure 1 (c) and (d).
  */

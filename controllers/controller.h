@@ -2,13 +2,13 @@
 /*
  * The contract between a congestion controller and its host.
  *
- * A host is the simulator (native build) or the kernel (eBPF build). A controller file holds
- * the algorithm and nothing else; whatever differs between hosts stays in this header.
+ * A host is the simulator (native build) or the kernel (eBPF build). A controller file contains only
+ * the algorithm; whatever differs between hosts is in this header.
  *
  * Rules for a controller: integers only; no division by a value that may be 0; loops only over
- * FOR_EACH_SUBFLOW or with a constant bound; it writes its own subflow and nothing else.
+ * FOR_EACH_SUBFLOW or with a constant bound; it writes only its own subflow.
  *
- * A controller of one subflow sees
+ * A controller of a subflow sees
  *   - its own subflow, live            (struct subflow)
  *   - the ACK being processed          (struct ack)
  *   - the connection's subflows        (FOR_EACH_SUBFLOW: the own one first, then snapshots)

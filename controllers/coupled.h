@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * What the coupled increases share: the subflows' rates relative to each other, and the increases that
- * more than one controller has. T is the smoothed RTT, k runs over the subflows of the connection, r is
- * the own one.
+ * Common code of the coupled increases: the subflows' rates relative to each other, and the increases
+ * that more than one controller uses. T is the smoothed RTT, k runs over the subflows of the connection,
+ * r is the own one.
  */
 #ifndef TRESSE_COUPLED_H
 #define TRESSE_COUPLED_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * The fully coupled increase: what the thesis prints in LIA's place.
+ * The fully coupled increase: what the thesis prints instead of LIA.
  *
  * Source: THESIS Table 3.1, line "LIA (Coupled)"; catalogue S12. T is the smoothed RTT, k runs over the
  * subflows of the connection, r is the own one:
@@ -11,11 +11,11 @@
  * RFC 6356 has the largest w_k/T_k^2 in the numerator, and 1/w_r as a bound (lia.c). Without the maximum
  * the bound is never reached: the increase is the square of the subflow's share of the rate, divided by
  * w_r. It is OLIA's with alpha = 0, and a subflow that has little gets little more. The thesis measured
- * the kernel's LIA, not this rule; it is here to be compared.
+ * the kernel's LIA, not this rule; it is here for comparison.
  *
  * Slow start is each subflow's own, and the smallest window 2 packets (THESIS §3.3.1). The increase is
  * exact to 1e-5 for RTTs between 5 us and 1 s, or to its last digit, 2^-48 packets. A subflow without an
- * RTT sample grows as Reno's. The thesis says nothing of marks: one is answered as a loss.
+ * RTT sample grows as in Reno. The thesis says nothing about marks: a mark is treated as a loss.
  */
 #include "coupled.h"
 #include "window.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * CUBIC: a window that follows a cubic of the time since the last congestion.
+ * CUBIC: a window that is a cubic function of the time since the last congestion.
  *
  * Source: RFC 9438 §4; catalogue S2. w is the window, t the time since this stage of congestion
  * avoidance began, w_epoch the window at that moment, prior the window before the last cut, T the
@@ -16,30 +16,30 @@
  *                          not below 2 packets                                            (§4.6, 4.7)
  *   timeout                the next stage has W_max = w_epoch and K = 0                   (§4.8)
  *
- * C = 0.4 packets/s^3 and beta = 0.7. A mark is answered like a loss (§4.6). A first stage without a
- * congestion before it is one like that after a timeout, with prior = w (§4.10). t does not run while the
- * application, and not the window, is the limit (§4.2, 5.8): between two ACKs of which the later one says
- * so, nor for longer than a round trip, for within one the ACK of a busy sender comes. Where a floor of 2
- * packets leaves w_epoch above W_max, the stage is one like that after a timeout too, as in Linux; the RFC
- * is silent.
+ * C = 0.4 packets/s^3 and beta = 0.7. A mark is treated like a loss (§4.6). A first stage without a
+ * preceding congestion is like one after a timeout, with prior = w (§4.10). t does not run while the
+ * application, not the window, is the limit (§4.2, 5.8): between two ACKs of which the later one says
+ * so, and for at most a round trip, because an ACK of a busy sender comes within one. If a floor of 2
+ * packets leaves w_epoch above W_max, the stage is like one after a timeout too, as in Linux; the RFC
+ * does not cover this.
  *
- * K is within 2^-20 of itself and 2 us, W within 10^-5 of its distance from W_max and 2^-20 packets.
+ * K is accurate to 2^-20 of its value and 2 us, W to 10^-5 of its distance from W_max and 2^-20 packets.
  *
  * HyStart++ (§4.10, a SHOULD) is off: slow start lasts until the first congestion or ssthresh.
  *
  * Deviations from RFC 9438:
- *   - w is the window with its fraction where it is compared with W, and without where it divides.
- *   - W_est never lowers the window, and raises it by what was delivered at most: slow start's pace.
- *   - the window is cut from cwnd, as Linux does, where §4.6 cuts the data in flight; and to 2 packets at
- *     least for a mark too.
- *   - the host restores the window after a spurious loss (§4.9); the stage then begins anew.
+ *   - w includes its fraction when it is compared with W, but not when it is a divisor.
+ *   - W_est never lowers the window, and raises it at most by what was delivered: slow start's pace.
+ *   - the window is cut from cwnd, as in Linux, whereas §4.6 cuts the data in flight; and to at least
+ *     2 packets for a mark too.
+ *   - the host restores the window after a spurious loss (§4.9); the stage then starts over.
  */
 #include "controller.h"
 
 #define PARAMETERS(P)                                                          \
 	P(c, 400, 1, 4000, "1/1000 packet/s^3", "C, how steep the cubic is")   \
 	P(beta, 700, 100, 950, "1/1000", "a loss or a mark cuts cwnd to beta cwnd") \
-	P(fast_convergence, 1, 0, 1, "", "1: a window that stayed below the last W_max yields room to others")
+	P(fast_convergence, 1, 0, 1, "", "1: a window that stayed below the last W_max gives up room to others")
 DECLARE_PARAMETERS
 
 struct cubic {
@@ -184,7 +184,7 @@ static void cubic_timeout(struct subflow *s)
 }
 
 CONTROLLER(cubic,
-	.title = "CUBIC: a window that follows a cubic of the time since the last congestion",
+	.title = "CUBIC: a window that is a cubic function of the time since the last congestion",
 	.source = "RFC 9438 §4",
 	.signals = SIGNAL_LOSS,
 	.min_cwnd = 2,

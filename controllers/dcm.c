@@ -11,22 +11,22 @@
  *   marked window          w_r = w_r (1 - alpha/2), once a round (RFC 8257 §3.3, as in dctcp.c)
  *   loss                   w_r = w_r/2
  *
- * The slides call it DCMPTCP, a name under which it is declared too; its author calls it DCM since,
- * for Dong et al. (ICDCS 2018) use the older name for another scheme: a scheduler with help from the
- * top-of-rack switch, which is not here. alpha is each subflow's own, and so is slow start.
+ * The slides call it DCMPTCP, and it is declared under that name too. Its author has since called it DCM,
+ * because Dong et al. (ICDCS 2018) use the older name for another scheme: a scheduler with help from the
+ * top-of-rack switch, which is not implemented here. Each subflow has its own alpha and slow start.
  *
- * The slides leave open, and the author's public simulator settles: g = 1/16, and a floor of 1
- * packet, where DCTCP and LIA have 2.
+ * The slides leave two values open, which come from the author's public simulator: g = 1/16, and a
+ * floor of 1 packet, where DCTCP and LIA have 2.
  *
  * Deviations from the author's simulator:
  *   - alpha starts at 1, so that the first mark halves the window (RFC 8257 §3.3); there it starts
  *     at 0, as here with alpha_start = 0.
  *   - F counts packets, not ACKs, and no window grows while it is being reduced: as in dctcp.c.
- *   - a loss halves down to 1 packet, the same floor as a mark's; there it stops at 2.
+ *   - a loss halves down to 1 packet, the same floor as for a mark; there it stops at 2.
  *   - windows are whole packets: a mark with alpha w < 2 cuts nothing, and forgets the fraction of a
  *     packet that the window has grown by; there they are in bytes, as here with exact = 1.
- * The rounding of the cut, and whose round an ACK counts for, are dctcp.c's. A drop in the host's own
- * queue counts as a mark.
+ * The rounding of the cut, and the round in which an ACK counts, are as in dctcp.c. A drop in the host's
+ * own queue counts as a mark.
  */
 #include "coupled.h"
 #include "dctcp_alpha.h"

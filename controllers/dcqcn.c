@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * DCQCN: a rate that marks cut, and that a timer and a counter of bytes bring back.
+ * DCQCN: a rate that is cut by marks and restored by a timer and a byte counter.
  *
  * Source: Zhu et al., SIGCOMM 2015, §3.1, eq. (1)-(4), from memory; compared with the Mellanox version in
  * HPCC's ns-3 code (rdma-hw.cc). R is the current rate, R_T the target rate; both start with the line's,
@@ -14,30 +14,30 @@
  *                          else            R_T += R_ai                   (additive increase)
  *                          and in the latter two R = (R + R_T)/2; R_T is at most the line's rate
  *
- * A CNP is what the receiver sends when a packet is marked, unless it sent one in the last 50 us: marks of so
- * long a time count as one.
+ * The receiver sends a CNP when a packet is marked, unless it sent one in the last 50 us: marks within
+ * that time count as one.
  *
  * Deviations, or what the source leaves open:
- *   - timers are looked at when something is reported, and make up for what has passed.
+ *   - timers are checked when something is reported, and then catch up.
  *   - bytes are counted when they are delivered; there when they are sent.
- *   - it has no window: here it is one of `window` percent of the BDP, so that packets that nobody answers do
- *     not go on for ever. 0: none.
+ *   - the original has no window: here it is `window` percent of the BDP, so that packets that nobody
+ *     answers do not continue forever. 0: none.
  *   - the paper has lossless links. A loss or a trim counts as a mark.
- *   - hyper increase is QCN's, to which the paper refers. The Mellanox version has one step, and the timer
- *     only.
+ *   - hyper increase is QCN's, to which the paper refers. The Mellanox version has one step, and only
+ *     the timer.
  */
 #include "spray.h"
 
 #define PARAMETERS(P) \
 	P(g_shift, 8, 1, 16, "bit", "g = 2^-g_shift: weight of a CNP in alpha") \
-	P(cnp_interval, 50000, 0, 1000000000, "ns", "at most one CNP in this time") \
-	P(alpha_timer, 55000, 1000, 1000000000, "ns", "alpha falls after each such time without a CNP") \
+	P(cnp_interval, 50000, 0, 1000000000, "ns", "minimum time between two CNPs") \
+	P(alpha_timer, 55000, 1000, 1000000000, "ns", "alpha falls whenever this time passes without a CNP") \
 	P(rate_timer, 55000, 1000, 1000000000, "ns", "time between two increases") \
 	P(byte_counter, 10000, 1, 1000000000, "kB", "bytes between two increases") \
-	P(fast_steps, 5, 1, 1000, "", "F: increases of fast recovery") \
+	P(fast_steps, 5, 1, 1000, "", "F: number of increases in fast recovery") \
 	P(rate_ai, 40, 0, 1000000, "Mbit/s", "R_ai: additive increase") \
 	P(rate_hai, 200, 0, 1000000, "Mbit/s", "R_hai: hyper increase") \
-	P(least_rate, 10, 1, 1000000, "Mbit/s", "R is never below it") \
+	P(least_rate, 10, 1, 1000000, "Mbit/s", "lower bound of R") \
 	P(window, 200, 0, 10000, "%", "window, as a share of the BDP; 0: none")
 DECLARE_PARAMETERS
 
@@ -139,7 +139,7 @@ static u32 dcqcn_report(struct subflow *s, const struct report *r)
 }
 
 CONTROLLER(dcqcn,
-	.title = "DCQCN: a rate that marks cut, and that time and bytes bring back",
+	.title = "DCQCN: a rate that is cut by marks and restored by time and bytes",
 	.source = "Zhu et al., SIGCOMM 2015",
 	.signals = SIGNAL_LOSS | SIGNAL_ECN | SIGNAL_PACKETS,
 	.min_cwnd = 1,

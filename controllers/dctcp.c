@@ -11,9 +11,9 @@
  *
  * alpha starts at 1, so that the first mark halves the window (RFC 8257 §3.3), g = 1/16 and the
  * floor is 2 packets, as in Linux. The cut is rounded down to whole packets, so a mark with
- * alpha w < 2 cuts nothing (Linux too), and the fraction of a packet that the window has grown by
- * is forgotten. With exact = 1 neither: so are windows in bytes (ns-3). A drop in the host's own
- * queue counts as a mark.
+ * alpha w < 2 cuts nothing (as in Linux), and the fraction of a packet by which the window has grown
+ * is discarded. With exact = 1 neither happens, as with windows in bytes (ns-3). A drop in the host's
+ * own queue counts as a mark.
  *
  * Deviations from RFC 8257:
  *   - the ACK that begins a round counts in that round, not in the one that it ends.

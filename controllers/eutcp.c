@@ -9,15 +9,15 @@
  *   congestion avoidance   w_l += 1 / (T_l sum_k w_k/T_k) for each packet delivered
  *   loss or mark           w_l -= gamma w_l/2, in both, not below 2 packets
  *
- * That is (3.9) and (3.10), which the thesis measured with gamma = 1, 1.05 and 1.1, the same for all
+ * These are (3.9) and (3.10), which the thesis measured with gamma = 1, 1.05 and 1.1, the same for all
  * subflows. gamma = 1 is Semicoupled (semicoupled.c), and with one subflow Reno. The default is 1.05, the
- * fairest and the fastest there (Tables 3.2 and 3.3). gamma below 1 would defeat its purpose, to take
- * back what the smallest windows of 2 packets add; from 2 on a cut takes the whole window.
+ * fairest and the fastest there (Tables 3.2 and 3.3). gamma below 1 would defeat its purpose, which is to
+ * take back what the smallest windows of 2 packets add; from 2 on a cut takes the whole window.
  *
- * (3.7) loses the exponent gamma on the way from (3.4), and with it gamma in the increase: so gamma lowers
- * the share, where under (3.4) it would only scale the gain. (3.8) prints -beta gamma x for
+ * (3.7) loses the exponent gamma on the way from (3.4), and with it gamma in the increase. So gamma lowers
+ * the share, whereas under (3.4) it would only scale the gain. (3.8) prints -beta gamma x instead of
  * -beta gamma x_l, which (3.10) has right. exact = 1 is what follows from (3.4), (3.5), (2.12) and (2.13)
- * without that loss and without approximation. In windows, a round, with y = gamma sum_k w_k T_l/T_k,
+ * without that loss and without approximation. In windows, per round, with y = gamma sum_k w_k T_l/T_k,
  * beta = 1/2 and mu = 1 packet:
  *
  *   slow start             w_l += (3/2) gamma (1 - 3^-gamma) w_l
@@ -25,28 +25,28 @@
  *   congestion avoidance   w_l += (1 + gamma w_l/2) (1 - (y / (2 + y))^gamma)
  *     loss or mark in it   w_l -= (1 + gamma w_l/2) (y / (2 + y))^gamma
  *
- * For gamma = 1 and one subflow that is Reno too.
+ * For gamma = 1 and one subflow this is Reno too.
  *
  * EXCEPTION to the contract: a packet delivered in slow start adds more than one packet: gamma, or with
  * exact = 1 up to 2.67. That is the rule, and the reason why EUTCP's growth is not bounded by Reno's.
  *
  * The increase is exact to 1e-5 for RTTs between 5 us and 1 s, or to its last digit, 2^-48 packets; the
- * window after a cut is rounded down. A subflow without an RTT sample is alone: it grows and is cut as if
- * there were no other.
+ * window after a cut is rounded down. A subflow without an RTT sample grows and is cut as if there were
+ * no other.
  *
  * Deviations:
- *   - a timeout is the host's, a window of 1 packet and a slow start, as for every controller; the thesis
- *     answers it as a loss.
- *   - a mark is answered as a loss; the thesis is silent.
+ *   - a timeout is handled by the host, with a window of 1 packet and a slow start, as for every
+ *     controller; the thesis treats it as a loss.
+ *   - a mark is treated as a loss; the thesis does not say.
  *   - with exact = 1 and a gamma above 1, a packet would add more than one to a window of 1 packet in
- *     congestion avoidance, where no host leaves a window: it adds one.
+ *     congestion avoidance, where no host leaves a window; it adds one.
  */
 #include "coupled.h"
 #include "tcp_utility.h"
 
 #define PARAMETERS(P) \
-	P(gamma, 1050, 1000, 2000, "1/1000", "factor by which a subflow's rate counts") \
-	P(exact, 0, 0, 1, "", "1: the law that follows from the utility; 0: the one that was measured")
+	P(gamma, 1050, 1000, 2000, "1/1000", "factor that scales a subflow's rate") \
+	P(exact, 0, 0, 1, "", "1: the law derived from the utility; 0: the one that the thesis measured")
 DECLARE_PARAMETERS
 
 struct eutcp {

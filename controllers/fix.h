@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * Fixed-point arithmetic that gives the same bits from gcc and from clang's BPF target.
+ * Fixed-point arithmetic that gives the same bits with gcc and with clang's BPF target.
  *
  * BPF has no floats, no 128-bit product and no signed division; so everything here is u64,
- * and a wide product is made of 32-bit halves on both sides.
+ * and a wide product is made of 32-bit halves on both hosts.
  *
  * "Qn" means n fractional bits: the integer v stands for v / 2^n.
  */

@@ -10,16 +10,16 @@
  *   loss or mark           w_l = w_l/2
  *
  * (4.5) adds the maximum of omega_l and x_l / sum_k x_k, x = w/T, once a round: divided by w_l for one
- * packet. The thesis's text says that the protocol selects WMPTCP or EMPTCP; the rule has it for each
- * subflow and each update anew, and so has this file.
+ * packet. The thesis's text says that the protocol selects WMPTCP or EMPTCP; the rule selects for each
+ * subflow and each update, and so does this file.
  *
- * Weights are given as in wmptcp.c, by the subflows' places; one that is not given is 1/m (the thesis's
- * 1/S), m the number of subflows with an RTT sample and the own one. The thesis measured 1/S only,
- * although weights by price are what the rule is for.
+ * Weights are given as in wmptcp.c, by the subflows' positions; a weight that is not given is 1/m (the
+ * thesis's 1/S), with m the number of subflows with an RTT sample, including the own one. The thesis
+ * measured only 1/S, although the rule is meant for weights by price.
  *
  * Slow start is each subflow's own (4.4), and the smallest window 2 packets (THESIS §3.3.1). The increase
- * is never above 1/w_l, and as exact as semicoupled.c's. The thesis says nothing of marks: one is
- * answered as a loss. A subflow without an RTT sample grows as Reno's.
+ * is never above 1/w_l, and as exact as in semicoupled.c. The thesis says nothing about marks: a mark is
+ * treated as a loss. A subflow without an RTT sample grows as in Reno.
  */
 #include "coupled.h"
 #include "weights.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * What HOLNET's host controllers share: the form of THESIS eq. (2.12), z [r - e] without congestion and
- * -z e with it, and the classes of service, eq. (2.14).
+ * Common code of HOLNET's host controllers: the form of THESIS eq. (2.12), z [r - e] without congestion
+ * and -z e with it, and the classes of service, eq. (2.14).
  */
 #ifndef TRESSE_HOLNET_H
 #define TRESSE_HOLNET_H
@@ -21,10 +21,10 @@ DECLARE_STATE(struct holnet)
 
 /* The least rate theta, the greatest rate Theta and r outside of them. */
 #define COS_PARAMETERS(P)                                                      \
-	P(min_rate, 0, 0, 1000000000, "kbit/s", "theta: below this rate r is r_max; 0: none") \
-	P(max_rate, 0, 0, 1000000000, "kbit/s", "Theta: from this rate on r is r_min; 0: none") \
-	P(r_max, 3000, 1000, 15000, "1/1000", "r below the least rate")        \
-	P(r_min, 100, 0, 999, "1/1000", "r from the greatest rate on")
+	P(min_rate, 0, 0, 1000000000, "kbit/s", "theta: r is r_max below this rate; 0: none") \
+	P(max_rate, 0, 0, 1000000000, "kbit/s", "Theta: r is r_min from this rate on; 0: none") \
+	P(r_max, 3000, 1000, 15000, "1/1000", "r below theta")        \
+	P(r_min, 100, 0, 999, "1/1000", "r from Theta on")
 
 /*
  * r, 1/1000, by eq. (2.14), for the rate `amount` / `time` in kbit/s: as products, exact, and with nothing

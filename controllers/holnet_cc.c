@@ -9,13 +9,13 @@
  *   congestion             dx/dt = -gamma x^alpha e^(-W x^-alpha)
  *   r (CoS; else 1)        r_max if x < theta, r_min if x >= Theta, else 1              (eq. (2.14))
  *
- * Flows that see the same congestion settle where W_i x_i^-alpha is the same: their rates are as
+ * Flows that see the same congestion settle where W_i x_i^-alpha is the same: their rates have the ratio
  * (W_i/W_j)^(1/alpha). Weights of 2:1 with alpha = 0.5 aim at 80:20, of 3.63:1 with alpha = 0.75 at
- * 84.8:15.2. With losses a flow of the larger rate senses more congestion (the thesis measured 3.61 for 4
- * and 5.24 for 5.59), for a lost packet is likelier its own. x is the rate at the top of the sawtooth;
- * the smaller flow's cut is the larger part of its window, and so its mean lies further below.
+ * 84.8:15.2. With losses, a flow with a larger rate senses more congestion, because a lost packet is more
+ * likely to be its own (the thesis measured 3.61 for 4 and 5.24 for 5.59). x is the rate at the top of the
+ * sawtooth; the smaller flow's cut is a larger part of its window, so its mean is further below.
  *
- * Congestion is a loss, by duplicate ACKs or by timeout alike; in the _ecn controllers also a mark. A drop
+ * Congestion is a loss, found by duplicate ACKs or by timeout; in the _ecn controllers also a mark. A drop
  * in the host's own queue counts as either.
  *
  * The classes of service (THESIS §2.3.2) are settings of theta (min_rate) and Theta (max_rate):
@@ -25,8 +25,8 @@
  *   RDA, delay adaptive    theta = X^RDA, Theta = 0 (none)     X^RDA: the inflection of its utility
  *   HRT, hard real-time    theta = Theta                       a fixed rate, neither more nor less
  *
- * The thesis gives neither gamma, nor the unit of x, nor how windows are made of rates. Decided here:
- *   - a step is a round trip: what dx/dt changes in T without congestion is spread over the window's
+ * The thesis gives neither gamma, nor the unit of x, nor how windows follow from rates. Decided here:
+ *   - a step is a round trip: what dx/dt adds in T without congestion is spread over the window's
  *     packets, what it takes in T with congestion is taken at once, once a window. So dw = dx/dt T^2 / (8
  *     mss); in packets
  *
@@ -34,26 +34,26 @@
  *       congestion             w -= w g u^(alpha-1) e^-t        (to the nearest packet, at least one)
  *
  *   - X (`reference`) is a rate for which gamma and W are chosen: gamma = g X^(1-alpha)/T and W = weight
- *     price X^alpha. That is eq. (2.19) for any X; x and X in bit/s or in any other unit. A gamma that
- *     goes with 1/T has the same effect in a round trip of any length.
+ *     price X^alpha. This is eq. (2.19) for any X; x and X are in bit/s or in any other unit. A gamma
+ *     proportional to 1/T has the same effect in a round trip of any length.
  *   - gamma and price are AIMD's at x = X: g = 1/2 halves the window, price = 1/10 adds one packet a
  *     round to a window of 20, where AIMD's price is 2/w. Above X the cuts are smaller and congestion
- *     rarer. A common factor of the weights cancels in the rates; it sets how often there is congestion.
+ *     is rarer. A common factor of the weights cancels in the rates; it sets how often congestion occurs.
  *     Read literally, W = 2 at 80 Mbit/s and x in bit/s mean one congestion in 4500 round trips (alpha =
  *     0.5), W = 3.63 at 85 Mbit/s one in 240 000 (0.75): minutes to hours to converge, where the thesis's
  *     figures take seconds.
- *   - r_min, not given for CoS, is Table 2.1's r_min.
+ *   - r_min, which is not given for CoS, is Table 2.1's r_min.
  *
- * A window in slow start doubles a round (RFC 5681), unless x has reached Theta. Well below X the cut would
- * take the whole window: it stops at 2 packets.
+ * A window in slow start doubles every round (RFC 5681), unless x has reached Theta. Well below X the cut
+ * would take the whole window, so it stops at 2 packets.
  *
- * EXCEPTION to the contract (CoS): `grow` may lower the window; eq. (2.14) does so where x >= Theta.
+ * EXCEPTION to the contract (CoS): `grow` may lower the window; eq. (2.14) does so if x >= Theta.
  *
  * Deviations:
  *   - after a timeout the host restarts from one packet, as it always does; the threshold of that slow
  *     start is the cut that three duplicate ACKs would have made.
- *   - a packet delivered adds or takes one packet at most, slow start's pace: r_max could ask for more.
- *   - without an RTT sample there is no rate: Reno's growth and cut.
+ *   - a delivered packet adds or takes at most one packet, slow start's pace; r_max could demand more.
+ *   - without an RTT sample there is no rate, so growth and cut are Reno's.
  * An increase is exact to 1e-6.
  */
 #include "holnet.h"
@@ -61,9 +61,9 @@
 #define CC_PARAMETERS(P)                                                       \
 	P(alpha, 500, 250, 950, "1/1000", "the utility is x^(1 - alpha) / (1 - alpha)") \
 	P(weight, 1000, 1, 1000000, "1/1000", "weight of the flow's utility")  \
-	P(reference, 10000, 1, 1000000000, "kbit/s", "X: the rate for which gamma and price are given") \
-	P(gamma, 500, 1, 1000, "1/1000", "at rate X a cut takes nearly this part of the window") \
-	P(price, 100, 1, 100000, "1/1000", "w x^-alpha at rate X with weight 1: congestion in a round trip")
+	P(reference, 10000, 1, 1000000000, "kbit/s", "X: the rate at which gamma and price apply") \
+	P(gamma, 500, 1, 1000, "1/1000", "a cut at rate X takes nearly this part of the window") \
+	P(price, 100, 1, 100000, "1/1000", "w x^-alpha at rate X with weight 1: congestion per round trip")
 #define PARAMETERS(P) CC_PARAMETERS(P) COS_PARAMETERS(P)
 DECLARE_PARAMETERS
 

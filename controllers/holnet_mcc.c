@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * HOLNET MCC and MCC-CoS: AIMD for a flow of several paths, from the utility eps log(x).
+ * HOLNET MCC and MCC-CoS: AIMD for a flow over several paths, from the utility eps log(x).
  *
  * Source: THESIS eq. (2.14), (2.20) and Table 2.2; catalogue S22. x_l = w_l/T_l is a subflow's rate, x their
  * sum over the connection, T_l the smoothed RTT; eps = 2 packets/T_l; the step is a round trip:
@@ -9,21 +9,21 @@
  *   congestion             w_l -= w_l/2 e^(-eps/x), rounded down to whole packets of window
  *   r (CoS; else 1)        r_max if x < theta, r_min if x >= Theta, else 1              (eq. (2.14))
  *
- * For x >> eps that is w_l += 1/(T_l x) a packet and w_l/2: AIMD with one path, and with several
- * the increase of Semicoupled. The thesis has gamma and eps chosen so that it degenerates to AIMD, and does
- * not print them: gamma is 1/2 a round, and T_l the subflow's own RTT, as in the thesis's chapter 3.
+ * For x >> eps this is w_l += 1/(T_l x) per packet and w_l/2: with one path AIMD, and with several paths
+ * the increase of Semicoupled. The thesis chooses gamma and eps so that it degenerates to AIMD, and does
+ * not print them: gamma is 1/2 per round, and T_l the subflow's own RTT, as in the thesis's chapter 3.
  *
- * Slow start is each subflow's own, unless x has reached Theta. Congestion is a loss, by duplicate ACKs or
- * by timeout alike; in the _ecn controllers also a mark. A drop in the host's own queue counts as either.
- * The classes of service, and r_min, are those of holnet_cc.c, their rates those of the whole connection;
- * the siblings' packets are taken to be as large as the own ones.
+ * Slow start is each subflow's own, unless x has reached Theta. Congestion is a loss, found by duplicate
+ * ACKs or by timeout; in the _ecn controllers also a mark. A drop in the host's own queue counts as
+ * either. The classes of service, and r_min, are as in holnet_cc.c, with the rates of the whole
+ * connection; the siblings' packets are assumed to be as large as the own ones.
  *
- * EXCEPTION to the contract (CoS): `grow` may lower the window; eq. (2.14) does so where x >= Theta.
+ * EXCEPTION to the contract (CoS): `grow` may lower the window; eq. (2.14) does so if x >= Theta.
  *
  * Deviations:
  *   - after a timeout the host restarts from one packet, as it always does.
- *   - a packet delivered adds or takes one packet at most, slow start's pace: r_max could ask for more.
- *   - a subflow without an RTT sample grows and cuts as Reno's.
+ *   - a delivered packet adds or takes at most one packet, slow start's pace; r_max could demand more.
+ *   - a subflow without an RTT sample grows and cuts as in Reno.
  * An increase is exact to 1e-5 for RTTs between 5 us and 1 s.
  */
 #include "coupled.h"

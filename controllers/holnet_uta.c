@@ -14,35 +14,35 @@
  *   r                      r_max if x < theta, r_min if x >= Theta, else 1               (eq. (2.14))
  *
  *   next hop  local        r_out (Table 2.1)
- *   yes       yes          next_hop_r, of no effect: the equations for congestion lack it
+ *   yes       yes          next_hop_r, without effect: the equations for congestion do not contain it
  *   yes       no           next_hop_r
  *   no        yes or no    1
  *
- * With omega = 1 and r r_out = 1 that is Reno: one packet a packet, 1/w a packet, and half the window. With
- * the next hop congested CAP loses nearly 0.9 beta w a round.
+ * With omega = 1 and r r_out = 1 this is Reno: one packet per packet, 1/w per packet, and half the window.
+ * If the next hop is congested, CAP loses nearly 0.9 beta w a round.
  *
- * Local congestion is that of the host's own port (LOCAL), in holnet_uta_ecn also a mark. A loss tells
+ * Local congestion is that of the host's own port (LOCAL), in holnet_uta_ecn also a mark. A loss means
  * nothing: "a timeout will not trigger congestion control" (§2.5, item 3), and there is no fast retransmit:
  * the window stays, and the host retransmits. Table 2.1's r_in and r_max belong to the switches.
  *
- * Mends of the thesis (catalogue S7): in eq. (2.24) (rho + beta) x multiplies the whole difference, where
- * the print lacks a bracket; its second line is the general form, of which the print has the case
- * rho = beta.
+ * Corrections to the thesis (catalogue S7): in eq. (2.24) (rho + beta) x multiplies the whole difference,
+ * where a bracket is missing in print; its second line is the general form, of which the print has the
+ * case rho = beta.
  *
- * EXCEPTION to the contract: `grow` may lower the window, where r r_out says so; not below one packet.
+ * EXCEPTION to the contract: `grow` may lower the window if r r_out says so, but not below one packet.
  *
  * Deviations, with the reasons:
- *   - the thesis does not say how long a host waits between two updates: a round trip, spread over the
- *     packets of a window. A switch that tells of congestion for less than that takes less.
- *   - it does not say what ends SSP: the threshold, as Reno, and an r r_out below 1, after the ACK
- *     that finds it; without a loss the first threshold would never be reached, and a window that doubles
- *     whenever the next hop is silent would swing for ever. Such a CAP lasts until local congestion or a
- *     timeout, though the window falls below the threshold.
- *   - after a timeout the host restarts from one packet, as it always does, up to the window it had.
- *   - a packet delivered adds or takes one packet at most, slow start's pace: r_max or an omega above 1
- *     could ask for more.
+ *   - the thesis does not say how long a host waits between two updates: here a round trip, spread over
+ *     the packets of a window. A switch that reports congestion for less time takes less.
+ *   - it does not say what ends SSP: here the threshold, as in Reno, and an r r_out below 1, after the
+ *     ACK that finds it. Without a loss the first threshold would never be reached, and a window that
+ *     doubles whenever the next hop is silent would oscillate forever. Such a CAP lasts until local
+ *     congestion or a timeout, even if the window falls below the threshold.
+ *   - after a timeout the host restarts from one packet, as it always does, up to the former window.
+ *   - a delivered packet adds or takes at most one packet, slow start's pace; r_max or an omega above 1
+ *     could demand more.
  *   - without an RTT sample r is 1.
- * An increase is exact to 1e-6; what of a cut is less than 1/100 packet may be lost.
+ * An increase is exact to 1e-6; parts of a cut below 1/100 packet may be lost.
  */
 #include "holnet.h"
 

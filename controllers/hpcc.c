@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * HPCC: a window that keeps the fullest port on the way at 95 %, from what switches write into packets.
+ * HPCC: a window that keeps the fullest port on the path at 95 %, from what switches write into packets.
  *
  * Source: Li et al., SIGCOMM 2019, Algorithm 1, from memory; checked with its authors' ns-3 code
  * (alibaba-edu/High-Precision-Congestion-Control, rdma-hw.cc, UpdateRateHp). T is the base RTT, B a port's
@@ -13,14 +13,15 @@
  *   once a window          Wc = W; stage = 0 in the first case, stage + 1 in the second
  *   always                 the pace is W/T; W starts with line_rate T; W_ai = line_rate T (1 - eta)/flows
  *
- * W is at most line_rate T, and U starts with 1, as in its authors' code. A packet leaves as long as less
- * than W is in flight, there too. With flows = 100, at 100 Gbit/s and 13 us, W_ai is the paper's 80 bytes.
+ * W is at most line_rate T, and U starts at 1, as in its authors' code. A packet leaves as long as less
+ * than W is in flight, also as there. With flows = 100, at 100 Gbit/s and 13 us, W_ai is the paper's 80
+ * bytes.
  *
  * Deviations:
- *   - a window ends when more packets were told of than were in flight when it began; there when a packet is
- *     acknowledged that was sent since: reports have no sequence numbers.
- *   - five hops at most, compared by their places (telemetry.h). For a scheme whose packets keep to one path:
- *     where they do not, what is told of one port is compared with another.
+ *   - a window ends when more packets were reported than were in flight when it began; there when a
+ *     packet is acknowledged that was sent since: reports have no sequence numbers.
+ *   - five hops at most, compared by their positions (telemetry.h). For schemes whose packets stay on one
+ *     path: otherwise, values of one port are compared with those of another.
  *   - losses and trims leave the window as it is: the paper has lossless links.
  *   - T is at most 2 s, U at most 127.
  */
@@ -29,8 +30,8 @@
 
 #define PARAMETERS(P) \
 	P(eta, 950, 1, 1000, "1/1000", "target utilisation of the fullest port") \
-	P(max_stage, 5, 0, 200, "window", "additive steps before a multiplicative one") \
-	P(flows, 100, 1, 100000, "flow", "N: this many flows share what eta leaves")
+	P(max_stage, 5, 0, 200, "window", "number of additive steps before a multiplicative one") \
+	P(flows, 100, 1, 100000, "flow", "N: the number of flows that share what eta leaves")
 DECLARE_PARAMETERS
 
 /* U. */

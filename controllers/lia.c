@@ -13,7 +13,7 @@
  * alpha = w_total * max_k(w_k/T_k^2) / (sum_k w_k/T_k)^2; w_total cancels. The second term keeps
  * a subflow from growing faster than a TCP would on its path. Slow start is each subflow's own.
  *
- * Computed anew at every ACK; RFC 6356 §4.1 lets it be done once a round. Windows are counted in
+ * The increase is recomputed at every ACK; RFC 6356 §4.1 allows once a round. Windows are counted in
  * packets, and delivered packets are counted, not calls (the old MPTCP kernel counted calls, and
  * had no resolution above some 1000 packets). The increase is exact to 1e-5, or to its last digit,
  * 2^-48 packets.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * MP-RDMA: one window for all paths, which each acknowledged packet moves a little.
+ * MP-RDMA: one window for all paths, which every acknowledged packet changes a little.
  *
  * Source: Lu et al., NSDI 2018, from memory and second-hand: the paper was not at hand. w is the window of
  * the whole connection, in packets:
@@ -9,19 +9,19 @@
  *   marked packet          w -= 1/2
  *   loss                   w = w/2, at most once an RTT
  *
- * Which path a packet takes is the balancer's affair: MP-RDMA sends the next one where this one came from.
+ * The balancer decides which path a packet takes: MP-RDMA sends the next one where this one came from.
  *
  * Deviations, or what the source leaves open:
- *   - w starts with the BDP and is never below one packet.
- *   - a report of several packets moves w by all unmarked ones at its present size, then by the marked ones.
- *   - a trim is a loss. An RTT is the newest sample; the base RTT before there is one.
- *   - it does not grow while the application is the limit.
+ *   - w starts at the BDP and is never below one packet.
+ *   - a report of several packets changes w by all unmarked ones at its present size, then by marked ones.
+ *   - a trim is a loss. An RTT is the newest sample, or the base RTT before there is one.
+ *   - w does not grow while the application is the limit.
  */
 #include "spray.h"
 
 #define PARAMETERS(P) \
-	P(increase, 1000, 1, 100000, "1/1000 packet", "what unmarked packets add per RTT") \
-	P(decrease, 500, 0, 1000, "1/1000 packet", "what a marked packet takes")
+	P(increase, 1000, 1, 100000, "1/1000 packet", "increase per RTT by unmarked packets") \
+	P(decrease, 500, 0, 1000, "1/1000 packet", "decrease per marked packet")
 DECLARE_PARAMETERS
 
 struct mprdma {
@@ -57,7 +57,7 @@ static u32 mprdma_report(struct subflow *s, const struct report *r)
 }
 
 CONTROLLER(mprdma,
-	.title = "MP-RDMA: one window for all paths, moved by each acknowledged packet",
+	.title = "MP-RDMA: one window for all paths, changed by every acknowledged packet",
 	.source = "Lu et al., NSDI 2018",
 	.signals = SIGNAL_LOSS | SIGNAL_ECN | SIGNAL_PACKETS,
 	.min_cwnd = 1,

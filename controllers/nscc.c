@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * NSCC, Ultra Ethernet's sender-based control: four answers to a mark and a queueing delay.
+ * NSCC, Ultra Ethernet's sender-based control: four reactions to a mark and a queueing delay.
  *
  * Source: uet-htsim 40ccb05, htsim/sim/uec.cpp (the simulator of the Ultra Ethernet Consortium), read in a
  * public copy; the specification itself was not read. n packets are acknowledged, delay = RTT - base RTT, a is
  * the network's BDP over that of 100 Gbit/s and 12 us, at most 1024, T the network's RTT, target = 0.75 T.
  * Windows are in packets:
  *
- *   start                  w = most = 1.5 BDP; w always lies between 1 packet and most
+ *   start                  w = most = 1.5 BDP; w is always between 1 packet and most
  *   average                avg += 0.0125 (delay - avg); an unmarked delay above target is base RTT/4 here
  *   quick adapt            once in base RTT + target: if fewer than most/8 packets arrived since, and one was
  *                          trimmed or delay > 4 target: w = what arrived; then a marked ACK does not count
@@ -22,31 +22,31 @@
  *   lost                   w -= 1 a packet
  *
  * Deviations:
- *   - T is the own path's base RTT, if network_rtt is 0: uet-htsim has one for the whole network.
+ *   - T is the own path's base RTT if network_rtt is 0; uet-htsim has one for the whole network.
  *   - the base RTT is the host's; there a smaller sample replaces it.
- *   - an ACK counts as marked if any of its packets was; there if the one that caused it was. The packets of
- *     one NACK move the average once.
- *   - an ACK without a sample has the average for its delay, as there one with an RTT below the base.
- *   - windows are in payloads, there with headers. A window of 10.9 packets lets 10 be in flight, as there.
+ *   - an ACK counts as marked if any of its packets was; there if the one that caused it was. The packets
+ *     of one NACK move the average once.
+ *   - an ACK without a sample uses the average as its delay, like an ACK with an RTT below the base there.
+ *   - windows count payload; there they include headers. With a window of 10.9 packets, 10 are in flight.
  */
 #include "spray.h"
 
 #define PARAMETERS(P) \
 	P(target, 75, 1, 1000, "%", "target queueing delay, as a share of the network's RTT (100 without trimming)") \
-	P(network_rtt, 0, 0, 1000000000, "ns", "the network's RTT; 0: that of the path") \
+	P(network_rtt, 0, 0, 1000000000, "ns", "the network's RTT; 0: the path's") \
 	P(max_window, 150, 1, 1000, "%", "largest and first window, as a share of the BDP") \
 	P(fair, 5000, 0, 100000, "1/1000", "fi: fair increase") \
 	P(proportional, 4000, 0, 100000, "1/1000", "alpha: proportional increase") \
 	P(eta, 150, 0, 100000, "1/1000 packet", "increase of each period") \
 	P(fast, 250, 0, 100000, "1/1000", "fi_scale: fast increase") \
-	P(fast_delay, 1000, 0, 1000000, "ns", "below it there is no queue: fast increase") \
+	P(fast_delay, 1000, 0, 1000000, "ns", "fast increase below this delay: there is no queue") \
 	P(gamma, 80, 0, 100, "%", "strength of the cut by delay") \
-	P(least_left, 50, 1, 100, "%", "the least that such a cut leaves") \
+	P(least_left, 50, 1, 100, "%", "the smallest share that such a cut leaves") \
 	P(gain, 125, 1, 10000, "1/10000", "weight of the newest delay in the average") \
-	P(adjust_packets, 8, 1, 1024, "packet", "increases are added after more than these") \
+	P(adjust_packets, 8, 1, 1024, "packet", "increases are added after more than this many packets") \
 	P(qa_gate, 3, 0, 20, "bit", "quick adapt if fewer packets than most / 2^qa_gate arrived") \
 	P(qa_threshold, 4, 1, 100, "", "quick adapt if delay is above this many targets") \
-	P(spare_last_hop, 0, 0, 1, "", "1: a trim before the receiver takes no packet: its credits do")
+	P(spare_last_hop, 0, 0, 1, "", "1: a trim before the receiver takes no packet, because its credits do")
 DECLARE_PARAMETERS
 
 /* 100 Gbit/s in 12 us, bytes; and the 12 us. */
@@ -242,7 +242,7 @@ static u32 nscc_report(struct subflow *s, const struct report *r)
 }
 
 CONTROLLER(nscc,
-	.title = "NSCC: Ultra Ethernet's answers to a mark and a queueing delay",
+	.title = "NSCC: Ultra Ethernet's reactions to a mark and a queueing delay",
 	.source = "uet-htsim 40ccb05, uec.cpp",
 	.signals = SIGNAL_LOSS | SIGNAL_ECN | SIGNAL_PACKETS,
 	.min_cwnd = 1,

@@ -13,19 +13,19 @@
  *
  * EXCEPTION to the contract: `congestion` ignores a mark in congestion avoidance while alpha is below
  * 0.5. The thesis moves the point at which DCTCP turns from increase to decrease from alpha = 0 to
- * 0.5, where both of its rules have the same size; so a window goes on rising although marks arrive.
+ * 0.5, where both of its rules have the same size; so a window keeps growing although marks arrive.
  *
  * The thesis speaks of "the fraction of packets that are marked in one RTT" and cites DCTCP, whose
  * alpha is a moving average. The default follows its words; g_shift above 0 is DCTCP's average with
- * g = 2^-g_shift. alpha starts at 0, for nothing was marked yet.
+ * g = 2^-g_shift. alpha starts at 0, because nothing was marked yet.
  *
- * Slow start and losses, on which the thesis is silent, are DCTCP's (dctcp.c): a mark in slow start ends
- * it with the cut w (1 - alpha/2), whatever alpha is. So are the floor of 2 packets, the rounding of the
- * cut, whose round an ACK counts for, and a drop in the host's own queue, which is never ignored. The
- * thesis does not evaluate O-DCTCP. Half of a round's packets must be marked before a window shrinks, and
- * then it loses a quarter of itself or more, where DCTCP cuts soon and little: queues rise further
- * above K and fall further below it (crates/sim/tests/it/snapshots: 11 packets on average for K = 20, where
- * DCTCP holds 20).
+ * Slow start and losses, which the thesis does not cover, are as in DCTCP (dctcp.c): a mark in slow start
+ * ends it with the cut w (1 - alpha/2), whatever alpha is. So are the floor of 2 packets, the rounding of
+ * the cut, the round in which an ACK counts, and a drop in the host's own queue, which is never ignored.
+ * The thesis does not evaluate O-DCTCP. Half of a round's packets must be marked before a window shrinks,
+ * and then it loses at least a quarter, where DCTCP cuts early and little: queues rise further above K and
+ * fall further below it (crates/sim/tests/it/snapshots: 11 packets on average for K = 20, where DCTCP
+ * holds 20).
  */
 #include "dctcp_alpha.h"
 

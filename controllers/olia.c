@@ -14,22 +14,20 @@
  *                          alpha_r = 1/(n |B\M|) in B\M and -1/(n |M|) in M if B\M has any, else 0
  *   loss or mark           w_r = w_r/2, not below 2 packets (the kernel's tcp_reno_ssthresh)
  *
- * EXCEPTION to the contract: `grow` may lower the window. Where alpha_r is negative and the first term
- * small, the sum is negative; that is how OLIA takes a window away from a path that others outdo. It
- * does not take it below 2 packets
- * (in the kernel 1).
+ * EXCEPTION to the contract: `grow` may lower the window. If alpha_r is negative and the first term
+ * small, the sum is negative: this is how OLIA takes a window away from a path that is worse than others.
+ * It does not take it below 2 packets (in the kernel 1).
  *
  * l/T^2 is compared exactly, by cross multiplication in 128 bits, so that ties are ties. The first
  * term is exact to 1e-5 for RTTs between 5 us and 1 s, and every term to its last digit, 2^-48
  * packets. Slow start is each subflow's own.
  *
  * Deviations, with the reasons:
- *   - congestion avoidance, once begun, lasts until the next congestion. Else alpha, which takes a
- *     window below ssthresh, would be undone by the next packet's slow start (in the old kernel it
- *     was).
- *   - a packet delivered adds one packet at most, slow start's pace; only a window of 1 would get more.
- *   - l counts packets, not bytes. A mark ends its interval as a loss does (in the kernel too).
- *   - a window in recovery counts as it is; the kernel read ssthresh there, which siblings do not see.
+ *   - congestion avoidance, once begun, lasts until the next congestion. Otherwise alpha, which takes a
+ *     window below ssthresh, would be undone by the next packet's slow start (as in the old kernel).
+ *   - a delivered packet adds at most one packet, slow start's pace; only a window of 1 would get more.
+ *   - l counts packets, not bytes. A mark ends its interval like a loss (as in the kernel).
+ *   - a window in recovery counts as it is; the kernel used ssthresh, which siblings do not see here.
  *   - packets are counted, not calls (the old MPTCP kernel counted calls, and overflowed above some
  *     10^5 packets).
  */

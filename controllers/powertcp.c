@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * PowerTCP: a window that follows power, the product of what comes into a port and of what is in it.
+ * PowerTCP: a window that follows power, the product of what enters a port and what is in it.
  *
  * Source: Addanki, Michel and Schmid, NSDI 2022, Algorithm 1, as copied into the comments of its authors'
  * kernel module (inet-tub/powertcp-linux); checked with their ns-3 code (inet-tub/ns3-datacenter,
@@ -13,15 +13,15 @@
  *                          acknowledged packet was sent
  *   always                 the pace is w/tau; w starts with line_rate tau; beta = line_rate tau / flows
  *
- * w is at most line_rate tau, P starts with 1, and a hop whose current is negative counts nothing: as in its
+ * w is at most line_rate tau, P starts at 1, and a hop whose current is negative counts nothing, as in its
  * authors' ns-3 code. flows is 10 as in their module; their ns-3 code has 150 Mbit/s for beta, 1/167 of its
  * 25 Gbit/s.
  *
  * Deviations:
- *   - w_old is the window at the end of the last window of packets, as in their ns-3 code, which keeps one a
- *     round. A window ends when more packets were told of than were in flight when it began.
- *   - five hops at most, compared by their places (telemetry.h), queues in units of 16 bytes. For a scheme
- *     whose packets keep to one path: where they do not, what is told of one port is compared with another.
+ *   - w_old is the window at the end of the last window of packets, as in their ns-3 code, which keeps one
+ *     per round. A window ends when more packets were reported than were in flight when it began.
+ *   - five hops at most, compared by their positions (telemetry.h), with queues in units of 16 bytes. For
+ *     schemes whose packets stay on one path: otherwise, values of different ports are compared.
  *   - losses and trims leave the window as it is.
  *   - tau is at most 2 s, P at most 8191.
  */
@@ -110,7 +110,7 @@ static u32 powertcp_report(struct subflow *s, const struct report *r)
 }
 
 CONTROLLER(powertcp,
-	.title = "PowerTCP: power, what comes into a port times what is in it",
+	.title = "PowerTCP: power, what enters a port times what is in it",
 	.source = "Addanki, Michel and Schmid, NSDI 2022, Alg. 1",
 	.signals = SIGNAL_LOSS | SIGNAL_PACKETS | SIGNAL_TELEMETRY,
 	.min_cwnd = 1,

@@ -8,7 +8,7 @@
  *   congestion avoidance   w_r += 1 / (T_r sum_k w_k/T_k)   for each packet delivered
  *   loss or mark           w_r = w_r/2
  *
- * With x = w/T that is w_r += x_r / sum_k x_k a round. Three names of the thesis for one rule:
+ * With x = w/T this is w_r += x_r / sum_k x_k per round. The thesis has three names for this rule:
  *
  *   semicoupled   Table 3.1. Not the SEMICOUPLED of Wischik et al. (NSDI 2011), which adds a/w_total for
  *                 each packet, as the thesis's footnote says.
@@ -19,9 +19,9 @@
  * smallest window is 2 packets (THESIS §3.3.1). The increase is never above 1/w_r, and exact to 1e-5 for
  * RTTs between 5 us and 1 s; with one subflow it is Reno's to the last digit.
  *
- * The thesis treats a timeout as a loss; here it is the host's, as for every controller: a window of 1
- * packet and a slow start. Of marks it says nothing: one is answered as a loss. A subflow without an
- * RTT sample grows as Reno's.
+ * The thesis treats a timeout as a loss; here it is handled by the host, as for every controller, with a
+ * window of 1 packet and a slow start. The thesis says nothing about marks: a mark is treated as a loss.
+ * A subflow without an RTT sample grows as in Reno.
  */
 #include "coupled.h"
 #include "window.h"
@@ -32,7 +32,7 @@ static u64 increase(const struct subflow *s)
 }
 
 CONTROLLER(semicoupled,
-	.title = "Semicoupled: one packet a round, shared by the subflows' rates",
+	.title = "Semicoupled: one packet per round, shared in proportion to the subflows' rates",
 	.source = "THESIS Table 3.1; Peng et al., ToN 2016",
 	COUPLED_WINDOW);
 

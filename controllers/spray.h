@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * What the controllers of sprayed transports (`report`) share: windows with a fraction, the product of
- * bandwidth and delay, the pace. A packet is a full payload of mss bytes; headers count in no window.
+ * Common code of the controllers of sprayed transports (`report`): windows with a fraction, the product of
+ * bandwidth and delay, the pace. A packet is a full payload of mss bytes; windows do not count headers.
  */
 #ifndef TRESSE_SPRAY_H
 #define TRESSE_SPRAY_H

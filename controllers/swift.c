@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * Swift: a window that follows a target delay, below one packet too.
+ * Swift: a window that follows a target delay, even below one packet.
  *
  * Source: Kumar et al., SIGCOMM 2020, Algorithm 1 and the target of its §3.5, from memory and from
  * csg-htsim's sim/swift.cpp, whose author marks base_target, hop_target, ai and the thresholds as guesses: so
@@ -15,29 +15,29 @@
  *   always                 w between least and most; below one packet: a packet each RTT/w
  *
  * Deviations:
- *   - the delay is the whole RTT: hosts take no time here, so of the two windows, for the fabric and for the
- *     endpoint, there is the first only.
- *   - a target that the empty path does not meet would starve a flow: it is at least 5/4 of the base RTT.
- *   - RTTs between two cuts are the newest sample; the base RTT before there is one.
- *   - trims are not in the paper. They are told at once, as the holes that its fast recovery finds.
- *   - it starts with the BDP, of which the paper says nothing, and does not grow while the application is the
- *     limit.
+ *   - the delay is the whole RTT: hosts take no time here, so of the two windows, for the fabric and for
+ *     the endpoint, there is only the first.
+ *   - a target that an empty path cannot meet would starve a flow: it is at least 5/4 of the base RTT.
+ *   - the RTT between two cuts is the newest sample, or the base RTT before there is one.
+ *   - trims are not in the paper. They are reported at once, like the holes that its fast recovery finds.
+ *   - w starts at the BDP, about which the paper says nothing, and does not grow while the application is
+ *     the limit.
  *   - a pace is at least 1 byte/us, and at most what the host's link carries.
  */
 #include "spray.h"
 
 #define PARAMETERS(P) \
-	P(base_target, 20000, 1000, 1000000000, "ns", "target delay without hops, with a wide window") \
-	P(hop_target, 3053, 0, 1000000000, "ns", "what each hop adds to it") \
+	P(base_target, 20000, 1000, 1000000000, "ns", "target delay without hops, for a large window") \
+	P(hop_target, 3053, 0, 1000000000, "ns", "what each hop adds to the target") \
 	P(hops, 5, 0, 255, "hop", "hops of a path, if the host does not report them") \
-	P(fs_range, 100000, 0, 1000000000, "ns", "the most that a narrow window adds to it") \
-	P(fs_min, 100, 1, 1000000, "1/1000 packet", "window at which all of that is added") \
-	P(fs_max, 100000, 1, 1000000, "1/1000 packet", "window from which none of it is added") \
-	P(ai, 1000, 1, 100000, "1/1000 packet", "increase of an RTT") \
+	P(fs_range, 100000, 0, 1000000000, "ns", "the most that a small window adds to the target") \
+	P(fs_min, 100, 1, 1000000, "1/1000 packet", "window at which all of fs_range is added") \
+	P(fs_max, 100000, 1, 1000000, "1/1000 packet", "window from which on none of fs_range is added") \
+	P(ai, 1000, 1, 100000, "1/1000 packet", "increase per RTT") \
 	P(beta, 80, 1, 100, "%", "strength of the cut by delay") \
 	P(max_mdf, 50, 1, 99, "%", "the most that a cut takes") \
-	P(reset, 5, 1, 1000, "timeout", "this many timeouts in a row: the smallest window") \
-	P(least, 1, 1, 1000000, "1/1000 packet", "least window") \
+	P(reset, 5, 1, 1000, "timeout", "timeouts in a row after which the window is the smallest") \
+	P(least, 1, 1, 1000000, "1/1000 packet", "smallest window") \
 	P(most, 4096, 1, 1048576, "packet", "largest window")
 DECLARE_PARAMETERS
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * What the controllers derived from TCP's utility share (THESIS (2.21)-(2.23); EUTCP, WUTCP): powers,
+ * Common code of the controllers derived from TCP's utility (THESIS (2.21)-(2.23); EUTCP, WUTCP): powers,
  * and a slow start whose pace is not Reno's.
  */
 #ifndef TRESSE_TCP_UTILITY_H

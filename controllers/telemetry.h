@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * What the ports of a way did between two packets, from the hops in `report`: for the controllers that are
- * told what HPCC's switches write into packets. Only the first HOPS hops are kept, in seven words: bytes
- * modulo 2^32, times modulo 2^26 ns, queues in units of 16 bytes up to 64 MiB. So what was heard 17 ms ago
+ * What the ports on a path did between two packets, from the hops in `report`: for controllers that use
+ * what HPCC's switches write into packets. Only the first HOPS hops are kept, in seven words: bytes
+ * modulo 2^32, times modulo 2^26 ns, queues in units of 16 bytes up to 64 MiB. So anything heard 17 ms ago
  * or earlier is forgotten.
  *
- * Hops have no names: the i-th is compared with the i-th of the packet before, if both have as many hops.
- * Where packets take several ways that may be another port. It is taken for another one if its time went
- * back, or if it sent more between the two packets than its rate allows; else it cannot be told.
+ * Hops have no names: the i-th is compared with the i-th of the previous packet, if both have the same
+ * number of hops. If packets take several paths, it may be another port. It is treated as another port if
+ * its time went back, or if it sent more between the two packets than its rate allows; otherwise the
+ * difference goes unnoticed.
  */
 #ifndef TRESSE_TELEMETRY_H
 #define TRESSE_TELEMETRY_H

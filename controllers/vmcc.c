@@ -12,35 +12,35 @@
  *   loss                   w_r = w_r/2
  *
  * The paper's text and Fig. 8b have "a DCTCP-like window decrease", and so has this: once a round.
- * It is DCM (dcm.c) but for the floor, 2 packets as DCTCP's and LIA's, where DCM's author has 1. g and
- * alpha's start are DCTCP's; the paper gives none. With one subflow it is DCTCP, but that LIA's quotient
- * may bring a packet one ACK later, and a round with it.
+ * It is DCM (dcm.c) except for the floor, which is 2 packets as in DCTCP and LIA, where DCM's author has
+ * 1. g and alpha's start are DCTCP's; the paper gives none. With one subflow it is DCTCP, except that
+ * LIA's quotient may bring a packet one ACK later, and a round with it.
  *
  * as_printed = 1 follows Algorithm 1 to the letter instead: each marked ACK multiplies the window by
  * (1 - alpha/2) and then moves alpha towards the F of the last whole round; alpha does not move
- * otherwise. Ten marked ACKs at alpha = 1/2 leave 6 % of a window. A host asks for one cut a window, so
+ * otherwise. Ten marked ACKs at alpha = 1/2 leave 6 % of a window. A host requests one cut per window, so
  * the factors of all marked ACKs since the last cut are multiplied, and that cut applies their product:
- * those that come while a window is being reduced wait for the next cut. A loss, which cuts by
- * itself, forgets those that wait. Algorithm 1's first "update alpha_r", without a formula, is taken
- * for the one after the cut, which has one.
+ * those that come while a window is being reduced wait for the next cut. A loss, which cuts on its own,
+ * discards those that wait. Algorithm 1's first "update alpha_r", without a formula, is taken to mean the
+ * one after the cut, which has a formula.
  *
  * Algorithm 1 raises the window at every unmarked ACK. The paper's implementation is a Linux module, and
- * Linux asks for no growth in the round after a cut: so it is here, and a host may do otherwise
- * (`grow_in_cwr` in [transport]).
+ * Linux does not request growth in the round after a cut; this is the same here, and a host may do
+ * otherwise (`grow_in_cwr` in [transport]).
  *
- * Algorithm 2, which closes subflows that share a path, is no congestion control: it belongs to a path
+ * Algorithm 2, which closes subflows that share a path, is not congestion control: it belongs to a path
  * manager and is not here, nor is the mark counter that triggers it. The ACK that triggers the
  * detection in Algorithm 1 does not cut; here it does.
  *
- * A drop in the host's own queue counts as a mark, with as_printed as one factor. Whose round an ACK counts
- * for, and what a timeout does, are dctcp.c's.
+ * A drop in the host's own queue counts as a mark, with as_printed as one factor. The round in which an
+ * ACK counts, and the effect of a timeout, are as in dctcp.c.
  */
 #include "coupled.h"
 #include "dctcp_alpha.h"
 
 #define PARAMETERS(P)                                                          \
 	DCTCP_ALPHA_PARAMETERS(P)                                              \
-	P(as_printed, 0, 0, 1, "", "1: a factor for each marked ACK, as Algorithm 1 prints it")
+	P(as_printed, 0, 0, 1, "", "1: a factor for each marked ACK, as printed in Algorithm 1")
 DECLARE_PARAMETERS
 
 struct vmcc {

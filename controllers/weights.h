@@ -2,7 +2,7 @@
 /*
  * The weights of the controllers that let each subflow grow by a share of Reno's pace (EWTCP, WMPTCP,
  * WUTCP, H-MPTCP). omega is a weight, at most 1; m counts the subflows of the connection that have an
- * RTT, and the own one.
+ * RTT, including the own one.
  */
 #ifndef TRESSE_WEIGHTS_H
 #define TRESSE_WEIGHTS_H
@@ -16,10 +16,10 @@
 enum weight_rule { WEIGHT_ROOT = 1, WEIGHT_COUNT, WEIGHT_SQUARE };
 
 #define RULE_PARAMETER(P, initial)                                             \
-	P(rule, initial, 1, 3, "", "the weight, of m subflows; 1: 1/sqrt(m), 2: 1/m, 3: 1/m^2")
+	P(rule, initial, 1, 3, "", "weight of each of m subflows; 1: 1/sqrt(m), 2: 1/m, 3: 1/m^2")
 
 #define PLACE_PARAMETERS(P)                                                    \
-	P(omega_0, 0, 0, 1000, "1/1000", "weight of the first subflow; 0: 1/m, m the number of subflows") \
+	P(omega_0, 0, 0, 1000, "1/1000", "weight of the first subflow; 0: 1/m for m subflows") \
 	P(omega_1, 0, 0, 1000, "1/1000", "weight of the second subflow; 0: 1/m")  \
 	P(omega_2, 0, 0, 1000, "1/1000", "weight of the third subflow; 0: 1/m")   \
 	P(omega_3, 0, 0, 1000, "1/1000", "weight of the fourth subflow; 0: 1/m, as for all later ones")

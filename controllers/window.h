@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * The controllers that differ from Reno in their increase only: slow start is each subflow's own, a packet
- * delivered in congestion avoidance raises the window by increase(s), and a loss or a mark halves it. A file
- * defines increase() and declares itself by one of the two lists at the end.
+ * Common code of the controllers that differ from Reno only in their increase: slow start is each subflow's
+ * own, a packet delivered in congestion avoidance raises the window by increase(s), and a loss or a mark
+ * halves it. A file defines increase() and declares itself with one of the two lists at the end.
  */
 #ifndef TRESSE_WINDOW_H
 #define TRESSE_WINDOW_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * WUTCP: the weighted sum of the subflows' TCP utilities, each subflow for itself.
+ * WUTCP: the weighted sum of the subflows' TCP utilities, each subflow on its own.
  *
  * Source: THESIS (3.11)-(3.17); catalogue S17. omega is the weight, the same for all subflows:
  *
@@ -10,21 +10,21 @@
  *     loss or mark in it   w  = w/2
  *
  * omega = 1 is Reno, to the last digit. Below 1 - log_3 2 = 0.369 the cut of (3.16) is more than the
- * whole window (at 1/4 it is 1.14 windows): the window becomes 2 packets, the smallest (THESIS §3.3.1).
- * The cut is the pace of slow start in another dress, for 1 - 3^(1 - omega)/2 is that pace less 1/2.
+ * whole window (at 1/4 it is 1.14 windows), so the window becomes 2 packets, the smallest (THESIS
+ * §3.3.1). The cut is related to the pace of slow start: 1 - 3^(1 - omega)/2 is that pace minus 1/2.
  *
  * The thesis tries 1/sqrt(m), 1/m and 1/m^2 for m subflows and finds 1/m fair to TCP: the default
- * (rule = 2). Only subflows with an RTT sample count for m, and the own one. omega sets a weight instead.
- * (3.11) lets every subflow have its own, but the thesis tried equal ones only; wmptcp.c has a weight for
- * each.
+ * (rule = 2). Only the own subflow and those with an RTT sample count for m. omega sets a weight instead.
+ * (3.11) lets every subflow have its own weight, but the thesis tried only equal ones; wmptcp.c has a
+ * weight for each.
  *
- * Slow start is exact to 1e-5: a packet that finds the window, with its fraction, below ssthresh is worth
- * the same as all others there. "In slow start" is a window below ssthresh.
+ * Slow start is exact to 1e-5: all packets that find the window, including its fraction, below ssthresh
+ * add the same amount. "In slow start" means a window below ssthresh.
  *
  * Deviations:
- *   - a timeout is the host's, a window of 1 packet and a slow start, as for every controller; the thesis
- *     answers it as a loss, and so never sees another slow start.
- *   - a mark is answered as a loss; the thesis is silent.
+ *   - a timeout is handled by the host, with a window of 1 packet and a slow start, as for every
+ *     controller; the thesis treats it as a loss, and so never has another slow start.
+ *   - a mark is treated as a loss; the thesis does not say.
  */
 #include "tcp_utility.h"
 #include "weights.h"
@@ -73,7 +73,7 @@ static u32 wutcp_congestion(struct subflow *s, enum cause cause)
 }
 
 CONTROLLER(wutcp,
-	.title = "WUTCP: weighted TCPs, with a slow start of the same utility",
+	.title = "WUTCP: weighted TCPs, with a slow start from the same utility",
 	.source = "THESIS (3.16), (3.17)",
 	.signals = SIGNAL_LOSS,
 	.claims = CLAIM_NOT_ABOVE_RENO | CLAIM_RTT_RATIOS,

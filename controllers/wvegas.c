@@ -18,25 +18,25 @@
  *   loss or mark           w_r = w_r/2, threshold_r = w_r
  *
  * So a connection aims at total_alpha packets in queues, more of them where its rate is higher; a path with
- * a long queue gives rate away. Where nothing makes RTTs vary it does not get there: the first queue is of
- * one packet, the next of two, which is twice the smallest, and the window is halved. Slow start brings it
- * back to threshold_r. Alone in the simulator, with an ACK for each packet, it has 83 of 97 Mbit/s at 20 ms
- * and all of 1 Gbit/s at 225 us in 20 s. Where one ACK covers two packets and the RTT is that of the first
+ * a long queue gives up rate. If nothing makes RTTs vary it does not reach that: the first queue has one
+ * packet, the next two, which is twice the smallest, and the window is halved. Slow start brings it back
+ * to threshold_r. Alone in the simulator, with an ACK for each packet, it has 83 of 97 Mbit/s at 20 ms
+ * and all of 1 Gbit/s at 225 us in 20 s. If one ACK covers two packets and the RTT is that of the first
  * (RFC 7323), the wait for the second counts as a queue: 15 of 97 Mbit/s, and 962 of 973. A window never
  * falls below 2 packets. alpha_r starts at 2.
  *
- * EXCEPTION to the contract: `grow` may lower the window, for delay is the signal of congestion.
+ * EXCEPTION to the contract: `grow` may lower the window, because delay is the signal of congestion.
  *
- * A round of one or two RTT samples says too little: the ACK that ends it grows the window as Reno's
- * would. So do all ACKs while packets are reordered, lost or being repaired; after that, as after a
- * mark, the control begins anew, with all but B forgotten.
+ * A round of one or two RTT samples says too little: the ACK that ends it grows the window as in Reno. So
+ * do all ACKs while packets are reordered, lost or being repaired; after that, as after a mark, the control
+ * starts over, with everything except B forgotten.
  *
  * Deviations from the kernel's module:
- *   - T - B = 0 drains nothing. There it was at least twice the smallest, which is 0 too, and halved
- *     the window of a path without any queue in each round; its jitter hid that.
+ *   - T - B = 0 drains nothing. There it counted as at least twice the smallest, which is 0 too, and halved
+ *     the window of a path without any queue in each round; jitter hid this.
  *   - threshold_r is the controller's own from the first such round to the next loss or mark; there it was
  *     ssthresh, which is the host's here.
- *   - a sibling counts from its first rate on, also in a round of which it has no sample yet.
+ *   - a sibling counts from its first rate on, even in a round in which it has no sample yet.
  *   - RTTs are in 1/8 us; there each sample was a whole number of us, and 1 us was added.
  */
 #include "controller.h"
@@ -187,7 +187,7 @@ static u32 wvegas_congestion(struct subflow *s, enum cause cause)
 }
 
 CONTROLLER(wvegas,
-	.title = "wVegas: a backlog in the queues, shared out over the paths by their rates",
+	.title = "wVegas: a backlog in the queues, divided among the paths by their rates",
 	.source = "Cao, Xu and Fu, ICNP 2012",
 	.signals = SIGNAL_LOSS,
 	.exceptions = EXCEPTION_LOWERS,

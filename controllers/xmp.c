@@ -15,21 +15,21 @@
  *
  * delta_r is eq. (9), T_r x_r / (min T * y), with the last round's rates for x and y; the rates
  * of the siblings may be a round old. slides_delta = 1 is the rule that KH slide 6 prints for XMP,
- * delta_r = rate_r / sum_k rate_k: without T_r / min T, so the same only if all RTTs are equal.
+ * delta_r = rate_r / sum_k rate_k: without T_r / min T, so it is the same only if all RTTs are equal.
  *
- * A subflow whose path has failed ends no rounds, so in Algorithm 1 the rate of its last one stays in the
- * sum for ever, and its siblings do not take what it had. forget_stalled = 1 makes it 0 at a timeout: the
- * other reading, under which they do, as XMP's Fig. 7 shows them.
+ * A subflow whose path has failed ends no rounds, so in Algorithm 1 the rate of its last round stays in the
+ * sum forever, and its siblings do not take over its share. forget_stalled = 1 sets it to 0 at a timeout.
+ * Under this other reading they do, as XMP's Fig. 7 shows.
  *
  * With one subflow delta is 1, and XMP is BOS (bos.c).
  *
  * Deviations from Algorithm 1:
  *   - congestion avoidance needs cwnd >= ssthresh, and so does the cut; Algorithm 1's ">" would
  *     stall at equality, which Linux reaches after every cut. "ssthresh = cwnd - 1", which avoids
- *     that in the paper, cannot be said to Linux.
+ *     that in the paper, is not possible in Linux.
  *   - a mark is processed before the growth of the same ACK.
  *   - slow start counts packets, not ACKs, as Linux does.
- *   - losses, on which Algorithm 1 is silent, halve the window (KH slides); a drop in the host's own
+ *   - losses, which Algorithm 1 does not cover, halve the window (KH slides); a drop in the host's own
  *     queue counts as a mark.
  *
  * EXCEPTION to the contract: delta_r is not bounded by what was delivered. With very unequal RTTs, or
@@ -40,7 +40,7 @@
 
 #define PARAMETERS(P) \
 	P(beta, 4, 2, 64, "", "a mark cuts cwnd by cwnd / beta (XMP eq. (1): K >= BDP / (beta - 1))") \
-	P(slides_delta, 0, 0, 1, "", "1: delta is the share of the total rate, as the KH slides print it") \
+	P(slides_delta, 0, 0, 1, "", "1: delta is the share of the total rate, as printed in the KH slides") \
 	P(forget_stalled, 0, 0, 1, "", "1: a subflow has no rate from a timeout to the end of its next round")
 DECLARE_PARAMETERS
 
@@ -109,7 +109,7 @@ static void xmp_timeout(struct subflow *s)
 }
 
 CONTROLLER(xmp,
-	.title = "XMP: a constant cut on marks, coupled by the increase of a round",
+	.title = "XMP: a constant cut on marks, coupled by the increase per round",
 	.source = "XMP §2-3, Alg. 1",
 	.signals = SIGNAL_LOSS | SIGNAL_ECN | SIGNAL_CE_EXACT,
 	.exceptions = EXCEPTION_LEAPS,

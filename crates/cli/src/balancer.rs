@@ -10,7 +10,7 @@ use tresse_balancers::Balancer;
 
 use crate::failure::Failure;
 
-/// Work with one balancer of hosts
+/// Work with one host balancer
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
     New(new::Args),

@@ -12,16 +12,17 @@ use crate::table::Table;
 
 /// Measure the simulator's speed against its ceiling, in one run
 ///
-/// A packet-hop is one packet, data or ACK, that enters one port. The ceiling is Permutation on the
-/// same fabric with fixed routes, a constant window and no transport, measured just before; "ratio"
-/// is the speed over it. "of fixed" is the speed over that of XMP with fixed routes and plain ports
-/// on the same fabric. "Mbit/s" is the goodput of a host, "kflows/s" how many thousand flows finish
-/// in a second of wall time, "kB/host" the memory that the network and its flows take. One thread.
+/// A packet-hop is one packet, data or ACK, entering one port. The ceiling is Permutation on the same
+/// fabric with fixed routes, a constant window and no transport, measured just before; "ratio" is the
+/// speed divided by it. "of fixed" is the speed divided by that of XMP with fixed routes and plain ports
+/// on the same fabric. "Mbit/s" is the goodput of a host, "kflows/s" is how many thousand flows finish
+/// per second of wall time, and "kB/host" is the memory of the network and its flows. All cases use one
+/// thread.
 ///
-/// Machines are noisy: trust the ratios more than the speeds. --compare does: it calls a case slower
-/// or faster if the medians of its ratio differ by more than 5 % and the middle halves of the
-/// repetitions do not overlap. The noisier the machine, the more repetitions that takes. It says
-/// "unclear", and why, with fewer than three, or if the packet-hops differ from before.
+/// Machines are noisy, so trust the ratios more than the speeds. --compare uses the ratios: it calls a
+/// case slower or faster if the medians of its ratio differ by more than 5 % and the middle halves of
+/// the repetitions do not overlap. The noisier the machine, the more repetitions this takes. It says
+/// "unclear", and why, if there are fewer than three repetitions or the packet-hops differ from before.
 ///
 /// Examples:
 ///   tresse bench
@@ -31,10 +32,10 @@ use crate::table::Table;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Only the cases that have this in their name, such as k8-lia2 or arrivals
+    /// Only the cases whose name contains this text, such as k8-lia2 or arrivals
     #[arg(long, value_name = "TEXT[,TEXT]", value_delimiter = ',')]
     only: Vec<String>,
-    /// How often each case is repeated, in turn with the others; the median is reported
+    /// How often each case is repeated, alternating with the others; the median is reported
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repetitions: u32,
     /// Show what has changed since an earlier `tresse bench --json`; measure both on the same machine

@@ -1,16 +1,16 @@
-//! What the head of results says if `--set` has changed what was published.
+//! The line at the top of results if `--set` has changed the published experiment.
 
 use tresse_experiment::keys::Experiment;
 use tresse_experiment::read::changes::Change;
 use tresse_reproduction::pages::{NOT_JUDGED, changed_line};
 
-/// `changed: fabric.k = 4`, and whether it is judged; none if nothing was changed.
+/// `changed: fabric.k = 4`, and whether the run is judged; none if nothing was changed.
 pub fn line(changes: &[Change], judged: bool, experiment: &Experiment) -> Option<String> {
     let line = changed_line(changes)?;
     let is_published = !experiment.published.values.is_empty() || !experiment.claims.is_empty();
     Some(match judged {
         _ if !is_published => line,
-        true => format!("{line}; judged all the same"),
+        true => format!("{line}; judged anyway"),
         false => format!("{line}: {NOT_JUDGED}"),
     })
 }

@@ -7,7 +7,7 @@ use tresse_experiment::{Loaded, Plan, Profile, Source};
 
 use crate::failure::Failure;
 
-/// An experiment, and what is changed of it.
+/// An experiment, and the changes to it.
 #[derive(Debug, clap::Args)]
 pub struct Experiment {
     /// A built-in name such as `xmp/table1` or `xmp/fig9`, a TOML file, or `-` for stdin
@@ -15,7 +15,7 @@ pub struct Experiment {
     /// The size of the experiment: `full` is the paper's own, `quick` has fewer flows, rounds or seconds
     #[arg(long, value_enum, default_value = "quick")]
     profile: ProfileArg,
-    /// Set a value of the experiment, such as fabric.k=16 or transport.rto_min=10ms; a list such as
+    /// Set a value in the experiment, such as fabric.k=16 or transport.rto_min=10ms; a list such as
     /// 'fabric.mark=[10pkt,20pkt]' makes a case for each value (`tresse explain axes`)
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
@@ -29,7 +29,8 @@ pub struct Experiment {
 pub struct Chosen {
     #[command(flatten)]
     experiment: Experiment,
-    /// Keep only the cases with these values of an axis: scheme, subflows, pattern, variant, or a key that has a list
+    /// Keep only the cases with these values on an axis: scheme, subflows, pattern, variant, or a key that has a
+    /// list
     #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
     only: Vec<String>,
 }
@@ -71,7 +72,7 @@ impl Experiment {
     }
 }
 
-/// Says how many cases there are if lists of values make them.
+/// Reports how many cases there are if lists of values multiply them.
 fn tell_lists(plan: &Plan, tell: &mut dyn FnMut(String)) {
     let mut lists: IndexMap<&str, IndexSet<String>> = IndexMap::new();
     for at in plan.cases.iter().flat_map(|case| &case.at) {
@@ -91,7 +92,7 @@ impl Chosen {
         self.experiment.profile()
     }
 
-    /// The figure or table by whose name the experiment was asked for, if that is not its own: `fig9` of `xmp/table1`.
+    /// The figure or table that was asked for, if the experiment has another name: `fig9` of `xmp/table1`.
     pub fn figure(&self) -> Option<String> {
         let asked = self.experiment.experiment.trim_end_matches(".toml");
         let is_part = !built_in::names().contains(&asked);
@@ -99,21 +100,21 @@ impl Chosen {
         (is_part && row).then(|| asked.rsplit('/').next().unwrap_or(asked).to_owned())
     }
 
-    /// The experiment of this text; its name is only what messages call it.
+    /// The experiment in this text; the name is only used in messages.
     #[must_use]
     pub fn of_text(mut self, text: Option<String>) -> Self {
         self.experiment.text = text;
         self
     }
 
-    /// With another setting, which comes before those that were asked for.
+    /// Adds a setting that is applied before the requested ones.
     #[must_use]
     pub fn and_set(mut self, setting: &str) -> Self {
         self.experiment.set.insert(0, setting.to_owned());
         self
     }
 
-    /// The experiment and those cases; `tell` gets what is worth saying about them.
+    /// The experiment and the selected cases; `tell` gets the messages about them.
     pub fn load_telling(&self, tell: &mut dyn FnMut(String)) -> Result<(Loaded, Plan), Failure> {
         let loaded = self.experiment.load_telling(tell)?;
         let plan = tresse_experiment::resolve(&loaded, &self.only)?;

@@ -1,4 +1,4 @@
-//! Claims and their verdicts, a line each.
+//! Claims and their verdicts, one line each.
 
 use std::io::{self, Write};
 
@@ -9,8 +9,8 @@ use tresse_reproduction::metric_display;
 
 use crate::width::sentence;
 
-/// Writes each claim with its verdict and its value, and why it does not hold if that is known; below it what the same
-/// claim of `real` says, which real hosts gave.
+/// Writes each claim with its verdict and its value, and why it does not hold if that is known. Below it, if `real`
+/// is given, is the result of the same claim on real hosts.
 pub fn show(claims: &[ClaimResult], real: &[ClaimResult], out: &mut impl Write) -> io::Result<()> {
     let values: Vec<String> = claims.iter().map(metric_display::claim).collect();
     let width = values.iter().map(|value| value.chars().count()).max().unwrap_or(0);
@@ -49,7 +49,7 @@ fn style(verdict: Verdict) -> Style {
     colour.on_default()
 }
 
-/// What is said about a claim that does not hold, or of which the file expects something else.
+/// The remark on a claim that does not hold, or whose verdict differs from the expected one.
 fn note(claim: &ClaimResult) -> Option<String> {
     let because = claim.because.as_deref().map(|because| format!(": {because}")).unwrap_or_default();
     match (claim.verdict == claim.expected, claim.verdict) {

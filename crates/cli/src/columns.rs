@@ -1,4 +1,4 @@
-//! The table of an experiment that names its metrics: a column for each, in a unit for people.
+//! The table of an experiment that names its metrics: a column for each, in a readable unit.
 
 use tresse_lab::{CaseResult, Metric};
 use tresse_reproduction::metric_display;
@@ -6,7 +6,7 @@ use tresse_reproduction::metric_display;
 use crate::points::{cells, heads};
 use crate::table::Table;
 
-/// What is shown of cases whose experiment names no metrics, where whole runs stand beside others.
+/// The metrics for cases whose experiment names none, where whole runs are compared.
 pub const USUAL: [&str; 9] = [
     "goodput_mean_bps",
     "goodput_p10_bps",
@@ -19,8 +19,8 @@ pub const USUAL: [&str; 9] = [
     "retransmissions_pkts",
 ];
 
-/// `metrics` of the cases; one that has a confidence interval has a second column for it, and one of which
-/// numbers were published a column for them.
+/// The table of `metrics` for the cases. A metric with a confidence interval has a second column for it, and one
+/// with published numbers has a column for those.
 pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
     let has_interval = |metric: &str| cases.iter().any(|c| c.ci95.contains_key(metric));
     let is_published = |metric: &str| cases.iter().any(|c| c.published.contains_key(metric));
@@ -55,7 +55,7 @@ pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
     table
 }
 
-/// A metric for people. A count stays whole, unless it is shown in a larger unit.
+/// A metric in readable form. A count stays a whole number, unless it is shown in a larger unit.
 pub fn shown(metric: &str, value: Metric) -> String {
     match value {
         Metric::Count(n) => metric_display::count(metric, n),

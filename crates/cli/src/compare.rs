@@ -19,13 +19,13 @@ use crate::paper::{MARKER, folder};
 
 /// Compare a finished run with the published numbers, or two runs with each other
 ///
-/// RUN is the folder of a run, or of a run of a paper. One run is shown beside what was published. With two
-/// runs every case is shown beside the same case of the other, with their ratio and whether their 95 %
-/// intervals are apart.
+/// RUN is the folder of a run, or of a run of a paper. A single run is compared with the published numbers.
+/// With two runs, every case is compared with the same case of the other run: their ratio, and whether their
+/// 95 % intervals are apart.
 ///
-/// First comes what differs in what the two ran: settings, keys, seeds, files, controllers.
+/// The output starts with the differences in what was run: settings, keys, seeds, files, controllers.
 ///
-/// Kept results of real hosts (`tresse testbed`) are shown beside the simulator's, where there are any.
+/// Kept results of real hosts (`tresse testbed`) are shown next to the simulator's, if there are any.
 ///
 /// The exit code is 1 if a claim that is expected to hold does not, if a published number is more than 20 % off and
 /// the experiment's file does not say why, or, with two runs, if a claim that held in the first does not hold in the
@@ -48,7 +48,7 @@ pub struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Print the section of a page
+    /// Print a section for a page
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
 }
@@ -85,13 +85,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     published::check(&all)
 }
 
-/// What `--json` prints of two runs.
+/// What `--json` prints for two runs.
 pub fn json(left: &Path, right: &Path, judge: bool) -> Result<String, Failure> {
     let pairs = two::compare(&read(&folders(left)?)?, &read(&folders(right)?)?, judge);
     Ok(serde_json::to_string(&pairs).expect("plain data"))
 }
 
-/// The folders of runs that `path` means: itself, or those of a run of a paper.
+/// The folders of runs that `path` stands for: itself, or those of a run of a paper.
 pub fn folders(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if path.join("run.json").exists() {
         return Ok(vec![path.to_owned()]);
@@ -119,13 +119,14 @@ fn read(folders: &[PathBuf]) -> Result<Vec<Finished>, Failure> {
     Ok(folders.iter().map(|folder| Finished::read(folder)).collect::<Result<_, Diagnostic>>()?)
 }
 
-/// One JSON object on stdout, in which what fits into a line stands on one: files of it are kept, and read by people.
+/// One JSON object on stdout, in which values that fit into one line take one: such files are kept and read by
+/// people.
 fn print_compact(value: &Value) -> Result<(), Failure> {
     writeln!(io::stdout(), "{}", compact(value))?;
     Ok(())
 }
 
-/// JSON in which what fits into a line stands on one.
+/// JSON in which values that fit into one line take one.
 pub fn compact(value: &Value) -> String {
     indented(value, 0)
 }
@@ -148,7 +149,7 @@ fn indented(value: &Value, depth: usize) -> String {
     format!("{open}\n{inner}{}\n{outer}{close}", lines.join(&format!(",\n{inner}")))
 }
 
-/// The longest line of what is kept: a claim with its reason, a published number.
+/// The longest line of such a file: a claim with its reason, a published number.
 const WIDTH: usize = 600;
 
 #[cfg(test)]

@@ -25,36 +25,36 @@ pub enum Command {
     Trace(TraceArgs),
 }
 
-/// Play a script of ACKs, marks and losses and print the window after each
+/// Play a script of ACKs, marks and losses, and print the window after each event
 ///
 /// A script has one event per line:
 ///
 ///   subflows N                                        first, if there is more than one
 ///   ack PKTS [marked=PKTS] [rtt=20us] [limited=no] [subflow=0]
 ///                                                     limited=no: the application was the limit, so
-///                                                     the window does not rise
+///                                                     the window does not grow
 ///   loss [subflow=0]
 ///   timeout [subflow=0]
 ///   local [subflow=0]                                 a drop in the host's own queue
 ///   wait 10ms [subflow=0]                             nothing happens
-///   window PKTS [ssthresh=PKTS] [subflow=0]           set from outside; a reduction ends, and the
+///   window PKTS [ssthresh=PKTS] [subflow=0]           set from outside; ends a reduction, and the
 ///                                                     next ACK begins a round
 ///   next_hop 0|1 [subflow=0]                          whether it signals congestion, from now on
 ///   # a comment
 ///
-/// and for a controller with the hook `report`, in place of these:
+/// A controller with the hook `report` has these events instead:
 ///
 ///   path [base=12us] [rate=100Gbps] [subflow=0]       base RTT and line rate, from now on
 ///   report [delivered=PKTS] [marked=PKTS] [trimmed=PKTS] [lost=PKTS] [rtt=15us] [after=1us]
-///          [limited=no] [last_hop=yes] [subflow=0]    after=1us: this long after the last one
+///          [limited=no] [last_hop=yes] [subflow=0]    after=1us: this long after the previous report
 ///   hop [sent=1500B] [at=10us] [queue=3kB] [rate=100Gbps] [subflow=0]
 ///                                                     a hop of the packet that the next report is
-///                                                     of: what its port says, by its own clock
+///                                                     about, as its port reports it by its own clock
 ///
 /// A round is a window of ACKed packets; an ACK of n packets takes n/cwnd of the RTT. `tresse
 /// controller check` prints such scripts. The output has one line per event: its name (`mark` for an
-/// ACK whose mark cut the window), subflow, cwnd, ssthresh (`-` before there is one), state; and, of a
-/// controller with `report`, the pace in bytes/us (`-` if there is none).
+/// ACK whose mark cut the window), subflow, cwnd, ssthresh (`-` before there is one), and state. For a
+/// controller with `report` the pace follows, in bytes/us (`-` if there is none).
 ///
 /// A C file is compiled to native code that runs with your rights: run only what you trust.
 #[derive(Debug, clap::Args)]
@@ -75,7 +75,7 @@ pub struct TraceArgs {
         value_parser = clap::value_parser!(u32).range(1..i64::from(controllers::CWND_LIMIT)),
     )]
     initial_window: u32,
-    /// Which build of the controller plays: the simulator's, or the kernel's
+    /// Which build of the controller to use: the simulator's, or the kernel's
     #[arg(long, value_enum, default_value = "native")]
     host: Host,
     /// Print one JSON array
@@ -129,7 +129,7 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A hook of `controller` ended the process that it ran in.
+/// The error if a hook of `controller` ended the process that it ran in.
 pub fn ended(end: End, controller: Controller) -> Failure {
     Failure::Input(match end.told(&[controller]) {
         Some(told) => format!("{told}\n\nhint: tresse controller check {}", told.file.display()),

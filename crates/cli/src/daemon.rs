@@ -12,12 +12,12 @@ use crate::table::Table;
 /// Manage the subflows of this host's Multipath TCP connections
 ///
 /// The configuration says which connections get which path manager: `fixed` (n subflows on one pair
-/// of addresses, for ECMP, or one for each address), `opn` (as many as losses advise, away from
-/// silent paths), `path-sharing` (closes what shares a bottleneck). They are the same state
+/// of addresses, for ECMP, or one for each address), `opn` (as many as the loss rate suggests, away from
+/// silent paths), `path-sharing` (closes subflows that share a bottleneck). They are the same state
 /// machines that the simulator runs.
 ///
 /// It runs in the foreground as root, or with CAP_NET_ADMIN (and CAP_SYS_ADMIN for namespaces other
-/// than its own). SIGHUP reads the configuration again; connections keep what they have. When it
+/// than its own). SIGHUP reloads the configuration; existing connections keep their policy. When it
 /// ends, subflows stay as they are, and the kernel decides again. `tresse status` shows what it
 /// does.
 ///
@@ -46,7 +46,7 @@ pub struct Args {
     /// What is logged: error, warn, info (every decision)
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     log: String,
-    /// Log in lines of JSON
+    /// Log as lines of JSON
     #[arg(long)]
     log_json: bool,
 }

@@ -8,10 +8,10 @@ use crate::failure::Failure;
 use crate::output::print_json;
 use crate::table::Table;
 
-/// Say what this machine can do: simulate, load eBPF, MPTCP, ECN, path manager, testbed
+/// Check what this machine can do: simulate, load eBPF, MPTCP, ECN, path manager, testbed
 ///
-/// Each line is the result of a trial that changes nothing. The exit code is 3 if something is
-/// missing, with a line on how to fix it.
+/// Each line is the result of a trial that changes nothing. If something is missing, a line says how to
+/// fix it, and the exit code is 3.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Print one JSON object

@@ -1,4 +1,4 @@
-//! `tresse evaluate`: a number for a controller, and what it is made of.
+//! `tresse evaluate`: a score for a controller, and its parts.
 
 mod measure;
 mod suite;
@@ -26,19 +26,19 @@ use trial::{Part, Trial};
 
 /// Score a controller from 0 to 1: its contract, then a suite of experiments
 ///
-/// First what `tresse controller check` checks. Then every experiment of the split runs with the
-/// controller in the place of the suite's candidate, and gives a part from 0 to 1, where 1 is a ceiling
-/// that nothing can exceed. The score is the weighted geometric mean of the parts. docs/evaluate.md
-/// says what the parts are, how to write a suite, and how to run an evolutionary search.
+/// The contract is tested first, as by `tresse controller check`. Then every experiment of the split runs
+/// with the controller in place of the suite's candidate, and gives a part from 0 to 1, where 1 is a
+/// ceiling that nothing can exceed. The score is the weighted geometric mean of the parts.
+/// docs/evaluate.md describes the parts, how to write a suite, and how to run an evolutionary search.
 ///
-/// `--json` prints {"status", "combined_score", "metrics", "artifacts"}. The status is `ok`; `invalid`
-/// if the controller does not compile, breaks its contract, or ends its process; `error` if anything
-/// else went wrong. The score is 0 unless it is `ok`. With `--json` the exit code is 0 for a controller
-/// that is invalid, so that a search goes on; without `--json` it is 1 or 2, as with `tresse controller
-/// check`.
+/// `--json` prints {"status", "combined_score", "metrics", "artifacts"}. The status is `ok`, `invalid`
+/// (the controller does not compile, breaks its contract, or ends its process), or `error` (anything
+/// else went wrong). The score is 0 unless the status is `ok`. With `--json` the exit code is 0 even for
+/// an invalid controller, so that a search can continue; without `--json` it is 1 or 2, as with `tresse
+/// controller check`.
 ///
 /// A C file is compiled to native code that runs with your rights: run only what you trust, and use a
-/// sandbox for what a program wrote.
+/// sandbox for code that a program wrote.
 ///
 /// Examples:
 ///   tresse evaluate xmp
@@ -53,13 +53,13 @@ pub struct Args {
     /// The experiments: `smoke` (seconds), `fabric` (about a minute), or a TOML file
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "smoke")]
     suite: String,
-    /// Which of them: those that guide a search, those that judge its result, or both
+    /// Which experiments: those that guide a search, those that judge its result, or both
     #[arg(long, value_enum, default_value = "train")]
     split: Chosen,
     /// How many seeds or cases run at a time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: Option<u16>,
-    /// Keep the results of every run, each in a folder below this one, which must be new or empty
+    /// Keep the results of every run in a subfolder of this folder, which must be new or empty
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print one JSON object instead of the table
@@ -67,7 +67,7 @@ pub struct Args {
     json: bool,
 }
 
-/// Which splits.
+/// The splits to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Chosen {
     Train,
@@ -96,7 +96,7 @@ impl Chosen {
 /// Why there is no score.
 #[derive(Debug)]
 enum Fault {
-    /// The candidate is not one that can have a score.
+    /// The candidate cannot be scored.
     Candidate(Failure),
     /// Something else went wrong.
     Other(Failure),
@@ -113,7 +113,7 @@ impl From<Failure> for Fault {
 struct Evaluation {
     status: &'static str,
     combined_score: f64,
-    /// `null` is what this machine cannot tell.
+    /// `null` for what this machine cannot determine.
     metrics: IndexMap<String, Option<f64>>,
     artifacts: IndexMap<&'static str, String>,
 }
@@ -152,7 +152,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 impl Evaluation {
-    /// Finds out everything, and keeps it as it comes; the score.
+    /// Runs everything, recording results as they come, and returns the score.
     fn fill(&mut self, args: &Args, interrupt: &Interrupt) -> Result<f64, Fault> {
         let suite = Suite::find(&args.suite).map_err(Failure::from)?;
         let split = args.split.name();
@@ -195,7 +195,7 @@ impl Evaluation {
         self.artifacts.insert(name, text);
     }
 
-    /// What `tresse controller check` checks of a controller that was asked for as `asked`.
+    /// Runs the checks of `tresse controller check` on the controller named `asked`.
     fn check(&mut self, candidate: Controller, asked: &str) -> Result<(), Fault> {
         match check::hold(candidate)? {
             Ok(statistics) => self.note("check", check::holds(&candidate, statistics)),
@@ -208,7 +208,7 @@ impl Evaluation {
             Ok(Ok(programs)) => {
                 let walked = programs.iter().map(|program| program.verified_instructions).max().unwrap_or(0);
                 let told =
-                    format!("it takes {} programs, of at most {walked} instructions walked", programs.len());
+                    format!("it accepts {} programs; at most {walked} instructions walked", programs.len());
                 (Some(1.0), told)
             }
             Ok(Err(lacks)) => (None, format!("the kernel's verifier was not run: {lacks}")),
@@ -220,7 +220,7 @@ impl Evaluation {
         Ok(())
     }
 
-    /// Which claims of papers hold.
+    /// Records which claims of papers hold.
     fn claims(&mut self, claims: &[ClaimResult]) {
         if claims.is_empty() {
             return;
@@ -256,7 +256,7 @@ impl Evaluation {
     }
 }
 
-/// The controller that is scored. What is wrong with its file is the candidate's fault, that there is none is not.
+/// The controller to score. An error in its file is the candidate's fault; a missing file is not.
 fn candidate(asked: &str) -> Result<Controller, Fault> {
     let is_there = asked.ends_with(".c") && Path::new(asked).exists();
     controller(asked).map_err(|failure| match failure {
@@ -265,8 +265,8 @@ fn candidate(asked: &str) -> Result<Controller, Fault> {
     })
 }
 
-/// The candidate in an experiment. One that takes Reno is in order: then what is wrong is the candidate's fault, such as
-/// that it asks for what the fabric does not tell.
+/// The candidate in an experiment. If the experiment accepts Reno, it is valid: then an error is the candidate's
+/// fault, for example because it needs signals that the fabric does not provide.
 fn in_place(entry: &Entry, candidate: Controller) -> Result<Trial<'_>, Fault> {
     Trial::new(entry, candidate.name()).map_err(|failure| match Trial::new(entry, "reno") {
         Ok(_) => Fault::Candidate(failure),
@@ -274,8 +274,8 @@ fn in_place(entry: &Entry, candidate: Controller) -> Result<Trial<'_>, Fault> {
     })
 }
 
-/// The weighted geometric mean of parts, of which each has its weight first: a part cannot be bought with another one.
-/// `None` if there is no weight.
+/// The weighted geometric mean of parts, each with its weight first: a low part cannot be made up for by another
+/// one. `None` if all weights are 0.
 fn score(parts: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     let counting = parts.filter(|(weight, _)| *weight > 0.0);
     let (weights, logs) = counting
@@ -283,7 +283,7 @@ fn score(parts: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     (weights > 0.0).then(|| (logs / weights).exp())
 }
 
-/// What each part was lowest by, the lowest part first.
+/// The weakest point of each part, the lowest part first.
 fn worst(parts: &[(&Entry, Part)]) -> String {
     let mut sorted: Vec<_> = parts.iter().filter(|(_, part)| !part.worst.is_empty()).collect();
     sorted.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
@@ -292,14 +292,14 @@ fn worst(parts: &[(&Entry, Part)]) -> String {
     sorted.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Where the runs leave their results.
+/// Where the runs write their results.
 enum Out {
     Kept(PathBuf),
     Temporary(TempDir),
 }
 
 impl Out {
-    /// The folder that was asked for, which is new or empty, or a temporary one.
+    /// The requested folder, which must be new or empty, or a temporary one.
     fn new(asked: Option<&Path>) -> Result<Self, Failure> {
         let Some(asked) = asked else {
             let folder = tempfile::tempdir();

@@ -1,4 +1,4 @@
-//! `tresse export`: the results of a run in the formats of others.
+//! `tresse export`: the results of a run in the formats of other tools.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -12,13 +12,13 @@ use crate::failure::Failure;
 /// Write the results of a finished run in another format
 ///
 /// RUN is the folder of a run. `csv` and `arrow` have every column of its flows.parquet, or of
-/// another table, whose names end in their units (`tresse explain results`); rows are in the
-/// order in which cases and seeds ended. `perfetto` is a trace for ui.perfetto.dev: flows and
-/// jobs as slices, windows, rates and queues as counters. `qlog` has the windows and RTTs of
-/// each flow, `flent` its rates, RTTs and windows, both of one case and seed of a run with
+/// another table; column names end in their units (`tresse explain results`), and rows are in the
+/// order in which cases and seeds ended. `perfetto` is a trace for ui.perfetto.dev, with flows and
+/// jobs as slices, and windows, rates and queues as counters. `qlog` has the windows and RTTs of
+/// each flow, `flent` its rates, RTTs and windows; both cover one case and seed of a run with
 /// samples. `pcapng` is a capture for Wireshark: what some hosts sent and received in one case
 /// and seed of a run with packets. `hpcc-fct` is the fct.txt of the HPCC simulator, for scripts
-/// that analyse it: one line a flow, with its time when alone, as that simulator defines it.
+/// that analyse it: one line per flow, with its time when alone, as that simulator defines it.
 ///
 /// Examples:
 ///   tresse export runs/xmp-table1-1 --format csv -o flows.csv
@@ -35,17 +35,17 @@ pub struct Args {
     /// The format
     #[arg(long, value_enum)]
     format: Format,
-    /// The table of csv and arrow: flows, jobs, links, samples, queues, paths, rtts, lengths, convergence or packets;
-    /// flows without it
+    /// The table for csv and arrow: flows, jobs, links, samples, queues, paths, rtts, lengths, convergence or
+    /// packets [default: flows]
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
-    /// Keep only the rows with these values of: scheme, subflows, pattern, variant, seed, group; of packets also host
+    /// Keep only the rows with these values: scheme, subflows, pattern, variant, seed, group; for packets also host
     #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
     only: Vec<String>,
-    /// The file; `-` is stdout
+    /// The output file; `-` is stdout
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
-    /// Replace the file if it is there already
+    /// Replace the file if it already exists
     #[arg(long)]
     force: bool,
 }
@@ -106,7 +106,7 @@ fn to_file(args: &Args, only: &Wanted) -> Result<Vec<String>, Failure> {
     let path = &args.out;
     let shown = path.display();
     if path.exists() && !args.force {
-        let message = format!("{shown} exists already and was left unchanged");
+        let message = format!("{shown} already exists and was left unchanged");
         return Err(Failure::Input(message + "\n\nhint: choose another name, or replace it with `--force`"));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();

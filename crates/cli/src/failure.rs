@@ -6,14 +6,14 @@ use tresse_controllers::LoadError;
 use tresse_experiment::Diagnostic;
 use tresse_experiment::diagnostic::Kind;
 
-/// What a command can end with beside success.
+/// What a command can end with other than success.
 #[derive(Debug)]
 pub enum Failure {
-    /// Exit code 1: what was checked does not hold.
+    /// Exit code 1: something that was checked does not hold.
     Check(String),
     /// Exit code 2: bad input or usage.
     Input(String),
-    /// Exit code 2: an experiment or a file of it, with the place.
+    /// Exit code 2: an error in an experiment or one of its files, with the location.
     Wrong(Box<Diagnostic>),
     /// Exit code 3: the machine lacks something.
     Machine(String),
@@ -28,7 +28,7 @@ impl From<Diagnostic> for Failure {
 }
 
 impl fmt::Display for Failure {
-    /// What comes after `error: `.
+    /// The text after `error: `.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Check(message) | Self::Input(message) | Self::Machine(message) => f.write_str(message),
@@ -49,7 +49,7 @@ impl Failure {
         }
     }
 
-    /// Whose fault it is, in a word.
+    /// The cause in one word.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Check(_) => "check",
@@ -65,7 +65,7 @@ impl Failure {
 }
 
 impl From<clap::Error> for Failure {
-    /// What is wrong with the arguments, as the command prints it.
+    /// An error in the arguments, as the command prints it.
     fn from(error: clap::Error) -> Self {
         let text = error.render().to_string();
         Self::Input(text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned())

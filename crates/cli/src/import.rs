@@ -1,4 +1,4 @@
-//! `tresse import`: files of other simulators become an experiment.
+//! `tresse import`: turns files of other simulators into an experiment.
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use crate::output::print_json;
 
 /// Make an experiment from another simulator's files
 ///
-/// Writes EXPERIMENT.toml, and what it names beside it: the flows (EXPERIMENT.flows.csv), and the
-/// network (EXPERIMENT.topology.json) unless it is exactly a fat tree or a leaf-spine. Comments in
-/// it say where every value comes from. What a format does not say, such as the transport, is ours
-/// and marked so; what cannot be kept is reported on stderr. Nothing is written if anything is wrong.
-/// `tresse explain import` says how each format is translated.
+/// Writes EXPERIMENT.toml and, next to it, the files that it names: the flows (EXPERIMENT.flows.csv), and
+/// the network (EXPERIMENT.topology.json) unless it is exactly a fat tree or a leaf-spine. Comments in
+/// it say where every value comes from. Values that a format does not have, such as the transport, are
+/// ours and marked so; anything that cannot be kept is reported on stderr. Nothing is written if
+/// anything is wrong. `tresse explain import` says how each format is translated.
 ///
 /// FORMAT and its files, in this order:
 ///   htsim-topo  FILE.topo                a Clos network of htsim
@@ -30,16 +30,16 @@ use crate::output::print_json;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// What the files are
+    /// The format of the files
     #[arg(value_enum)]
     format: Format,
     /// The files; `-` is stdin
     #[arg(required = true, value_name = "FILE", num_args = 1..=2)]
     files: Vec<PathBuf>,
-    /// The experiment that is written
+    /// The experiment file to write
     #[arg(short, long, value_name = "EXPERIMENT.toml")]
     out: PathBuf,
-    /// Replace files that are there already
+    /// Replace files that already exist
     #[arg(long)]
     force: bool,
     /// Print one JSON object
@@ -69,7 +69,7 @@ impl From<Format> for import::Format {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     if args.out == Path::new("-") {
-        let message = "an import writes several files: give `-o` a name, such as x.toml";
+        let message = "an import writes several files: give `-o` a file name, such as x.toml";
         return Err(Failure::Input(message.to_owned()));
     }
     let mut texts = Vec::new();

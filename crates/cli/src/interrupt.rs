@@ -1,5 +1,6 @@
-//! Ctrl-C and SIGTERM. What has nothing to keep ends at once. A run ends early and keeps what was measured; if it does not
-//! in time, its folder is closed with what it has and its threads are left alone. The second signal waits for nothing.
+//! Ctrl-C and SIGTERM. A command with nothing to keep ends at once. A run ends early and keeps what was measured;
+//! if it does not end in time, its folder is closed with what it has, and its threads are abandoned. A second
+//! signal ends the process at once.
 
 use std::io::{self, Write};
 use std::panic;
@@ -13,21 +14,21 @@ use tresse_lab::{Report, Watch};
 
 use crate::failure::Failure;
 
-/// How often a run that is under way is looked at, and how often after the signal before it is abandoned.
+/// How often a run in progress is checked, and the number of checks after the signal before it is abandoned.
 const LOOK: Duration = Duration::from_millis(50);
 const LOOKS: u32 = 12;
 
-/// Knows what the signal is to end.
+/// Knows what the signal should end.
 #[derive(Debug, Default)]
 pub struct Interrupt {
     asked: AtomicBool,
-    /// Something is to be kept before the process ends.
+    /// Something must be saved before the process ends.
     keeps: AtomicBool,
     running: Mutex<Option<Arc<Watch>>>,
 }
 
 impl Interrupt {
-    /// Takes the signals over; once in a process. They end it at once.
+    /// Installs the handler, once per process. From then on a signal ends the process at once.
     ///
     /// # Errors
     /// If the system does not allow it.
@@ -48,12 +49,12 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// From now on the first signal only asks.
+    /// From now on the first signal only requests the end.
     pub fn keep(&self) {
         self.keeps.store(true, Ordering::SeqCst);
     }
 
-    /// From now on the signal ends this run; at once, if it has come already.
+    /// From now on the signal ends this run, at once if it has already come.
     pub fn ends(&self, watch: &Arc<Watch>) {
         *self.running.lock().expect("no holder of the lock panics") = Some(Arc::clone(watch));
         self.keep();
@@ -62,13 +63,13 @@ impl Interrupt {
         }
     }
 
-    /// Whether it came.
+    /// Whether the signal came.
     pub fn asked(&self) -> bool {
         self.asked.load(Ordering::SeqCst)
     }
 
-    /// Does `work` on a thread of its own, which is a run or leads to one. If it does not end in time after the signal, its
-    /// report is what its folder has.
+    /// Does `work`, which is a run or leads to one, on a separate thread. If it does not end in time after the
+    /// signal, its report is what its folder has.
     ///
     /// # Errors
     /// Those of `work`; [`Failure::Interrupted`] if there is no folder yet.

@@ -63,7 +63,7 @@ pub use sweep_table::summary as sweep_summary;
 ///
 /// Start with `tresse run xmp/table1`, `tresse list controllers`, `tresse explain xmp`.
 ///
-/// Exit codes: 0 fine, 1 a comparison or check failed, 2 bad input or usage, 3 the machine lacks
+/// Exit codes: 0 success, 1 a comparison or check failed, 2 bad input or usage, 3 the machine lacks
 /// something, 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "tresse", version, propagate_version = true, max_term_width = 100)]
@@ -113,12 +113,12 @@ enum Command {
     Man(manual::ManArgs),
 }
 
-/// Runs the command that the command line says.
+/// Runs the command given on the command line.
 pub fn main() -> ExitCode {
     ExitCode::from(command(std::env::args_os()))
 }
 
-/// Runs the command of these arguments, of which the first is its name; its exit code.
+/// Runs the command with these arguments, the first of which is the program's name; returns its exit code.
 pub fn command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
     let cli = Cli::from_arg_matches(&teaching(Cli::command()).get_matches_from(arguments));
     let cli = cli.unwrap_or_else(|e| e.exit());
@@ -166,17 +166,17 @@ fn teaching(command: clap::Command) -> clap::Command {
     if needs { command.arg_required_else_help(true) } else { command }
 }
 
-/// The arguments of one command, by themselves; the first is its name.
+/// The arguments of a single command; the first is its name.
 fn parsed<A: clap::Args>(arguments: &[String]) -> Result<A, Failure> {
     let command = A::augment_args(clap::Command::new("tresse"));
     let mut matches = command.try_get_matches_from(arguments)?;
     Ok(A::from_arg_matches_mut(&mut matches)?)
 }
 
-/// What `tresse optimum --json` prints with these arguments; `text` is the experiment's, if it is not a file.
+/// What `tresse optimum --json` prints with these arguments; `text` is the experiment's text, if it is not a file.
 ///
 /// # Errors
-/// What the command would end with.
+/// The error that the command would end with.
 pub fn optimum(arguments: &[String], text: Option<String>) -> Result<String, Failure> {
     optimum::json(arguments, text)
 }
@@ -189,7 +189,7 @@ pub fn compare_runs(left: &Path, right: &Path, judge: bool) -> Result<String, Fa
     compare::json(left, right, judge)
 }
 
-/// Writes the page of the run in this folder there; where it is.
+/// Writes the page of the run in this folder into the folder; returns its path.
 ///
 /// # Errors
 /// If it is not a run, or the page cannot be written.

@@ -14,15 +14,15 @@ use crate::table::Table;
 
 /// Load a controller into the kernel, as a TCP congestion control
 ///
-/// It is the same file that the simulator runs, as eBPF; the kernel is not patched. It is pinned under
-/// /sys/fs/bpf/tresse, so it outlives this command; `tresse detach` removes it. Sockets get it as
-/// the default of their network namespace (`--default`), by route (`ip route … congctl tr_xmp`) or
-/// by setsockopt(TCP_CONGESTION). The subflows of an MPTCP connection are coupled.
+/// The controller is the same file that the simulator runs, compiled to eBPF; the kernel is not patched.
+/// It is pinned under /sys/fs/bpf/tresse, so it outlives this command; `tresse detach` removes it. Sockets
+/// get it as the default of their network namespace (`--default`), by route (`ip route … congctl tr_xmp`)
+/// or by setsockopt(TCP_CONGESTION). The subflows of an MPTCP connection are coupled.
 ///
 ///   tresse attach xmp --param beta=6 --default --netns blue
 ///   tresse attach my.c
 ///
-/// Attaching the same controller again only adds defaults. Needs root and a kernel from 6.12 on:
+/// Attaching the same controller again only adds defaults. Needs root and Linux 6.12 or later:
 /// `tresse doctor` says what is missing.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -38,7 +38,7 @@ pub struct AttachArgs {
     /// Make it the default of this network namespace; the old default is remembered
     #[arg(long)]
     default: bool,
-    /// Make it the default of that namespace (`ip netns`) instead; may be given more than once
+    /// Make it the default of this namespace (`ip netns`) instead; may be given more than once
     #[arg(long, value_name = "NAME", requires = "default")]
     netns: Vec<String>,
     /// Print one JSON object
@@ -48,8 +48,8 @@ pub struct AttachArgs {
 
 /// Remove a controller from the kernel
 ///
-/// The defaults that `attach` changed are restored first. It refuses while a namespace still has
-/// the controller as its default and the former default is not known. Sockets that use it keep it
+/// The defaults that `attach` changed are restored first. The command refuses while a namespace still
+/// has the controller as its default and the former default is not known. Sockets that use it keep it
 /// until they close.
 #[derive(Debug, clap::Args)]
 pub struct DetachArgs {
@@ -63,14 +63,14 @@ pub struct DetachArgs {
     json: bool,
 }
 
-/// Show the attached controllers and the daemon at work
+/// Show the attached controllers and the running daemon
 ///
 /// For each controller: its parameters, the namespaces where it is the default, the connections
 /// that it controls with their subflows, and its counters. For the daemon: the connections that it
 /// manages, and its last decisions with their reasons.
 #[derive(Debug, clap::Args)]
 pub struct StatusArgs {
-    /// Where the daemon listens
+    /// The socket on which the daemon listens
     #[arg(long, value_name = "SOCKET", default_value = daemon::SOCKET)]
     daemon: PathBuf,
     /// Print one JSON object

@@ -1,4 +1,4 @@
-//! `tresse completions` and `tresse man`: what shells and `man` want to know of the command, from its own declarations.
+//! `tresse completions` and `tresse man`: shell completions and manual pages, made from the command's declarations.
 
 use std::fs;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use clap_complete::Shell;
 use crate::Cli;
 use crate::failure::Failure;
 
-/// Print the completions of a shell
+/// Print the completions for a shell
 ///
 /// Examples:
 ///   tresse completions bash > /etc/bash_completion.d/tresse
@@ -42,13 +42,13 @@ pub struct ManArgs {
 pub struct Help {
     /// Its name, such as `controller new`; empty for `tresse` itself.
     pub name: String,
-    /// What it does, in a line.
+    /// What it does, in one line.
     pub about: String,
     /// What `tresse NAME --help` prints.
     pub text: String,
 }
 
-/// The help of every command, each before those below it.
+/// The help of every command, each before its subcommands.
 pub fn help() -> Vec<Help> {
     let mut root = Cli::command().disable_help_subcommand(true).term_width(100);
     root.build();

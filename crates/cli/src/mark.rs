@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::output::print_json;
 use crate::table::Table;
 
-/// Set ECN marks where no queue does: a virtual queue at the egress of a device
+/// Set ECN marks where no queue does, with a virtual queue at the egress of a device
 ///
 /// For hosts and virtual switches without active queue management. See `tresse explain marker`.
 #[derive(Debug, clap::Subcommand)]
@@ -30,7 +30,7 @@ pub enum Command {
 ///   tresse mark add eth0 --rate 1Gbps --threshold 20pkt
 ///
 ///   Two classes of service, which share the rate and the threshold 3 : 1 while both have packets
-///   waiting; packets of neither are in the class `default`, of weight 1:
+///   waiting; packets that match neither are in the class `default`, with weight 1:
 ///
 ///   tresse mark add eth0 --rate 10Gbps --threshold 65pkt \
 ///       --class web,weight=3,dscp=10 --class backup,weight=1,mark=0x2,threshold=30kB
@@ -46,8 +46,8 @@ pub struct AddArgs {
     #[arg(long)]
     threshold: Queue,
     /// A class of service, at most 8: its name, its weight (1 to 1000), which packets it takes (DSCP
-    /// 0 to 63, or a packet mark), and a threshold of its own instead of a share of --threshold.
-    /// The first class that matches counts
+    /// 0 to 63, or a packet mark), and optionally its own threshold instead of a share of --threshold.
+    /// The first class that matches decides
     #[arg(long = "class", value_name = "NAME,weight=W,dscp=N|mark=N[,threshold=K]", value_parser = class)]
     classes: Vec<Class>,
     /// The network namespace of the device, as `ip netns` names it
@@ -58,9 +58,9 @@ pub struct AddArgs {
     json: bool,
 }
 
-/// Take the marker from a device
+/// Remove the marker from a device
 ///
-/// The clsact queueing discipline goes too if nothing else is attached to it.
+/// The clsact queueing discipline is removed too if nothing else is attached to it.
 #[derive(Debug, clap::Args)]
 pub struct DelArgs {
     /// The network device
@@ -73,10 +73,10 @@ pub struct DelArgs {
 /// Show markers and what they have counted
 ///
 /// threshold and backlog are the current ones, in bytes. `not ECT` counts packets that found the
-/// queue above the threshold and could not be marked, because their sender does not speak ECN.
+/// queue above the threshold and could not be marked, because their sender does not use ECN.
 #[derive(Debug, clap::Args)]
 pub struct ShowArgs {
-    /// The network device; without it, all of them
+    /// The network device [default: all devices]
     device: Option<String>,
     /// The network namespace of the devices, as `ip netns` names it
     #[arg(long, value_name = "NAME")]
@@ -192,7 +192,7 @@ fn class(text: &str) -> Result<Class, String> {
             }
         };
         if twice {
-            return Err(format!("`{part}` comes second; {EXPECTED}"));
+            return Err(format!("`{part}` conflicts with an earlier key; {EXPECTED}"));
         }
     }
     let (Some(weight), Some(rule)) = (weight, rule) else {
@@ -222,7 +222,7 @@ mod tests {
             ("weight=3,dscp=10", "`weight=3` is not a name"),
             ("web,dscp=10", "weight is missing"),
             ("web,weight=3", "dscp or mark is missing"),
-            ("web,weight=3,dscp=10,mark=1", "`mark=1` comes second"),
+            ("web,weight=3,dscp=10,mark=1", "`mark=1` conflicts with an earlier key"),
             ("web,weight=3,dscp=EF", "expected 0 to 63"),
             ("web,weight=3,mark=0xg", "expected 32 bits"),
             ("web,wieght=3,dscp=10", "did you mean `weight`?"),

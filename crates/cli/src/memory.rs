@@ -5,10 +5,10 @@ use tresse_lab::{Options, memory};
 
 use crate::failure::Failure;
 
-/// From here on it is reported, bytes.
+/// From this many bytes on, memory is reported.
 const MUCH: u64 = 1_000_000_000;
 
-/// Whether there is room for a run of `plan`; what is to be said of it.
+/// Checks that there is room for a run of `plan`; returns a note about it, if any.
 ///
 /// # Errors
 /// If there is not.
@@ -26,7 +26,7 @@ pub fn check(plan: &Plan, options: &Options) -> Result<Option<String>, Failure> 
     }
 }
 
-/// What to say where this many bytes are needed, and so many if cases run one after the other.
+/// The message if `needed` bytes are needed, and `one` if cases run one after the other.
 fn refusal(needed: u64, free: u64, one: u64) -> String {
     let mend = if one <= free {
         format!("`--parallel 1` runs one case at a time, in about {}", gigabytes(one))
@@ -35,7 +35,7 @@ fn refusal(needed: u64, free: u64, one: u64) -> String {
             .to_owned()
     };
     let (needed, free) = (gigabytes(needed), gigabytes(free));
-    format!("this takes about {needed} of memory, and {free} is free\n\nhint: {mend}")
+    format!("this takes about {needed} of memory, but only {free} is free\n\nhint: {mend}")
 }
 
 fn gigabytes(bytes: u64) -> String {
@@ -54,7 +54,7 @@ mod tests {
         let text = refusal(21_400_000_000, 16_000_000_000, 9_950_000_000);
         assert_eq!(
             text,
-            "this takes about 21 GB of memory, and 16 GB is free\n\n\
+            "this takes about 21 GB of memory, but only 16 GB is free\n\n\
              hint: `--parallel 1` runs one case at a time, in about 9.9 GB"
         );
         assert!(refusal(3, 2, 3).contains("a smaller network"));

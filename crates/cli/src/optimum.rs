@@ -1,4 +1,4 @@
-//! `tresse optimum`: what an experiment's flows could reach, without a simulation.
+//! `tresse optimum`: the rates that an experiment's flows could reach, without a simulation.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -18,10 +18,10 @@ use crate::width::sentence;
 
 /// Compute the optimum of an experiment's flows, without a simulation
 ///
-/// For every case: the rates that maximise the utility that its controller claims, the links that
+/// For every case it shows the rates that maximise the utility claimed by its controller, the links that
 /// limit them and their prices, and the equilibrium of the controller's fluid model; `~` marks one
 /// that did not settle within its step limit. The flows are those of the first round, all together.
-/// `tresse explain optimum` says what the numbers mean.
+/// `tresse explain optimum` explains the numbers.
 ///
 /// Examples:
 ///   tresse optimum xmp/table1
@@ -40,7 +40,7 @@ pub struct Args {
     json: bool,
 }
 
-/// What `--json` prints with these arguments; `text` is the experiment's, if it is not a file.
+/// What `--json` prints with these arguments; `text` is the experiment's text, if it is not a file.
 pub fn json(arguments: &[String], text: Option<String>) -> Result<String, Failure> {
     let arguments = [&["optimum".to_owned()], arguments].concat();
     let Args { chosen, seed, .. } = parsed(&arguments)?;
@@ -89,8 +89,8 @@ fn show(report: &OptimumReport) -> io::Result<()> {
     writeln!(out)?;
     for line in [
         "Mbit/s: optimal goodput, mean over the flows",
-        "fluid: the same at the equilibrium of the fluid model, whose RTTs do not grow with queues: where smallest \
-         windows ask for more than a link carries, it exceeds the link",
+        "fluid: the same at the equilibrium of the fluid model, whose RTTs do not grow with queues: if smallest windows \
+         need more than a link carries, it exceeds the link",
         "apart: its mean distance from the optimum, flow by flow",
         "utility: its loss in total utility, as a share of rate",
     ] {
@@ -106,7 +106,7 @@ fn show(report: &OptimumReport) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the fluid model's numbers are not those of its equilibrium.
+/// Whether the fluid model's numbers are not yet at its equilibrium.
 fn is_moving(case: &OptimumCase) -> bool {
     case.fluid.as_ref().is_some_and(|f| !f.settled)
 }
@@ -137,7 +137,7 @@ fn row(case: &OptimumCase, axes: &IndexSet<&str>, with_since: bool) -> Vec<Strin
     axes.chain(since).chain(rest).collect()
 }
 
-/// The dearest links of a case, and what must be said of it.
+/// The most expensive links of a case, and notes on it.
 fn details(out: &mut impl Write, case: &OptimumCase) -> io::Result<()> {
     const SHOWN: usize = 3;
     let subflows = match case.case["subflows"].as_u64() {
@@ -192,7 +192,7 @@ fn details(out: &mut impl Write, case: &OptimumCase) -> io::Result<()> {
         (Some(fluid), _) if !fluid.settled => line(
             out,
             format!(
-                "fluid: not settled after {:.3} s of model time; its numbers are those at that point",
+                "fluid: not settled after {:.3} s of model time; its numbers are from that time",
                 fluid.model_s
             ),
         ),

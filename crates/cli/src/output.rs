@@ -1,4 +1,4 @@
-//! Facts on stdout.
+//! Output on stdout.
 
 use std::io::{self, Write};
 
@@ -9,13 +9,13 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&pretty(value))
 }
 
-/// A text, with a line's end.
+/// A text and a newline.
 pub fn print(text: &str) -> Result<(), Failure> {
     writeln!(io::stdout(), "{text}")?;
     Ok(())
 }
 
-/// JSON for people.
+/// Indented JSON.
 pub fn pretty(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).expect("results are plain data")
 }

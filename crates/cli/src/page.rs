@@ -15,10 +15,10 @@ const NAME: &str = "report.html";
 
 /// Write the page of a run: one file that opens from disk
 ///
-/// It has the results, the figures of the paper, distributions, time series and the fabric, opens in
-/// any browser, and needs no network. RUN is the folder of a run, of a run of a paper, or of a twin.
-/// Several runs make one page that shows them on top of each other, and so do the two of a twin; a
-/// paper makes a page in the folder of each of its experiments.
+/// The page shows the results, the figures of the paper, distributions, time series and the fabric. It
+/// opens in any browser and needs no network. RUN is the folder of a run, of a run of a paper, or of a
+/// twin. Several runs, or the two of a twin, make one page that shows them on top of each other; a run of
+/// a paper makes a page in the folder of each of its experiments.
 ///
 /// Examples:
 ///   tresse report runs/xmp-table1-1                     # writes runs/xmp-table1-1/report.html
@@ -32,7 +32,7 @@ pub struct Args {
     /// Folders of runs, such as runs/xmp-table1-1, runs/paper-xmp-1 or runs/twin-mine-1
     #[arg(required = true)]
     run: Vec<PathBuf>,
-    /// Where to write the page; `-` is stdout [default: report.html, in the folder of the run or of the twin if it is one]
+    /// Where to write the page; `-` is stdout [default: report.html in the folder of the run or twin]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -65,14 +65,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the page of the run in the folder `run` there, and says where it is.
+/// Writes the page of the run in the folder `run` into it, and returns its path.
 pub fn of(run: &Path) -> Result<PathBuf, Failure> {
     let out = run.join(NAME);
     write(std::slice::from_ref(&run.to_owned()), &out)?;
     Ok(out)
 }
 
-/// Writes a page whole, or not at all.
+/// Writes a page completely, or not at all.
 fn write(runs: &[PathBuf], out: &Path) -> Result<(), Failure> {
     let unwritten =
         |error: io::Error| Failure::Input(format!("{}: cannot be written: {error}", out.display()));

@@ -1,4 +1,4 @@
-//! `tresse paper`: all experiments of a paper, one after the other, beside what was published.
+//! `tresse paper`: all experiments of a paper, one after the other, compared with the published results.
 
 mod folder;
 
@@ -23,12 +23,12 @@ use crate::output::print_json;
 use crate::progress::{self, Mode};
 pub use folder::{MARKER, folder};
 
-/// Run all experiments of a paper and say which published numbers and claims hold
+/// Run all experiments of a paper and report which published numbers and claims hold
 ///
-/// PAPER is xmp, opn, dcm, holnet or vmcc. The experiments run one after the other, each into its own folder below
-/// `runs/paper-PAPER-N`, and as soon as one is done its results are shown beside what was published. `--out DIR`
-/// continues an interrupted run: what is complete there is kept. `tresse compare DIR` shows everything again. Kept
-/// results of real hosts (`tresse testbed`) are shown too.
+/// PAPER is xmp, opn, dcm, holnet or vmcc. The experiments run one after the other, each into its own folder
+/// in `runs/paper-PAPER-N`; as soon as one is done its results are shown next to the published ones. `--out DIR`
+/// continues an interrupted run and keeps what is complete there. `tresse compare DIR` shows everything again.
+/// Kept results of real hosts (`tresse testbed`) are shown too.
 ///
 /// The exit code is 1 if a claim that is expected to hold does not, or if a published number is more than 20 % off and
 /// the experiment's file does not say why.
@@ -45,14 +45,14 @@ pub struct Args {
     /// The size of the experiments: `full` is the paper's own, `quick` has fewer flows, rounds or seconds
     #[arg(long, value_enum, default_value = "quick")]
     profile: ProfileArg,
-    /// Only these experiments, by the names of their files or of the paper's figures and tables
+    /// Only these experiments, named by their files or by the paper's figures and tables
     #[arg(long, value_name = "EXPERIMENT[,EXPERIMENT]", value_delimiter = ',')]
     only: Vec<String>,
     /// The seed of the first replication
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many seeds to run: SEED, SEED+1, …; or P%: as many as it takes until half the 95 % interval is at most that
-    /// share of the mean in every case [default: as each experiment says]
+    /// How many seeds to run (SEED, SEED+1, …); with P%, as many as it takes until half the 95 % interval is at
+    /// most this share of the mean in every case [default: as each experiment says]
     #[arg(long, value_name = "N|P%")]
     replications: Option<Asked>,
     /// How many cases run at a time [default: one for each core]
@@ -65,7 +65,7 @@ pub struct Args {
     /// Print one JSON object at the end
     #[arg(long)]
     json: bool,
-    /// Print the sections of a page
+    /// Print the sections for a page
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
     /// How to show progress on stderr
@@ -98,7 +98,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let number = format!("[{}/{}] {name}", i + 1, chosen.len());
         let loaded = tresse_experiment::load(tresse_experiment::find(name)?, args.profile.profile(), &[])?;
         if files.is_complete(name, &loaded) {
-            eprintln!("{number}: is there");
+            eprintln!("{number}: already complete");
         } else if interrupt.asked() {
             break;
         } else {
@@ -144,7 +144,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     published::check(&all)
 }
 
-/// Runs one experiment into its folder; what went wrong is told at the end, after the other experiments.
+/// Runs one experiment into its folder; returns what went wrong, which is reported after the other experiments.
 fn one(
     args: &Args,
     loaded: Loaded,
@@ -178,7 +178,7 @@ fn one(
     Ok((!report.errors.is_empty()).then(|| format!("{name}: {}", report.errors.join("\n"))))
 }
 
-/// All, or those that are named, in the paper's order.
+/// All experiments, or the named ones, in the paper's order.
 fn chosen(paper: Paper, only: &[String]) -> Result<Vec<&'static str>, Failure> {
     let experiments = paper.experiments();
     if only.is_empty() {
@@ -207,12 +207,12 @@ fn chosen(paper: Paper, only: &[String]) -> Result<Vec<&'static str>, Failure> {
     Ok(experiments.into_iter().filter(|name| is_wanted(name)).collect())
 }
 
-/// How long the rest takes: as long as it took when the results of `papers/results/` were made, on a machine as fast
-/// as this one was so far.
+/// An estimate of the remaining time: the time that it took when the results in `papers/results/` were made, scaled
+/// by how fast this machine has been so far.
 struct Estimate {
-    /// Of each experiment; `None` if nobody knows.
+    /// The time of each experiment; `None` if unknown.
     known_s: Vec<Option<f64>>,
-    /// What those that are done took, and what was known of them.
+    /// The time that finished experiments took, and their known times.
     took_s: f64,
     of_s: f64,
 }
@@ -230,7 +230,7 @@ impl Estimate {
         }
     }
 
-    /// Of the `i`th and all after it; nothing unless all of them are known.
+    /// The estimate for the `i`th and for all from it on; empty unless all of them are known.
     fn text(&self, i: usize) -> String {
         let left: Option<f64> = self.known_s[i..].iter().copied().sum();
         let speed = if self.of_s > 0.0 { self.took_s / self.of_s } else { 1.0 };

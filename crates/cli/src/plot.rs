@@ -1,5 +1,5 @@
-//! `tresse run --plot`: small charts in the terminal, in braille: how a quantity of the flows is distributed under each
-//! scheme, and rates over time where there are samples.
+//! `tresse run --plot`: small braille charts in the terminal: how a quantity of the flows is distributed under each
+//! scheme, and rates over time if there are samples.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,12 +19,12 @@ use tresse_report::tables::read::{RunTable, read};
 
 use crate::width::of_stdout;
 
-/// Lines of a chart, and its columns where the terminal does not say how many it has.
+/// The lines of a chart, and its columns if the terminal does not say how many it has.
 const HEIGHT: u16 = 16;
 const WIDTH: usize = 100;
-/// The most charts; who wants more has the page.
+/// The maximum number of charts; the page has all of them.
 const CHARTS: usize = 6;
-/// The most lines of a chart.
+/// The maximum number of lines in a chart.
 const LINES: usize = 8;
 
 /// A chart: a line for each series.
@@ -32,10 +32,10 @@ struct Picture {
     title: String,
     x: String,
     y: String,
-    /// x is the logarithm, to base 10, of what the axis shows.
+    /// x is the base-10 logarithm of what the axis shows.
     is_log: bool,
     lines: IndexMap<String, Vec<(f64, f64)>>,
-    /// Lines for which there is no room.
+    /// The number of lines for which there is no room.
     left_out: usize,
 }
 
@@ -61,7 +61,7 @@ pub fn show(report: &Report, folder: &Path, out: &mut impl Write) -> io::Result<
     Ok(())
 }
 
-/// The axes of a row that are no scheme, as the title of its chart, and its scheme with the number of subflows.
+/// The axes of a row other than the scheme, as the title of its chart, and its scheme with the number of subflows.
 fn named(table: &RunTable) -> Result<Vec<(String, String)>, String> {
     let schema = table.schema();
     let axes = schema.fields().iter().map(|field| field.name().as_str()).take_while(|name| *name != "seed");
@@ -88,7 +88,7 @@ fn named(table: &RunTable) -> Result<Vec<(String, String)>, String> {
     Ok((0..schemes.len()).map(|at| known.entry(code(at)).or_insert_with(|| row(at)).clone()).collect())
 }
 
-/// How the goodput of the flows is distributed, or their slowdown where they come one by one.
+/// The distribution of the flows' goodput, or of their slowdown if they come one by one.
 fn distributions(report: &Report, flows: &RunTable) -> Result<Vec<Picture>, String> {
     let is_of_arrivals = report.cases.first().is_some_and(|case| case.arrivals);
     let values: Vec<Option<f64>> = if is_of_arrivals {
@@ -118,7 +118,7 @@ fn distributions(report: &Report, flows: &RunTable) -> Result<Vec<Picture>, Stri
     Ok(charts.into_iter().map(picture).collect())
 }
 
-/// The points of a cumulative distribution: at most as many as a terminal can show.
+/// The points of a cumulative distribution, at most as many as a terminal can show.
 fn distribution(mut values: Vec<f64>) -> Vec<(f64, f64)> {
     values.sort_unstable_by(f64::total_cmp);
     let n = values.len();
@@ -128,7 +128,7 @@ fn distribution(mut values: Vec<f64>) -> Vec<(f64, f64)> {
     (0..n).step_by(step).chain(n.checked_sub(1)).flat_map(ends).collect()
 }
 
-/// The rates of the groups of flows over time under the first seed, a chart for each case.
+/// The rates of the groups of flows over time under the first seed, one chart for each case.
 fn rates(samples: &RunTable) -> Result<Vec<Picture>, String> {
     let (groups, names) = samples.words("group")?;
     let [seed, round, start, duration, bytes, flow] =
@@ -164,7 +164,7 @@ fn rates(samples: &RunTable) -> Result<Vec<Picture>, String> {
     Ok(charts.into_iter().map(picture).collect())
 }
 
-/// One for each line; they can be told apart on dark and on light terminals.
+/// One for each line; they are distinguishable on dark and light terminals.
 const COLOURS: [(Color, AnsiColor); LINES] = [
     (Color::Blue, AnsiColor::Blue),
     (Color::Yellow, AnsiColor::Yellow),
@@ -244,7 +244,7 @@ fn text(buffer: &Buffer) -> String {
     text
 }
 
-/// A number of an axis, with as many digits as the span of the axis asks for.
+/// A number on an axis, with as many digits as the span of the axis requires.
 fn label(value: f64, span: f64) -> String {
     let digits = (1.0 - span.abs().max(1e-12).log10()).ceil().clamp(0.0, 9.0);
     format!("{value:.*}", digits as usize)

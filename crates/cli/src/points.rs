@@ -7,7 +7,7 @@ use tresse_lab::record::results::scheme;
 /// The axes of a case, with its values on them.
 pub type Axes = IndexMap<String, Value>;
 
-/// The heads of the columns that tell cases apart: scheme, pattern, and the other axes that there are.
+/// The heads of the columns that identify cases: scheme, pattern, and any other axes.
 pub fn heads<'a>(cases: impl Iterator<Item = &'a Axes>) -> Vec<String> {
     let others = cases.flat_map(IndexMap::keys).map(String::as_str);
     let others = others.filter(|axis| *axis != "subflows");
@@ -20,7 +20,7 @@ pub fn heads<'a>(cases: impl Iterator<Item = &'a Axes>) -> Vec<String> {
         .collect()
 }
 
-/// The values of a case below these heads: its scheme has the number of subflows with it, as `xmp-2`.
+/// The values of a case for these heads; the scheme includes the number of subflows, as in `xmp-2`.
 pub fn cells(case: &Axes, heads: &[String]) -> Vec<String> {
     heads
         .iter()
@@ -31,7 +31,7 @@ pub fn cells(case: &Axes, heads: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// A value as files have it, without quotes.
+/// A value as in files, but without quotes.
 pub fn text(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),

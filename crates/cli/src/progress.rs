@@ -1,4 +1,4 @@
-//! Progress on stderr: simulated time, packet-hops a second, time left.
+//! Progress on stderr: simulated time, packet-hops per second, time left.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::Arc;
@@ -17,17 +17,17 @@ pub enum Mode {
     Auto,
     /// Nothing
     Never,
-    /// A line of JSON a second
+    /// One line of JSON per second
     Json,
 }
 
-/// A display that runs until it is asked to finish.
+/// A display that runs until it is told to finish.
 pub struct Display {
     end: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Shows how far the units of `watch` are.
+/// Shows the progress of the units of `watch`.
 pub fn start(watch: &Arc<Watch>, mode: Mode) -> Display {
     let end = Arc::new(AtomicBool::new(false));
     let shown = mode == Mode::Json || (mode == Mode::Auto && stderr().is_terminal());
@@ -39,7 +39,7 @@ pub fn start(watch: &Arc<Watch>, mode: Mode) -> Display {
 }
 
 impl Display {
-    /// Takes the display away.
+    /// Removes the display.
     pub fn finish(mut self) {
         self.end.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {

@@ -1,4 +1,4 @@
-//! Commands that are done by the Python package: `tune`, and sweeps on Ray.
+//! Commands that the Python package carries out: `tune`, and sweeps on Ray.
 
 use std::env;
 use std::ffi::OsString;
@@ -8,7 +8,8 @@ use std::process::Command;
 
 use crate::failure::Failure;
 
-/// What the interpreter runs: a module of the package as if by `-m`, or, without the package, exit code 3 and a hint.
+/// What the interpreter runs: a module of the package, as by `-m`; if the package is missing, exit code 3 and a
+/// hint.
 const START: &str = "\
 import importlib.util, runpy, sys
 module, hint = sys.argv[1:3]
@@ -19,8 +20,8 @@ if importlib.util.find_spec('tresse') is None:
 runpy.run_module(module, run_name='__main__', alter_sys=True)
 ";
 
-/// Hands over to `module` of the Python package, which needs the extra `extra`; the interpreter is $TRESSE_PYTHON, or
-/// python3. It takes this process's place: its exit code is the command's, and signals are its own.
+/// Hands over to `module` of the Python package, which needs the extra `extra`; the interpreter is $TRESSE_PYTHON,
+/// or python3. It replaces this process: its exit code is the command's, and it gets the signals.
 ///
 /// # Errors
 /// If there is no interpreter; otherwise it does not return.
@@ -36,7 +37,7 @@ pub fn hand_over(module: &str, extra: &str, arguments: &[OsString]) -> Failure {
     Failure::Machine(format!("{message}\n\nhint: {}", hint(extra)))
 }
 
-/// What to do without the package, or without what its extra brings.
+/// What to do if the package, or what its extra installs, is missing.
 pub fn hint(extra: &str) -> String {
     format!(
         "install the Python package with its extra `{extra}` (docs/python.md), and set TRESSE_PYTHON to the interpreter \

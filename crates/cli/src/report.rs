@@ -13,7 +13,7 @@ use crate::table::Table;
 use crate::width::sentence;
 use crate::{changed, claims, columns};
 
-/// Writes all of it, as `tresse run` shows it, of a run that stands so.
+/// Writes the whole report, as `tresse run` shows it, of a run in this state.
 pub fn show(report: &Report, state: State, experiment: &Experiment, out: &mut impl Write) -> io::Result<()> {
     head(report, state, experiment, out)?;
     if !report.cases.is_empty() {
@@ -31,7 +31,7 @@ pub fn show(report: &Report, state: State, experiment: &Experiment, out: &mut im
     end(report, out)
 }
 
-/// How the command ends after a run: a partial one is a failure, whose results are kept.
+/// How the command ends after a run: a partial run is a failure whose results are kept.
 pub fn ended(report: &Report, interrupt: &Interrupt) -> Result<(), Failure> {
     if report.status == Status::Complete {
         return Ok(());
@@ -65,7 +65,7 @@ pub fn show_parts(
     end(report, out)
 }
 
-/// What was run, and whether it came to its end.
+/// What was run, and whether it reached its end.
 fn head(report: &Report, state: State, experiment: &Experiment, out: &mut impl Write) -> io::Result<()> {
     let flows = report.cases.iter().map(|c| c.metrics["flows"].value()).fold(0.0, |all, own| all + own);
     let until_now = || match report.cases.len() {
@@ -75,11 +75,11 @@ fn head(report: &Report, state: State, experiment: &Experiment, out: &mut impl W
     };
     let partial = match state {
         State::Complete => None,
-        State::UnderWay => Some(format!("UNDER WAY: {} complete so far", until_now())),
+        State::UnderWay => Some(format!("IN PROGRESS: {} complete so far", until_now())),
         State::Killed => Some(format!("KILLED: {} complete", until_now())),
         State::Interrupted | State::GaveUp => Some(format!(
             "PARTIAL: only the flows that had finished when the run {state}. Short flows finish first, so means \
-                 are of the shorter ones"
+             are biased towards them"
         )),
     };
     if let Some(partial) = partial {
@@ -194,13 +194,13 @@ fn usual(cases: &[CaseResult]) -> Table {
     table
 }
 
-/// What the usual table's columns of the optimum mean, and why some are empty.
+/// What the columns of the optimum in the default table mean, and why some are empty.
 fn explain_optimum(cases: &[&CaseResult], out: &mut impl Write) -> io::Result<()> {
     if cases.iter().any(|c| !c.optimum.is_empty()) {
         for line in [
             "optimum: mean goodput that the controller claims to reach while all flows of a round are active",
-            "apart: mean distance of the flows from it; late flows may be above it (`tresse explain optimum`)",
-            "utility: their loss in total utility, as a share of rate",
+            "apart: mean distance of the flows from the optimum; late flows may be above it (`tresse explain optimum`)",
+            "utility: the loss in total utility, as a share of rate",
         ] {
             note(out, line)?;
         }
@@ -208,7 +208,7 @@ fn explain_optimum(cases: &[&CaseResult], out: &mut impl Write) -> io::Result<()
     tell(out, "optimum", cases.iter().map(|c| &c.no_optimum))
 }
 
-/// Why cases have no such thing; several have the same reason.
+/// Why cases have no `what`; several cases may share a reason.
 fn tell<'a>(
     out: &mut impl Write,
     what: &str,
@@ -219,7 +219,7 @@ fn tell<'a>(
     reasons.into_iter().try_for_each(|why| note(out, &format!("no {what}: {why}")))
 }
 
-/// A line, or several that fit the terminal.
+/// A line, or several lines that fit the terminal.
 fn note(out: &mut impl Write, text: &str) -> io::Result<()> {
     writeln!(out, "{}", sentence(text, 2))
 }

@@ -1,4 +1,4 @@
-//! What `tresse run` shows of parts of cases: sizes, groups of flows, jobs, and what else the cases are divided by.
+//! What `tresse run` shows of parts of cases: sizes, groups of flows, jobs, and other divisions.
 
 use clap::ValueEnum;
 use indexmap::IndexSet;
@@ -8,12 +8,12 @@ use tresse_lab::{CaseResult, Metrics};
 use crate::points::{cells, heads};
 use crate::table::Table;
 
-/// What divides a case into parts.
+/// What to divide each case by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum By {
-    /// How large flows are
+    /// The sizes of flows
     Size,
-    /// How far apart the hosts of flows are
+    /// The distance between the hosts of a flow
     Distance,
     /// Parts of the workload, or schemes of a mix
     Group,
@@ -22,7 +22,7 @@ pub enum By {
 }
 
 impl By {
-    /// As results have it.
+    /// The name in results.
     fn name(self) -> &'static str {
         match self {
             Self::Size => "size",
@@ -58,14 +58,14 @@ const TIMES: [Column; 7] = [
     ("p99", "slowdown_p99_ratio", four),
 ];
 
-/// What became of flows otherwise.
+/// Other metrics of flows.
 const FLOWS: [Column; 3] = [
     ("Mbit/s", "goodput_mean_bps", mbps),
     ("RTOs", "timeouts", whole),
     ("resent", "retransmissions_pkts", whole),
 ];
 
-/// What links carried, and how long queues were.
+/// What links carried, and the lengths of queues.
 const LAYERS: [Column; 10] = [
     ("busy %", "utilisation_mean_ratio", percent),
     ("min", "utilisation_min_ratio", percent),
@@ -79,7 +79,8 @@ const LAYERS: [Column; 10] = [
     ("max", "queue_max_pkts", whole),
 ];
 
-/// How long the flows of each size took, and all of a case; with half the 95 % interval of the mean if there is one.
+/// How long the flows of each size took, and all flows of a case, with half the 95 % interval of the mean if there
+/// is one.
 pub fn sizes(cases: &[&CaseResult]) -> Table {
     let width =
         |case: &CaseResult, size: &str| case.ci95_by.get("size")?.get(size)?.get("fct_mean_s").copied();
@@ -105,7 +106,7 @@ pub fn sizes(cases: &[&CaseResult]) -> Table {
     table
 }
 
-/// What cases whose flows come one by one lost and had marked.
+/// Losses and marks of cases whose flows come one by one.
 pub fn losses(cases: &[CaseResult]) -> Table {
     let axes = heads(cases.iter().map(|case| &case.case));
     let columns: [Column; 5] = [
@@ -126,7 +127,7 @@ pub fn losses(cases: &[CaseResult]) -> Table {
     table
 }
 
-/// The parts of the cases, and why those that have none have none.
+/// The parts of the cases, and for cases without parts, the reason.
 pub fn parts(cases: &[CaseResult], by: By) -> (Table, Vec<String>) {
     let columns: Vec<Column> = match by {
         By::Layer => LAYERS.to_vec(),
@@ -150,7 +151,7 @@ pub fn parts(cases: &[CaseResult], by: By) -> (Table, Vec<String>) {
     (table, none)
 }
 
-/// The groups of the cases that have several; nothing if none has.
+/// The groups of cases with several groups; empty if there are no such cases.
 pub fn groups(cases: &[CaseResult]) -> Option<Table> {
     let paper = |case: &CaseResult, group: &str| -> Option<f64> {
         case.published_by.get("group")?.get(group)?.get("goodput_mean_bps").copied()
@@ -183,7 +184,7 @@ pub fn groups(cases: &[CaseResult]) -> Option<Table> {
     Some(table)
 }
 
-/// The jobs of the cases that have some; nothing if none has.
+/// The jobs of cases with jobs; empty if there are no such cases.
 pub fn jobs(cases: &[CaseResult]) -> Option<Table> {
     let mut cases = cases.iter().filter(|case| case.metrics.contains_key("jobs")).peekable();
     cases.peek()?;
@@ -227,7 +228,7 @@ fn ms(seconds: f64) -> String {
     four(seconds * 1e3)
 }
 
-/// In four digits, and at most three decimals: percentiles are of four orders of magnitude in one column.
+/// With four digits, and at most three decimals: percentiles in one column span four orders of magnitude.
 fn four(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 1000.0 => 0,
@@ -238,7 +239,7 @@ fn four(value: f64) -> String {
     number(Some(value), 1.0, decimals)
 }
 
-/// The load that is offered to the patterns that have one, on either definition (`tresse explain tiers`).
+/// The offered load of the patterns that have one, by both definitions (`tresse explain tiers`).
 pub fn offered(cases: &[CaseResult]) -> IndexSet<String> {
     let line = |case: &CaseResult| {
         let percent = |name: &str| Some(100.0 * case.metrics.get(name)?.value());

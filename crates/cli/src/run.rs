@@ -20,9 +20,9 @@ use crate::{memory, page, parsed, plot, report};
 
 /// Run every case of an experiment and show its table
 ///
-/// EXPERIMENT is a built-in name (`tresse list experiments`) or a TOML file. Published numbers are
-/// shown beside ours where there are any. Everything that was measured goes to a folder, by default
-/// `runs/NAME-N`; `tresse explain results` says what is in it, and `tresse show` prints its tables
+/// EXPERIMENT is a built-in name (`tresse list experiments`) or a TOML file. If there are published
+/// numbers, they are shown next to ours. Everything that was measured goes to a folder, by default
+/// `runs/NAME-N`; `tresse explain results` describes its contents, and `tresse show` prints its tables
 /// again.
 ///
 /// Examples:
@@ -37,37 +37,38 @@ use crate::{memory, page, parsed, plot, report};
 pub struct Args {
     #[command(flatten)]
     chosen: Chosen,
-    /// Compile and load a controller of your own; its name can then be set as a scheme's controller. It is native
+    /// Compile and load your own controller; its name can then be set as a scheme's controller. It is native
     /// code and runs with your rights: run only what you trust
     #[arg(long, value_name = "FILE.c")]
     controller: Vec<PathBuf>,
-    /// Compile and load a host balancer of your own, as --controller does for a controller
+    /// Compile and load your own host balancer, as --controller does for a controller
     #[arg(long, value_name = "FILE.c")]
     balancer: Vec<PathBuf>,
     /// The seed of the first replication
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many seeds to run, SEED, SEED+1, …; or as many as it takes until half the 95 % interval of the goodput, or
-    /// of the experiment's own metric, is at most this share of the mean [default: as the experiment says]
+    /// How many seeds to run (SEED, SEED+1, …); with P%, as many as it takes until half the 95 % interval of the
+    /// goodput, or of the experiment's own metric, is at most this share of the mean [default: as the experiment
+    /// says]
     #[arg(long, value_name = "N|P%")]
     replications: Option<Asked>,
     /// How many cases run at a time [default: one for each core, or for each `--threads` of them]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: Option<u16>,
-    /// How many threads may work on one case: its network is cut into as many parts, and they take turns on one where
-    /// that is faster. It pays off in large networks with long flows; the results are the same
+    /// How many threads may work on one case. Its network is cut into this many parts, which share one thread if
+    /// that is faster. This pays off in large networks with long flows; the results are the same
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     threads: u16,
-    /// The folder for the results; must be new or empty [default: runs/NAME-N]
+    /// The folder for the results, which must be new or empty [default: runs/NAME-N]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Judge by the published numbers and claims even if `--set` has changed what they are about
+    /// Judge by the published numbers and claims even if `--set` has changed the experiment
     #[arg(long)]
     judge: bool,
-    /// Draw the distributions of the flows, and rates over time if there are samples, in the terminal
+    /// Draw charts in the terminal: distributions of the flows, and rates over time if there are samples
     #[arg(long, conflicts_with = "json")]
     plot: bool,
-    /// Also write the page of the run, report.html in its folder
+    /// Also write the page of the run, report.html, to its folder
     #[arg(long)]
     report: bool,
     /// Print one JSON object instead of the table
@@ -78,7 +79,7 @@ pub struct Args {
     progress: Mode,
 }
 
-/// A run that can begin.
+/// A run that is ready to begin.
 #[derive(Debug)]
 pub struct Prepared {
     /// The experiment.
@@ -87,14 +88,14 @@ pub struct Prepared {
     pub plan: Plan,
     /// How to run them.
     pub options: Options,
-    /// How far it is.
+    /// Its progress.
     pub watch: Arc<Watch>,
-    /// What is to be said before it begins, each a line or two.
+    /// Notes to print before it begins, one or two lines each.
     pub notes: Vec<String>,
 }
 
 impl Args {
-    /// Does everything that comes before the run itself; `text` is the experiment's, if it is not a file.
+    /// Does everything that precedes the run itself; `text` is the experiment's text, if it is not a file.
     fn prepare(self, text: Option<String>) -> Result<Prepared, Failure> {
         let mut notes = Vec::new();
         let chosen = self.chosen.of_text(text);
@@ -160,11 +161,11 @@ impl Args {
     }
 }
 
-/// What `tresse run` would do with these arguments, ready to begin; `text` is the experiment's, if
-/// it is not a file.
+/// What `tresse run` would do with these arguments, ready to begin; `text` is the experiment's text, if it is not a
+/// file.
 ///
 /// # Errors
-/// What the command would end with.
+/// The error that the command would end with.
 pub fn prepare(arguments: &[String], text: Option<String>) -> Result<Prepared, Failure> {
     let arguments = [&["run".to_owned()], arguments].concat();
     parsed::<Args>(&arguments)?.prepare(text)
@@ -206,37 +207,37 @@ pub fn run(args: Args) -> Result<(), Failure> {
     report::ended(&report, &interrupt)
 }
 
-/// What is to be said of what starts the flows, each once.
+/// The notes of the traffic patterns, each once.
 fn of_patterns(plan: &Plan) -> BTreeSet<String> {
     let parts = plan.cases.iter().flat_map(|case| &case.parts);
     parts.flat_map(|part| &part.pattern.notes).map(|note| format!("note: {note}")).collect()
 }
 
-/// What beginners overlook: windows that wait for marks overflow their own host's NIC, if that marks nothing. The papers'
-/// experiments say what they mean.
+/// What beginners overlook: windows that wait for marks overflow their own host's NIC if it does not mark. The
+/// papers' experiments are deliberate about this.
 fn of_own_queues(loaded: &Loaded) -> Option<String> {
     let fabric = &loaded.experiment.fabric;
     let is_own = built_in::find(&loaded.source.name).is_none();
     let marks_elsewhere =
         fabric.mark != Layered::All(Queue::Unlimited) && fabric.host_mark == Queue::Unlimited;
     let note =
-        "note: switches mark (`mark`), hosts' own NICs only drop: set `host_mark` to let them mark too";
+        "note: switches mark (`mark`), but hosts' own NICs only drop: set `host_mark` to make them mark too";
     (is_own && marks_elsewhere && fabric.host_queue != Queue::Unlimited).then(|| note.to_owned())
 }
 
-/// That flow control has lost packets, which it is there to prevent.
+/// A note if flow control has lost packets, which it should prevent.
 fn of_headroom(report: &Report) -> Option<String> {
     let drops = report.cases.iter().filter_map(|case| case.metrics.get("headroom_drops_pkts"));
     let drops: f64 = drops.map(|metric| metric.value()).sum();
     (drops > 0.0).then(|| {
         format!(
-            "note: {drops} packets were dropped because `headroom` of `pfc` is too small for what was on its way: \
-             leave it out, and it follows from each link (`tresse explain pfc`)"
+            "note: {drops} packets were dropped because `headroom` of `pfc` is too small for the packets on their way: \
+             leave it out to derive it from each link (`tresse explain pfc`)"
         )
     })
 }
 
-/// Which cases run on one thread though they may use more, and why.
+/// Which cases run on one thread although they could use more, and why.
 fn undivided(plan: &Plan, threads: usize) -> Option<String> {
     let reasons: Vec<Undivided> =
         plan.cases.iter().filter_map(|case| tresse_lab::undivided(case, threads)).collect();

@@ -17,16 +17,16 @@ use crate::sweep_table;
 
 /// Print the tables of a run or a sweep again, from its folder
 ///
-/// RUN is the folder of a run, of a run of a paper, or of a sweep. Of a sweep it is a row for
-/// each case of each point. Of a run, what is printed is what `tresse run` printed at its end.
-/// For a run that is under way or was interrupted, it is what is known so far, and the first
-/// line says so. With --by each case is divided into parts.
+/// RUN is the folder of a run, of a run of a paper, or of a sweep. For a run it prints what `tresse run`
+/// printed at its end; for a run that is in progress or was interrupted, it prints what is known so far,
+/// and the first line says so. For a sweep it prints a row for each case of each point. With --by each
+/// case is divided into parts.
 ///
 /// Examples:
 ///   tresse show runs/xmp-table1-1
 ///   tresse show runs/mine-1 runs/mine-2
 ///   tresse show runs/mine-1 --by size           # FCT and slowdown of small and large flows
-///   tresse show runs/mine-1 --by layer          # how busy links were, how long queues
+///   tresse show runs/mine-1 --by layer          # utilisation of links, lengths of queues
 ///   tresse show sweeps/mine
 ///   tresse show runs/mine-1 --json | jq '.cases[0].by.size'
 #[derive(Debug, clap::Args)]
@@ -79,7 +79,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The report in `run.json`, to the last digit: without what only the file has.
+/// The report in `run.json`, to the last digit, without what only the file has.
 fn json(run: &Path) -> Result<String, Failure> {
     let path = run.join("run.json");
     let cannot =

@@ -25,15 +25,15 @@ use crate::sweep_table::summary;
 
 /// Run an experiment at many settings, each once
 ///
-/// PLAN.toml says which experiment, and which values of which keys:
+/// PLAN.toml names the experiment, the keys and their values:
 ///
 ///   experiment = "xmp/fig4"
 ///   [[designs]]
 ///   keys = { "fabric.mark" = ["5pkt", "10pkt", "20pkt"], "schemes.xmp.parameters.beta" = { from = 2, to = 8, steps = 4 } }
 ///
-/// A point is kept as soon as it is computed. The same command with the --out of a sweep that
-/// was killed, or with more points in the plan, computes what is missing. A point that fails is
-/// a row with its error, and the exit code is then 1. docs/sweeps.md has the keys of a plan.
+/// A point is kept as soon as it is computed. To continue a sweep that was killed, or to which points were
+/// added, run the same command with its --out; only missing points are computed. A point that fails is
+/// recorded as a row with its error, and the exit code is then 1. docs/sweeps.md describes the keys of a plan.
 ///
 /// Examples:
 ///   tresse sweep plan.toml --out sweeps/mine
@@ -47,13 +47,13 @@ use crate::sweep_table::summary;
 pub struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Which points
+    /// The plan of the sweep
     #[arg(value_name = "PLAN.toml", required = true)]
     plan: Option<PathBuf>,
-    /// The folder; a sweep that is in it is continued [default: sweeps/NAME-N]
+    /// The folder; a sweep in it is continued [default: sweeps/NAME-N]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// How many points at a time on this machine [default: one for each core]
+    /// How many points run at a time on this machine [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     parallel: Option<u32>,
     /// Where the points are computed
@@ -62,20 +62,20 @@ pub struct Args {
     /// The Ray cluster, HOST:PORT [default: the one that this machine is part of]
     #[arg(long, value_name = "HOST:PORT")]
     address: Option<String>,
-    /// Compute one of N parts, in a folder of its own in DIR
+    /// Compute one of N parts, in its own subfolder of DIR
     #[arg(long, value_name = "I/N", requires = "out")]
     shard: Option<Shard>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// How progress is shown on stderr
+    /// How to show progress on stderr
     #[arg(long, value_enum, default_value = "auto")]
     progress: Mode,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Put the records of a sweep's shards together, and write its results
+    /// Merge the records of a sweep's shards and write its results
     Merge {
         /// The --out of the shards
         dir: PathBuf,
@@ -122,9 +122,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     end(&finished, args.json)
 }
 
-/// How often the signal and the standing are looked at.
+/// How often the signal and the progress are checked.
 const LOOK: Duration = Duration::from_millis(50);
-/// In this many looks the bar is drawn again, or a line of JSON written.
+/// After this many checks the bar is redrawn, or a line of JSON written.
 const BAR: u32 = 4;
 const LINE: u32 = 20;
 
@@ -177,7 +177,7 @@ fn compute(sweep: &Arc<Sweep>, parallel: usize, interrupt: &Interrupt, mode: Mod
     Ok(done?)
 }
 
-/// Prints what came of a sweep. Points that failed make it fail.
+/// Prints the result of a sweep, which fails if points failed.
 fn end(finished: &Finished, json: bool) -> Result<(), Failure> {
     output::print(&summary(finished, json))?;
     match finished.failed() {

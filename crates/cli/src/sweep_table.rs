@@ -12,10 +12,10 @@ use crate::output::pretty;
 use crate::points::{cells, heads};
 use crate::table::Table;
 
-/// Reasons that are shown of points that failed.
+/// How many reasons for failed points are shown.
 const MOST_REASONS: usize = 5;
 
-/// What `tresse show` prints of the sweep in a folder.
+/// What `tresse show` prints for the sweep in a folder.
 pub fn show(folder: &Path, as_json: bool) -> Result<String, Failure> {
     let (finished, rows) = (tresse_sweep::read(folder)?, tresse_sweep::rows(folder)?);
     if as_json {
@@ -26,7 +26,7 @@ pub fn show(folder: &Path, as_json: bool) -> Result<String, Failure> {
     Ok(format!("{}\n{}", table(&rows), summary(&finished, false)))
 }
 
-/// What is printed about a sweep at its end: how many points, and why some have failed.
+/// The summary of a sweep: how many points there are, and why some failed.
 pub fn summary(finished: &Finished, as_json: bool) -> String {
     if as_json {
         return format!("{}\n", told(finished));
@@ -59,7 +59,7 @@ fn told(finished: &Finished) -> serde_json::Value {
     })
 }
 
-/// The keys by their shortest names that no other key or axis has, the axes of the cases, the usual metrics.
+/// The keys, by the shortest names that are unique among keys and axes; the axes of the cases; the default metrics.
 fn table(rows: &[Row]) -> Table {
     let keys: IndexSet<&String> = rows.iter().flat_map(|row| row.setting.keys()).collect();
     let axes = heads(rows.iter().map(|row| &row.case));
@@ -86,7 +86,7 @@ fn table(rows: &[Row]) -> Table {
     table
 }
 
-/// The end of a key, from the last dot that leaves it unlike the others.
+/// The end of a key, from the last dot that keeps it unique.
 fn short(key: &str, keys: &IndexSet<&String>, axes: &[String]) -> String {
     let is_taken = |name: &str| {
         axes.iter().any(|axis| axis == name)

@@ -1,5 +1,5 @@
-//! A table for people: columns as wide as they must be, numbers to the right. One that is wider than the terminal has
-//! its long texts folded, or its columns one group below the other.
+//! A readable table: columns as wide as needed, numbers right-aligned. If it is wider than the terminal, long texts
+//! are wrapped, or groups of columns are placed one below the other.
 
 use std::fmt;
 use std::iter;
@@ -11,33 +11,33 @@ use crate::width;
 pub struct Table {
     head: Vec<String>,
     rows: Vec<Row>,
-    /// How many columns, from the first, say what a row is of.
+    /// How many columns, from the first, are labels of a row.
     labels: usize,
 }
 
 #[derive(Debug)]
 enum Row {
-    /// As many as the head has.
+    /// As many cells as the head has.
     Cells(Vec<String>),
-    /// A line over the whole width: what the rows below it are of.
+    /// A line over the whole width, as a heading of the rows below it.
     Section(String),
 }
 
-/// Between two columns.
+/// The gap between two columns.
 const GAP: usize = 2;
-/// A column of text is not made narrower than this, or than its longest word if that is longer.
+/// A column of text is never narrower than this, or than its longest word if that is longer.
 const NARROWEST_TEXT: usize = 24;
 /// A longer word is broken.
 const LONGEST_WORD: usize = 40;
 
 impl Table {
-    /// A table with this head; its first column says what a row is of.
+    /// A table with this head, whose first column labels the rows.
     pub fn new<S: AsRef<str>>(head: &[S]) -> Self {
         Self { head: head.iter().map(|h| h.as_ref().to_owned()).collect(), rows: Vec::new(), labels: 1 }
     }
 
-    /// The same, whose first `labels` columns say what a row is of: a part of the table that stands below the rest of
-    /// it begins with them.
+    /// The same, but the first `labels` columns label the rows: if part of the table is moved below the rest, it
+    /// begins with them.
     #[must_use]
     pub fn labels(self, labels: usize) -> Self {
         Self { labels, ..self }
@@ -49,7 +49,7 @@ impl Table {
         self.rows.push(Row::Cells(cells));
     }
 
-    /// Adds a line that says what the rows below it are of.
+    /// Adds a heading for the rows below it.
     pub fn section(&mut self, text: String) {
         self.rows.push(Row::Section(text));
     }
@@ -68,18 +68,19 @@ impl Table {
         })
     }
 
-    /// A column of numbers: every cell below the head is one, or a dash; with `~` where it is not final.
+    /// Whether it is a column of numbers: every cell below the head is a number, with `~` if it is not final, or a
+    /// dash.
     fn is_numeric(&self, column: usize) -> bool {
         let number = |s: &str| s == "-" || s.trim_start_matches(['±', '~']).parse::<f64>().is_ok();
         self.cells().next().is_some() && self.cells().all(|r| number(&r[column]))
     }
 
-    /// Whether no row has something there.
+    /// Whether the column is empty in every row.
     fn is_empty(&self, column: usize) -> bool {
         self.cells().next().is_some() && self.cells().all(|r| ["", "-"].contains(&&*r[column]))
     }
 
-    /// As text, in lines of at most `width` columns if that can be. Columns without a value are left out.
+    /// As text, in lines of at most `width` columns if possible. Columns without a value are left out.
     fn text(&self, width: Option<usize>) -> String {
         let shown: Vec<usize> = (0..self.head.len()).filter(|&c| !self.is_empty(c)).collect();
         let longest = |c: usize| {
@@ -114,7 +115,7 @@ impl Table {
         blocks.iter().map(|block| self.block(block, &widths, width)).collect::<Vec<_>>().join("\n")
     }
 
-    /// Makes columns of text narrower, the widest first, until these columns fit into `limit` or can be no narrower.
+    /// Narrows columns of text, the widest first, until these columns fit into `limit` or cannot get narrower.
     fn narrow(&self, columns: &[usize], widths: &mut [usize], limit: usize) {
         let least = |c: usize| {
             let words = self.cells().flat_map(|r| r[c].split(' ')).map(|word| word.chars().count());
@@ -129,7 +130,7 @@ impl Table {
         }
     }
 
-    /// These columns, in these widths; what is longer than its column is folded.
+    /// These columns, with these widths; longer cells are wrapped.
     fn block(&self, columns: &[usize], widths: &[usize], limit: Option<usize>) -> String {
         let mut text = String::new();
         let mut line = |cells: &[String]| {

@@ -24,7 +24,7 @@ pub enum Command {
     Run(Args),
     /// Remove what a killed testbed left behind
     Clean,
-    /// What runs in a host
+    /// What runs on a host
     #[command(hide = true)]
     Host,
 }
@@ -33,10 +33,10 @@ pub enum Command {
 ///
 /// Every host is a network namespace with the kernel's own TCP or Multipath TCP, and the scheme's
 /// controller attached as its congestion control. Between them is the simulator's fabric, driven by the
-/// wall clock: the same rates, delays, queues, marks and paths. The results are those of any run, with
-/// `testbed.json` beside them: how late the fabric delivered packets.
+/// wall clock, with the same rates, delays, queues, marks and paths. The results are like those of any run,
+/// plus `testbed.json`, which records how late the fabric delivered packets.
 ///
-/// The fabric carries some 100,000 packets a second on a core of its own. A faster experiment is late, and
+/// The fabric carries about 100,000 packets a second on a dedicated core. A faster experiment is late, and
 /// says so: `--scale 1/3` runs it at a third of its speed.
 ///
 /// Examples:
@@ -49,29 +49,29 @@ pub enum Command {
 pub struct Args {
     #[command(flatten)]
     chosen: Chosen,
-    /// The first seed, for workloads and paths; what hosts do still differs from run to run
+    /// The first seed, for workloads and paths; the behaviour of hosts still differs from run to run
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many runs of each case: `3`, or `5%` to go on until the intervals are that wide
+    /// How many runs of each case: `3`, or `5%` to continue until the intervals are that narrow
     #[arg(long, value_name = "N|P%", default_value = "1")]
     replications: Asked,
     /// How fast the experiment's time passes: `1/3` runs it at a third of its rates and three times its
     /// delays, and shows its results in its own units. For experiments that are too fast for the machine
     #[arg(long, value_name = "FRACTION", default_value_t = Scale::WHOLE)]
     scale: Scale,
-    /// The folder of results [default: runs/NAME-N]
+    /// The folder for the results [default: runs/NAME-N]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Load the controllers of a C file
+    /// Load the controllers in a C file
     #[arg(long, value_name = "FILE.c")]
     controller: Vec<PathBuf>,
-    /// Judge the paper's claims even if settings have changed what they are about
+    /// Judge by the paper's claims even if settings have changed the experiment
     #[arg(long)]
     judge: bool,
     /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
-    /// How progress is shown on stderr
+    /// How to show progress on stderr
     #[arg(long, value_enum, default_value = "auto")]
     progress: Mode,
 }
@@ -88,7 +88,7 @@ pub fn run(command: Command) -> Result<(), Failure> {
     }
 }
 
-/// What runs in a host: this program again.
+/// The program to run on a host: this program again.
 fn agent() -> Process {
     let own = std::env::current_exe().unwrap_or_default();
     let is_python = own.file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"));
@@ -99,7 +99,7 @@ fn agent() -> Process {
     program
 }
 
-/// Makes the machine ready for a testbed.
+/// Prepares the machine for a testbed.
 pub fn ready() -> Result<(), Failure> {
     tresse_testbed::lacks().map_or(Ok(()), |lack| Err(Failure::Machine(lack)))?;
     tresse_testbed::clean().map(drop).map_err(|error| Failure::Machine(error.to_string()))
@@ -111,7 +111,7 @@ pub fn check(plan: &Plan) -> Result<(), Failure> {
     plan.cases.iter().try_for_each(|case| tresse_testbed::check(case).map_err(wrong))
 }
 
-/// Runs a plan on real hosts; how true each run was. It is kept beside the results.
+/// Runs a plan on real hosts; records next to the results how faithful each run was.
 pub fn real(
     (loaded, plan): (Arc<Loaded>, Plan),
     options: Options,
@@ -172,7 +172,7 @@ fn experiment(args: Args) -> Result<(), Failure> {
     report::ended(&report, &interrupt)
 }
 
-/// Says how true a run was.
+/// Reports how faithful a run was.
 pub fn tell(truth: &Truth) {
     let us = |ns: f64| ns / 1000.0;
     let Truth { case, seed, packets, .. } = truth;
@@ -185,7 +185,7 @@ pub fn tell(truth: &Truth) {
         us(truth.late_max_ns as f64)
     );
     if let Some(why) = truth.flag() {
-        eprintln!("warning: {why}: hosts did not see quite this network");
+        eprintln!("warning: {why}: hosts did not see exactly this network");
     }
     if let Some(scale) = truth.slower() {
         eprintln!("hint: --scale {scale}");

@@ -1,4 +1,4 @@
-//! `tresse topology show`: an experiment's network without a run.
+//! `tresse topology show`: an experiment's network, without a run.
 
 use std::io::{self, Write};
 
@@ -22,7 +22,7 @@ pub enum Command {
 /// Show an experiment's network: its layers, tiers, bisection bandwidth, base RTTs, and paths
 ///
 /// With two hosts, by name or number, it also shows the shortest paths between them. `tresse explain tiers`
-/// says what the numbers mean.
+/// explains the numbers.
 ///
 /// Examples:
 ///   tresse topology show xmp/table1
@@ -37,7 +37,7 @@ pub struct ShowArgs {
     /// Show the network of this variant [default: the file's network without a variant]
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
-    /// A host that sends
+    /// The host that sends
     #[arg(requires = "to")]
     from: Option<String>,
     /// The host that receives
@@ -68,7 +68,7 @@ pub fn run(command: Command) -> Result<(), Failure> {
     };
     for axis in &loaded.axes {
         eprintln!(
-            "{} has several values: this is the network with the first, {}",
+            "{} has several values: this is the network with the first one, {}",
             axis.path(),
             axis.values[0]
         );
@@ -152,7 +152,7 @@ fn several(count: u32, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// The least and the most, or the one value.
+/// The minimum and the maximum, or the single value.
 fn span<T: ToString>(values: [T; 2]) -> String {
     let [least, most] = values.map(|v| v.to_string());
     if least == most { least } else { format!("{least} to {most}") }

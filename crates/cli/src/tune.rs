@@ -1,4 +1,4 @@
-//! `tresse tune`: the best settings of a space of them. The Python package does it.
+//! `tresse tune`: finds the best settings in a space of settings. The Python package does the work.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,35 +6,34 @@ use std::path::PathBuf;
 use crate::failure::Failure;
 use crate::python;
 
-/// Find the scheme and settings that are best for a fabric and a workload
+/// Find the best scheme and settings for a fabric and a workload
 ///
-/// PLAN.toml gives the experiment, the space of settings, what to minimise or maximise under which
-/// floors and ceilings, and the budget. The answer comes with its evidence: the Pareto front of
-/// settings, run again under seeds that the search has not seen, with 95 % intervals; the
-/// experiment as it stands beside them; everything that was tried; the command that repeats the
-/// best one; a page of the runs.
+/// PLAN.toml gives the experiment, the space of settings, what to minimise or maximise, with floors and
+/// ceilings, and the budget. The answer comes with its evidence: the Pareto front of settings, run again
+/// under seeds that the search has not seen, with 95 % intervals, next to the unchanged experiment;
+/// everything that was tried; the command that repeats the best setting; and a page of the runs.
 ///
-/// The search is Optuna's (TPE for one objective, NSGA-II for several). Bad settings are given up
-/// after a few seeds. With the --out of an earlier search nothing is computed again. Needs the
+/// The search is Optuna's (TPE for one objective, NSGA-II for several). Bad settings are abandoned
+/// after a few seeds. With the --out of an earlier search nothing is computed twice. Needs the
 /// Python package with its extra `tune`: docs/python.md.
 ///
 /// Examples:
 ///   tresse tune mine.toml
-///   tresse tune mine.toml --out tunings/mine-1 --trials 200      # goes on with it
+///   tresse tune mine.toml --out tunings/mine-1 --trials 200      # continues it
 ///   tresse tune mine.toml --json | jq .front
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// What to search for
+    /// The plan of the search
     #[arg(value_name = "PLAN.toml")]
     plan: PathBuf,
-    /// Its folder; if it exists, the search in it is continued [default: tunings/NAME-N]
+    /// The folder; a search in it is continued [default: tunings/NAME-N]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// How many settings to try, whatever the plan says
+    /// How many settings to try, overriding the plan
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     trials: Option<u32>,
-    /// How many runs at a time [default: one for each core]
+    /// How many runs execute at a time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     parallel: Option<u32>,
     /// Print one JSON object

@@ -1,4 +1,4 @@
-//! `tresse twin`: an experiment simulated and on real hosts, side by side.
+//! `tresse twin`: an experiment in simulation and on real hosts, side by side.
 
 mod rows;
 mod sampled;
@@ -21,14 +21,14 @@ use crate::table::Table;
 use crate::testbed;
 use crate::twin::rows::{Target, TwinCase};
 
-/// Run an experiment simulated and on real hosts, side by side
+/// Run an experiment in simulation and on real hosts, side by side
 ///
-/// As root. The simulation has the profile `linux` without offloads, the testbed has Linux itself (`tresse testbed
+/// Needs root. The simulation uses the profile `linux` without offloads, the testbed Linux itself (`tresse testbed
 /// run`). Every rate, share, window, RTT, queue, count of marks and losses, and completion time is shown for both,
 /// with its 95 % interval over seeds, and the difference.
 ///
-/// Three of them have targets: rates within 10 %, shares within 5 points, queues within 2 packets. The exit code is 1 if
-/// one is missed.
+/// Three of these have targets: rates within 10 %, shares within 5 percentage points, queues within 2 packets. The
+/// exit code is 1 if a target is missed.
 ///
 /// The folder has `simulated` and `real`, each a run like any other, and `twin.json`;
 /// `tresse report` makes one page of it.
@@ -44,28 +44,28 @@ pub struct Args {
     /// The first seed
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many runs of each case on either side: `3`, or `5%` to go on until the intervals are that wide
+    /// How many runs of each case on either side: `3`, or `5%` to continue until the intervals are that narrow
     #[arg(long, value_name = "N|P%", default_value = "3")]
     replications: Asked,
-    /// How fast the experiment's time passes on the real hosts [default: so that they exchange some 30,000
-    /// packets a second, as the simulation has it]
+    /// How fast the experiment's time passes on the real hosts [default: so that they exchange about 30,000
+    /// packets a second, going by the simulation]
     #[arg(long, value_name = "FRACTION")]
     scale: Option<Scale>,
-    /// The folder of results [default: runs/twin-NAME-N]
+    /// The folder for the results [default: runs/twin-NAME-N]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Load the controllers of a C file
+    /// Load the controllers in a C file
     #[arg(long, value_name = "FILE.c")]
     controller: Vec<PathBuf>,
     /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
-    /// How progress is shown on stderr
+    /// How to show progress on stderr
     #[arg(long, value_enum, default_value = "auto")]
     progress: Mode,
 }
 
-/// What `tresse twin --json` prints, and `twin.json` holds.
+/// What `tresse twin --json` prints, and `twin.json` contains.
 #[derive(Debug, Serialize)]
 struct Twin {
     /// `tresse/twin/1`.
@@ -79,13 +79,13 @@ struct Twin {
     scale: String,
     /// The kernel of the real hosts.
     kernel: String,
-    /// How true the testbed was, run by run.
+    /// How faithful the testbed was, run by run.
     testbed: Vec<Truth>,
     cases: Vec<TwinCase>,
 }
 
-/// Hosts as those of a testbed are: Linux, one packet at a time, without the queueing discipline that paces, and with our
-/// controllers, which cut at once after a mark (bpf/controller.bpf.c) where the kernel's own go through PRR.
+/// Hosts like those of a testbed: Linux, one packet at a time, without the queueing discipline that paces, and with
+/// our controllers, which cut at once after a mark (bpf/controller.bpf.c) whereas the kernel's own go through PRR.
 const HOSTS: [&str; 6] = [
     "transport.scheduler=linux",
     "transport.reduction=immediate",
@@ -95,7 +95,7 @@ const HOSTS: [&str; 6] = [
     "transport.profile=linux",
 ];
 
-/// Packets a second that a small machine carries well.
+/// Packets per second that a small machine carries well.
 const WELL: f64 = 30_000.0;
 
 pub fn run(args: Args) -> Result<(), Failure> {
@@ -164,11 +164,12 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let missed = twin.targets().filter(|target| !target.holds).count();
     match missed {
         0 => Ok(()),
-        _ => Err(Failure::Check(format!("{missed} of {} targets are missed", twin.targets().count()))),
+        _ => Err(Failure::Check(format!("{missed} of {} targets were missed", twin.targets().count()))),
     }
 }
 
-/// Packets of either direction that hosts receive in a second, in the case with the most: an ACK for every second one.
+/// Packets that hosts receive per second in both directions, in the case with the most; every second packet has an
+/// ACK.
 fn load(simulated: &Report) -> f64 {
     let of = |case: &tresse_lab::CaseResult| {
         let metric = |name: &str| case.metrics.get(name).map_or(0.0, |metric| metric.value());

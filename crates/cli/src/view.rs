@@ -1,4 +1,4 @@
-//! `tresse view`: the runs of a folder in a browser.
+//! `tresse view`: the runs in a folder, in a browser.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -8,11 +8,12 @@ use tresse_report::view::{Viewer, serve};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 
-/// Show the runs of a folder in a browser, those under way too
+/// Show the runs in a folder in a browser, including those in progress
 ///
-/// Prints the address to open: on this machine only, with a random word in it that keeps others out.
-/// The list and the pages of runs under way follow them. It starts nothing and changes nothing; end
-/// it with Ctrl-C. From another machine: `ssh -L PORT:127.0.0.1:PORT` and the same address.
+/// Prints the address to open. It works on this machine only, and contains a random word that keeps others
+/// out. The list and the pages of runs in progress are kept up to date. The viewer starts nothing and
+/// changes nothing; end it with Ctrl-C. From another machine, use `ssh -L PORT:127.0.0.1:PORT` and the
+/// same address.
 ///
 /// Examples:
 ///   tresse view
@@ -20,10 +21,10 @@ use crate::interrupt::Interrupt;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// The folder; runs may lie in folders below it
+    /// The folder; runs may be in subfolders
     #[arg(default_value = "runs")]
     dir: PathBuf,
-    /// The TCP port to listen on; 0 takes one that is free
+    /// The TCP port to listen on; 0 picks a free one
     #[arg(long, default_value_t = 0)]
     port: u16,
 }
@@ -37,13 +38,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let viewer = Viewer::new(&args.dir, args.port).map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => {
-            let hint = "another program uses it; without --port a free one is chosen";
+            let hint = "another program uses this port; without --port a free one is chosen";
             Failure::Input(format!("--port {}: {error}\n\nhint: {hint}", args.port))
         }
         _ => Failure::Machine(format!("--port {}: {error}", args.port)),
     })?;
     println!("{}", viewer.address);
     io::stdout().flush()?;
-    eprintln!("the runs of {}, until Ctrl-C", args.dir.display());
+    eprintln!("serving the runs in {} until Ctrl-C", args.dir.display());
     serve(viewer).map_err(|error| Failure::Machine(format!("the viewer: {error}")))
 }

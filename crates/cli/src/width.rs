@@ -1,4 +1,4 @@
-//! How wide the terminal is that facts go to, and sentences that fit it.
+//! The width of the output terminal, and sentences that fit it.
 
 use std::env;
 use std::io;
@@ -9,8 +9,8 @@ use textwrap::{Options, WordSplitter};
 /// Below this many columns nothing can be laid out.
 const NARROWEST: usize = 20;
 
-/// The columns of standard output: what COLUMNS says, or those of the terminal. `None` where it is a file or a pipe:
-/// then lines are as long as they are.
+/// The columns of standard output: COLUMNS, or those of the terminal. `None` if it is a file or a pipe; lines are
+/// then not wrapped.
 pub fn of_stdout() -> Option<usize> {
     #[expect(clippy::disallowed_methods, reason = "COLUMNS is for whoever prints")]
     let said = env::var("COLUMNS").ok().and_then(|text| text.parse().ok());

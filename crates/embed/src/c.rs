@@ -248,7 +248,7 @@ mod tests {
             assert_eq!(tresse_run(handle, u64::MAX), 0);
             assert_eq!((calls, tresse_now(handle)), (3, 5_000_000_000));
             assert_eq!(tresse_send(handle, 0, 16, 1000, count, argument), -1);
-            assert!(error(handle).contains("there is no host 16: they are 0 to 15"), "{}", error(handle));
+            assert!(error(handle).contains("there is no host 16: hosts are 0 to 15"), "{}", error(handle));
             tresse_close(handle);
             tresse_close(ptr::null_mut());
         }

@@ -1,9 +1,10 @@
-//! An experiment as data: the keys of its file, reading it, and the plan of its cases. Runs nothing.
+//! An experiment as data: the keys of its file, reading it, and the plan of its cases. This crate runs nothing.
 //!
-//! - [`keys`] are what a file may say: serde types, and nothing that they mean.
-//! - [`read`] goes from files to keys: profiles, variants, settings, networks and flows from files of their own.
-//! - [`plan`] goes from keys to cases that can run.
-//! - [`diagnostic`] is what can be wrong, and how it is told.
+//! - [`keys`]: what a file may contain, as serde types without their meaning.
+//! - [`read`]: from files to keys, including profiles, variants, settings, and networks and flows in separate
+//! files.
+//! - [`plan`]: from keys to cases that can run.
+//! - [`diagnostic`]: what can be wrong, and how it is reported.
 
 #![forbid(unsafe_code)]
 

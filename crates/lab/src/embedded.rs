@@ -1,4 +1,4 @@
-//! A case whose messages come from a program outside, one by one, while it runs.
+//! A case whose messages come from another program, one by one, while it runs.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -21,20 +21,20 @@ pub struct Embedded {
     seed: u64,
     managers: Vec<Manager>,
     world: World,
-    /// Changes of links that were made.
+    /// The number of changes of links that were made.
     changed: usize,
     stall: Stall,
     /// The messages that have not arrived, by number.
     live: BTreeMap<u64, Begun>,
     /// The number of the next message.
     next: u64,
-    /// The connections that stay, by hosts: the number of their first message.
+    /// The persistent connections, by hosts: the number of their first message.
     lasting: BTreeMap<[u32; 3], u64>,
 }
 
 impl Embedded {
-    /// The network of `case` under `seed`, empty at time 0, on up to `threads` threads, which change nothing of what
-    /// happens. `persistent`: messages from one host to another share a connection. `None` if the case has several
+    /// The network of `case` under `seed`, empty at time 0, on up to `threads` threads, which do not affect the
+    /// results. `persistent`: messages from one host to another share a connection. `None` if the case has several
     /// schemes.
     pub fn new(case: Case, persistent: bool, seed: u64, threads: usize) -> Option<Self> {
         let case = case.of_messages(persistent)?;
@@ -64,24 +64,25 @@ impl Embedded {
         self.case.setting.fabric.hosts()
     }
 
-    /// Messages that are on their way.
+    /// The number of messages that are on their way.
     pub fn in_flight(&self) -> usize {
         self.live.len()
     }
 
-    /// Host `from` sends `bytes` to host `to` from now on: the number of the message, from 0 in the order of the calls.
+    /// Host `from` starts to send `bytes` to host `to`. Returns the number of the message, from 0 in the order of
+    /// the calls.
     ///
     /// # Errors
-    /// If there is no such host, or the two are one; if the message is empty, or has more segments than 2^32 - 1.
+    /// If there is no such host, or both are the same; if the message is empty, or has more than 2^32 - 1 segments.
     pub fn send(&mut self, from: u32, to: u32, bytes: u64) -> Result<u64, Diagnostic> {
         let wrong = |message: String| Diagnostic::input(message).of(format!("message from {from} to {to}"));
         let hosts = self.hosts();
         if let Some(host) = [from, to].into_iter().find(|&host| host >= hosts) {
-            return Err(wrong(format!("there is no host {host}: they are 0 to {}", hosts - 1)));
+            return Err(wrong(format!("there is no host {host}: hosts are 0 to {}", hosts - 1)));
         }
         let most = u64::from(u32::MAX) * u64::from(self.case.bound_schemes[0].transport.mss);
         match bytes {
-            _ if from == to => return Err(wrong("a host sends itself nothing over the network".into())),
+            _ if from == to => return Err(wrong("a host does not send to itself over the network".into())),
             0 => return Err(wrong("it has no bytes".into())),
             _ if bytes > most => return Err(wrong(too_large(bytes, most))),
             _ => {}
@@ -104,11 +105,11 @@ impl Embedded {
         Ok(id)
     }
 
-    /// Turns time until a message has arrived, which is returned, or until `until`. Without messages on their way, and
-    /// with `until` = [`NEVER`], it returns at once.
+    /// Advances time until a message has arrived, which is returned, or until `until`. Without messages on their
+    /// way, and with `until` = [`NEVER`], it returns at once.
     ///
     /// # Errors
-    /// If nothing arrives any more, for whatever reason: which messages wait for what.
+    /// If nothing arrives any more: which messages wait for what.
     pub fn advance(&mut self, until: Time) -> Result<Option<FlowRecord>, Diagnostic> {
         while !(self.live.is_empty() && until == NEVER) {
             let due = self.case.setting.changes.get(self.changed).map_or(NEVER, |change| change.at);

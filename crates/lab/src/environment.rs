@@ -1,6 +1,6 @@
-//! A case as an environment: agents outside of it steer subflows, step by step.
+//! A case as an environment: external agents steer subflows, step by step.
 //!
-//! Each episode is driven by the engine of runs, on a thread of its own that waits between two
+//! Each episode is driven by the engine of runs, on a separate thread that waits between two
 //! steps. So several environments can be stepped at the same time, and nothing is shared between
 //! them.
 
@@ -21,24 +21,24 @@ use crate::record::outcome::Rows;
 use crate::record::progress::Progress;
 use crate::setup;
 
-/// A step while no agent knows its RTT.
+/// The length of a step while no agent knows its RTT.
 const UNKNOWN_ROUND: Time = 10 * MICROSECOND;
 
-/// What an agent asks of its subflow.
+/// What an agent requests for its subflow.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Action {
-    /// The window, packets, if it is to change.
+    /// The new window, packets, if it should change.
     pub cwnd: Option<u32>,
-    /// The controller's word: what a round adds, 1/256 packet, and 2^32 if congestion halves the window.
+    /// The controller's word: what a round adds, in 1/256 packet, plus 2^32 if congestion halves the window.
     pub word: u64,
 }
 
-/// What an agent sees of its subflow: what came since the last step, and how it is now.
+/// What an agent sees of its subflow: what happened since the last step, and its current state.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Seen {
-    /// Its flow has started.
+    /// Whether its flow has started.
     pub begun: bool,
-    /// Its flow has ended.
+    /// Whether its flow has ended.
     pub ended: bool,
     /// Payload that arrived, bytes.
     pub arrived: u64,
@@ -50,28 +50,28 @@ pub struct Seen {
     pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// The smoothed RTT and the smallest, ps; 0: none yet.
+    /// The smoothed RTT and the smallest RTT, ps; 0 if there is none yet.
     pub rtts: [Time; 2],
-    /// The window, packets; 0: it is not open.
+    /// The window, packets; 0 if it is not open.
     pub cwnd: u32,
     /// Packets in flight.
     pub in_flight: u32,
 }
 
-/// What a step led to.
+/// The result of a step.
 #[derive(Debug, Clone, Default)]
 pub struct Step {
     /// Simulated time, ps.
     pub now: Time,
     /// How long the step was, ps.
     pub length: Time,
-    /// The case is over.
+    /// Whether the case is over.
     pub over: bool,
-    /// That is because its duration has passed.
+    /// Whether it is over because its duration has passed.
     pub timed: bool,
     /// Why it gave up waiting, if it did.
     pub stuck: Option<String>,
-    /// By agent.
+    /// The observations, by agent.
     pub seen: Vec<Seen>,
 }
 
@@ -81,16 +81,16 @@ pub enum Unfit {
     /// No flow would have an agent.
     #[error("no flow of this case has the scheme {scheme}\n\nhint: its schemes are {known}")]
     Scheme {
-        /// The scheme that was asked for.
+        /// The requested scheme.
         scheme: String,
-        /// Those that there are.
+        /// The schemes of the case.
         known: String,
     },
-    /// An agent is that of a connection, and its flow has none of its own.
+    /// An agent belongs to a connection, and here flows have no connections of their own.
     #[error("messages share connections (`persistent`): in an environment each flow has its own")]
     Persistent,
     /// A user's hooks may end the process, which is the caller's.
-    #[error("{name} is a {what} from a file: in an environment all schemes have built-in ones")]
+    #[error("{name} is a {what} from a file: in an environment all schemes must have built-in ones")]
     UsersFile {
         /// What it is.
         what: &'static str,
@@ -99,7 +99,7 @@ pub enum Unfit {
     },
 }
 
-/// A case whose flows of one scheme agents steer.
+/// A case in which agents steer the flows of one scheme.
 #[derive(Debug)]
 pub struct Environment {
     case: Arc<Case>,
@@ -110,7 +110,7 @@ pub struct Environment {
     episode: Option<Episode>,
 }
 
-/// The thread that an episode runs on. It ends when nobody sends it steps any more.
+/// The thread that an episode runs on. It ends when it gets no more steps.
 #[derive(Debug)]
 struct Episode {
     steps: Option<Sender<Vec<Action>>>,
@@ -128,11 +128,12 @@ impl Drop for Episode {
 }
 
 impl Environment {
-    /// Agents steer the subflows of the first `flows` flows of `scheme`; `None`: of those that start at time 0, or of
-    /// the first one. A step takes `interval`, or a round: the longest smoothed RTT of agents that have one.
+    /// Agents steer the subflows of the first `flows` flows of `scheme`; with `None`, of those that start at time
+    /// 0, or of the first one. A step takes `interval`, or a round: the longest smoothed RTT of agents that have
+    /// one.
     ///
     /// # Errors
-    /// A case that cannot be one.
+    /// If the case cannot be an environment.
     pub fn new(
         case: Case,
         scheme: &str,
@@ -157,8 +158,8 @@ impl Environment {
         Ok(Self { scheme: place, flows, subflows, interval, episode: None, case: Arc::new(case) })
     }
 
-    /// How many flows are steered, and how many subflows each has. The agents are those of the first flow, then those
-    /// of the second.
+    /// How many flows are steered, and how many subflows each has. The agents of the first flow come first, then
+    /// those of the second.
     pub fn agents(&self) -> [usize; 2] {
         [self.flows, self.subflows]
     }
@@ -168,11 +169,11 @@ impl Environment {
         self.case.bound_schemes[self.scheme].transport.mss
     }
 
-    /// Begins an episode, and gives up the one before. Its first step is there when an agent has a window:
+    /// Begins an episode, and abandons the previous one. Its first step is available when an agent has a window:
     /// [`Environment::receive`].
     ///
     /// # Errors
-    /// If there can be no thread.
+    /// If no thread can be started.
     pub fn reset(&mut self, seed: u64) -> io::Result<()> {
         self.episode = None;
         let (steps, asked) = mpsc::channel();
@@ -186,19 +187,19 @@ impl Environment {
         Ok(())
     }
 
-    /// Asks for a step, which [`Environment::receive`] waits for. `false` if there is no episode.
+    /// Requests a step, which [`Environment::receive`] waits for. `false` if there is no episode.
     pub fn send(&self, actions: Vec<Action>) -> bool {
         let episode = self.episode.as_ref();
         episode.and_then(|own| own.steps.as_ref()).is_some_and(|steps| steps.send(actions).is_ok())
     }
 
-    /// Waits for the step that was asked for; `None` if the episode broke off.
+    /// Waits for the requested step; `None` if the episode was aborted.
     pub fn receive(&self) -> Option<Step> {
         self.episode.as_ref()?.answers.recv().ok()
     }
 }
 
-/// Runs an episode until nobody asks for steps any more.
+/// Runs an episode until no more steps are requested.
 fn turn(
     case: &Case,
     seed: u64,

@@ -1,4 +1,4 @@
-//! Messages about replications that did not end by themselves, or did not record everything.
+//! Messages about replications that did not end on their own, or did not record everything.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use tresse_units::seconds;
 
 use crate::record::outcome::Outcome;
 
-/// One message for each replication that gave up, and for each case that a user's code has ended; the last one of
-/// a user's file has the hint.
+/// One message for each replication that gave up, and for each case that a user's code has ended; the last message
+/// about a user's file has the hint.
 pub(crate) fn told(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
     let mut told = Vec::new();
     let (mut ended, mut files) = (Vec::new(), BTreeSet::new());
@@ -30,13 +30,13 @@ pub(crate) fn told(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
     told
 }
 
-/// One message for each replication with more packets than its table has.
+/// One message for each replication with more packets than its table.
 pub(crate) fn noted(done: &[(&Case, u64, &Outcome)]) -> Vec<String> {
     let note = |(case, seed, outcome): &(&Case, u64, &Outcome)| {
         let (end, packets) = (outcome.packets_end?, case.setting.packets.as_ref()?);
         Some(format!(
-            "{} seed {seed}: packets.parquet has the first {} packets, up to {:.3} ms, and there were more; \
-             `[measure] packets.limit` sets how many there may be",
+            "{} seed {seed}: packets.parquet has only the first {} packets, up to {:.3} ms; \
+             `[measure] packets.limit` sets the maximum",
             case.label(),
             packets.limit,
             seconds(end) * 1e3

@@ -1,10 +1,10 @@
-//! Carries a plan out: runs its cases, observes them, computes metrics beside the optimum, and stores the results.
+//! Carries out a plan: runs its cases, observes them, computes metrics and the optimum, and stores the results.
 //!
 //! - [`engine`] advances the simulator's time: flows that start and stop, links that change.
-//! - [`observe`] looks at a case while it runs.
-//! - [`record`] is what is known after a run.
-//! - `metric` and `optimum` make numbers of it.
-//! - [`store`] keeps them in a folder.
+//! - [`observe`] observes a case while it runs.
+//! - [`record`] holds what is known after a run.
+//! - `metric` and `optimum` compute numbers from it.
+//! - [`store`] writes them to a folder.
 
 pub mod bench;
 mod clock;

@@ -1,7 +1,7 @@
 //! How much of the machine's memory a run takes, before it starts.
 //!
-//! The numbers were measured on fat trees with k = 8 to 48, and with up to 50 000 flows and messages; they hold for flows
-//! with few packets in flight.
+//! The numbers were measured on fat trees with k = 8 to 48, and with up to 50 000 flows and messages; they apply to
+//! flows with few packets in flight.
 
 use std::fs;
 use std::iter;
@@ -20,7 +20,7 @@ const PROGRAM: u64 = 30_000_000;
 /// A port of a network that is simulated, with its share of nodes and their names.
 const PORT: u64 = 650;
 
-/// A port of a network that is cut, in each part that it does not belong to.
+/// A port of a divided network, in each part that it does not belong to.
 const FOREIGN_PORT: u64 = 650;
 
 /// An existing connection without subflows, and each subflow.
@@ -30,13 +30,13 @@ const SUBFLOW: u64 = 1_000;
 /// Each fixed path of a sprayed connection.
 const SPRAYED_PATH: u64 = 200;
 
-/// What is known of a flow when it has finished, until all cases are done; and its place in the workload.
+/// What is kept of a finished flow until all cases are done, and its entry in the workload.
 const FINISHED: u64 = 280;
 
-/// What is known of a port, until all cases are done.
+/// What is kept of a port until all cases are done.
 const TOTALS: u64 = 80;
 
-/// What a run of `plan` takes, bytes: the largest cases that run at the same time, and what is kept of all.
+/// The memory for a run of `plan`, bytes: the largest cases that run at the same time, and what is kept of all.
 pub fn estimate(plan: &Plan, options: &Options) -> u64 {
     let seeds = u64::from(options.replications.least());
     let parts = options.threads.max(1) as u64;
@@ -75,8 +75,8 @@ fn kept(case: &Case) -> u64 {
     flows.saturating_add(case.setting.fabric.configs.len() as u64 * TOTALS)
 }
 
-/// What the machine has, or the control group that the process is in, bytes; `None` where the
-/// system does not report it.
+/// The free memory of the machine, or of the control group of the process, bytes; `None` if the system does not
+/// report it.
 pub fn available() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -86,7 +86,7 @@ pub fn available() -> Option<u64> {
     machine.into_iter().chain(group()).min()
 }
 
-/// What is left in the control group of the process, or in one above it (Linux, version 2).
+/// The memory left in the control group of the process, or in one above it (Linux, version 2).
 fn group() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/cgroup").ok()?;
     let own = text.lines().find_map(|line| line.strip_prefix("0::/"))?;

@@ -11,17 +11,17 @@ pub trait Network {
     /// Its time.
     fn now(&self) -> Time;
 
-    /// Lets time pass until `until`, or until a flow has finished, or for a while: `budget` packet-hops, or what the
-    /// network takes for as long.
+    /// Lets time pass until `until`, until a flow has finished, or for a while: `budget` packet-hops, or what the
+    /// network considers equally long.
     fn advance(&mut self, until: Time, budget: u64) -> Step;
 
     /// Starts a connection, with its whole message.
     fn start(&mut self, spec: FlowSpec);
 
-    /// Starts a connection that stays when its message has arrived.
+    /// Starts a persistent connection, which stays when its message has arrived.
     fn start_lasting(&mut self, spec: FlowSpec);
 
-    /// One more message of `bytes`, `id`, for a connection that stays, by the name of its first message.
+    /// One more message of `bytes`, `id`, for a persistent connection, which is named by its first message.
     fn append(&mut self, connection: u64, id: u64, bytes: u64);
 
     /// Starts a connection to which data is written later.
@@ -63,7 +63,7 @@ pub trait Network {
     /// Packets that wait in a port.
     fn waiting(&self, port: u32) -> u64;
 
-    /// The ports that wait for each other for ever, if it is known that some do.
+    /// The ports that wait for each other forever, if it is known that some do.
     fn deadlock(&self) -> Option<Deadlock> {
         None
     }
@@ -77,7 +77,7 @@ pub trait Network {
     /// The link of a port fails or comes back.
     fn set_link(&mut self, port: u32, up: bool);
 
-    /// The nodes find their shortest paths anew.
+    /// The nodes recompute their shortest paths.
     fn reroute(&mut self);
 
     /// How many packets of recorded hosts wait to be taken.

@@ -1,4 +1,4 @@
-//! From a case and a seed to what the simulator takes: its network, and its flows.
+//! From a case and a seed to the simulator's input: the network and the flows.
 
 use std::sync::Arc;
 
@@ -68,22 +68,22 @@ pub(crate) fn cut(case: &Case, threads: usize) -> Result<Cut, Undivided> {
 /// Why a case runs on one thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Undivided {
-    /// It was asked for.
-    #[error("one thread was asked for")]
+    /// It was requested.
+    #[error("one thread was requested")]
     Asked,
-    /// All nodes hear of it at once.
+    /// All nodes learn of it at once.
     #[error("its links change")]
     Changes,
-    /// Hosts and switches hear of congestion elsewhere.
+    /// Hosts and switches learn of congestion elsewhere.
     #[error("its switches signal congestion to each other")]
     Flags,
-    /// What is written into packets lies beside them.
+    /// What is written into packets is kept outside of them.
     #[error("its switches write into packets")]
     Telemetry,
     /// Ports of several parts may share one.
     #[error("its ports share buffers")]
     Pools,
-    /// A controller or balancer that is a user's file runs in a process of its own, which has one thread.
+    /// A controller or balancer from a user's file runs in a separate process, which has one thread.
     #[error("its controller or balancer is a user's file")]
     Apart,
     /// There is nothing to cut.
@@ -122,7 +122,7 @@ fn reads_hops(case: &Case) -> bool {
     case.bound_schemes.iter().any(reads)
 }
 
-/// The paths of a flow: what is random of them comes from its own stream.
+/// The paths of a flow, drawn from its own random stream.
 pub(crate) fn paths(case: &Case, seed: u64, flow: &Begun) -> Paths {
     let (part, bound_scheme, start) =
         (&case.parts[flow.part], &case.bound_schemes[flow.member.bound_scheme], &flow.start);
@@ -161,7 +161,7 @@ pub(crate) fn managers(case: &Case) -> Vec<Manager> {
     case.bound_schemes.iter().map(|bound_scheme| bound_scheme.manager.clone().into()).collect()
 }
 
-/// What the simulator is to know of a flow that it calls `id`; `managers` are those of the case's bound schemes.
+/// What the simulator needs to know about the flow `id`; `managers` are those of the case's bound schemes.
 pub(crate) fn spec(case: &Case, managers: &[Manager], seed: u64, id: u64, flow: &Begun) -> FlowSpec {
     let (part, bound_scheme, start) =
         (&case.parts[flow.part], &case.bound_schemes[flow.member.bound_scheme], &flow.start);
@@ -200,7 +200,7 @@ fn manager(bound_scheme: &BoundScheme, usual: &Manager, own: Option<&Own>) -> Ma
     }
 }
 
-/// What flows a part has that carry datagrams: their rate.
+/// The rate of a part's flows that carry datagrams, if any.
 pub fn datagrams(part: &Part, start: &Start) -> Option<u64> {
     match part.own(start) {
         Some(own) => own.datagrams,

@@ -1,4 +1,4 @@
-//! How many seeds are run: the file's rule beside what was measured.
+//! How many seeds are run: the file's rule applied to what was measured.
 
 use tresse_experiment::keys::stopping_rule::{Replications, Until};
 
@@ -10,7 +10,7 @@ use crate::record::results::CaseResult;
 pub struct Verdicts {
     /// The claims.
     pub claims: Vec<ClaimResult>,
-    /// What keeps inconclusive claims from being decided.
+    /// What keeps inconclusive claims undecided.
     pub undecided: Vec<Undecided>,
 }
 
@@ -19,7 +19,7 @@ pub struct Verdicts {
 pub struct Undecided {
     /// The claim.
     pub claim: String,
-    /// The places of its cases among the results.
+    /// The indices of its cases in the results.
     pub cases: Vec<usize>,
     /// How many seeds it is known under.
     pub seeds: u32,
@@ -27,7 +27,8 @@ pub struct Undecided {
     pub by: f64,
 }
 
-/// How many seeds each case is to have, after `seeds` of each gave these results; the same again if that was enough.
+/// How many seeds each case should have, after `seeds` of each gave these results; the same number if that was
+/// enough.
 pub fn after(
     rule: &Replications,
     seeds: &[u32],
@@ -50,7 +51,7 @@ pub fn after(
     more
 }
 
-/// The cases whose interval is still wider than asked for, a line for each.
+/// The cases whose interval is still wider than requested, one per line.
 pub fn too_wide(rule: &Replications, results: &[CaseResult]) -> Vec<String> {
     let Replications::Until(until) = rule else { return Vec::new() };
     let Some(asked) = until.width else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! What can be said about an experiment's network without a run: `tresse topology show`.
+//! Facts about an experiment's network, without a run: `tresse topology show`.
 
 use serde::Serialize;
 use tresse_experiment::diagnostic::{Diagnostic, did_you_mean};
@@ -22,19 +22,19 @@ pub struct TopologyReport {
     pub switches: u32,
     /// Links, each with two directions.
     pub links: u32,
-    /// Racks that hosts are in.
+    /// Racks with hosts.
     pub racks: u32,
-    /// Pods that hosts are in.
+    /// Pods with hosts.
     pub pods: u32,
     /// The layers of links, from the hosts up.
     pub layers: Vec<LayerEntry>,
-    /// What traffic between hosts of different racks crosses; if there is one rack only, between all hosts.
+    /// The tiers crossed by traffic between hosts of different racks; if there is only one rack, between all hosts.
     pub tiers: Vec<TierEntry>,
-    /// The place in `tiers` of that which fills first.
+    /// The index in `tiers` of the tier that fills first.
     pub narrowest_tier: usize,
     /// What the first half of the hosts can send to the second half at once.
     pub bisection_bps: u64,
-    /// RTTs of empty shortest paths, for packets of these sizes.
+    /// RTTs of empty shortest paths, for packets of the following sizes.
     pub base_rtts: Vec<RttEntry>,
     /// The size of a data packet in them, headers included.
     pub data_bytes: u32,
@@ -44,7 +44,7 @@ pub struct TopologyReport {
     pub paths: Option<PathsEntry>,
 }
 
-/// A layer of links: from the least to the most of what its ports have.
+/// A layer of links, with the range of values of its ports.
 #[derive(Debug, Clone, Serialize)]
 pub struct LayerEntry {
     /// Its name.
@@ -68,9 +68,9 @@ pub struct TierEntry {
     pub ports: u32,
     /// The sum of their rates.
     pub capacity_bps: u64,
-    /// How many of them a bit crosses on the mean.
+    /// How many of them a bit crosses on average.
     pub crossings: f64,
-    /// The most that the traffic can be in all: capacity over crossings.
+    /// The maximum total traffic: capacity over crossings.
     pub throughput_bps: f64,
     /// The sum of the rates by which the hosts can send, over the capacity.
     pub oversubscription: f64,
@@ -79,9 +79,9 @@ pub struct TierEntry {
 /// The RTTs between hosts that are this far apart.
 #[derive(Debug, Clone, Serialize)]
 pub struct RttEntry {
-    /// How far.
+    /// The distance.
     pub locality: &'static str,
-    /// Ordered pairs of hosts; of hosts with several addresses, of these.
+    /// Ordered pairs of hosts; for hosts with several addresses, pairs of addresses.
     pub pairs: u64,
     /// The shortest of a pair's paths, ps.
     pub min_ps: u64,
@@ -96,16 +96,16 @@ pub struct PathsEntry {
     pub from: String,
     /// The receiver.
     pub to: String,
-    /// How many there are; beyond 2^32 - 1 it is that.
+    /// How many there are, at most 2^32 - 1.
     pub count: u32,
-    /// The first of them.
+    /// The first of these paths.
     pub shown: Vec<PathEntry>,
 }
 
 /// One path.
 #[derive(Debug, Clone, Serialize)]
 pub struct PathEntry {
-    /// The nodes, the two hosts among them.
+    /// The nodes, including the two hosts.
     pub nodes: Vec<String>,
     /// Its RTT when it is empty, ps.
     pub base_rtt_ps: u64,
@@ -115,7 +115,7 @@ pub struct PathEntry {
 /// hosts.
 ///
 /// # Errors
-/// What is wrong with `[fabric]` or `[transport]`, with its place; or there is no such host.
+/// An error in `[fabric]` or `[transport]`, with its location; or if there is no such host.
 pub fn topology(loaded: &Loaded, pair: Option<[&str; 2]>) -> Result<TopologyReport, Diagnostic> {
     const SHOWN: u32 = 16;
     let topology = network::topology(loaded)?;
@@ -181,7 +181,7 @@ pub fn topology(loaded: &Loaded, pair: Option<[&str; 2]>) -> Result<TopologyRepo
     })
 }
 
-/// The node of a host: by its name, or the first address of the host with this number.
+/// The node of a host, by its name, or the first address of the host with this number.
 fn find_host(topology: &Topology, name: &str) -> Result<u32, Diagnostic> {
     let hosts = topology.network.hosts;
     let by_number = || name.parse::<u32>().ok().filter(|&n| n < topology.hosts());

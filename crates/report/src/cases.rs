@@ -1,4 +1,4 @@
-//! The cases of a run, and which of them a row of a table is of.
+//! The cases of a run, and the case of each row of a table.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ pub struct Cases {
 }
 
 impl Cases {
-    /// Those of the plan that the run follows, if it is known, and those of its report: as long as a run is under way it
-    /// has results of some only, and their places must not change with each that ends.
+    /// The cases of the plan that the run follows, if it is known, and those of its report. A run in progress has
+    /// results for some of them only, and the indices must not change whenever a case ends.
     pub fn new(results: &[CaseResult], plan: Option<&Plan>) -> Self {
         let mut cases = Self::default();
         let by_key: BTreeMap<_, usize> = results.iter().enumerate().map(|(n, r)| (key(&r.case), n)).collect();
@@ -38,7 +38,7 @@ impl Cases {
         cases
     }
 
-    /// The place of the case with these axes, which is added if it is not known.
+    /// The index of the case with these axes, which is added if it is not known.
     pub fn place(&mut self, axes: IndexMap<String, Value>) -> usize {
         match self.places.get(&key(&axes)) {
             Some(&place) => place,
@@ -46,7 +46,7 @@ impl Cases {
         }
     }
 
-    /// The place of a case of the plan.
+    /// The index of a case of the plan.
     pub fn of_case(&mut self, case: &Case) -> usize {
         self.place(axes(case))
     }
@@ -63,7 +63,7 @@ impl Cases {
         self.heads.len() - 1
     }
 
-    /// By row of `table`: the place of its case.
+    /// By row of `table`: the index of its case.
     ///
     /// # Errors
     /// If the table has no axes.
@@ -112,7 +112,7 @@ enum Axis {
 }
 
 impl Axis {
-    /// Something that is the same where the value is.
+    /// A key that is equal if the value is.
     fn code(&self, row: usize) -> u64 {
         match self {
             Self::Numbers(values) => values[row].map_or(0, |value| value + 1),
@@ -139,7 +139,7 @@ fn axes(case: &Case) -> IndexMap<String, Value> {
     case.axes().into_iter().map(value).collect()
 }
 
-/// The values of the axes as text, in the order of their names: a file's may have another one.
+/// The values of the axes as text, in the order of their names, which may differ from the order in a file.
 fn key(axes: &IndexMap<String, Value>) -> Vec<(String, String)> {
     // Tables, files and JSON write a number in different ways: 0.000001 and 1e-6.
     let plain =
@@ -155,13 +155,13 @@ fn key(axes: &IndexMap<String, Value>) -> Vec<(String, String)> {
     key
 }
 
-/// What a case with these axes is called, and its scheme: `xmp-2 permutation`, `xmp-2`.
+/// The label of a case with these axes, and its scheme: `xmp-2 permutation`, `xmp-2`.
 pub(crate) fn names(case: &IndexMap<String, Value>) -> (String, String) {
     let named = CaseResult { case: case.clone(), ..nameless() };
     (named.label(), named.scheme())
 }
 
-/// A case of which nothing is known.
+/// A case without any results.
 fn nameless() -> CaseResult {
     let empty = serde_json::json!({
         "case": {}, "metrics": {}, "by": {}, "ci95": {}, "ci95_over": "", "published": {}, "published_by": {},

@@ -20,16 +20,16 @@ pub struct PageHead {
     pub version: &'static str,
     /// The runs.
     pub runs: Vec<RunHead>,
-    /// What the metrics mean, by their names.
+    /// The meanings of the metrics, by name.
     pub metrics: IndexMap<&'static str, MetricInfo>,
 }
 
-/// What a metric means.
+/// The meaning of a metric.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct MetricInfo {
     /// Its unit in words; empty if it has none.
     pub unit: &'static str,
-    /// In a sentence.
+    /// The meaning in one sentence.
     pub meaning: &'static str,
 }
 
@@ -38,30 +38,30 @@ pub struct MetricInfo {
 pub struct RunHead {
     /// Unique among the runs of the page.
     pub id: String,
-    /// What its tables are asked for by, of a page that is served.
+    /// The key by which a served page requests its tables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
     /// Its state.
     pub state: State,
-    /// What could not be read, each a sentence.
+    /// What could not be read, one sentence each.
     pub problems: Vec<String>,
     /// What it measured.
     pub report: Report,
     /// What was run.
     pub experiment: ExperimentHead,
-    /// The figure that was asked for, such as `fig8`, if the run was started by its name.
+    /// The figure, such as `fig8`, if the run was started under its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub figure: Option<String>,
     /// The command line that repeats it.
     pub command: String,
     /// The machine.
     pub host: Host,
-    /// Of a run under way.
+    /// Of a run in progress.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<ProgressFile>,
-    /// Every case, also those that are not complete.
+    /// Every case, including those that are not complete.
     pub cases: Vec<CaseHead>,
-    /// What was published, of whole cases and of parts; nothing where settings have changed what it is of.
+    /// The published numbers of whole cases and of parts; empty if settings have changed the experiment.
     pub published: Vec<PublishedHead>,
     /// The figures that the experiment declares.
     pub figures: Vec<Figure>,
@@ -71,19 +71,20 @@ pub struct RunHead {
     pub networks: Vec<NetworkHead>,
 }
 
-/// What was published of a case, or of a part of it.
+/// The published numbers of a case, or of a part of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PublishedHead {
-    /// The axes that it names; of each other axis it means every value.
+    /// The axes that it names; it covers every value of each other axis.
     pub case: IndexMap<&'static str, Value>,
-    /// The part, if it is of one: `group`, `distance`, `size` or `layer`; `window`, also with a `group` and a `subflow`.
+    /// The part, if any: `group`, `distance`, `size` or `layer`; or `window`, optionally with a `group` and a
+    /// `subflow`.
     pub part: IndexMap<&'static str, Value>,
     /// The numbers, by metric.
     pub metrics: IndexMap<String, f64>,
 }
 
 impl PublishedHead {
-    /// Of a value of an experiment's file.
+    /// From a value in an experiment's file.
     pub fn new(value: &PublishedValue) -> Self {
         let text = |text: &Option<String>| text.as_deref().map(Value::from);
         let number = |number: Option<u32>| number.map(Value::from);
@@ -117,7 +118,7 @@ pub struct ExperimentHead {
     pub title: String,
     /// Where it comes from.
     pub source: String,
-    /// What a reader should know.
+    /// What a reader needs to know.
     pub about: String,
     /// As it was run, as TOML.
     pub resolved: String,
@@ -132,18 +133,18 @@ pub struct CaseHead {
     pub label: String,
     /// `xmp-2`
     pub scheme: String,
-    /// Its place in the report; `None` if it is not complete.
+    /// Its index in the report; `None` if it is not complete.
     pub result: Option<usize>,
 }
 
-/// A table of a run, as the page has it.
+/// A table of a run, as on the page.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TableHead {
     /// Rows in the page.
     pub rows: usize,
     /// Rows of the run's own table.
     pub rows_of_run: usize,
-    /// How the page's rows were made of the run's, if they are fewer.
+    /// How the page's rows were made from the run's, if there are fewer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinned: Option<String>,
     /// Its columns.
@@ -157,7 +158,7 @@ pub struct ColumnHead {
     pub name: String,
     /// Its unit; empty if it has none.
     pub unit: String,
-    /// In a sentence.
+    /// The meaning in one sentence.
     pub meaning: String,
 }
 
@@ -170,14 +171,14 @@ pub struct NetworkHead {
     pub topology: String,
     /// Its hosts.
     pub hosts: u32,
-    /// Its nodes, hosts among them.
+    /// Its nodes, including hosts.
     pub nodes: u32,
     /// Its ports: two for each link.
     pub ports: usize,
 }
 
 impl PageHead {
-    /// Of these runs.
+    /// The head for these runs.
     pub fn new(runs: Vec<RunHead>) -> Self {
         let info = |row: &MetricRow| (row.name, MetricInfo { unit: row.unit, meaning: row.meaning });
         let all = OPTIMUM_METRICS.iter().chain(WINDOW_METRICS).chain(METRICS);

@@ -1,8 +1,8 @@
 //! The page of a run, which opens from disk, and the viewer of a folder of runs.
 //!
-//! - [`page`] writes one HTML file with everything in it; `page/` at the root of the project is what it shows.
-//! - [`run`] reads a folder of results; [`tables`] makes columns of it that the page reads at once.
-//! - [`twin`] knows the folder of a twin, which represents two runs.
+//! - [`page`] writes one HTML file with everything in it; its source is in `page/` at the root of the project.
+//! - [`run`] reads a folder of results; [`tables`] turns it into columns that the page reads directly.
+//! - [`twin`] handles the folder of a twin, which represents two runs.
 //! - [`view`] serves the same page for every run of a folder.
 
 #![forbid(unsafe_code)]

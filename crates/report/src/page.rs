@@ -1,4 +1,4 @@
-//! The page of one run or of several, as one HTML file.
+//! The page of one or several runs, as one HTML file.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use tresse_experiment::diagnostic::Diagnostic;
 use crate::head::PageHead;
 use crate::run::{Run, embedded};
 
-/// What `page/` builds; the comment in it is where the data go.
+/// The output of the build in `page/`; the comment in it marks where the data goes.
 pub(crate) const TEMPLATE: &str = include_str!("../page.html");
 const HERE: &str = "<!--tresse:data-->";
 
-/// Writes the page of the runs in `folders`, which opens from disk and asks the network for nothing.
+/// Writes the page of the runs in `folders`, which opens from disk and needs no network.
 ///
 /// # Errors
-/// If a folder holds no run, or `out` cannot be written.
+/// If a folder has no run, or `out` cannot be written.
 pub fn write(folders: &[PathBuf], out: &mut dyn Write) -> Result<(), Diagnostic> {
     let runs: Vec<Run> = folders
         .iter()
@@ -43,7 +43,7 @@ pub fn write(folders: &[PathBuf], out: &mut dyn Write) -> Result<(), Diagnostic>
     put(after)
 }
 
-/// Names of runs: those of their folders, with those above where that is not enough.
+/// Names of runs: those of their folders, with parent folders where that is not enough.
 fn ids(folders: &[PathBuf]) -> Vec<String> {
     let name = |folder: &Path, parts: usize| {
         let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());

@@ -1,4 +1,4 @@
-//! A run as a page shows it: what its folder holds, read and packed.
+//! A run as shown on a page: the contents of its folder, read and packed.
 
 use std::fs;
 use std::path::Path;
@@ -29,7 +29,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Reads the run in `folder`; the page calls it `id`. A table that cannot be read is not there, and a problem says so.
+    /// Reads the run in `folder`, named `id` on the page. A table that cannot be read is left out, and reported as
+    /// a problem.
     ///
     /// # Errors
     /// If there is no `run.json` that this version reads.
@@ -78,13 +79,13 @@ impl Run {
         Ok(Self { head, tables, networks })
     }
 
-    /// The names of what [`Run::packed`] knows.
+    /// The names that [`Run::packed`] accepts.
     pub fn names(&self) -> Vec<String> {
         let networks = (0..self.networks.len()).map(|n| format!("network-{n}"));
         self.tables.keys().cloned().chain(networks).collect()
     }
 
-    /// A table as a gzipped Arrow IPC stream, or a network as gzipped JSON; `None` if there is none of this name.
+    /// A table as a gzipped Arrow IPC stream, or a network as gzipped JSON; `None` if there is none with this name.
     ///
     /// # Errors
     /// If the table cannot be packed.
@@ -99,7 +100,7 @@ impl Run {
 /// The networks of the run in `folder`, without its tables.
 ///
 /// # Errors
-/// If there is no `run.json` that this version reads, or a file of the network is not there any more.
+/// If there is no `run.json` that this version reads, or a file of the network no longer exists.
 pub fn networks(folder: &Path) -> Result<Vec<Network>, Diagnostic> {
     let finished = Finished::read(folder)?;
     let plan = plan(&finished, &mut Vec::new())?;
@@ -107,7 +108,7 @@ pub fn networks(folder: &Path) -> Result<Vec<Network>, Diagnostic> {
     Ok(network::all(&plan, &mut cases, &finished.experiment.fabric.topology))
 }
 
-/// The figures of a run: of a built-in experiment those of today, for they change nothing of what was run.
+/// The figures of a run; for a built-in experiment the current ones, because they do not change what was run.
 fn figures(name: &str, own: Vec<Figure>) -> Vec<Figure> {
     if !built_in::names().contains(&name) {
         return own;
@@ -117,13 +118,13 @@ fn figures(name: &str, own: Vec<Figure>) -> Vec<Figure> {
     loaded.map_or(own, |loaded| loaded.experiment.figures)
 }
 
-/// How far a run under way is, if it has reported that.
+/// The progress of a run, if it has reported it.
 pub fn progress(folder: &Path) -> Option<ProgressFile> {
     serde_json::from_str(&fs::read_to_string(folder.join(ProgressFile::NAME)).ok()?).ok()
 }
 
-/// What a run follows: its cases and their networks. Nothing is run: controllers of a file, which may not be there any more,
-/// are not needed, nor what is only judged or drawn.
+/// The plan of a run: its cases and their networks. Nothing is run, so controllers from a file, which may no longer
+/// exist, are not needed, nor is what is only judged or drawn.
 fn plan(finished: &Finished, problems: &mut Vec<String>) -> Result<Plan, Diagnostic> {
     let mut resolved = finished.resolved.clone();
     for key in ["figures", "claims", "published"] {
@@ -144,13 +145,12 @@ fn plan(finished: &Finished, problems: &mut Vec<String>) -> Result<Plan, Diagnos
     let files = inputs.iter().flat_map(|inputs| &inputs.files);
     let changed = files.filter(|file| now.iter().any(|n| n.path == file.path && n.sha256 != file.sha256));
     problems.extend(
-        changed
-            .map(|file| format!("{} has changed since the run: the network may be another one", file.path)),
+        changed.map(|file| format!("{} has changed since the run: the network may be different", file.path)),
     );
     Ok(plan)
 }
 
-/// Names Reno wherever a table names one of these controllers.
+/// Replaces these controllers by Reno wherever a table names one.
 fn replace_controllers(table: &mut toml::Table, own: &[&str]) {
     let is_own = |value: &toml::Value| value.as_str().is_some_and(|name| own.contains(&name));
     if table.get("controller").is_some_and(is_own) {
@@ -192,7 +192,7 @@ fn command(report: &Report) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// A word as a shell reads it.
+/// A word quoted for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:%+@".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -201,7 +201,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// A JSON value that is in a page: no text in it can end the element that it is in.
+/// A JSON value to embed in a page: no text in it can end the enclosing element.
 pub(crate) fn embedded(value: &impl serde::Serialize) -> String {
     let value: Value = serde_json::to_value(value).expect("plain data");
     value.to_string().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")

@@ -1,4 +1,4 @@
-//! Whether what a plan says can be run at all, before anything runs.
+//! Checks whether a plan can be run at all, before anything runs.
 
 use tresse_experiment::Diagnostic;
 
@@ -6,11 +6,11 @@ use crate::designs::Planned;
 use crate::plan::Plan;
 use crate::spec::Base;
 
-/// Looks for the designs of which no point can be run: then a key is wrong, or all its values. A value that is wrong at some
-/// points is a result of these.
+/// Looks for designs of which no point can be run: then a key is wrong, or all its values. A value that is wrong
+/// only at some points is a result of these points.
 ///
 /// # Errors
-/// What is wrong with the first such design, with its place.
+/// The error of the first such design, with its location.
 pub(crate) fn check(plan: &Plan, base: &Base, points: &[Planned]) -> Result<(), Diagnostic> {
     // Points of one table that set the same keys stand together: of a list, each run of such points.
     let is_alike = |one: &Planned, other: &Planned| {
@@ -34,7 +34,7 @@ fn possible(base: &Base, point: &Planned) -> Result<(), Diagnostic> {
     tresse_experiment::resolve(&loaded, base.common.only()).map(drop)
 }
 
-/// What is wrong with a point, with the place in the plan that says so.
+/// The error of a point, with its location in the plan.
 fn placed(plan: &Plan, point: &Planned, error: Diagnostic) -> Diagnostic {
     let cause = error.source_name.clone().unwrap_or_default();
     let key = |option: &str| cause.strip_prefix(option).and_then(|rest| rest.split('=').next());

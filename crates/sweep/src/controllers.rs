@@ -1,4 +1,4 @@
-//! Controllers of a user's own, carried to a worker as their texts.
+//! Users' own controllers, which are sent to a worker as source text.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,13 +10,13 @@ use tempfile::TempDir;
 use tresse_controllers::{Controller, LoadError, find, included};
 use tresse_experiment::read::files::sha256;
 
-/// A controller's file, and the headers beside it that it includes.
+/// A controller's file, and the headers next to it that it includes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Own {
     /// The name of the file.
     file: PathBuf,
     text: String,
-    /// By their names, as seen from the file.
+    /// The texts by name, relative to the file.
     headers: Vec<(PathBuf, String)>,
     /// What it declares.
     names: Vec<String>,
@@ -36,7 +36,7 @@ impl Own {
         }
     }
 
-    /// The same for the same texts.
+    /// Its content address: equal for equal texts.
     pub fn address(&self) -> String {
         let texts = self.headers.iter().map(|(_, text)| text).chain([&self.text]);
         sha256(texts.map(sha256).collect::<Vec<_>>().join("\n"))
@@ -48,10 +48,10 @@ pub(crate) fn load(path: &Path) -> Result<Own, LoadError> {
     Ok(Own::of(path, &tresse_controllers::load(path)?))
 }
 
-/// What this process has loaded for others: by the names of the controllers, their folder and address.
+/// What this process has loaded for others: folder and address, by the names of the controllers.
 static LOADED: Mutex<BTreeMap<String, (TempDir, String)>> = Mutex::new(BTreeMap::new());
 
-/// Sees to it that this process has a controller: a worker is asked for many points.
+/// Makes sure that this process has a controller; a worker computes many points.
 pub(crate) fn have(own: &Own) -> Result<(), LoadError> {
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let (names, address) = (own.names.join(" "), own.address());

@@ -1,5 +1,5 @@
-//! What points cost, guessed from those that were computed: the expensive ones are begun first, so that the cores end
-//! together.
+//! The costs of points, estimated from those already computed: expensive points are begun first, so that all cores
+//! finish at about the same time.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ impl Mean {
     }
 }
 
-/// The costs that are known.
+/// The known costs.
 #[derive(Debug, Default)]
 pub(crate) struct Costs {
     all: Mean,
@@ -41,8 +41,8 @@ impl Costs {
         }
     }
 
-    /// What a point may take, seconds: each value makes it as much dearer than the mean as it made others. `None` if
-    /// nothing is known.
+    /// An estimate for a point, in seconds: each value makes it as much more expensive than the mean as it made
+    /// others. `None` if nothing is known.
     pub fn guess(&self, setting: &Setting) -> Option<f64> {
         if self.all.count == 0.0 {
             return None;

@@ -16,7 +16,7 @@ pub type Setting = BTreeMap<String, Value>;
 /// Points of the unit cube: each has numbers from 0 to below 1.
 pub type Cube = Vec<Vec<f64>>;
 
-/// Points of the unit cube that a design asks for; `python -m tresse.designs` draws them.
+/// Points of the unit cube that a design needs; `python -m tresse.designs` draws them.
 #[derive(Debug, Clone, Serialize)]
 pub struct Request {
     /// `sobol`, `latin-hypercube` or `random`.
@@ -29,7 +29,7 @@ pub struct Request {
     pub seed: u64,
 }
 
-/// A point as it is in a plan: where, for messages, and what it sets.
+/// A point in a plan: its location, for messages, and what it sets.
 #[derive(Debug, Clone)]
 pub(crate) struct Planned {
     /// The keys down to the table that has its keys, outermost first.
@@ -37,13 +37,13 @@ pub(crate) struct Planned {
     pub setting: Setting,
 }
 
-/// The most points of a design.
+/// The maximum number of points of a design.
 const MOST: usize = 10_000_000;
 
-/// The points of all designs of a plan, in its order; `draw` gives points of the unit cube.
+/// The points of all designs of a plan, in its order; `draw` returns points of the unit cube.
 ///
 /// # Errors
-/// The first thing that is wrong with a design, with its place; what `draw` returns.
+/// The first error in a design, with its location; errors of `draw`.
 pub(crate) fn points<E: From<Diagnostic>>(
     plan: &Plan,
     draw: &mut dyn FnMut(&Request) -> Result<Cube, E>,
@@ -74,7 +74,7 @@ fn listed(design: &Design) -> Result<Vec<Setting>, Wrong> {
     let Some(Value::Array(points)) = &design.points else {
         return Err(match design.points {
             Some(_) => Wrong::key("points", expected),
-            None => Wrong::whole(format!("a design of points has `points`, {expected}")),
+            None => Wrong::whole(format!("a design of points needs `points`, {expected}")),
         });
     };
     let one = |(n, point): (usize, &Value)| match point {
@@ -84,7 +84,7 @@ fn listed(design: &Design) -> Result<Vec<Setting>, Wrong> {
     points.iter().enumerate().map(one).collect()
 }
 
-/// What each key of a design takes.
+/// The values of each key of a design.
 fn keys(design: &Design) -> Result<Vec<(String, Values)>, Wrong> {
     fn below(path: &str, table: &toml::Table, all: &mut Vec<(String, Values)>) -> Result<(), Wrong> {
         for (key, value) in table {
@@ -103,12 +103,12 @@ fn keys(design: &Design) -> Result<Vec<(String, Values)>, Wrong> {
     let mut all = Vec::new();
     below("", &design.keys, &mut all).map_err(|wrong| wrong.below("keys"))?;
     if all.is_empty() {
-        return Err(Wrong::whole(format!("a design of kind \"{}\" has `keys`", design.kind.name())));
+        return Err(Wrong::whole(format!("a design of kind \"{}\" needs `keys`", design.kind.name())));
     }
     Ok(all)
 }
 
-/// Every value of a key with every value of the others, the last of which changes first.
+/// Every value of a key with every value of the others; the last key varies fastest.
 fn grid(design: &Design) -> Result<Vec<Setting>, Wrong> {
     refuse(design, &[("points", design.points.is_some()), ("seed", design.seed.is_some())])?;
     let mut all = vec![Setting::new()];
@@ -140,7 +140,9 @@ fn drawn<E: From<Diagnostic>>(
     let points = match &design.points {
         Some(Value::Integer(points)) if (1..=MOST as i64).contains(points) => *points as usize,
         Some(_) => return Err(wrong(Wrong::key("points", format!("a number of points, 1 to {MOST}"))).into()),
-        None => return Err(wrong(Wrong::whole("how many points? `points = 64`")).into()),
+        None => {
+            return Err(wrong(Wrong::whole("the number of points is missing, such as `points = 64`")).into());
+        }
     };
     let request =
         Request { kind: design.kind.name(), points, dimensions: keys.len(), seed: design.seed.unwrap_or(1) };
@@ -151,7 +153,7 @@ fn drawn<E: From<Diagnostic>>(
     Ok(cube.iter().map(one).collect())
 }
 
-/// Refuses keys that say nothing in a design of this kind.
+/// Refuses keys without a meaning in a design of this kind.
 fn refuse(design: &Design, said: &[(&str, bool)]) -> Result<(), Wrong> {
     match said.iter().find(|(_, said)| *said) {
         Some((key, _)) => {

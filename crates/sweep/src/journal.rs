@@ -1,4 +1,4 @@
-//! The journal of a sweep: a line for each point that was computed, written at once.
+//! The journal of a sweep: a line for each point, written as soon as it is computed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ pub(crate) struct Head {
     schema: String,
     /// What the sweep is about.
     pub title: String,
-    /// The address of all that its points have in common.
+    /// The address of everything that its points have in common.
     pub base: String,
     /// The model that computed them.
     pub model_version: u32,
@@ -48,13 +48,13 @@ impl Head {
 }
 
 impl Journal {
-    /// Whether there is one in this folder.
+    /// Whether there is a journal in this folder.
     pub fn is_in(folder: &Path) -> bool {
         folder.join(NAME).is_file()
     }
 
-    /// Opens that of a folder to go on with it: what it has. One that is new, or was killed before its first line was
-    /// whole, gets this head.
+    /// Opens the journal of a folder to continue it; returns its contents. A new journal, or one whose process was
+    /// killed before its first line was complete, gets this head.
     pub fn open(folder: &Path, head: &Head) -> Result<(Self, Head, Vec<Kept>), Diagnostic> {
         let path = folder.join(NAME);
         let failed = |action| {
@@ -76,16 +76,16 @@ impl Journal {
         }
     }
 
-    /// That of a folder, as far as it is whole.
+    /// The journal of a folder, as far as it is complete.
     pub fn read(folder: &Path) -> Result<(Head, Vec<Kept>), Diagnostic> {
         let (head, kept, _) = read(&folder.join(NAME))?;
         let head = head.ok_or_else(|| {
-            Diagnostic::input("no sweep: it has no journal.jsonl").of(folder.display().to_string())
+            Diagnostic::input("not a sweep: it has no journal.jsonl").of(folder.display().to_string())
         })?;
         Ok((head, kept))
     }
 
-    /// Adds a point. It is in the system's hands when this returns, and safe from the end of the process.
+    /// Adds a point. When this returns, the system has it, and it survives the end of the process.
     pub fn add(&mut self, kept: &Kept) -> Result<(), Diagnostic> {
         self.line(kept)
     }
@@ -98,7 +98,7 @@ impl Journal {
     }
 }
 
-/// The head, the other lines, and how long the part is that is whole.
+/// The head, the other lines, and the length of the complete part.
 fn read(path: &Path) -> Result<(Option<Head>, Vec<Kept>, u64), Diagnostic> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
@@ -108,7 +108,7 @@ fn read(path: &Path) -> Result<(Option<Head>, Vec<Kept>, u64), Diagnostic> {
     let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
     let wrong = |line: usize, error: serde_json::Error| {
         let name = path.display().to_string();
-        let message = format!("no journal of a sweep of this version of tresse: {error}");
+        let message = format!("not a journal of a sweep of this version of tresse: {error}");
         Diagnostic::at(&name, "", line + 1, 1, message)
     };
     let mut lines = whole.lines().enumerate();

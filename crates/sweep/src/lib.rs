@@ -1,9 +1,10 @@
 //! Sweeps: one experiment at many settings, each computed once.
 //!
-//! - `plan` is the file that says which settings; `designs` makes points of it, `values` what a key takes in them.
-//! - `spec` is what computes a point: everything that a worker needs, on this machine or another.
-//! - `store` keeps what was computed: the folder of a sweep, its journal, and the Parquet files in the end.
-//! - [`rows`] is what was measured, for tables; `table` writes it as Parquet.
+//! - `plan` is the file that lists the settings; `designs` turns it into points, and `values` handles the values of
+//! keys.
+//! - `spec` computes a point: it has everything that a worker needs, on this machine or another.
+//! - `store` keeps what was computed: the folder of a sweep, its journal, and finally the Parquet files.
+//! - [`rows`] holds what was measured, for tables; `table` writes it as Parquet.
 //! - [`local`] computes points on this machine's cores.
 
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! The points of a sweep on this machine's cores, one on each.
+//! Computes the points of a sweep on this machine's cores, one on each.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,11 +11,11 @@ use tresse_lab::Watch;
 use crate::record::Cost;
 use crate::store::Sweep;
 
-/// What ends a sweep early. The points under way are given up; those that are computed are kept.
+/// Ends a sweep early. Points in progress are abandoned; those already computed are kept.
 #[derive(Debug, Default)]
 pub struct Stop {
     asked: AtomicBool,
-    /// By worker, what it runs.
+    /// By worker, the run in progress.
     running: Mutex<Vec<Option<Arc<Watch>>>>,
 }
 
@@ -27,7 +27,7 @@ impl Stop {
         running.iter().flatten().for_each(|watch| watch.stop.store(true, Ordering::Relaxed));
     }
 
-    /// Whether it was asked to.
+    /// Whether the end was requested.
     pub fn asked(&self) -> bool {
         self.asked.load(Ordering::SeqCst)
     }
@@ -72,7 +72,7 @@ pub fn run(sweep: &Sweep, parallel: usize, stop: &Stop) -> Result<(), Diagnostic
     })
 }
 
-#[expect(clippy::disallowed_methods, reason = "what a point costs is no result of it")]
+#[expect(clippy::disallowed_methods, reason = "the cost of a point is not part of its results")]
 fn clock() -> Instant {
     Instant::now()
 }

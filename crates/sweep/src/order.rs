@@ -7,7 +7,7 @@ use toml::Value;
 use crate::designs::Setting;
 use crate::values::quantity;
 
-/// Numbers by their size, quantities by theirs, texts by their letters; a key that is not set comes first.
+/// Numbers and quantities by size, texts alphabetically; a key that is not set comes first.
 pub(crate) fn values(one: Option<&Value>, other: Option<&Value>) -> Ordering {
     match (one, other) {
         (None, None) => Ordering::Equal,

@@ -1,4 +1,4 @@
-//! The file of a sweep: an experiment, what is the same at every point, and the designs that make the points.
+//! The file of a sweep: an experiment, the settings of every point, and the designs that make the points.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use tresse_experiment::keys::stopping_rule::Asked;
 use tresse_experiment::read::{self, built_in};
 use tresse_experiment::{Diagnostic, Profile, Source};
 
-/// A plan as its file has it.
+/// A plan, as in its file.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The file, as messages call it.
+    /// The name of the file in messages.
     pub name: String,
     /// Its text.
     pub text: String,
-    /// Where the files are that it names.
+    /// The folder of the files that it names.
     folder: PathBuf,
     keys: Keys,
 }
@@ -60,10 +60,10 @@ fn one() -> u64 {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Design {
-    /// What it makes of its keys.
+    /// The kind of design.
     #[serde(default)]
     pub kind: Kind,
-    /// The keys, with what they take.
+    /// The keys, with their values.
     #[serde(default)]
     pub keys: Table,
     /// The points themselves, or how many.
@@ -72,14 +72,14 @@ pub(crate) struct Design {
     pub seed: Option<u64>,
 }
 
-/// What a design makes of its keys.
+/// A kind of design.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
     /// Every value of a key with every value of the others.
     #[default]
     Grid,
-    /// What is listed.
+    /// The listed points.
     Points,
     /// Sobol's sequence, scrambled.
     Sobol,
@@ -106,28 +106,28 @@ impl Plan {
     /// Reads the file of a plan.
     ///
     /// # Errors
-    /// If it cannot be read, or is none.
+    /// If it cannot be read, or is not a plan.
     pub fn read(path: &Path) -> Result<Self, Diagnostic> {
         let text = fs::read_to_string(path).map_err(|e| Diagnostic::io("cannot be read", path, e))?;
         Self::parse(&path.display().to_string(), text)
     }
 
-    /// Takes the text of a plan; messages call it `name`, and the files that it names are beside that.
+    /// Takes the text of a plan; `name` is its name in messages, and the files that it names are relative to it.
     ///
     /// # Errors
-    /// If it is none.
+    /// If it is not a plan.
     pub fn parse(name: &str, text: String) -> Result<Self, Diagnostic> {
         let folder = Path::new(name).parent().unwrap_or(Path::new("")).to_owned();
         let keys = toml::from_str(&text).map_err(|e| told(name, &text, Wrong::from(e)))?;
         Ok(Self { name: name.to_owned(), text, folder, keys })
     }
 
-    /// What is wrong with what is at `keys`.
+    /// An error in the value at `keys`.
     pub(crate) fn error(&self, wrong: Wrong) -> Diagnostic {
         told(&self.name, &self.text, wrong)
     }
 
-    /// What is wrong with a setting or a choice of cases, which the plan says at `keys`.
+    /// An error in a setting or a selection of cases, which the plan has at `keys`.
     pub(crate) fn caused(&self, keys: &[&str], error: Diagnostic) -> Diagnostic {
         let hint = error.hint.clone();
         let cause = error.source_name.as_deref().filter(|_| error.place.is_none());
@@ -144,7 +144,7 @@ impl Plan {
         stem.unwrap_or_else(|| "sweep".to_owned())
     }
 
-    /// What it is about; the experiment's name, if it does not say.
+    /// Its title; by default the experiment's name.
     pub fn title(&self) -> String {
         let experiment = self.keys.experiment.as_str().unwrap_or("an experiment");
         if self.keys.title.is_empty() { experiment.to_owned() } else { self.keys.title.clone() }
@@ -165,7 +165,7 @@ impl Plan {
         }
     }
 
-    /// The experiment: a built-in name, a file beside the plan, or its tables.
+    /// The experiment: a built-in name, a file next to the plan, or its tables.
     pub(crate) fn source(&self) -> Result<Source, Diagnostic> {
         let wrong = |message: &str| self.error(Wrong::key("experiment", message));
         match &self.keys.experiment {
@@ -188,11 +188,11 @@ impl Plan {
                 let name = self.folder.join("experiment").display().to_string();
                 Ok(Source { name, text })
             }
-            _ => Err(wrong("a built-in name, a file, or an experiment's tables")),
+            _ => Err(wrong("expected a built-in name, a file, or an experiment's tables")),
         }
     }
 
-    /// `replications`, if it is said: a number of seeds, or a width.
+    /// `replications`, if given: a number of seeds, or a width.
     pub(crate) fn replications(&self) -> Result<Option<Asked>, Diagnostic> {
         let wrong = |message: String| self.error(Wrong::key("replications", message));
         match &self.keys.replications {
@@ -203,7 +203,7 @@ impl Plan {
         }
     }
 
-    /// The files of own controllers.
+    /// The files of users' own controllers.
     pub(crate) fn controllers(&self) -> Vec<PathBuf> {
         self.keys.controllers.iter().map(|file| self.folder.join(file)).collect()
     }
@@ -222,13 +222,14 @@ impl Plan {
             };
             match words {
                 Some(words) if !words.is_empty() => Ok(format!("{axis}={}", words.join(","))),
-                _ => Err(self.error(Wrong::new(["only", axis], "a value of this axis, or a list of some"))),
+                _ => Err(self
+                    .error(Wrong::new(["only", axis], "expected a value of this axis, or a list of values"))),
             }
         };
         self.keys.only.iter().map(one).collect()
     }
 
-    /// What is the same at every point, each key with where it is in the file.
+    /// The settings of every point, each key with its location in the file.
     pub(crate) fn set(&self) -> Vec<(String, Value)> {
         flat(&self.keys.set)
     }
@@ -257,7 +258,7 @@ pub(crate) fn flat(tables: &Table) -> Vec<(String, Value)> {
     tables.iter().flat_map(below).collect()
 }
 
-/// A value as `--set PATH=VALUE` has it: a text needs no quotes.
+/// A value as in `--set PATH=VALUE`, where texts need no quotes.
 pub(crate) fn setting((path, value): (&str, &Value)) -> String {
     match value {
         Value::String(text) => format!("{path}={text}"),

@@ -1,4 +1,4 @@
-//! What is known of a point once it was computed.
+//! What is known about a point once it is computed.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,8 @@ impl Status {
     }
 }
 
-/// What was measured at a point. It has no times and says nothing of the machine: it is the same wherever it is computed.
+/// What was measured at a point. It has no times and nothing about the machine: it is the same wherever it is
+/// computed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The point's content address.
@@ -34,20 +35,20 @@ pub struct Record {
     pub status: Status,
     /// What went wrong.
     pub error: Option<String>,
-    /// The fingerprint of its results, that of a run with these settings.
+    /// The fingerprint of its results, which equals that of a run with these settings.
     pub digest: String,
-    /// Its cases; none if the experiment cannot be at these settings.
+    /// Its cases; none if the experiment is invalid at these settings.
     pub cases: Vec<CaseRecord>,
 }
 
-/// What was measured of a case; [`CaseResult`] says what the fields mean.
+/// What was measured in a case; [`CaseResult`] describes the fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CaseRecord {
     /// Its axes.
     pub case: IndexMap<String, Value>,
     /// The fingerprint of its results.
     pub digest: String,
-    /// Why it did not come to its end; then it has no metrics.
+    /// Why it did not reach its end; then it has no metrics.
     pub error: Option<String>,
     /// How many seeds it ran under.
     pub seeds: u32,
@@ -55,23 +56,23 @@ pub struct CaseRecord {
     pub metrics: Metrics,
     /// Half the width of the 95 % confidence interval.
     pub ci95: IndexMap<String, f64>,
-    /// Beside the optimum.
+    /// The comparison with the optimum.
     pub optimum: IndexMap<String, f64>,
 }
 
-/// What it took to compute a point.
+/// The cost of computing a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// Wall time in its worker.
     pub seconds: f64,
     /// Which worker.
     pub worker: String,
-    /// How often it was begun.
+    /// How often it was started.
     pub attempts: u32,
 }
 
 impl Record {
-    /// Of a point that cannot be computed.
+    /// The record of a point that cannot be computed.
     pub(crate) fn failed(address: &str, error: String) -> Self {
         Self {
             address: address.to_owned(),
@@ -82,7 +83,7 @@ impl Record {
         }
     }
 
-    /// Of a run that has ended.
+    /// The record of a run that has ended.
     pub(crate) fn of(address: &str, report: Report) -> Self {
         let cases: Vec<CaseRecord> =
             report.cases.into_iter().map(|case| CaseRecord::of(case, &report.errors)).collect();

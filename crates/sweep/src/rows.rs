@@ -1,4 +1,4 @@
-//! What a sweep has measured: a row for each case of each point, in the order of the settings.
+//! The measurements of a sweep: a row for each case of each point, in the order of the settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -32,7 +32,7 @@ pub struct Row {
     pub ci95: IndexMap<String, f64>,
 }
 
-/// The rows of the sweep in `folder`, as far as it is.
+/// The rows of the sweep in `folder`, as far as it has got.
 ///
 /// # Errors
 /// If there is none, or its journal cannot be read.
@@ -74,7 +74,7 @@ pub(crate) fn sorted<'a>(kept: &[&'a Kept]) -> Vec<&'a Kept> {
     sorted
 }
 
-/// Each point with each of its cases; with none if it could not be run.
+/// Each point with each of its cases, or without a case if it could not be run.
 pub(crate) fn cases<'a>(
     kept: &[&'a Kept],
 ) -> impl Iterator<Item = (&'a Kept, Option<&'a CaseRecord>)> + use<'a> {

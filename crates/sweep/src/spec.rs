@@ -1,4 +1,4 @@
-//! What a worker needs to compute a point, and the computing.
+//! What a worker needs to compute a point, and the computation.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
@@ -34,8 +34,8 @@ pub(crate) struct Common {
     controllers: Vec<Own>,
 }
 
-/// A point for a worker: it can be sent to another machine. Files that the experiment names, such as flow sizes, are not in
-/// it.
+/// A point for a worker, which can be sent to another machine. Files that the experiment names, such as flow sizes,
+/// are not included.
 #[derive(Debug, Serialize, Deserialize)]
 struct Spec {
     address: String,
@@ -58,10 +58,10 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// Of a plan; compiles and loads the controllers that it names.
+    /// From a plan; compiles and loads the controllers that it names.
     ///
     /// # Errors
-    /// If something is wrong with the experiment, a controller, or what the plan says about them.
+    /// If something is wrong with the experiment, a controller, or their settings in the plan.
     pub fn of<E: From<Diagnostic> + From<LoadError>>(plan: &Plan) -> Result<Self, E> {
         let controllers: Result<Vec<Own>, LoadError> =
             plan.controllers().iter().map(|file| controllers::load(file)).collect();
@@ -103,7 +103,7 @@ impl Base {
         Ok(base)
     }
 
-    /// The content address of a point: the same for the same results.
+    /// The content address of a point: equal for equal results.
     pub fn address_of(&self, settings: &[String]) -> String {
         let mut resolved = self.resolved.clone();
         let wrong = settings.iter().filter(|setting| read::set(&mut resolved, setting).is_err());
@@ -127,7 +127,7 @@ impl Base {
         set.chain(own.into_iter().map(|(key, value)| setting((key, value)))).collect()
     }
 
-    /// What [`run_point`] takes.
+    /// The input of [`run_point`].
     pub fn spec(&self, address: &str, settings: &[String]) -> String {
         let common = Arc::clone(&self.common);
         let spec = Spec { address: address.to_owned(), settings: settings.to_vec(), common };
@@ -194,16 +194,16 @@ impl Common {
 /// Computes the point of a specification: its record, as JSON. A point that fails has a record too.
 ///
 /// # Errors
-/// If it is not a specification, or this machine cannot compute it: it has no compiler for a controller.
+/// If it is not a specification, or this machine cannot compute it because it has no compiler for a controller.
 pub fn run_point<E: From<Diagnostic> + From<LoadError>>(spec: &str) -> Result<String, E> {
     let spec: Spec = serde_json::from_str(spec)
-        .map_err(|e| Diagnostic::input(format!("no specification of a point of this version: {e}")))?;
+        .map_err(|e| Diagnostic::input(format!("not a specification of a point of this version: {e}")))?;
     spec.common.controllers.iter().try_for_each(controllers::have)?;
     let record = spec.common.measure(&spec.address, &spec.settings, &|_| ());
     Ok(serde_json::to_string(&record.expect("nobody stops it")).expect("plain data"))
 }
 
-/// What is wrong at a point, in a line.
+/// The error at a point, in one line.
 fn told(error: &Diagnostic) -> String {
     let name = error.source_name.iter().cloned();
     let place = error.place.iter().map(|place| format!("{}:{}", place.line, place.column));
@@ -211,7 +211,7 @@ fn told(error: &Diagnostic) -> String {
     if parts.is_empty() { error.message.clone() } else { format!("{}: {}", parts.join(":"), error.message) }
 }
 
-/// What `work` panics with, as an error.
+/// Turns a panic of `work` into an error.
 fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     panic::catch_unwind(AssertUnwindSafe(work)).map_err(|panicked| {
         let text = panicked.downcast_ref::<String>().map(String::as_str);

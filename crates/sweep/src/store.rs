@@ -1,4 +1,4 @@
-//! A sweep: its points, which of them are computed, and the folder that keeps what they measured.
+//! A sweep: its points, which of them are computed, and the folder that keeps their results.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -21,15 +21,15 @@ use crate::rows;
 use crate::spec::Base;
 use crate::table;
 
-/// A sweep that is under way, or has ended. Its folder has
+/// A sweep that is in progress, or has ended. Its folder has
 ///
-/// - `plan.toml`, what it was asked for last;
-/// - `journal.jsonl`, a line for each point as soon as it is computed: what a later start continues from;
+/// - `plan.toml`, the last plan;
+/// - `journal.jsonl`, a line for each point as soon as it is computed, from which a later start continues;
 /// - `results.parquet` and `costs.parquet`, written by [`Sweep::finish`].
 #[derive(Debug)]
 pub struct Sweep {
     pub(crate) base: Base,
-    /// Those of the plan, and of the shard, each once.
+    /// The points of the plan, and of the shard, each once.
     points: Vec<Point>,
     folder: Folder,
     state: Mutex<State>,
@@ -41,33 +41,33 @@ pub(crate) struct Point {
     pub address: String,
     /// The keys of the designs.
     pub setting: Setting,
-    /// All that is set, as `--set` takes it.
+    /// All settings, in the form of `--set`.
     pub settings: Vec<String>,
 }
 
 #[derive(Debug)]
 struct State {
     journal: Journal,
-    /// What is computed, by address.
+    /// The computed points, by address.
     known: BTreeMap<String, Kept>,
-    /// What is not, the next one last.
+    /// The points to compute, the next one last.
     todo: Vec<usize>,
     costs: Costs,
     /// Points computed since the sweep was opened.
     computed: usize,
-    /// How many were computed when `todo` was last put in order.
+    /// How many were computed when `todo` was last sorted.
     ordered: usize,
 }
 
 /// One of several parts of a sweep, such as the task of a Slurm array: `3/10` is the third of ten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
-    /// Which, from 1.
+    /// Its number, from 1.
     index: usize,
     of: usize,
 }
 
-/// How far a sweep is.
+/// The progress of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Standing {
     /// All points of the plan, or of the shard.
@@ -78,11 +78,11 @@ pub struct Standing {
     pub failed: usize,
     /// Those computed since the sweep was opened.
     pub computed: usize,
-    /// What those without a record may take, seconds of one core; `None` if nothing is known.
+    /// An estimate for those without a record, seconds of one core; `None` if nothing is known.
     pub left_s: Option<f64>,
 }
 
-/// Where a sweep has put its results.
+/// Where a sweep has written its results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
     /// The folder.
@@ -125,7 +125,7 @@ impl fmt::Display for Shard {
 }
 
 impl Shard {
-    /// The name of its folder in that of the sweep.
+    /// The name of its subfolder in the folder of the sweep.
     fn name(self) -> String {
         format!("{SHARD}{}-of-{}", self.index, self.of)
     }
@@ -135,16 +135,17 @@ impl Shard {
     }
 }
 
-/// How the names of shards' folders begin.
+/// The prefix of the names of shards' folders.
 const SHARD: &str = "shard-";
 
 impl Sweep {
-    /// Makes the points of a plan and takes the folder `out`, or the next `sweeps/NAME-N`. What its journal has is not
-    /// computed again. `draw` gives the points of designs that need a sampler; a shard has a folder of its own in `out`.
+    /// Makes the points of a plan and takes the folder `out`, or the next `sweeps/NAME-N`. Points in its journal
+    /// are not computed again. `draw` returns the points of designs that need a sampler; a shard has its own
+    /// subfolder of `out`.
     ///
     /// # Errors
-    /// If the plan or its experiment is wrong, the folder has another sweep or something else, or a process writes there;
-    /// what `draw` returns.
+    /// If the plan or its experiment is wrong, the folder has another sweep or something else, or a process writes
+    /// there; errors of `draw`.
     pub fn open<E: From<Diagnostic> + From<LoadError>>(
         plan: &Plan,
         out: Option<&Path>,
@@ -176,7 +177,7 @@ impl Sweep {
             (Some(out), Some(shard)) => Folder::hold(&out.join(shard.name()))?,
             (Some(out), None) => Folder::hold(out)?,
             (None, Some(_)) => {
-                let hint = "all shards of a sweep use the same --out DIR; then `tresse sweep merge DIR`";
+                let hint = "use the same --out DIR for all shards of a sweep, then `tresse sweep merge DIR`";
                 return Err(Diagnostic::input("a shard needs the folder of its sweep")
                     .of("--shard")
                     .hint(hint)
@@ -217,7 +218,7 @@ impl Sweep {
         &self.points[place]
     }
 
-    /// What is to be computed, the expensive points first: the places of points, and the specifications that
+    /// What remains to be computed, the expensive points first: the indices of points, and the specifications that
     /// [`run_point`](crate::run_point) takes.
     pub fn todo(&self) -> Vec<(usize, String)> {
         let places = self.state().todo.iter().rev().copied().collect::<Vec<_>>();
@@ -225,14 +226,14 @@ impl Sweep {
         places.into_iter().map(|place| (place, spec(place))).collect()
     }
 
-    /// Keeps what a worker has computed. It is in the journal when this returns.
+    /// Records what a worker has computed. It is in the journal when this returns.
     ///
     /// # Errors
     /// If it is the record of another point, or the journal cannot be written.
     pub fn keep(&self, place: usize, record: Record, cost: Cost) -> Result<(), Diagnostic> {
         let point = self.points.get(place).filter(|point| point.address == record.address);
         let Some(point) = point else {
-            return Err(Diagnostic::input("the record is of another point"));
+            return Err(Diagnostic::input("the record belongs to another point"));
         };
         let kept = Kept { point: point.setting.clone(), record, cost };
         let mut own = self.state();
@@ -243,7 +244,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// How far it is.
+    /// The progress.
     pub fn standing(&self) -> Standing {
         let own = self.state();
         let records: Vec<&Kept> =
@@ -259,7 +260,7 @@ impl Sweep {
         }
     }
 
-    /// Writes `results.parquet` and `costs.parquet` of everything that the folder has; of a sweep that was stopped, too.
+    /// Writes `results.parquet` and `costs.parquet` from everything in the folder, even if the sweep was stopped.
     ///
     /// # Errors
     /// If they cannot be written.
@@ -277,7 +278,7 @@ pub fn is_sweep(folder: &Path) -> bool {
     Journal::is_in(folder)
 }
 
-/// What the sweep in `folder` has by now.
+/// The current contents of the sweep in `folder`.
 ///
 /// # Errors
 /// If it has none, or its journal cannot be read.
@@ -286,11 +287,11 @@ pub fn read(folder: &Path) -> Result<Finished, Diagnostic> {
     Ok(Finished::of(folder, kept.iter()))
 }
 
-/// Puts the records of the shards of the sweep in `folder` into it, and writes its results. Shards that are under way
-/// give what they have.
+/// Merges the records of the shards of the sweep in `folder` into it, and writes its results. Shards in progress
+/// contribute what they have.
 ///
 /// # Errors
-/// If there are no shards, they are of several sweeps, or something cannot be read or written.
+/// If there are no shards, they belong to several sweeps, or something cannot be read or written.
 pub fn merge(folder: &Path) -> Result<Finished, Diagnostic> {
     let entries = fs::read_dir(folder).map_err(|e| Diagnostic::io("cannot be read", folder, e))?;
     let is_shard = |path: &PathBuf| {
@@ -312,7 +313,9 @@ pub fn merge(folder: &Path) -> Result<Finished, Diagnostic> {
     for shard in &shards {
         let (head, kept) = Journal::read(shard)?;
         if head != own {
-            return Err(Diagnostic::input(format!("{} is of another sweep", shard.display())).hint(OTHER));
+            return Err(
+                Diagnostic::input(format!("{} belongs to another sweep", shard.display())).hint(OTHER)
+            );
         }
         for kept in kept {
             if !known.contains_key(&kept.record.address) {
@@ -329,15 +332,14 @@ pub fn merge(folder: &Path) -> Result<Finished, Diagnostic> {
 }
 
 const PLAN: &str = "plan.toml";
-const OTHER: &str =
-    "a sweep goes on with the same experiment, seeds, cases and version; its designs may change";
+const OTHER: &str = "a sweep can only be continued with the same experiment, seeds, cases and version; its designs may change";
 
-/// The journal of a folder, for a sweep of this base; and its plan.
+/// The journal of a folder, for a sweep with this base, and its plan.
 fn opened(folder: &Path, base: &Base, plan: &Plan) -> Result<(Journal, Vec<Kept>), Diagnostic> {
     if !Journal::is_in(folder) {
         let mut entries = fs::read_dir(folder).map_err(|e| Diagnostic::io("cannot be read", folder, e))?;
         if entries.next().is_some() {
-            let message = format!("{} is not empty, and has no sweep", folder.display());
+            let message = format!("{} is not empty and has no sweep", folder.display());
             return Err(Diagnostic::input(message).hint("choose another folder with `--out DIR`"));
         }
     }
@@ -351,7 +353,7 @@ fn opened(folder: &Path, base: &Base, plan: &Plan) -> Result<(Journal, Vec<Kept>
     Ok((journal, kept))
 }
 
-/// The expensive ones last, where they are taken from; of equal ones the first of the plan.
+/// Sorts the expensive ones last, where they are taken from; among equal ones, the first of the plan comes last.
 fn order(todo: &mut [usize], points: &[Point], costs: &Costs) {
     let mut guessed: Vec<(f64, usize)> =
         todo.iter().map(|&place| (costs.guess(&points[place].setting).unwrap_or(0.0), place)).collect();

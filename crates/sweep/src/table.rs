@@ -20,7 +20,7 @@ use crate::journal::Kept;
 use crate::record::CaseRecord;
 use crate::rows;
 
-/// A row: a point, and one of its cases; none of a point that could not be run.
+/// A row: a point, and one of its cases, or none for a point that could not be run.
 type Row<'a> = (&'a Kept, Option<&'a CaseRecord>);
 
 /// A column.
@@ -42,8 +42,8 @@ impl Column {
     }
 }
 
-/// Writes `results.parquet` and `costs.parquet`. The same points give the same bytes of the former, in whatever order and on
-/// whatever machines they were computed.
+/// Writes `results.parquet` and `costs.parquet`. The same points give the same bytes of the former, in whatever
+/// order and on whatever machines they were computed.
 pub(crate) fn write(folder: &Path, known: &[&Kept]) -> Result<(), Diagnostic> {
     let sorted = rows::sorted(known);
     store(folder, "results", results(&rows::keys(known), &sorted))?;
@@ -77,7 +77,12 @@ fn settings(keys: &[String], rows: &[Row<'_>]) -> Vec<Column> {
     let mut columns = Vec::new();
     for key in keys {
         let values = column(rows.iter().map(|row| row.0.point.get(key).cloned()));
-        columns.push(Column::new(key, values, "", "what the sweep set; null where its design does not"));
+        columns.push(Column::new(
+            key,
+            values,
+            "",
+            "the value set by the sweep; null if the design does not set it",
+        ));
     }
     let axes: IndexSet<&String> =
         rows.iter().filter_map(|row| row.1).flat_map(|case| case.case.keys()).collect();
@@ -139,7 +144,7 @@ fn points<'a>(of: impl Iterator<Item = &'a Kept>) -> ArrayRef {
     text(of.map(|kept| Some(kept.record.address.clone())))
 }
 
-/// Values of a key: as numbers if all are numbers, as texts otherwise.
+/// Values of a key: as numbers if all are numbers, otherwise as texts.
 fn column(values: impl Iterator<Item = Option<Value>>) -> ArrayRef {
     let values: Vec<Option<Value>> = values.collect();
     let all = |is: fn(&Value) -> bool| values.iter().flatten().all(is);
@@ -171,7 +176,7 @@ fn of_json(value: &serde_json::Value) -> Option<Value> {
     }
 }
 
-/// Writes a table, whole or not at all.
+/// Writes a table, completely or not at all.
 fn store(folder: &Path, name: &str, columns: Vec<Column>) -> Result<(), Diagnostic> {
     let field = |column: &Column| {
         let said = [("unit", column.unit), ("meaning", &column.meaning)];

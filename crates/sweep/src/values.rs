@@ -1,11 +1,11 @@
-//! What a key takes: a list of values, or a range of numbers or of quantities such as `"10Gbps"`.
+//! The values of a key: a list, or a range of numbers or of quantities such as `"10Gbps"`.
 
 use toml::{Table, Value};
 use tresse_experiment::diagnostic::Wrong;
 use tresse_experiment::did_you_mean;
 use tresse_units::{Bytes, Duration, Packets, Rate};
 
-/// What a key takes.
+/// The values of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Values {
     List(Vec<Value>),
@@ -20,11 +20,11 @@ pub(crate) struct Range {
     steps: Option<usize>,
     log: bool,
     unit: Unit,
-    /// As they were written: they are taken as they are.
+    /// The values exactly as written.
     ends: [Value; 2],
 }
 
-/// What the numbers of a range are of.
+/// The kind of quantity of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Unit {
     Whole,
@@ -35,10 +35,10 @@ pub(crate) enum Unit {
     Packets,
 }
 
-/// The most values that a key may have.
+/// The maximum number of values of a key.
 const MOST: usize = 1_000_000;
 
-/// Digits of a quantity or a number between the ends of a range: more would say nothing.
+/// Digits of a quantity or a number between the ends of a range; more would be meaningless.
 const DIGITS: i32 = 4;
 
 /// A quantity in its base unit.
@@ -51,24 +51,24 @@ pub(crate) fn quantity(text: &str) -> Option<(Unit, u64)> {
 }
 
 impl Values {
-    /// What a plan says that a key takes.
+    /// The values of a key in a plan.
     ///
     /// # Errors
     /// If it is neither.
     pub fn read(value: &Value) -> Result<Self, Wrong> {
         match value {
             Value::Array(values) if values.is_empty() => {
-                Err(Wrong::whole("the list is empty: there is no point"))
+                Err(Wrong::whole("the list is empty, so there is no point"))
             }
             Value::Array(values) => Ok(Self::List(values.clone())),
             Value::Table(table) => Ok(Self::Range(Range::read(table)?)),
             value => Err(Wrong::whole(format!(
-                "a list of values, or a range such as {{ from = 2, to = 8, steps = 4 }}; one value alone is [{value}]"
+                "expected a list of values, or a range such as {{ from = 2, to = 8, steps = 4 }}; a single value is [{value}]"
             ))),
         }
     }
 
-    /// All of them.
+    /// All values.
     ///
     /// # Errors
     /// If it is a range without steps.
@@ -79,7 +79,7 @@ impl Values {
         }
     }
 
-    /// That of a share from 0 to below 1.
+    /// The value at a share from 0 to below 1.
     pub fn at(&self, share: f64) -> Value {
         let pick = |values: &[Value]| {
             let place = (share * values.len() as f64) as usize;
@@ -108,7 +108,10 @@ impl Range {
         let end = |key: &str| {
             let value = table.get(key).ok_or_else(|| Wrong::whole(format!("the range has no `{key}`")))?;
             let wrong = || {
-                Wrong::key(key, "a number, or a quantity such as \"10Gbps\", \"20us\", \"64kB\", \"10pkt\"")
+                Wrong::key(
+                    key,
+                    "expected a number, or a quantity such as \"10Gbps\", \"20us\", \"64kB\", \"10pkt\"",
+                )
             };
             let (unit, number) = match value {
                 Value::Integer(number) => (Unit::Whole, *number as f64),
@@ -122,15 +125,17 @@ impl Range {
         let unit = match (one, other) {
             (Unit::Whole | Unit::Real, Unit::Whole | Unit::Real) => one.max(other),
             _ if one == other => one,
-            _ => return Err(Wrong::key("to", "`from` and `to` are quantities of two kinds")),
+            _ => return Err(Wrong::key("to", "`from` and `to` are different kinds of quantities")),
         };
         if from >= to {
-            return Err(Wrong::key("to", "it is not above `from`"));
+            return Err(Wrong::key("to", "must be above `from`"));
         }
         let log = match table.get("scale").map(|scale| scale.as_str()) {
             None | Some(Some("linear")) => false,
             Some(Some("log")) if from > 0.0 => true,
-            Some(Some("log")) => return Err(Wrong::key("from", "a range with scale \"log\" begins above 0")),
+            Some(Some("log")) => {
+                return Err(Wrong::key("from", "a range with scale \"log\" must begin above 0"));
+            }
             Some(_) => return Err(Wrong::key("scale", "\"linear\" or \"log\"")),
         };
         let steps = match table.get("steps") {
@@ -139,7 +144,7 @@ impl Range {
             Some(_) => {
                 return Err(Wrong::key(
                     "steps",
-                    format!("a whole number of values, 2 to {MOST}, the ends among them"),
+                    format!("expected a whole number of values, 2 to {MOST}, including the ends"),
                 ));
             }
         };
@@ -148,9 +153,8 @@ impl Range {
 
     /// Its values, each once.
     fn all(&self) -> Result<Vec<Value>, Wrong> {
-        let steps = self
-            .steps
-            .ok_or_else(|| Wrong::whole("the range has no `steps`: how many values does it have?"))?;
+        let steps =
+            self.steps.ok_or_else(|| Wrong::whole("the range needs `steps`, the number of its values"))?;
         let one = |step: usize| match step {
             0 => self.ends[0].clone(),
             step if step == steps - 1 => self.ends[1].clone(),
@@ -161,7 +165,7 @@ impl Range {
         Ok(values)
     }
 
-    /// What lies at this share of the range; of whole numbers each has the same share.
+    /// The value at this share of the range; for whole numbers, each has an equal share.
     fn between(&self, share: f64) -> Value {
         if self.unit == Unit::Whole && !self.log {
             let count = self.to - self.from + 1.0;
@@ -193,7 +197,7 @@ impl Range {
     }
 }
 
-/// To this many digits.
+/// Rounds to this many digits.
 fn rounded(number: f64, digits: i32) -> f64 {
     format!("{number:.*e}", (digits - 1) as usize).parse().expect("it was written as a number")
 }
@@ -249,21 +253,21 @@ mod tests {
     fn what_is_no_range_is_told() {
         for (text, wanted) in [
             ("[]", ": the list is empty"),
-            ("3", ": a list of values"),
+            ("3", ": expected a list of values"),
             ("{ from = 1 }", ": the range has no `to`"),
-            ("{ from = 3, to = 3 }", "to: it is not above"),
-            ("{ from = 1, to = \"3us\" }", "to: `from` and `to` are quantities of two kinds"),
-            ("{ from = \"fast\", to = \"3us\" }", "from: a number, or a quantity"),
-            ("{ from = 0, to = 3, scale = \"log\" }", "from: a range with scale \"log\" begins above 0"),
+            ("{ from = 3, to = 3 }", "to: must be above"),
+            ("{ from = 1, to = \"3us\" }", "to: `from` and `to` are different kinds of quantities"),
+            ("{ from = \"fast\", to = \"3us\" }", "from: expected a number, or a quantity"),
+            ("{ from = 0, to = 3, scale = \"log\" }", "from: a range with scale \"log\" must begin above 0"),
             ("{ from = 0, to = 3, scale = \"cubic\" }", "scale: \"linear\" or \"log\""),
             ("{ from = 0, to = 3, step = 2 }", "step: a range has no key `step`; did you mean `steps`?"),
-            ("{ from = 0, to = 3, steps = 1 }", "steps: a whole number"),
-            ("{ from = 0.0, to = inf }", "to: a number"),
+            ("{ from = 0, to = 3, steps = 1 }", "steps: expected a whole number"),
+            ("{ from = 0.0, to = inf }", "to: expected a number"),
         ] {
             let error = read(text).expect_err(text);
             assert!(error.starts_with(wanted), "{text}: {error}");
         }
         let error = read("{ from = 1, to = 3 }").and_then(|own| own.all().map_err(|e| e.message));
-        assert_eq!(error, Err("the range has no `steps`: how many values does it have?".to_owned()));
+        assert_eq!(error, Err("the range needs `steps`, the number of its values".to_owned()));
     }
 }

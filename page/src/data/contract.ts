@@ -51,7 +51,7 @@ export interface RunHead {
   command: string;
   /** What is known of the machine; `started` is RFC 3339. */
   host: { os?: string; architecture?: string; threads?: number; started?: string };
-  /** Of a run under way. */
+  /** Of a run in progress. */
   progress?: Progress;
   /** Every case of the run, also those that are not complete. Tables name a case by its place here. */
   cases: CaseHead[];
@@ -255,7 +255,7 @@ export interface Claim {
  * A *dimension* is an axis of the cases (`scheme`: with its number of subflows, `subflows`, `pattern`, `variant`, or an axis
  * of the experiment's own), or what divides a case: `group`, `distance`, `size`, `layer`, `window`.
  * A *quantity* is what rows have: `goodput_bps`, `fct_s`, `slowdown_ratio`, `size_bytes`, `retransmissions_pkts`, `timeouts`,
- * `cwnd_pkts` (flows), `jct_s` (jobs), `rtt_s`, `queue_pkts` (looks at queues), `utilisation_ratio`, `drops_pkts`,
+ * `cwnd_pkts` (flows), `jct_s` (jobs), `rtt_s`, `queue_pkts` (observations of queues), `utilisation_ratio`, `drops_pkts`,
  * `marks_pkts` (links), `convergence_s`.
  * A *metric* is what the results of a case have: `goodput_mean_bps`.
  */

@@ -110,7 +110,7 @@ export const QUANTITIES: Record<string, Quantity> = {
   },
   queue_pkts: {
     table: "lengths",
-    of: "looks at queues",
+    of: "observations of queues",
     log: false,
     parts: { layer: "layer" },
     values: column("waiting_pkts"),

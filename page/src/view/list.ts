@@ -3,7 +3,7 @@ import type { RunState, RunSummary } from "../data/contract";
 import { matches, natural } from "../time/series";
 
 export const STATES: Record<RunState, string> = {
-  "under-way": "under way",
+  "under-way": "in progress",
   complete: "complete",
   interrupted: "interrupted",
   "gave-up": "gave up",

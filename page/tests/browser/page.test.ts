@@ -77,7 +77,7 @@ describe("the page of a run", () => {
     expect(boxes.columns).toEqual(["pattern", "layer", "series", "count", ...boxes.columns.slice(4)]);
   });
 
-  it("counts RTTs, looks at queues and links as the program does", async () => {
+  it("counts RTTs, observations of queues and links as the program does", async () => {
     const { page } = await opened(browser, file);
     await page.locator("#distributions").scrollIntoViewIfNeeded();
     const select = page.locator("#figure-page-distribution select").first();

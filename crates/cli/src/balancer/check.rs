@@ -8,9 +8,9 @@ use tresse_balancers::check::{Breach, Invariant, SCRIPTS, Statistics, check_apar
 use crate::failure::Failure;
 use crate::output::print_json;
 
-/// Check a balancer: compile it and hold it to its contract
+/// Check a balancer: compile it and test it against its contract
 ///
-/// The contract is balancers/balancer.h. Random scripts of packets and their fates are played, with
+/// The contract is balancers/balancer.h. The check plays random scripts of packets and their fates, with
 /// 1 to 4096 paths, windows up to 2^20 packets, and both ends of every parameter's range. What must hold:
 ///
 ///   returns       no division by 0, no endless loop
@@ -18,19 +18,19 @@ use crate::output::print_json;
 ///   below_paths   `pick` returns a path that exists
 ///   only_alive    a path that is not alive gets nothing while another is
 ///   determinism   no memory elsewhere
-///   any_time      only the difference of two times has a meaning
+///   any_time      only differences between times matter
 ///
-/// and, unless the balancer declares that it is at flow level,
+/// and, unless the balancer declares that it works at flow level,
 ///
-///   reaches       every path that is alive is used again when all packets arrive well; if it declares that
-///                 it recycles, when there is no feedback instead
+///   reaches       every path that is alive is used again when all packets arrive unmarked; if it declares
+///                 that it recycles, when there is no feedback instead
 ///
-/// and if it does,
+/// and, if it does,
 ///
 ///   flow_level    without feedback the next packet takes the last one's path
 ///
 /// If something breaks, the shortest script found that shows it is printed, and the exit code is 1.
-/// It is 2 if it does not compile.
+/// The exit code is 2 if the file does not compile.
 ///
 /// A C file is compiled to native code that runs with your rights: run only what you trust.
 #[derive(Debug, clap::Args)]
@@ -79,7 +79,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// The invariants to which `balancer` is held.
+/// The invariants that `balancer` must keep.
 fn held_to(balancer: &Balancer) -> Vec<&'static str> {
     Invariant::ALL.iter().filter(|i| i.applies_to(balancer)).map(|i| i.name()).collect()
 }

@@ -1,4 +1,4 @@
-//! `tresse balancer new`: a balancer to begin with.
+//! `tresse balancer new`: a balancer to start from.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -9,19 +9,19 @@ use crate::controller::new::{check_letters, file_in, write};
 use crate::failure::Failure;
 use crate::output::print_json;
 
-/// A balancer that works, with a comment at each place that its author will change.
+/// A working balancer, with a comment at each place that its author will change.
 const TEMPLATE: &str = include_str!("template.c");
 
 /// The balancer's name in the template.
 const PLACEHOLDER: &str = "NAME";
 
-/// So that lists stay narrow.
+/// The longest name; this keeps lists narrow.
 const LONGEST: usize = 20;
 
-/// Start a balancer of your own: writes NAME.c, which compiles and works at once
+/// Start your own balancer: writes NAME.c, which compiles and works right away
 ///
 /// The file is a small balancer with a parameter, memory for the connection and for each path, and every
-/// hook, each explained in a line. docs/balancers.md continues from there.
+/// hook, each explained in one line. docs/balancers.md continues from there.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Its name: lower-case letters, digits and `_`, at most 20 characters
@@ -54,7 +54,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether C and the experiment files can use `name`, and nobody does yet.
+/// Checks that C and the experiment files can use `name`, and that it is not taken yet.
 fn check_name(name: &str) -> Result<(), String> {
     check_letters(name, "balancer")?;
     if name.len() > LONGEST {

@@ -1,4 +1,4 @@
-//! The controllers as lists and pages show them: all of it is what their files declare and say.
+//! The controllers as lists and pages show them. Everything comes from their files.
 
 use serde::Serialize;
 use tresse_controllers as controllers;
@@ -14,7 +14,7 @@ pub struct ControllerEntry {
     file: String,
     signals: Vec<&'static str>,
     coupled: bool,
-    /// Whether the kernel can give every signal that it needs: losses, ECN and exact CE counts.
+    /// Whether the kernel can provide every signal that it needs: losses, ECN and exact CE counts.
     attachable: bool,
     why_not_attachable: Option<&'static str>,
     exceptions: Vec<&'static str>,
@@ -71,7 +71,7 @@ pub(crate) fn entry(c: &Controller) -> Entry {
     Entry { name: c.name().to_owned(), title: c.title().to_owned(), source: c.source().to_owned() }
 }
 
-/// The signals that tell controllers apart: without those that stronger ones imply.
+/// The signals that distinguish controllers, without those implied by stronger ones.
 pub fn strongest_signals(c: &Controller) -> String {
     let names: Vec<_> = c.signals().iter().map(|s| s.name()).collect();
     let implied = |name: &str| match name {
@@ -82,7 +82,7 @@ pub fn strongest_signals(c: &Controller) -> String {
     names.iter().filter(|name| !implied(name)).copied().collect::<Vec<_>>().join(" ")
 }
 
-/// What it declares, in Markdown: title, source, signals, exceptions, claims, parameters.
+/// A controller's declarations in Markdown: title, source, signals, exceptions, claims, parameters.
 pub fn facts(c: &Controller) -> String {
     let packets = if c.min_cwnd() == 1 { "packet" } else { "packets" };
     let mut facts = vec![
@@ -123,7 +123,7 @@ pub fn facts(c: &Controller) -> String {
     out
 }
 
-/// The comment at the head of its file, as a block of Markdown that keeps every column.
+/// The comment at the top of its file, as a Markdown block that preserves columns.
 pub fn header(c: &Controller) -> String {
     format!("```text\n{}\n```\n", c.header())
 }

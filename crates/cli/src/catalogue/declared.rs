@@ -53,7 +53,7 @@ impl DeclaredEntry {
     }
 }
 
-/// What a parameter may be, in short: `1..=64`, `recent | second`.
+/// The allowed values of a parameter, in short: `1..=64`, `recent | second`.
 pub fn range(range: &Range) -> String {
     match range {
         Range::Whole(Whole { min, max, .. }) => format!("{min}..={max}"),
@@ -62,13 +62,13 @@ pub fn range(range: &Range) -> String {
     }
 }
 
-/// What a part declares, and then its page.
+/// A part's declarations, followed by its page.
 pub(crate) fn explain(entry: &Entry, parameters: &[Parameter], page: &str) -> String {
     let text = format!("# {}\n\n{}\n\n- source: {}\n", entry.name, entry.title, entry.source);
     format!("{text}{}\n{page}", table(parameters))
 }
 
-/// Parameters as a table of Markdown, after an empty line; nothing if there are none.
+/// Parameters as a Markdown table, after an empty line; empty if there are none.
 pub(crate) fn table(parameters: &[Parameter]) -> String {
     let mut text = String::new();
     if !parameters.is_empty() {

@@ -5,7 +5,7 @@ use tresse_workload::distributions::{BuiltIn, all, find};
 
 use crate::catalogue::{Entry, Kind, pages};
 
-/// A distribution, with what its file says about it if it is from one.
+/// A distribution, with what its file says about it if it comes from a file.
 #[derive(Debug, Clone, Serialize)]
 pub struct DistributionEntry {
     /// Name, title, origin.
@@ -14,12 +14,12 @@ pub struct DistributionEntry {
     /// The mean, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_bytes: Option<f64>,
-    /// The shares of flows up to 10 kB, from there to 100 kB, to 1 MB, and above.
+    /// The shares of flows up to 10 kB, 10 kB to 100 kB, 100 kB to 1 MB, and above 1 MB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shares: Option<[f64; 4]>,
 }
 
-/// The shapes that an experiment may give, and the files that are built in.
+/// The shapes that an experiment may use, and the built-in files.
 pub fn entries() -> Vec<DistributionEntry> {
     let shapes = pages(Kind::Distributions).into_iter();
     let shapes = shapes.map(|entry| DistributionEntry { entry, mean_bytes: None, shares: None });
@@ -42,12 +42,12 @@ pub fn mean_text(bytes: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// Shares as lists show them: per cent.
+/// Shares as lists show them, in per cent.
 pub fn shares_text(shares: [f64; 4]) -> String {
     shares.map(|share| format!("{:.1}", 100.0 * share)).join(" / ")
 }
 
-/// Everything that there is to say about the built-in file `name`.
+/// The full text about the built-in file `name`.
 pub(crate) fn explain(name: &str) -> Option<String> {
     find(name).map(page)
 }
@@ -74,7 +74,7 @@ fn page(d: &BuiltIn) -> String {
 mod tests {
     use super::*;
 
-    /// The page that compares them has the numbers of the files.
+    /// The page that compares the distributions has the numbers of the files.
     #[test]
     fn the_page_has_every_built_in_file() {
         let page = include_str!("../../../../docs/explain/distributions.md");

@@ -9,14 +9,14 @@ use crate::catalogue::Entry;
 /// A line of `tresse list experiments`.
 #[derive(Debug, Clone, Serialize)]
 pub struct PaperEntry {
-    /// What every part has.
+    /// The fields that every part has.
     #[serde(flatten)]
     pub entry: Entry,
-    /// The rows that it is, such as `xmp/fig9`; none if it is not a table or figure of the paper.
+    /// The rows that it covers, such as `xmp/fig9`; empty if it is not a table or figure of the paper.
     pub rows: Vec<String>,
 }
 
-/// All of them, as `tresse list experiments` has them.
+/// All experiments, as `tresse list experiments` shows them.
 pub fn entries() -> Vec<PaperEntry> {
     let entry = |(name, e): (&'static str, Experiment)| {
         let rows = rows_of(name, &e);

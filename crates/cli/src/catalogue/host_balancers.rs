@@ -1,4 +1,4 @@
-//! The balancers of hosts as lists and pages show them: all of it is what their files declare and say.
+//! The host balancers as lists and pages show them. Everything comes from their files.
 
 use serde::Serialize;
 use tresse_balancers::{Balancer, all, find};
@@ -32,7 +32,7 @@ pub(crate) fn entry(b: &Balancer) -> Entry {
     Entry { name: b.name().to_owned(), title: b.title().to_owned(), source: b.source().to_owned() }
 }
 
-/// Its parameters, as every part has them.
+/// Its parameters, in the form common to all parts.
 pub(crate) fn parameters(b: &Balancer) -> Vec<Parameter> {
     let parameter = |p: Parameter<_>| Parameter {
         name: p.name,
@@ -43,7 +43,7 @@ pub(crate) fn parameters(b: &Balancer) -> Vec<Parameter> {
     b.parameters().into_iter().map(parameter).collect()
 }
 
-/// What it declares, in Markdown: title, source, file, flags, parameters.
+/// A balancer's declarations in Markdown: title, source, file, flags, parameters.
 pub fn facts(b: &Balancer) -> String {
     let mut out =
         format!("{}\n\n- source: {}\n- file: {}\n", b.title(), b.source(), b.source_file().display());
@@ -56,12 +56,12 @@ pub fn facts(b: &Balancer) -> String {
     out + &table(&parameters(b))
 }
 
-/// The comment at the head of its file, as a block of Markdown that keeps every column.
+/// The comment at the top of its file, as a Markdown block that preserves columns.
 pub fn header(b: &Balancer) -> String {
     format!("```text\n{}\n```\n", b.header())
 }
 
-/// Everything that there is to say about the balancer `name`.
+/// The full text about the balancer `name`.
 pub(crate) fn explain(name: &str) -> Option<String> {
     find(name).map(|b| format!("# {name} (balancer of hosts)\n\n{}\n{}", facts(&b), header(&b)))
 }

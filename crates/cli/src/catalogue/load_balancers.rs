@@ -14,12 +14,12 @@ pub(crate) fn entry(d: &Declaration) -> Entry {
     Entry { name: d.name.to_owned(), title: d.title.to_owned(), source: d.source.to_owned() }
 }
 
-/// Everything that there is to say about the load balancer `name`.
+/// The full text about the load balancer `name`.
 pub(crate) fn explain(name: &str) -> Option<String> {
     find(name).map(|d| declared::explain(&entry(d), d.parameters, page(d.name)))
 }
 
-/// What there is to say beyond the declaration.
+/// The page that goes beyond the declaration.
 fn page(name: &str) -> &'static str {
     match name {
         "two-level" => include_str!("../../../../docs/explain/two-level.md"),

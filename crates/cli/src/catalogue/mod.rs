@@ -1,7 +1,7 @@
 //! The parts that an experiment is made of: what `tresse list` and `tresse explain` print.
 //!
-//! Controllers and balancers of hosts tell of themselves, path managers and load balancers with a page; every other part is a page in
-//! `docs/explain/`.
+//! Controllers and host balancers are described by their own files, path managers and load balancers by their
+//! declaration and a page; every other part is a page in `docs/explain/`.
 
 pub mod controllers;
 pub mod declared;
@@ -28,7 +28,7 @@ pub enum Kind {
     Schedulers,
     /// Load balancers and routing.
     LoadBalancers,
-    /// Balancers of hosts: which of a connection's paths a packet takes.
+    /// Host balancers: which of a connection's paths a packet takes.
     HostBalancers,
     /// Topologies.
     Topologies,
@@ -38,11 +38,11 @@ pub enum Kind {
     Distributions,
     /// Built-in experiments.
     Experiments,
-    /// Pages of `tresse explain` that are no part of an experiment.
+    /// Pages of `tresse explain` that are not about a part of an experiment.
     Topics,
 }
 
-/// A page: the part's kind, its name, and what is to be said of it.
+/// A page: the part's kind, its name, and its source.
 struct Page {
     kind: Kind,
     name: &'static str,
@@ -135,7 +135,7 @@ const PAGES: &[Page] = &[
 pub struct Entry {
     /// The name in files and on the command line.
     pub name: String,
-    /// One line on what it is.
+    /// What it is, in one line.
     pub title: String,
     /// Where it comes from.
     pub source: String,
@@ -165,8 +165,8 @@ pub(crate) fn pages(kind: Kind) -> Vec<Entry> {
     pages.map(entry).collect()
 }
 
-/// Everything that there is to say about `name`: what a controller declares and its header says, what a path
-/// manager or a load balancer declares and its page says, a part's page, or an experiment's file.
+/// The full text about `name`: a controller's declarations and the comment at the top of its file, a path
+/// manager's or load balancer's declarations and page, another part's page, or an experiment's file.
 pub fn explain(name: &str) -> Option<String> {
     if let Some(c) = tresse_controllers::find(name) {
         return Some(format!("# {name}\n\n{}\n{}", controllers::facts(&c), controllers::header(&c)));

@@ -14,12 +14,12 @@ pub(crate) fn entry(d: &Declaration) -> Entry {
     Entry { name: d.name.to_owned(), title: d.title.to_owned(), source: d.source.to_owned() }
 }
 
-/// Everything that there is to say about the path manager `name`.
+/// The full text about the path manager `name`.
 pub(crate) fn explain(name: &str) -> Option<String> {
     find(name).map(|d| declared::explain(&entry(d), d.parameters, page(name)))
 }
 
-/// What there is to say beyond the declaration.
+/// The page that goes beyond the declaration.
 fn page(name: &str) -> &'static str {
     match name {
         "fixed" => include_str!("../../../../docs/explain/fixed.md"),

@@ -1,4 +1,4 @@
-//! What two runs were made of, where that differs.
+//! The differences in what two runs were made of.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ const MOST_LINES: usize = 10;
 /// Keys that are shown.
 const MOST_KEYS: usize = 12;
 
-/// Something that two runs were made of, and that is not the same in both.
+/// A difference in what two runs were made of.
 #[derive(Debug, Serialize)]
 pub struct Difference {
     /// `experiment`, `hosts`, `profile`, `seed`, `replications`, `version`, `model_version`, `set`, `only`, `controller`,
@@ -26,19 +26,19 @@ pub struct Difference {
     /// The controller, the file or the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    /// What the first run has; null if it has none. Of a source or a file its SHA-256.
+    /// What the first run has, or null; for a source or a file, its SHA-256.
     left: Value,
-    /// What the second has.
+    /// What the second run has.
     right: Value,
-    /// The lines of a source that are others, as `diff` writes them.
+    /// The lines of a source that differ, as `diff` writes them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     lines: Vec<String>,
-    /// The whole of it for people.
+    /// The whole difference as text.
     #[serde(skip)]
     text: String,
 }
 
-/// Everything that differs in what `left` and `right` were made of.
+/// All differences in what `left` and `right` were made of.
 pub fn between(left: &Finished, right: &Finished) -> Vec<Difference> {
     let (l, r) = (&left.report, &right.report);
     let mut all = Vec::new();
@@ -74,7 +74,7 @@ pub fn between(left: &Finished, right: &Finished) -> Vec<Difference> {
     all
 }
 
-/// The same as lines of text, the first of many keys only.
+/// The same as lines of text; if there are many keys, only the first of them.
 pub fn lines(all: &[Difference]) -> Vec<String> {
     let (keys, others): (Vec<_>, Vec<_>) = all.iter().partition(|difference| difference.what == "key");
     let shown = others.iter().chain(keys.iter().take(MOST_KEYS));
@@ -85,7 +85,7 @@ pub fn lines(all: &[Difference]) -> Vec<String> {
     lines
 }
 
-/// A value that is another one.
+/// A value that differs.
 fn another(what: &'static str, name: &str, left: Value, right: Value) -> Option<Difference> {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -98,7 +98,7 @@ fn another(what: &'static str, name: &str, left: Value, right: Value) -> Option<
     (left != right).then(|| Difference { what, name: None, left, right, lines: Vec::new(), text })
 }
 
-/// The users' controllers or balancers, as `what` says.
+/// The users' controllers or balancers, depending on `what`.
 fn code(what: &'static str, left: &[UsersCode], right: &[UsersCode]) -> Vec<Difference> {
     let mut all = Vec::new();
     let has = format!("has the {what}");
@@ -137,7 +137,7 @@ fn code(what: &'static str, left: &[UsersCode], right: &[UsersCode]) -> Vec<Diff
     all
 }
 
-/// The files that were read. One that was moved is the same.
+/// The files that were read. A file that was moved counts as the same.
 fn files(left: &[&ReadFile], right: &[&ReadFile]) -> Vec<Difference> {
     let mut all = Vec::new();
     let is_in = |files: &[&ReadFile], file: &ReadFile| files.iter().any(|other| other.sha256 == file.sha256);
@@ -167,7 +167,7 @@ fn files(left: &[&ReadFile], right: &[&ReadFile]) -> Vec<Difference> {
     all
 }
 
-/// What only one of the runs has.
+/// Something that only one of the runs has.
 fn alone(what: &'static str, has: &str, name: &str, sha256: [Option<&String>; 2]) -> Difference {
     let [left, right] = sha256;
     let which = if left.is_some() { "first" } else { "second" };
@@ -181,8 +181,8 @@ fn alone(what: &'static str, has: &str, name: &str, sha256: [Option<&String>; 2]
     }
 }
 
-/// The keys of the experiments as they were run. Titles and sentences are for people, and the profile has been laid over
-/// the others.
+/// The keys of the experiments as they were run. Titles and sentences are only for people, and the profile has
+/// already been applied to the others.
 fn keys(left: &Finished, right: &Finished) -> Vec<Difference> {
     let is_run = |key: &str| {
         let head = key.split('.').next().unwrap_or(key);

@@ -1,4 +1,4 @@
-//! Results beside published numbers and claims: text, Markdown, and what is not as it should be.
+//! Results next to published numbers and claims: as text, as Markdown, and the list of what is not as expected.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use crate::table::Table;
 use crate::width::sentence;
 use crate::{changed, claims};
 
-/// An experiment's results as text; beside those of the simulator what is kept of real hosts.
+/// An experiment's results as text, with the kept results of real hosts next to the simulator's.
 pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) -> io::Result<()> {
     let real = result.real();
     let comparison = &result.comparison;
@@ -60,12 +60,12 @@ pub fn show(experiment: &Experiment, result: &Reproduced, out: &mut impl Write) 
     Ok(())
 }
 
-/// How a run on real hosts went.
+/// How faithful a run on real hosts was.
 fn truth(testbed: &Testbed) -> String {
     format!("real hosts, --scale {}, {}", testbed.scale, testbed.lateness())
 }
 
-/// Published numbers, ours, and what `real` has of them; a column without any value is none.
+/// Published numbers, ours, and those of `real`; a column without any value is left out.
 fn numbers(result: &Reproduced, real: Option<&Reproduced>) -> Table {
     let ours = if result.is_real() { "real" } else { "ours" };
     let mut head = vec!["metric", "case", "paper", ours, "±95 %", "ratio"];
@@ -112,7 +112,7 @@ impl fmt::Display for Total<'_> {
         if summary.claims_contradict > 0 {
             writeln!(
                 f,
-                "claims that contradict their own paper, counted apart: {}",
+                "claims that contradict their own paper, counted separately: {}",
                 summary.claims_contradict
             )?;
         }
@@ -124,14 +124,14 @@ impl fmt::Display for Total<'_> {
     }
 }
 
-/// The section of a page.
+/// A section for a page.
 pub fn markdown(experiment: &Experiment, result: &Reproduced) -> String {
     let results: Vec<&Reproduced> = [Some(result), result.real()].into_iter().flatten().collect();
     section(&result.experiment, experiment, &results)
 }
 
-/// Fails if a claim that is expected to hold does not, or a number is off and nobody says why. What is expected is
-/// expected of the simulator: real hosts may say something else.
+/// Fails if a claim that is expected to hold does not, or a number is off and no reason is given. Expectations
+/// apply to the simulator: results of real hosts may differ.
 pub fn check(all: &Reproduction) -> Result<(), Failure> {
     let mut wrong = Vec::new();
     for e in all.experiments.iter().filter(|e| !e.is_real()) {
@@ -141,7 +141,7 @@ pub fn check(all: &Reproduction) -> Result<(), Failure> {
         for n in e.comparison.numbers.iter().filter(|n| n.fails()) {
             let ratio = n.ratio.map(|r| format!("{r:.2} times the published one")).unwrap_or_default();
             wrong.push(format!(
-                "{}: {} of {} is {ratio}, and nothing in its file says why",
+                "{}: {} of {} is {ratio}, and its file does not say why",
                 e.experiment, n.metric, n.of
             ));
         }

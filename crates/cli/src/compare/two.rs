@@ -25,11 +25,11 @@ pub struct Pairs {
     /// What the first run is compared with: `run`.
     against: &'static str,
     experiments: Vec<Pair>,
-    /// Experiments that one of the runs of a paper lacks, and which.
+    /// Experiments that only one of the runs of a paper has, and which run that is.
     missing: Vec<String>,
 }
 
-/// An experiment that both have run.
+/// An experiment that both runs have.
 #[derive(Debug, Serialize)]
 struct Pair {
     experiment: String,
@@ -37,14 +37,14 @@ struct Pair {
     right: Side,
     /// What differs in what was run.
     differences: Vec<Difference>,
-    /// The same as lines, and what else is to be known before the results are compared.
+    /// The same as lines, and other notes to read before the results.
     notes: Vec<String>,
-    /// Why claims are not compared, if they are not.
+    /// If claims are not compared, the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_judged: Option<String>,
     cases: Vec<CasePair>,
     claims: Vec<ClaimPair>,
-    /// Whether one of them has cases that the other has not.
+    /// Whether one of them has cases that the other does not have.
     #[serde(skip)]
     has_other_cases: bool,
     /// The metrics of the table for people.
@@ -59,9 +59,9 @@ struct Side {
     profile: String,
     seed: u64,
     digest: String,
-    /// The fingerprint of what it was made of; null if the run does not say it.
+    /// The fingerprint of what it was made of; null if the run does not record it.
     inputs_digest: Option<String>,
-    /// What `--set` has changed of the experiment.
+    /// The changes that `--set` made to the experiment.
     changed: Vec<Change>,
     state: State,
 }
@@ -70,11 +70,11 @@ struct Side {
 #[derive(Debug, Serialize)]
 struct CasePair {
     case: IndexMap<String, Value>,
-    /// Whether the results are the same to the last bit; null if a run does not say it.
+    /// Whether the results are the same to the last bit; null if a run does not record it.
     same: Option<bool>,
-    /// Of the whole case.
+    /// The metrics of the whole case.
     metrics: IndexMap<String, ValuePair>,
-    /// Of its parts, as in `tresse/run/1`.
+    /// The metrics of its parts, as in `tresse/run/1`.
     by: IndexMap<String, IndexMap<String, IndexMap<String, ValuePair>>>,
     #[serde(skip)]
     label: String,
@@ -89,7 +89,7 @@ struct ValuePair {
     right_ci95: Option<f64>,
     /// Right over left; null if left is 0.
     ratio: Option<f64>,
-    /// Whether the 95 % intervals have nothing in common; null if one of the two has none.
+    /// Whether the 95 % intervals do not overlap; null if one of the two has none.
     apart: Option<bool>,
 }
 
@@ -104,8 +104,8 @@ struct ClaimPair {
     right_value: Option<f64>,
 }
 
-/// Compares the runs of the experiments that both have; a single run goes with a single one, whatever they are of. With
-/// `judge` also the claims of runs that settings have changed.
+/// Compares the runs of the experiments that both have. Two single runs are compared whatever their experiments
+/// are. With `judge`, claims of runs that settings have changed are compared too.
 pub fn compare(left: &[Finished], right: &[Finished], judge: bool) -> Pairs {
     let mut pairs =
         Pairs { schema: "tresse/compare/1", against: "run", experiments: Vec::new(), missing: Vec::new() };
@@ -196,7 +196,7 @@ fn pair(left: &Finished, right: &Finished, judge: bool) -> Pair {
     }
 }
 
-/// What `--set` has changed of each, or of both alike.
+/// The changes that `--set` made to each run, or to both alike.
 fn changed(left: &Report, right: &Report) -> Vec<String> {
     let note = |which: &str, report: &Report| Some(format!("{} ({which})", changed_line(&report.changed)?));
     let notes = match left.changed == right.changed {
@@ -206,7 +206,7 @@ fn changed(left: &Report, right: &Report) -> Vec<String> {
     notes.into_iter().flatten().collect()
 }
 
-/// The claims of a run; with `judge` they are judged now, if they were not.
+/// The claims of a run; with `judge` they are judged now if they were not judged before.
 fn verdicts(run: &Finished, judge: bool) -> Vec<ClaimResult> {
     match judge && !run.report.judged {
         true => comparison(&run.experiment, &Report { judged: true, ..run.report.clone() }).claims,
@@ -284,8 +284,8 @@ impl ClaimPair {
 }
 
 impl Pair {
-    /// What of the results is the same to the last bit. The digest of a run depends on the order of its cases, and that
-    /// of each case does not.
+    /// Which results are the same to the last bit. The digest of a run depends on the order of its cases; the
+    /// digest of a case does not.
     fn sameness(&self) -> Option<String> {
         let digest = &self.left.digest;
         if !digest.is_empty() && *digest == self.right.digest {
@@ -299,7 +299,7 @@ impl Pair {
                 Some(format!("cases with the same results to the last bit: {same} of {all}"))
             }
             _ if self.has_other_cases => {
-                Some("each case that both have: the same results to the last bit".to_owned())
+                Some("all cases that both runs have: the same results to the last bit".to_owned())
             }
             _ => Some(
                 "the same cases with the same results to the last bit; the digests differ because the \

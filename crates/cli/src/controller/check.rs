@@ -10,37 +10,37 @@ use crate::failure::Failure;
 use crate::output::print_json;
 use crate::table::Table;
 
-/// Check a controller: compile it for both hosts, hold it to its contract, and put its eBPF build
-/// before the kernel's verifier
+/// Check a controller: compile it for simulator and kernel, test it against its contract, and submit its
+/// eBPF build to the kernel's verifier
 ///
-/// The contract is controllers/controller.h. Random scripts of ACKs, marks, losses and timeouts are
-/// played, on up to 64 subflows, with windows up to 2^20 packets, RTTs from 1 us to 16 s, and both ends
+/// The contract is controllers/controller.h. The check plays random scripts of ACKs, marks, losses and
+/// timeouts, on up to 64 subflows, with windows up to 2^20 packets, RTTs from 1 us to 16 s, and both ends
 /// of every parameter's range. What must hold:
 ///
 ///   returns                    no division by 0, no endless loop
-///   own_subflow, own_fields    a hook writes its own subflow, and only the controller's fields
+///   own_subflow, own_fields    a hook writes only its own subflow, and there only the controller's fields
 ///   never_lowers, growth       `grow` adds at most the packets that were delivered
 ///   never_raised_by_congestion, floor
-///                              a cut lies between .min_cwnd and the window
+///                              a cut is between .min_cwnd and the window
 ///   determinism, permutation   no memory elsewhere; a subflow's number means nothing
 ///
-/// of a controller with the hook `report`, which gets random reports, instead of the rules on cuts and
-/// growth:
+/// For a controller with the hook `report`, which gets random reports, these replace the rules on cuts
+/// and growth:
 ///
 ///   window, pace               1 to 2^20 packets; no pace above what the host's link carries
 ///   nothing                    a report of nothing changes nothing
 ///
-/// and, if it is declared, not_above_reno and rtt_ratios (.claims) and single (.single). Departures are
-/// declared in .exceptions.
+/// If declared, not_above_reno and rtt_ratios (.claims) and single (.single) must hold too. Departures
+/// are declared in .exceptions.
 ///
 /// If something breaks, the shortest script found that shows it is printed, for `tresse controller
-/// trace FILE --script -`, and the exit code is 1. It is 2 if it does not compile. If the kernel's
-/// verifier cannot be run (no root, no clang), a line says so, and the other checks count.
+/// trace FILE --script -`, and the exit code is 1. The exit code is 2 if the file does not compile. If
+/// the kernel's verifier cannot be run (no root, no clang), a line says so, and the other checks decide.
 ///
 /// A C file is compiled to native code that runs with your rights: run only what you trust.
 ///
-/// Nothing is attached. For the kernel, it prints each hook's instructions, those that the verifier
-/// walked through (it gives up at a million), and the bytes of machine code.
+/// Nothing is attached. For the kernel build it prints, for each hook, the number of instructions, how
+/// many the verifier walked through (it gives up at a million), and the bytes of machine code.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
@@ -51,10 +51,10 @@ pub struct Args {
     json: bool,
 }
 
-/// What was played, if everything holds.
+/// The statistics of the scripts, if everything holds.
 pub type Held = Result<Statistics, Box<Breach>>;
 
-/// The programs that the verifier takes, or why it cannot be asked here.
+/// The programs that the verifier accepts, or why it cannot be run here.
 pub type Kernel = Result<Vec<Program>, String>;
 
 pub fn run(args: &Args) -> Result<(), Failure> {
@@ -82,16 +82,16 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 /// Plays the scripts of the contract.
 ///
 /// # Errors
-/// If there is no process for it.
+/// If no process can be started for it.
 pub fn hold(controller: Controller) -> Result<Held, Failure> {
     check_apart(controller, SCRIPTS)
         .map_err(|error| Failure::Machine(format!("cannot start a process for the controller: {error}")))
 }
 
-/// Puts the eBPF build before the kernel's verifier.
+/// Submits the eBPF build to the kernel's verifier.
 ///
 /// # Errors
-/// If it refuses it, or the compiler does.
+/// If the verifier or the compiler refuses it.
 pub fn verify(controller: Controller) -> Result<Kernel, Failure> {
     let scheme = ConfiguredController::new(controller, []).map_err(|e| Failure::Input(e.to_string()))?;
     match tresse_linux::check(&scheme) {
@@ -103,7 +103,7 @@ pub fn verify(controller: Controller) -> Result<Kernel, Failure> {
     }
 }
 
-/// Says what is broken of the controller that was asked for as `asked`; the script is printed above.
+/// The message about the invariant that the controller named `asked` breaks; the script is printed above it.
 pub fn broken(controller: &Controller, breach: &Breach, asked: &str) -> Failure {
     Failure::Check(format!(
         "{} breaks `{}`: {}\n\n\
@@ -116,7 +116,7 @@ pub fn broken(controller: &Controller, breach: &Breach, asked: &str) -> Failure 
     ))
 }
 
-/// What holds, in two lines.
+/// The summary of what holds, in two lines.
 pub fn holds(controller: &Controller, statistics: Statistics) -> String {
     let Statistics { scripts, hooks, settings } = statistics;
     let names = held_to(controller);
@@ -128,7 +128,7 @@ pub fn holds(controller: &Controller, statistics: Statistics) -> String {
     )
 }
 
-/// What can be done about it besides fixing a hook: what is declared may be too much.
+/// What can be done other than fixing a hook: the file may declare too much.
 fn remedy(controller: &Controller, broken: Invariant) -> String {
     match broken {
         Invariant::Single => format!(
@@ -145,7 +145,7 @@ fn remedy(controller: &Controller, broken: Invariant) -> String {
     }
 }
 
-/// What is not wrong, but good to know.
+/// Notes on what is not wrong, but good to know.
 fn notes(controller: &Controller) -> Vec<String> {
     let name = controller.name();
     let missing = [(".title", controller.title()), (".source", controller.source())];
@@ -158,7 +158,7 @@ fn notes(controller: &Controller) -> Vec<String> {
     notes
 }
 
-/// The invariants to which `controller` is held.
+/// The invariants that `controller` must keep.
 fn held_to(controller: &Controller) -> Vec<&'static str> {
     Invariant::ALL.iter().filter(|i| i.applies_to(controller)).map(|i| i.name()).collect()
 }

@@ -1,4 +1,4 @@
-//! `tresse controller new`: a controller to begin with.
+//! `tresse controller new`: a controller to start from.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -9,19 +9,19 @@ use tresse_controllers as controllers;
 use crate::failure::Failure;
 use crate::output::print_json;
 
-/// A controller that works, with a comment at each place that its author will change.
+/// A working controller, with a comment at each place that its author will change.
 const TEMPLATE: &str = include_str!("template.c");
 
 /// The controller's name in the template.
 const PLACEHOLDER: &str = "NAME";
 
-/// The kernel calls it `tr_NAME`, and takes 15 characters.
+/// The longest name: the kernel calls it `tr_NAME`, and allows 15 characters.
 const LONGEST: usize = 12;
 
-/// Start a controller of your own: writes NAME.c, which compiles and runs at once
+/// Start your own controller: writes NAME.c, which compiles and runs right away
 ///
 /// The file is a small coupled controller with a parameter, private state, a word that its siblings
-/// see, and every hook, each explained in a line. docs/controllers.md continues from there.
+/// see, and every hook, each explained in one line. docs/controllers.md continues from there.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Its name: lower-case letters, digits and `_`, at most 12 characters
@@ -49,7 +49,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         "wrote {file}, a working controller to start from. Next:\n\n\
          both compilers, and the kernel's verifier:\n  tresse controller check {file}\n\
          its window after each event of a script:\n  tresse controller trace {file} --script FILE\n\
-         in the simulator, beside LIA:\n  \
+         in the simulator, next to LIA:\n  \
          tresse run xmp/table1 --controller {file} --set schemes.{name}.controller={name} \\\n\
          \x20     --set schemes.{name}.subflows=2 --only scheme={name},lia --only pattern=permutation\n\
          in this machine's kernel, as tr_{name} (root):\n  tresse attach {file}"
@@ -57,7 +57,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether C and the experiment files can use `name` for a controller, or what else.
+/// Checks that C and the experiment files can use `name` for a `what`.
 pub fn check_letters(name: &str, what: &str) -> Result<(), String> {
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(allowed) {
@@ -69,7 +69,7 @@ pub fn check_letters(name: &str, what: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether C, the experiment files and the kernel can all use `name`, and nobody does yet.
+/// Checks that C, the experiment files and the kernel can all use `name`, and that it is not taken yet.
 fn check_name(name: &str) -> Result<(), String> {
     check_letters(name, "controller")?;
     if name.len() > LONGEST {
@@ -87,22 +87,22 @@ fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The file of a new part; `./mine.c` is `mine.c` for people.
+/// The file of a new part; `./mine.c` is shown as `mine.c`.
 pub fn file_in(dir: &Path, name: &str) -> PathBuf {
     let dir = if dir == Path::new(".") { Path::new("") } else { dir };
     dir.join(format!("{name}.c"))
 }
 
-/// Writes a file that is not there yet.
+/// Writes a file that does not exist yet.
 ///
 /// # Errors
-/// If it is there, or cannot be written.
+/// If it exists, or cannot be written.
 pub fn write(path: &Path, text: &str) -> Result<(), String> {
     let shown = path.display();
     let mut file = File::create_new(path).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => {
             format!(
-                "{shown} exists already and was left unchanged\n\nhint: choose another name, or `--dir DIR`"
+                "{shown} already exists and was left unchanged\n\nhint: choose another name, or `--dir DIR`"
             )
         }
         _ => {

@@ -1,4 +1,4 @@
-//! What a part of the score is: a number from 0 to 1, of which 1 is what no controller can pass.
+//! A part of the score: a number from 0 to 1, where 1 is a ceiling that no controller can exceed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,13 +16,13 @@ use super::suite::Entry;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Measure {
-    /// Of flows that last: the geometric mean of what each gets, over what it has where Σ log x is largest.
+    /// For flows that last: the geometric mean of each flow's rate over its rate where Σ log x is largest.
     Optimum,
-    /// Of flows that come and go: the mean of the ideal completion time over that which was measured.
+    /// For flows that come and go: the mean of the ideal completion time over the measured one.
     Completion,
-    /// Of rounds of flows: the time that the busiest receiver's links need, over that which the round took.
+    /// For rounds of flows: the time that the busiest receiver's links need, over the time that the round took.
     Makespan,
-    /// Of an experiment with claims of a paper: the share of those that hold.
+    /// For an experiment with claims of a paper: the share of claims that hold.
     Claims,
 }
 
@@ -33,15 +33,15 @@ pub struct Seen {
     pub seed: u64,
     /// The part.
     pub value: f64,
-    /// What of it was furthest below its ceiling.
+    /// What was furthest below its ceiling.
     pub worst: String,
 }
 
-/// How far a part may be above its ceiling for the sake of arithmetic: the optimum's solver leaves KKT residuals of some
-/// 1e-9, rates and times are whole bit/s and ps.
+/// How far a part may exceed its ceiling by rounding: the optimum's solver leaves KKT residuals of about 1e-9, and
+/// rates and times are whole bit/s and ps.
 pub const TOLERANCE: f64 = 1e-6;
 
-/// A controller of which the claim is Σ log of the flows' whole rates, with one weight for all.
+/// A controller whose claim is Σ log of the flows' whole rates, with the same weight for all.
 const PROPORTIONAL: &str = "wvegas";
 
 /// A flow of the run.
@@ -57,10 +57,10 @@ struct Flow {
     ideal: Option<u64>,
 }
 
-/// The part of `entry` under each of its seeds, by the flows of the run in `folder`.
+/// The part of `entry` under each of its seeds, from the flows of the run in `folder`.
 ///
 /// # Errors
-/// If it cannot be of this experiment, or is above its ceiling: a message.
+/// A message if this experiment cannot have such a part, or the part is above its ceiling.
 pub fn of_run(entry: &Entry, case: &Case, folder: &Path) -> Result<Vec<Seen>, String> {
     let flows = flows(folder)?;
     let reference = if entry.measure == Measure::Optimum { Some(reference(entry)?) } else { None };
@@ -80,7 +80,7 @@ pub fn of_run(entry: &Entry, case: &Case, folder: &Path) -> Result<Vec<Seen>, St
     (entry.seed..entry.seed + u64::from(entry.replications)).map(of_seed).collect()
 }
 
-/// The experiment with the controller whose optimum is proportional fairness in the place of all.
+/// The experiment with all controllers replaced by the one whose optimum is proportional fairness.
 fn reference(entry: &Entry) -> Result<(Loaded, Plan), String> {
     let read = || {
         let source = Source { name: entry.source.clone(), text: entry.with_all(PROPORTIONAL) };
@@ -117,12 +117,12 @@ fn optimum(
     for flow in flows.iter().filter(|flow| flow.start == 0) {
         if flow.end.is_some() || *lasted.get_or_insert(flow.lasted) != flow.lasted {
             return Err(
-                "a flow ends by itself: `optimum` needs flows that last as long as the case".to_owned()
+                "a flow ends on its own: `optimum` needs flows that last as long as the case".to_owned()
             );
         }
         let rate = flow.delivered as f64 * 8.0 / (flow.lasted as f64 / SECOND as f64) * on_wire;
         if lasting.insert(flow.hosts, rate).is_some() {
-            return Err("two flows have the same hosts: `optimum` could not tell them apart".to_owned());
+            return Err("two flows have the same hosts: `optimum` cannot tell them apart".to_owned());
         }
     }
     if lasting.len() != solved.rates.len() {
@@ -141,7 +141,7 @@ fn optimum(
     let value = (shares.iter().map(|share| share.0.ln()).sum::<f64>() / count).exp();
     let worst = shares.iter().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, [from, to], rate, best)| {
         format!(
-            "host {from} to host {to} had {:.1} Mbit/s on the wire, the optimum is {:.1}",
+            "host {from} to host {to} got {:.1} Mbit/s on the wire; the optimum is {:.1}",
             rate / 1e6,
             best / 1e6
         )
@@ -208,13 +208,13 @@ fn makespan(flows: &[&Flow], case: &Case) -> Result<(f64, String), String> {
         sum += value;
         if value < worst.0 {
             let took = took.map_or_else(|| "did not end".to_owned(), |took| format!("took {}", ms(took)));
-            worst = (value, format!("round {round} {took}, its busiest link needs {}", ms(ideal as u64)));
+            worst = (value, format!("round {round} {took}; its busiest link needs {}", ms(ideal as u64)));
         }
     }
     Ok((sum / rounds.len() as f64, worst.1))
 }
 
-/// A part that is above its ceiling is wrong: nothing can be.
+/// A part above its ceiling must be an error: nothing can exceed it.
 fn under_ceiling(value: f64, what: &str) -> Result<(), String> {
     if value <= 1.0 + TOLERANCE {
         return Ok(());
@@ -227,7 +227,7 @@ fn packet(case: &Case) -> Result<[u32; 2], String> {
     let mut all = case.bound_schemes.iter().map(|scheme| [scheme.transport.mss, scheme.transport.header]);
     let first = all.next().unwrap_or_default();
     if all.any(|other| other != first) {
-        return Err("its schemes have packets of several sizes".to_owned());
+        return Err("its schemes use different packet sizes".to_owned());
     }
     Ok(first)
 }

@@ -11,7 +11,7 @@ use tresse_experiment::{Diagnostic, did_you_mean};
 
 use super::measure::Measure;
 
-/// The suites of the program: name and text.
+/// The built-in suites: name and text.
 const BUILT_IN: [(&str, &str); 2] = [
     ("smoke", include_str!("../../../../suites/smoke.toml")),
     ("fabric", include_str!("../../../../suites/fabric.toml")),
@@ -20,7 +20,7 @@ const BUILT_IN: [(&str, &str); 2] = [
 /// A suite.
 #[derive(Debug)]
 pub struct Suite {
-    /// As it was asked for.
+    /// Its name, as given by the user.
     pub name: String,
     /// The SHA-256 of its text.
     pub sha256: String,
@@ -28,16 +28,16 @@ pub struct Suite {
     pub entries: Vec<Entry>,
 }
 
-/// An experiment of a suite, and what it counts.
+/// An experiment of a suite, with its weight.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// Its name; once in each split.
+    /// Its name, which is unique in each split.
     pub name: String,
     /// The split to which it belongs.
     pub split: Split,
-    /// What its part counts in the score.
+    /// The weight of its part in the score.
     pub weight: f64,
-    /// What its part is.
+    /// How its part is measured.
     pub measure: Measure,
     /// Its first seed.
     pub seed: u64,
@@ -45,13 +45,13 @@ pub struct Entry {
     pub replications: u32,
     /// The scheme whose controller the candidate replaces.
     pub scheme: String,
-    /// What messages call it; files that it names lie beside.
+    /// Its name in messages; files that it names are relative to it.
     pub source: String,
     /// The tables of the experiment.
     pub tables: Table,
     /// As `--set` of `tresse run`.
     pub set: Vec<String>,
-    /// As `--only` of `tresse run`, beside the scheme.
+    /// As `--only` of `tresse run`, in addition to the scheme.
     pub only: Vec<String>,
 }
 
@@ -59,10 +59,10 @@ pub struct Entry {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Split {
-    /// A search is led by it.
+    /// It guides a search.
     #[default]
     Train,
-    /// It is looked at when the search is over.
+    /// It judges the result when the search is over.
     Test,
 }
 
@@ -97,28 +97,28 @@ struct Keys {
     seed: Option<u64>,
     replications: Option<u32>,
     scheme: Option<String>,
-    /// A built-in experiment, or a file beside the suite.
+    /// A built-in experiment, or a file next to the suite.
     experiment: Option<String>,
-    /// The tables of an experiment of the suite's own.
+    /// The tables of an experiment defined in the suite.
     define: Option<Table>,
-    /// An experiment further up, which this one is with other settings.
+    /// An earlier experiment of the suite, of which this one is a copy with other settings.
     like: Option<String>,
     #[serde(default)]
     set: Vec<String>,
     only: Option<Vec<String>>,
 }
 
-/// Most seeds of an experiment.
+/// The maximum number of seeds of an experiment.
 const MOST_REPLICATIONS: u32 = 1000;
 
-/// What an experiment's file says about its own schemes, which is not of the candidate.
+/// Keys of an experiment's file that are about its own schemes, not the candidate.
 const OF_ITS_SCHEMES: [&str; 4] = ["rows", "published", "claims", "figures"];
 
 impl Suite {
-    /// The suite of this name, or in this file.
+    /// The suite with this name, or in this file.
     ///
     /// # Errors
-    /// If there is neither, or what is wrong with it, with the place.
+    /// If there is none, or with the location if something is wrong in it.
     pub fn find(name: &str) -> Result<Self, Diagnostic> {
         let text = match BUILT_IN.iter().find(|(own, _)| *own == name) {
             Some((_, text)) => (*text).to_owned(),
@@ -144,7 +144,7 @@ impl Suite {
     }
 }
 
-/// There is no such suite, or its file cannot be read.
+/// The error if there is no such suite, or its file cannot be read.
 fn unread(name: &str, error: io::Error) -> Diagnostic {
     if error.kind() != io::ErrorKind::NotFound {
         return Diagnostic::io("cannot be read", Path::new(name), error);
@@ -156,7 +156,7 @@ fn unread(name: &str, error: io::Error) -> Diagnostic {
 }
 
 impl Keys {
-    /// What it means in the suite `suite`, below these.
+    /// The entry in the suite `suite`, after the earlier ones.
     fn read(self, suite: &str, above: &[Entry]) -> Result<Entry, String> {
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if self.name.is_empty() || !self.name.chars().all(is_word) {
@@ -215,7 +215,7 @@ impl Keys {
     }
 }
 
-/// A built-in experiment, or one in a file beside the suite.
+/// A built-in experiment, or one in a file next to the suite.
 fn found(name: &str, suite: &str, measure: Measure) -> Result<(String, Table), String> {
     let beside = Path::new(suite).with_file_name(name).display().to_string();
     let name = if name.ends_with(".toml") { &beside } else { name };
@@ -228,12 +228,12 @@ fn found(name: &str, suite: &str, measure: Measure) -> Result<(String, Table), S
 }
 
 impl Entry {
-    /// Its name with that of its split.
+    /// Its name, with the name of its split.
     pub fn label(&self) -> String {
         format!("{}.{}", self.split.name(), self.name)
     }
 
-    /// What `--only` of `tresse run` would have for its cases.
+    /// The arguments of `--only` that select its cases.
     pub fn chosen(&self) -> Vec<String> {
         iter::once(format!("scheme={}", self.scheme)).chain(self.only.iter().cloned()).collect()
     }

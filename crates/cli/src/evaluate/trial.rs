@@ -18,10 +18,11 @@ use super::{Fault, Interrupt};
 use crate::failure::Failure;
 use crate::memory;
 
-/// How often a run is looked at.
+/// How often a run is checked.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// This many looks at which nothing had moved: half a minute, in which a hook has not returned.
+/// The number of checks without progress after which a run is ended: half a minute in which a hook has not
+/// returned.
 const LOOKS: u32 = 150;
 
 /// An experiment of a suite with the candidate in it.
@@ -33,12 +34,12 @@ pub struct Trial<'a> {
     plan: Plan,
 }
 
-/// What a run gives.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Part {
     /// From 0 to 1: the mean over its seeds.
     pub value: f64,
-    /// What was furthest below its ceiling, and under which seed; empty if nothing is.
+    /// What was furthest below its ceiling, and under which seed; empty if nothing was.
     pub worst: String,
     /// The claims that were judged.
     pub claims: Vec<ClaimResult>,
@@ -48,7 +49,7 @@ impl<'a> Trial<'a> {
     /// Puts the controller of this name into the experiment.
     ///
     /// # Errors
-    /// If that is not an experiment, or not of the kind that its measure is of.
+    /// If the result is not a valid experiment, or does not suit its measure.
     pub fn new(entry: &'a Entry, controller: &str) -> Result<Self, Failure> {
         let source = Source { name: entry.source.clone(), text: entry.with_candidate(controller) };
         let loaded = tresse_experiment::load(source, Profile::Quick, &entry.set)?;
@@ -56,7 +57,7 @@ impl<'a> Trial<'a> {
         if entry.measure != Measure::Claims && plan.cases.len() != 1 {
             let labels: Vec<String> = plan.cases.iter().map(|case| case.label()).collect();
             return Err(Failure::Input(format!(
-                "{}: it has {} cases ({}) and a part needs exactly one\n\nhint: choose it with `only`",
+                "{}: it has {} cases ({}), but a part needs exactly one\n\nhint: select it with `only`",
                 entry.label(),
                 labels.len(),
                 labels.join(", ")
@@ -87,7 +88,7 @@ impl<'a> Trial<'a> {
             if interrupt.asked() {
                 return Err(Fault::Other(Failure::Interrupted));
             }
-            let stall = if stalled { "nothing moved for half a minute: " } else { "" };
+            let stall = if stalled { "no progress for half a minute: " } else { "" };
             let told = format!("{}: {stall}{}", entry.label(), report.errors.join("\n"));
             return Err(Fault::Candidate(Failure::Input(told)));
         }
@@ -100,7 +101,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// The mean over the seeds, and the worst of the worst of them.
+/// The mean over the seeds, and the worst point over all of them.
 fn mean(seen: &[measure::Seen]) -> Part {
     let value = seen.iter().map(|own| own.value).sum::<f64>() / seen.len() as f64;
     let worst = seen.iter().min_by(|a, b| a.value.total_cmp(&b.value));
@@ -109,7 +110,8 @@ fn mean(seen: &[measure::Seen]) -> Part {
     Part { value, worst, claims: Vec::new() }
 }
 
-/// The share of the claims that hold. What the file does not expect to hold of the paper's own scheme is asked of nobody.
+/// The share of claims that hold. Claims that the file does not expect to hold for the paper's own scheme are left
+/// out.
 fn of_claims(report: Report) -> Result<Part, String> {
     let mut claims = report.claims;
     claims.retain(|claim| claim.contradicts.is_none() && claim.expected == Verdict::Holds);
@@ -127,7 +129,7 @@ fn of_claims(report: Report) -> Result<Part, String> {
     Ok(Part { value: hold as f64 / claims.len() as f64, worst: worst.unwrap_or_default(), claims })
 }
 
-/// Ends a run in which nothing moves any more: without it one hook that never returns would hold up a search.
+/// Ends a run that makes no more progress: otherwise one hook that never returns would hold up a search.
 struct Guard {
     dismiss: mpsc::Sender<()>,
     stalled: Arc<AtomicBool>,
@@ -158,7 +160,7 @@ impl Guard {
         Self { dismiss, stalled }
     }
 
-    /// The run is over. Whether it was ended.
+    /// Call when the run is over; returns whether it had to be ended.
     fn dismiss(self) -> bool {
         drop(self.dismiss);
         self.stalled.load(Ordering::Relaxed)

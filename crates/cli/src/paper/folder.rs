@@ -11,10 +11,10 @@ use tresse_reproduction::pages::{Reproduced, runs_alike};
 
 use crate::failure::Failure;
 
-/// The file by which such a folder is known.
+/// The file that identifies such a folder.
 pub const MARKER: &str = "paper.json";
 
-/// The folder of an experiment below that of its paper's run: its name without the paper's.
+/// The subfolder of an experiment in its paper's run: its name without the paper's.
 pub fn folder(name: &str) -> &str {
     name.split_once('/').map_or(name, |(_, file)| file)
 }
@@ -23,17 +23,17 @@ pub fn folder(name: &str) -> &str {
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    /// No other run has it meanwhile.
+    /// Keeps other runs out of the folder.
     _held: tresse_lab::Folder,
-    /// What was asked for: paper, profile, seeds, version.
+    /// What was requested: paper, profile, seeds, version.
     head: Value,
 }
 
 impl Folder {
-    /// Begins in the folder, or goes on with a run of the same `head`.
+    /// Begins in the folder, or continues a run with the same `head`.
     ///
     /// # Errors
-    /// If it holds something else, or a run of something else.
+    /// If the folder contains something else, or a different run.
     pub fn open(held: tresse_lab::Folder, head: Value) -> Result<Self, Failure> {
         let path = held.path().to_owned();
         let marker = path.join(MARKER);
@@ -48,7 +48,7 @@ impl Folder {
             if let Some((key, own)) = keys.iter().find(|(key, own)| old.get(key.as_str()) != Some(own)) {
                 let theirs = old.get(key).unwrap_or(&Value::Null);
                 return Err(Failure::Input(format!(
-                    "{shown} holds a run with {key} {theirs}, but this one has {own}: it cannot continue \
+                    "{shown} contains a run with {key} {theirs}, but this one has {own}: it cannot continue \
                      there\n\n{hint}"
                 )));
             }
@@ -63,7 +63,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Whether the experiment was run to its end, as it is now.
+    /// Whether the experiment, as it is now, was run to its end.
     pub fn is_complete(&self, name: &str, loaded: &Loaded) -> bool {
         let text = fs::read_to_string(self.run(name)).unwrap_or_default();
         let run: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -71,7 +71,8 @@ impl Folder {
         run["status"] == "complete" && runs_alike(run["resolved"].clone(), resolved)
     }
 
-    /// Takes away what an interrupted run of the experiment, or one of an older text of it, has left: it begins anew.
+    /// Removes what an interrupted run of the experiment, or a run of an older version of it, has left, to start
+    /// over.
     pub fn clear(&self, name: &str) -> Result<(), Failure> {
         let path = self.path.join(folder(name));
         match path.exists() {
@@ -80,7 +81,7 @@ impl Folder {
         }
     }
 
-    /// Writes how far it is.
+    /// Records the progress.
     pub fn save(&self, status: Status, summary: &Tally) -> Result<(), Failure> {
         let path = self.path.join(MARKER);
         let text = serde_json::to_string_pretty(&self.report(status, summary)).expect("plain data");
@@ -90,7 +91,7 @@ impl Folder {
         fs::rename(&partial, &path).map_err(|e| io("cannot be written", &path, e))
     }
 
-    /// What `--json` prints: with the reports of `experiments`, which were run, and what is kept of real hosts beside them.
+    /// What `--json` prints: the reports of the `experiments` that were run, with the kept results of real hosts.
     pub fn full_report(
         &self,
         status: Status,

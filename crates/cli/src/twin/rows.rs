@@ -1,4 +1,4 @@
-//! What is in both columns, and what the difference may be.
+//! The quantities that both sides have, and the differences allowed.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use crate::twin::sampled::{Samples, Sums, samples};
 pub struct TwinCase {
     /// Its axes.
     pub case: IndexMap<String, Value>,
-    /// Its name for people.
+    /// Its readable name.
     pub label: String,
     /// What was measured.
     pub rows: Vec<Row>,
@@ -23,7 +23,7 @@ pub struct TwinCase {
 /// A quantity on both sides.
 #[derive(Debug, Serialize)]
 pub struct Row {
-    /// Of what: `all`, a group of flows, a subflow of a group's flows, a port.
+    /// What it belongs to: `all`, a group of flows, a subflow of a group's flows, a port.
     pub of: String,
     /// What it is.
     pub quantity: &'static str,
@@ -33,13 +33,13 @@ pub struct Row {
     pub simulated: Number,
     /// On real hosts.
     pub real: Number,
-    /// Real less simulated, in the unit.
+    /// Real minus simulated, in the unit.
     pub difference: f64,
-    /// The same as a share of the simulated one; null if that is 0.
+    /// The same as a share of the simulated value; null if that is 0.
     pub relative: Option<f64>,
-    /// What the difference may be; null if nothing says.
+    /// The allowed difference; null if there is none.
     pub target: Option<Target>,
-    /// Whether a table shows the difference in the unit.
+    /// Whether a table shows the difference in the unit, not in per cent.
     #[serde(skip)]
     absolute: bool,
 }
@@ -49,23 +49,23 @@ pub struct Row {
 pub struct Number {
     /// The mean.
     pub mean: f64,
-    /// Half of its 95 % interval; null with one seed.
+    /// Half its 95 % interval; null with one seed.
     pub ci95: Option<f64>,
 }
 
-/// What a difference may be.
+/// An allowed difference.
 #[derive(Debug, Serialize)]
 pub struct Target {
     /// In words.
     pub within: &'static str,
-    /// Whether it is.
+    /// Whether the difference is within it.
     pub holds: bool,
 }
 
-/// What a difference may be, in the row's unit or relative to the simulated value.
+/// An allowed difference, in the row's unit or relative to the simulated value.
 #[derive(Clone, Copy)]
 enum Bound {
-    /// Nothing says.
+    /// Any difference.
     None,
     Relative(f64, &'static str),
     Absolute(f64, &'static str),
@@ -75,13 +75,13 @@ const RATE: Bound = Bound::Relative(0.10, "10 %");
 const SHARE: Bound = Bound::Absolute(5.0, "5 points");
 const QUEUE: Bound = Bound::Absolute(2.0, "2 packets");
 
-/// A port that is less in use on both sides says little of a queue.
+/// A port that is less utilised than this on both sides says little about queues.
 const BUSY: f64 = 0.5;
 
-/// A quantity with its unit, how many of these are one of the metric's, and what a difference may be.
+/// A quantity with its unit, the factor from the metric's unit to it, and the allowed difference.
 type Kind = (&'static str, &'static str, f64, Bound);
 
-/// Of metrics of flows.
+/// Metrics of flows.
 const METRICS: [(&str, Kind); 12] = [
     ("goodput_mean_bps", ("rate", "Mbit/s", 1e-6, RATE)),
     ("fct_mean_s", ("completion time, mean", "ms", 1e3, Bound::None)),
@@ -91,7 +91,7 @@ const METRICS: [(&str, Kind); 12] = [
     ("drops_pkts", ("drops", "packets", 1.0, Bound::None)),
     ("retransmissions_pkts", ("retransmissions", "packets", 1.0, Bound::None)),
     ("timeouts", ("timeouts", "", 1.0, Bound::None)),
-    ("terminated_flows", ("flows of which a subflow was closed", "", 1.0, Bound::None)),
+    ("terminated_flows", ("flows with a closed subflow", "", 1.0, Bound::None)),
     ("sharing_precision_ratio", ("precision of path sharing", "%", 100.0, Bound::None)),
     ("sharing_recall_ratio", ("recall of path sharing", "%", 100.0, Bound::None)),
     ("utilisation_max_ratio", ("utilisation, busiest port", "%", 100.0, Bound::None)),
@@ -121,7 +121,7 @@ fn seeds(case: &CaseResult) -> Vec<&Metrics> {
     }
 }
 
-/// Those of a group.
+/// The metrics of a group.
 fn of_group<'a>(case: &'a CaseResult, group: &str) -> Vec<&'a Metrics> {
     match case.seeds.is_empty() {
         true => case.by.get("group").and_then(|by| by.get(group)).into_iter().collect(),
@@ -244,7 +244,7 @@ impl Rows {
 }
 
 impl Row {
-    /// As a table shows it.
+    /// The row as a table shows it.
     pub fn cells(&self) -> Vec<String> {
         let unit = if self.unit.is_empty() { String::new() } else { format!(" ({})", self.unit) };
         let half = |number: Number| number.ci95.map_or("-".to_owned(), figure);

@@ -1,4 +1,4 @@
-//! What the samples of a run say about a case: windows, RTTs, queues, the shares of subflows.
+//! What the samples of a run say about a case: windows, RTTs, queues, shares of subflows.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -34,10 +34,11 @@ impl Sums {
     }
 }
 
-/// No window is as large, packets: a hook that the kernel skipped leaves such numbers behind until the next ACK (`bpf/cut.h`).
+/// No real window is this large, in packets: a hook that the kernel skipped leaves such numbers until the next ACK
+/// (`bpf/cut.h`).
 const NO_WINDOW: f64 = 1048576.0;
 
-/// Of the subflows with one number, of one group.
+/// Sums over the subflows of one group with the same number.
 #[derive(Debug, Default)]
 pub(super) struct Sampled {
     /// Windows, packets.
@@ -48,16 +49,16 @@ pub(super) struct Sampled {
     pub bytes: Sums,
 }
 
-/// Of a case.
+/// Sums over a case.
 #[derive(Debug, Default)]
 pub(super) struct Samples {
     /// By group and subflow.
     pub subflows: BTreeMap<(String, u64), Sampled>,
-    /// By port: packets that wait, and the share of the time in which it sends.
+    /// By port: waiting packets, and the share of the time in which it sends.
     pub ports: BTreeMap<u64, (Sums, Sums)>,
 }
 
-/// The samples of `case` in the run of this folder; none if it took none.
+/// The samples of `case` in the run in this folder; empty if it took none.
 pub(super) fn samples(folder: &Path, case: &CaseResult) -> Result<Samples, Failure> {
     let mut own = Samples::default();
     if let Some(table) = read::read(folder, "samples").map_err(Failure::Input)? {

@@ -127,7 +127,7 @@ fn a_setting_that_is_nearly_right_is_shown_as_it_should_be() {
         ("subflows=4", "did you mean `--set schemes.dctcp.subflows=4`?"),
         ("fabric.mark=30", "hint: `--set fabric.mark=30pkt`"),
         ("fabric.mark=20pkt,30pkt", "`--set 'fabric.mark=[20pkt,30pkt]'`"),
-        ("foo=1", "`tresse schema` has every key"),
+        ("foo=1", "`tresse schema` lists every key"),
     ] {
         let message = fails(tresse(dir.path()).args(["run", "xmp/table1", "--set", setting]), 2);
         assert!(message.contains(expected), "{setting}: {message}");
@@ -155,7 +155,7 @@ fn an_error_in_the_profile_has_its_line() {
 fn a_seed_that_is_too_large_is_refused() {
     let dir = TempDir::new().expect("a temporary folder");
     let message = fails(tresse(dir.path()).args(["run", "xmp/table1", "--seed", "18446744073709551615"]), 2);
-    assert!(message.contains("too large for its replications"), "{message}");
+    assert!(message.contains("too large for the number of replications"), "{message}");
 }
 
 #[test]

@@ -76,6 +76,9 @@ fn what_cannot_be_compared_or_chosen_is_told_before_anything_runs() {
         assert!(broken.contains(why) && broken.contains("\nhint: "), "{broken}");
     }
     let unknown = message(&["--only", "k8-cubic"]);
-    assert!(unknown.starts_with("error: --only k8-cubic: no benchmark has this in its name"), "{unknown}");
+    assert!(
+        unknown.starts_with("error: --only k8-cubic: no benchmark has this text in its name"),
+        "{unknown}"
+    );
     assert!(unknown.contains("fat-tree-k8-lia2-sack, "), "{unknown}");
 }

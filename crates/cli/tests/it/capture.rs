@@ -243,7 +243,10 @@ fn a_capture_needs_packets_of_one_case() {
         .output()
         .expect("the command starts");
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert!(said.contains("note: lia-2 w seed 1: packets.parquet has the first 50 packets, up to"), "{said}");
+    assert!(
+        said.contains("note: lia-2 w seed 1: packets.parquet has only the first 50 packets, up to"),
+        "{said}"
+    );
     let refused = |args: &[&str]| fails(tresse(dir.path()).args(args), 2);
     let capture = ["export", "run", "--format", "pcapng", "-o", "t.pcapng"];
     let several = refused(&capture);
@@ -253,7 +256,8 @@ fn a_capture_needs_packets_of_one_case() {
     let export = tresse(dir.path()).args(capture).args(["--only", "scheme=xmp"]).output().expect("it starts");
     let said = String::from_utf8_lossy(&export.stderr).into_owned();
     assert!(
-        export.status.success() && said.contains("note: xmp-2 w seed 1: packets.parquet has the first 50")
+        export.status.success()
+            && said.contains("note: xmp-2 w seed 1: packets.parquet has only the first 50")
     );
     fs::remove_file(dir.path().join("run/packets.parquet")).expect("it is there");
     let without = refused(&[&capture[..], &["--force"]].concat());

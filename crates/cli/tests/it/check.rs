@@ -137,7 +137,7 @@ fn without_root_the_invariants_are_checked() {
 #[test]
 fn what_is_better_known_is_noted() {
     let nameless = crate::common::own_controller()
-        .replace("Reno: one packet more per round, half the window on congestion", "")
+        .replace("Reno: one more packet per round, half the window on congestion", "")
         .replace("SIGNAL_LOSS, .min_cwnd", "SIGNAL_LOSS | SIGNAL_NEXT_HOP, .min_cwnd");
     let dir = folder(&nameless);
     let output = check(dir.path(), &["sinks.c"]);

@@ -111,7 +111,7 @@ fn what_is_unexpected_fails() {
     let claim = |more: &str| PUBLISHED.replace("above = 1e6", &format!("below = 1e6\n{more}"));
     for (name, more, message) in [
         ("claim", claim(""), "error: claim.toml: the claim fast is expected to hold, and does not"),
-        ("number", PUBLISHED.replace(", differs = \"the pipe is wide\"", ""), "nothing in its file says why"),
+        ("number", PUBLISHED.replace(", differs = \"the pipe is wide\"", ""), "its file does not say why"),
     ] {
         run(dir.path(), name, &more, &[]);
         let error = fails(tresse(dir.path()).args(["compare", name]), 1);

@@ -120,7 +120,7 @@ fn a_paper_leaves_a_report_and_a_folder_for_each_experiment() {
     assert!(!progress.contains("is there"), "{progress}");
 
     let error = fails(tresse(dir.path()).args(["paper", name, "--seed", "2", "--out", "p"]), 2);
-    assert!(error.contains("p holds a run with seed 1, but this one has 2"), "{error}");
+    assert!(error.contains("p contains a run with seed 1, but this one has 2"), "{error}");
     let error = fails(tresse(dir.path()).args(["paper", name, "--out", "p/fig6"]), 2);
     assert!(error.contains("is not empty"), "{error}");
 }

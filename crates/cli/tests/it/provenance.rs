@@ -214,7 +214,7 @@ fn another_choice_of_cases_is_told() {
     let (head, json) = differences(&dir);
     assert!(head.contains("note: another --only: none and scheme=lia"), "{head}");
     assert_eq!(json.as_array().expect("a list").len(), 1, "{json}");
-    assert!(head.contains("each case that both have: the same results to the last bit"), "{head}");
+    assert!(head.contains("all cases that both runs have: the same results to the last bit"), "{head}");
 }
 
 #[test]
@@ -308,7 +308,7 @@ fn a_changed_run_is_not_judged_unless_asked() {
         assert!(text.contains(changed) && text.contains("(`--judge` judges them anyway)"), "{text}");
         assert!(!text.contains("paper's Table 1") && !text.contains("LIA has more"), "{text}");
         let text = prints(&dir, &[&args[..], &["--judge"]].concat());
-        assert!(text.contains(changed) && text.contains("judged all the same"), "{text}");
+        assert!(text.contains(changed) && text.contains("judged anyway"), "{text}");
         assert!(text.contains("paper's Table 1") && text.contains("LIA has more"), "{text}");
     }
     let json: Value = serde_json::from_str(&prints(&dir, &["compare", "a", "--json"])).expect("JSON");
@@ -368,9 +368,9 @@ fn a_killed_run_is_told_from_one_under_way() {
     let (alone, beside) = (one(), both());
     let error = fails(tresse(dir.path()).args(["run", "own.toml", "--out", "a"]), 2);
     kill(child);
-    assert!(alone.contains("PARTIAL: it is under way"), "{alone}");
-    assert!(beside.contains("note: the first run is under way: its results are partial"), "{beside}");
-    assert!(error.contains("another run is under way in a") && error.contains("--out DIR"), "{error}");
+    assert!(alone.contains("PARTIAL: it is in progress"), "{alone}");
+    assert!(beside.contains("note: the first run is in progress: its results are partial"), "{beside}");
+    assert!(error.contains("another run is in progress in a") && error.contains("--out DIR"), "{error}");
     assert!(one().contains("PARTIAL: it was killed"), "{}", one());
     assert!(both().contains("note: the first run was killed: its results are partial"), "{}", both());
     let error = fails(tresse(dir.path()).args(["run", "own.toml", "--out", "a"]), 2);

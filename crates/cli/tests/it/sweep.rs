@@ -142,7 +142,7 @@ fn what_is_wrong_is_told() {
         (&["plan.toml", "--out", "a", "--shard", "3/2"], "I/N"),
         (&["merge", "nowhere"], "nowhere"),
         (&["merge", "."], "no shards of a sweep"),
-        (&["plan.toml", "--out", "."], "is not empty, and has no sweep"),
+        (&["plan.toml", "--out", "."], "is not empty and has no sweep"),
         (&["small.toml"], "small.toml:2:2: "),
     ] {
         let said = fails(tresse(dir.path()).arg("sweep").args(args), 2);

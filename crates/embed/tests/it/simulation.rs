@@ -153,8 +153,8 @@ fn links_change() {
 fn wrong_messages_and_mixed_cases_are_refused() {
     let mut network = opened(STAR, &Options::default());
     let mut told = |from, to, bytes| network.send(from, to, bytes).expect_err("a wrong message").to_string();
-    assert!(told(0, 8, 1).contains("there is no host 8: they are 0 to 7"));
-    assert!(told(3, 3, 1).contains("a host sends itself nothing"));
+    assert!(told(0, 8, 1).contains("there is no host 8: hosts are 0 to 7"));
+    assert!(told(3, 3, 1).contains("a host does not send to itself"));
     assert!(told(0, 1, 0).contains("it has no bytes"));
     assert!(told(0, 1, u64::MAX).contains("at most"), "{}", told(0, 1, u64::MAX));
     assert_eq!(network.send(0, 1, 1), Ok(0), "what was refused has no number");

@@ -183,7 +183,7 @@ fn what_is_wrong_with_json_is_told_with_its_line() {
         (
             "\"kind\": \"switch\"",
             "\"rack\": 1",
-            "net:4:1: the node `s` says neither kind = \"host\" nor \"switch\"",
+            "net:4:1: the node `s` has neither kind = \"host\" nor \"switch\"",
         ),
         ("\"switch\"", "\"switch\", \"type\": \"switch\"", "the node `s` has a `kind` and a `type`"),
         ("\"switch\"", "\"switch\", \"kind\": \"switch\"", "the node `s` says `kind` twice"),
@@ -289,7 +289,7 @@ fn what_is_wrong_with_graphml_is_told_with_its_line() {
         (
             "<edge source=\"s\"",
             "<edge directed=\"true\" source=\"s\"",
-            "an edge is directed and others are not",
+            "some edges are directed and others are not",
         ),
         (
             "<data key=\"r\">1Gbps</data><data key=\"y\">",
@@ -323,7 +323,7 @@ fn what_is_wrong_in_the_experiment_is_told_there() {
     let key = error(&format!("{KEYS}\nk = 4"));
     assert!(key.contains("`k` is a fat tree's; this topology has a `file`"), "{key}");
     let flags = error("delay = \"1us\"\nqueue = \"unlimited\"\nflags = {}");
-    assert!(flags.contains("in the link layer the one from s to a has none"), "{flags}");
+    assert!(flags.contains("in the link layer the port from s to a has no limit"), "{flags}");
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("t.toml");
     let load = |text: &str| {

@@ -1,4 +1,4 @@
-//! How a place in a text is shown: `file:line:column: message`, the line, and a caret under the column.
+//! Shows a location in a text: `file:line:column: message`, the line, and a caret under the column.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
@@ -7,7 +7,7 @@ use crate::diagnostic::Place;
 /// The width to which a longer line is cut, around the caret.
 const WIDTH: usize = 240;
 
-/// `message` about what is at `place` in the file of this name.
+/// `message` about the text at `place` in the file with this name.
 pub fn draw(name: &str, place: &Place, message: &str) -> String {
     let Place { line, column, text } = place;
     // The renderer measures a line before it cuts it: of one without an end, what is near is enough.

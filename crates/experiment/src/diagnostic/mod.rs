@@ -1,4 +1,4 @@
-//! What can go wrong, said with what, where, and how to fix it (design rule 8).
+//! What can go wrong: errors say what is wrong, where, and how to fix it (design rule 8).
 
 mod drawing;
 mod plain;
@@ -11,18 +11,18 @@ use std::path::Path;
 pub use drawing::draw;
 pub use wrong::{At, Wrong, wrong};
 
-/// Why an experiment could not be read or run. A front end may print it, or take apart what it is made of.
+/// Why an experiment could not be read or run. A front end may print it, or use its fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Whose fault it is.
     pub kind: Kind,
-    /// What is wrong, without the place.
+    /// What is wrong, without the location.
     pub message: String,
-    /// What it is wrong with, as messages call it: a file, a folder, a setting such as `--set fabric.k=7`.
+    /// What the error is about, as named in messages: a file, a folder, a setting such as `--set fabric.k=7`.
     pub source_name: Option<String>,
-    /// Where in that file.
+    /// The location in that file.
     pub place: Option<Box<Place>>,
-    /// What to do about it, where the message does not say so itself.
+    /// What to do about it, if the message itself does not say so.
     pub hint: Option<String>,
 }
 
@@ -35,7 +35,7 @@ pub enum Kind {
     Io,
 }
 
-/// A place in a text.
+/// A location in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The line, from 1.
@@ -52,7 +52,7 @@ impl Diagnostic {
         Self { kind: Kind::Input, message: message.into(), source_name: None, place: None, hint: None }
     }
 
-    /// A file or folder could not be read or written; `action` says what could not be done.
+    /// A file or folder could not be read or written; `action` says what failed.
     pub fn io(action: &str, path: impl AsRef<Path>, error: io::Error) -> Self {
         let hint = match error.kind() {
             _ if action == "cannot be read" => None,
@@ -69,14 +69,14 @@ impl Diagnostic {
         }
     }
 
-    /// What is in `line` (from 1) of the text of `name` is wrong, at `column` (from 1, in characters).
+    /// An error in `line` (from 1) of the text of `name`, at `column` (from 1, in characters).
     pub fn at(name: &str, text: &str, line: usize, column: usize, message: impl Into<String>) -> Self {
         let text = text.lines().nth(line - 1).unwrap_or("").to_owned();
         let place = Some(Box::new(Place { line, column, text }));
         Self { place, ..Self::input(message).of(name) }
     }
 
-    /// What is `offset` bytes from the start of the text of `name` is wrong.
+    /// An error at `offset` bytes from the start of the text of `name`.
     pub fn at_offset(name: &str, text: &str, offset: usize, message: impl Into<String>) -> Self {
         let end = (0..=offset.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
         let before = &text[..end];
@@ -85,13 +85,13 @@ impl Diagnostic {
         Self::at(name, text, line, column, message)
     }
 
-    /// The same, of the file, folder or setting of this name.
+    /// The same, about the file, folder or setting with this name.
     #[must_use]
     pub fn of(self, name: impl Into<String>) -> Self {
         Self { source_name: Some(name.into()), ..self }
     }
 
-    /// The same, with what to do about it.
+    /// The same, with a hint on what to do about it.
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
@@ -113,7 +113,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The known name that is nearest to `name`, as a question, or nothing.
+/// The known name closest to `name`, as a question, or nothing.
 pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     known
         .into_iter()

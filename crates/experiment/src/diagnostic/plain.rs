@@ -1,6 +1,6 @@
-//! What serde says about a value that it cannot read, in the words of this project.
+//! Serde's errors about values that it cannot read, in plain words.
 
-/// `message` of a TOML reader, without the reader's names of types.
+/// `message` of a TOML reader, without the reader's type names.
 pub(super) fn plain(message: &str) -> String {
     let message = message.trim_end();
     let mismatch = ["invalid type: ", "invalid value: "].iter().find_map(|head| message.strip_prefix(head));
@@ -31,7 +31,7 @@ pub(super) fn plain(message: &str) -> String {
     }
 }
 
-/// What may be there.
+/// What was expected.
 fn wanted(type_name: &str) -> String {
     let whole = |most: u64| format!("a whole number from 0 to {most}");
     match type_name {
@@ -53,7 +53,7 @@ fn wanted(type_name: &str) -> String {
     }
 }
 
-/// What is there.
+/// What was found.
 fn found(described: &str) -> String {
     let value = |kind: &str| described.strip_prefix(kind).map(|value| value.trim_matches('`').to_owned());
     match described {

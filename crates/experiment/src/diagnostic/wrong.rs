@@ -1,9 +1,9 @@
-//! What is wrong with a value, before it is known in which file the value is.
+//! An error in a value, before it is known which file the value is in.
 
 use crate::diagnostic::plain::plain;
 
-/// What is wrong, and where below what was read; the code that knows the file makes a
-/// [`Diagnostic`](crate::diagnostic::Diagnostic) of it.
+/// What is wrong, and where, relative to what was read; the code that knows the file makes a
+/// [`Diagnostic`](crate::diagnostic::Diagnostic) from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong {
     /// Where.
@@ -15,7 +15,7 @@ pub struct Wrong {
 /// Where something is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum At {
-    /// Below these keys, the outermost first; a number is a place in a list.
+    /// Below these keys, the outermost first; a number is an index in a list.
     Keys(Vec<String>),
     /// This many bytes from the start of the text; `None` if that is not known.
     Offset(Option<usize>),
@@ -43,7 +43,7 @@ impl Wrong {
         Self { at: At::Offset(Some(offset)), message: message.into() }
     }
 
-    /// The keys down to it; none if it is a place in the text.
+    /// The keys down to it; empty if it is an offset in the text.
     pub fn keys(&self) -> &[String] {
         match &self.at {
             At::Keys(keys) => keys,
@@ -51,7 +51,7 @@ impl Wrong {
         }
     }
 
-    /// The same, seen from the table or list above, in which the value is at `key`.
+    /// The same, relative to the enclosing table or list, in which the value is at `key`.
     #[must_use]
     pub fn below(mut self, key: impl ToString) -> Self {
         if let At::Keys(keys) = &mut self.at {
@@ -60,7 +60,7 @@ impl Wrong {
         self
     }
 
-    /// The same, seen from the root, from which these keys lead to it.
+    /// The same, relative to the root, from which these keys lead to it.
     #[must_use]
     pub fn below_all<K: ToString>(
         self,
@@ -76,7 +76,7 @@ impl From<toml::de::Error> for Wrong {
     }
 }
 
-/// What is wrong with a key of `[fabric]`.
+/// An error in a key of `[fabric]`.
 pub fn wrong(key: &str, message: impl Into<String>) -> Wrong {
     Wrong::new(["fabric", key], message)
 }

@@ -1,4 +1,4 @@
-//! The forms of claims: what a claim says, if it says one thing.
+//! The forms of claims: what a single claim says.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,38 +8,38 @@ use crate::keys::claims::{Claim, Jumps, Order, Selector, Selectors};
 /// What a claim says.
 #[derive(Debug)]
 pub enum Form<'a> {
-    /// What `by` makes of the left and each of the right ones is within the bounds.
+    /// Left and each right side, compared by `by`, are within the bounds.
     Against {
-        /// The one side.
+        /// The left side.
         left: &'a Selector,
-        /// What it is compared with; at least one.
+        /// The cases it is compared with; at least one.
         right: &'a [Selector],
-        /// How.
+        /// How they are compared.
         by: Compare,
-        /// What the value has to keep to.
+        /// The bounds of the value.
         bounds: Bounds,
     },
-    /// The metric of each is within the bounds.
+    /// The metric of each case is within the bounds.
     Within {
-        /// These; at least one.
+        /// The cases; at least one.
         of: &'a [Selector],
-        /// What the metric has to keep to.
+        /// The bounds of the metric.
         bounds: Bounds,
     },
-    /// The metric goes that way from each to the next, but for a share of it.
+    /// The metric rises or falls from each case to the next, within a tolerance.
     Order {
-        /// These, in this order; at least two.
+        /// The cases, in this order; at least two.
         of: &'a [Selector],
         /// Whether it rises or falls.
         order: Order,
-        /// The share of the greater of two by which it may go the other way, from 0 to less than 1.
+        /// The share of the larger of two values by which it may go the other way, from 0 to less than 1.
         slack: f64,
     },
-    /// The completion times of the jobs of each have two jumps.
+    /// The job completion times of each case have two jumps.
     Jumps {
-        /// These; at least one.
+        /// The cases; at least one.
         of: &'a [Selector],
-        /// Where the jumps are to be.
+        /// How the jumps must be placed.
         jumps: &'a Jumps,
     },
 }
@@ -54,7 +54,7 @@ pub enum FormName {
     Difference,
     /// The value is the metric.
     Band,
-    /// The value is the step from a case to the next one, as a share of the greater of the two.
+    /// The value is the step from a case to the next one, as a share of the larger of the two values.
     Order,
     /// The value is how far two jumps are apart, s.
     Jumps,
@@ -82,7 +82,7 @@ pub enum Compare {
     Difference,
 }
 
-/// Above the first and below the second, where they are said.
+/// Above the first and below the second, if given.
 pub type Bounds = [Option<f64>; 2];
 
 const FORMS: &str = "a claim has one form: `left` and `right` with `ratio_above`, `ratio_below`, `difference_above` or \
@@ -93,7 +93,7 @@ impl Claim {
     /// Its form.
     ///
     /// # Errors
-    /// The key that is wrong, or none if something is missing, and what is wrong with it.
+    /// The wrong key, or none if something is missing, and what is wrong with it.
     pub fn form(&self) -> Result<Form<'_>, Wrong> {
         let ratio = [("ratio_above", self.ratio_above), ("ratio_below", self.ratio_below)];
         let difference =
@@ -110,14 +110,15 @@ impl Claim {
             self.jumps.map(|_| "jumps"),
         ];
         let mut forms = forms.into_iter().flatten();
-        let form =
-            forms.next().ok_or_else(|| Wrong::whole(format!("nothing says when it holds: {FORMS}")))?;
+        let form = forms
+            .next()
+            .ok_or_else(|| Wrong::whole(format!("the claim does not say when it holds: {FORMS}")))?;
         if let Some(other) = forms.next() {
             return Err(Wrong::key(other, format!("`{form}` and `{other}`: {FORMS}")));
         }
         if let Some(slack) = self.slack {
             match self.order {
-                None => return Err(Wrong::key("slack", "it goes with `order` only".to_owned())),
+                None => return Err(Wrong::key("slack", "only for claims with `order`".to_owned())),
                 Some(_) if !(0.0..1.0).contains(&slack) => {
                     return Err(Wrong::key(
                         "slack",
@@ -134,7 +135,7 @@ impl Claim {
             self.left.as_ref().map(|_| "left").or(self.right.as_ref().map(|_| "right"))
         };
         if let Some(unused) = unused {
-            return Err(Wrong::key(unused, format!("`{form}` goes without `{unused}`: {FORMS}")));
+            return Err(Wrong::key(unused, format!("`{form}` cannot be combined with `{unused}`: {FORMS}")));
         }
         let missing = |key: &str| Wrong::whole(format!("`{form}` needs `{key}`: {FORMS}"));
         if is_pair {
@@ -175,7 +176,7 @@ fn listed<'a>(key: &'static str, selectors: &'a Selectors) -> Result<&'a [Select
     }
 }
 
-/// Bounds that some value keeps to.
+/// Checks that some value is within the bounds.
 fn checked(named: [(&'static str, Option<f64>); 2]) -> Result<Bounds, Wrong> {
     let [(lower, above), (upper, below)] = named;
     let wrong = |(key, bound): (&'static str, Option<f64>)| {

@@ -1,9 +1,9 @@
-//! What an editor is told of a claim as a file may write it (`read::for_each`).
+//! The schema of a claim as a file may write it, for editors (`read::for_each`).
 
 use schemars::Schema;
 use serde_json::json;
 
-/// A claim has `for_each` and `each` too, and may leave every key to an entry above it.
+/// In a file a claim may also have `for_each` and `each`, and may inherit every key from an entry above it.
 pub(crate) fn claim(schema: &mut Schema) {
     placeholders(schema);
     schema.remove("required");
@@ -11,7 +11,7 @@ pub(crate) fn claim(schema: &mut Schema) {
     // Nobody writes out by hand what `for_all` stands for.
     properties.remove("cases");
     for key in ["text", "because", "contradicts"] {
-        let same_as = json!({ "type": "string", "description": "The id of the claim that has it." });
+        let same_as = json!({ "type": "string", "description": "The id of the claim to take it from." });
         let same_as = json!({
             "type": "object", "properties": { "same_as": same_as }, "required": ["same_as"],
             "additionalProperties": false,
@@ -21,11 +21,12 @@ pub(crate) fn claim(schema: &mut Schema) {
         properties[key] = json!({ "description": description, "anyOf": [plain, same_as] });
     }
     let for_each =
-        "Lists of what the placeholders `{name}` in this entry stand for: one claim for each combination.";
+        "Lists of values for the placeholders `{name}` in this entry: one claim for each combination.";
     properties.insert("for_each".into(), json!({ "description": for_each, "type": ["object", "array"] }));
-    let for_all = "Lists as in `for_each`: it is one claim, which holds if it does for each combination.";
+    let for_all =
+        "Lists as in `for_each`, but for a single claim, which holds if it holds for each combination.";
     properties.insert("for_all".into(), json!({ "description": for_all, "type": ["object", "array"] }));
-    let each = "Claims, each for every combination of `for_each`; they need not repeat what this entry says.";
+    let each = "Claims, each for every combination of `for_each`; they inherit the keys of this entry.";
     let claims =
         json!({ "description": each, "type": "array", "items": { "$ref": "#/$defs/Claim" }, "minItems": 1 });
     properties.insert("each".into(), claims);

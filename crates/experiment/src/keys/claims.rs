@@ -23,7 +23,7 @@ pub struct Published {
     /// What they were measured on.
     #[serde(default)]
     pub kind: Kind,
-    /// The numbers, each for one case. One that is in several experiments of a paper, or for
+    /// The numbers, each for one case. A number that is given in several experiments of a paper, or for
     /// several variants, counts once.
     #[serde(default)]
     pub values: Vec<PublishedValue>,
@@ -36,7 +36,7 @@ pub enum Kind {
     /// A simulator: ours should be within 20 %.
     #[default]
     Simulation,
-    /// Real machines: shown beside ours, but compared only as ratios, by claims.
+    /// Real machines: shown next to ours, but compared only as ratios, in claims.
     Testbed,
 }
 
@@ -53,17 +53,18 @@ pub struct PublishedValue {
     pub pattern: String,
     /// The variant, if there are any.
     pub variant: Option<String>,
-    /// Only of this group: a part of the workload, a scheme of a mix such as `xmp-2`, or what a list of flows says.
+    /// Only this group: a part of the workload, a scheme of a mix such as `xmp-2`, or a group named in a list of
+    /// flows.
     pub group: Option<String>,
-    /// Only of flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`.
+    /// Only flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`.
     pub distance: Option<String>,
-    /// Only of flows of this size class, such as `up to 10kB` (`tresse explain results`).
+    /// Only flows in this size class, such as `up to 10kB` (`tresse explain results`).
     pub size: Option<String>,
-    /// Only of the ports of this layer.
+    /// Only the ports of this layer.
     pub layer: Option<String>,
-    /// Only of this window of time, of `[measure.windows]`; with it also a `group`.
+    /// Only this window of time, defined in `[measure.windows]`; may be combined with a `group`.
     pub window: Option<String>,
-    /// Only of this subflow of the one flow of `group`, from 0, in the window.
+    /// Only this subflow, from 0, of the one flow in `group`, in the window.
     pub subflow: Option<u32>,
     /// Mean goodput of the flows.
     pub goodput_mean: Option<Rate>,
@@ -71,12 +72,12 @@ pub struct PublishedValue {
     #[serde(default)]
     #[schemars(with = "Numbers")]
     pub metrics: BTreeMap<String, f64>,
-    /// Why ours is more than 20 % off, if it is: the mechanism, in a sentence.
+    /// Why ours is more than 20 % off, if it is: the mechanism, in one sentence.
     pub differs: Option<String>,
 }
 
 impl PublishedValue {
-    /// The cases that it speaks of.
+    /// The cases that it refers to.
     pub fn selector(&self) -> Selector {
         Selector {
             scheme: Some(self.scheme.clone()),
@@ -92,16 +93,16 @@ impl PublishedValue {
         }
     }
 
-    /// Its numbers, by the names of metrics.
+    /// Its numbers, by metric.
     pub fn numbers(&self) -> impl Iterator<Item = (&str, f64)> {
         let goodput = self.goodput_mean.map(|rate| ("goodput_mean_bps", rate.0 as f64));
         goodput.into_iter().chain(self.metrics.iter().map(|(metric, &number)| (metric.as_str(), number)))
     }
 }
 
-/// A claim of the paper: a metric of cases, within bounds, against that of others, or in an order. `tresse explain
-/// claims` has the forms; a claim has exactly one. A file may write several at once, with `for_each`, and one that is of
-/// several cases with `for_all`.
+/// A claim of the paper: a metric of cases, within bounds, compared with other cases, or in order. A claim has
+/// exactly one of the forms in `tresse explain claims`. A file may write several claims at once with `for_each`,
+/// and a claim about several cases with `for_all`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = crate::keys::claim_schema::claim)]
@@ -110,62 +111,62 @@ pub struct Claim {
     pub id: String,
     /// The claim in words.
     pub text: String,
-    /// Where the paper says so.
+    /// Where the paper says it.
     pub source: Option<String>,
-    /// The claim whose sentence this is, under another reading of what the paper leaves open: its name, or, of another
-    /// experiment, as in `xmp/table1 xmp2-beats-lia2`.
+    /// The claim that says the same sentence under another reading of what the paper leaves open: its id, or, for a
+    /// claim of another experiment, as in `xmp/table1 xmp2-beats-lia2`.
     pub reading_of: Option<String>,
-    /// The metric that is compared; `optimum.KEY` is a key of the case's `optimum`, `jct_s` goes with `jumps`.
+    /// The metric to compare; `optimum.KEY` is a key of the case's `optimum`, and `jct_s` is for `jumps`.
     #[schemars(with = "ClaimMetric")]
     pub metric: String,
-    /// The case that is compared.
+    /// The case to compare.
     pub left: Option<Selector>,
-    /// What it is compared with: a case, or each of several.
+    /// What to compare it with: a case, or each of several cases.
     pub right: Option<Selectors>,
     /// The claim holds if left / right is above this.
     pub ratio_above: Option<f64>,
-    /// And below this.
+    /// And if it is below this.
     pub ratio_below: Option<f64>,
     /// The claim holds if left - right is above this, in the metric's unit.
     pub difference_above: Option<f64>,
-    /// And below this.
+    /// And if it is below this.
     pub difference_below: Option<f64>,
-    /// The cases, if the claim does not compare cases with others.
+    /// The cases, if the claim does not compare cases with each other.
     pub of: Option<Selectors>,
-    /// The claim holds if the metric of each of them is above this, in the metric's unit.
+    /// The claim holds if the metric of each case is above this, in the metric's unit.
     pub above: Option<f64>,
-    /// And below this.
+    /// And if it is below this.
     pub below: Option<f64>,
-    /// The claim holds if the metric falls, or rises, from each of them to the next.
+    /// The claim holds if the metric falls, or rises, from each case to the next.
     pub order: Option<Order>,
-    /// With `order`: a step may go the wrong way by less than this share of the greater value: 0 to less than 1.
+    /// With `order`: a step may go the wrong way by less than this share of the larger value: 0 to less than 1.
     pub slack: Option<f64>,
-    /// The claim holds if the completion times of jobs have two jumps this far apart.
+    /// The claim holds if the job completion times have two jumps this far apart.
     pub jumps: Option<Jumps>,
-    /// What is expected of it. Default: `holds`.
+    /// The expected verdict. Default: `holds`.
     #[serde(default)]
     pub expected: Expected,
-    /// Why it is not expected to hold: the mechanism, and what shows it, in a sentence.
+    /// Why it is not expected to hold: the mechanism, and the evidence for it, in one sentence.
     pub because: Option<String>,
-    /// The proof that it contradicts its own paper, with the place in the paper. Such a claim is judged and shown, but
-    /// counted apart.
+    /// The proof that it contradicts its own paper, with the place in the paper. Such a claim is judged and shown,
+    /// but counted separately.
     pub contradicts: Option<String>,
-    /// With `for_all`: it holds if it does in this many of the cases. Default: in all of them.
+    /// With `for_all`: the claim holds if it holds in this many cases. Default: in all of them.
     pub at_least: Option<usize>,
-    /// What `for_all` stands for, written out: a claim for each case, with the name of the case as its text. The claim
-    /// itself then has no form of its own.
+    /// The expansion of `for_all`: a claim for each case, with the name of the case as its text. The claim itself
+    /// then has no form.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cases: Vec<Claim>,
 }
 
 impl Claim {
-    /// What is judged by itself: the claim, or what `for_all` stands for.
+    /// What is judged individually: the claim, or the expansion of `for_all`.
     pub fn statements(&self) -> &[Self] {
         if self.cases.is_empty() { std::slice::from_ref(self) } else { &self.cases }
     }
 }
 
-/// Which way a metric goes from case to case.
+/// The direction in which a metric changes from case to case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
@@ -175,13 +176,13 @@ pub enum Order {
     Falling,
 }
 
-/// Two jumps of a distribution: its two most frequent classes, at least half of `apart` from one another.
+/// Two jumps of a distribution: its two most frequent classes, at least half of `apart` away from each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table such as { apart = \"200ms\", within = \"10ms\" }")]
 pub struct Jumps {
     /// How far apart they are.
     pub apart: Duration,
-    /// How wide a class is, and by how much the distance may be off.
+    /// The width of a class, and how far off the distance may be.
     pub within: Duration,
 }
 
@@ -192,7 +193,7 @@ pub enum Verdict {
     #[default]
     #[serde(rename = "holds")]
     Holds,
-    /// A bound lies in the confidence interval of a value, or there is no value.
+    /// A bound is within the confidence interval of a value, or there is no value.
     #[serde(rename = "inconclusive")]
     Inconclusive,
     /// A value is on the wrong side of a bound.
@@ -210,11 +211,11 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The verdict that is expected, the same in both profiles or not.
+/// The expected verdict, for both profiles or for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Expected {
-    /// In both.
+    /// The same in both.
     Both(Verdict),
     /// One for each.
     Each(ByProfile),
@@ -237,7 +238,7 @@ impl Default for Expected {
 }
 
 impl Expected {
-    /// The verdict that is expected in the profile of this name.
+    /// The expected verdict in the profile with this name.
     pub fn of(self, profile: &str) -> Verdict {
         match self {
             Self::Both(verdict) => verdict,
@@ -246,13 +247,13 @@ impl Expected {
         }
     }
 
-    /// Whether it is to hold in both profiles.
+    /// Whether it is expected to hold in both profiles.
     pub fn is_to_hold(self) -> bool {
         ["quick", "full"].iter().all(|profile| self.of(profile) == Verdict::Holds)
     }
 }
 
-/// Written by hand, as the next one is, for serde's untagged enums tell nothing of what is wrong.
+/// Written by hand, like the next one, because serde's untagged enums do not report what is wrong.
 impl<'de> Deserialize<'de> for Expected {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         struct Either;
@@ -282,8 +283,8 @@ impl JsonSchema for Expected {
     }
 }
 
-/// Cases by their axes, and a part of each: at most one of `group`, `distance`, `size` and `layer`.
-/// What is left out may have any value (`tresse explain claims`).
+/// Cases, selected by their axes, and a part of each: at most one of `group`, `distance`, `size` and `layer`.
+/// Axes that are left out may have any value (`tresse explain claims`).
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = crate::keys::claim_schema::placeholders)]
@@ -296,22 +297,23 @@ pub struct Selector {
     pub pattern: Option<String>,
     /// The variant, if there are any.
     pub variant: Option<String>,
-    /// Only of this group: a part of the workload, a scheme of a mix such as `xmp-2`, or what a list of flows says.
+    /// Only this group: a part of the workload, a scheme of a mix such as `xmp-2`, or a group named in a list of
+    /// flows.
     pub group: Option<String>,
-    /// Only of flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`.
+    /// Only flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`.
     pub distance: Option<String>,
-    /// Only of flows of this size class, such as `up to 10kB` (`tresse explain results`).
+    /// Only flows in this size class, such as `up to 10kB` (`tresse explain results`).
     pub size: Option<String>,
-    /// Only of the ports of this layer.
+    /// Only the ports of this layer.
     pub layer: Option<String>,
-    /// Only of this window of time, of `[measure.windows]`; with it also a `group`.
+    /// Only this window of time, defined in `[measure.windows]`; may be combined with a `group`.
     pub window: Option<String>,
-    /// Only of this subflow of the one flow of `group`, from 0, in the window.
+    /// Only this subflow, from 0, of the one flow in `group`, in the window.
     pub subflow: Option<u32>,
 }
 
 impl Selector {
-    /// The cases that it means.
+    /// The cases that it selects.
     pub fn wanted(&self) -> Wanted {
         Wanted::default()
             .on("scheme", self.scheme.as_ref())
@@ -320,7 +322,7 @@ impl Selector {
             .on("variant", self.variant.as_ref())
     }
 
-    /// The part of a case that it speaks of: what divides the case, and the part's name; none of the whole case.
+    /// The part of a case that it refers to: what divides the case, and the part's name; none for the whole case.
     pub fn part(&self) -> Vec<(&'static str, String)> {
         let names = [
             ("window", self.window.clone()),
@@ -345,7 +347,7 @@ pub enum Selectors {
 }
 
 impl Selectors {
-    /// All of them.
+    /// All selectors.
     pub fn all(&self) -> &[Selector] {
         match self {
             Self::One(one) => std::slice::from_ref(one),
@@ -360,7 +362,7 @@ impl<'de> Deserialize<'de> for Selectors {
         impl<'de> Visitor<'de> for Either {
             type Value = Selectors;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("cases such as { scheme = \"xmp\", subflows = 2 }, or a list of such")
+                f.write_str("cases such as { scheme = \"xmp\", subflows = 2 }, or a list of them")
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
                 Selector::deserialize(MapAccessDeserializer::new(map)).map(Selectors::One)

@@ -1,4 +1,4 @@
-//! The values that an experiment file gives to declared parameters.
+//! The values of declared parameters in an experiment file.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use tresse_units::{Bytes, Duration, MICROSECOND, Parameter, Range, SECOND, Value
 
 use crate::diagnostic::did_you_mean;
 
-/// The defaults of the parameters of `owner`, and `settings` of an experiment file in their place.
+/// The defaults of the parameters of `owner`, overridden by the `settings` of an experiment file.
 ///
 /// # Errors
-/// A parameter that it does not have, or a value that the parameter cannot have: its name, and what is wrong.
+/// An unknown parameter, or a value that the parameter cannot have: its name, and what is wrong.
 pub fn values<'a>(
     owner: &'static str,
     parameters: &'static [Parameter],
@@ -23,10 +23,10 @@ pub fn values<'a>(
     Ok(Values::new(owner, parameters, read).expect("each was looked at"))
 }
 
-/// The value of `owner`'s parameter `name`, in its unit, as it stands in an experiment file.
+/// The value of `owner`'s parameter `name`, in its unit, as given in an experiment file.
 ///
 /// # Errors
-/// There is no such parameter, or it cannot have that value.
+/// If there is no such parameter, or it cannot have that value.
 pub(crate) fn setting<'a>(
     owner: &str,
     parameters: impl Iterator<Item = &'a Parameter> + Clone,

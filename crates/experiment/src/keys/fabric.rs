@@ -1,4 +1,4 @@
-//! `[fabric]`: the network. These are the keys that every topology has.
+//! `[fabric]`: the network. These keys apply to every topology.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,83 +18,82 @@ use crate::keys::routing::RoutingKey;
 pub struct Fabric {
     /// Its shape.
     pub topology: String,
-    /// The network that `file` holds, of topology "file".
+    /// The network in `file`, for topology "file".
     #[serde(skip)]
     pub graph: Option<Arc<Graph>>,
-    /// Every host has a link to each of this many planes: separate networks of switches of this shape. Rates
-    /// are those of one plane, and a switch is called "plane 0 core 3". 1 to 64; default: 1.
+    /// Every host has a link to each of this many planes, which are separate networks of switches of this
+    /// shape. Rates apply to one plane, and a switch is called "plane 0 core 3". 1 to 64; default: 1.
     pub planes: Option<u32>,
-    /// Link rate, one for all layers or one for each. Only the links of a file may set their own instead.
+    /// Link rate, one for all layers or one for each. Required, unless the links of a file set their own.
     pub rate: Option<Layered<Rate>>,
-    /// One-way propagation delay of a link. Only the links of a file may set their own instead.
+    /// One-way propagation delay of a link. Required, unless the links of a file set their own.
     pub delay: Option<Layered<Duration>>,
-    /// An arriving packet is dropped if the queue of its port has reached this length. Only the links of a file may
-    /// set their own instead.
+    /// An arriving packet is dropped if the queue of its port has reached this length. Required, unless the links
+    /// of a file set their own.
     pub queue: Option<Layered<Queue>>,
     /// Once the queue of a switch's port is full, every arriving packet is dropped until the queue is shorter than
-    /// this. Above 0 and below `queue`, in its unit. Default: a packet is dropped only if it meets a full queue. The
-    /// same holds for layers that a table leaves out.
+    /// this. Above 0 and below `queue`, in its unit. Default: a packet is dropped only if it finds the queue full.
+    /// The same applies to layers that a table leaves out.
     pub drop_until: Option<Layered<Queue>>,
     /// K: an arriving ECN-capable packet is marked if the queue is longer than this.
     #[serde(default = "unlimited")]
     pub mark: Layered<Queue>,
     /// The queue in a host's NIC.
     pub host_queue: Queue,
-    /// With congestion flags and an unlimited `host_queue`: a host's own port is congested from this queue length on;
-    /// ports with a limit are from a share of it.
+    /// With congestion flags and an unlimited `host_queue`: the queue length from which on a host's own port counts
+    /// as congested; for ports with a limit, a share of the limit decides.
     #[serde(default = "unlimited_queue")]
     pub host_flag: Queue,
     /// K in a host's NIC.
     #[serde(default = "unlimited_queue")]
     pub host_mark: Queue,
     /// A host spends a random time on each packet that it sends, uniform from 0 to less than this; no
-    /// packet overtakes another. At most 1000s. Default: it takes none.
+    /// packet overtakes another. At most 1000s. Default: no time.
     pub host_processing: Option<Duration>,
     /// What happens above K to a packet that is not ECN-capable.
     #[serde(default)]
     pub non_ect: NonEct,
-    /// Whether `mark` and `red` of switches mark by the queue that a packet meets, or by what it leaves behind. Default:
-    /// arrival.
+    /// Whether `mark` and `red` of switches mark by the queue that a packet finds on arrival, or by the queue that
+    /// it leaves behind on departure. Default: arrival.
     #[serde(default)]
     pub mark_at: MarkAt,
     /// The probability that a port loses an arriving packet, whatever its queue: 0 to less than 1.
     /// ACKs are lost too.
     #[serde(default = "lossless")]
     pub loss: Layered<Probability>,
-    /// Random early detection in the ports of switches, beside `mark`.
+    /// Random early detection in the ports of switches, in addition to `mark`.
     pub red: Option<Red>,
-    /// The classes of a switch's port. Default: one, with `queue` and `mark`.
+    /// The classes of a switch's port. Default: one class, with `queue` and `mark`.
     #[serde(default)]
     pub classes: Vec<Class>,
-    /// A port of a switch that has no room for a packet of a sprayed transport keeps only this much of it: the
-    /// header, which goes before all data, as ACKs do. ACKs then go first in hosts too. Default: such a packet is
-    /// dropped.
+    /// A switch port that has no room for a packet of a sprayed transport keeps only this much of it: the header,
+    /// which goes before all data, as ACKs do. ACKs then go first in hosts too. Default: such a packet is dropped.
     pub trim: Option<Bytes>,
-    /// Switches pause the ports that send to them, those of hosts too, instead of dropping data: `queue` then holds
-    /// only for what goes before all data, as the ACKs of sprayed transports do. Default: they drop.
+    /// Switches pause the ports that send to them, including those of hosts, instead of dropping data. `queue` then
+    /// limits only what goes before all data, such as the ACKs of sprayed transports. Default: switches drop.
     pub pfc: Option<Pfc>,
-    /// A buffer in each switch that its ports share.
+    /// A buffer in each switch, shared by its ports.
     pub buffer: Option<Buffer>,
     /// Congestion flags that the ports keep and report, for controllers that need signals from the next hop.
-    /// HOLNET's load balancers have their own, as parameters, and cannot be combined with these.
+    /// HOLNET's load balancers have their own flags, as parameters, and cannot be combined with these.
     pub flags: Option<Flags>,
-    /// What chooses the paths of packets. Default: two-level routing in a fat tree, fixed shortest paths
+    /// How the paths of packets are chosen. Default: two-level routing in a fat tree, fixed shortest paths
     /// elsewhere.
     pub routing: Option<RoutingKey>,
     /// What the subflows of one connection must not share: with two-level routing a core or an aggregation switch, with
     /// "shortest" a link of their host. Default: a core switch, or a path.
     pub distinct: Option<Distinct>,
-    /// Single links that differ from their layer, both directions.
+    /// Single links that differ from their layer, in both directions.
     #[serde(default)]
     pub links: Vec<LinkSetting>,
-    /// The keys that only its topology has; they are in `plan/topologies`.
+    /// The keys that are specific to its topology; they are in `plan/topologies`.
     #[serde(flatten)]
     #[schemars(skip)]
     pub own: Table,
 }
 
 impl Fabric {
-    /// The file that holds the network, of topology "file".
+    /// The file with the network, for topology "file".
     pub fn file(&self) -> Option<&str> {
         self.own.get("file").and_then(Value::as_str).filter(|_| self.topology == "file")
     }
@@ -118,8 +117,8 @@ fn unlimited_queue() -> Queue {
 pub enum Layered<T> {
     /// The same everywhere.
     All(T),
-    /// One for each layer, by its name: of a fat tree `rack`, `aggregation` and `core`, of a leaf-spine `rack`
-    /// and `spine`, of virtual hosts `vnic`, `nic` and `trunk`; `tresse explain` has those of the others.
+    /// One for each layer, by name: `rack`, `aggregation` and `core` in a fat tree, `rack` and `spine` in a
+    /// leaf-spine, `vnic`, `nic` and `trunk` with virtual hosts; `tresse explain` has the layers of the others.
     Each(BTreeMap<String, T>),
 }
 
@@ -152,7 +151,7 @@ pub enum Distinct {
     Core,
     /// An aggregation switch.
     Aggregation,
-    /// A link of the sending host, as if it had an address for each of its network cards: with `planes` a plane.
+    /// A link of the sending host, as if it had an address for each of its network cards; with `planes`, a plane.
     HostLink,
 }
 
@@ -160,7 +159,7 @@ pub enum Distinct {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table such as { percent = 80 }")]
 pub struct Flags {
-    /// A port is congested from this share of its queue's limit on, percent.
+    /// The share of its queue's limit, in percent, from which on a port counts as congested.
     #[serde(default = "eighty")]
     pub percent: u32,
     /// How far a flag is reported.
@@ -172,7 +171,7 @@ pub struct Flags {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FlagFeedback {
-    /// To the node before the port.
+    /// To the node in front of the port.
     OneHop,
     /// From node to node, back to the hosts.
     #[default]

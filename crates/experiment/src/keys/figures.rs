@@ -1,20 +1,21 @@
-//! `[[figures]]`: the pictures that the page of a run shows, those of a paper in its own form.
+//! `[[figures]]`: the figures on the page of a run, such as those of a paper in their original form.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A figure. What divides it (`x` of bars, `series`, `panels`) is a *dimension*: an axis of the cases (`scheme`, with its
-/// number of subflows; `subflows`, `pattern`, `variant`, or an axis that a list of values makes), or what divides a case:
-/// `group`, `distance`, `size`, `layer`, `window`. `tresse explain figures` has the charts.
+/// A figure. What divides it (`x` of bars, `series`, `panels`) is a *dimension*. A dimension is an axis of the
+/// cases (`scheme`, with its number of subflows; `subflows`, `pattern`, `variant`, or a key with a list of values),
+/// or divides a case: `group`, `distance`, `size`, `layer`, `window`. `tresse explain figures` describes the
+/// charts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
-    /// Its name in the paper, such as `fig8`, or one of your own; unique in the experiment.
+    /// Its name in the paper, such as `fig8`, or a name of your own; unique in the experiment.
     pub id: String,
     /// What it shows, in one line.
     pub title: String,
-    /// What a reader must know to read it; follows the title in the caption.
+    /// What a reader needs to know to understand it; follows the title in the caption.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caption: Option<String>,
     /// The kind of chart.
@@ -25,7 +26,7 @@ pub struct Figure {
     /// For `cdf`, a quantity; for `bars`, `matrix`, `boxes` and `lines`, a dimension; for `scatter`, a metric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<String>,
-    /// The dimension whose values each have a colour. Default: `scheme`; for `time`, each subflow.
+    /// The dimension whose values each have a colour. Default: `scheme`; for `time`, the subflows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<String>,
     /// The dimension whose values each have a panel. Default: one panel; for `time`, one for each case.
@@ -38,13 +39,13 @@ pub struct Figure {
     /// The axes that are logarithmic.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub log: Vec<Direction>,
-    /// The range of the axis, in the unit of its name. Default: the range of the data.
+    /// The range of the x axis, in the unit at the end of the quantity's name. Default: the range of the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x_range: Option<[f64; 2]>,
-    /// The same for the other axis.
+    /// The same for the y axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y_range: Option<[f64; 2]>,
-    /// Points that the paper printed and that are not `[published]` values; they are shown beside ours.
+    /// Points that the paper prints and that are not `[published]` values; they are shown next to ours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Point>,
 }
@@ -59,12 +60,12 @@ pub enum Chart {
     Cdf,
     /// A metric for each value of a dimension.
     Bars,
-    /// A metric for each value of a dimension and each of the series: a table whose cells are coloured, each column by
-    /// itself.
+    /// A metric for each value of a dimension and each of the series: a table whose cells are coloured, each column
+    /// with its own scale.
     Matrix,
     /// A metric against a dimension whose values are numbers, or end in one.
     Lines,
-    /// The 10th, 50th and 90th percentile of a quantity, its minimum and its maximum.
+    /// The 10th, 50th and 90th percentiles of a quantity, its minimum and its maximum.
     Boxes,
     /// One metric against another, a point for each case.
     Scatter,
@@ -74,17 +75,17 @@ pub enum Chart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// From left to right.
+    /// The horizontal axis.
     X,
-    /// Upwards.
+    /// The vertical axis.
     Y,
 }
 
-/// A point that a paper printed.
+/// A point that a paper prints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Point {
-    /// The value of the dimension of the series that it belongs to.
+    /// The series that it belongs to: a value of that dimension.
     pub series: String,
     /// The panel that it belongs to, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,11 +93,12 @@ pub struct Point {
     /// Its position: a number, or a value of the dimension.
     #[schemars(with = "serde_json::Value")]
     pub x: toml::Value,
-    /// Its value, in the unit of the figure's name for it.
+    /// Its value, in the unit of the figure's quantity.
     pub y: f64,
 }
 
-/// What has a distribution: the name, of what, and the key of `[measure]` that it needs, if any.
+/// The quantities with a distribution: name, what they belong to, and the key of `[measure]` that they need, if
+/// any.
 pub const QUANTITIES: &[(&str, &str, Needs)] = &[
     ("goodput_bps", "flows", Needs::Nothing),
     ("fct_s", "flows", Needs::Nothing),
@@ -107,14 +109,14 @@ pub const QUANTITIES: &[(&str, &str, Needs)] = &[
     ("cwnd_pkts", "flows", Needs::Nothing),
     ("jct_s", "jobs", Needs::Jobs),
     ("rtt_s", "ACKs", Needs::Rtt),
-    ("queue_pkts", "looks at queues", Needs::Queues),
+    ("queue_pkts", "observations of queues", Needs::Queues),
     ("utilisation_ratio", "links", Needs::Links),
     ("drops_pkts", "links", Needs::Links),
     ("marks_pkts", "links", Needs::Links),
     ("convergence_s", "subflows", Needs::Convergence),
 ];
 
-/// What is sampled over time.
+/// The quantities that are sampled over time.
 pub const SAMPLED: &[(&str, Needs)] = &[
     ("goodput_bps", Needs::Samples),
     ("cwnd_pkts", Needs::Samples),
@@ -123,10 +125,10 @@ pub const SAMPLED: &[(&str, Needs)] = &[
     ("utilisation_ratio", Needs::SampledLinks),
 ];
 
-/// What a figure needs of `[measure]` or of the workload.
+/// What a figure needs from `[measure]` or from the workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
-    /// It is always there.
+    /// Nothing: it is always available.
     Nothing,
     /// A pattern with jobs.
     Jobs,
@@ -134,7 +136,7 @@ pub enum Needs {
     Rtt,
     /// `queues = "…"`.
     Queues,
-    /// `links`, which is there unless it is switched off.
+    /// `links`, which is on unless it is switched off.
     Links,
     /// `convergence = {}`.
     Convergence,
@@ -147,5 +149,5 @@ pub enum Needs {
 /// What divides a case into parts.
 pub const PARTS: [&str; 5] = ["group", "distance", "size", "layer", "window"];
 
-/// What the lines of a chart over time may be of, beside the dimensions.
+/// What the lines of a chart over time may stand for, in addition to the dimensions.
 pub const TIME_SERIES: [&str; 4] = ["subflow", "flow", "group", "port"];

@@ -1,15 +1,15 @@
-//! `balancer` of a scheme: a name, or a table of the name and values for its parameters.
+//! `balancer` of a scheme: a name, or a table with the name and values of its parameters.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A balancer of hosts with values for some of its parameters (`tresse list host-balancers`).
+/// A host balancer with values for some of its parameters (`tresse list host-balancers`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "a balancer such as \"reps\" or { name = \"reps\", ring = 16 }")]
 pub enum HostBalancer {
-    /// With its defaults.
+    /// With default parameters.
     Name(String),
     /// With values for some of its parameters.
     Table {
@@ -29,7 +29,7 @@ impl HostBalancer {
         }
     }
 
-    /// The values that are given.
+    /// The given values.
     pub fn settings(&self) -> impl Iterator<Item = (&str, u64)> {
         let parameters = match self {
             Self::Name(_) => None,

@@ -1,4 +1,4 @@
-//! Hosts, as files name them: by number, or by the name that the topology gives them.
+//! Hosts as named in files: by number, or by their name in the topology.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 
 use crate::diagnostic::did_you_mean;
 
-/// A host, by number or by the name that the topology gives it.
+/// A host, by number or by its name in the topology.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Host {
     /// Its number, from 0.
@@ -81,7 +81,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Hosts of these names, numbered from 0.
+    /// Hosts with these names, numbered from 0.
     pub fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let names: Vec<_> = names.into_iter().map(str::to_owned).collect();
         Self { count: names.len() as u32, names: names.into_iter().zip(0..).collect() }
@@ -90,7 +90,7 @@ impl Hosts {
     /// The number of a host.
     ///
     /// # Errors
-    /// If there is none of this number or name.
+    /// If there is no host with this number or name.
     pub fn find(&self, host: &Host) -> Result<u32, String> {
         let last = self.count.saturating_sub(1);
         match host {
@@ -98,7 +98,7 @@ impl Hosts {
             Host::Number(number) => Err(format!("there is no host {number}: hosts are 0 to {last}")),
             Host::Name(name) => self.names.get(name).copied().ok_or_else(|| {
                 let hint = did_you_mean(name, self.names.keys().map(|k| &**k));
-                format!("there is no host `{name}`{hint}: hosts are 0 to {last}, or go by their names")
+                format!("there is no host `{name}`{hint}: hosts are 0 to {last}, or named as in the topology")
             }),
         }
     }

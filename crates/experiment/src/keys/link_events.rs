@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tresse_units::{Duration, Rate};
 
-/// A link that changes, both directions at once, or a virtual NIC that is remapped.
+/// A link that changes, in both directions at once, or a virtual NIC that is remapped.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangeKey {
@@ -17,17 +17,18 @@ pub struct ChangeKey {
         skip_serializing_if = "Option::is_none"
     )]
     pub link: Option<[String; 2]>,
-    /// Instead of a link: a virtual NIC and the bridge that it is mapped to from then on, of its own host or, if
-    /// its machine moves, of another, such as `["vnic 0.3.1", "bridge 0.1"]`. Packets that wait for it are lost.
+    /// Instead of a link: a virtual NIC and the bridge that it is mapped to from then on, such as `["vnic 0.3.1",
+    /// "bridge 0.1"]`. A bridge of another host means that its machine moves. Packets that wait for the virtual NIC
+    /// are lost.
     #[serde(
         default,
         deserialize_with = "crate::keys::untagged::some_pair",
         skip_serializing_if = "Option::is_none"
     )]
     pub remap: Option<[String; 2]>,
-    /// Its rate from then on. A packet in transmission goes on at the old one.
+    /// Its rate from then on. A packet in transmission continues at the old rate.
     pub rate: Option<Rate>,
-    /// Whether it fails or comes back. Packets that wait for it or are on it when it fails are lost.
+    /// Whether it fails (true) or comes back (false). Packets that wait for it or are on it when it fails are lost.
     pub failed: Option<bool>,
     /// How long after that the switches further away learn of it. The two at its ends know at once.
     /// Default: never; for a remapping, at once.

@@ -15,7 +15,7 @@ pub struct LinkSetting {
     /// a range that excludes its last number: `["leaf 0", "spine 0..8"]`.
     #[serde(deserialize_with = "crate::keys::untagged::pair")]
     pub ends: [String; 2],
-    /// Only the direction from the first node to the second is meant. Default: both are.
+    /// Whether only the direction from the first node to the second is meant. Default: both directions.
     #[serde(default)]
     pub one_way: bool,
     /// Its rate.
@@ -26,16 +26,16 @@ pub struct LinkSetting {
     pub queue: Option<Queue>,
     /// K in its switches' ports.
     pub mark: Option<Queue>,
-    /// RED's thresholds in its switches' ports; all else of RED is as in `fabric.red`.
+    /// RED's thresholds in its switches' ports; everything else about RED is as in `fabric.red`.
     pub red: Option<RedRange>,
     /// The probability that its ports lose an arriving packet: 0 to less than 1.
     pub loss: Option<Probability>,
-    /// It is not there.
+    /// Whether the link is missing.
     #[serde(default)]
     pub failed: bool,
 }
 
-/// From where to where RED's probability rises.
+/// The range in which RED's probability rises.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table such as { min = \"5pkt\", max = \"15pkt\" }")]
 pub struct RedRange {
@@ -45,17 +45,17 @@ pub struct RedRange {
     pub max: Queue,
 }
 
-/// Whether a link may have this rate.
+/// Checks that a link may have this rate.
 pub(crate) fn check_rate(rate: Rate) -> Result<(), String> {
     if RATES.contains(&rate.0) { Ok(()) } else { Err(format!("{rate}: a link's rate is 1kbps to 100Tbps")) }
 }
 
-/// Whether a link may have this delay.
+/// Checks that a link may have this delay.
 pub(crate) fn check_delay(delay: Duration) -> Result<(), String> {
     if delay.0 <= LONGEST { Ok(()) } else { Err(format!("{delay}: a link's delay is at most 1000s")) }
 }
 
-/// Whether a link may lose so much.
+/// Checks that a link may have this loss probability.
 pub(crate) fn check_loss(loss: Probability) -> Result<(), String> {
     if PortProbability::from(loss) < PortProbability::ONE {
         return Ok(());

@@ -16,11 +16,11 @@ pub struct Measure {
     #[serde(default = "yes")]
     pub links: bool,
     /// `samples.parquet`: what every subflow got in each interval of this length, by case and seed, and what
-    /// the flow could have had; with `links` also `queues.parquet`, the ports in the same intervals.
+    /// the flow could have had; with `links` also `queues.parquet`, the state of ports in the same intervals.
     /// Default: no samples.
     pub samples: Option<Duration>,
-    /// How often the queue of every port is observed, for the metrics `queue_…` of the case and of its layers: 1us to
-    /// 1000s. Default: never.
+    /// How often the queue of every port is observed, for the metrics `queue_…` of the case and of its layers:
+    /// every 1us to 1000s. Default: never.
     pub queues: Option<Duration>,
     /// Whether the RTT of every ACK is recorded, for the metrics `rtt_…` of the case and of its groups.
     #[serde(default)]
@@ -28,16 +28,17 @@ pub struct Measure {
     /// `convergence.parquet`, and the metrics of convergence: how long every subflow took until its goodput stayed near
     /// its final mean, after its start and after every event. From `samples`; for runs with at most 64 flows.
     pub convergence: Option<Convergence>,
-    /// `packets.parquet`: every packet that some hosts send or receive, by case and seed; `tresse export --format pcapng`
-    /// makes a capture of it. Default: no packets.
+    /// `packets.parquet`: every packet that the given hosts send or receive, by case and seed; `tresse export
+    /// --format
+    /// pcapng` makes a capture from it. Default: no packets.
     pub packets: Option<Packets>,
     /// Windows of time, by name: start and end, such as `["12s", "20s"]`, counted from the start of the run. What
-    /// every flow got in them, from `samples`, is reported beside the metrics of the whole run.
+    /// every flow got in them, from `samples`, is reported next to the metrics of the whole run.
     #[serde(default, deserialize_with = "crate::keys::untagged::pairs")]
     pub windows: IndexMap<String, [Duration; 2]>,
-    /// The metrics that the table of `tresse run` shows, each a column (`tresse explain results`). Default:
-    /// completion times and slowdowns by size where flows come one by one, otherwise goodput beside the published
-    /// numbers and the optimum, timeouts, retransmissions.
+    /// The metrics that the table of `tresse run` shows, one per column (`tresse explain results`). Default:
+    /// completion times and slowdowns by size if flows come one by one; otherwise goodput next to the published
+    /// numbers and the optimum, timeouts, and retransmissions.
     #[schemars(with = "Option<Vec<CaseMetric>>")]
     pub table: Option<Vec<String>>,
 }
@@ -65,14 +66,15 @@ impl Default for Measure {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table such as { hosts = [0, 3] }")]
 pub struct Packets {
-    /// The hosts, by number or name: what they send and what arrives at them.
+    /// The hosts, by number or name: what they send and receive is recorded.
     pub hosts: Vec<Host>,
     /// When recording begins.
     #[serde(default = "at_once")]
     pub from: Duration,
-    /// When it ends. Default: with the run.
+    /// When it ends. Default: at the end of the run.
     pub to: Option<Duration>,
-    /// The most packets of a case and seed, 1 to 100000000: those that come first. A run that has more says so.
+    /// The maximum number of packets of a case and seed, 1 to 100000000: the first ones. A run with more packets
+    /// says so.
     #[serde(default = "a_million")]
     pub limit: u64,
 }
@@ -89,10 +91,10 @@ fn a_million() -> u64 {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table such as { within = 0.1, for = \"1s\" }")]
 pub struct Convergence {
-    /// How far the goodput may be from its final mean, as a share of that: above 0 and below 1.
+    /// How far the goodput may be from its final mean, as a share of the mean: above 0 and below 1.
     #[serde(default = "a_tenth")]
     pub within: f64,
-    /// How long it has to stay there, 1us to 1000s. The final mean is over twice this time.
+    /// How long it has to stay there, 1us to 1000s. The final mean is taken over twice this time.
     #[serde(default = "a_second", rename = "for")]
     pub hold: Duration,
 }
@@ -108,9 +110,9 @@ fn a_second() -> Duration {
 /// What it means to have converged. The default is the catalogue's: within 10 % for 1 s.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Criterion {
-    /// How far a rate may be from the final mean, as a share of that: more than 0, less than 1.
+    /// How far a rate may be from the final mean, as a share of the mean: above 0 and below 1.
     pub within: f64,
-    /// How long it has to stay there, ps. The final mean is over twice this time.
+    /// How long it has to stay there, ps. The final mean is taken over twice this time.
     pub hold: Time,
 }
 

@@ -1,4 +1,4 @@
-//! What an editor is told of the names of metrics.
+//! The schema of metric names, for editors.
 
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ impl JsonSchema for AnyMetric {
     }
 }
 
-/// What a claim speaks of: also the completion times of jobs, for their jumps, and what has a placeholder.
+/// The metric of a claim: also job completion times, for their jumps, and any text with a placeholder.
 pub(crate) struct ClaimMetric;
 
 impl JsonSchema for ClaimMetric {
@@ -51,7 +51,7 @@ impl JsonSchema for ClaimMetric {
     }
 }
 
-/// Numbers by the names of metrics.
+/// Numbers by metric.
 pub(crate) struct Numbers;
 
 impl JsonSchema for Numbers {

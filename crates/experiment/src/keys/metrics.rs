@@ -1,4 +1,4 @@
-//! What is measured: each metric is one row, of which the checks of files, the schema and the tables of
+//! What is measured: each metric is one row, from which the checks of files, the schema and the tables of
 //! `docs/explain/metrics.md` are made.
 
 use tresse_fabric::Locality;
@@ -6,17 +6,17 @@ use tresse_fabric::Locality;
 /// A metric, or a key of the optimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MetricRow {
-    /// As files and results name it. It ends in the unit, but for counts and means of them.
+    /// Its name in files and results. It ends in the unit, except for counts and means of them.
     pub name: &'static str,
-    /// Its unit, in words for people; empty if it has none.
+    /// Its unit, in words; empty if it has none.
     pub unit: &'static str,
-    /// Of what there is one.
+    /// What it is defined for.
     pub of: Of,
     /// What it means, for the page of results.
     pub meaning: &'static str,
 }
 
-/// Of what there is a metric.
+/// What a metric is defined for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of {
     /// Whole cases only.
@@ -34,7 +34,7 @@ pub enum Of {
 }
 
 impl Of {
-    /// Whether there is one of a part of a case: `group`, `distance`, `size` or `layer`.
+    /// Whether it exists for parts of a case: `group`, `distance`, `size` or `layer`.
     pub fn has(self, part: &str) -> bool {
         match self {
             Self::Cases | Self::Windows | Self::Optimum => false,
@@ -73,9 +73,9 @@ pub const METRICS: &[MetricRow] = rows! {
     Flows "goodput_p10_bps" "bit/s" "at least 10 % of the flows had no more";
     Flows "goodput_p50_bps" "bit/s" "at least half of the flows had no more";
     Flows "goodput_p90_bps" "bit/s" "at least 90 % of the flows had no more";
-    Flows "goodput_min_bps" "bit/s" "the least";
-    Flows "goodput_max_bps" "bit/s" "the most";
-    Flows "goodput_total_bps" "bit/s" "of all flows together: a rate of the network only if they were all active at the same time";
+    Flows "goodput_min_bps" "bit/s" "the lowest";
+    Flows "goodput_max_bps" "bit/s" "the highest";
+    Flows "goodput_total_bps" "bit/s" "the sum over all flows: a rate of the network only if they were all active at the same time";
     Flows "jain_ratio" "" "Jain's index of these rates, (Σx)² / (n Σx²): 1 if all are equal, 1/n if one flow has everything";
     Flows "fct_mean_s" "s" "flow completion time, from a flow's start to the arrival of its last byte, the mean";
     Flows "fct_p50_s" "s" "at least half of the flows took no longer";
@@ -87,23 +87,23 @@ pub const METRICS: &[MetricRow] = rows! {
     Flows "cwnd_mean_pkts" "packets" "the mean window over all rounds of all subflows";
     Flows "subflows_opened_mean" "" "subflows that a flow's path manager opened, the mean over flows";
     Flows "flows" "" "flows that finished or were stopped";
-    Flows "unfinished_flows" "" "those that were stopped, also by the end of the case";
+    Flows "unfinished_flows" "" "flows that were stopped, including by the end of the case";
     Flows "deadline_flows" "" "flows known to have met or missed their deadline: those that finished, and those that were stopped after it";
-    Flows "deadline_misses" "" "those of them that missed it";
-    Flows "deadline_miss_ratio" "" "the share of these";
+    Flows "deadline_misses" "" "flows that missed their deadline";
+    Flows "deadline_miss_ratio" "" "the share of `deadline_flows` that missed their deadline";
     Flows "delivered_bytes" "bytes" "payload of these flows that was delivered";
     Flows "timeouts" "" "retransmission timeouts of all flows";
-    Cases "timeouts_min" "" "in the round of the pattern with the fewest";
-    Cases "timeouts_mean" "" "in a round of the pattern";
-    Cases "timeouts_max" "" "in the round with the most";
-    Flows "retransmissions_pkts" "packets" "segments retransmitted on the same subflow; those sent again on another do not count";
+    Cases "timeouts_min" "" "the number in the round of the pattern with the fewest";
+    Cases "timeouts_mean" "" "the mean per round of the pattern";
+    Cases "timeouts_max" "" "the number in the round with the most";
+    Flows "retransmissions_pkts" "packets" "segments retransmitted on the same subflow; those sent again on another one do not count";
     Cases "drops_pkts" "packets" "packets for which a queue had no room, or that could not be marked (`non_ect = \"drop\"`)";
     Cases "lost_pkts" "packets" "packets that ports lost by their loss probability, or with a link that failed";
-    Cases "marks_pkts" "packets" "packets that were marked, each once, by the first port that had to";
+    Cases "marks_pkts" "packets" "packets that were marked, each counted once, at the first port that marked it";
     Cases "trims_pkts" "packets" "packets that a port cut to their header (`trim` of `[fabric]`); missing if there are none";
-    Cases "pauses" "" "with `pfc` of `[fabric]`: how often a port was paused, all ports together; this and the next two are missing if none was";
-    Cases "paused_s" "s" "for how long, summed over ports";
-    Cases "headroom_drops_pkts" "packets" "those of the drops for which the headroom was too small";
+    Cases "pauses" "" "with `pfc` of `[fabric]`: how often a port was paused, all ports together; this and the next two are missing if no port was";
+    Cases "paused_s" "s" "how long ports were paused, summed over ports";
+    Cases "headroom_drops_pkts" "packets" "drops caused by a headroom that was too small";
     Flows "mark_cuts" "" "windows that were cut for a mark";
     Groups "rtt_mean_s" "s" "with `[measure] rtt = true`: the round-trip time that an ACK reports, the mean over ACKs";
     Groups "rtt_p50_s" "s" "at least half of the ACKs reported no more, to within 1/128 of it";
@@ -112,21 +112,21 @@ pub const METRICS: &[MetricRow] = rows! {
     Groups "rtt_max_s" "s" "the longest";
     Cases "convergence_mean_s" "s" "with `[measure] convergence = {}`: how long a subflow took to converge, the mean over those that did";
     Cases "convergence_max_s" "s" "the longest";
-    Cases "unconverged" "" "how often one did not converge before the next event";
+    Cases "unconverged" "" "how often a subflow did not converge before the next event";
     Layers "utilisation_mean_ratio" "" "what a port admitted over what its link could carry in the run, each direction separately, the mean over all ports";
-    Layers "utilisation_min_ratio" "" "the least";
+    Layers "utilisation_min_ratio" "" "the lowest";
     Layers "utilisation_p10_ratio" "" "at least 10 % of the ports had no more";
     Layers "utilisation_p50_ratio" "" "at least half of the ports had no more";
     Layers "utilisation_p90_ratio" "" "at least 90 % of the ports had no more";
-    Layers "utilisation_max_ratio" "" "the most";
+    Layers "utilisation_max_ratio" "" "the highest";
     Layers "queue_mean_pkts" "packets" "with `[measure] queues = \"100us\"`: how many packets wait in a port of a switch, the mean over ports and observations";
     Layers "queue_p50_pkts" "packets" "at least half of the observations of ports had no more";
     Layers "queue_p99_pkts" "packets" "at least 99 % of the observations of ports had no more";
     Layers "queue_max_pkts" "packets" "the longest queue observed";
-    Cases "sharing_flows" "" "flows with two subflows that shared a port which not all routes have; this and the next four only under `path-sharing` with fixed routes, otherwise `no_sharing_score` says why not";
+    Cases "sharing_flows" "" "flows with two subflows that shared a port that is not on all routes; this and the next four exist only under `path-sharing` with fixed routes, otherwise `no_sharing_score` says why not";
     Cases "terminated_flows" "" "flows in which the path manager closed a subflow";
-    Cases "sharing_precision_ratio" "" "how many of these shared a port (`tresse explain path-sharing`)";
-    Cases "sharing_recall_ratio" "" "how many of those that shared a port had a subflow closed";
+    Cases "sharing_precision_ratio" "" "the share of these in which two subflows shared a port (`tresse explain path-sharing`)";
+    Cases "sharing_recall_ratio" "" "the share of the flows with a shared port in which a subflow was closed";
     Cases "sharing_f_ratio" "" "F, the harmonic mean of the two";
     Cases "jobs" "" "jobs that ended";
     Cases "jct_mean_s" "s" "job completion time, from the start of a job's first flow until everything that it waits for is done, the mean";
@@ -134,8 +134,8 @@ pub const METRICS: &[MetricRow] = rows! {
     Cases "jct_p99_s" "s" "at least 99 % of the jobs took no longer";
     Cases "jct_max_s" "s" "the slowest job";
     Cases "job_deadline_miss_ratio" "" "of the ended jobs with a deadline, the share that missed it";
-    Cases "offered_bisection_ratio" "" "for arrivals at a load: their payload over what the narrowest tier of the network carries of such flows (`tresse explain poisson`)";
-    Cases "offered_access_ratio" "" "the same over what the links of the sending hosts carry";
+    Cases "offered_bisection_ratio" "" "for arrivals at a load: their payload over what the narrowest tier of the network can carry of such flows (`tresse explain poisson`)";
+    Cases "offered_access_ratio" "" "the same, over what the links of the sending hosts can carry";
     Cases "simulated_s" "s" "simulated time, summed over all seeds";
     Cases "packet_hops" "" "packets that entered a port, counted once for every port";
 };
@@ -143,16 +143,16 @@ pub const METRICS: &[MetricRow] = rows! {
 /// The metrics of a window, of its groups, and of subflows.
 pub const WINDOW_METRICS: &[MetricRow] = rows! {
     Windows "goodput_mean_bps" "bit/s" "what arrived of a flow over the time that it was active in the window, the mean over flows";
-    Windows "goodput_total_bps" "bit/s" "what arrived of all flows, over the length of the window, or the part of it that the run reached";
+    Windows "goodput_total_bps" "bit/s" "what arrived of all flows, over the length of the window, or of the part of it that the run reached";
     Windows "goodput_min_bps" "bit/s" "the lowest of any flow";
     Windows "goodput_max_bps" "bit/s" "the highest of any flow";
     Windows "jain_ratio" "" "Jain's index of the flows' rates";
-    Windows "goodput_sd_ratio" "" "how unsteady a flow is: the standard deviation over time of its rate in each interval of `samples`, over the mean; the mean over flows";
+    Windows "goodput_sd_ratio" "" "how unsteady a flow is: the standard deviation of its rate over the intervals of `samples`, divided by the mean; the mean over flows";
     Windows "cwnd_mean_pkts" "packets" "the window at the ends of intervals, the mean over time and subflows";
     Windows "srtt_mean_s" "s" "the smoothed RTT at the ends of intervals, the mean over time and subflows";
 };
 
-/// The keys of a case's optimum: `optimum.KEY` names one where a metric is named.
+/// The keys of a case's optimum, written `optimum.KEY` in place of a metric.
 pub const OPTIMUM_METRICS: &[MetricRow] = rows! {
     Optimum "goodput_mean_bps" "bit/s" "the optimal goodput of a flow, the mean over the flows of all rounds that have an optimum";
     Optimum "goodput_p10_bps" "bit/s" "at least 10 % of the flows have no more";
@@ -167,9 +167,9 @@ pub const OPTIMUM_METRICS: &[MetricRow] = rows! {
 /// The distances between two hosts, the shortest first.
 pub const DISTANCES: [Locality; 3] = [Locality::InnerRack, Locality::InterRack, Locality::InterPod];
 
-/// The size classes of results: a name, the size that a flow must exceed, and the largest, bytes. First
-/// [`DISJOINT_SIZES`] that share all flows out among them (OPN Table 2), then what the papers call short (OPN, THESIS)
-/// and huge (THESIS).
+/// The size classes of results: a name, the size that a flow must exceed, and the largest size, bytes. The first
+/// [`DISJOINT_SIZES`] divide all flows among them (OPN Table 2); the others are what the papers call short (OPN,
+/// THESIS) and huge (THESIS).
 pub const SIZES: [(&str, u64, u64); 6] = [
     ("up to 10kB", 0, 10_000),
     ("10kB to 100kB", 10_000, 100_000),
@@ -179,10 +179,10 @@ pub const SIZES: [(&str, u64, u64); 6] = [
     ("above 10MB", 10_000_000, u64::MAX),
 ];
 
-/// How many of [`SIZES`], from the first, share all flows out among them.
+/// How many of [`SIZES`], from the first, divide all flows among them.
 pub const DISJOINT_SIZES: usize = 4;
 
-/// What the queues of hosts are called, which are in no switch's layer.
+/// The layer name of the queues of hosts, which are in no switch's layer.
 pub const HOSTS: &str = "hosts";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What an experiment file says: fabric, transport, schemes, workloads, what to measure, what was
+//! The keys of an experiment file: fabric, transport, schemes, workloads, what to measure, what was
 //! published.
 
 pub mod bounds;
@@ -43,7 +43,7 @@ use crate::keys::transport::Transport;
 use crate::keys::variant::Variant;
 use crate::keys::workload::Workload;
 
-/// The keys of an experiment that only people read.
+/// The keys of an experiment that are only for people.
 pub const FOR_PEOPLE: [&str; 5] = ["title", "source", "about", "rows", "figures"];
 
 /// One experiment: a fabric, a transport, and the axes scheme, subflows, pattern and variant.
@@ -52,7 +52,7 @@ pub const FOR_PEOPLE: [&str; 5] = ["title", "source", "about", "rows", "figures"
 pub struct Experiment {
     /// What it shows, in one line.
     pub title: String,
-    /// Where it comes from: paper and place.
+    /// Where it comes from: the paper, and the place in it.
     #[serde(default)]
     pub source: String,
     /// What a reader should know before running it.
@@ -61,7 +61,7 @@ pub struct Experiment {
     /// The tables and figures of the paper that it reproduces, such as `["table1", "fig8"]`; empty
     /// if none. Default: its file's name.
     pub rows: Option<Vec<String>>,
-    /// How many seeds are run, unless the command line says otherwise.
+    /// How many seeds to run, unless the command line says otherwise.
     #[serde(default)]
     pub replications: Replications,
     /// The network.
@@ -69,16 +69,16 @@ pub struct Experiment {
     /// Links that change during a run.
     #[serde(default)]
     pub changes: Vec<ChangeKey>,
-    /// What all schemes have in common, unless they say otherwise.
+    /// The transport of all schemes, unless they override it.
     pub transport: Transport,
     /// The schemes to compare, by name.
     pub schemes: IndexMap<String, Scheme>,
-    /// The workloads, by the name of the pattern's axis.
+    /// The workloads, by name: the values of the axis `pattern`.
     pub workloads: IndexMap<String, Workload>,
     /// What to record.
     #[serde(default)]
     pub measure: Measure,
-    /// The variants, by the name of the variant's axis. If there are any, the cases are theirs.
+    /// The variants, by name: the values of the axis `variant`. If there are any, every case belongs to one.
     #[serde(default)]
     pub variants: IndexMap<String, Variant>,
     /// What the profiles change.
@@ -95,11 +95,11 @@ pub struct Experiment {
     pub figures: Vec<Figure>,
 }
 
-/// What the profiles change: tables in the shape of the experiment.
+/// What the profiles change: tables with the structure of the experiment.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Profiles {
-    /// For a first look: fewer flows, rounds or seconds. The file itself is the full experiment.
+    /// For a first look: fewer flows, rounds or seconds. The file itself describes the full experiment.
     #[serde(default)]
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub quick: toml::Table,

@@ -1,4 +1,4 @@
-//! `path_manager` of a scheme: a name, or a table of the name and values for its parameters.
+//! `path_manager` of a scheme: a name, or a table with the name and values of its parameters.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,20 +19,21 @@ use crate::keys::declared;
 pub struct PathManager {
     /// Its name.
     pub name: String,
-    /// The values, as they stand in the file.
+    /// The values, as given in the file.
     pub parameters: BTreeMap<String, toml::Value>,
 }
 
-/// The parameter that a scheme's own key `subflows` sets: it is an axis.
+/// The parameter that is set by the scheme's own key `subflows`, which is an axis.
 const SUBFLOWS: &str = "subflows";
 
 impl PathManager {
-    /// Whether the scheme's `subflows` says how many it opens; the others decide themselves.
+    /// Whether the scheme's `subflows` sets how many it opens; other path managers decide themselves.
     pub fn takes_subflows(&self) -> bool {
         find(&self.name).is_some_and(|d| d.parameters.iter().any(|p| p.name == SUBFLOWS))
     }
 
-    /// How many subflows a scheme has that does not say it: what is declared; 1 if it decides itself.
+    /// The number of subflows of a scheme that does not give one: the declared default; 1 if the path manager
+    /// decides.
     pub fn usual_subflows(&self) -> u32 {
         let declared = find(&self.name).and_then(|d| d.parameters.iter().find(|p| p.name == SUBFLOWS));
         match declared.map(|p| p.range) {
@@ -41,10 +42,10 @@ impl PathManager {
         }
     }
 
-    /// The path manager with `subflows` subflows, if it takes their number.
+    /// The path manager with `subflows` subflows, if it takes a number.
     ///
     /// # Errors
-    /// What is wrong, and the path of keys below the scheme that it is wrong at.
+    /// What is wrong, and the path of keys below the scheme to it.
     pub fn resolve(&self, subflows: u32) -> Result<ConfiguredManager, Wrong> {
         let below = |key: &str, message: String| Wrong::new(["path_manager", key], message);
         let Some(declaration) = find(&self.name) else {
@@ -76,7 +77,7 @@ impl PathManager {
 fn setting(declaration: &Declaration, name: &str, value: &toml::Value) -> Result<Value, String> {
     if name == SUBFLOWS {
         return Err(
-            "the number of subflows is an axis: `subflows` of the scheme, beside `path_manager`".into()
+            "the number of subflows is an axis: set `subflows` of the scheme, next to `path_manager`".into(),
         );
     }
     let own = declaration.parameters.iter().filter(|p| p.name != SUBFLOWS);
@@ -100,7 +101,7 @@ impl<'de> Deserialize<'de> for PathManager {
                 match parameters.remove("name") {
                     Some(toml::Value::String(name)) => Ok(PathManager { name, parameters }),
                     Some(other) => Err(A::Error::custom(format!("name = {other} is not a string"))),
-                    None => Err(A::Error::custom("which one? `name` is missing, such as name = \"fixed\"")),
+                    None => Err(A::Error::custom("`name` is missing, such as name = \"fixed\"")),
                 }
             }
         }
@@ -125,7 +126,7 @@ impl JsonSchema for PathManager {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let names: Vec<&str> = all().iter().map(|d| d.name).collect();
         json_schema!({
-            "description": "A path manager's name, or a table of its name and its parameters.",
+            "description": "A path manager's name, or a table with its name and parameters.",
             "anyOf": [
                 { "type": "string", "enum": names },
                 { "type": "object", "required": ["name"], "properties": { "name": { "enum": names } } },

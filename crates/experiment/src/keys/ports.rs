@@ -1,4 +1,4 @@
-//! What the ports of switches may have beyond one queue with a threshold: `fabric.red`, `fabric.classes`,
+//! Options of switch ports beyond one queue with a threshold: `fabric.red`, `fabric.classes`,
 //! `fabric.buffer`.
 
 use schemars::JsonSchema;
@@ -15,26 +15,26 @@ use crate::keys::fabric::Layered;
     expecting = "a table such as { min = \"5pkt\", max = \"15pkt\", probability = 0.1 }"
 )]
 pub struct Red {
-    /// Below this average queue length no packet is signalled.
+    /// The average queue length below which no packet is signalled.
     pub min: Layered<Queue>,
-    /// From this average length on every packet is; with `gentle`, from twice this length on. In the unit of
-    /// `min`.
+    /// The average length from which on every packet is signalled; with `gentle`, from twice this length on. In the
+    /// unit of `min`.
     pub max: Layered<Queue>,
     /// The probability that a packet is signalled at an average just below `max`.
     pub probability: Probability,
-    /// The weight of a new length in the average is 2^-weight: 0 to 16. With 0 the queue as it is counts.
+    /// The weight of a new length in the average is 2^-weight: 0 to 16. With 0 the current queue counts.
     #[serde(default = "classic_weight")]
     pub weight: u32,
-    /// Above `max` the probability goes on to 1 at twice `max` instead of jumping there (Floyd 2000).
+    /// Whether above `max` the probability rises on to 1 at twice `max` instead of jumping there (Floyd 2000).
     #[serde(default)]
     pub gentle: bool,
-    /// How signals follow each other while the average stays the same. Default: uniform.
+    /// How the gaps between signals are distributed while the average stays the same. Default: uniform.
     #[serde(default)]
     pub gaps: Gaps,
 }
 
 impl Red {
-    /// It in a port, from `min` to `max`; all else is checked already.
+    /// RED in a port, from `min` to `max`; everything else has been checked already.
     ///
     /// # Errors
     /// What is wrong with `min` and `max`.
@@ -67,22 +67,22 @@ impl Red {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MarkAt {
-    /// The queue that it meets when it arrives.
+    /// The queue that it finds when it arrives.
     #[default]
     Arrival,
-    /// The queue that it leaves behind when its transmission begins: the mark is younger by the time that the packet has
-    /// waited. What is not ECN-capable is not signalled then.
+    /// The queue that it leaves behind when its transmission begins: the mark is newer by the time that the packet
+    /// has waited. Packets that are not ECN-capable are not signalled then.
     Departure,
 }
 
-/// How the signals of RED follow each other.
+/// How the gaps between RED's signals are distributed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Gaps {
-    /// The gaps between them are uniform, as Floyd and Jacobson chose: they are twice as many as the probability says.
+    /// The gaps are uniform, as Floyd and Jacobson chose: there are twice as many signals as the probability says.
     #[default]
     Uniform,
-    /// Each packet is signalled with the probability, whatever happened before, as in switches' WRED.
+    /// Each packet is signalled with the probability, independently of earlier ones, as in switches' WRED.
     Geometric,
 }
 
@@ -91,22 +91,22 @@ fn classic_weight() -> u32 {
     9
 }
 
-/// A class of a switch's ports: a queue of its own under deficit round robin (Shreedhar and Varghese, 1995).
+/// A class of a switch's ports: a separate queue under deficit round robin (Shreedhar and Varghese, 1995).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Class {
-    /// What it may send in a round; busy classes share a port's rate in proportion to their quanta. 1B to
+    /// How much it may send in a round; busy classes share a port's rate in proportion to their quanta. 1B to
     /// 1GB.
     pub quantum: Bytes,
-    /// Its queue: an arriving packet is dropped if it is this long. Default: `fabric.queue`.
+    /// The limit of its queue: an arriving packet is dropped if the queue is this long. Default: `fabric.queue`.
     pub queue: Option<Layered<Queue>>,
-    /// Its K. Default: by `share`, or else `fabric.mark`.
+    /// Its K. Default: as `share` says, otherwise `fabric.mark`.
     pub mark: Option<Layered<Queue>>,
-    /// Its K follows its share of the port's rate.
+    /// Makes its K follow its share of the port's rate.
     pub share: Option<Share>,
 }
 
-/// K_i = (the class's share of the rate) x RTT x lambda (vMCC eq. (1); the share is that of MQ-ECN).
+/// K_i = (the class's share of the rate) x RTT x lambda (vMCC eq. (1); the share as in MQ-ECN).
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table such as { rtt = \"200us\", lambda = 1 }")]
 pub struct Share {
@@ -120,15 +120,16 @@ pub struct Share {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table such as { xoff = \"100kB\", xon = \"80kB\" }")]
 pub struct Pfc {
-    /// A switch pauses the port at the other end of a link when it holds more bytes that came over it than this.
+    /// A switch pauses the port at the other end of a link when it holds more than this many bytes that came over
+    /// the link.
     pub xoff: Bytes,
-    /// It ends the pause when it holds no more than this; at most `xoff`.
+    /// It ends the pause when it holds at most this many; at most `xoff`.
     pub xon: Bytes,
-    /// What a switch has room for beyond `xoff`, for each link: a packet that finds no room is dropped. Default: what
-    /// may arrive until the pause has an effect, so that nothing is lost: rate x (the delays both ways + `reaction` +
+    /// The room of a switch beyond `xoff`, for each link; a packet that finds no room is dropped. Default: what may
+    /// arrive until the pause takes effect, so that nothing is lost: rate x (the delays both ways + `reaction` +
     /// the transmission of a full packet and a frame back) + two full packets.
     pub headroom: Option<Bytes>,
-    /// From the arrival of a pause frame until the port obeys. At most 1000s. Default: 0s.
+    /// The time from the arrival of a pause frame until the port obeys. At most 1000s. Default: 0s.
     pub reaction: Option<Duration>,
 }
 
@@ -138,6 +139,6 @@ pub struct Pfc {
 pub struct Buffer {
     /// The memory of each switch.
     pub size: Bytes,
-    /// A queue may hold this many times the free memory.
+    /// The multiple of the free memory that a queue may hold.
     pub alpha: Factor,
 }

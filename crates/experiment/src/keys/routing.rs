@@ -1,4 +1,4 @@
-//! `routing` of the fabric: a name, or a table of a load balancer's name and values for its parameters.
+//! `routing` of the fabric: a name, or a table with a load balancer's name and values of its parameters.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,14 +20,14 @@ use crate::keys::declared;
 pub struct RoutingKey {
     /// Its name.
     pub name: String,
-    /// The values, as they stand in the file.
+    /// The values, as given in the file.
     pub parameters: BTreeMap<String, toml::Value>,
 }
 
-/// The key of a table that names the load balancer.
+/// The key of the table that names the load balancer.
 const NAME: &str = "name";
 
-/// What a routing's name means.
+/// What a routing's name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// Two-level routing.
@@ -42,7 +42,7 @@ impl RoutingKey {
     /// The routing.
     ///
     /// # Errors
-    /// What is wrong, and the key below the routing that it is wrong at.
+    /// What is wrong, and the key below the routing.
     pub(crate) fn resolve(&self) -> Result<Choice, (&str, String)> {
         let of_switches = || balancers::all().iter().filter(|d| d.follows != Follows::Host);
         let Some(declaration) = balancers::find(&self.name) else {
@@ -85,7 +85,7 @@ impl<'de> Deserialize<'de> for RoutingKey {
                 match parameters.remove(NAME) {
                     Some(toml::Value::String(name)) => Ok(RoutingKey { name, parameters }),
                     Some(other) => Err(A::Error::custom(format!("name = {other} is not a string"))),
-                    None => Err(A::Error::custom("which one? `name` is missing, such as name = \"drill\"")),
+                    None => Err(A::Error::custom("`name` is missing, such as name = \"drill\"")),
                 }
             }
         }
@@ -111,7 +111,7 @@ impl JsonSchema for RoutingKey {
         let all = balancers::all().iter().filter(|d| d.follows != Follows::Host);
         let names: Vec<&str> = all.map(|d| d.name).collect();
         json_schema!({
-            "description": "A routing's name, or a table of a load balancer's name and its parameters.",
+            "description": "A routing's name, or a table with a load balancer's name and its parameters.",
             "anyOf": [
                 { "type": "string", "enum": names },
                 { "type": "object", "required": [NAME], "properties": { NAME: { "enum": names } } },

@@ -1,4 +1,4 @@
-//! How many seeds a case is run with: a number, or as many as a confidence interval, or the claims, take.
+//! How many seeds a case is run with: a number, or as many as a confidence interval, or the claims, need.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,21 +18,21 @@ use crate::keys::metrics::{METRICS, find};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Replications {
-    /// That many.
+    /// This many.
     Count(u32),
     /// As many as it takes.
     Until(Until),
 }
 
-/// As many seeds as it takes until the interval of a metric is narrow enough in every case (`width`), or until every claim
-/// is decided (`until`).
+/// As many seeds as it takes until the interval of a metric is narrow enough in every case (`width`), or until
+/// every claim is decided (`until`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Until {
-    /// Narrow enough: half the 95 % confidence interval, as a share of the mean; above 0 and below 1.
+    /// The largest allowed half width of the 95 % confidence interval, as a share of the mean; above 0 and below 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<f64>,
-    /// Instead of a width: until every claim is decided; then only cases that undecided claims are of get more seeds.
+    /// Instead of a width: until every claim is decided. Then only cases of undecided claims get more seeds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Goal>,
     /// With `width`, the metric (`tresse explain results`).
@@ -42,21 +42,21 @@ pub struct Until {
     /// The number of seeds to begin with: 2 to 1000.
     #[serde(default = "three")]
     pub least: u32,
-    /// The number of seeds at which it ends, narrow and decided or not: `least` to 1000.
+    /// The maximum number of seeds, whether narrow and decided or not: `least` to 1000.
     #[serde(default = "twenty")]
     pub most: u32,
 }
 
-/// What a run goes on until.
+/// What a run continues until.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Goal {
-    /// Every claim holds or does not, or is known to within 3 % of its bound.
+    /// Every claim holds or does not hold, or its value is known to be within 3 % of its bound.
     Decided,
 }
 
-/// A claim whose bound lies in an interval of at most this half width, as a share of the bound, stays inconclusive: the
-/// value is the bound as nearly as anybody could say, and more seeds are not worth it.
+/// A claim whose bound is within an interval of at most this half width, as a share of the bound, stays
+/// inconclusive: the value is practically at the bound, and more seeds are not worthwhile.
 pub const NARROW: f64 = 0.03;
 
 fn goodput() -> String {
@@ -87,7 +87,7 @@ impl From<u32> for Replications {
 }
 
 impl Replications {
-    /// How many seeds are run before anything is looked at.
+    /// How many seeds are run before anything is checked.
     pub fn least(&self) -> u32 {
         match self {
             Self::Count(count) => *count,
@@ -95,7 +95,7 @@ impl Replications {
         }
     }
 
-    /// How many seeds are run at most.
+    /// The maximum number of seeds.
     pub fn most(&self) -> u32 {
         match self {
             Self::Count(count) => *count,
@@ -124,7 +124,9 @@ impl Replications {
             (None, Some(Goal::Decided)) => {}
             (Some(_), Some(_)) => return Err(Wrong::key("until", "it cannot be combined with `width`")),
             (None, None) => {
-                return Err(Wrong::whole("when does it stop? `width = 0.05`, or `until = \"decided\"`"));
+                return Err(Wrong::whole(
+                    "it needs a condition to stop: `width = 0.05`, or `until = \"decided\"`",
+                ));
             }
         }
         if find(METRICS, &until.of).is_none() {
@@ -151,9 +153,9 @@ impl Replications {
 }
 
 impl Until {
-    /// How many seeds there are to be after `count`, if the widest interval is `by` times as wide as it is to be. An
-    /// interval shrinks as the root of the number of seeds: so many are run as that says, but at most twice as many as
-    /// there are, for the first intervals are rough themselves.
+    /// How many seeds to run after `count`, if the widest interval is `by` times as wide as requested. An interval
+    /// shrinks with the square root of the number of seeds: that gives the number, but it at most doubles, because
+    /// the first intervals are rough themselves.
     pub fn after(&self, count: u32, by: f64) -> Option<u32> {
         if by <= 1.0 || count >= self.most {
             return None;
@@ -163,7 +165,7 @@ impl Until {
     }
 }
 
-/// What `--replications` says: a number of seeds, or a width in percent.
+/// The value of `--replications`: a number of seeds, or a width in percent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Asked {
     /// `5`.
@@ -173,7 +175,7 @@ pub enum Asked {
 }
 
 impl Asked {
-    /// Laid over what the file says: a width is of the file's metric and within its numbers of seeds, if it has some.
+    /// Overrides the file: a width is for the file's metric and within its numbers of seeds, if it has them.
     pub fn over(self, file: &Replications) -> Replications {
         match (self, file) {
             (Self::Count(count), _) => Replications::Count(count),
@@ -217,7 +219,7 @@ impl FromStr for Asked {
     }
 }
 
-/// Written by hand, for serde's untagged enums tell nothing of what is wrong.
+/// Written by hand, because serde's untagged enums do not report what is wrong.
 impl<'de> Deserialize<'de> for Replications {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         struct Either;

@@ -1,6 +1,6 @@
-//! How values that may be written in more than one shape are read.
+//! Reading values that may be written in more than one form.
 //!
-//! By hand, because serde's `untagged` forgets what was wrong with a value, and where.
+//! Written by hand, because serde's `untagged` loses what was wrong with a value, and where.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::keys::scheme::Counts;
 use crate::keys::workload::{Draw, FlowSize, HostSet};
 
 impl<T: Copy> Layered<T> {
-    /// The values for the layers of these names.
+    /// The values for the layers with these names.
     ///
     /// # Errors
     /// If a layer has no value, or there is no such layer.
@@ -43,7 +43,7 @@ impl<T: Copy> Layered<T> {
         }
     }
 
-    /// Whether it speaks of layers of these names only.
+    /// Checks that it only names these layers.
     ///
     /// # Errors
     /// If there is no such layer.
@@ -157,7 +157,7 @@ impl<'de> Deserialize<'de> for HostSet {
         impl<'de> Visitor<'de> for Shape {
             type Value = HostSet;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("hosts such as \"host 3\", \"rack 0\" or \"0..50\", or a list of such")
+                f.write_str("hosts such as \"host 3\", \"rack 0\" or \"0..50\", or a list of them")
             }
             fn visit_str<E: Error>(self, v: &str) -> Result<HostSet, E> {
                 Ok(HostSet::One(v.to_owned()))
@@ -170,7 +170,7 @@ impl<'de> Deserialize<'de> for HostSet {
     }
 }
 
-/// A list of two. By hand, because a list that goes on would be read, and what follows the two ignored.
+/// A list of two. Written by hand, because otherwise a longer list would be read, and the rest ignored.
 pub(crate) struct Pair<T>(pub [T; 2]);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pair<T> {
@@ -181,12 +181,12 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pair<T> {
     }
 }
 
-/// Two values: for a key that is such a list.
+/// Two values, for a key that is such a list.
 pub(crate) fn pair<'de, T: Deserialize<'de>, D: Deserializer<'de>>(d: D) -> Result<[T; 2], D::Error> {
     Pair::deserialize(d).map(|pair| pair.0)
 }
 
-/// The same of a key that may be left out.
+/// The same for an optional key.
 pub(crate) fn some_pair<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     d: D,
 ) -> Result<Option<[T; 2]>, D::Error> {

@@ -1,6 +1,6 @@
-//! Which cases are meant, by their values on axes: the one way to choose cases, results and flows.
+//! The selection of cases by their values on axes, used for cases, results and flows alike.
 
-/// Values that are wanted on axes such as scheme, subflows, pattern and variant; what is not named may have any value.
+/// Wanted values on axes such as scheme, subflows, pattern and variant; axes that are not named may have any value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wanted(Vec<(String, Vec<String>)>);
 
@@ -19,30 +19,30 @@ impl Wanted {
         self
     }
 
-    /// With what `other` wants too.
+    /// With the values that `other` wants too.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         self
     }
 
-    /// The axes that it names, each with the values that are wanted.
+    /// The axes that it names, each with the wanted values.
     pub fn axes(&self) -> impl Iterator<Item = (&str, &[String])> {
         self.0.iter().map(|(axis, values)| (&**axis, &**values))
     }
 
-    /// What it wants on the axes that `is_there` names; on others anything is wanted.
+    /// What it wants on the axes that `is_there` accepts; on others any value is wanted.
     #[must_use]
     pub fn within(&self, is_there: impl Fn(&str) -> bool) -> Self {
         Self(self.0.iter().filter(|(axis, _)| is_there(axis)).cloned().collect())
     }
 
-    /// Whether it says which value of this axis it means.
+    /// Whether it names values on this axis.
     pub fn names(&self, axis: &str) -> bool {
         self.axes().any(|(own, _)| own == axis)
     }
 
-    /// Whether that is meant whose value on an axis is `value`, `None` if it has none.
+    /// Whether it matches something whose value on each axis is `value`, `None` if there is none.
     pub fn matches<V: AsRef<str>>(&self, value: impl Fn(&str) -> Option<V>) -> bool {
         self.axes().all(|(axis, values)| {
             value(axis).is_some_and(|own| values.iter().any(|value| value == own.as_ref()))

@@ -1,4 +1,4 @@
-//! `[workloads.NAME]`: who sends how much to whom, when. These are the keys that every pattern has, and the types that
+//! `[workloads.NAME]`: who sends how much to whom, when. These are the keys of every pattern, and the types that
 //! several patterns use; a pattern's own keys are in its file, `plan/patterns/NAME.rs`.
 
 use std::fmt;
@@ -10,35 +10,35 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 use tresse_units::{Bytes, Duration, Rate};
 
-/// Who sends how much to whom, when (`tresse list workloads`): one pattern with keys of its own, or several `parts` at
+/// Who sends how much to whom, when (`tresse list workloads`): one pattern with its own keys, or several `parts` at
 /// the same time.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Workload {
     /// The pattern.
     pub pattern: Option<String>,
-    /// Instead of a pattern: what runs at the same time, by name. Each part is a workload of its own, and a group of
-    /// the results.
+    /// Instead of a pattern: workloads that run at the same time, by name. Each part is a group of the results.
     #[serde(default)]
     pub parts: IndexMap<String, Workload>,
-    /// When the case ends; flows that have not finished are stopped. Default: when everything that ends by itself is
-    /// over.
+    /// When the case ends; flows that have not finished are stopped. Default: when everything that ends on its own
+    /// is over.
     pub duration: Option<Duration>,
-    /// The scheme of its flows. Default: that of the case.
+    /// The scheme of its flows. Default: the case's.
     pub scheme: Option<String>,
-    /// Schemes that run beside the case's own: the sending hosts are divided at random into as many equal parts.
-    /// Each scheme is a group of the results.
+    /// Schemes that run alongside the case's own: the sending hosts are divided at random into equal parts, one for
+    /// each scheme. Each scheme is a group of the results.
     #[serde(default)]
     pub mix: Vec<String>,
-    /// Which of `fabric.classes` its packets are in, from 0.
+    /// The class of its packets in `fabric.classes`, from 0.
     #[serde(default)]
     pub class: u8,
-    /// Connections stay: all messages from one host to another share one, one after the other, so that only the
-    /// first begins with a handshake and the initial window. Default: every message has a connection of its own.
+    /// Whether connections persist: all messages from one host to another share one connection, one after the
+    /// other, so that only the first begins with a handshake and the initial window. Default: every message has its
+    /// own connection.
     #[serde(default)]
     pub persistent: bool,
-    /// What the application gives the connections to send. Default: all of a message at once.
+    /// How the application writes to the connections. Default: a whole message at once.
     pub application: Option<Application>,
-    /// The keys of its pattern, which whoever knows the pattern reads.
+    /// The keys of its pattern, which are read by the code for that pattern.
     #[serde(flatten)]
     #[schemars(skip)]
     pub own: Table,
@@ -84,13 +84,13 @@ impl<'de> Deserialize<'de> for Workload {
 pub enum FlowSize {
     /// Every flow has this size.
     Fixed(Bytes),
-    /// Uniform between the two.
+    /// Sizes are uniform between the two.
     Uniform(Bytes, Bytes),
-    /// From a distribution.
+    /// Sizes are drawn from a distribution.
     Drawn(SizeTable),
 }
 
-/// A distribution of sizes: Pareto's, one that is built in, or one from a file.
+/// A distribution of sizes: a Pareto distribution, a built-in one, or one from a file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SizeTable {
@@ -100,21 +100,21 @@ pub struct SizeTable {
     pub mean: Option<Bytes>,
     /// The largest size of a Pareto distribution.
     pub bound: Option<Bytes>,
-    /// What becomes of a size above the bound of a Pareto distribution. Default: `resample`.
+    /// What happens to a size above the bound of a Pareto distribution. Default: `resample`.
     pub beyond: Option<Beyond>,
-    /// One of `tresse list distributions`.
+    /// One of the distributions in `tresse list distributions`.
     pub distribution: Option<String>,
-    /// A file of lines `SIZE_IN_BYTES CUMULATIVE_PROBABILITY`; its path starts at the experiment's folder.
+    /// A file with lines `SIZE_IN_BYTES CUMULATIVE_PROBABILITY`; the path is relative to the experiment's folder.
     pub file: Option<String>,
 }
 
-/// What becomes of a size above the bound (catalogue A6.5).
+/// What happens to a size above the bound (catalogue A6.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Beyond {
-    /// Another one is drawn, as ns-3 does.
+    /// Another size is drawn, as in ns-3.
     Resample,
-    /// It is the bound.
+    /// The size becomes the bound.
     Clip,
 }
 
@@ -129,14 +129,14 @@ pub enum Pairs {
     InterRack,
 }
 
-/// Hosts, each by its name (`"host 3"`), as a whole rack or pod (`"rack 0"`), or by numbers (`"0..50"`, without the
+/// Hosts, each by name (`"host 3"`), as a whole rack or pod (`"rack 0"`), or by numbers (`"0..50"`, excluding the
 /// last).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum HostSet {
     /// One of these.
     One(String),
-    /// Several of these, in this order.
+    /// A list of these, in this order.
     Several(Vec<String>),
 }
 
@@ -146,7 +146,7 @@ pub enum HostSet {
 pub enum Draw {
     /// Always the same.
     Fixed(Duration),
-    /// With this mean.
+    /// Drawn with this mean.
     Mean(DrawTable),
 }
 
@@ -160,14 +160,14 @@ pub enum DrawTable {
     Lognormal(Duration),
 }
 
-/// What an application gives its connection to send (the classes of THESIS §2.1).
+/// How an application writes to its connection (the classes of THESIS §2.1).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table such as { rate = \"1Mbps\" }")]
 pub struct Application {
     /// A constant rate of payload, whatever the network does (hard real time, and with a buffer delay-adaptive).
     pub rate: Option<Rate>,
-    /// Rates to choose among, the lowest first: the highest that the network delivered in the last `period`, one
-    /// step up at a time while nothing waits (rate-adaptive, such as video).
+    /// Rates to choose among, the lowest first (rate-adaptive, such as video). The application uses the highest
+    /// rate that the network delivered in the last `period`, and goes up one step at a time while nothing waits.
     #[serde(default)]
     pub levels: Vec<Rate>,
     /// How often a rate-adaptive application chooses. Default: 1s.

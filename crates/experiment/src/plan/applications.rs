@@ -1,16 +1,16 @@
-//! What applications give their connections to send: constant and adaptive rates, and datagrams.
+//! How applications write: constant and adaptive rates, and datagrams.
 
 use tresse_units::{MILLISECOND, Rate, SECOND, Time};
 
 use crate::diagnostic::Wrong;
 use crate::keys::workload::Application;
 
-/// How an application writes, as the classes of THESIS §2.1 do.
+/// How an application writes: the classes of THESIS §2.1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum App {
     /// Always this many bit/s.
     Constant(u64),
-    /// One of several rates, bit/s, in rising order.
+    /// One of several rates, bit/s, in ascending order.
     Adaptive {
         /// The rates, at least one.
         levels: Vec<u64>,
@@ -20,10 +20,10 @@ pub enum App {
 }
 
 impl App {
-    /// What a file says.
+    /// From the keys of a file.
     ///
     /// # Errors
-    /// The key below `application` that is wrong, and why.
+    /// The wrong key below `application`, and why.
     pub fn new(key: &Application) -> Result<Self, Wrong> {
         let period = key.period.map_or(SECOND, |p| p.0);
         match (key.rate, &key.levels[..]) {

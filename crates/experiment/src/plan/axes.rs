@@ -1,4 +1,4 @@
-//! The cases at every point of the axes that lists of values make.
+//! The cases at every point of the axes made by lists of values.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::plan::{Case, cases as cases_of};
 use crate::read::Loaded;
 use crate::read::axes::Axis;
 
-/// The most cases that lists may make.
+/// The maximum number of cases that lists may make.
 const MOST_CASES: usize = 1000;
 
-/// The value of a case on the axis that a list of values makes.
+/// The value of a case on the axis made by a list of values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisValue {
-    /// What the axis is called: its key, or all of its path if another axis has that key too.
+    /// The name of the axis: its key, or its whole path if another axis has the same key.
     pub name: Arc<str>,
     /// Its path, such as `workloads.websearch.load`.
     pub path: Arc<str>,
@@ -34,10 +34,10 @@ impl AxisValue {
     }
 }
 
-/// The axes that every case has: a list's axis of one of these names is called by its path.
+/// The axes that every case has: an axis of a list with one of these names is named by its path.
 const TAKEN: [&str; 5] = ["scheme", "subflows", "pattern", "variant", "seed"];
 
-/// What axes are called, by their paths: the same in all variants.
+/// The names of axes, by path: the same in all variants.
 pub(super) struct Names(IndexMap<String, Arc<str>>);
 
 impl Names {
@@ -89,8 +89,8 @@ pub(super) fn cases(loaded: &Loaded, variant: Option<&str>, names: &Names) -> Re
     Ok(all)
 }
 
-/// Whether a case depends on an axis: one of another workload, or of a scheme that carries none of its flows, is none
-/// of its.
+/// Whether a case depends on an axis. It does not if the axis is of another workload, or of a scheme that carries
+/// none of its flows.
 fn matters(axis: &Axis, case: &Case) -> bool {
     match (&*axis.keys[0], axis.keys.get(1)) {
         ("workloads", Some(name)) => *name == case.pattern,
@@ -99,7 +99,7 @@ fn matters(axis: &Axis, case: &Case) -> bool {
     }
 }
 
-/// What the axis `key` is called, if that is its path; otherwise `key` itself.
+/// The name of the axis whose path is `key`; otherwise `key` itself.
 pub(super) fn name<'a>(key: &'a str, cases: &'a [Case]) -> &'a str {
     let values = cases.iter().flat_map(|case| &case.at);
     values.into_iter().find(|value| *value.path == *key).map_or(key, |value| &value.name)

@@ -1,4 +1,4 @@
-//! Bound schemes: a scheme with one number of subflows on the fabric, which is what carries a flow.
+//! Bound schemes: a scheme with one number of subflows on the fabric, which carries flows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,11 +29,12 @@ pub struct BoundScheme {
     pub subflows: Option<u32>,
     /// What opens and closes the subflows.
     pub manager: path_manager::ConfiguredManager,
-    /// The name of what decides during a run which subflows there are; `None` if they are opened at the start and stay.
+    /// The path manager that decides during a run which subflows there are; `None` if they are opened at the start
+    /// and stay.
     pub decides: Option<&'static str>,
-    /// Whether that should detect subflows that share a path.
+    /// Whether it should detect subflows that share a path.
     pub detects: bool,
-    /// How many addresses a sender has, and so fixed routes, for a connection to choose from.
+    /// How many addresses, and so fixed routes, a sender has for a connection to choose from.
     pub paths: u32,
     /// What chooses the paths of its packets.
     pub routing: Arc<Routing>,
@@ -50,7 +51,7 @@ pub struct BoundScheme {
 }
 
 impl BoundScheme {
-    /// A name for people: `xmp-2`, or `opn` if the path manager decides.
+    /// A readable name: `xmp-2`, or `opn` if the path manager decides.
     pub fn label(&self) -> String {
         match self.subflows {
             Some(n) => format!("{}-{n}", self.scheme),
@@ -73,7 +74,7 @@ pub(crate) struct OnFabric {
 }
 
 impl OnFabric {
-    /// Whether `subflows` says how many there are.
+    /// Whether `subflows` sets how many there are.
     pub fn takes_subflows(&self) -> bool {
         self.path_manager.takes_subflows()
     }
@@ -82,7 +83,7 @@ impl OnFabric {
 /// Every scheme on its fabric, by name.
 ///
 /// # Errors
-/// The first thing that is wrong, with its place in the file.
+/// The first error, with its location in the file.
 pub(crate) fn schemes<'a>(
     loaded: &'a Loaded,
     fabric: &Topology,
@@ -124,7 +125,7 @@ pub(crate) fn schemes<'a>(
 /// The bound scheme of `name` with `subflows` subflows, for a workload's class of packets.
 ///
 /// # Errors
-/// The first thing that is wrong, with its place in the file.
+/// The first error, with its location in the file.
 pub(crate) fn bind(
     loaded: &Loaded,
     fabric: &Topology,
@@ -206,7 +207,7 @@ pub(crate) fn bind(
     })
 }
 
-/// The path manager of a scheme that names none: a fixed number, distinguished by what the routing
+/// The path manager of a scheme that names none: a fixed number of subflows, distinguished by what the routing
 /// looks at, or by the links of hosts that have several.
 fn usual(routing: &Routing, addresses: u32) -> PathManager {
     let by = match routing {
@@ -224,7 +225,7 @@ fn build_scheme(base: &transport::Config, scheme: &Scheme) -> Result<Built, Wron
         let known: Vec<&str> = controllers::all().iter().map(controllers::Controller::name).collect();
         let hint = did_you_mean(&scheme.controller, known.iter().copied());
         let message = format!(
-            "there is no controller `{name}`{hint} (available: {}; one of your own is loaded by `tresse run … \
+            "there is no controller `{name}`{hint} (available: {}; load your own with `tresse run … \
              --controller {name}.c`)",
             known.join(", "),
             name = scheme.controller,

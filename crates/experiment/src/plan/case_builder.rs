@@ -28,7 +28,7 @@ pub(crate) struct Builder<'a> {
     pub schemes: &'a IndexMap<&'a str, OnFabric>,
 }
 
-/// What is known of a case while its parts are built.
+/// The state of a case while its parts are built.
 pub(crate) struct Building<'a> {
     /// The case's own scheme and its subflows.
     axis: Option<(&'a str, u32)>,
@@ -43,7 +43,7 @@ impl<'a> Builder<'a> {
         &self.setting.fabric
     }
 
-    /// The case of a workload at a point of the axis, and whether that point matters.
+    /// The case of a workload at a point of the axis, and whether that point matters to it.
     pub fn case(
         &self,
         name: &str,
@@ -167,10 +167,10 @@ impl<'a> Builder<'a> {
         Ok(Part { name: name.to_owned(), pattern, who, application, datagrams, persistent: w.persistent })
     }
 
-    /// Why a workload cannot have connections that stay.
+    /// Why a workload cannot have persistent connections, if it cannot.
     fn cannot_stay(&self, pattern: &Pattern, w: &Workload) -> Option<&'static str> {
         if !pattern.flows.is_empty() {
-            return Some("each of these flows is a connection of its own");
+            return Some("each of these flows is a separate connection");
         }
         if w.application.is_some() || pattern.datagrams.is_some() {
             return Some(
@@ -190,8 +190,7 @@ impl<'a> Builder<'a> {
         building: &mut Building<'a>,
     ) -> Result<Vec<Member>, Diagnostic> {
         if building.axis.is_none() && w.scheme.is_none() {
-            let message =
-                "these run beside the case's own scheme, but no scheme is a case of its own: set `scheme`";
+            let message = "these run alongside the case's own scheme, but no scheme has a case of its own: set `scheme`";
             return Err(self.wrong(path, "mix", message));
         }
         let own = self.named(path, "scheme", w.scheme.as_deref(), w, building)?;
@@ -207,7 +206,7 @@ impl<'a> Builder<'a> {
         Ok(members.into_iter().map(member).collect())
     }
 
-    /// The place of the bound scheme of the scheme `name`, or of the case's own, with this many subflows.
+    /// The index of the bound scheme of the scheme `name`, or of the case's own, with this many subflows.
     pub fn with_subflows(
         &self,
         path: &[&str],
@@ -241,10 +240,10 @@ impl<'a> Builder<'a> {
     }
 
     fn no_scheme(&self, path: &[&str]) -> Diagnostic {
-        self.wrong(path, "", "every scheme has axis = false, so it needs a `scheme` of its own")
+        self.wrong(path, "", "every scheme has axis = false, so it needs its own `scheme`")
     }
 
-    /// The place of the bound scheme of the scheme `name`, or of the case's own.
+    /// The index of the bound scheme of the scheme `name`, or of the case's own.
     pub fn named(
         &self,
         path: &[&str],
@@ -276,7 +275,7 @@ impl<'a> Builder<'a> {
         self.bind(path, name, subflows, w.class, building)
     }
 
-    /// The place of a bound scheme, which is made if there is none yet.
+    /// The index of a bound scheme, which is created if it does not exist yet.
     pub fn bind(
         &self,
         path: &[&str],
@@ -307,7 +306,7 @@ impl<'a> Builder<'a> {
         }))
     }
 
-    /// What is wrong with a key of a workload; with the whole of it if there is no key.
+    /// An error in a key of a workload; in the whole workload if there is no key.
     pub fn wrong(&self, path: &[&str], key: &str, message: &str) -> Diagnostic {
         let whole: &[&str] = if key.is_empty() { path } else { &[path, &[key]].concat() };
         self.loaded.error_at(whole, message)
@@ -315,7 +314,7 @@ impl<'a> Builder<'a> {
 }
 
 impl Building<'_> {
-    /// The place of a group, which is made if there is none yet.
+    /// The index of a group, which is created if it does not exist yet.
     pub fn group(&mut self, name: &str) -> usize {
         self.groups.iter().position(|g| g == name).unwrap_or_else(|| {
             self.groups.push(name.to_owned());
@@ -323,7 +322,7 @@ impl Building<'_> {
         })
     }
 
-    /// The bound schemes that there are.
+    /// The bound schemes so far.
     pub fn bound_schemes(&self) -> &[BoundScheme] {
         &self.bound_schemes
     }

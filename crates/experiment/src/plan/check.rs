@@ -1,4 +1,4 @@
-//! Checks a file's keys that only their topology or pattern knows, while the file is read: only its text knows its lines.
+//! Checks keys that only their topology or pattern knows, while the file is read: only then are the lines known.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -10,7 +10,7 @@ use crate::plan::topologies;
 /// Checks the tables of a file.
 ///
 /// # Errors
-/// The first thing that is wrong, with its place in the text of the tables.
+/// The first error, with its location in the text of the tables.
 pub(crate) fn check(mut file: DeTable) -> Result<(), Wrong> {
     if let Some(DeValue::Table(fabric)) = file.get("fabric").map(Spanned::get_ref) {
         topologies::check(fabric)?;

@@ -1,35 +1,35 @@
-//! Which parts of an experiment make no sense together, and why. Every other combination runs.
+//! Which parts of an experiment cannot be combined, and why. Every other combination runs.
 
 use tresse_fabric::balancers::{Declaration, Follows};
 use tresse_path_manager::{By, Config};
 
-/// What an experiment combines, as far as one part can make another senseless.
+/// The parts that an experiment combines, as far as one part can rule out another.
 #[derive(Debug, Clone, Copy)]
 pub struct Combination<'a> {
     /// What the switches do.
     pub routing: &'static Declaration,
     /// Ports flag congestion, and report it to the nodes before them.
     pub flags: bool,
-    /// Addresses of a host, each with a link of its own; at least 1.
+    /// Addresses of a host, each with its own link; at least 1.
     pub addresses: u32,
-    /// Pairs of addresses of two hosts, at least 1; aliases count.
+    /// Pairs of addresses of two hosts, including aliases; at least 1.
     pub address_pairs: u32,
     /// Hosts change the hashes of congested flows.
     pub plb: bool,
     /// Packets of the scheme are ECN-capable.
     pub ecn: bool,
-    /// The scheme's controller asks for what the next hop says.
+    /// The scheme's controller needs signals from the next hop.
     pub next_hop: bool,
     /// The scheme's path manager, with the values of its parameters.
     pub manager: &'a Config,
 }
 
-/// A pair of parts that makes no sense.
+/// A pair of parts that cannot be combined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Senseless {
-    /// The part that has to give way.
+    /// The part to change.
     pub part: Culprit,
-    /// Why, and what would make sense.
+    /// Why, and what would work.
     pub reason: String,
 }
 
@@ -48,10 +48,10 @@ pub enum Culprit {
     Subflows,
 }
 
-/// Whether the parts go with each other.
+/// Checks that the parts can be combined.
 ///
 /// # Errors
-/// The first pair that does not.
+/// The first pair that cannot.
 pub fn check(parts: &Combination) -> Result<(), Senseless> {
     match senseless(parts) {
         Some((part, reason)) => Err(Senseless { part, reason }),
@@ -90,7 +90,7 @@ fn hosts(parts: &Combination) -> Option<(Culprit, String)> {
     (!parts.ecn).then(|| (Culprit::Ecn, reason.to_owned()))
 }
 
-/// What the switches look at.
+/// What the switches base their choice on.
 fn instead_of_hash(parts: &Combination) -> String {
     let looks_at = match parts.routing.follows {
         Follows::Address => "looks at addresses only",
@@ -102,7 +102,7 @@ fn instead_of_hash(parts: &Combination) -> String {
     format!("{} {looks_at}", parts.routing.name)
 }
 
-/// Where nodes decide, a source port goes with the first addresses, and so with one link of a host that has several.
+/// If nodes decide, a source port uses the first addresses, and so only one link of a host that has several.
 fn links(parts: &Combination) -> Option<(Culprit, String)> {
     let fixed = matches!(parts.routing.follows, Follows::Address | Follows::Route);
     let by_port = match parts.manager {
@@ -123,7 +123,7 @@ fn links(parts: &Combination) -> Option<(Culprit, String)> {
 fn mmptcp(parts: &Combination) -> Option<(Culprit, String)> {
     (parts.routing.follows != Follows::Hash).then(|| {
         let reason = format!(
-            "mmptcp sprays by a new hash for each packet and then keeps to one for each subflow, but {}: \
+            "mmptcp first sprays with a new hash for each packet and then keeps one hash for each subflow, but {}: \
              use routing = \"ecmp\"",
             instead_of_hash(parts)
         );
@@ -131,7 +131,7 @@ fn mmptcp(parts: &Combination) -> Option<(Culprit, String)> {
     })
 }
 
-/// Packets of a subflow keep to one path.
+/// Packets of a subflow stay on one path.
 fn has_paths(parts: &Combination) -> bool {
     matches!(parts.routing.follows, Follows::Address | Follows::Route | Follows::Hash)
 }
@@ -139,8 +139,8 @@ fn has_paths(parts: &Combination) -> bool {
 fn shifting(parts: &Combination) -> Option<(Culprit, String)> {
     (!has_paths(parts)).then(|| {
         let reason = format!(
-            "traffic shifting leaves the paths of silent subflows, and {}, so that no subflow has a path of its \
-             own: opn-tuning, or routing = \"ecmp\"",
+            "traffic shifting leaves the paths of silent subflows, but {}, so no subflow has its own path: use \
+             opn-tuning, or routing = \"ecmp\"",
             instead_of_hash(parts)
         );
         (Culprit::PathManager, reason)
@@ -159,7 +159,7 @@ fn path_sharing(parts: &Combination, subflows: usize) -> Option<(Culprit, String
     }
     (!has_paths(parts)).then(|| {
         let reason = format!(
-            "path-sharing looks for subflows on one path, but {}, so that all share all paths: use routing = \"ecmp\"",
+            "path-sharing looks for subflows on one path, but {}, so all share all paths: use routing = \"ecmp\"",
             instead_of_hash(parts)
         );
         (Culprit::PathManager, reason)
@@ -169,8 +169,8 @@ fn path_sharing(parts: &Combination, subflows: usize) -> Option<(Culprit, String
 fn subflows(parts: &Combination, by: By, subflows: usize) -> Option<(Culprit, String)> {
     match by {
         By::Port if subflows > 1 && parts.routing.follows == Follows::Address => {
-            let reason = "subflows that differ by port take one path where switches look at addresses only, as \
-                          two-level does: by = \"address\", or routing = \"ecmp\"";
+            let reason = "subflows that differ by port take one path if switches look at addresses only, as with \
+                          two-level: use by = \"address\", or routing = \"ecmp\"";
             Some((Culprit::PathManager, reason.to_owned()))
         }
         By::Address if subflows > parts.address_pairs as usize => {

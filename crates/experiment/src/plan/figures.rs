@@ -1,4 +1,4 @@
-//! What figures speak of: dimensions, metrics and quantities that the experiment has.
+//! Checks what figures refer to: dimensions, metrics and quantities must exist in the experiment.
 
 use std::cmp::Ordering;
 
@@ -12,10 +12,11 @@ use crate::keys::metrics::{METRICS, WINDOW_METRICS};
 use crate::plan::Case;
 use crate::plan::references::known;
 
-/// Figures must speak of what there is, and of what the experiment measures; but a setting may have taken the latter away.
+/// Figures may only refer to what exists, and to what the experiment measures; but a setting may have switched off
+/// the measurement.
 ///
 /// # Errors
-/// The first thing that there is not, with its place in the file.
+/// The first thing that does not exist, with its location in the file.
 pub(crate) fn check(experiment: &Experiment, cases: &[Case], is_as_written: bool) -> Result<(), Wrong> {
     let mut ids = IndexSet::new();
     for (place, figure) in experiment.figures.iter().enumerate() {
@@ -24,7 +25,7 @@ pub(crate) fn check(experiment: &Experiment, cases: &[Case], is_as_written: bool
             Wrong { message, ..wrong }.below(place).below("figures")
         };
         if !ids.insert(&figure.id) {
-            return Err(at(Wrong::key("id", "another figure has that name")));
+            return Err(at(Wrong::key("id", "another figure has this name")));
         }
         one(experiment, cases, is_as_written, figure).map_err(at)?;
     }
@@ -42,7 +43,7 @@ fn one(experiment: &Experiment, cases: &[Case], is_as_written: bool, figure: &Fi
     };
     let has = |needs: Needs| if is_as_written { has(experiment, cases, needs) } else { Ok(()) };
     let needed = |key: &'static str, value: &Option<String>, of: &str| {
-        let message = || Wrong::key("chart", format!("this chart has `{key} = \"…\"`: {of}"));
+        let message = || Wrong::key("chart", format!("this chart needs `{key} = \"…\"`: {of}"));
         value.clone().ok_or_else(message)
     };
     let metric = |key: &'static str, name: &str| {
@@ -55,7 +56,7 @@ fn one(experiment: &Experiment, cases: &[Case], is_as_written: bool, figure: &Fi
     };
     match figure.chart {
         Chart::Time => {
-            let y = needed("y", &figure.y, "what is sampled")?;
+            let y = needed("y", &figure.y, "a sampled quantity")?;
             known("sampled quantity", &y, SAMPLED.iter().map(|(own, _)| own))
                 .map_err(|e| Wrong::key("y", e))?;
             let needs = SAMPLED.iter().find(|(own, _)| *own == y).expect("it is known").1;
@@ -108,7 +109,7 @@ fn one(experiment: &Experiment, cases: &[Case], is_as_written: bool, figure: &Fi
     Ok(())
 }
 
-/// The values that `where` lists, as axes have them.
+/// The values that `where` lists, in the form used for axes.
 fn plain_values(wanted: &Value) -> impl Iterator<Item = String> {
     let one = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let all = match wanted {

@@ -14,7 +14,7 @@ use crate::plan::topologies::virtual_hosts::VIRTUAL_HOSTS;
 pub(crate) struct FlowControl {
     xoff: u64,
     xon: u64,
-    /// That of each link follows from it if it is not set.
+    /// If it is not set, it is derived for each link.
     headroom: Option<u64>,
     reaction: Time,
     /// The largest packet, bytes.
@@ -22,10 +22,10 @@ pub(crate) struct FlowControl {
 }
 
 impl FlowControl {
-    /// That of `fabric`, for packets of at most `packet` bytes; `None` if it has none.
+    /// The flow control of `fabric`, for packets of at most `packet` bytes; `None` if it has none.
     ///
     /// # Errors
-    /// What is wrong, or cannot be combined with it, and the key of `[fabric]` where it is.
+    /// What is wrong, or cannot be combined with it, and the key of `[fabric]`.
     pub fn new(fabric: &Fabric, packet: u32) -> Result<Option<Self>, Wrong> {
         let Some(Pfc { xoff, xon, headroom, reaction }) = fabric.pfc else { return Ok(None) };
         let own = |key: &str, message: String| Err(Wrong::new(["fabric", "pfc", key], message));
@@ -38,16 +38,16 @@ impl FlowControl {
         }
         let cannot = |message: &str| Err(wrong("pfc", message));
         if fabric.trim.is_some() {
-            return cannot("a port that pauses who sends has no packet to trim: leave `trim` or `pfc` out");
+            return cannot("a port that pauses its senders has no packet to trim: leave out `trim` or `pfc`");
         }
         if !fabric.classes.is_empty() {
-            return cannot("a port under flow control has two classes of its own: leave `classes` out");
+            return cannot("a port under flow control has its own two classes: leave out `classes`");
         }
         if fabric.buffer.is_some() {
-            return cannot("a switch keeps `xoff` and the headroom for each link: leave `buffer` out");
+            return cannot("a switch reserves `xoff` and the headroom for each link: leave out `buffer`");
         }
         if fabric.topology == VIRTUAL_HOSTS.name {
-            return cannot("virtual switches are programs in hosts and pause nobody: use another topology");
+            return cannot("virtual switches are programs in hosts and do not pause: use another topology");
         }
         if fabric.host_queue != Queue::Unlimited {
             let message = "a host that is paused keeps what its connections send: set host_queue = \"unlimited\" with `pfc`";
@@ -57,7 +57,7 @@ impl FlowControl {
         Ok(Some(Self { xoff: xoff.0, xon: xon.0, headroom, reaction, packet }))
     }
 
-    /// A port of two classes; of a switch's, the one that may be paused has no limit of its own.
+    /// A port with two classes; in a switch, the one that may be paused has no limit of its own.
     pub fn port(port: QueuedPortConfig, of_switch: bool) -> QueuedPortConfig {
         let mut port = QueuedPortConfig { count: 2, priority: true, ..port };
         if of_switch {
@@ -66,7 +66,7 @@ impl FlowControl {
         port
     }
 
-    /// Every link to a switch; `processing` is the longest time that a host takes over a packet.
+    /// Every link to a switch; `processing` is the longest time that a host spends on a packet.
     pub fn links(&self, topology: &Topology, ports: &[PortConfig], processing: Time) -> Vec<PfcConfig> {
         let (hosts, twins) = (topology.network.hosts, topology.twins());
         let links = (0..).zip(&topology.network.ends).filter(|(_, [_, to])| *to >= hosts);

@@ -1,4 +1,4 @@
-//! What flows that are listed one by one have of their own: schemes, paths, applications.
+//! Individual schemes, paths and applications of flows that are listed one by one.
 
 use tresse_fabric::{Path, Topology};
 use tresse_units::Time;
@@ -13,7 +13,7 @@ use crate::plan::network::Routing;
 use crate::plan::parts::{Member, Own};
 use crate::plan::patterns::flows::Flow;
 
-/// What each of `flows` has of its own; `name` is that of their part.
+/// The individual properties of each of `flows`; `name` is that of their part.
 ///
 /// # Errors
 /// The first thing that is wrong, with its place in the file.
@@ -50,7 +50,7 @@ pub(crate) fn own<'a>(
             return Err(b.wrong(&path, "subflow_starts", &message));
         }
         if flow.subflow_starts.first().is_some_and(|t| t.0 > 0) {
-            let message = "the first subflow is opened with the flow: \"0s\" (`start` says when)";
+            let message = "the first subflow is opened with the flow: use \"0s\" (`start` sets the time)";
             return Err(b.wrong(&path, "subflow_starts", message));
         }
         let paths = match &flow.via[..] {
@@ -69,7 +69,7 @@ pub(crate) fn own<'a>(
     Ok(all)
 }
 
-/// The paths of a flow that says which nodes they pass.
+/// The paths of a flow that names the nodes on them.
 fn paths(
     b: &Builder,
     at: &[&str],
@@ -108,7 +108,7 @@ fn paths(
         .collect()
 }
 
-/// Of the shortest paths, so many are looked at.
+/// How many of the shortest paths are examined.
 const MOST_PATHS: u32 = 65_536;
 
 /// Whether a route passes these nodes, in this order.

@@ -11,10 +11,11 @@ use crate::keys::workload::{Beyond, FlowSize, SizeTable};
 use crate::read::Source;
 use crate::read::files::{Files, unreadable};
 
-/// What `size` says, of at most `most` bytes; files are seen from the experiment's, and remembered in `files`.
+/// The sizes that `size` describes, of at most `most` bytes; paths of files are relative to the experiment's, and
+/// files are recorded in `files`.
 ///
 /// # Errors
-/// What is wrong; of a distribution's file with its line.
+/// What is wrong; for a distribution's file, with the line.
 pub(crate) fn resolve(size: &FlowSize, most: u64, source: &Source, files: &Files) -> Result<Size, Wrong> {
     let size = match size {
         FlowSize::Fixed(bytes) => Size::Fixed(bytes.0),
@@ -32,7 +33,7 @@ fn drawn(table: &SizeTable, most: u64, source: &Source, files: &Files) -> Result
     let SizeTable { pareto, mean, bound, beyond, distribution, file } = table;
     let of_pareto = [("mean", mean.is_some()), ("bound", bound.is_some()), ("beyond", beyond.is_some())];
     if let (None, Some((key, _))) = (pareto, of_pareto.iter().find(|(_, said)| *said)) {
-        return Err(Wrong::key(key, "this belongs to a Pareto distribution: `pareto` is its shape"));
+        return Err(Wrong::key(key, "this is for a Pareto distribution, whose shape is `pareto`"));
     }
     match (pareto, distribution, file) {
         (Some(shape), None, None) => {
@@ -76,7 +77,7 @@ fn drawn(table: &SizeTable, most: u64, source: &Source, files: &Files) -> Result
     }
 }
 
-/// A file that an experiment names, seen from the experiment's own.
+/// A file that an experiment names, relative to the experiment's own.
 pub fn beside(source: &Source, file: &str) -> PathBuf {
     Path::new(&source.name).parent().unwrap_or(Path::new("")).join(file)
 }

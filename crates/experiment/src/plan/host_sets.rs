@@ -1,4 +1,4 @@
-//! Hosts by their names and numbers, in racks and pods.
+//! Sets of hosts, by names and numbers, racks and pods.
 
 use tresse_fabric::Topology;
 
@@ -31,7 +31,7 @@ impl HostSets<'_> {
         if hosts.is_empty() { Err("no host".into()) } else { Ok(hosts) }
     }
 
-    /// All hosts, to be found by name or number.
+    /// All hosts, indexed by name and number.
     pub fn names(&self) -> Hosts {
         Hosts::new((0..self.fabric.hosts()).map(|host| self.name(host)))
     }

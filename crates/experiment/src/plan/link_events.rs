@@ -1,4 +1,4 @@
-//! Links that change during a run: what `[[changes]]` means on a network.
+//! Links that change during a run: the meaning of `[[changes]]` on a network.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,16 +24,16 @@ pub struct Change {
 /// What a change does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
-    /// Ports have another rate.
+    /// Ports get another rate.
     Rate(Vec<u32>, BitsPerSecond),
-    /// The link of ports is up, or down.
+    /// The link of ports goes up or down.
     Up(Vec<u32>, bool),
-    /// The nodes find their paths anew.
+    /// The nodes recompute their paths.
     Reroute,
 }
 
-/// The changes that `keys` describe, in their order. Of the schemes, `schemes` has the name, and whether their
-/// routes are fixed.
+/// The changes that `keys` describe, in their order. `schemes` has the name of each scheme, and whether its routes
+/// are fixed.
 ///
 /// # Errors
 /// The first thing that is wrong.
@@ -53,7 +53,10 @@ pub(crate) fn resolve(
         let link = match (&key.link, &key.remap) {
             (Some(link), None) => link,
             (None, Some(_)) if key.rate.is_some() || key.failed.is_some() => {
-                return Err(at("remap", "a remapping goes alone: leave out `rate` and `failed`".into()));
+                return Err(at(
+                    "remap",
+                    "a remapping must stand alone: leave out `rate` and `failed`".into(),
+                ));
             }
             (None, Some(_)) => {
                 if let Some(after) = key.reroute_after {
@@ -61,7 +64,12 @@ pub(crate) fn resolve(
                 }
                 continue;
             }
-            _ => return Err(at("at", "what changes? Give a `link`, or `remap` for a virtual NIC".into())),
+            _ => {
+                return Err(at(
+                    "at",
+                    "it must say what changes: give a `link`, or `remap` for a virtual NIC".into(),
+                ));
+            }
         };
         let ports = ports_between(topology, link).map_err(|e| at("link", e))?;
         if seen.contains(&(key.at, ports.clone())) {
@@ -87,7 +95,7 @@ pub(crate) fn resolve(
             match &what {
                 What::Rate(..) => return wrong("the shortest paths do not depend on rates"),
                 _ if fixed => {
-                    return wrong("fixed routes stay; a load balancer finds other paths");
+                    return wrong("fixed routes stay the same; a load balancer finds other paths");
                 }
                 _ => {
                     bounded(after).map_err(|e| at("reroute_after", e))?;
@@ -105,12 +113,12 @@ pub(crate) fn resolve(
     Ok(changes)
 }
 
-/// Times add up as long as each is short.
+/// Sums of times do not overflow as long as each is short.
 fn bounded(after: Duration) -> Result<(), String> {
     if after.0 > LONGEST { Err(format!("{after}: at most 1000s")) } else { Ok(()) }
 }
 
-/// The remappings among `keys`. Every bridge that a virtual NIC may come to has a link to it; those that it is
+/// The remappings among `keys`. Every bridge that a virtual NIC may be mapped to has a link to it; those that it is
 /// not mapped to are down. `fixed` is a scheme whose routes would not follow.
 fn remap(
     keys: &[ChangeKey],
@@ -148,7 +156,7 @@ fn remap(
             }
         };
         if before == *to {
-            return wrong(format!("{} is mapped to {} already", to[0], to[1]));
+            return wrong(format!("{} is already mapped to {}", to[0], to[1]));
         }
         changes.extend([up(key.at.0, &before, false), up(key.at.0, to, true)]);
         let after = key.reroute_after.map_or(0, |d| d.0);
@@ -188,7 +196,7 @@ impl What {
     }
 }
 
-/// The network as it is at the start of a run: without the links that are down, and with the rates of then.
+/// The network as it is at the start of a run: without the links that are down, and with the rates at that time.
 pub fn at_start<'a>(topology: &'a Topology, changes: &[Change]) -> Cow<'a, Topology> {
     let mut topology = Cow::Borrowed(topology);
     let mut down = Vec::new();

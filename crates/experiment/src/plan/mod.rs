@@ -55,7 +55,7 @@ use crate::read::{self, Loaded, Profile, Source};
 /// One point of the axes.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// The name of its scheme; where the workload names all schemes itself, theirs.
+    /// The name of its scheme; if the workload names all schemes itself, their names.
     pub scheme: String,
     /// The subflows that a connection should have; `None` if its path manager decides, or if there
     /// are several schemes.
@@ -64,7 +64,7 @@ pub struct Case {
     pub pattern: String,
     /// The name of its variant; `None` if the experiment has none.
     pub variant: Option<String>,
-    /// Its values on the axes that lists of values make, as far as they make a difference to it.
+    /// Its values on the axes made by lists of values, as far as they matter to it.
     pub at: Vec<AxisValue>,
     /// What it has in common with the other cases of its variant.
     pub setting: Arc<Setting>,
@@ -72,7 +72,7 @@ pub struct Case {
     pub bound_schemes: Vec<BoundScheme>,
     /// What runs at the same time.
     pub parts: Vec<Part>,
-    /// The names of the groups of its flows; one without a name if there is no more to tell apart.
+    /// The names of the groups of its flows; a single one without a name if there is nothing to distinguish.
     pub groups: Vec<String>,
     /// When it ends at the latest, ps.
     pub duration: Option<Time>,
@@ -90,14 +90,14 @@ impl Case {
         scheme.chain(subflows).chain(pattern).chain(variant).chain(lists).collect()
     }
 
-    /// Whether it is one of the cases that are wanted.
+    /// Whether it is one of the wanted cases.
     pub fn is(&self, wanted: &Wanted) -> bool {
         let axes = self.axes();
         wanted.matches(|axis| axes.get(axes::name(axis, std::slice::from_ref(self))))
     }
 
-    /// A name for people: `xmp-2 permutation`, `opn permutation` if the path manager decides, `xmp-2 permutation
-    /// queue-50` of a variant, `xmp-2 permutation load=0.5` on the axis of a list.
+    /// A readable name: `xmp-2 permutation`, `opn permutation` if the path manager decides, `xmp-2 permutation
+    /// queue-50` for a variant, `xmp-2 permutation load=0.5` on the axis of a list.
     pub fn label(&self) -> String {
         let subflows = self.subflows.map(|n| format!("-{n}")).unwrap_or_default();
         let variant = self.variant.iter().map(|name| format!(" {name}")).collect::<String>();
@@ -106,8 +106,9 @@ impl Case {
         format!("{}{subflows} {}{variant}{lists}", self.scheme, self.pattern)
     }
 
-    /// Its network and its scheme, for messages that a program outside gives: no workload, and no end. `persistent`:
-    /// messages from one host to another share a connection. `None` if there are several schemes.
+    /// Its network and its scheme, for messages that come from another program: without a workload and without an
+    /// end. `persistent`: messages from one host to another share a connection. `None` if there are several
+    /// schemes.
     pub fn of_messages(mut self, persistent: bool) -> Option<Self> {
         self.bound_scheme()?;
         let part = self.parts.swap_remove(0);
@@ -122,7 +123,7 @@ impl Case {
         self.parts.iter().any(|p| p.pattern.has_jobs())
     }
 
-    /// Whether its flows have sizes and come one by one, so that how long each takes is what counts.
+    /// Whether its flows have sizes and come one by one, so that completion times are what counts.
     pub fn is_of_arrivals(&self) -> bool {
         self.parts.iter().all(|p| p.pattern.arrivals && p.application.is_none())
     }
@@ -143,7 +144,7 @@ impl Case {
         Some(&self.bound_schemes[member.bound_scheme])
     }
 
-    /// What decides the paths of packets, if the flows do not: at most one in a case.
+    /// The load balancer that decides the paths of packets, if the flows do not: at most one in a case.
     pub fn nodes(&self) -> Option<&Routing> {
         self.bound_schemes.iter().map(|c| &*c.routing).find(|r| matches!(r, Routing::Nodes { .. }))
     }
@@ -155,23 +156,23 @@ impl Case {
 pub struct Setting {
     /// The network.
     pub fabric: Topology,
-    /// What its ports have beyond a queue with a threshold.
+    /// The options of its ports beyond a queue with a threshold.
     pub options: PortOptions,
-    /// What becomes of its links.
+    /// The changes of its links.
     pub changes: Vec<Change>,
-    /// Whether the ports' totals are written down.
+    /// Whether the ports' totals are recorded.
     pub links: bool,
-    /// The interval between samples, ps; no samples without.
+    /// The interval between samples, ps; no samples if `None`.
     pub samples: Option<Time>,
-    /// The windows of time for which it is reported what flows got in them; none without samples.
+    /// The windows of time to report; empty without samples.
     pub windows: Vec<Window>,
-    /// The interval between looks at the queues, ps; nobody looks without.
+    /// The interval between observations of the queues, ps; no observations if `None`.
     pub queues: Option<Time>,
     /// Whether RTTs are recorded.
     pub rtt: bool,
-    /// What it means to have converged; no convergence times without.
+    /// The criterion of convergence; no convergence times if `None`.
     pub convergence: Option<Criterion>,
-    /// Which packets are recorded; none without.
+    /// Which packets are recorded; none if `None`.
     pub packets: Option<Packets>,
 }
 
@@ -180,12 +181,13 @@ pub struct Setting {
 pub struct Plan {
     /// The cases, in the order of the file: at least one.
     pub cases: Vec<Case>,
-    /// What picked them, as it was given: `KEY=VALUE[,VALUE]…`.
+    /// The selection, as it was given: `KEY=VALUE[,VALUE]…`.
     pub only: Vec<String>,
 }
 
 impl Plan {
-    /// What the profile changed of these cases: path, the file's value, the profile's. Not what a setting changed again.
+    /// What the profile changed in these cases: path, the file's value, the profile's. Without what a setting
+    /// changed again.
     pub fn cuts<'a>(&'a self, loaded: &'a Loaded) -> impl Iterator<Item = &'a (String, String, String)> {
         let is_used = |path: &str| {
             let mut keys = path.split('.');
@@ -203,7 +205,7 @@ impl Plan {
         loaded.cuts.iter().filter(move |(path, ..)| is_used(path) && !loaded.is_set(path))
     }
 
-    /// The network of the first case: that of all, if there are no variants.
+    /// The network of the first case, which is that of all if there are no variants.
     pub fn fabric(&self) -> &Topology {
         &self.cases[0].setting.fabric
     }
@@ -212,15 +214,15 @@ impl Plan {
 /// Reads `source`, applies the profile, the variants if there are any, and then the settings `PATH=VALUE`.
 ///
 /// # Errors
-/// The first thing that is wrong, with its place in the file, or the setting that made it wrong.
+/// The first error, with its location in the file, or the setting that caused it.
 pub fn load(source: Source, profile: Profile, settings: &[String]) -> Result<Loaded, Diagnostic> {
     read::load(source, profile, settings, check::check)
 }
 
-/// The keys of an experiment that was run, from the tables that its results keep.
+/// The keys of an experiment that was run, from the tables in its results.
 ///
 /// # Errors
-/// The first thing that this version does not know.
+/// The first key or value that this version does not know.
 pub fn keys_of(resolved: Table) -> Result<Experiment, Wrong> {
     let (experiment, _) = read::axes::read(DeTable::parse(&resolved.to_string())?, check::check)?;
     Ok(experiment)
@@ -229,7 +231,7 @@ pub fn keys_of(resolved: Table) -> Result<Experiment, Wrong> {
 /// Checks what a type cannot, and builds the cases that `only` (`KEY=VALUE[,VALUE]…`) keeps.
 ///
 /// # Errors
-/// The first thing that is wrong, with its place in the file.
+/// The first error, with its location in the file.
 pub fn resolve(loaded: &Loaded, only: &[String]) -> Result<Plan, Diagnostic> {
     let mut cases = Vec::new();
     let names = axes::Names::of(loaded);
@@ -307,16 +309,14 @@ fn windows(loaded: &Loaded) -> Result<Vec<Window>, Diagnostic> {
             _ if measure.samples.is_none() => {
                 wrong("windows are summed from samples: set `samples = \"10ms\"` in [measure]")
             }
-            (from, to) if from >= to => {
-                wrong("from when to when, the earlier time first, such as [\"12s\", \"20s\"]")
-            }
+            (from, to) if from >= to => wrong("two times, the earlier one first, such as [\"12s\", \"20s\"]"),
             (from, to) => Ok(Window { name: name.clone(), from, to }),
         }
     };
     measure.windows.iter().map(window).collect()
 }
 
-/// What it means to have converged, if that is asked.
+/// The criterion of convergence, if it is requested.
 fn convergence(loaded: &Loaded) -> Result<Option<Criterion>, Diagnostic> {
     let measure = &loaded.experiment.measure;
     let Some(keys) = &measure.convergence else { return Ok(None) };
@@ -334,7 +334,7 @@ fn convergence(loaded: &Loaded) -> Result<Option<Criterion>, Diagnostic> {
     Ok(Some(Criterion { within: keys.within, hold: keys.hold.0 }))
 }
 
-/// The points of the axes scheme and subflows; one without a scheme if only workloads name them.
+/// The points of the axes scheme and subflows; a single one without a scheme if only workloads name schemes.
 fn axis<'a>(schemes: &IndexMap<&'a str, OnFabric>) -> Vec<Option<(&'a str, u32)>> {
     let on_axis = schemes.iter().filter(|(_, s)| s.scheme.axis != Some(false));
     let points = on_axis.flat_map(|(&name, s)| s.counts.iter().map(move |&n| Some((name, n))));
@@ -360,7 +360,7 @@ fn keep(cases: Vec<Case>, filter: &str) -> Result<Vec<Case>, String> {
         if let Some(other) = values.iter().skip(1).position(|value| value.contains('=')) {
             let (own, others) = values.split_at(other + 1);
             return Err(format!(
-                "`{}` is not a value of {key}; each axis has an option of its own: `--only {key}={} --only {}`",
+                "`{}` is not a value of {key}; each axis needs its own option: `--only {key}={} --only {}`",
                 others[0],
                 own.join(","),
                 others.join(",")

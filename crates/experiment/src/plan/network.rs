@@ -1,4 +1,4 @@
-//! From `[fabric]` to a network: what chooses the paths of packets on its topology.
+//! From `[fabric]` to a network, and how the paths of packets are chosen on its topology.
 
 use tresse_fabric::balancers::{self, Declaration};
 use tresse_fabric::{
@@ -16,12 +16,12 @@ use crate::plan::topologies::virtual_hosts::VIRTUAL_HOSTS;
 use crate::plan::topologies::{self, OwnRoutes};
 use crate::read::Loaded;
 
-/// What chooses the paths of packets.
+/// How the paths of packets are chosen.
 #[derive(Debug, Clone)]
 pub enum Routing {
-    /// The subflow has a route.
+    /// By subflow, which has a fixed route.
     Fixed(FixedPaths),
-    /// Each node, for each packet.
+    /// By each node, for each packet.
     Nodes {
         /// How.
         balancing: Balancing,
@@ -33,7 +33,7 @@ pub enum Routing {
 }
 
 impl Routing {
-    /// The largest number of paths between two hosts that differ.
+    /// The largest number of different paths between two hosts.
     pub fn most(&self) -> u32 {
         match self {
             Self::Fixed(routes) => routes.most(),
@@ -41,8 +41,8 @@ impl Routing {
         }
     }
 
-    /// Pairs of addresses of two hosts that have so many addresses with a link of their own. Fixed routes have
-    /// numbers of their own. Where nodes decide, a host with one link has as many aliases as it wants.
+    /// Pairs of addresses of two hosts that have this many addresses with their own link. Fixed routes have their
+    /// own numbers. If nodes decide, a host with one link has as many aliases as it wants.
     pub fn address_pairs(&self, addresses: u32) -> u32 {
         match self {
             Self::Fixed(routes) => routes.most(),
@@ -60,10 +60,10 @@ impl Routing {
     }
 }
 
-/// What chooses the paths of a scheme's packets: what the scheme says, or else the fabric's `own` routing.
+/// How the paths of a scheme's packets are chosen: as the scheme says, otherwise by the fabric's `own` routing.
 ///
 /// # Errors
-/// What is wrong; with the scheme's routing, at its keys below `fabric.routing`.
+/// What is wrong; errors in the scheme's routing are at its keys below `fabric.routing`.
 pub(crate) fn routing(
     f: &Fabric,
     changes: &[ChangeKey],
@@ -83,10 +83,10 @@ pub(crate) fn routing(
     Ok((routing, balancers::find(name).expect("the routing was built")))
 }
 
-/// The congestion flags: those of the load balancer, or the fabric's own.
+/// The congestion flags of the load balancer, or else of the fabric.
 ///
 /// # Errors
-/// The keys down to what is wrong, and why.
+/// The keys down to the error, and why.
 pub(crate) fn flags(f: &Fabric, routing: &Routing) -> Result<Option<FlagConfig>, Wrong> {
     let below = |key: &str, message: String| Wrong::new(["fabric", "flags", key], message);
     if let Some(flags) = f.flags
@@ -107,22 +107,22 @@ pub(crate) fn flags(f: &Fabric, routing: &Routing) -> Result<Option<FlagConfig>,
         Routing::Fixed(_) => None,
     };
     if own.is_some() && balancers.is_some() {
-        let message = "HOLNET's load balancers bring flags of their own: `flag` and `feedback` of `routing`";
+        let message = "HOLNET's load balancers have their own flags: `flag` and `feedback` of `routing`";
         return Err(wrong("flags", message));
     }
     let unlimited = host_flag(f).map_err(|e| wrong("host_flag", e))?;
     Ok(own.or(balancers).map(|flags| FlagConfig { unlimited, ..flags }))
 }
 
-/// From which length on a host's own queue is flagged, where it has no limit.
+/// The length from which on a host's own queue is flagged, if it has no limit.
 fn host_flag(f: &Fabric) -> Result<Threshold, String> {
     match f.host_flag {
         Queue::Packets(0) | Queue::Bytes(0) => {
             Err(format!("{}: an empty queue is not congested", f.host_flag))
         }
         length if length != Queue::Unlimited && f.host_queue != Queue::Unlimited => Err(format!(
-            "{length}: the limit of hosts' queues, {}, already says from where on they are flagged; \
-             leave this key out, or set host_queue = \"unlimited\"",
+            "{length}: hosts' queues have a limit, {}, which already sets when they are flagged; \
+             leave out this key, or set host_queue = \"unlimited\"",
             f.host_queue
         )),
         length => Ok(length.into()),
@@ -141,8 +141,8 @@ fn limited(topology: &Topology) -> Result<(), Wrong> {
         Some(port) => {
             let (layer, [from, to]) = (topology.layer_name(port), topology.end_names(port));
             let message = format!(
-                "a port is flagged by a share of its queue's limit, but in the {layer} layer the one \
-                 from {from} to {to} has none: set a limit such as \"100pkt\""
+                "a port is flagged at a share of its queue's limit, but in the {layer} layer the port \
+                 from {from} to {to} has no limit: set one such as \"100pkt\""
             );
             Err(wrong("queue", message))
         }
@@ -152,7 +152,7 @@ fn limited(topology: &Topology) -> Result<(), Wrong> {
 /// The network of an experiment.
 ///
 /// # Errors
-/// What is wrong with `[fabric]`, with its place.
+/// The error in `[fabric]`, with its location.
 pub fn topology(loaded: &Loaded) -> Result<Topology, Diagnostic> {
     let experiment = &loaded.experiment;
     let built = build(&experiment.fabric, &experiment.changes);
@@ -225,8 +225,8 @@ pub(crate) fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, Rout
     links(f, &mut topology, over_every_link)?;
     if f.flags.is_some() || matches!(choice, Choice::Nodes(_, Some(_))) {
         if f.pfc.is_some() {
-            let message = "congestion flags are shares of a queue's limit, which ports under flow control do not \
-                           have: choose another load balancer than HOLNET's, without `flags`, or leave `pfc` out";
+            let message = "congestion flags are set at a share of a queue's limit, which ports under flow control do not \
+                           have: choose a load balancer other than HOLNET's, without `flags`, or leave out `pfc`";
             return Err(wrong("pfc", message));
         }
         limited(&topology)?;

@@ -1,4 +1,4 @@
-//! What a network can carry of flows between random pairs of hosts: what an offered load is a share of.
+//! What a network can carry of flows between random pairs of hosts: the reference of an offered load.
 
 use tresse_fabric::{Direction, Tier, Topology, tiers};
 
@@ -13,17 +13,17 @@ pub struct Allowed<'a> {
     pub inter_rack: bool,
 }
 
-/// What the network carries of flows between random pairs, all together, bit/s.
+/// The total rate that the network carries of flows between random pairs, bit/s.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Capacity {
-    /// At the narrowest tier (catalogue 0.5): of a fat tree its core, of an oversubscribed leaf-spine the uplinks of
-    /// the leaves.
+    /// At the narrowest tier (catalogue 0.5): the core of a fat tree, the uplinks of the leaves in an
+    /// oversubscribed leaf-spine.
     pub bisection: f64,
     /// At the links of the hosts that send.
     pub access: f64,
 }
 
-/// The capacity of `topology` for these pairs, each as likely as any; `None` if there is no such pair.
+/// The capacity of `topology` for these pairs, all equally likely; `None` if there is no such pair.
 pub fn capacity(topology: &Topology, allowed: &Allowed) -> Option<Capacity> {
     let is_in = |hosts: &[u32]| {
         let mut is_in = vec![false; topology.hosts() as usize];

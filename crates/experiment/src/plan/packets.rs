@@ -18,14 +18,14 @@ pub struct Packets {
     pub from: Time,
     /// Before this time, ps.
     pub to: Time,
-    /// At most this many of a case and seed.
+    /// At most this many per case and seed.
     pub limit: u64,
 }
 
-/// The most packets that may be asked for.
+/// The maximum number of packets that may be requested.
 const MOST: u64 = 100_000_000;
 
-/// Those of `[measure]`, if it asks for any.
+/// The packets to record according to `[measure]`, if any.
 ///
 /// # Errors
 /// The first thing that is wrong, with its place in the file.

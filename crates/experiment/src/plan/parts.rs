@@ -8,7 +8,7 @@ use tresse_workload::{Source, Start, host_split};
 use crate::plan::applications::App;
 use crate::plan::patterns::Pattern;
 
-/// Something of a case that runs beside its other parts.
+/// A part of a case, which runs along with its other parts.
 #[derive(Debug, Clone)]
 pub struct Part {
     /// Its name; empty if it is the only one.
@@ -17,7 +17,7 @@ pub struct Part {
     pub pattern: Pattern,
     /// Who carries them.
     pub(crate) who: Who,
-    /// What applications give them to send; all at once if there are none.
+    /// How applications write; all at once if there are none.
     pub application: Option<App>,
     /// Instead of connections: the payload of datagrams, bit/s.
     pub datagrams: Option<u64>,
@@ -30,7 +30,7 @@ pub struct Part {
 pub(crate) enum Who {
     /// One of the case's bound schemes, for one group.
     One(Member),
-    /// Each of these by a part of the sending hosts.
+    /// Each of these for a part of the sending hosts.
     Mix(Vec<Member>),
     /// By the names of the flows.
     Each(Vec<Own>),
@@ -39,13 +39,13 @@ pub(crate) enum Who {
 /// A bound scheme of a case, and a group of its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
-    /// The bound scheme's place in the case.
+    /// The bound scheme's index in the case.
     pub bound_scheme: usize,
-    /// The group's.
+    /// The group's index in the case.
     pub group: usize,
 }
 
-/// What a flow has of its own.
+/// Individual properties of a flow.
 #[derive(Debug, Clone)]
 pub struct Own {
     /// Who carries it.
@@ -61,8 +61,8 @@ pub struct Own {
 }
 
 impl Part {
-    /// For messages that a program outside gives: those of one connection each, or of connections that stay. Their
-    /// names are numbers; who sends them to whom, and when, is not this part's.
+    /// For messages that come from another program, each with its own connection or on persistent connections.
+    /// Their names are numbers; this part does not decide who sends them to whom, and when.
     pub(crate) fn of_messages(mut self, member: Member, persistent: bool) -> Self {
         self.pattern.connections = 1;
         Self {
@@ -109,14 +109,14 @@ impl Part {
         }
     }
 
-    /// Which connection a flow is a message of, if connections stay: the hosts, from and to, and the number between
-    /// them. What lasts until it is stopped has a connection of its own.
+    /// The connection that carries a flow as a message, if connections persist: the hosts, from and to, and the
+    /// number between them. Flows that last until they are stopped have their own connections.
     pub fn pair(&self, start: &Start) -> Option<[u32; 3]> {
         let lane = start.name as u32 % self.pattern.connections;
         (self.persistent && start.bytes.is_some()).then_some([start.from, start.to, lane])
     }
 
-    /// By sending host, the place in the mix of schemes; empty without one.
+    /// For each sending host, its index in the mix of schemes; empty without a mix.
     pub fn halves(&self, seed: u64, hosts: u32) -> Vec<u32> {
         match &self.who {
             Who::Mix(members) => host_split(self.seed(seed), hosts, members.len() as u32),
@@ -144,7 +144,7 @@ impl Part {
         .copied()
     }
 
-    /// Whether not all of its flows send as much as they can.
+    /// Whether some of its flows do not send as much as they can.
     pub fn is_limited(&self) -> bool {
         let own = match &self.who {
             Who::Each(own) => own.iter().any(|o| o.application.is_some() || o.datagrams.is_some()),
@@ -161,7 +161,7 @@ impl Part {
         }
     }
 
-    /// What its flows have of their own, by the flows' names; nothing if they are all alike.
+    /// The individual properties of its flows, by name; empty if they are all alike.
     pub fn owns(&self) -> &[Own] {
         match &self.who {
             Who::Each(own) => own,
@@ -169,7 +169,7 @@ impl Part {
         }
     }
 
-    /// What a flow has of its own, if anything.
+    /// The individual properties of a flow, if any.
     pub fn own(&self, start: &Start) -> Option<&Own> {
         match &self.who {
             Who::Each(own) => Some(&own[start.name as usize]),

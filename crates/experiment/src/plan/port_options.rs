@@ -1,5 +1,5 @@
-//! What the ports of switches have beyond one queue with a threshold: drops in bursts, random early detection,
-//! classes under deficit round robin, a buffer that the ports of a switch share, flow control.
+//! Options of switch ports beyond one queue with a threshold: drops in bursts, random early detection, classes
+//! under deficit round robin, a buffer shared by the ports of a switch, flow control.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::plan::link_events::Change;
 pub struct PortConfigs {
     /// Every port, by number.
     pub ports: Vec<PortConfig>,
-    /// What those have beyond it that need a real server, by number.
+    /// The additional options of ports that need a real server, by number.
     pub servers: Vec<(u32, QueuedPortConfig)>,
     /// The shared buffers.
     pub pools: Vec<PoolConfig>,
@@ -32,25 +32,25 @@ pub struct PortConfigs {
 /// The options of an experiment's ports, checked; by layer, from the hosts up.
 #[derive(Debug, Clone)]
 pub struct PortOptions {
-    /// Of the hosts' ports, ps.
+    /// The processing time of the hosts' ports, ps.
     processing: Time,
-    /// Layers that it does not speak of drop packet by packet.
+    /// Layers that it does not mention drop packet by packet.
     drop_until: Vec<Option<Threshold>>,
     red: Option<Vec<RedConfig>>,
     classes: Vec<Vec<ClassConfig>>,
     pool: Option<PoolConfig>,
-    /// What is left of a trimmed packet, bytes.
+    /// The size to which a packet is trimmed, bytes.
     trim: Option<u16>,
     mark_at: MarkAt,
     flow_control: Option<FlowControl>,
 }
 
 impl PortOptions {
-    /// Those of `fabric` for `topology`, which it describes, whose links change so, and packets of at most `packet`
-    /// bytes.
+    /// The options of `fabric` for `topology`, which it describes, with these changes of links, and packets of at
+    /// most `packet` bytes.
     ///
     /// # Errors
-    /// What is wrong, and the key of `[fabric]` where it is.
+    /// What is wrong, and the key of `[fabric]`.
     pub fn new(fabric: &Fabric, topology: &Topology, changes: &[Change], packet: u32) -> Result<Self, Wrong> {
         let layers = &topology.layer_names;
         let drop_until = drop_until(fabric, topology, changes).map_err(|e| wrong("drop_until", e))?;
@@ -93,8 +93,8 @@ impl PortOptions {
         self.flow_control.is_some()
     }
 
-    /// The ports of `topology` with these options; `seed` names their random streams. The options are those of switches,
-    /// but for the time that a host takes over a packet.
+    /// The ports of `topology` with these options; `seed` names their random streams. Only switches have these
+    /// options, except for the time that a host spends on a packet.
     pub fn apply(&self, topology: &Topology, seed: u64) -> PortConfigs {
         let mut ports = topology.ports(seed);
         let mut servers = Vec::new();
@@ -145,7 +145,8 @@ impl PortOptions {
 }
 
 impl PortOptions {
-    /// Gives every port of a switch a real server: what it writes into packets is how it is when they leave.
+    /// Gives every port of a switch a real server, so that what it writes into packets is its state when they
+    /// leave.
     pub fn queue_switches(&self, topology: &Topology, configs: &mut PortConfigs) {
         let mut has_one = vec![false; configs.ports.len()];
         configs.servers.iter().for_each(|(port, _)| has_one[*port as usize] = true);
@@ -158,17 +159,17 @@ impl PortOptions {
     }
 }
 
-/// A port of one class, and one for headers and ACKs that goes before it.
+/// A port with one class, and a second one for headers and ACKs that goes before it.
 fn with_priority(port: QueuedPortConfig) -> QueuedPortConfig {
     QueuedPortConfig { count: 2, priority: true, ..port }
 }
 
-/// What is left of a trimmed packet, of at most `packet` bytes.
+/// The size to which packets of at most `packet` bytes are trimmed.
 fn trim(fabric: &Fabric, size: Bytes, packet: u32) -> Result<u16, Wrong> {
     if !fabric.classes.is_empty() {
         return Err(wrong(
             "trim",
-            "a port that trims has two classes of its own: leave `classes` out".to_owned(),
+            "a port that trims has its own two classes: leave out `classes`".to_owned(),
         ));
     }
     match u16::try_from(size.0) {
@@ -177,13 +178,13 @@ fn trim(fabric: &Fabric, size: Bytes, packet: u32) -> Result<u16, Wrong> {
     }
 }
 
-/// By layer: how far a full queue drains before it lets packets in again.
+/// By layer: the length to which a full queue drains before it admits packets again.
 fn drop_until(
     fabric: &Fabric,
     topology: &Topology,
     changes: &[Change],
 ) -> Result<Vec<Option<Threshold>>, String> {
-    const ONE_BY_ONE: &str = "drops packet by packet: leave this key out";
+    const ONE_BY_ONE: &str = "drops packet by packet: leave out this key";
     let is_behind = fabric.mark_at == MarkAt::Departure;
     let layers = &topology.layer_names;
     let Some(lengths) = &fabric.drop_until else { return Ok(vec![None; layers.len()]) };
@@ -240,7 +241,7 @@ fn classes(fabric: &Fabric, layers: &[Arc<str>], class: &Class) -> Result<Vec<Cl
         return Err(format!("a quantum of {}: 1B to 1GB", class.quantum));
     }
     if class.mark.is_some() && class.share.is_some() {
-        return Err("`mark` and `share` both set K: leave one of them out".into());
+        return Err("`mark` and `share` both set K: leave out one of them".into());
     }
     if let Some(share) = class.share
         && !(1..=LONGEST).contains(&share.rtt.0)

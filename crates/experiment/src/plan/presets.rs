@@ -11,9 +11,9 @@ pub struct Preset {
     pub name: &'static str,
     /// Its controller; with congestion signalled by ECN, `_ecn` is added.
     pub controller: &'static str,
-    /// Whether the network balances load too.
+    /// Whether the network balances load.
     pub balances: bool,
-    /// Whether flows have rates that they need, or can use.
+    /// Whether flows have bounds: rates that they need, or can use.
     pub classes: bool,
 }
 
@@ -43,16 +43,16 @@ pub const ALL: [Preset; 8] = [
 /// The load balancer of the presets with one.
 const BALANCER: &str = "holnet-percentage";
 
-/// `scheme` with what its preset expands to.
+/// `scheme` with its preset expanded.
 ///
 /// # Errors
-/// The key that is wrong, and why.
+/// The wrong key, and why.
 pub fn expand(scheme: &Scheme) -> Result<Scheme, Wrong> {
     let Some(name) = &scheme.preset else {
         return match scheme.detection {
-            Some(_) => Err(Wrong::key("detection", "it belongs to a `preset`")),
+            Some(_) => Err(Wrong::key("detection", "only for schemes with a `preset`")),
             None if scheme.controller.is_empty() => {
-                Err(Wrong::key("controller", "a scheme has a `controller` or a `preset`"))
+                Err(Wrong::key("controller", "a scheme has either a `controller` or a `preset`"))
             }
             None => Ok(scheme.clone()),
         };
@@ -68,11 +68,11 @@ pub fn expand(scheme: &Scheme) -> Result<Scheme, Wrong> {
     if !scheme.controller.is_empty() {
         return Err(Wrong::key(
             "controller",
-            format!("the preset `{name}` has its own: leave one of them out"),
+            format!("the preset `{name}` has its own: leave out one of them"),
         ));
     }
     if preset.balances && scheme.routing.is_some() {
-        return Err(Wrong::key("routing", format!("the preset `{name}` has its own: leave one of them out")));
+        return Err(Wrong::key("routing", format!("the preset `{name}` has its own: leave out one of them")));
     }
     let alone = match &scheme.subflows {
         Some(counts) => counts.values().contains(&1),
@@ -88,8 +88,8 @@ pub fn expand(scheme: &Scheme) -> Result<Scheme, Wrong> {
     let bounds = ["min_rate", "max_rate"];
     if preset.classes && bounds.iter().all(|b| scheme.parameters.get(*b).is_none_or(|&v| v == 0)) {
         let message = format!(
-            "`{name}` is for flows that need a rate or can use no more than one: parameters.min_rate, \
-             parameters.max_rate or both; without them, it is `{}`",
+            "`{name}` is for flows with a minimum or maximum rate: set parameters.min_rate, parameters.max_rate or \
+             both; without them, use `{}`",
             name.replace("-cos", "")
         );
         return Err(Wrong::key("parameters", message));

@@ -1,4 +1,4 @@
-//! What published numbers, claims and the table speak of: cases, parts of them, and metrics.
+//! Checks what published numbers, claims and the table refer to: cases, parts of them, and metrics.
 
 use indexmap::IndexSet;
 use tresse_fabric::Locality;
@@ -12,11 +12,11 @@ use crate::keys::metrics::{
 };
 use crate::plan::Case;
 
-/// Published numbers, claims and the table must speak of what there is. If `is_as_written`, so that neither a profile nor
-/// a setting changed the cases, each must also speak of at least one of them.
+/// Published numbers, claims and the table may only refer to what exists. If `is_as_written`, so that neither a
+/// profile nor a setting changed the cases, each must also refer to at least one case.
 ///
 /// # Errors
-/// The first thing that there is not, with its place in the file.
+/// The first thing that does not exist, with its location in the file.
 pub(crate) fn check(experiment: &Experiment, cases: &[Case], is_as_written: bool) -> Result<(), Wrong> {
     let names = Names { experiment, cases, is_as_written };
     for (place, value) in experiment.published.values.iter().enumerate() {
@@ -42,7 +42,7 @@ pub(crate) fn check(experiment: &Experiment, cases: &[Case], is_as_written: bool
             return Err(wrong_at(Wrong::key("reading_of", format!("there is no claim `{of}`{hint}"))));
         }
         if !ids.insert(&claim.id) {
-            return Err(wrong_at(Wrong::key("id", "another claim has that name")));
+            return Err(wrong_at(Wrong::key("id", "another claim has this name")));
         }
         names.claim(claim).map_err(wrong_at)?;
     }
@@ -56,7 +56,7 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
-    /// A claim, with the keys below it down to what is wrong.
+    /// Checks a claim; errors have the keys below it.
     fn claim(&self, claim: &Claim) -> Result<(), Wrong> {
         if claim.cases.is_empty() {
             self.statement(claim)?;
@@ -68,7 +68,7 @@ impl Names<'_> {
             })?;
         }
         match (claim.at_least, claim.cases.len()) {
-            (Some(_), 0) => return Err(Wrong::key("at_least", "it goes with `for_all` only")),
+            (Some(_), 0) => return Err(Wrong::key("at_least", "only for claims with `for_all`")),
             (Some(least), all) if least == 0 || least > all => {
                 return Err(Wrong::key(
                     "at_least",
@@ -78,14 +78,13 @@ impl Names<'_> {
             _ => {}
         }
         if claim.because.is_none() && claim.contradicts.is_none() && !claim.expected.is_to_hold() {
-            let message =
-                "it is not expected to hold: say why with `because = \"…\"`, a sentence with the mechanism";
+            let message = "it is not expected to hold: give the reason in `because = \"…\"`, a sentence with the mechanism";
             return Err(Wrong::key("expected", message));
         }
         Ok(())
     }
 
-    /// What a claim says about its cases, or about one of those that `for_all` stands for.
+    /// Checks what a claim says about its cases, or about one case of its `for_all`.
     fn statement(&self, claim: &Claim) -> Result<(), Wrong> {
         let form = claim.form()?;
         let selectors = [("right", &claim.right), ("of", &claim.of)];
@@ -101,7 +100,7 @@ impl Names<'_> {
         match form {
             Form::Jumps { .. } => self.jumps(claim, &selectors)?,
             _ if claim.metric == "jct_s" => {
-                let message = "`jct_s` goes with `jumps`; did you mean `jct_mean_s`?";
+                let message = "`jct_s` is for `jumps`; did you mean `jct_mean_s`?";
                 return Err(Wrong::key("metric", message));
             }
             _ => {
@@ -114,15 +113,15 @@ impl Names<'_> {
         Ok(())
     }
 
-    /// A claim of the jumps of completion times.
+    /// Checks a claim about jumps of completion times.
     fn jumps(&self, claim: &Claim, selectors: &[(Vec<String>, &Selector)]) -> Result<(), Wrong> {
         if claim.metric != "jct_s" {
-            return Err(Wrong::key("metric", "jumps are of `jct_s`, the completion times of jobs"));
+            return Err(Wrong::key("metric", "jumps are for `jct_s`, the completion times of jobs"));
         }
         for (at, selector) in selectors {
             self.selector(selector, &[]).map_err(|e| Wrong::new(at, e))?;
             if let Some((what, _)) = selector.part().first() {
-                let message = format!("jumps are of all jobs of a case, not of those of a {what}");
+                let message = format!("jumps are over all jobs of a case, not those of a {what}");
                 return Err(Wrong::new(at, message));
             }
             let mut meant = self.meant(selector).peekable();
@@ -133,7 +132,7 @@ impl Names<'_> {
         Ok(())
     }
 
-    /// The cases that a selector means.
+    /// The cases that a selector selects.
     fn meant(&self, selector: &Selector) -> impl Iterator<Item = &Case> {
         let wanted = selector.wanted();
         self.cases.iter().filter(move |case| case.is(&wanted))
@@ -152,7 +151,7 @@ impl Names<'_> {
         }
     }
 
-    /// What `selector` says, and that it has these metrics.
+    /// Checks `selector`, and that what it selects has these metrics.
     fn selector(&self, selector: &Selector, metrics: &[&str]) -> Result<(), String> {
         self.axes(selector)?;
         metrics.iter().try_for_each(|metric| self.metric(metric))?;
@@ -171,7 +170,7 @@ impl Names<'_> {
         let (what, name) = match &part[..] {
             [] => {
                 return metrics.iter().try_for_each(|metric| match is_of_windows_only(metric) {
-                    true => Err(format!("`{metric}` is of windows of time: `window = \"…\"`")),
+                    true => Err(format!("`{metric}` is a metric of windows of time: set `window = \"…\"`")),
                     false => Ok(()),
                 });
             }
@@ -194,7 +193,7 @@ impl Names<'_> {
         };
         known(what, name, &names)?;
         if let Some(metric) = metrics.iter().find(|m| m.starts_with("optimum.")) {
-            return Err(format!("`{metric}` is of whole cases, and there is none of a {what}"));
+            return Err(format!("`{metric}` is a metric of whole cases: a {what} has none"));
         }
         metrics.iter().try_for_each(|metric| of_part(metric, what))
     }
@@ -207,7 +206,7 @@ impl Names<'_> {
             Some(scheme) => known("scheme", scheme, schemes.iter())?,
             None if self.values("scheme").len() > 1 => {
                 let schemes: Vec<String> = self.values("scheme").into_iter().collect();
-                return Err(format!("which `scheme`? (available: {})", schemes.join(", ")));
+                return Err(format!("it needs a `scheme` (available: {})", schemes.join(", ")));
             }
             None => {}
         }
@@ -228,7 +227,7 @@ impl Names<'_> {
     /// A window of time, and a group or a subflow in it.
     fn window(&self, selector: &Selector, metrics: &[&str]) -> Result<(), String> {
         let Some(window) = &selector.window else {
-            return Err("a `subflow` has metrics in windows of time only: set `window = \"…\"`".to_owned());
+            return Err("a `subflow` has metrics only in windows of time: set `window = \"…\"`".to_owned());
         };
         let windows = &self.experiment.measure.windows;
         if windows.is_empty() {
@@ -237,7 +236,7 @@ impl Names<'_> {
         }
         known("window", window, windows.keys())?;
         if let Some((what, _)) = selector.part().iter().find(|(what, _)| !IN_WINDOWS.contains(what)) {
-            return Err(format!("windows have no metrics of a {what}, only of a `group` and a `subflow`"));
+            return Err(format!("windows have no metrics for a {what}, only for a `group` and a `subflow`"));
         }
         match &selector.group {
             Some(group) => known("group", group, self.groups(selector, 1)?)?,
@@ -249,7 +248,7 @@ impl Names<'_> {
         metrics.iter().try_for_each(|metric| known("metric of windows", metric, WINDOW_METRICS))
     }
 
-    /// The names of the groups of the cases that `selector` speaks of, of those that have so many groups.
+    /// The names of the groups of the cases that `selector` selects, for cases with at least this many groups.
     fn groups<'a>(&'a self, selector: &Selector, least: usize) -> Result<IndexSet<&'a str>, String> {
         let several = self.meant(selector).filter(|case| case.groups.len() >= least);
         let groups =
@@ -268,10 +267,10 @@ fn is_of_windows_only(metric: &str) -> bool {
     find(WINDOW_METRICS, metric).is_some() && find(METRICS, metric).is_none()
 }
 
-/// Whether there is a metric of a part of a case, one of those that `what` divides it into.
+/// Checks that a metric exists for parts of a case as divided by `what`.
 fn of_part(metric: &str, what: &str) -> Result<(), String> {
     let Some(row) = find(METRICS, metric) else {
-        return Err(format!("`{metric}` is of windows of time: `window = \"…\"`"));
+        return Err(format!("`{metric}` is a metric of windows of time: set `window = \"…\"`"));
     };
     if row.of.has(what) {
         return Ok(());
@@ -279,22 +278,22 @@ fn of_part(metric: &str, what: &str) -> Result<(), String> {
     let of = match row.of {
         _ if what == "layer" => {
             let names: Vec<&str> = of_layers().collect();
-            return Err(format!("`{metric}` is not of layers (these are: {})", names.join(", ")));
+            return Err(format!("`{metric}` is not a metric of layers (available: {})", names.join(", ")));
         }
         Of::Layers => "layers",
         Of::Groups => "cases and groups",
         Of::Cases | Of::Flows | Of::Windows | Of::Optimum => "whole cases",
     };
-    Err(format!("`{metric}` is of {of}, and there is none of a {what}"))
+    Err(format!("`{metric}` is a metric of {of}: a {what} has none"))
 }
 
-/// The parts that windows have metrics of.
+/// The parts for which windows have metrics.
 const IN_WINDOWS: [&str; 3] = ["window", "group", "subflow"];
 
-/// That there is a `kind` of this name.
+/// Checks that there is a `kind` with this name.
 ///
 /// # Errors
-/// If there is not, with those that there are.
+/// If there is not, with the available names.
 pub(crate) fn known(
     kind: &str,
     name: &str,

@@ -1,4 +1,4 @@
-//! The JSON Schema of an experiment file: that of the keys, with those of each topology and pattern.
+//! The JSON Schema of an experiment file: the schema of the keys, with the keys of each topology and pattern.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
@@ -37,7 +37,7 @@ fn with_parts(common: &Map<String, Value>) -> Value {
     table("Several workloads at the same time.".into(), own.collect(), "parts")
 }
 
-/// A workload of the pattern `name`, which has the keys `own`.
+/// A workload of the pattern `name`, with its own keys `own`.
 fn with_pattern(name: &str, common: &Map<String, Value>, own: Schema) -> Value {
     let mut all = common.clone();
     all.shift_remove("parts");

@@ -8,7 +8,7 @@ use crate::diagnostic::{Wrong, did_you_mean};
 use crate::keys::fabric::Fabric;
 use crate::keys::links::{LinkSetting, check_delay, check_loss, check_rate};
 
-/// Makes single links as `[[fabric.links]]` says.
+/// Applies `[[fabric.links]]` to single links.
 pub(crate) fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option<&str>) -> Result<(), Wrong> {
     let mut seen = BTreeSet::<u32>::new();
     let mut gone = Vec::new();
@@ -29,12 +29,12 @@ pub(crate) fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option
         }
         match (link.said(), link.failed) {
             (None, false) => {
-                let message = "nothing is set for this link: give `rate`, `delay`, `queue`, `mark`, `red`, \
+                let message = "nothing is set for this link: set `rate`, `delay`, `queue`, `mark`, `red`, \
                 `loss`, or failed = true";
                 return Err(at("ends", message.into()));
             }
             (Some(key), true) => {
-                return Err(at(key, format!("a link that is not there has no {key}")));
+                return Err(at(key, format!("a link that is missing has no {key}")));
             }
             (None, true) if link.one_way => {
                 return Err(at("one_way", "a link fails in both directions".into()));
@@ -54,7 +54,7 @@ pub(crate) fn links(f: &Fabric, topology: &mut Topology, over_every_link: Option
 }
 
 impl LinkSetting {
-    /// The first thing that it sets for a link that exists.
+    /// The first property that it sets, which only an existing link can have.
     fn said(&self) -> Option<&'static str> {
         let keys = [
             ("rate", self.rate.is_some()),
@@ -67,7 +67,7 @@ impl LinkSetting {
         keys.into_iter().find(|(_, is_said)| *is_said).map(|(key, _)| key)
     }
 
-    /// Its RED, if that is its own.
+    /// Its RED, if it has its own.
     ///
     /// # Errors
     /// What is wrong with it, and the key.
@@ -79,13 +79,13 @@ impl LinkSetting {
         match queue {
             Some((key, _)) if !f.classes.is_empty() => Err(Wrong::key(
                 key,
-                "the classes of `fabric.classes` have queues of their own, the same in a whole layer",
+                "the classes of `fabric.classes` have their own queues, which are the same in a whole layer",
             )),
             _ => Ok(()),
         }?;
         let Some(range) = self.red else { return Ok(None) };
         let Some(red) = &f.red else {
-            return Err(Wrong::key("red", "these are thresholds of `fabric.red`, which is missing"));
+            return Err(Wrong::key("red", "these are thresholds for `fabric.red`, which is missing"));
         };
         red.config(range.min, range.max).map(Some).map_err(|e| Wrong::key("red", e))
     }
@@ -128,7 +128,7 @@ fn each(topology: &Topology, ends: &[String; 2]) -> Result<Vec<[String; 2]>, Str
     Ok(pairs.collect())
 }
 
-/// The names that `name` stands for: `spine 0..8` for `spine 0` to `spine 7`, every other name for itself.
+/// The names that `name` stands for: `spine 0..8` stands for `spine 0` to `spine 7`, every other name for itself.
 fn names(topology: &Topology, name: &str) -> Result<Vec<String>, String> {
     let range = name.split_once("..").and_then(|(first, end)| {
         let kind = first.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -154,7 +154,7 @@ fn names(topology: &Topology, name: &str) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// The nodes of these names.
+/// The nodes with these names.
 pub fn nodes(topology: &Topology, names: &[String; 2]) -> Result<[u32; 2], String> {
     let mut nodes = [0; 2];
     for (node, name) in nodes.iter_mut().zip(names) {

@@ -1,4 +1,4 @@
-//! How the packets of a scheme are sprayed: its balancer, and among how many paths it picks.
+//! How the packets of a scheme are sprayed: its balancer, and the number of paths it picks among.
 
 use std::sync::Arc;
 
@@ -16,19 +16,19 @@ use crate::plan::network::Routing;
 pub struct Sprayed {
     /// Picks the path of each packet.
     pub balancer: Arc<ConfiguredBalancer>,
-    /// From how many.
+    /// The number of paths.
     pub paths: u32,
 }
 
-/// The paths of a scheme that does not say how many.
+/// The number of paths of a scheme that does not give one.
 const USUAL_PATHS: u32 = 256;
 
 const NOT_SPRAYED: &str = "packets are sprayed only with profile = \"spray\"";
 
-/// How a scheme of these controllers and this transport is sprayed; `None` if it is not.
+/// How a scheme with these controllers and this transport is sprayed; `None` if it is not.
 ///
 /// # Errors
-/// What does not go together, at the scheme's key.
+/// What cannot be combined, at the scheme's key.
 pub(crate) fn of(
     scheme: &Scheme,
     controller: Controller,
@@ -52,12 +52,11 @@ pub(crate) fn of(
         };
     }
     if subflows != 1 {
-        let message =
-            "a sprayed connection has one window over all its paths: `paths` says how many, 1 subflow";
+        let message = "a sprayed connection has one window over all its paths: set their number in `paths`, and 1 subflow";
         return Err(Wrong::key("subflows", message.to_owned()));
     }
     if scheme.path_manager.is_some() {
-        let message = "a sprayed connection has no subflows to manage: leave this key out and set `balancer`";
+        let message = "a sprayed connection has no subflows to manage: leave out this key and set `balancer`";
         return Err(Wrong::key("path_manager", message.to_owned()));
     }
     if signals.contains(&Signal::NextHop) {

@@ -1,4 +1,4 @@
-//! Weights of what users want: THESIS §2.3.1, center-of-utility fairness.
+//! Weights from users' utilities: THESIS §2.3.1, center-of-utility fairness.
 
 use tresse_controllers::Controller;
 use tresse_optimum::weights::{Points, Shape, weight};
@@ -11,12 +11,12 @@ use crate::keys::scheme::Scheme;
 ///
 /// # Errors
 /// A controller without the parameters `weight` and `alpha`; a weight that is given twice, or is outside the
-/// parameter's range; points that make no utility.
+/// parameter's range; points that do not form a utility.
 pub(crate) fn of(controller: Controller, scheme: &Scheme) -> Result<Option<u64>, String> {
     let Some(utility) = &scheme.utility else { return Ok(None) };
     let declared = |name: &str| controller.parameters().into_iter().find(|p| p.name == name);
     let (Some(own), Some(alpha)) = (declared("weight"), declared("alpha")) else {
-        return Err(format!("{} has no weighted alpha-fair utility: holnet_cc has", controller.name()));
+        return Err(format!("{} has no weighted alpha-fair utility, unlike holnet_cc", controller.name()));
     };
     let given = |name: &str| scheme.parameters.get(name).copied();
     if given("weight").is_some() {
@@ -34,7 +34,7 @@ pub(crate) fn of(controller: Controller, scheme: &Scheme) -> Result<Option<u64>,
     let thousandths = (1000.0 * weight(center, base, alpha)).round();
     if !(own.range.min as f64..=own.range.max as f64).contains(&thousandths) {
         return Err(format!(
-            "the weight of these points beside a base of {} is {}, outside {} to {}",
+            "the weight of these points relative to a base of {} is {}, outside {} to {}",
             utility.base,
             thousandths / 1000.0,
             own.range.min as f64 / 1000.0,

@@ -1,4 +1,4 @@
-//! Windows of time for which it is reported what flows got in them.
+//! Windows of time, for which results report what flows got in them.
 
 use tresse_units::Time;
 
@@ -9,6 +9,6 @@ pub struct Window {
     pub name: String,
     /// When it begins, ps.
     pub from: Time,
-    /// When it ends, ps; later.
+    /// When it ends, ps; after `from`.
     pub to: Time,
 }

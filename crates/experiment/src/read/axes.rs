@@ -1,4 +1,4 @@
-//! Axes: a list where a key takes one value makes a case of each of its values (`tresse explain axes`).
+//! Axes: if a key takes one value, a list makes a case for each of its values (`tresse explain axes`).
 
 use serde::Deserialize;
 use toml::de::{DeTable, DeValue, Deserializer, ValueDeserializer};
@@ -7,26 +7,26 @@ use toml::{Spanned, Table, Value};
 use crate::diagnostic::{At, Wrong};
 use crate::keys::{Experiment, FOR_PEOPLE};
 
-/// Checks what only those know who know what an experiment means, in the tables of a text.
+/// A check, on the tables of a text, that needs to know the meaning of an experiment.
 pub(crate) type Check = fn(DeTable) -> Result<(), Wrong>;
 
-/// Whether an experiment says this once, for all its variants and cases.
+/// Whether this is set once per experiment, for all its variants and cases.
 pub(super) fn is_said_once(head: &str) -> bool {
     FOR_PEOPLE.contains(&head)
         || ["replications", "variants", "profile", "published", "claims"].contains(&head)
 }
 
-/// Whether a key is of the whole experiment, so that a list is not an axis.
+/// Whether a key belongs to the whole experiment, so that a list is not an axis.
 fn is_common(keys: &[String]) -> bool {
     is_said_once(&keys[0]) || keys.iter().map(String::as_str).eq(["measure", "table"])
 }
 
-/// A key with a list of values, of which each is a point of an axis.
+/// A key with a list of values, each of which is a point of an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// The key with those above it, the outermost first.
+    /// The key and those above it, the outermost first.
     pub keys: Vec<String>,
-    /// The values, in the order of the file: at least one, no two alike.
+    /// The values, in the order of the file: at least one, without duplicates.
     pub values: Vec<Value>,
 }
 
@@ -37,17 +37,17 @@ impl Axis {
     }
 }
 
-/// The most points that the axes of an experiment may have together.
+/// The maximum number of points of all axes of an experiment.
 pub const MOST_POINTS: usize = 1000;
 
-/// How the message ends where a value that is not a list was expected and one stands there: only
-/// the type of a key knows what it takes.
+/// The end of the message if a list was found where another value was expected: only the type of a key knows what
+/// it takes.
 const LIST: &str = ", found a list";
 
-/// Reads an experiment at the first value of each of its axes, and looks at all others.
+/// Reads an experiment at the first value of each of its axes, and checks all others.
 ///
 /// # Errors
-/// The first thing that is wrong, with its place in the text that the tables are of.
+/// The first error, with its location in the text of the tables.
 pub(crate) fn read(mut file: Spanned<DeTable>, check: Check) -> Result<(Experiment, Vec<Axis>), Wrong> {
     let mut lists: Vec<(Vec<String>, DeValue)> = Vec::new();
     let experiment = loop {
@@ -64,7 +64,7 @@ pub(crate) fn read(mut file: Spanned<DeTable>, check: Check) -> Result<(Experime
         let place = value_mut(file.get_mut(), &keys).expect("it was just found");
         let DeValue::Array(list) = place.get_ref() else { unreachable!("it is a list") };
         let Some(first) = list.iter().next().cloned() else {
-            return Err(Wrong::offset(start, "the list is empty: there is no case"));
+            return Err(Wrong::offset(start, "the list is empty, so there is no case"));
         };
         let list = std::mem::replace(place, first).into_inner();
         lists.push((keys, list));
@@ -105,7 +105,7 @@ fn try_read(file: Spanned<DeTable>, check: Check) -> Result<Experiment, Wrong> {
     Ok(experiment)
 }
 
-/// A value of a list, by itself.
+/// A single value of a list.
 fn plain(value: &Spanned<DeValue>) -> Result<Value, Wrong> {
     Ok(Value::deserialize(ValueDeserializer::from(value.clone()))?)
 }
@@ -122,7 +122,7 @@ fn position(table: &DeTable, keys: &[String]) -> usize {
     }
 }
 
-/// The keys of the list that begins there; one in a list is none.
+/// The keys of the list that begins there; a list inside a list has none.
 fn list_at(table: &DeTable, start: usize) -> Option<Vec<String>> {
     table.iter().find_map(|(key, value)| {
         let mut keys = vec![key.get_ref().to_string()];

@@ -1,4 +1,4 @@
-//! The experiments that are built in: all of `papers/`.
+//! The built-in experiments: all of `papers/`.
 
 use crate::keys::Experiment;
 use crate::read::for_each;
@@ -93,7 +93,7 @@ pub fn names() -> Vec<&'static str> {
     BUILT_IN.iter().map(|(name, _)| *name).collect()
 }
 
-/// The name and the text of one, with or without `.toml`: by its own name, or by that of one of its rows, such as
+/// The name and the text of one, with or without `.toml`, found by its own name or by one of its rows, such as
 /// `xmp/fig9` for `xmp/table1`.
 pub fn find(name: &str) -> Option<(&'static str, &'static str)> {
     let name = name.strip_suffix(".toml").unwrap_or(name);
@@ -106,7 +106,7 @@ pub fn rows() -> Vec<(String, &'static str)> {
     all().flat_map(|(name, e)| rows_of(name, &e).into_iter().map(move |row| (row, name))).collect()
 }
 
-/// The rows of one: those that it says, or its own name.
+/// The rows of one: those that it lists, or its own name.
 pub fn rows_of(name: &'static str, experiment: &Experiment) -> Vec<String> {
     let paper = name.split_once('/').map_or(name, |(paper, _)| paper);
     match &experiment.rows {
@@ -115,7 +115,7 @@ pub fn rows_of(name: &'static str, experiment: &Experiment) -> Vec<String> {
     }
 }
 
-/// What can be asked for: the names, and those of rows that are part of another one.
+/// All names that can be requested: those of experiments, and those of rows that are part of an experiment.
 pub fn known() -> Vec<String> {
     let names = names();
     let others = rows().into_iter().map(|(row, _)| row).filter(|row| !names.contains(&row.as_str()));
@@ -124,7 +124,7 @@ pub fn known() -> Vec<String> {
     known
 }
 
-/// All of them, read.
+/// All experiments, parsed.
 pub fn all() -> impl Iterator<Item = (&'static str, Experiment)> {
     let read = |text| for_each::read(text).expect("built-in experiments are valid");
     BUILT_IN.iter().map(move |&(name, text)| (name, read(text)))

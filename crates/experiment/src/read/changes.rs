@@ -1,4 +1,4 @@
-//! What differs between two experiments, key by key; and what `--set` has changed of one.
+//! The differences between two experiments, key by key, and what `--set` has changed in one.
 
 use std::str::FromStr;
 
@@ -9,27 +9,27 @@ use tresse_units::{Bytes, Duration, Packets, Rate};
 use crate::keys::claims::{Claim, Selectors};
 use crate::keys::{Experiment, FOR_PEOPLE};
 
-/// A key of which two experiments say different things.
+/// A key that differs between two experiments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// Its path, such as `fabric.k`.
     pub key: String,
-    /// What the first says; `None` if it has no such key.
+    /// The value in the first; `None` if it has no such key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<Value>,
-    /// What the second says.
+    /// The value in the second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<Value>,
 }
 
 impl Change {
-    /// `fabric.k = 4`: what the second says.
+    /// `fabric.k = 4`: the value in the second.
     pub fn setting(&self) -> String {
         format!("{} = {}", self.key, shown(self.to.as_ref()))
     }
 }
 
-/// A value for people: a text without quotes, `(none)` for one that is not there.
+/// A readable value: a text without quotes, `(none)` for a missing value.
 pub fn shown(value: Option<&Value>) -> String {
     match value {
         None => "(none)".to_owned(),
@@ -38,7 +38,7 @@ pub fn shown(value: Option<&Value>) -> String {
     }
 }
 
-/// The keys of which two experiments say different things. The order of keys says nothing, nor the unit of a value.
+/// The keys that differ between two experiments. Neither the order of keys nor the unit of a value matters.
 pub fn differences(one: &Table, other: &Table) -> Vec<Change> {
     let mut changes = Vec::new();
     of_tables(one, other, "", &mut changes);
@@ -96,8 +96,8 @@ fn is_same_quantity<T: FromStr + PartialEq>(one: &str, other: &str) -> bool {
     one.parse::<T>().is_ok_and(|one| other.parse::<T>().is_ok_and(|other| one == other))
 }
 
-/// What settings have changed of what is published: `base` is what the file and its profile say, `resolved` the same
-/// after the settings, of which `paths` are the keys.
+/// What settings have changed in what was published: `base` is the file with its profile, `resolved` the same after
+/// the settings, whose keys are `paths`.
 pub(crate) fn of_settings(
     base: &Table,
     resolved: &Table,
@@ -122,14 +122,14 @@ pub(crate) fn of_settings(
     changes
 }
 
-/// The key of all variants that `key` is of one, if it is below the setting `path`.
+/// The key for all variants that corresponds to `key` of one variant, if it is below the setting `path`.
 fn in_variant(key: &str, path: &str) -> Option<String> {
     let own = key.strip_prefix("variants.")?.split_once('.')?.1;
     let rest = own.strip_prefix(path)?;
     (rest.is_empty() || rest.starts_with('.')).then(|| own.to_owned())
 }
 
-/// What a key means that the file leaves out, as far as that is known here.
+/// The meaning of a key that the file leaves out, as far as it is known here.
 fn default(experiment: &Experiment, key: &str) -> Option<Value> {
     let mut keys = key.split('.');
     let mut value = match keys.next()? {
@@ -142,8 +142,8 @@ fn default(experiment: &Experiment, key: &str) -> Option<Value> {
     Some(value)
 }
 
-/// Whether a change is one of what was published, and not only of what is described, shown, or
-/// measured besides.
+/// Whether a change affects what was published, and not only what is described, shown, or
+/// additionally measured.
 fn counts(change: &Change, base: &Table, after: &Experiment) -> bool {
     let keys: Vec<&str> = change.key.split('.').collect();
     let is_new = |path: &[&str]| {

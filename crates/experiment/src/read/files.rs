@@ -1,4 +1,4 @@
-//! The files that an experiment reads, and what was in them.
+//! The files that an experiment reads, and their contents.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,21 +8,21 @@ use std::{fs, io};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// A file, by what was in it when it was read.
+/// A file, identified by its content when it was read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ReadFile {
-    /// Its path, as it was opened.
+    /// The path by which it was opened.
     pub path: String,
     /// The SHA-256 of its content, in hexadecimal digits.
     pub sha256: String,
 }
 
-/// What an experiment and its variants have read.
+/// The files that an experiment and its variants have read.
 #[derive(Debug, Clone, Default)]
 pub struct Files(Arc<Mutex<BTreeSet<ReadFile>>>);
 
 impl Files {
-    /// The text of the file at `path`, which is remembered.
+    /// The text of the file at `path`, which is recorded.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -32,7 +32,7 @@ impl Files {
         Ok(text)
     }
 
-    /// The same of a file that need not be text.
+    /// The same for a file that need not be text.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -42,7 +42,7 @@ impl Files {
         Ok(bytes)
     }
 
-    /// Remembers what was read of `path`.
+    /// Records what was read from `path`.
     pub(crate) fn remember(&self, path: &str, content: impl AsRef<[u8]>) {
         let file = ReadFile { path: path.to_owned(), sha256: sha256(content) };
         self.0.lock().expect("no holder of the lock panics").insert(file);
@@ -59,7 +59,7 @@ pub(crate) fn unreadable(path: &Path, error: &io::Error) -> String {
     format!("{} cannot be read: {error}", path.display())
 }
 
-/// The SHA-256 of what is in a file, in hexadecimal digits.
+/// The SHA-256 of a file's content, in hexadecimal digits.
 pub fn sha256(content: impl AsRef<[u8]>) -> String {
     Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,6 +1,6 @@
 //! Flows one by one: a CSV file, or a list in an experiment file, as a workload; and writing such a file.
 //!
-//! `tresse explain flows` has the columns.
+//! `tresse explain flows` describes the columns.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,31 +13,31 @@ use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::keys::host_names::{Host, Hosts};
 use crate::read::sniff_format::looks_like;
 
-/// A flow, as a file or an experiment says it.
+/// A flow, as given in a file or an experiment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flow {
-    /// What others call it in `after`. Default: its place, from 0.
+    /// Its name in the `after` of other flows. Default: its index, from 0.
     pub id: Option<String>,
     /// The sending host.
     pub from: Host,
     /// The receiving host.
     pub to: Host,
-    /// Its size; without it, it continues until it is stopped.
+    /// Its size; without a size, it continues until it is stopped.
     pub size: Option<Bytes>,
-    /// When it starts: from the start of the run, or with `after` from when those flows are done.
+    /// When it starts, counted from the start of the run or, with `after`, from when those flows are done.
     pub start: Duration,
-    /// The flows that it waits for: their ids with spaces between them, or "2 of 3 4 5".
+    /// The flows that it waits for: their ids separated by spaces, or "2 of 3 4 5".
     pub after: Option<String>,
     /// How long it may take, from its own start.
     pub deadline: Option<Duration>,
-    /// When it is stopped, counted as `start`.
+    /// When it is stopped, counted like `start`.
     pub stop: Option<Duration>,
     /// The number of the job that it belongs to.
     pub job: Option<u32>,
 }
 
 impl Flow {
-    /// A flow of `size` that starts at `start`, with nothing else.
+    /// A flow of `size` that starts at `start`, with nothing else set.
     pub fn new(from: Host, to: Host, size: Bytes, start: Duration) -> Self {
         Self {
             id: None,
@@ -53,7 +53,7 @@ impl Flow {
     }
 }
 
-/// What is wrong with one of several flows.
+/// An error in one of several flows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowError {
     /// Which flow, from 0.
@@ -67,7 +67,8 @@ pub struct FlowError {
 /// The workload of these flows, of at most `most` bytes each.
 ///
 /// # Errors
-/// If a host is not there, a flow is too large or contradicts itself, or flows wait for each other or for some that are not there.
+/// If a host does not exist, a flow is too large or contradicts itself, or flows wait for each other or for missing
+/// flows.
 pub fn tasks(flows: impl IntoIterator<Item = Flow>, hosts: &Hosts, most: u64) -> Result<Tasks, FlowError> {
     let mut builder = Builder { most, ..Builder::default() };
     flows.into_iter().try_for_each(|flow| builder.add(flow, hosts))?;
@@ -79,7 +80,7 @@ struct Builder {
     graph: Graph,
     /// The largest flow, bytes.
     most: u64,
-    /// Empty as long as no flow has one.
+    /// Empty as long as no flow has an id.
     ids: BTreeMap<String, u32>,
     waiting: Vec<(u32, String)>,
 }
@@ -88,19 +89,21 @@ fn wrong<T>(flow: u32, key: &'static str, message: impl Into<String>) -> Result<
     Err(FlowError { flow: flow as usize, key, message: message.into() })
 }
 
-/// What is wrong with a flow, in the words of files.
+/// An error in a flow, in the terms of files.
 fn told(error: &GraphError, flow: u32) -> FlowError {
     let (flow, key, message) = match *error {
         GraphError::Itself(flow) => (flow, "to", "a host does not send to itself".to_owned()),
-        GraphError::Empty(flow) => {
-            (flow, "size", "a flow has at least 1B; leave the size out if it goes on until `stop`".to_owned())
-        }
+        GraphError::Empty(flow) => (
+            flow,
+            "size",
+            "a flow has at least 1B; leave out the size if it continues until `stop`".to_owned(),
+        ),
         GraphError::StopsEarly(flow) => (flow, "stop", "it is stopped before it starts".to_owned()),
         GraphError::Quorum { task, needed, predecessors } => {
             (task, "after", format!("it waits for {needed} of {predecessors} flows"))
         }
         GraphError::Cycle(ref flows) => {
-            (flows[0], "after", "it waits for itself, through the flows before it".to_owned())
+            (flows[0], "after", "it waits for itself, through the flows that it waits for".to_owned())
         }
         _ => (flow, "from", error.to_string()),
     };
@@ -169,8 +172,11 @@ impl Builder {
                 self.ids.get(id).copied()
             };
             let Some(found) = found else {
-                let ids =
-                    if self.ids.is_empty() { " (no flow has an `id`: it is its place, from 0)" } else { "" };
+                let ids = if self.ids.is_empty() {
+                    " (no flow has an `id`, so ids are positions, from 0)"
+                } else {
+                    ""
+                };
                 return wrong(flow, "after", format!("no flow has the id `{id}`{ids}"));
             };
             self.graph.after(flow, found);
@@ -198,10 +204,10 @@ const COLUMNS: [(&str, bool); 9] = [
 /// Which columns every file has.
 const NEEDED: [&str; 4] = ["from", "to", "size", "start"];
 
-/// Reads a flow file; `name` is what messages call it, and no flow has more than `most` bytes.
+/// Reads a flow file; `name` is its name in messages, and no flow may have more than `most` bytes.
 ///
 /// # Errors
-/// The first thing that is wrong, with its place.
+/// The first error, with its location.
 pub fn read(name: &str, text: &str, hosts: &Hosts, most: u64) -> Result<Tasks, Diagnostic> {
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| {
         let line = line.trim_start();
@@ -235,7 +241,7 @@ fn place(name: &str, text: &str, columns: &[usize], line: usize, error: &FlowErr
     Diagnostic::at(name, text, line, column, &error.message)
 }
 
-/// The cells of a line, each with the column in which it begins.
+/// The cells of a line, each with the text column in which it begins.
 fn cells(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut begin = 1;
     line.split(',').map(move |cell| {
@@ -249,7 +255,7 @@ fn cells(line: &str) -> impl Iterator<Item = (usize, &str)> {
 
 type At<T> = Result<T, (usize, String)>;
 
-/// Which column is where.
+/// The position of each column.
 fn header(head: &str, text: &str) -> At<Vec<usize>> {
     let mut columns = Vec::new();
     for (column, name) in cells(head.trim_start_matches('\u{feff}')) {
@@ -287,7 +293,10 @@ fn flow(line: &str, columns: &[usize]) -> At<Flow> {
     }
     if count != columns.len() {
         let plural = if count == 1 { "" } else { "s" };
-        return Err((1, format!("{count} value{plural}; the first line names {} columns", columns.len())));
+        return Err((
+            1,
+            format!("{count} value{plural}, but the first line names {} columns", columns.len()),
+        ));
     }
     if let Some((name, column)) = COLUMNS
         .iter()

@@ -1,6 +1,6 @@
-//! What an experiment file writes once and means of several claims, or of several cases of one: `for_each`, `each`,
-//! `for_all` and `same_as` (`tresse explain claims`). The claims are written out when the file is read, so that no
-//! other code has to know of it. What is written out keeps its place in the text, for messages.
+//! What an experiment file writes once for several claims, or for several cases of one claim: `for_each`, `each`,
+//! `for_all` and `same_as` (`tresse explain claims`). Claims are expanded when the file is read, so that no other
+//! code needs to know about it. Expanded claims keep their location in the text, for messages.
 
 mod row;
 mod same_as;
@@ -21,16 +21,16 @@ fn wrong<T>(span: Range<usize>, message: impl Into<String>) -> Result<T, Wrong> 
     Err(Wrong::offset(span.start, message))
 }
 
-/// Those of a claim as a whole, whatever cases `for_all` stands for.
+/// The keys of a claim as a whole, whatever cases `for_all` stands for.
 const OF_THE_WHOLE: [&str; 8] =
     ["id", "text", "source", "reading_of", "expected", "because", "contradicts", "at_least"];
 
-/// Reads an experiment file, its claims written out.
+/// Reads an experiment file, with its claims expanded.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Wrong> {
     Ok(T::deserialize(Deserializer::from(parse(text)?))?)
 }
 
-/// The tables of an experiment file, its claims written out.
+/// The tables of an experiment file, with its claims expanded.
 pub(crate) fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, Wrong> {
     let mut table = DeTable::parse(text)?;
     if let Some(DeValue::Array(claims)) = table.get_mut().get_mut("claims").map(Spanned::get_mut) {
@@ -50,7 +50,7 @@ pub(crate) fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, Wrong> {
 /// A name or a value of `for_each`.
 struct Use {
     span: Range<usize>,
-    /// What is wrong if nothing uses it.
+    /// The error if nothing uses it.
     message: String,
     is_used: bool,
 }
@@ -58,7 +58,7 @@ struct Use {
 /// One entry of `[[claims]]`, which may stand for many.
 #[derive(Default)]
 struct Block {
-    /// What `for_each` has, by where it begins.
+    /// The names and values in `for_each`, by where they begin.
     names: BTreeMap<usize, Use>,
     values: BTreeMap<usize, Use>,
 }
@@ -70,7 +70,7 @@ impl Block {
         }
     }
 
-    /// Refuses what nothing uses.
+    /// Refuses names and values that nothing uses.
     fn check(self) -> Result<(), Wrong> {
         match self.values.into_values().chain(self.names.into_values()).find(|it| !it.is_used) {
             Some(Use { span, message, .. }) => wrong(span, message),
@@ -78,7 +78,7 @@ impl Block {
         }
     }
 
-    /// Writes out the claims of `entry`, of those that `outer` is of.
+    /// Expands the claims of `entry`, for the combinations of `outer`.
     fn write_out<'i>(
         &mut self,
         entry: &Value<'i>,
@@ -124,11 +124,11 @@ impl Block {
         Ok(())
     }
 
-    /// What a `for_each`, or a part of it, stands for.
+    /// The rows that a `for_each`, or a part of it, stands for.
     fn rows<'i>(&mut self, of: &Value<'i>) -> Result<Vec<Row<'i>>, Wrong> {
         match of.get_ref() {
             DeValue::Array(list) if list.is_empty() => {
-                wrong(of.span(), "the list is empty: there is no claim")
+                wrong(of.span(), "the list is empty, so there is no claim")
             }
             DeValue::Array(list) => {
                 let rows: Result<Vec<_>, _> = list.iter().map(|row| self.rows(row)).collect();
@@ -147,7 +147,7 @@ impl Block {
         }
     }
 
-    /// Each of `rows` with each of what stands behind `name`.
+    /// Each of `rows` combined with each value of `name`.
     fn with<'i>(
         &mut self,
         rows: Vec<Row<'i>>,
@@ -158,7 +158,7 @@ impl Block {
         match value.get_ref() {
             DeValue::Array(list) if !KEYS.contains(&&**name.get_ref()) => {
                 if list.is_empty() {
-                    return wrong(value.span(), "the list is empty: there is no claim");
+                    return wrong(value.span(), "the list is empty, so there is no claim");
                 }
                 for value in list.iter() {
                     match value.get_ref() {
@@ -177,7 +177,7 @@ impl Block {
                 let is_shared = |name: &Name| own.iter().any(|own| own.get(name.get_ref()).is_some());
                 let values = row.values.iter().filter(|(name, _)| is_shared(name));
                 let values: Vec<String> = values.map(|(name, value)| said(name, value)).collect();
-                return wrong(value.span(), format!("none of it is for {}", values.join(", ")));
+                return wrong(value.span(), format!("none of the values is for {}", values.join(", ")));
             }
         }
         Ok(both)
@@ -214,8 +214,8 @@ impl Block {
         Ok(claim)
     }
 
-    /// The one claim of all that `for_all` stands for: what is said about the whole, and a claim
-    /// for each case.
+    /// The single claim over everything that `for_all` stands for: its own keys, and a claim for
+    /// each case.
     fn claim_of_all<'i>(
         &mut self,
         for_all: &Value<'i>,
@@ -252,7 +252,7 @@ impl Block {
             cases.push(Spanned::new(for_all.span(), DeValue::Table(case)));
         }
         if cases.is_empty() {
-            return wrong(for_all.span(), "none of it is for this claim");
+            return wrong(for_all.span(), "none of the values is for this claim");
         }
         put(&mut whole, "cases", DeValue::Array(cases));
         Ok(whole)
@@ -283,7 +283,9 @@ impl Block {
                     let Some(own) = text(own) else {
                         return wrong(
                             span,
-                            format!("`{{{name}}}` is not text: it must stand alone, as \"{{{name}}}\""),
+                            format!(
+                                "`{{{name}}}` is not a text, so it must be the whole value, \"{{{name}}}\""
+                            ),
                         );
                     };
                     filled += before;
@@ -299,7 +301,7 @@ impl Block {
     }
 }
 
-/// The first `{name}` of a text, with what is before and after it.
+/// The first `{name}` in a text, with the text before and after it.
 fn placeholder(text: &str) -> Option<(&str, &str, &str)> {
     let is_name = |name: &str| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')

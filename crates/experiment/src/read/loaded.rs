@@ -1,4 +1,4 @@
-//! An experiment that was read, and where in its file an error lies.
+//! An experiment that was read, and the location of errors in its file.
 
 use toml::de::DeValue;
 use toml::{Spanned, Table};
@@ -10,12 +10,12 @@ use crate::read::changes::Change;
 use crate::read::files::Files;
 use crate::read::for_each;
 
-/// Which size of an experiment is run.
+/// The size of an experiment to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
     /// As `[profile.quick]` cuts it.
     Quick,
-    /// As the file says.
+    /// As the file has it.
     Full,
 }
 
@@ -29,7 +29,7 @@ impl Profile {
     }
 }
 
-/// An experiment's text and the name that messages call it by.
+/// An experiment's text and its name in messages.
 #[derive(Debug, Clone)]
 pub struct Source {
     /// The built-in name, or the file.
@@ -39,7 +39,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// What is wrong with what the table at `keys` lays over the experiment; messages call the table `name`.
+    /// An error in the table at `keys`, which is laid over the experiment; messages name the table `name`.
     pub(crate) fn error_below(&self, keys: &[&str], name: &str, wrong: &Wrong) -> Diagnostic {
         let below = wrong.keys().iter().map(String::as_str);
         let whole: Vec<&str> = keys.iter().copied().chain(below).collect();
@@ -52,7 +52,7 @@ impl Source {
         }
     }
 
-    /// What is wrong in it, with its place.
+    /// An error in it, with its location.
     pub(crate) fn error(&self, wrong: Wrong) -> Diagnostic {
         let offset = match &wrong.at {
             At::Offset(offset) => *offset,
@@ -78,17 +78,17 @@ pub struct Loaded {
     pub cuts: Vec<(String, String, String)>,
     /// The settings, as they were given: `PATH=VALUE`.
     pub settings: Vec<String>,
-    /// What they have changed of what is run, so that its published numbers are those of something else.
+    /// What they have changed in what is run, so that its published numbers no longer apply.
     pub changes: Vec<Change>,
-    /// The files that it has read; when it is planned, those of its workloads too.
+    /// The files that it has read; once it is planned, also those of its workloads.
     pub files: Files,
-    /// The axes that lists make; `experiment` is what it is at the first value of each.
+    /// The axes made by lists; `experiment` is the experiment at the first value of each.
     pub axes: Vec<Axis>,
-    /// At a point of such axes: their keys, each with the place of its value in the list.
+    /// At a point of such axes: their keys, each with the index of its value in the list.
     pub(super) at: Vec<(Vec<String>, usize)>,
     /// Its variants, in the order of the file.
     pub variants: Vec<LoadedVariant>,
-    /// What is not where it belongs in the file: path, and where it comes from.
+    /// Values that do not come from their place in the file: path, and where they come from.
     pub(crate) overrides: Vec<(String, String)>,
     pub(super) check: Check,
 }
@@ -99,7 +99,7 @@ impl Loaded {
         self.overrides.is_empty()
     }
 
-    /// An error about what is at `path`, with its place in the file, or the setting that put it
+    /// An error in the value at `path`, with its location in the file, or with the setting that put it
     /// there.
     pub fn error_at(&self, path: &[&str], message: &str) -> Diagnostic {
         let dotted = path.join(".");
@@ -127,7 +127,7 @@ impl Loaded {
         }
     }
 
-    /// The same of what is wrong in its file.
+    /// The same for an error in its file.
     pub fn error(&self, wrong: Wrong) -> Diagnostic {
         match wrong.at {
             At::Keys(keys) => {
@@ -162,15 +162,15 @@ pub struct LoadedVariant {
     pub name: String,
     /// Which of its cases are run, as `--only` takes them.
     pub only: Vec<String>,
-    /// The experiment that it makes of the file; one without variants.
+    /// The resulting experiment, which has no variants.
     pub loaded: Loaded,
 }
 
 impl Loaded {
-    /// What this variant makes of the experiment.
+    /// The experiment with this variant applied.
     ///
     /// # Errors
-    /// If there is none of this name.
+    /// If there is none with this name.
     pub fn variant(&self, name: &str) -> Result<&Self, Diagnostic> {
         let names: Vec<&str> = self.variants.iter().map(|v| &*v.name).collect();
         let found = self.variants.iter().find(|v| v.name == name).map(|v| &v.loaded);
@@ -185,7 +185,7 @@ impl Loaded {
     }
 }
 
-/// `file:line: what`, for what is at `path`.
+/// `file:line: what`, for the value at `path`.
 pub(crate) fn place(source: &Source, path: &[&str], what: &str) -> String {
     match locate(&source.text, path) {
         Some(offset) => {
@@ -196,7 +196,7 @@ pub(crate) fn place(source: &Source, path: &[&str], what: &str) -> String {
     }
 }
 
-/// The keys that lead to what is `offset` bytes from the start of the text.
+/// The keys that lead to the value at `offset` bytes from the start of the text.
 pub(crate) fn keys_at(text: &str, offset: usize) -> Vec<String> {
     fn search(value: &Spanned<DeValue>, offset: usize, keys: &mut Vec<String>) -> bool {
         let mut is_below = |key: String, start: Option<usize>, below: &Spanned<DeValue>| {
@@ -225,7 +225,7 @@ pub(crate) fn keys_at(text: &str, offset: usize) -> Vec<String> {
 }
 
 /// Where the value at `path` begins in the text, or the nearest one above it that is not a table; a
-/// number in the path is a place in a list.
+/// number in the path is an index in a list.
 pub fn locate(text: &str, path: &[&str]) -> Option<usize> {
     let table = for_each::parse(text).ok()?;
     let mut value = Spanned::new(table.span(), DeValue::Table(table.into_inner()));

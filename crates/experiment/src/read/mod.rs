@@ -26,11 +26,11 @@ use crate::read::files::Files;
 pub use crate::read::loaded::{Loaded, LoadedVariant, Profile, Source, locate};
 use crate::read::loaded::{keys_at, place};
 
-/// Finds an experiment: a built-in name such as `xmp/table1`, one of its rows such as `xmp/fig9`, a TOML file, or `-`
-/// for stdin. The source of a row has the name of the experiment that it is part of.
+/// Finds an experiment: a built-in name such as `xmp/table1`, one of its rows such as `xmp/fig9`, a TOML file, or
+/// `-` for stdin. The source of a row has the name of the experiment that contains it.
 ///
 /// # Errors
-/// If there is neither.
+/// If there is none.
 pub fn find(name: &str) -> Result<Source, Diagnostic> {
     if name == "-" {
         let text =
@@ -54,11 +54,11 @@ pub fn find(name: &str) -> Result<Source, Diagnostic> {
     }
 }
 
-/// Reads `source`, applies the profile, the variants if there are any, and then the settings `PATH=VALUE`; after
-/// each of them `check` has a look.
+/// Reads `source`, applies the profile, the variants if there are any, and then the settings `PATH=VALUE`; `check`
+/// runs after each of them.
 ///
 /// # Errors
-/// The first thing that is wrong, with its place in the file, or the setting that made it wrong.
+/// The first error, with its location in the file, or the setting that caused it.
 pub(crate) fn load(
     source: Source,
     profile: Profile,
@@ -112,14 +112,14 @@ pub(crate) fn load(
 
 /// An experiment at one point of its axes.
 pub(crate) struct Point {
-    /// By axis, the place of its value in the list.
+    /// For each axis, the index of its value in the list.
     pub places: Vec<usize>,
-    /// What the experiment is there: one without axes.
+    /// The experiment at that point, which has no axes.
     pub loaded: Loaded,
 }
 
 impl Loaded {
-    /// Of a table that was checked.
+    /// From a table that was checked.
     pub(crate) fn new(
         source: Source,
         resolved: Table,
@@ -148,7 +148,7 @@ impl Loaded {
         Ok(loaded)
     }
 
-    /// What it is at each point of its axes, the last of which changes first.
+    /// The experiment at each point of its axes; the last axis varies fastest.
     ///
     /// # Errors
     /// If a file that a value names cannot be read.
@@ -163,7 +163,7 @@ impl Loaded {
         all.into_iter().map(|places| Ok(Point { loaded: self.at(&places)?, places })).collect()
     }
 
-    /// What it is at a point of its axes.
+    /// The experiment at a point of its axes.
     fn at(&self, places: &[usize]) -> Result<Self, Diagnostic> {
         let resolved = axes::at(&self.resolved, &self.axes, places);
         let experiment =
@@ -176,30 +176,30 @@ impl Loaded {
     }
 }
 
-/// The experiment of a text, at the first value of each of its axes.
+/// The experiment in a text, at the first value of each of its axes.
 fn checked(text: &str, check: Check) -> Result<(Experiment, Vec<Axis>), Wrong> {
     let tables = for_each::parse(text)?;
     tables.get_ref().values().try_for_each(refuse_dates)?;
     axes::read(tables, check)
 }
 
-/// TOML has dates, and an experiment has none: a type that takes any table would take one for a table.
+/// Refuses TOML's dates, which no experiment has: a type that accepts any table would take a date for a table.
 fn refuse_dates(value: &Spanned<DeValue>) -> Result<(), Wrong> {
     match value.get_ref() {
-        DeValue::Datetime(_) => Err(Wrong::offset(value.span().start, "a date: no key has one")),
+        DeValue::Datetime(_) => Err(Wrong::offset(value.span().start, "found a date, but no key takes one")),
         DeValue::Table(table) => table.values().try_for_each(refuse_dates),
         DeValue::Array(list) => list.iter().try_for_each(refuse_dates),
         _ => Ok(()),
     }
 }
 
-/// The hint where what is laid over an experiment is wrong.
-pub(crate) const KEYS: &str = "`tresse schema` has every key";
+/// The hint if a table laid over an experiment is wrong.
+pub(crate) const KEYS: &str = "`tresse schema` lists every key";
 
-/// Checks an experiment again that was changed.
+/// Checks an experiment again after it was changed.
 ///
 /// # Errors
-/// The first thing that is wrong, with the keys that lead to it.
+/// The first error, with the keys that lead to it.
 pub(crate) fn recheck(table: &Table, check: Check) -> Result<(), Wrong> {
     let text = table.to_string();
     checked(&text, check).map(drop).map_err(|e| match e.at {
@@ -208,7 +208,7 @@ pub(crate) fn recheck(table: &Table, check: Check) -> Result<(), Wrong> {
     })
 }
 
-/// Puts tables over the experiment's; `cuts` gets what changes: path, old value, new value.
+/// Lays tables over the experiment's; `cuts` gets the changes: path, old value, new value.
 pub(crate) fn merge(base: &mut Table, over: &Table, path: &str, cuts: &mut Vec<(String, String, String)>) {
     for (key, value) in over {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
@@ -223,7 +223,7 @@ pub(crate) fn merge(base: &mut Table, over: &Table, path: &str, cuts: &mut Vec<(
     }
 }
 
-/// Applies the setting `a.b.c=VALUE` to an experiment's tables as [`load`](crate::load) does, but checks nothing.
+/// Applies the setting `a.b.c=VALUE` to an experiment's tables like [`load`](crate::load), but without checks.
 ///
 /// # Errors
 /// If it is not a setting, or leads through something that is not a table.
@@ -231,7 +231,7 @@ pub fn set(table: &mut Table, setting: &str) -> Result<(), Diagnostic> {
     set_all(table, setting).map(drop)
 }
 
-/// Applies a setting to the experiment and its variants: its path, and those of the variants.
+/// Applies a setting to the experiment and its variants; returns its path, and those of the variants.
 fn set_all(table: &mut Table, setting: &str) -> Result<(String, Vec<String>), Diagnostic> {
     let path = apply(table, setting)?;
     let of_variants = variants::set(table, &path, setting)?;
@@ -261,7 +261,7 @@ pub(crate) fn apply(table: &mut Table, setting: &str) -> Result<String, Diagnost
     Ok(path.trim().to_owned())
 }
 
-/// What a setting says: TOML, a list of what may need quotes, or a string.
+/// The value of a setting: TOML, a list whose items may need quotes, or a string.
 fn value(text: &str) -> Value {
     let toml = toml::from_str::<Table>(&format!("v = {text}")).ok().and_then(|mut t| t.remove("v"));
     let list = || text.strip_prefix('[')?.strip_suffix(']');

@@ -1,4 +1,4 @@
-//! What may have been meant by a `--set` that is wrong.
+//! Suggestions for a wrong `--set`.
 
 use serde_json::Value as Json;
 use toml::Table;
@@ -6,7 +6,8 @@ use toml::Table;
 use crate::plan::schema::schema;
 use crate::read::KEYS;
 
-/// A setting that is closer to what was meant, if `message` and the setting tell; otherwise where all keys are.
+/// A setting closer to what was probably meant, if `message` and the setting allow a guess; otherwise where to find
+/// all keys.
 pub(super) fn hint(table: &Table, setting: &str, message: &str) -> String {
     let Some((path, text)) = setting.split_once('=').map(|(path, text)| (path.trim(), text.trim())) else {
         return KEYS.to_owned();
@@ -34,7 +35,7 @@ pub(super) fn hint(table: &Table, setting: &str, message: &str) -> String {
     with_unit().or_else(a_list).or_else(longer).unwrap_or_else(|| KEYS.to_owned())
 }
 
-/// The paths of the keys with this name, one table below the top; of named tables in the first that there is.
+/// The paths of the keys with this name, one table below the top; for named tables, in the first existing one.
 fn places(table: &Table, key: &str) -> Vec<String> {
     let schema = serde_json::to_value(schema()).expect("plain data");
     let has = |of: &Json| properties(&schema, of).iter().any(|own| own.get(key).is_some());

@@ -1,4 +1,4 @@
-//! What a file looks like: the message for one that was given as another.
+//! Recognises a file's format, for the message if it was given as another format.
 
 use tresse_workload::Goal;
 
@@ -38,7 +38,7 @@ pub(crate) fn looks_like(text: &str) -> Option<&'static str> {
     }
 }
 
-/// `message`, and what the file looks like if that is another format than `own`.
+/// `message`, with the format that the file looks like if that is not `own`.
 pub fn instead(message: &str, text: &str, own: &str) -> String {
     match looks_like(text).filter(|format| !format.contains(own)) {
         Some(format) => format!("{message}; the file looks like {format}"),

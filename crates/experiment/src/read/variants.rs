@@ -8,7 +8,7 @@ use crate::read;
 use crate::read::axes::is_said_once;
 use crate::read::loaded::{Loaded, LoadedVariant, place};
 
-/// What is wrong with what a variant says.
+/// Checks the contents of a variant.
 fn refused(over: &Table) -> Option<Wrong> {
     if let Some(key) = over.keys().find(|key| is_said_once(key)) {
         let message = format!("a variant changes what is run: `{key}` belongs to the whole experiment");
@@ -21,7 +21,8 @@ fn refused(over: &Table) -> Option<Wrong> {
     })
 }
 
-/// Applies a setting to the variants too, for `--set` comes last; gives the paths in `table` that this changed.
+/// Applies a setting to the variants too, because `--set` comes last; returns the paths in `table` that this
+/// changed.
 ///
 /// # Errors
 /// If it cannot be applied.
@@ -40,10 +41,10 @@ pub(crate) fn set(table: &mut Table, path: &str, setting: &str) -> Result<Vec<St
     Ok(paths)
 }
 
-/// The experiments that its variants make of `base`.
+/// The experiments that result from applying its variants to `base`.
 ///
 /// # Errors
-/// The first thing that is wrong with one of them, with its place.
+/// The first error in one of them, with its location.
 pub(crate) fn load(base: &Loaded) -> Result<Vec<LoadedVariant>, Diagnostic> {
     let variants = base.experiment.variants.iter();
     variants.map(|(name, variant)| one(base, name, variant)).collect()

@@ -138,7 +138,7 @@ fn results_are_read_back_with_their_lists() {
 fn what_is_wrong_with_a_list_is_told_where_it_stands() {
     let load = "load = 0.5";
     for (list, column, message) in [
-        ("load = []", 8, "the list is empty: there is no case"),
+        ("load = []", 8, "the list is empty, so there is no case"),
         ("load = [0.3, \"high\"]", 14, "expected a number, found \"high\""),
         ("load = [0.3, 0.3]", 14, "this value is in the list twice"),
         ("load = [0.3, [0.4, 0.5]]", 14, "expected a number, found a list"),

@@ -210,7 +210,7 @@ fn refused(zero: &[Message], message: &str) {
 #[test]
 fn what_a_node_lacks_is_told_with_its_name() {
     refused(&[node(4, "x", 0)], "node 4 (`x`) of rank 0: it is an INVALID_NODE");
-    refused(&[node(4, "x", 9)], "node 4 (`x`) of rank 0: its type is 9: those of Chakra 1.0.0 are 1 to 7");
+    refused(&[node(4, "x", 9)], "node 4 (`x`) of rank 0: its type is 9, but Chakra 1.0.0 has types 1 to 7");
     refused(&[node(4, "x", SEND)], "node 4 (`x`) of rank 0: it has no `comm_dst`, which the network needs");
     refused(
         &[send(4, 1).attr("comm_src", INT32, 1)],
@@ -221,7 +221,10 @@ fn what_a_node_lacks_is_told_with_its_name() {
     refused(&[node(4, "x", SEND).text("comm_dst", "1")], "its `comm_dst` is not a whole number");
     refused(&[node(4, "x", COLL)], "it has no `comm_type`");
     refused(&[node(4, "x", COLL).attr("comm_type", INT64, 0)], "it has no `comm_size`");
-    refused(&[collective(4, 1)], "the collective REDUCE is not simulated: there are ALL_REDUCE, ALL_GATHER");
+    refused(
+        &[collective(4, 1)],
+        "the collective REDUCE is not simulated: supported are ALL_REDUCE, ALL_GATHER",
+    );
     refused(&[collective(4, 30)], "its `comm_type` is 30");
     refused(
         &[collective(4, 0).attr("pg_name", INT32, 3)],
@@ -244,7 +247,7 @@ fn what_is_no_trace_is_told_with_its_byte() {
     let told_huge = told(&[0xff, 0xff, 0xff, 0xff, 0x07, 1, 2, 3, 4]);
     assert!(told_huge.contains("2147483647 bytes are not a message"), "{told_huge}");
     let long = told(&[0xff, 0xff, 0x7f, 1, 2, 3, 4]);
-    assert!(long.contains("only 4 of its 2097151 bytes are there: is the file truncated?"), "{long}");
+    assert!(long.contains("only 4 of its 2097151 bytes are present: is the file truncated?"), "{long}");
     // Without its metadata.
     let whole = file(&[node(4, "x", COMP)]);
     let error = told(&whole[8..]);
@@ -281,10 +284,10 @@ fn files_are_found_by_their_names() {
     assert_eq!(names(find("a").unwrap()), ["a.0.et", "a.1.et.gz"]);
     assert_eq!(names(find("a.b").unwrap()), ["a.b.0.et"]);
     for (name, message) in [
-        ("hole", "hole.1.et of rank 1 is missing, and hole.2.et is there"),
+        ("hole", "hole.1.et of rank 1 is missing, but hole.2.et exists"),
         ("late", "late.0.et of rank 0 is missing"),
         ("twice", "has rank 0 twice: twice.0.et"),
-        ("a.0.et", "has no a.0.et.0.et: `trace` is what comes before the ranks' numbers"),
+        ("a.0.et", "has no a.0.et.0.et: `trace` is the part before the ranks' numbers"),
         ("none/x", "cannot be read"),
     ] {
         let error = find(name).expect_err(name);
@@ -294,7 +297,7 @@ fn files_are_found_by_their_names() {
     assert!(error.contains("twice"), "{error}");
     fs::remove_file(folder.path().join("twice.0.et")).unwrap();
     let error = files(folder.path()).unwrap_err();
-    assert!(error.contains("has several traces, a and a.b: say which one"), "{error}");
+    assert!(error.contains("has several traces, a and a.b: name one"), "{error}");
     assert!(files(TempDir::new().unwrap().path()).unwrap_err().contains("has no file NAME.0.et"));
 }
 
@@ -350,7 +353,7 @@ fn a_pattern_reads_a_trace_and_says_what_takes_no_time() {
         fs::write(folder.path().join(format!("t.{rank}.et")), file(&[])).unwrap();
     }
     let error = plan("trace = \"t\"").unwrap_err();
-    assert!(error.contains("t has 129 ranks, and the fabric 128 hosts"), "{error}");
+    assert!(error.contains("t has 129 ranks, but the fabric has only 128 hosts"), "{error}");
 }
 
 proptest! {

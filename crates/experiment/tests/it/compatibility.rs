@@ -80,7 +80,7 @@ fn a_controller_that_asks_the_next_hop_needs_flags() {
 fn mmptcp_needs_switches_that_follow_the_hash() {
     let mmptcp = manager("mmptcp", 8, "");
     for routing in ["two-level", "shortest", "spray", "drill", "holnet-percentage", "holnet-rate"] {
-        refused(parts(routing, &mmptcp), Culprit::PathManager, &["mmptcp sprays", routing, "\"ecmp\""]);
+        refused(parts(routing, &mmptcp), Culprit::PathManager, &["mmptcp first sprays", routing, "\"ecmp\""]);
     }
     assert_eq!(check(&parts("ecmp", &mmptcp)), Ok(()));
 }

@@ -54,7 +54,7 @@ fn figures_of_what_there_is_are_fine() {
 #[test]
 fn what_there_is_not_is_told_with_its_place() {
     for (more, told) in [
-        ("chart = \"cdf\"", "this chart has `x = \"…\"`: a quantity"),
+        ("chart = \"cdf\"", "this chart needs `x = \"…\"`: a quantity"),
         ("chart = \"cdf\"\nx = \"fct\"", "there is no quantity `fct`"),
         ("chart = \"cdf\"\nx = \"rtt_s\"", "it needs `[measure] rtt = true`"),
         ("chart = \"cdf\"\nx = \"jct_s\"", "no pattern has jobs"),
@@ -70,7 +70,7 @@ fn what_there_is_not_is_told_with_its_place() {
         assert!(told_is.contains(told) && told_is.contains("mine.toml:"), "{more}\n{told_is}");
     }
     let twice = figure("chart = \"cdf\"\nx = \"fct_s\"").repeat(2);
-    assert!(said(&twice, &[]).contains("another figure has that name"));
+    assert!(said(&twice, &[]).contains("another figure has this name"));
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn types_are_told_by_what_may_stand_there() {
         ("red = 5", "5", "expected a table such as { min = \"5pkt\""),
         ("flags = 3", "3", "expected a table such as { percent = 80 }, found 3"),
         ("flags = { percent = -1 }", "-1", "expected a whole number from 0 to 4294967295, found -1"),
-        ("buffer = 1970-01-01", "1970", "a date: no key has one"),
+        ("buffer = 1970-01-01", "1970", "found a date, but no key takes one"),
         ("links = 3", "3", "expected a list, found 3"),
         ("links = [{ ends = [\"a\", \"b\", \"c\"] }]", "[\"a\"", "expected a list of 2, found 3"),
     ] {

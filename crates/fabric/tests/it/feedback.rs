@@ -41,9 +41,9 @@ fn heard(local: bool, next_hop: bool) -> Heard {
 }
 
 proptest! {
-    /// A flag is up while the queue is at least 80 % of its limit, or, where it has none, at least so long, read off
-    /// the queue itself; and the next
-    /// hop's is heard one propagation delay later, to the picosecond. Steps of a seventh of a packet's time.
+    /// A flag is up while the queue is at least 80 % of its limit, or, where it has none, at least so long, read
+    /// off the queue itself; and the next hop's is heard one propagation delay later, to the picosecond. Steps of a
+    /// seventh of a packet's time.
     #[test]
     fn a_flag_is_the_queue_and_is_heard_one_hop_later(
         sends in prop::collection::vec((0u64..12, 64u32..1500), 20..300),

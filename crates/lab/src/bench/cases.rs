@@ -44,8 +44,8 @@ const fn xmp(name: &'static str, setting: &'static str) -> Benchmark {
 }
 
 /// Fixed routes over plain ports first, which the others of the same k are compared with, and these on two threads;
-/// then every kind of switch
-/// that decides for each packet, and ports with a real server; then losses, and flows that start and finish.
+/// then every kind of switch that decides for each packet, and ports with a real server; then losses, and flows
+/// that start and finish.
 const BENCHMARKS: [Benchmark; 19] = [
     benchmark("fat-tree-k8-xmp2-permutation", 8, 200, Flows::Xmp(None)),
     benchmark("fat-tree-k16-xmp2-permutation", 16, 30, Flows::Xmp(None)),
@@ -76,9 +76,9 @@ pub(super) fn chosen(only: &[String]) -> Result<Vec<Benchmark>, Diagnostic> {
     for text in only {
         if !BENCHMARKS.iter().any(|b| b.name.contains(text)) {
             let names = BENCHMARKS.map(|b| b.name).join(", ");
-            return Err(Diagnostic::input("no benchmark has this in its name")
+            return Err(Diagnostic::input("no benchmark has this text in its name")
                 .of(format!("--only {text}"))
-                .hint(format!("there are {names}")));
+                .hint(format!("available: {names}")));
         }
     }
     Ok(BENCHMARKS.into_iter().filter(|b| is_chosen(b.name, only)).collect())
@@ -163,7 +163,7 @@ mod tests {
         let some = ["fat-tree-k8-lia2-sack", "fat-tree-k16-lia2-sack", "fat-tree-k8-arrivals"];
         assert_eq!(names(&["arrivals", "sack"]), Ok(some.to_vec()));
         let message = names(&["sack", "cubic"]).expect_err("there is none").to_string();
-        assert!(message.starts_with("--only cubic: no benchmark has this in its name\n"), "{message}");
+        assert!(message.starts_with("--only cubic: no benchmark has this text in its name\n"), "{message}");
         assert!(message.contains("fat-tree-k8-lia2-rack, "), "{message}");
     }
 

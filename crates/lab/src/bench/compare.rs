@@ -1,4 +1,4 @@
-//! A benchmark's numbers beside those of an earlier output, and whether they differ beyond noise.
+//! A benchmark's numbers compared with those of an earlier output, and whether they differ beyond noise.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,16 +10,16 @@ use tresse_experiment::Diagnostic;
 use crate::bench::cases::is_chosen;
 use crate::bench::{BenchCase, SCHEMA, middle, quartiles};
 
-/// A smaller change of the ratio to the ceiling is never called one.
+/// The smallest change of the ratio to the ceiling that is reported as one.
 const LEAST_CHANGE: f64 = 0.05;
 
-/// The same where the repetitions before are not known.
+/// The same if the earlier repetitions are not known.
 const LEAST_CHANGE_UNKNOWN_SPREAD: f64 = 0.15;
 
-/// With fewer repetitions there is no spread to speak of.
+/// The number of repetitions below which there is no meaningful spread.
 const LEAST_REPETITIONS: usize = 3;
 
-/// What an earlier `tresse bench --json` printed, as far as it is compared.
+/// The output of an earlier `tresse bench --json`, as far as it is compared.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Earlier {
     schema: String,
@@ -61,7 +61,7 @@ impl Earlier {
             return Err(wrong(format!("its schema is {}, not {SCHEMA}", earlier.schema)));
         }
         match earlier.cases.iter().find(|case| !case.is_sound()) {
-            Some(case) => Err(wrong(format!("the speeds of {} are none", case.name))),
+            Some(case) => Err(wrong(format!("the speeds of {} are not positive numbers", case.name))),
             None => Ok(earlier),
         }
     }
@@ -86,11 +86,11 @@ pub enum Verdict {
     Faster,
     /// It is the same within noise.
     Same,
-    /// That cannot be told.
+    /// It cannot be decided.
     Unclear,
 }
 
-/// A case that was there before and is there now.
+/// A case that exists in both outputs.
 #[derive(Debug, Clone, Serialize)]
 pub struct Compared {
     /// Its name.
@@ -99,22 +99,22 @@ pub struct Compared {
     pub ratio_to_ceiling_before: f64,
     /// The ratio to the ceiling, now.
     pub ratio_to_ceiling: f64,
-    /// By which share of what it was before that ratio is more; below 0 if it is less.
+    /// The relative change of that ratio; below 0 if it decreased.
     pub change: f64,
     /// Packet-hops a second, before.
     pub packet_hops_per_s_before: f64,
     /// Packet-hops a second, now.
     pub packet_hops_per_s: f64,
-    /// By which share of what it was before the speed is more; below 0 if it is less. It is the machine's too.
+    /// The relative change of the speed; below 0 if it decreased. It also reflects the machine.
     pub speed_change: f64,
-    /// What that means.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Why it cannot be told.
+    /// Why it cannot be decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
-/// All cases beside those of an earlier output.
+/// All cases compared with those of an earlier output.
 #[derive(Debug, Clone, Serialize)]
 pub struct Comparison {
     /// Those that are in both.
@@ -331,10 +331,13 @@ mod tests {
                 changed(&|v| v["schema"] = "tresse/run/1".into()),
                 "its schema is tresse/run/1, not tresse/bench/1",
             ),
-            (changed(&|v| v["cases"][0]["ratio_to_ceiling"] = 0.into()), "the speeds of a are none"),
+            (
+                changed(&|v| v["cases"][0]["ratio_to_ceiling"] = 0.into()),
+                "the speeds of a are not positive numbers",
+            ),
             (
                 changed(&|v| v["cases"][0]["samples_packet_hops_per_s"] = json!([1, 2])),
-                "the speeds of a are none",
+                "the speeds of a are not positive numbers",
             ),
         ] {
             let message = Earlier::parse("old.json", &text).expect_err(&text).to_string();

@@ -1,4 +1,4 @@
-//! A replication carried out: flows that start and stop, links that change, observers that look, in the order of time.
+//! Carrying out a replication: flows start and stop, links change, observers observe, in the order of time.
 
 mod ends;
 pub mod ideal;
@@ -33,7 +33,7 @@ use crate::record::outcome::Rows;
 use crate::record::progress::Progress;
 use crate::setup;
 
-/// Packet-hops between two looks at the stop flag: a few milliseconds of work.
+/// Packet-hops between two checks of the stop flag: a few milliseconds of work.
 const BUDGET: u64 = 1 << 16;
 
 /// This many flows are handed on together, if no round ends before.
@@ -58,7 +58,7 @@ pub(crate) struct Engine<'a, M, W> {
     ideals: BTreeMap<[u32; 2], Ideals<'a>>,
     /// The flows that have not finished, by the simulator's names for them.
     live: BTreeMap<u64, Live>,
-    /// The connections that stay: by part and bound scheme, and who is at their ends (`Part::pair`); the simulator's
+    /// The persistent connections, by part and bound scheme and their ends (`Part::pair`): the simulator's
     /// names for them.
     lasting: BTreeMap<([usize; 2], [u32; 3]), u64>,
     /// The simulator's name of the next flow.
@@ -334,7 +334,7 @@ where
         self.write();
     }
 
-    /// What the completion of a flow takes on an empty network, if it ends by itself.
+    /// The completion time of a flow on an empty network, if it ends on its own.
     fn ideal(&mut self, begun: &Begun) -> Option<Time> {
         let transport = &self.case.bound_schemes[begun.member.bound_scheme].transport;
         let ideals =

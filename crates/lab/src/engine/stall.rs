@@ -14,42 +14,42 @@ const PATIENCE: Time = 10 * LONGEST;
 /// The last time that a replication reaches, ps: half of what 64 bits can count, 107 days.
 const END: Time = 1 << 63;
 
-/// How often ports under flow control are asked whether they wait for each other, ps.
+/// How often ports under flow control are checked for waiting for each other, ps.
 const DEADLOCKS: Time = 100 * MICROSECOND;
 
-/// Looks now and then whether anything has arrived since, and whether ports wait for each other.
+/// Checks now and then whether anything has arrived since, and whether ports wait for each other.
 #[derive(Debug)]
 pub(crate) struct Stall {
-    /// What had arrived at the last look, bytes.
+    /// What had arrived at the last check, bytes.
     arrived: u64,
     next: Time,
-    /// When ports are asked next; [`NEVER`] without flow control.
+    /// When ports are checked next; [`NEVER`] without flow control.
     ports: Time,
 }
 
 /// Why waiting is pointless.
 #[derive(Debug)]
 pub(crate) enum Why {
-    /// Nothing arrives, or time is over.
+    /// Nothing arrives, or time is up.
     Time(&'static str),
     /// Ports wait for each other.
     Deadlock(Deadlock),
 }
 
 impl Stall {
-    /// From now on; switches of the world may pause ports if it `pauses`.
+    /// Starts now; switches of the world may pause ports if it `pauses`.
     pub fn new(world: &dyn Network, pauses: bool) -> Self {
         let now = world.now();
         let ports = if pauses { now + DEADLOCKS } else { NEVER };
         Self { arrived: world.delivered_bytes(), next: now + PATIENCE, ports }
     }
 
-    /// When to look next.
+    /// When to check next.
     pub fn next(&self) -> Time {
         self.next.min(self.ports)
     }
 
-    /// Looks, if it is time to: why waiting is pointless, if it is.
+    /// Checks, if it is time to; returns why waiting is pointless, if it is.
     pub fn look(&mut self, world: &dyn Network) -> Option<Why> {
         let (now, before) = (world.now(), self.arrived);
         if now >= self.ports {
@@ -71,7 +71,7 @@ impl Stall {
     }
 }
 
-/// What is to be said of ports that wait for each other.
+/// The message about ports that wait for each other.
 fn ring(deadlock: &Deadlock, fabric: &Topology) -> String {
     let name = |&port: &u32| fabric.end_names(port).join(" -> ");
     let ring: Vec<String> = deadlock.ring.iter().map(name).collect();
@@ -82,15 +82,15 @@ fn ring(deadlock: &Deadlock, fabric: &Topology) -> String {
     };
     format!(
         "PFC deadlock: {} wait for each other since {}{rest}\n\n\
-         hint: flow control needs routes that never turn back up after a way down, as those of a fat tree or \
-         leaf-spine; or raise `xoff`, or let switches drop (leave `pfc` out)",
+          hint: flow control needs routes that never go up again after going down, such as those of a fat tree or \
+          leaf-spine; or raise `xoff`, or let switches drop (leave out `pfc`)",
         ring.join(", "),
         // Picoseconds tell nobody anything.
         Duration(deadlock.since - deadlock.since % MICROSECOND)
     )
 }
 
-/// What is to be said of the flows `waiting`, which have not finished; `down` is a port of a link that is down.
+/// The message about the flows `waiting`, which have not finished; `down` is a port of a link that is down.
 pub(crate) fn describe(why: &Why, fabric: &Topology, down: Option<u32>, waiting: &[&Begun]) -> String {
     let why = match why {
         Why::Deadlock(deadlock) => return ring(deadlock, fabric),
@@ -98,7 +98,7 @@ pub(crate) fn describe(why: &Why, fabric: &Topology, down: Option<u32>, waiting:
     };
     let name = |host: u32| &*fabric.node_names[fabric.addresses(host).start as usize];
     let Some(first) = waiting.first().map(|begun| &begun.start) else {
-        return format!("{why}, and there is no flow: set `duration` to end a workload that waits");
+        return format!("{why}, and there is no flow: set `duration` to end a workload that only waits");
     };
     let (from, to, round) = (name(first.from), name(first.to), first.round);
     let others = match waiting.len() {
@@ -107,7 +107,7 @@ pub(crate) fn describe(why: &Why, fabric: &Topology, down: Option<u32>, waiting:
     };
     let hint = match down.map(|port| fabric.end_names(port)) {
         Some([a, b]) => format!(
-            "the link of {a} and {b} has failed for good: let it come back (failed = false), or let a load \
+            "the link between {a} and {b} has failed for good: let it come back (failed = false), or let a load \
              balancer route around it (`reroute_after`)"
         ),
         None => "no link is down: check `rate`, `queue` and `loss` in [fabric]".to_owned(),

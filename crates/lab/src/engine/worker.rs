@@ -1,8 +1,8 @@
-//! A replication in a process of its own: one whose controller or balancer is a user's file may divide by 0, call
+//! A replication in a separate process: a controller or balancer from a user's file may divide by 0, call
 //! `exit`, or never return.
 //!
 //! The worker runs what a thread would run, and passes on the same rows, so the results are the same. Rows and
-//! outcome come through a pipe; progress and the wish to stop lie in memory that both share.
+//! outcome come through a pipe; progress and the request to stop are in shared memory.
 
 use std::borrow::Cow;
 use std::io::{self, BufReader, BufWriter, PipeReader, PipeWriter, Write};
@@ -24,13 +24,13 @@ use crate::record::progress::Progress;
 use crate::record::sample::Interval;
 use crate::setup::{self, Undivided};
 
-/// How often progress is looked at.
+/// How often progress is checked.
 const REFRESH: Duration = Duration::from_millis(50);
 
-/// A worker that is to stop, and has done nothing for this many times, is in a hook that does not return.
+/// After this many checks without progress, a worker that should stop is in a hook that does not return.
 const PATIENCE: u32 = 10;
 
-/// What a worker says: what [`Rows`] has, and at the end the outcome without what went ahead of it.
+/// A worker's message: the contents of [`Rows`], and at the end the outcome without what was sent before.
 #[derive(Serialize, Deserialize)]
 enum Message<'a> {
     Flows(Cow<'a, [Flow]>, Option<Cow<'a, [f64]>>),
@@ -41,7 +41,7 @@ enum Message<'a> {
     Ended(Box<Outcome>),
 }
 
-/// What worker and parent share.
+/// The memory shared by worker and parent.
 #[derive(Debug, Default)]
 struct Page {
     progress: Progress,
@@ -52,14 +52,14 @@ struct Page {
 // SAFETY: `Progress` and `stop` are atomic numbers.
 unsafe impl Shareable for Page {}
 
-/// The controllers and balancers of `case` that are users' files; such a case needs a worker.
+/// The controllers and balancers of `case` that come from users' files; such a case needs a worker.
 pub fn users_code(case: &Case) -> Vec<Code> {
     let controllers = case.bound_schemes.iter().filter_map(|scheme| scheme.controllers.controller().code());
     let sprayed = case.bound_schemes.iter().filter_map(|scheme| scheme.sprayed.as_ref());
     controllers.chain(sprayed.filter_map(|own| own.balancer.balancer().code())).collect()
 }
 
-/// Why `case` would run on one thread though it may use `threads`; `None` if it uses them.
+/// Why `case` would run on one thread although it may use `threads`; `None` if it uses them.
 pub fn undivided(case: &Case, threads: usize) -> Option<Undivided> {
     if !users_code(case).is_empty() {
         return Some(Undivided::Apart);
@@ -67,11 +67,11 @@ pub fn undivided(case: &Case, threads: usize) -> Option<Undivided> {
     setup::cut(case, threads).err()
 }
 
-/// As [`replication::run`], in a worker. If a hook ends it, the outcome has what was passed on
+/// Like [`replication::run`], in a worker. If a hook ends it, the outcome has what was passed on
 /// until then, and [`Outcome::died`].
 ///
 /// # Errors
-/// If there can be no worker; what `measured` returned.
+/// If no worker can be started; errors of `measured`.
 pub fn run<E>(
     case: &Case,
     seed: u64,
@@ -135,7 +135,7 @@ pub fn run<E>(
     Ok(Ok(outcome))
 }
 
-/// What the worker does.
+/// The code of the worker.
 fn work(case: &Case, seed: u64, page: &Page, output: PipeWriter) {
     refuse_windows();
     let mut output = BufWriter::new(output);

@@ -37,7 +37,7 @@ pub fn by(groups: &[String], outcomes: &[Outcome]) -> By {
     by
 }
 
-/// The metrics of the flows of each of `names`; `belongs` says whether a flow is one of those at that place.
+/// The metrics of the flows of each of `names`; `belongs` says whether a flow belongs to the name with that index.
 fn divide<'a>(
     names: impl Iterator<Item = &'a str>,
     outcomes: &[Outcome],

@@ -1,4 +1,4 @@
-//! The jumps of the distribution of jobs' completion times (XMP Fig. 9): two classes in which most of them are.
+//! The jumps in the distribution of job completion times (XMP Fig. 9): the two classes with the most jobs.
 
 use std::ops::Range;
 
@@ -7,11 +7,12 @@ use tresse_units::{Time, seconds};
 
 use crate::record::results::JumpsFound;
 
-/// The jumps of `sorted` times, ps; `None` if there is one only, or no time.
+/// The jumps of `sorted` times, ps; `None` if there is only one, or no time.
 ///
-/// A class is what lies within `within` from its shortest time on. The first is the one with the most times, the
-/// second the one with the most of those of which all times are at least half of `apart` from it, for the body of a
-/// distribution may be wider than a class; of equal ones the one with the shorter times.
+/// A class has the times within `within` of its shortest time. The first is the class with the most times. The
+/// second is the class with the most times among those whose times are all at least half of `apart` away from it,
+/// because the body of a distribution may be wider than a class. Of equal classes, the one with the shorter times
+/// is taken.
 pub(crate) fn jumps(sorted: &[Time], keys: &Jumps) -> Option<JumpsFound> {
     let first = fullest(sorted, keys.within.0)?;
     let far = keys.apart.0 / 2;
@@ -30,7 +31,7 @@ pub(crate) fn jumps(sorted: &[Time], keys: &Jumps) -> Option<JumpsFound> {
     Some(JumpsFound { apart_s: at_s[1] - at_s[0], at_s, shares })
 }
 
-/// The places of the times of the fullest class, the first of equal ones; none if there are no times.
+/// The indices of the times in the fullest class, the first of equal ones; none if there are no times.
 fn fullest(sorted: &[Time], within: Time) -> Option<Range<usize>> {
     let (mut fullest, mut end) = (0..0, 0);
     for start in 0..sorted.len() {

@@ -1,4 +1,4 @@
-//! The metrics of a case: what each is called, and how it follows from the flows and ports.
+//! The metrics of a case: their names, and how they follow from the flows and ports.
 
 pub mod by;
 pub mod fairness;
@@ -19,7 +19,7 @@ use crate::record::flow::Flow;
 use crate::record::metric::{Metric, NamedMetrics, percentile};
 use crate::record::outcome::Outcome;
 
-/// The metrics of a case; `outcomes` are its replications. What is of flows is missing before the first.
+/// The metrics of a case; `outcomes` are its replications. Metrics of flows are missing before the first flow.
 pub(crate) fn of(outcomes: &[Outcome]) -> NamedMetrics {
     let flows: Vec<&Flow> = outcomes.iter().flat_map(|o| &o.flows).collect();
     let mut metrics = of_flows(&flows);
@@ -48,7 +48,7 @@ pub(crate) fn of(outcomes: &[Outcome]) -> NamedMetrics {
     metrics
 }
 
-/// What flow control did to all ports; nothing if it did nothing.
+/// What flow control did to all ports; empty if it did nothing.
 fn of_flow_control(ports: impl Iterator<Item = PfcCounters>) -> NamedMetrics {
     let all = ports.fold(PfcCounters::default(), |a, b| PfcCounters {
         pauses: a.pauses + b.pauses,
@@ -68,7 +68,7 @@ fn runs(outcomes: &[Outcome]) -> impl Iterator<Item = queues::Run<'_>> + Clone {
     outcomes.iter().map(|o| (&o.links[..], o.simulated, &o.queues[..]))
 }
 
-/// The load that is offered to a case, on either definition; nothing if there is none.
+/// The load offered to a case, by both definitions; empty if there is none.
 pub(crate) fn offered(case: &Case) -> NamedMetrics {
     let offered = case.parts.iter().filter_map(|p| p.pattern.offered);
     offered
@@ -131,7 +131,7 @@ fn of_flows(flows: &[&Flow]) -> NamedMetrics {
     metrics
 }
 
-/// The RTTs of all these together; nothing if there are none.
+/// The RTTs of all these together; empty if there are none.
 fn of_rtts<'a>(rtts: impl Iterator<Item = &'a Histogram>) -> NamedMetrics {
     let mut all = Histogram::new();
     rtts.for_each(|own| all.merge(own));
@@ -143,7 +143,7 @@ fn of_rtts<'a>(rtts: impl Iterator<Item = &'a Histogram>) -> NamedMetrics {
     values.into_iter().chain([max]).filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-/// How long subflows took to converge; nothing if nobody looked.
+/// How long subflows took to converge; empty if that was not observed.
 fn of_convergence<'a>(all: impl Iterator<Item = &'a Converged>) -> NamedMetrics {
     let times: Vec<Option<Time>> = all.map(|c| c.convergence.time).collect();
     let converged: Vec<Time> = times.iter().flatten().copied().collect();
@@ -158,7 +158,7 @@ fn of_convergence<'a>(all: impl Iterator<Item = &'a Converged>) -> NamedMetrics 
     metrics
 }
 
-/// How many had a deadline, how many missed it, and what share that is; nothing if none had one.
+/// How many had a deadline, how many missed it, and their share; empty if none had one.
 fn misses(missed: &[bool], [of, misses, ratio]: [&'static str; 3]) -> Vec<(&'static str, Metric)> {
     let n = missed.iter().filter(|m| **m).count();
     match missed.len() {

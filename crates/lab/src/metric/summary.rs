@@ -1,4 +1,4 @@
-//! From outcomes to the table: metrics beside published numbers and the optimum, digest.
+//! From outcomes to the table: metrics, published numbers, the optimum, and the digest.
 
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
@@ -48,7 +48,7 @@ pub fn case_result(case: &Case, outcomes: &[Outcome], experiment: &Experiment) -
     }
 }
 
-/// What was measured of `case` under one seed.
+/// The measurements of `case` under one seed.
 fn seed_result(case: &Case, outcome: &Outcome) -> SeedResult {
     let one = std::slice::from_ref(outcome);
     SeedResult {
@@ -60,7 +60,7 @@ fn seed_result(case: &Case, outcome: &Outcome) -> SeedResult {
     }
 }
 
-/// With names of its own, as what is read back has them.
+/// With owned names, as in what is read back.
 fn owned<T>(named: impl IntoIterator<Item = (&'static str, T)>) -> IndexMap<String, T> {
     named.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
@@ -87,7 +87,7 @@ fn ci95_by(seeds: &[SeedResult]) -> Parts<IndexMap<String, f64>> {
     parts.filter(|(_, parts): &(String, IndexMap<_, _>)| !parts.is_empty()).collect()
 }
 
-/// What was published of a case, and of parts of it.
+/// The published numbers of a case, and of parts of it.
 fn published(case: &Case, experiment: &Experiment) -> (IndexMap<String, f64>, Parts<IndexMap<String, f64>>) {
     let of_case = experiment.published.values.iter().filter(|v| {
         // What flows got in a window is compared with that window (`claims::PublishedNumber`).
@@ -106,7 +106,7 @@ fn published(case: &Case, experiment: &Experiment) -> (IndexMap<String, f64>, Pa
     (of_all, of_parts)
 }
 
-/// The jumps that claims speak of.
+/// The jumps that claims refer to.
 fn jumps_found(outcomes: &[Outcome], experiment: &Experiment) -> IndexMap<String, JumpsFound> {
     let claims = experiment.claims.iter().flat_map(Claim::statements);
     let claims = claims.filter_map(|claim| Some((claim, claim.jumps.as_ref()?)));
@@ -118,7 +118,7 @@ fn jumps_found(outcomes: &[Outcome], experiment: &Experiment) -> IndexMap<String
     found.collect()
 }
 
-/// Why a case has no convergence times, if they were asked for.
+/// Why a case has no convergence times, if they were requested.
 fn no_convergence(outcomes: &[Outcome], case: &Case) -> Option<String> {
     case.setting.convergence?;
     let most = convergence::MOST_FLOWS;
@@ -126,19 +126,19 @@ fn no_convergence(outcomes: &[Outcome], case: &Case) -> Option<String> {
     flows
         .map(|n| {
             format!(
-                "a run has {n} flows; convergence times are limited to {most}, as each flow is an event for all"
+                "a run has {n} flows; convergence times are limited to {most}, because each flow is an event for all"
             )
         })
         .or_else(|| {
             let none = outcomes.iter().all(|o| o.converged.is_empty());
             none.then(|| {
-                "no subflow went without events for long enough (`for` in `convergence`)".to_owned()
+                "no subflow was without events for long enough (`for` in `convergence`)".to_owned()
             })
         })
 }
 
-/// The axes of a case, as results name it; `subflows` is null if the path manager decides, and there is a `variant`
-/// only if the experiment has some. Last come the axes that lists of values make.
+/// The axes of a case, as in results; `subflows` is null if the path manager decides, and `variant` is only there
+/// if the experiment has variants. The axes made by lists of values come last.
 pub(crate) fn axes(case: &Case) -> IndexMap<String, serde_json::Value> {
     let mut axes = owned([
         ("scheme", case.scheme.clone().into()),
@@ -150,7 +150,7 @@ pub(crate) fn axes(case: &Case) -> IndexMap<String, serde_json::Value> {
     axes
 }
 
-/// A number stays one; what is not a plain value is told as files have it.
+/// A number stays a number; other values are written as in files.
 fn json(at: &AxisValue) -> serde_json::Value {
     match &at.value {
         toml::Value::Integer(n) => (*n).into(),
@@ -160,9 +160,9 @@ fn json(at: &AxisValue) -> serde_json::Value {
     }
 }
 
-/// A fingerprint of everything that was simulated: equal digests, equal results. It depends on the cases, the seeds
-/// and the model only, not on the machine or the number of workers. The cases are taken in their order: the digests
-/// of all kept results would be others without it. A case's own digest shows whether it is the same.
+/// A fingerprint of everything that was simulated: equal digests, equal results. It depends only on the cases, the
+/// seeds and the model, not on the machine or the number of workers. It takes the cases in their order, because
+/// otherwise all stored digests would change. A case's own digest shows whether that case is the same.
 pub fn digest(replications: &[(&Case, u64, &Outcome)]) -> String {
     let mut hash = Sha256::new();
     for (case, seed, outcome) in replications {

@@ -1,4 +1,4 @@
-//! What looks at a case while it runs.
+//! Observers of a case while it runs.
 
 pub mod convergence;
 pub mod path_sharing_score;
@@ -18,10 +18,10 @@ use crate::observe::sampling::Sampling;
 use crate::record::flow::Begun;
 use crate::record::outcome::{Outcome, Rows};
 
-/// Measures a case while it runs. It is notified of what is rare, never of packets, and does not
+/// Measures a case while it runs. It is notified of rare events, never of packets, and does not
 /// change the simulation.
 pub(crate) trait Observer<'a> {
-    /// When it looks next, by [`Observer::at`].
+    /// When it observes next, by calling [`Observer::at`].
     fn deadline(&self) -> Time {
         NEVER
     }
@@ -35,13 +35,12 @@ pub(crate) trait Observer<'a> {
     /// Links have just changed.
     fn links_changed(&mut self, _world: &dyn Network, _links: &Links<'a>) {}
 
-    /// Its deadline has come: what it hands on.
+    /// Its time has come; returns what it hands on.
     fn at(&mut self, _world: &dyn Network) -> Option<Rows<'_>> {
         None
     }
 
-    /// Nothing is there any more of a round, or of the whole case, when it was to look again only later: what it
-    /// hands on.
+    /// A round, or the whole case, is over before it was due to observe again; returns what it hands on.
     fn round_ended(&mut self, _world: &dyn Network) -> Option<Rows<'_>> {
         None
     }
@@ -50,7 +49,7 @@ pub(crate) trait Observer<'a> {
     fn finish(self: Box<Self>, outcome: &mut Outcome);
 }
 
-/// The observers that `case` asks for, at the start of its run under `seed`.
+/// The observers that `case` requests, at the start of its run under `seed`.
 pub(crate) fn observers<'a>(
     case: &'a Case,
     seed: u64,

@@ -1,4 +1,4 @@
-//! How well path-sharing detection decided (VMCC Table II): what it closed, against what the simulator knows.
+//! How well path-sharing detection decided (VMCC Table II): what it closed, compared with what the simulator knows.
 
 use tresse_experiment::plan::Case;
 use tresse_experiment::plan::bound_scheme::BoundScheme;
@@ -13,8 +13,8 @@ use crate::setup;
 
 /// The truth: whether any two of these paths have a port in common, there or back, beyond those that all paths
 /// between the hosts have. Virtual NICs that are mapped to one physical NIC, at either end, have its ports in
-/// common. A port that has the data of one subflow and the ACKs of another one is none: neither path is
-/// there twice.
+/// common. A port that has the data of one subflow and the ACKs of another does not count: neither path contains it
+/// twice.
 fn share_a_port(paths: &[Path], unavoidable: &Path) -> bool {
     let share = |a: &[u32], b: &[u32], but: &[u32]| a.iter().any(|p| b.contains(p) && !but.contains(p));
     paths.iter().enumerate().any(|(i, a)| {
@@ -38,18 +38,18 @@ pub(crate) fn shares(case: &Case, seed: u64, begun: &Begun, record: &FlowRecord)
     }
 }
 
-/// Why the detection of `case` has no score, if it detects.
+/// Why the detection of `case` has no score, if there is detection.
 pub(crate) fn why_none(case: &Case) -> Option<String> {
     let chosen = |c: &BoundScheme| c.detects && matches!(*c.routing, Routing::Nodes { .. });
     case.bound_schemes.iter().any(chosen).then(|| {
         "switches choose the paths, so it is not known which subflows share a port; only fixed routes have a score \
-         (routing = \"shortest\", or \"two-level\" of a fat tree)"
+         (routing = \"shortest\", or \"two-level\" in a fat tree)"
             .to_owned()
     })
 }
 
-/// The metrics of the flows whose path manager detects path sharing; none without such flows. A share is
-/// missing where it is undefined.
+/// The metrics of the flows whose path manager detects path sharing; empty without such flows. Undefined shares are
+/// missing.
 pub(crate) fn metrics<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<(&'static str, Metric)> {
     let mut score = Score::default();
     let mut flows = flows.filter_map(|f| Some((f.shares?, f.record.closed != 0))).peekable();

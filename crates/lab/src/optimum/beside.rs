@@ -1,4 +1,4 @@
-//! The optimum beside the rounds that were simulated.
+//! The optimum of the rounds that were simulated.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -17,36 +17,36 @@ use crate::record::metric::percentile;
 struct Beside {
     /// The optimal goodput of each flow, bit/s.
     goodput: Vec<f64>,
-    /// From there to the goodputs that were measured.
+    /// The distance from there to the measured goodputs.
     distance: Distance,
 }
 
-/// The optima beside a case's rounds under one seed.
+/// The optima of a case's rounds under one seed.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Optima {
     rounds: Vec<Beside>,
-    /// Why a round has none.
+    /// Why a round has no optimum.
     why_none: Option<String>,
 }
 
-/// The rounds of a case and seed that are compared. Of an experiment with thousands of small rounds the
+/// The number of rounds of a case and seed that are compared. In an experiment with thousands of small rounds the
 /// optima would cost more than the simulation.
 pub(super) const MOST_ROUNDS: usize = 16;
 
-/// The paths of the largest round that is compared, over all flows. A solution cannot be interrupted: some
-/// thousands of paths take half a minute where the solver is compiled without optimisation.
+/// The number of paths of the largest round that is compared, over all flows. A solution cannot be interrupted:
+/// some thousands of paths take half a minute if the solver is compiled without optimisation.
 const MOST_PATHS: usize = 1024;
 
 /// Why flows that have not started together have no optimum.
 pub(crate) const COME_AND_GO: &str = "flows come and go, and an optimum needs flows that are active together";
 
-/// What flows that come and go may move at most, as a share of all bytes, while those that stay still have an
-/// optimum. By that much the links that are left to these are narrower than in their problem.
+/// The most that flows that come and go may carry, as a share of all bytes, for those that stay to have an optimum.
+/// By that much the links left to these are narrower than in their problem.
 const NOISE: f64 = 0.01;
 
 impl Optima {
-    /// Adds a round of which every flow has finished, or was there until the end: those `flows`. Its optimal goodputs, in the order of the
-    /// flows, bit/s; none after the first 16 rounds, or if there is no optimum.
+    /// Adds a round in which every flow of `flows` has finished, or was there until the end. Returns its optimal
+    /// goodputs in the order of the flows, bit/s; none after the first 16 rounds, or if there is no optimum.
     pub fn add(&mut self, case: &Case, seed: u64, flows: &[Flow]) -> Option<&[f64]> {
         if self.why_none.is_some() || self.rounds.len() >= MOST_ROUNDS {
             return None;
@@ -63,8 +63,8 @@ impl Optima {
         }
     }
 
-    /// Adds the flows among `flows`, all of the case, that were there from its start to its end, `duration` ps
-    /// later, if what came and went beside them was next to nothing: at most 1 % of all bytes.
+    /// Adds those of the case's `flows` that were there from its start to its end, `duration` ps later, if the
+    /// flows that came and went carried next to nothing: at most 1 % of all bytes.
     pub fn add_lasting(&mut self, case: &Case, seed: u64, flows: &[Flow], duration: Time) {
         if self.why_none() != Some(COME_AND_GO) || !self.rounds.is_empty() {
             return;
@@ -83,12 +83,12 @@ impl Optima {
         self.rounds.extend(beside);
     }
 
-    /// Says why a round has none.
+    /// Records why a round has no optimum.
     pub fn refuse(&mut self, why: &str) {
         self.why_none.get_or_insert_with(|| why.to_owned());
     }
 
-    /// Why a round has none.
+    /// Why a round has no optimum.
     pub fn why_none(&self) -> Option<&str> {
         self.why_none.as_deref()
     }
@@ -106,7 +106,7 @@ fn beside(case: &Case, seed: u64, flows: &[&Flow]) -> Result<Beside, String> {
     let paths = round.paths();
     if paths > MOST_PATHS {
         return Err(format!(
-            "a round has {paths} subflows; beyond {MOST_PATHS} its optimum takes too long beside a run \
+            "a round has {paths} subflows; with more than {MOST_PATHS} its optimum takes too long for a run \
              (`tresse optimum` computes it)"
         ));
     }
@@ -121,7 +121,7 @@ fn beside(case: &Case, seed: u64, flows: &[&Flow]) -> Result<Beside, String> {
     })
 }
 
-/// Why the flows' utilities cannot be added, or are no aims of the controllers' own papers.
+/// Why the flows' utilities cannot be added, or are not what the controllers' own papers claim.
 pub(super) fn why_none(round: &Round) -> Option<String> {
     let schemes = round.schemes();
     schemes::no_common_price(&schemes).or_else(|| schemes::no_claim(&schemes))

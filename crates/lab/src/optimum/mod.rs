@@ -1,4 +1,4 @@
-//! The optimum of an experiment's flows: beside what was simulated, and by itself.
+//! The optimum of an experiment's flows, for comparison with a simulation and on its own.
 
 pub mod beside;
 pub mod report;

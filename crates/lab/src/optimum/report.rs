@@ -1,4 +1,4 @@
-//! What `tresse optimum` prints: no simulation.
+//! What `tresse optimum` prints, without a simulation.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,7 +34,7 @@ pub struct OptimumReport {
     pub profile: &'static str,
     /// The seed of the flows and their paths.
     pub seed: u64,
-    /// Which round of the pattern the flows are of.
+    /// The round of the pattern that the flows belong to.
     pub round: u32,
     /// The cases.
     pub cases: Vec<OptimumCase>,
@@ -45,28 +45,28 @@ pub struct OptimumReport {
 pub struct OptimumCase {
     /// The axes.
     pub case: IndexMap<String, serde_json::Value>,
-    /// Where links change: the time from the start at which they become as they are here. The flows
-    /// are those of the start.
+    /// If links change: the time from the start from which on they are as they are here. The flows are those at the
+    /// start.
     pub since_s: Option<f64>,
     /// The controller of the case's own scheme, or of the first flow's.
     pub controller: &'static str,
     /// How many flows there are, of all schemes.
     pub flows: usize,
-    /// What its paper claims; none for a user's own.
+    /// What its paper claims; none for a user's own controller.
     pub claim: Option<ClaimEntry>,
     /// The other schemes that carry flows.
     pub beside: Vec<BesideEntry>,
-    /// The optimum of the sum of the utilities that are claimed, or that stand in.
+    /// The optimum of the sum of the utilities that are claimed, or used instead.
     pub optimum: Option<OptimumEntry>,
     /// Why there is none, or why it is only a reference.
     pub no_optimum: Option<String>,
     /// The equilibrium of the fluid model.
     pub fluid: Option<FluidEntry>,
-    /// Why there is none.
+    /// Why there is no equilibrium.
     pub no_fluid: Option<String>,
 }
 
-/// A scheme beside the case's own.
+/// A scheme other than the case's own.
 #[derive(Debug, Clone, Serialize)]
 pub struct BesideEntry {
     /// Its name.
@@ -75,7 +75,7 @@ pub struct BesideEntry {
     pub controller: &'static str,
     /// How many flows it carries.
     pub flows: usize,
-    /// What its paper claims; none for a user's own.
+    /// What its paper claims; none for a user's own controller.
     pub claim: Option<ClaimEntry>,
 }
 
@@ -108,7 +108,7 @@ pub struct OptimumEntry {
     pub rates: Vec<RatesEntry>,
 }
 
-/// A link that limits somebody.
+/// A link that limits a flow.
 #[derive(Debug, Clone, Serialize)]
 pub struct LinkEntry {
     /// The number of the output port, as in `links.parquet`.
@@ -121,12 +121,11 @@ pub struct LinkEntry {
     pub layer: String,
     /// Its rate.
     pub rate_bps: u64,
-    /// What flows over it at the optimum.
+    /// The traffic over it at the optimum.
     pub load_bps: f64,
     /// Whether that fills it.
     pub binding: bool,
-    /// A price that supports the optimum, total utility per bit/s: not unique where links of a path are full
-    /// together.
+    /// A price that supports the optimum, total utility per bit/s: not unique if several links of a path are full.
     pub price_per_bps: f64,
 }
 
@@ -137,9 +136,9 @@ pub struct RatesEntry {
     pub from: u32,
     /// The receiving host.
     pub to: u32,
-    /// By path, at the optimum.
+    /// The rates by path, at the optimum.
     pub optimum_bps: Vec<f64>,
-    /// By path, in the fluid model; empty if there is none.
+    /// The rates by path, in the fluid model; empty if there is none.
     pub fluid_bps: Vec<f64>,
 }
 
@@ -148,7 +147,7 @@ pub struct RatesEntry {
 pub struct FluidEntry {
     /// Whether it settled. If not, this is its state when its steps were used up.
     pub settled: bool,
-    /// The time that it had in the model.
+    /// The model time that it ran.
     pub model_s: f64,
     /// Mean and percentiles over the flows, payload.
     #[serde(flatten)]
@@ -160,8 +159,8 @@ pub struct FluidEntry {
     pub distance: IndexMap<&'static str, f64>,
 }
 
-/// Steps of the solver times its unknowns, for one case: some seconds. A network that is not at rest then is
-/// said not to have settled.
+/// Steps of the solver times its unknowns, for one case: some seconds. A network that is not at rest by then is
+/// reported as not settled.
 const WORK: usize = 5_000_000;
 
 /// The optimum and the fluid equilibrium of round 0 of every case of `plan` under `seed`; `done` is called after each case.

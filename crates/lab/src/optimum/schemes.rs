@@ -12,7 +12,7 @@ use crate::setup;
 /// A scheme that carries flows of a round.
 #[derive(Debug, Clone, Copy)]
 pub struct Share<'a> {
-    /// It, with the subflows of its first flow.
+    /// The scheme, with the subflows of its first flow.
     pub bound_scheme: &'a BoundScheme,
     /// How many flows it carries.
     pub flows: usize,
@@ -30,7 +30,7 @@ impl Share<'_> {
         price(self.controller(), self.bound_scheme.transport.ecn)
     }
 
-    /// Why its controller's own paper gives no optimum to be near to.
+    /// Why its controller's own paper gives no optimum to compare with.
     fn why_none(&self) -> Option<String> {
         let name = self.controller();
         match self.claim {
@@ -49,7 +49,7 @@ impl Share<'_> {
     }
 }
 
-/// Why flows have no paths that an optimum could divide the links among, or are not there to send what they can.
+/// Why flows have no paths among which an optimum could divide the links, or do not send as much as they can.
 pub(super) fn no_paths(case: &Case, begun: &[Begun]) -> Option<String> {
     let of_flow = |b: &Begun| {
         let part = &case.parts[b.part];
@@ -61,18 +61,18 @@ pub(super) fn no_paths(case: &Case, begun: &[Begun]) -> Option<String> {
     begun.iter().find_map(of_flow)
 }
 
-/// Why `schemes` have no common price, so that no sum of their utilities is anybody's aim.
+/// Why `schemes` have no common price, so that the sum of their utilities is no controller's goal.
 pub(super) fn no_common_price(schemes: &[Share]) -> Option<String> {
     let first = schemes.first()?.price();
     if schemes.iter().all(|s| s.price() == first) {
         return None;
     }
-    let answers = schemes.iter().map(|s| format!("{} answers {}", s.named(), s.price().name()));
+    let answers = schemes.iter().map(|s| format!("{} responds to {}", s.named(), s.price().name()));
     let answers: Vec<String> = answers.collect();
     Some(format!("the flows have no common price: {}", answers.join(", ")))
 }
 
-/// Why the controllers' own papers give no optimum to be near to.
+/// Why the controllers' own papers give no optimum to compare with.
 pub(super) fn no_claim(schemes: &[Share]) -> Option<String> {
     let why = |s: &Share| s.why_none().map(|why| (s.named(), why));
     let whys: Vec<(String, String)> = schemes.iter().filter_map(why).collect();
@@ -92,11 +92,11 @@ pub(super) fn no_model(schemes: &[Share]) -> String {
     }
 }
 
-/// Why flows have no paths that an optimum could divide the links among.
+/// Why flows have no paths among which an optimum could divide the links.
 fn no_fixed_paths(bound_scheme: &BoundScheme) -> Option<String> {
     if let Some(manager) = bound_scheme.decides {
         return Some(format!(
-            "{manager} opens and closes subflows while flows run, and an optimum needs paths that stay"
+            "{manager} opens and closes subflows while flows run, but an optimum needs paths that stay"
         ));
     }
     match &*bound_scheme.routing {
@@ -105,7 +105,8 @@ fn no_fixed_paths(bound_scheme: &BoundScheme) -> Option<String> {
             Some("the switches' hashes decide which paths the subflows take".to_owned())
         }
         Routing::Nodes { .. } => Some(
-            "the switches divide each flow among all shortest paths, which no optimum here covers".to_owned(),
+            "the switches divide each flow among all shortest paths, which the optimum does not cover"
+                .to_owned(),
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! Messages about utilities, and about problems and models without an answer.
+//! Messages about utilities, and about problems and models without a solution.
 
 use tresse_experiment::plan::Case;
 use tresse_experiment::plan::bound_scheme::BoundScheme;
@@ -24,11 +24,11 @@ pub(super) fn utility(objective: &Objective, standing: Standing) -> String {
         Pooling::Pooled => "of the flow's whole rate",
         Pooling::Separate => "of each path's rate",
     };
-    let stands_in = if standing == Standing::None { ", which stands in" } else { "" };
+    let stands_in = if standing == Standing::None { ", used instead" } else { "" };
     format!("{utility}, {pooling}{stands_in}")
 }
 
-/// Why no optimum is that of a whole round.
+/// Why there is no optimum for a whole round.
 pub(super) fn no_lasting_links(case: &Case) -> Option<String> {
     let why = "links change while flows run (samples.parquet of a run has the optimum over time)";
     (!case.setting.changes.is_empty()).then(|| why.to_owned())
@@ -56,7 +56,7 @@ fn all_named(round: &Round) -> String {
     round.schemes().iter().map(|s| named(s.bound_scheme)).collect::<Vec<_>>().join(", ")
 }
 
-/// A scheme with the parameters that differ from their defaults: one of them is the reason.
+/// A scheme with the parameters that differ from their defaults, one of which is the reason.
 fn named(bound_scheme: &BoundScheme) -> String {
     let declared = bound_scheme.controllers.controller().parameters();
     let set = declared.iter().zip(bound_scheme.controllers.values()).filter(|(p, v)| **v != p.range.default);

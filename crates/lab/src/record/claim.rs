@@ -9,30 +9,30 @@ use tresse_experiment::keys::claims::Verdict;
 pub struct ClaimResult {
     /// Its name.
     pub id: String,
-    /// It, in words.
+    /// The claim in words.
     pub text: String,
-    /// Where the paper says so.
+    /// Where the paper says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The claim that this is another reading of, as the file has it.
+    /// The claim of which this is another reading, as in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading_of: Option<String>,
     /// Its metric.
     pub metric: String,
-    /// What it says about the metric, and so what `value` is.
+    /// The form of the claim, which determines what `value` is.
     pub form: FormName,
     /// Whether it holds; `None` if that is inconclusive.
     pub holds: Option<bool>,
-    /// What the results say.
+    /// The verdict.
     pub verdict: Verdict,
-    /// The value that decides, of several the one that is nearest to failing.
+    /// The value that decides; of several, the one nearest to failing.
     pub value: Option<f64>,
     /// Half the width of the 95 % confidence interval of `value` over seeds; `None` with one seed.
     pub ci95: Option<f64>,
-    /// What `value` is of, if the claim is of several cases or pairs.
+    /// The case or pair that `value` belongs to, if the claim is about several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
-    /// How many cases it holds for, if it is of several.
+    /// How many cases it holds for, if it is about several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cases: Option<Share>,
     /// The verdict that the experiment's file expects in this profile.
@@ -40,7 +40,7 @@ pub struct ClaimResult {
     /// Why it is not expected to hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
-    /// The proof that it contradicts its own paper: then it counts apart.
+    /// The proof that it contradicts its own paper; such a claim is counted separately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contradicts: Option<String>,
     /// Why there is no value.
@@ -67,7 +67,8 @@ pub struct Share {
 }
 
 impl ClaimResult {
-    /// It was expected to hold, and does not. What is inconclusive does not fail, nor what contradicts its own paper.
+    /// Whether it was expected to hold and does not. Inconclusive claims do not fail, nor do those that contradict
+    /// their paper.
     pub fn fails(&self) -> bool {
         self.contradicts.is_none() && self.expected == Verdict::Holds && self.verdict == Verdict::DoesNotHold
     }

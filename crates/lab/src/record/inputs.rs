@@ -1,4 +1,4 @@
-//! What a run was made of, beside the experiment as resolved: so that two runs can be distinguished.
+//! What a run was made of, in addition to the resolved experiment, so that two runs can be distinguished.
 
 use std::path::Path;
 
@@ -17,14 +17,14 @@ use crate::record::report::MODEL_VERSION;
 /// What a run was made of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Inputs {
-    /// A fingerprint of everything that the results follow from.
+    /// A fingerprint of everything that determines the results.
     pub digest: String,
     /// `--set`, as given.
     pub set: Vec<String>,
     /// `--only`, as given.
     pub only: Vec<String>,
-    /// The files that the experiment read, its own if it is not built in; and the users' headers that their controllers
-    /// and balancers include.
+    /// The files that the experiment read, including its own if it is not built in, and the users' headers that
+    /// their controllers and balancers include.
     pub files: Vec<ReadFile>,
     /// The users' controllers that a case uses.
     pub controllers: Vec<UsersCode>,
@@ -33,7 +33,7 @@ pub struct Inputs {
     pub balancers: Vec<UsersCode>,
 }
 
-/// A controller or balancer of a user's file.
+/// A controller or balancer from a user's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UsersCode {
     /// Its name.
@@ -42,7 +42,7 @@ pub struct UsersCode {
     pub path: String,
     /// The SHA-256 of its source, in hexadecimal digits.
     pub sha256: String,
-    /// The first line of what the compiler says about its version.
+    /// The first line of the compiler's version output.
     pub compiler: String,
     /// The compiler's flags, without the files and folders that it was given.
     pub flags: Vec<String>,
@@ -109,12 +109,12 @@ fn used_balancers(cases: &[Case]) -> Vec<Balancer> {
     all
 }
 
-/// What an experiment's results are judged by, and what has been laid over it already.
+/// Keys that results are judged by, and keys that have already been applied.
 const NOT_RUN: [&str; 4] = ["profile", "replications", "published", "claims"];
 
-/// The SHA-256 of the model version, the seeds, the experiment without what only people read and judge by, the cases in
-/// their order, and the content of every file and every controller's and balancer's source that is used, with the
-/// headers. Where it is the same, the digest of the results is.
+/// The SHA-256 of the model version, the seeds, the experiment without what people only read and judge by, the
+/// cases in their order, and the content of every file and of every controller's and balancer's source that is
+/// used, with the headers. If it is the same, the digest of the results is too.
 fn digest(loaded: &Loaded, plan: &Plan, files: &[ReadFile], seed: u64, replications: u32) -> String {
     let mut hash = Sha256::new();
     let mut add = |what: &str, text: &str| {
@@ -147,7 +147,7 @@ fn digest(loaded: &Loaded, plan: &Plan, files: &[ReadFile], seed: u64, replicati
 }
 
 /// The part of a resolved experiment that is run, as text: without what people only read or judge
-/// by, the keys in order.
+/// by, and with the keys in order.
 pub fn canonical(resolved: &Table) -> String {
     let mut run: Table = resolved.clone();
     run.retain(|key, _| !FOR_PEOPLE.contains(&key) && !NOT_RUN.contains(&key));

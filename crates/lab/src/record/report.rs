@@ -1,4 +1,4 @@
-//! What a run says about itself: `run.json` and `tresse run --json`.
+//! The report of a run: `run.json` and `tresse run --json`.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::record::claim::ClaimResult;
 use crate::record::inputs::Inputs;
 use crate::record::results::CaseResult;
 
-/// Raised whenever the same experiment and seed give other results than before.
+/// Incremented whenever the same experiment and seed give different results than before.
 pub const MODEL_VERSION: u32 = 2;
 
 /// How a run ended.
@@ -19,7 +19,7 @@ pub enum Status {
     Running,
     /// Every flow of every case finished.
     Complete,
-    /// It was interrupted or failed: what was measured until then.
+    /// It was interrupted or failed: the results are those until then.
     Partial,
 }
 
@@ -30,7 +30,7 @@ pub struct Testbed {
     pub scale: String,
 }
 
-/// What `tresse run --json` prints and `run.json` holds.
+/// What `tresse run --json` prints and `run.json` contains.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Report {
     /// `tresse/run/1`.
@@ -41,9 +41,9 @@ pub struct Report {
     pub profile: String,
     /// The first seed.
     pub seed: u64,
-    /// How many seeds, of the case with the most; while it runs, those that were begun.
+    /// How many seeds the case with the most has; while the run is in progress, how many were begun.
     pub replications: u32,
-    /// The cases with an interval still wider than asked for, although the largest number of seeds was run.
+    /// The cases with an interval still wider than requested, although the maximum number of seeds was run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub too_wide: Vec<String>,
     /// How it ended.
@@ -69,13 +69,13 @@ pub struct Report {
     /// What `--set` has changed of the published experiment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Change>,
-    /// Whether it is judged by these numbers and claims: a changed run is not, unless asked for.
+    /// Whether it is judged by published numbers and claims: a changed run is not, unless requested.
     #[serde(default = "yes")]
     pub judged: bool,
     /// The cases and seeds that gave up, and why: flows waited forever.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
-    /// What is missing of what was to be recorded, and why.
+    /// What was not recorded although it was requested, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The cases.
@@ -89,7 +89,7 @@ fn yes() -> bool {
 }
 
 impl Report {
-    /// The fewest seeds that a case has: fewer than others if no undecided claim was of it.
+    /// The fewest seeds of any case: fewer than others if no undecided claim was about it.
     pub fn fewest_seeds(&self) -> u32 {
         let seeds = self.cases.iter().map(|case| case.seeds.len() as u32).filter(|&seeds| seeds > 0);
         seeds.min().unwrap_or(self.replications)

@@ -12,7 +12,7 @@ use crate::record::metric::Metric;
 /// Metrics by name.
 pub type Metrics = IndexMap<String, Metric>;
 
-/// Something of every part of a case, by what divides them (`group`, …) and by the part's name.
+/// A value for every part of a case, by what divides them (`group`, …) and by the part's name.
 pub type Parts<T> = IndexMap<String, IndexMap<String, T>>;
 
 /// The results of one case over its replications.
@@ -23,23 +23,23 @@ pub struct CaseResult {
     /// A fingerprint of its own results, under all its seeds.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub digest: String,
-    /// Whether its flows have sizes and come one by one: `tresse run` shows how long they took, by size.
+    /// Whether its flows have sizes and come one by one: `tresse run` then shows completion times by size.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub arrivals: bool,
-    /// What was measured, of [`metric::METRICS`](tresse_experiment::keys::metrics::METRICS).
+    /// The measured values of [`metric::METRICS`](tresse_experiment::keys::metrics::METRICS).
     pub metrics: Metrics,
-    /// The same of parts of the flows, by `group` (a part of the workload, or a scheme of a mix), `distance` and
-    /// `size`, and of the ports by `layer`; what has only one part is left out.
+    /// The same for parts of the flows, by `group` (a part of the workload, or a scheme of a mix), `distance` and
+    /// `size`, and for the ports by `layer`; divisions with only one part are left out.
     pub by: Parts<Metrics>,
     /// What flows got in the windows of time, the mean over seeds.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub windows: IndexMap<String, WindowResult>,
-    /// The jumps of the completion times of its jobs, by the claims that speak of them.
+    /// The jumps in the completion times of its jobs, by the claims about them.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub jumps: IndexMap<String, JumpsFound>,
-    /// Half the width of the 95 % confidence interval of a metric; of a count, that of the count under one seed.
+    /// Half the width of the 95 % confidence interval of a metric; for a count, of the count under one seed.
     pub ci95: IndexMap<String, f64>,
-    /// The same of the metrics of parts; over seeds only.
+    /// The same for the metrics of parts; over seeds only.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub ci95_by: Parts<IndexMap<String, f64>>,
     /// What the interval is over: `seeds`, or `rounds` if there is only one seed.
@@ -47,24 +47,24 @@ pub struct CaseResult {
     /// What was measured under each seed, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seeds: Vec<SeedResult>,
-    /// What was published for it.
+    /// The published numbers.
     pub published: IndexMap<String, f64>,
-    /// What was published for parts of it, as in `by`.
+    /// The published numbers for parts of it, as in `by`.
     pub published_by: Parts<IndexMap<String, f64>>,
     /// The rates that the controller claims to reach, and how far the flows were from them; empty if it
-    /// claims none. `docs/optimum.md` says what the keys mean.
+    /// claims none. `docs/optimum.md` describes the keys.
     pub optimum: IndexMap<String, f64>,
-    /// Which flows the optimum is of: those at the start of each round, none of which has finished.
+    /// The flows of the optimum: those at the start of each round, none of which has finished.
     pub optimum_of: String,
     /// Why there is no optimum, or why some rounds have none.
     pub no_optimum: Option<String>,
-    /// Why there are no convergence times; `None` if there are, or if they were not asked for.
+    /// Why there are no convergence times; `None` if there are, or if they were not requested.
     pub no_convergence: Option<String>,
     /// Why path-sharing detection has no score; `None` if it has one, or if nothing detects.
     pub no_sharing_score: Option<String>,
 }
 
-/// Whether the case with these axes is one of those that are wanted.
+/// Whether the case with these axes is one of the wanted ones.
 pub fn is(case: &IndexMap<String, Value>, wanted: &Wanted) -> bool {
     wanted.matches(|axis| match case.get(axis)? {
         Value::String(name) => Some(Cow::from(name)),
@@ -79,7 +79,7 @@ impl CaseResult {
         scheme(&self.case)
     }
 
-    /// A name for people: `xmp-2 permutation`, as `Case::label` has it.
+    /// A readable name: `xmp-2 permutation`, as in `Case::label`.
     pub fn label(&self) -> String {
         let other = |(axis, value): (&String, &Value)| match (&**axis, value) {
             ("scheme" | "subflows", _) | (_, Value::Null) => None,
@@ -120,9 +120,9 @@ pub struct SeedResult {
 /// What flows got in a window of time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct WindowResult {
-    /// Of all flows that were active.
+    /// Metrics of all flows that were active.
     pub metrics: Metrics,
-    /// Of those of each group, by its name.
+    /// Metrics of the flows of each group, by its name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub groups: IndexMap<String, WindowGroup>,
 }
@@ -130,9 +130,9 @@ pub struct WindowResult {
 /// What the flows of a group got in a window of time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct WindowGroup {
-    /// Of all of them.
+    /// Metrics of all its flows.
     pub metrics: Metrics,
-    /// Of each subflow, if the group is one flow.
+    /// Metrics of each subflow, if the group is one flow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subflows: Vec<Metrics>,
 }

@@ -31,8 +31,8 @@ pub use standing::{ProgressFile, Standing};
 pub use watch::{Options, Planned, Watch};
 use watch::{RunFile, replications};
 
-/// Runs `plan` and leaves its results in the folder. `judge` is asked for the verdicts on the paper's claims when every case
-/// is complete, if they are to be judged; and what is undecided then may get more seeds.
+/// Runs `plan` and writes its results to the folder. If claims are to be judged, `judge` is asked for the verdicts
+/// when every case is complete; undecided claims may then get more seeds.
 ///
 /// # Errors
 /// If the folder cannot be written. What was written until then stays in folders `*.partial`.
@@ -50,7 +50,7 @@ pub fn run(
     carry_out(loaded, plan, options, watch, judge, Some(folder), None)
 }
 
-/// The same on real hosts: `on` takes the place of the simulator.
+/// The same on real hosts: `on` replaces the simulator.
 ///
 /// # Errors
 /// If the folder cannot be written; what `on` returns.
@@ -70,18 +70,18 @@ pub fn run_on(
     carry_out(loaded, plan, options, watch, judge, Some(folder), Some((testbed, on)))
 }
 
-/// Runs a case under a seed, on real hosts for example: until it is over, or the flag is set. It
-/// passes on what was measured, and ends when that fails.
+/// Runs a case under a seed, for example on real hosts, until it is over or the flag is set. It
+/// passes on what was measured, and ends if that fails.
 pub type On<'on> =
     dyn Fn(&Case, u64, &AtomicBool, &Progress, &mut Measured<'_>) -> Result<Outcome, Diagnostic> + Sync + 'on;
 
 /// Takes what was measured.
 pub type Measured<'a> = dyn FnMut(Rows) -> Result<(), Diagnostic> + 'a;
 
-/// The same without a folder: the report is all that it leaves, and no folder is its `out`.
+/// The same without a folder: only the report remains, and its `out` is not a folder.
 ///
 /// # Errors
-/// If a case needs a process of its own and there is none.
+/// If a case needs a separate process and none can be started.
 pub fn measure(
     loaded: &Loaded,
     plan: &Plan,
@@ -218,18 +218,18 @@ fn carry_out(
     Ok(report)
 }
 
-/// How often what waits for the tables is looked at.
+/// How often rows that wait for the tables are checked.
 const REFRESH: Duration = Duration::from_secs(1);
 
 /// Replications that are run together.
 struct Batch<'a> {
-    /// All that there may be.
+    /// All possible replications.
     replications: &'a [(&'a Case, u64)],
-    /// What they leave behind; nothing of those that were never begun.
+    /// Their outcomes; `None` for those that were never begun.
     outcomes: &'a [Mutex<Option<Outcome>>],
-    /// The places of those that are run now.
+    /// The indices of those that are run now.
     places: &'a [usize],
-    /// By case: a controller of it has ended its worker, so that other seeds would show nothing new.
+    /// By case: whether a controller has ended its worker, so that other seeds would show nothing new.
     died: &'a [AtomicBool],
 }
 
@@ -331,11 +331,11 @@ fn simulate(
     }
 }
 
-/// The system gives no process for a user's controller.
+/// The error if the system does not start a process for a user's controller.
 fn no_worker(error: &io::Error) -> Diagnostic {
-    Diagnostic::input(format!("a process for a controller of a file: {error}"))
-        .hint("`--parallel 1` needs one at a time only")
+    Diagnostic::input(format!("cannot start a process for a controller from a file: {error}"))
+        .hint("`--parallel 1` needs only one at a time")
 }
 
-/// Something could not be written; the first such error is kept.
+/// Records that something could not be written; the first such error is kept.
 struct Failed;

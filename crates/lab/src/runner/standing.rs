@@ -1,4 +1,4 @@
-//! How far a run is: its replications together, and how long it will take.
+//! The progress of a run: its replications together, and how long it will take.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,10 +10,10 @@ use crate::record::progress::Progress;
 /// What all replications together have done.
 #[derive(Debug, Clone)]
 pub struct Standing {
-    /// 0 to 1, by bytes carried or by time; replications that have not begun count as large as the others, and those of
-    /// which the end is not known as not begun.
+    /// 0 to 1, by bytes carried or by time. Replications that have not begun count as large as the others, and
+    /// those whose end is not known count as not begun.
     pub share: f64,
-    /// How far they are is known of all replications that run.
+    /// Whether the progress of all running replications is known.
     pub known: bool,
     /// Packet-hops.
     pub hops: u64,
@@ -34,7 +34,7 @@ impl Standing {
     }
 }
 
-/// `progress.json`: how far a run is, for whoever looks at its folder.
+/// `progress.json`: the progress of a run, for readers of its folder.
 #[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize)]
 pub struct ProgressFile {
     /// 0 to 1; `None` if that is not known.
@@ -52,7 +52,7 @@ pub struct ProgressFile {
 }
 
 impl ProgressFile {
-    /// Its name in the folder of a run under way.
+    /// Its name in the folder of a run in progress.
     pub const NAME: &str = "progress.json";
 
     /// After `elapsed_s` seconds.
@@ -69,7 +69,7 @@ impl ProgressFile {
 }
 
 impl Watch {
-    /// How far the run is.
+    /// The progress of the run.
     pub fn standing(&self) -> Standing {
         let planned = self.planned.lock().expect("no holder of the lock panics").clone();
         let mut sum = Standing {
@@ -102,8 +102,8 @@ impl Watch {
     }
 }
 
-/// How far a replication is, 0 to 1: by its bytes or by its time, whichever is further, for it ends with the first of the
-/// two. `None` if neither is known, or if it has not begun.
+/// The progress of a replication, 0 to 1: by its bytes or by its time, whichever is further, because it ends with
+/// the first of the two. `None` if neither is known, or if it has not begun.
 fn share(p: &Progress) -> Option<f64> {
     // What is to be carried is a mean, and segments that were sent twice arrive twice.
     let part = |done: &AtomicU64, all: &AtomicU64| match all.load(Ordering::Relaxed) {

@@ -22,7 +22,7 @@ use crate::store::Tables;
 use crate::store::finished::Host;
 use crate::store::folder::Folder;
 
-/// How an experiment is to be run.
+/// How to run an experiment.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The profile; it was applied when the experiment was loaded.
@@ -33,14 +33,14 @@ pub struct Options {
     pub replications: Replications,
     /// How many replications run at a time.
     pub parallel: usize,
-    /// How many threads each of them may use. What happens does not depend on it.
+    /// How many threads each of them may use. Results do not depend on it.
     pub threads: usize,
     /// The folder of results; it must not exist, or be empty. Default: the first `runs/NAME-N` that does not
     /// exist.
     pub out: Option<PathBuf>,
-    /// Whether claims are judged although settings have changed what they are of.
+    /// Whether claims are judged although settings have changed the experiment.
     pub judge: bool,
-    /// The figure or table of the experiment by whose name it is run, if it is.
+    /// The figure or table under whose name the experiment is run, if any.
     pub figure: Option<String>,
 }
 
@@ -71,31 +71,31 @@ pub(super) struct RunFile {
     figure: Option<String>,
 }
 
-/// A run that is under way, for whoever shows its progress.
+/// A run in progress, for showing its progress.
 #[derive(Debug, Default)]
 pub struct Watch {
-    /// One for each replication that there may be, in the order in which they start.
+    /// One for each possible replication, in the order in which they start.
     pub replications: Vec<(String, Progress)>,
-    /// What of them is to run, as far as is known.
+    /// Which of them are to run, as far as known.
     pub planned: Mutex<Planned>,
     /// Set it to end the run early; what was measured is kept.
     pub stop: AtomicBool,
-    /// While a run is under way.
+    /// Present while a run is in progress.
     folder: Mutex<Option<Open>>,
 }
 
 /// Replications that are to run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Planned {
-    /// Their places.
+    /// Their indices.
     pub places: Vec<usize>,
     /// The claims for which the last of them are run, if the run continues until all are decided.
     pub undecided: Vec<String>,
 }
 
-/// What a run under way has to write.
+/// What a run in progress writes to.
 struct Open {
-    /// Where; `None` of a run that leaves no folder.
+    /// Where; `None` for a run without a folder.
     place: Option<(Folder, Tables)>,
     start: Instant,
     file: RunFile,
@@ -118,13 +118,16 @@ impl fmt::Debug for Open {
 }
 
 impl Watch {
-    /// For the cases of `plan` under as many seeds as there may be.
+    /// For the cases of `plan` under the maximum number of seeds.
     ///
     /// # Errors
-    /// If there are not that many seeds.
+    /// If there are not enough seeds.
     pub fn new(plan: &Plan, options: &Options) -> Result<Self, Diagnostic> {
         if options.seed.checked_add(options.replications.most().into()).is_none() {
-            return Err(Diagnostic::input(format!("seed {}: too large for its replications", options.seed)));
+            return Err(Diagnostic::input(format!(
+                "seed {}: too large for the number of replications",
+                options.seed
+            )));
         }
         let replications = replications(plan, options)
             .map(|(case, seed)| (format!("{} seed {seed}", case.label()), Progress::default()))
@@ -138,7 +141,7 @@ impl Watch {
         })
     }
 
-    /// These are to run too, for these claims.
+    /// Adds replications to run, for these claims.
     pub(super) fn plan(&self, places: &[usize], undecided: &[Undecided]) {
         let mut planned = self.planned.lock().expect("no holder of the lock panics");
         planned.places.extend(places);
@@ -146,7 +149,7 @@ impl Watch {
         planned.undecided.dedup();
     }
 
-    /// From now on the run writes there, if anywhere.
+    /// From now on the run writes to this folder, if any.
     pub(super) fn open(&self, place: Option<(Folder, Tables)>, start: Instant, file: RunFile) {
         *self.lock() = Some(Open { place, start, file });
     }
@@ -166,7 +169,7 @@ impl Watch {
         self.close(|report| report.status = Status::Partial)
     }
 
-    /// Writes the last of the folder, with what `last` makes of the report; nothing if no folder is open.
+    /// Completes the folder, with the report as changed by `last`; does nothing if no folder is open.
     pub(super) fn close(&self, last: impl FnOnce(&mut Report)) -> Result<Option<Report>, Diagnostic> {
         // Held until the files are whole: who finds nothing to close may end the process.
         let mut own = self.lock();
@@ -186,12 +189,12 @@ impl Watch {
         Ok(Some(open.file.report))
     }
 
-    /// Does `work` with the tables, if the run has some; nothing if it was closed.
+    /// Does `work` with the tables, if the run has any; does nothing if it was closed.
     pub(super) fn with_tables<T>(&self, work: impl FnOnce(Option<&mut Tables>) -> T) -> Option<T> {
         self.lock().as_mut().map(|open| work(open.place.as_mut().map(|(_, tables)| tables)))
     }
 
-    /// Writes `run.json` anew with this report; nothing if the folder was closed.
+    /// Rewrites `run.json` with this report; does nothing if the folder was closed.
     pub(super) fn save(&self, report: &Report) -> Result<(), Diagnostic> {
         let mut open = self.lock();
         let Some(open) = open.as_mut() else { return Ok(()) };
@@ -199,7 +202,7 @@ impl Watch {
         open.save()
     }
 
-    /// Writes down how far the run is; nothing if the folder was closed. A run does not end for want of that.
+    /// Records the progress; does nothing if the folder was closed. A failure does not end the run.
     pub(super) fn tell(&self) {
         let standing = self.standing();
         let open = self.lock();
@@ -231,14 +234,14 @@ impl RunFile {
         }
     }
 
-    /// Writes `run.json`, whole or not at all.
+    /// Writes `run.json`, completely or not at all.
     pub fn save(&self, out: &Path) -> Result<(), Diagnostic> {
         let text = serde_json::to_string_pretty(self).expect("a report is plain data");
         write_whole(&out.join("run.json"), &(text + "\n"))
     }
 }
 
-/// Writes a file, whole or not at all.
+/// Writes a file, completely or not at all.
 fn write_whole(path: &Path, text: &str) -> Result<(), Diagnostic> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".partial");
@@ -251,7 +254,7 @@ fn write_whole(path: &Path, text: &str) -> Result<(), Diagnostic> {
     fs::rename(&partial, path).map_err(io(path))
 }
 
-/// Every case under the first seed, under the second, and so on to the last that there may be.
+/// Every case under the first seed, then under the second, and so on to the last possible one.
 pub(super) fn replications<'a>(plan: &'a Plan, options: &Options) -> impl Iterator<Item = (&'a Case, u64)> {
     let seeds = options.seed..options.seed + u64::from(options.replications.most());
     seeds.flat_map(|seed| plan.cases.iter().map(move |case| (case, seed)))

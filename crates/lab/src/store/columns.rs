@@ -1,4 +1,4 @@
-//! The columns of every table: each has a name, a type, a unit and a sentence that says what it means.
+//! The columns of every table: each has a name, a type, a unit and a sentence on its meaning.
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ const MAYBE_U64: Kind = Kind(DataType::UInt64, true);
 
 const VARIANT: &str = "variant";
 
-/// Of a case and a seed; the variant is in tables of experiments that have some. The axes that
-/// lists of values make come before the seed.
+/// The columns of a case and a seed; the variant is only in tables of experiments with variants. The axes
+/// made by lists of values come before the seed.
 const CASE: [Column; 5] = [
     Column("scheme", TEXT, "", "the scheme's name in the experiment"),
     Column(
@@ -43,7 +43,7 @@ pub(super) const FLOWS: [Column; 25] = [
         "",
         "the part of the workload, or the scheme of a mix, that it belongs to; empty if there is only one",
     ),
-    Column("flow", U64, "", "its name in the workload: unique in its part"),
+    Column("flow", U64, "", "its number in the workload, unique in its part"),
     Column("round", U32, "", "the round of the pattern, from 0"),
     Column("from", U32, "", "the sending host"),
     Column("to", U32, "", "the receiving host"),
@@ -53,42 +53,42 @@ pub(super) const FLOWS: [Column; 25] = [
         "delivered_bytes",
         U64,
         "bytes",
-        "payload delivered: the whole message, or what had arrived of it when it was stopped",
+        "payload delivered: the whole message, or the part of it that had arrived when it was stopped",
     ),
     Column("start_ps", U64, "ps", "when the flow started"),
     Column("end_ps", MAYBE_U64, "ps", "when its last byte arrived; null if it was stopped before"),
-    Column("lasted_ps", U64, "ps", "from its start until it finished or was stopped"),
+    Column("lasted_ps", U64, "ps", "how long it lasted, until it finished or was stopped"),
     Column("ideal_ps", MAYBE_U64, "ps", "its completion time on an empty network (`tresse explain results`)"),
     Column("deadline_ps", MAYBE_U64, "ps", "when it should have finished; null if it has no deadline"),
     Column("job", MAYBE_U32, "", "the number of its job in its part; null if it has none"),
-    Column("goodput_bps", U64, "bit/s", "payload delivered, over the flow's whole life"),
+    Column("goodput_bps", U64, "bit/s", "payload delivered, over the flow's whole lifetime"),
     Column(
         "optimum_bps",
         MAYBE_U64,
         "bit/s",
-        "the flow's optimal goodput among all flows of its round; null where the controller claims no utility, \
-         where subflows or links are not the same throughout or switches choose the paths, after the first 16 \
-         rounds, in rounds of more than 1024 subflows or cut short, and where no optimum was found",
+        "the flow's optimal goodput among all flows of its round; null if the controller claims no utility, \
+         if subflows or links change or switches choose the paths, after the first 16 rounds, \
+         in rounds of more than 1024 subflows or cut short, and if no optimum was found",
     ),
     Column("retransmissions", U64, "packets", "segments retransmitted on the same subflow"),
     Column("timeouts", U64, "", "retransmission timeouts"),
     Column("recoveries", U64, "", "fast recoveries"),
     Column("mark_cuts", U64, "", "windows that were cut for a mark"),
     Column("marks", U64, "packets", "CE marks that were echoed to the sender"),
-    Column("rounds", U64, "", "rounds of all subflows; one counts when its first segment is ACKed"),
+    Column("rounds", U64, "", "rounds of all subflows; a round counts when its first segment is ACKed"),
     Column(
         "windows_pkts",
         U64,
         "packets",
-        "the windows of these rounds, summed; over `rounds`, the mean window",
+        "the sum of the windows of these rounds; divided by `rounds`, the mean window",
     ),
     Column("opened", U32, "", "subflows that its path manager opened"),
-    Column("closed", U32, "", "those of them that it closed before the flow's end"),
+    Column("closed", U32, "", "subflows that its path manager closed before the flow's end"),
 ];
 
 pub(super) const LINKS: [Column; 11] = [
     Column("port", U32, "", "the number of the output port"),
-    Column("layer", TEXT, "", "the name of its layer, as the topology has it"),
+    Column("layer", TEXT, "", "the name of its layer in the topology"),
     Column("rate_bps", U64, "bit/s", "its rate at the start"),
     Column("carried_bytes", U64, "bytes", "what it admitted, headers included"),
     Column("duration_ps", U64, "ps", "the simulated time of this case and seed"),
@@ -101,12 +101,12 @@ pub(super) const LINKS: [Column; 11] = [
     ),
     Column("marks", U64, "packets", "packets that it marked"),
     Column("pauses", U64, "", "how often it was paused; this and the next two only with `pfc`"),
-    Column("paused_ps", U64, "ps", "for how long"),
+    Column("paused_ps", U64, "ps", "for how long it was paused"),
     Column(
         "headroom_drops",
         U64,
         "packets",
-        "those of its drops for which the headroom of the link over which they came was too small",
+        "drops because the headroom of the link over which the packets came was too small",
     ),
 ];
 
@@ -116,7 +116,7 @@ pub(super) const UNPAUSED: usize = 8;
 pub(super) const SAMPLES: [Column; 17] = [
     Column("round", U32, "", "the round of the pattern, from 0; intervals are counted from its start"),
     Column("start_ps", U64, "ps", "when the interval began"),
-    Column("duration_ps", U64, "ps", "its length; of the last one of a flow, until the flow ended"),
+    Column("duration_ps", U64, "ps", "its length; the last interval of a flow ends with the flow"),
     Column("group", TEXT, "", "the group of its flow, as in flows.parquet"),
     Column("flow", U64, "", "its flow, as in flows.parquet"),
     Column("from", U32, "", "the sending host"),
@@ -139,7 +139,7 @@ pub(super) const SAMPLES: [Column; 17] = [
         "srtt_ps",
         MAYBE_U64,
         "ps",
-        "the smoothed RTT at the end of this time; null before its first sample, and if the subflow was closed",
+        "the smoothed RTT at the end of this time; null before the first sample, and if the subflow was closed",
     ),
     Column(
         "state",
@@ -155,10 +155,9 @@ pub(super) const SAMPLES: [Column; 17] = [
         MAYBE_U64,
         "bit/s",
         "the mean, over this time, of the optimal goodput of the whole flow, all subflows together, among the \
-         flows that had not ended; null where the controller claims no utility, where subflows come and go \
-         or switches choose the paths, after the first 16 rounds, in rounds of more than 256 flows, and \
-         where no \
-         optimum was found",
+         flows that had not ended; null if the controller claims no utility, if subflows come and go or \
+         switches choose the paths, after the first 16 rounds, in rounds of more than 256 flows, and if \
+         no optimum was found",
     ),
 ];
 
@@ -187,17 +186,17 @@ pub(super) const CONVERGENCE: [Column; 8] = [
         "converged_ps",
         MAYBE_U64,
         "ps",
-        "how long after the event its goodput first stayed near its final mean; null if it did not before the next event",
+        "how long after the event its goodput began to stay near its final mean; null if it did not before the next event",
     ),
-    Column("mean_bps", U64, "bit/s", "that mean, over the last samples before the next event"),
+    Column("mean_bps", U64, "bit/s", "the final mean, over the last samples before the next event"),
 ];
 
 pub(super) const QUEUES: [Column; 9] = [
     Column("round", U32, "", "the round of the pattern, from 0"),
     Column("start_ps", U64, "ps", "when the interval began, as in samples.parquet"),
-    Column("duration_ps", U64, "ps", "its length; of the last one of a round, until the round ended"),
+    Column("duration_ps", U64, "ps", "its length; the last interval of a round ends with the round"),
     Column("port", U32, "", "the number of the output port; one that sent and held nothing has no row"),
-    Column("layer", TEXT, "", "the name of its layer, as the topology has it"),
+    Column("layer", TEXT, "", "the name of its layer in the topology"),
     Column("busy_ps", U64, "ps", "how long it was sending; over the interval's length, its utilisation"),
     Column(
         "waiting_pkts",
@@ -221,23 +220,22 @@ pub(super) const PATHS: [Column; 8] = [
         "path",
         TEXT,
         "",
-        "the numbers of the output ports that its data pass, from the sender on; no row where switches \
-         decide packet by \
-         packet",
+        "the numbers of the output ports on the path of its data, from the sender on; no row if switches \
+         decide packet by packet",
     ),
 ];
 
 pub(super) const RTTS: [Column; 4] = [
     Column("group", TEXT, "", "the group of the flows, as in flows.parquet"),
-    Column("least_ps", U64, "ps", "round-trip times from this one on"),
-    Column("most_ps", U64, "ps", "to this one"),
-    Column("count", U64, "", "ACKs that reported such a round-trip time"),
+    Column("least_ps", U64, "ps", "the lower end of this class of round-trip times"),
+    Column("most_ps", U64, "ps", "the upper end of this class"),
+    Column("count", U64, "", "ACKs that reported a round-trip time in this class"),
 ];
 
 pub(super) const LENGTHS: [Column; 3] = [
-    Column("layer", TEXT, "", "the name of the ports' layer, `hosts` for those of hosts"),
-    Column("waiting_pkts", U64, "packets", "a length of a queue, without the packet in transmission"),
-    Column("count", U64, "", "how often a port of this layer was observed with it"),
+    Column("layer", TEXT, "", "the name of the ports' layer; `hosts` for ports of hosts"),
+    Column("waiting_pkts", U64, "packets", "the length of a queue, without the packet in transmission"),
+    Column("count", U64, "", "how often a port of this layer was observed with this length"),
 ];
 
 pub(super) const PACKETS: [Column; 28] = [
@@ -245,18 +243,18 @@ pub(super) const PACKETS: [Column; 28] = [
         "time_ps",
         U64,
         "ps",
-        "when the host handed it to its own port, in whose queue it may wait, or when all of it had arrived",
+        "when the host handed it to its own port, in whose queue it may then wait, or when it had arrived completely",
     ),
     Column("host", U32, "", "the host that saw it"),
-    Column("direction", TEXT, "", "out if the host sent it, in if it arrived"),
+    Column("direction", TEXT, "", "out if the host sent it, in if the host received it"),
     Column("round", U32, "", "the round of the pattern, from 0"),
     Column("group", TEXT, "", "the group of its flow, as in flows.parquet"),
-    Column("flow", U64, "", "its flow, as in flows.parquet; of a connection that stays, its first flow"),
+    Column("flow", U64, "", "its flow, as in flows.parquet; for a persistent connection, its first flow"),
     Column("from", U32, "", "the host that sends the flow's data"),
-    Column("to", U32, "", "the host that receives them"),
+    Column("to", U32, "", "the host that receives the flow's data"),
     Column("subflow", U32, "", "the subflow of this flow, from 0"),
     Column("from_address", U32, "", "which of the sending host's addresses the subflow uses, from 0"),
-    Column("to_address", U32, "", "which of the receiving host's, from 0"),
+    Column("to_address", U32, "", "which of the receiving host's addresses the subflow uses, from 0"),
     Column(
         "kind",
         TEXT,
@@ -270,52 +268,52 @@ pub(super) const PACKETS: [Column; 28] = [
         "seq",
         MAYBE_U32,
         "segments",
-        "the number of its segment on its subflow, from 0; null if it is no data",
+        "the number of its segment on its subflow, from 0; null if it is not data",
     ),
     Column(
         "dsn",
         MAYBE_U32,
         "segments",
-        "the number of its segment in the connection, from 0; null if it is no data",
+        "the number of its segment in the connection, from 0; null if it is not data",
     ),
     Column(
         "ack",
         MAYBE_U32,
         "segments",
-        "the next segment that is expected on its subflow; null if it is no ACK",
+        "the next segment that is expected on its subflow; null if it is not an ACK",
     ),
     Column(
         "data_ack",
         MAYBE_U32,
         "segments",
-        "the first segment of the connection that is missing; null if it is no ACK",
+        "the first missing segment of the connection; null if it is not an ACK",
     ),
     Column(
         "sack",
         TEXT,
         "segments",
-        "the segments beyond `ack` that have arrived, such as 7-9 12-13: from the first to before the last, in the \
-         order in which the ACK has them",
+        "the segments beyond `ack` that have arrived, such as 7-9 12-13: from the first to just before the last, \
+         in the order of the ACK",
     ),
-    Column("answers", MAYBE_U32, "", "of an ACK of a sprayed connection: the segment that it answers"),
+    Column("answers", MAYBE_U32, "", "for an ACK of a sprayed connection, the segment that it answers"),
     Column(
         "path",
         MAYBE_U32,
         "",
-        "of a sprayed connection: the path that the packet takes, or that the one took that it answers",
+        "on a sprayed connection, the path of the packet, or of the packet that it answers",
     ),
     Column("ecn", TEXT, "", "the ECN field of its IP header: not-ect, ect or ce"),
     Column(
         "echo",
         MAYBE_U32,
         "packets",
-        "the CE marks that it echoes, 1 for a plain ECE; null if it is no ACK",
+        "the CE marks that it echoes, 1 for a plain ECE; null if it is not an ACK",
     ),
-    Column("cwr", BOOL, "", "it tells the receiver that the window was reduced"),
-    Column("retransmission", BOOL, "", "its segment was sent before on this subflow"),
-    Column("trimmed", BOOL, "", "a switch has cut it to its header"),
-    Column("last", BOOL, "", "it carries the last byte of a message"),
-    Column("dropped", BOOL, "", "the host's own port dropped it at once"),
+    Column("cwr", BOOL, "", "whether it tells the receiver that the window was reduced"),
+    Column("retransmission", BOOL, "", "whether its segment was sent before on this subflow"),
+    Column("trimmed", BOOL, "", "whether a switch has cut it to its header"),
+    Column("last", BOOL, "", "whether it carries the last byte of a message"),
+    Column("dropped", BOOL, "", "whether the host's own port dropped it at once"),
 ];
 
 /// Every table by its name, with its own columns.
@@ -332,7 +330,7 @@ pub(super) const TABLES: [(&str, &[Column]); 10] = [
     ("packets", &PACKETS),
 ];
 
-/// What every column means: the page of `tresse explain columns`.
+/// The meaning of every column: the page of `tresse explain columns`.
 pub(super) fn explain() -> String {
     let rows = |columns: &[Column]| -> String {
         let row = |Column(name, _, unit, meaning): &Column| format!("| `{name}` | {unit} | {meaning} |\n");
@@ -340,19 +338,19 @@ pub(super) fn explain() -> String {
     };
     let head = "| column | unit | meaning |\n|---|---|---|\n";
     let own = TABLES.iter().map(|(name, columns)| format!("\n## {name}.parquet\n\n{head}{}", rows(columns)));
-    let every = format!("# Columns of the tables\n\nOf every table:\n\n{head}{}", rows(&CASE));
+    let every = format!("# Columns of the tables\n\nIn every table:\n\n{head}{}", rows(&CASE));
     every + &own.collect::<String>()
 }
 
 /// The axes that not every experiment has.
 pub(super) struct Axes {
     pub variants: bool,
-    /// Those that lists of values make: their names and paths.
+    /// The axes made by lists of values: their names and paths.
     pub lists: IndexMap<Arc<str>, Arc<str>>,
 }
 
 impl Axes {
-    /// Those of these cases.
+    /// The axes of these cases.
     pub fn of(cases: &[Case]) -> Self {
         let values = cases.iter().flat_map(|case| &case.at);
         let lists = values.map(|at| (Arc::clone(&at.name), Arc::clone(&at.path))).collect();
@@ -360,7 +358,7 @@ impl Axes {
     }
 }
 
-/// The schema of a table: the case, with the axes that there are, and the seed of a row, then its own columns.
+/// The schema of a table: the case, with the existing axes, and the seed of a row, then its own columns.
 pub(super) fn schema(columns: &[Column], axes: &Axes) -> Arc<Schema> {
     let with = |field: Field, unit: &str, meaning: &str| {
         let metadata = [("unit", unit), ("meaning", meaning)];
@@ -370,7 +368,7 @@ pub(super) fn schema(columns: &[Column], axes: &Axes) -> Arc<Schema> {
         with(Field::new(*name, kind.0.clone(), kind.1), unit, meaning)
     };
     let list = |(name, path): (&Arc<str>, &Arc<str>)| {
-        let meaning = format!("the value of {path}; null if it makes no difference to the case");
+        let meaning = format!("the value of {path}; null if it does not affect the case");
         with(Field::new(&**name, DataType::Utf8, true), "", &meaning)
     };
     let (seed, case) = CASE.split_last().expect("a case has columns");

@@ -1,4 +1,4 @@
-//! A run that is read back from its folder.
+//! Reading a run back from its folder.
 
 use std::path::Path;
 use std::{fmt, fs};
@@ -10,7 +10,7 @@ use tresse_experiment::keys::Experiment;
 use crate::record::report::{Report, Status};
 use crate::store::folder;
 
-/// A run that is read back: `run.json`.
+/// A run that was read back: `run.json`.
 #[derive(Debug, Clone)]
 pub struct Finished {
     /// What it measured.
@@ -23,11 +23,11 @@ pub struct Finished {
     pub state: State,
     /// The machine that it ran on.
     pub host: Host,
-    /// The figure by whose name it was started, such as `fig8`.
+    /// The figure under whose name it was started, such as `fig8`.
     pub figure: Option<String>,
 }
 
-/// The machine that a run was on, and when it began; what an earlier program did not say is empty.
+/// The machine that a run was on, and when it began; fields that an earlier program did not record are empty.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Host {
@@ -48,18 +48,18 @@ pub enum State {
     /// Every flow of every case finished.
     #[default]
     Complete,
-    /// A process is at work on it.
+    /// A process is working on it.
     UnderWay,
-    /// It was asked to end.
+    /// It was interrupted.
     Interrupted,
     /// Some of its cases could not end.
     GaveUp,
-    /// Its process is gone, and has not said how it ended.
+    /// Its process is gone, and did not record how it ended.
     Killed,
 }
 
 impl State {
-    /// By its report, and whether a process [holds](folder::is_held) its folder.
+    /// From its report, and whether a process [holds](folder::is_held) its folder.
     pub fn of(report: &Report, is_held: bool) -> Self {
         match report.status {
             Status::Complete => Self::Complete,
@@ -72,11 +72,11 @@ impl State {
 }
 
 impl fmt::Display for State {
-    /// What is said about the run: it "was killed".
+    /// The end of a sentence about the run: it "was killed".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Complete => "is complete",
-            Self::UnderWay => "is under way",
+            Self::UnderWay => "is in progress",
             Self::Interrupted => "was interrupted",
             Self::GaveUp => "gave up",
             Self::Killed => "was killed",
@@ -84,7 +84,7 @@ impl fmt::Display for State {
     }
 }
 
-/// What of `run.json` is read.
+/// The part of `run.json` that is read.
 #[derive(Deserialize)]
 struct RunFile {
     #[serde(flatten)]
@@ -110,10 +110,10 @@ impl Finished {
         Ok(Self { state, ..finished })
     }
 
-    /// Reads the text of `run.json`, of a run that no process is at work on; messages call it `name`.
+    /// Reads the text of `run.json` of a run that no process is working on; `name` is its name in messages.
     ///
     /// # Errors
-    /// If it is none, or of another version of Tresse.
+    /// If it is not a run, or of another version of Tresse.
     pub fn parse(name: &str, text: &str) -> Result<Self, Diagnostic> {
         let wrong = |why: &dyn std::fmt::Display| {
             Diagnostic::input(format!("not the results of a run of this version of tresse: {why}"))

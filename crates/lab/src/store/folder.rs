@@ -1,4 +1,4 @@
-//! The folder of a run's results: made for one run, and held by it while it is under way.
+//! The folder of a run's results: created for one run, and held by it while it is in progress.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,27 +8,27 @@ use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use tresse_experiment::diagnostic::Diagnostic;
 
-/// A folder that this process writes results to. It holds an advisory lock (`flock`) on the folder itself, which the
-/// system takes back when the process ends, in whatever way: so a run that was killed is distinguished from one
-/// under way.
+/// A folder that this process writes results to. It holds an advisory lock (`flock`) on the folder itself, which
+/// the system releases when the process ends, however it ends: so a run that was killed is distinguished from one
+/// in progress.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    /// None where the file system has no such locks.
+    /// None if the file system has no such locks.
     _held: Option<Flock<File>>,
 }
 
 impl Folder {
-    /// Makes the folder, or takes it if it is there, and holds it.
+    /// Creates the folder, or takes it if it exists, and holds it.
     ///
     /// # Errors
-    /// If it cannot be made, or another run holds it.
+    /// If it cannot be created, or another run holds it.
     pub fn hold(path: &Path) -> Result<Self, Diagnostic> {
         fs::create_dir_all(path).map_err(|e| Diagnostic::io("cannot be created", path, e))?;
         let held = match lock(path, FlockArg::LockExclusiveNonblock) {
             Ok(held) => Some(held),
             Err(Errno::EWOULDBLOCK) => {
-                let message = format!("another run is under way in {}", path.display());
+                let message = format!("another run is in progress in {}", path.display());
                 return Err(Diagnostic::input(message).hint(ANOTHER));
             }
             Err(_) => None,
@@ -36,10 +36,10 @@ impl Folder {
         Ok(Self { path: path.to_owned(), _held: held })
     }
 
-    /// The same, of a folder that must be new or empty.
+    /// The same for a folder that must be new or empty.
     ///
     /// # Errors
-    /// If it cannot be made, holds something, or another run holds it.
+    /// If it cannot be created, is not empty, or another run holds it.
     pub fn hold_empty(path: &Path) -> Result<Self, Diagnostic> {
         // Only who holds it can tell: another run may have been quicker.
         let folder = Self::hold(path)?;
@@ -51,10 +51,11 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Makes and holds the first folder `runs/NAME-N` that is not there yet, NAME from the experiment's.
+    /// Creates and holds the first folder `runs/NAME-N` that does not exist yet, with NAME from the experiment's
+    /// name.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub fn next(experiment: &str) -> Result<Self, Diagnostic> {
         Self::next_below(Path::new("runs"), experiment)
     }
@@ -62,7 +63,7 @@ impl Folder {
     /// The same, `PARENT/NAME-N`.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub fn next_below(parent: &Path, name: &str) -> Result<Self, Diagnostic> {
         let stem = Path::new(name).with_extension("");
         let stem = stem.to_string_lossy();
@@ -81,7 +82,7 @@ impl Folder {
         unreachable!("there are fewer than 2^32 runs")
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -89,7 +90,8 @@ impl Folder {
 
 const ANOTHER: &str = "choose another folder with `--out DIR`";
 
-/// Whether a process holds the folder: the run in it is under way. On a file system without locks nobody does.
+/// Whether a process holds the folder, so that the run in it is in progress. On a file system without locks none
+/// does.
 pub fn is_held(path: &Path) -> bool {
     lock(path, FlockArg::LockSharedNonblock).is_err_and(|error| error == Errno::EWOULDBLOCK)
 }

@@ -26,7 +26,7 @@ use columns::{
 };
 use table::Table;
 
-/// What the columns of all tables mean, in Markdown.
+/// The meaning of the columns of all tables, in Markdown.
 pub fn explain() -> String {
     columns::explain()
 }
@@ -39,7 +39,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The tables of a run.
 pub(crate) struct Tables {
     axes: Axes,
-    /// Some case has flow control.
+    /// Whether some case has flow control.
     pauses: bool,
     flows: Table,
     jobs: Option<Table>,
@@ -54,7 +54,7 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// In the folder `dir`: those that one of the cases needs.
+    /// In the folder `dir`, the tables that one of the cases needs.
     pub fn create(dir: &Path, cases: &[Case]) -> Result<Self, Diagnostic> {
         let axes = Axes::of(cases);
         let pauses = cases.iter().any(|case| case.setting.options.pauses());
@@ -249,7 +249,7 @@ impl Tables {
         table.append(columns)
     }
 
-    /// Adds how long the queues of a finished replication were, by layer.
+    /// Adds the queue lengths of a finished replication, by layer.
     pub fn lengths(
         &mut self,
         case: &Case,
@@ -306,7 +306,7 @@ impl Tables {
         table.append(columns)
     }
 
-    /// Adds what converged in a finished replication, or did not.
+    /// Adds the convergence times of a finished replication.
     pub fn converged(&mut self, case: &Case, seed: u64, rows: &[Converged]) -> Result<(), Diagnostic> {
         let Some(table) = &mut self.convergence else { return Ok(()) };
         let u32s = |f: fn(&Converged) -> u32| -> ArrayRef {
@@ -329,20 +329,20 @@ impl Tables {
         table.append(columns)
     }
 
-    /// Lets what was added be read, if it has waited long enough. To be called every second or so: rows may be
-    /// far apart.
+    /// Makes added rows readable if they have waited long enough. To be called every second or so, because rows may
+    /// be far apart.
     pub fn refresh(&mut self) -> Result<(), Diagnostic> {
         self.flows.refresh()?;
         self.others().into_iter().flatten().try_for_each(Table::refresh)
     }
 
-    /// Makes one file of each table.
+    /// Makes each table one file.
     pub fn finish(mut self) -> Result<(), Diagnostic> {
         let others: Vec<Table> = self.others().into_iter().filter_map(Option::take).collect();
         iter::once(self.flows).chain(others).try_for_each(Table::finish)
     }
 
-    /// The tables that a run need not have. All fields are named, so that none is forgotten.
+    /// The optional tables of a run. All fields are named, so that none is forgotten.
     fn others(&mut self) -> [&mut Option<Table>; 9] {
         let Self {
             axes: _,

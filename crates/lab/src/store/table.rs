@@ -1,4 +1,4 @@
-//! A table that can be read while it is written: small Parquet files, each whole, which become one in the end.
+//! A table that can be read while it is written: small complete Parquet files, which become one file at the end.
 
 use std::fs::{self, File};
 use std::io;
@@ -20,28 +20,28 @@ use tresse_experiment::diagnostic::Diagnostic;
 use super::columns::{Axes, Column, schema};
 use crate::clock::clock;
 
-/// Rows of a part, which is a row group: enough for their columns, and few enough to wait in memory. In a large
-/// table it is a hundredth of the rows that there are: a Parquet file has at most 2^15 row groups.
+/// Rows of a part, which is a row group: enough for columns to pay off, and few enough to wait in memory. In a
+/// large table it is a hundredth of the existing rows: a Parquet file has at most 2^15 row groups.
 const ROWS: u64 = 100_000;
-/// The oldest row that waits for its part's end; in a long run it is a hundredth of the time so far.
+/// The maximum age of a row that waits for the end of its part; in a long run, a hundredth of the time so far.
 const AGE: Duration = Duration::from_secs(1);
 
-/// A table. Its rows are in `NAME.partial/000001.parquet`, `000002.parquet`, …, until [`Table::finish`] makes
-/// `NAME.parquet` of them.
+/// A table. Its rows are in `NAME.partial/000001.parquet`, `000002.parquet`, …, until [`Table::finish`] turns them
+/// into `NAME.parquet`.
 pub(super) struct Table {
     schema: Arc<Schema>,
     /// `NAME.partial`.
     folder: PathBuf,
     /// `NAME.parquet`.
     path: PathBuf,
-    /// Whole parts.
+    /// Complete parts.
     parts: u32,
     /// Rows in them.
     rows: u64,
     /// The part that is being written, and its rows.
     open: Option<(ArrowWriter<File>, u64)>,
     created: Instant,
-    /// When the last part was whole.
+    /// When the last part was completed.
     written: Instant,
 }
 
@@ -77,7 +77,7 @@ impl Table {
         self.refresh()
     }
 
-    /// Ends the part that is being written if it has waited long enough, so that it can be read.
+    /// Completes the part that is being written if it has waited long enough, so that it can be read.
     pub fn refresh(&mut self) -> Result<(), Diagnostic> {
         let now = clock();
         let waiting = self.open.as_ref().map_or(0, |(_, rows)| *rows);
@@ -100,7 +100,7 @@ impl Table {
         Ok(())
     }
 
-    /// Makes one file of the parts. If that fails they stay.
+    /// Makes one file of the parts. If that fails, the parts stay.
     pub fn finish(mut self) -> Result<(), Diagnostic> {
         self.end_part()?;
         let merged = self.unfinished();
@@ -121,13 +121,13 @@ impl Table {
         self.folder.join(format!("{number:06}.parquet"))
     }
 
-    /// What is being written: no `*.parquet`, for nobody can read it yet.
+    /// The part that is being written: not a `*.parquet`, because it cannot be read yet.
     fn unfinished(&self) -> PathBuf {
         self.folder.join("unfinished")
     }
 }
 
-/// Whether a part of `waiting` rows is to be ended, after `rows` in parts before it: the last one was ended
+/// Whether a part of `waiting` rows should be completed, after `rows` in earlier parts: the last one was completed
 /// `age` ago, and the table was created `life` ago.
 fn is_due(waiting: u64, rows: u64, age: Duration, life: Duration) -> bool {
     waiting > 0 && (waiting >= ROWS.max(rows / 100) || age >= AGE.max(life / 100))
@@ -140,7 +140,7 @@ fn writer(path: &Path, schema: &Arc<Schema>) -> Result<ArrowWriter<File>, Diagno
     ArrowWriter::try_new(file, Arc::clone(schema), Some(properties)).map_err(|e| failed(path, e))
 }
 
-/// Adds the row groups of `part`, column by column and as they are: nothing is decoded.
+/// Adds the row groups of `part`, column by column and unchanged: nothing is decoded.
 fn copy(part: &Path, writer: &mut SerializedFileWriter<File>) -> Result<(), ParquetError> {
     let file = File::open(part)?;
     let metadata = ParquetMetaDataReader::new()

@@ -76,7 +76,7 @@ fn of_many_flows_or_short_ones_there_is_no_convergence() {
     };
     let many = r#"workloads.w.flow=[{ from = 0, to = 2, size = "1kB", count = 65 }]"#;
     assert!(why(&[many]).contains("65 flows; convergence times are limited to 64"));
-    assert!(why(&["measure.convergence.for=5s"]).contains("went without events for long enough"));
+    assert!(why(&["measure.convergence.for=5s"]).contains("was without events for long enough"));
 }
 
 #[test]

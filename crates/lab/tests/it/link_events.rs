@@ -198,7 +198,7 @@ fn what_is_wrong_with_a_change_is_told_with_its_line() {
         (
             &fixed,
             change("1s", link, "failed = true\nreroute_after = \"1ms\""),
-            "t.toml:37:17: fixed routes stay; a load balancer finds other paths",
+            "t.toml:37:17: fixed routes stay the same; a load balancer finds other paths",
         ),
         (
             &ecmp,

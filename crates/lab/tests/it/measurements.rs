@@ -225,7 +225,7 @@ fn the_page_of_columns_lists_every_one() {
     measure(&experiment(FAT_TREE, jobs, &settings), dir.path(), 1, 1);
     let tables: Vec<_> = tresse_lab::store::names().collect();
     for name in &tables {
-        let of_all = page.split("Of every table:").nth(1).expect("a section");
+        let of_all = page.split("In every table:").nth(1).expect("a section");
         let own = page.split(&format!("## {name}.parquet")).nth(1).unwrap_or_else(|| panic!("{name}"));
         let (of_all, own) = (of_all.split("## ").next(), own.split("## ").next());
         for (column, unit, meaning) in Table::read(&dir.path().join(format!("{name}.parquet"))).columns() {

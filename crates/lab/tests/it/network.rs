@@ -240,7 +240,7 @@ fn what_is_wrong_with_a_network_is_told_with_its_line() {
             "",
             "t.toml:5:39: samples = 0 is not a whole number in 1..=128",
         ),
-        ("leaves = 4", "leaves = 4\nrouting = { samples = 2 }", "", "which one? `name` is missing"),
+        ("leaves = 4", "leaves = 4\nrouting = { samples = 2 }", "", "`name` is missing"),
         (
             "leaves = 4",
             "leaves = 4\ndistinct = \"core\"",
@@ -276,7 +276,7 @@ fn what_is_wrong_with_a_network_is_told_with_its_line() {
             "title",
             "title",
             &link("ends = [\"leaf 0\", \"spine 1\"]\nrate = \"1Gbps\"\nfailed = true"),
-            "t.toml:35:8: a link that is not there has no rate",
+            "t.toml:35:8: a link that is missing has no rate",
         ),
         (
             "title",

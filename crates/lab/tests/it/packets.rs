@@ -171,7 +171,9 @@ fn a_limit_keeps_the_first_packets_and_says_so() {
     assert_eq!(whole.notes, <[String; 0]>::default());
     let (cut, first) = run(&[all, "measure.packets.limit=100"], "first");
     assert_eq!((cut.notes.len(), &cut.digest), (4, &whole.digest), "two cases and seeds");
-    assert!(cut.notes[0].starts_with("xmp-2 w seed 1: packets.parquet has the first 100 packets, up to "));
+    assert!(
+        cut.notes[0].starts_with("xmp-2 w seed 1: packets.parquet has only the first 100 packets, up to ")
+    );
     let times = |table: &Table, scheme: &str, seed: u64| -> Vec<(u64, u64)> {
         let (schemes, seeds) = (table.texts("scheme"), table.numbers("seed"));
         let rows = table.numbers("time_ps").into_iter().zip(table.numbers("host"));

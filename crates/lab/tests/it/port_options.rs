@@ -185,7 +185,7 @@ fn what_is_wrong_is_named() {
         (&[class, "fabric.drop_until='10pkt'"], "drops packet by packet"),
         (&["fabric.buffer={size='1MB', alpha=1}", "fabric.drop_until='10pkt'"], "drops packet by packet"),
         (&[change, "fabric.drop_until='10pkt'"], "the link from edge 0 to aggregation 0 changes"),
-        (&["fabric.host_flag='80pkt'"], "80pkt: the limit of hosts' queues, "),
+        (&["fabric.host_flag='80pkt'"], "80pkt: hosts' queues have a limit, "),
         (&["fabric.host_flag='0kB'"], "an empty queue is not congested"),
         (&["fabric.host_processing='1001s'"], "1001s: at most 1000s"),
         (&["schemes.lia.class=1"], "class 1: without `fabric.classes` there is only class 0"),

@@ -92,7 +92,7 @@ fn holnet_uta_runs_where_ports_flag_congestion() {
         assert!(report.status == Status::Complete, "{more}");
         digests.push(report.digest);
     }
-    assert_ne!(digests[0], digests[2], "another load balancer");
+    assert_ne!(digests[0], digests[2], "choose a load balancer other than");
     assert_ne!(digests[2], digests[3], "more congestion is flagged");
     let error = plan("controller = \"holnet_uta\"").map(drop).expect_err("no flags");
     assert!(error.contains("no port of this fabric flags congestion"), "{error}");
@@ -102,10 +102,10 @@ fn holnet_uta_runs_where_ports_flag_congestion() {
 #[test]
 fn flags_need_queues_with_a_limit() {
     for (queue, expected) in [
-        ("\"unlimited\"", "in the rack layer the one from leaf 0 to host 0 has none"),
+        ("\"unlimited\"", "in the rack layer the port from leaf 0 to host 0 has no limit"),
         (
             "{ rack = \"9pkt\", spine = \"unlimited\" }",
-            "in the spine layer the one from leaf 0 to spine 0 has none",
+            "in the spine layer the port from leaf 0 to spine 0 has no limit",
         ),
     ] {
         let set = format!("fabric.queue={queue}");
@@ -125,16 +125,16 @@ fn flags_need_queues_with_a_limit() {
 fn what_is_wrong_with_a_preset_is_named() {
     for (scheme, expected) in [
         ("preset = \"holnet-ccc\"", "there is no preset `holnet-ccc`; did you mean `holnet-cc`?"),
-        ("preset = \"holnet-cc\"\ncontroller = \"reno\"", "has its own: leave one of them out"),
-        ("preset = \"holnet-cc-lb\"\nrouting = \"ecmp\"", "has its own: leave one of them out"),
+        ("preset = \"holnet-cc\"\ncontroller = \"reno\"", "has its own: leave out one of them"),
+        ("preset = \"holnet-cc-lb\"\nrouting = \"ecmp\"", "has its own: leave out one of them"),
         ("preset = \"holnet-cc-cos\"", "parameters.min_rate, parameters.max_rate or both"),
-        ("controller = \"reno\"\ndetection = \"ecn\"", "it belongs to a `preset`"),
-        ("subflows = 1", "a scheme has a `controller` or a `preset`"),
+        ("controller = \"reno\"\ndetection = \"ecn\"", "only for schemes with a `preset`"),
+        ("subflows = 1", "a scheme has either a `controller` or a `preset`"),
         ("controller = \"reno\"\nrouting = \"two-level\"", "two-level routing is a fat tree's"),
         ("controller = \"reno\"\n[fabric.flags]\npercent = 0", "1 to 100 percent"),
         (
             "controller = \"holnet_uta\"\nrouting = \"holnet-rate\"\n[fabric.flags]",
-            "HOLNET's load balancers bring flags of their own: `flag` and `feedback` of `routing`",
+            "HOLNET's load balancers have their own flags: `flag` and `feedback` of `routing`",
         ),
         (
             "preset = \"holnet-mcc\"",

@@ -62,7 +62,7 @@ fn a_file_says_a_number_or_a_width() {
         ("0", "0: 1 to 1000 seeds"),
         ("1001", "1001: 1 to 1000 seeds"),
         ("\"five\"", "a number of seeds such as 5, a width such as"),
-        ("{ most = 5 }", "when does it stop? `width = 0.05`, or `until = \"decided\"`"),
+        ("{ most = 5 }", "it needs a condition to stop: `width = 0.05`, or `until = \"decided\"`"),
         ("{ width = 0.1, until = \"decided\" }", "it cannot be combined with `width`"),
         ("{ until = \"narrow\" }", "unknown value `narrow`, expected `decided`"),
         ("{ width = 0.05, at_most = 5 }", "unknown key `at_most`"),

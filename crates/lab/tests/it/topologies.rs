@@ -205,10 +205,10 @@ fn what_is_wrong_is_told_with_its_line() {
         (swap("queue = \"100pkt\"\n", ""), "t.toml:2:1: `queue` is missing, such as queue = \"100pkt\""),
         (link("delay = \"1001s\""), "t.toml:33:9: 1001s: a link's delay is at most 1000s"),
         (link("loss = 1"), "t.toml:33:8: 1: no flow would ever finish"),
-        (link("queue = \"9pkt\"\nfailed = true"), "t.toml:33:9: a link that is not there has no queue"),
+        (link("queue = \"9pkt\"\nfailed = true"), "t.toml:33:9: a link that is missing has no queue"),
         (
             link("mark = \"9pkt\"\n[[fabric.classes]]\nquantum = \"1500B\""),
-            "t.toml:33:8: the classes of `fabric.classes` have queues of their own",
+            "t.toml:33:8: the classes of `fabric.classes` have their own queues",
         ),
     ] {
         let error = plan(&text).map(drop).expect_err(expected);

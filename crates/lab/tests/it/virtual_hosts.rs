@@ -169,7 +169,7 @@ fn what_is_wrong_is_named() {
                 "fabric.links=[{ends=['bridge 0.1', 'vnic 0.0.0'], failed=true}]",
                 "changes=[{at='1ms', remap=['vnic 0.0.0', 'bridge 0.1']}]",
             ],
-            "says that a link of vnic 0.0.0 is not there",
+            "says that a link of vnic 0.0.0 is missing",
         ),
         (
             &[ECMP, "changes=[{at='1ms', remap=['vnic 0.0.0', 'bridge 0.1'], reroute_after='18000000s'}]"],
@@ -183,7 +183,7 @@ fn what_is_wrong_is_named() {
                 "fabric.virtual_hosts.mapping='disjoint'",
                 "changes=[{at='1ms', remap=['vnic 0.0.0', 'bridge 0.0']}]",
             ],
-            "vnic 0.0.0 is mapped to bridge 0.0 already",
+            "vnic 0.0.0 is already mapped to bridge 0.0",
         ),
         (
             &[ECMP, "changes=[{at='1ms', remap=['vnic 0.0.0', 'bridge 0.1'], failed=true}]"],

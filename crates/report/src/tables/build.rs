@@ -1,5 +1,5 @@
-//! Columns of the page: what JavaScript reads without a loop. Numbers are doubles, so that whole ones are exact up to 2^53;
-//! text is a dictionary.
+//! Columns of the page, which JavaScript reads without a loop. Numbers are doubles, so whole numbers are exact up
+//! to 2^53; text is a dictionary.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -20,15 +20,15 @@ pub struct PageTable {
     columns: Vec<(ColumnHead, ArrayRef, bool)>,
     /// Rows of the run's own table.
     pub rows_of_run: usize,
-    /// How rows were left out.
+    /// How rows were thinned.
     pub thinned: Option<String>,
 }
 
-/// What a column says about itself.
+/// The name, unit and meaning of a column.
 pub type About<'a> = (&'a str, &'a str, &'a str);
 
 impl PageTable {
-    /// Without columns, of a table of so many rows.
+    /// A table without columns, made from a table with this many rows.
     pub fn of(rows_of_run: usize) -> Self {
         Self { rows_of_run, ..Self::default() }
     }
@@ -43,14 +43,14 @@ impl PageTable {
         self.push(about, Arc::new(UInt32Array::from_iter_values(values)), false);
     }
 
-    /// Whole numbers, as the differences to the ones before: what counts up evenly packs into nothing.
+    /// Whole numbers, as differences to the previous ones: even steps compress to almost nothing.
     pub fn deltas(&mut self, about: About, values: impl IntoIterator<Item = u64>) {
         let mut before = 0.0;
         let delta = |value: u64| value as f64 - std::mem::replace(&mut before, value as f64);
         self.push(about, Arc::new(Float64Array::from_iter_values(values.into_iter().map(delta))), true);
     }
 
-    /// Text, by the numbers of words.
+    /// Text, as indices of words.
     pub fn words(&mut self, about: About, codes: impl IntoIterator<Item = Option<u32>>, words: &[String]) {
         let keys: UInt32Array = codes.into_iter().collect();
         let values = Arc::new(StringArray::from_iter_values(words));

@@ -1,4 +1,4 @@
-//! The tables of a page: those of a run, in the columns that the page reads.
+//! The tables of a page: those of a run, as columns that the page reads.
 
 pub mod build;
 pub mod read;
@@ -18,7 +18,7 @@ use crate::cases::Cases;
 use build::PageTable;
 use read::RunTable;
 
-/// The most rows of a page's other tables. What is more is thinned.
+/// The maximum number of rows of a page's other tables. Larger tables are thinned.
 const MOST: usize = 300_000;
 
 /// The tables of the run in `folder`, and what could not be read.
@@ -61,7 +61,7 @@ pub fn all(
     (tables, problems)
 }
 
-/// The run's own columns, with the place of the case in place of its axes.
+/// The run's own columns, with the index of the case instead of its axes.
 fn as_it_is(name: &str, run: &RunTable, cases: &[u32]) -> Result<PageTable, String> {
     let rows = run.rows.num_rows();
     let (kept, thinned) = match (rows > MOST, name) {
@@ -73,13 +73,13 @@ fn as_it_is(name: &str, run: &RunTable, cases: &[u32]) -> Result<PageTable, Stri
             // By a hash of their numbers: flows come in an order that may repeat itself.
             let is_kept = |row: &usize| mix(*row as u64).is_multiple_of(one_in as u64);
             let how =
-                format!("about one row in {one_in}, drawn at random; the tables of results are of all rows");
+                format!("about one row in {one_in}, drawn at random; the tables of results cover all rows");
             ((0..rows).filter(is_kept).collect::<Vec<_>>(), Some(how))
         }
     };
     let mut table = PageTable::of(rows);
     table.thinned = thinned;
-    table.integers(("case", "", "the place of the case"), kept.iter().map(|&row| cases[row]));
+    table.integers(("case", "", "the index of the case"), kept.iter().map(|&row| cases[row]));
     let schema = run.schema();
     let own = schema.fields().iter().skip_while(|field| field.name() != "seed");
     for field in own {
@@ -108,7 +108,7 @@ fn first_seeds(run: &RunTable, cases: &[u32]) -> Result<Vec<usize>, String> {
     Ok((0..seeds.len()).filter(|&row| first[&cases[row]] == seeds[row]).collect())
 }
 
-/// What changes during the cases, as the experiment says; `None` if nothing does.
+/// The changes during the cases, from the experiment; `None` if there are none.
 fn events(plan: &Plan, cases: &mut Cases) -> Option<PageTable> {
     let (mut places, mut times, mut labels) = (Vec::new(), Vec::new(), Vec::new());
     for case in &plan.cases {
@@ -127,7 +127,7 @@ fn events(plan: &Plan, cases: &mut Cases) -> Option<PageTable> {
                 What::Rate(ports, rate) => format!("{}: {}", link(ports), Rate(*rate)),
                 What::Up(ports, true) => format!("{}: up", link(ports)),
                 What::Up(ports, false) => format!("{}: down", link(ports)),
-                What::Reroute => "routes are found anew".to_owned(),
+                What::Reroute => "routes are recomputed".to_owned(),
             };
             places.push(place as u32);
             times.push(change.at);
@@ -138,7 +138,7 @@ fn events(plan: &Plan, cases: &mut Cases) -> Option<PageTable> {
         return None;
     }
     let mut table = PageTable::of(places.len());
-    table.integers(("case", "", "the place of the case"), places.iter().copied());
+    table.integers(("case", "", "the index of the case"), places.iter().copied());
     table.doubles(
         ("at_ps", "ps", "when it happens, from the start of the case"),
         times.iter().map(|&t| Some(t as f64)),

@@ -1,4 +1,4 @@
-//! A table of a run as it lies in its folder: one Parquet file, or the parts of it while the run is under way.
+//! A table of a run as it is in its folder: one Parquet file, or the parts of it while the run is in progress.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -12,7 +12,7 @@ use arrow::datatypes::{DataType, Schema, UInt64Type};
 use indexmap::IndexSet;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-/// A table that was read, whole.
+/// A table that was read completely.
 #[derive(Debug, Clone)]
 pub struct RunTable {
     /// Its rows.
@@ -22,7 +22,7 @@ pub struct RunTable {
 /// Reads the table `name` of the run in `folder`: `None` if it has none, or no rows.
 ///
 /// # Errors
-/// A sentence that says what is wrong with which file.
+/// A sentence that names the file and the error.
 pub fn read(folder: &Path, name: &str) -> Result<Option<RunTable>, String> {
     // The run may end between a look at its parts and the attempt to read them: then they have become one file.
     let first = files(folder, name).and_then(|files| batches(&files));
@@ -55,13 +55,13 @@ pub fn names(folder: &Path) -> Vec<String> {
 
 /// Why a table was not read.
 enum Unread {
-    /// A file is not there any more.
+    /// A file no longer exists.
     Gone,
     /// It cannot be read.
     Damaged(String),
 }
 
-/// The files that make up a table now.
+/// The files that currently make up a table.
 fn files(folder: &Path, name: &str) -> Result<Vec<PathBuf>, Unread> {
     let whole = folder.join(format!("{name}.parquet"));
     if whole.exists() {
@@ -132,7 +132,7 @@ impl RunTable {
         self.rows.column_by_name(name).ok_or_else(|| format!("there is no column `{name}`: {other}"))
     }
 
-    /// A column of text, as the numbers of words and the words.
+    /// A column of text, as indices of words and the words.
     ///
     /// # Errors
     /// If there is none.

@@ -1,5 +1,5 @@
-//! Samples of subflows and of ports, sorted into series: one after the other, each in the order of time, so that the page
-//! draws slices of its columns.
+//! Samples of subflows and of ports, sorted into series: one after the other, each in the order of time, so that
+//! the page can draw slices of its columns.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use indexmap::IndexSet;
 use super::build::PageTable;
 use super::read::RunTable;
 
-/// The most rows of a page's table of samples. What is more is merged: a page must open at once.
+/// The maximum number of rows of a page's table of samples. More rows are merged, because a page must open at once.
 pub const MOST: usize = 1_200_000;
 
-/// The rows of a table by what they are a series of, each in the order of time.
+/// The rows of a table by series, each in the order of time.
 struct Series {
     /// Rows, series by series.
     order: Vec<u32>,
-    /// Where each series begins in `order`; and the end.
+    /// Where each series begins in `order`, and the end.
     starts: Vec<usize>,
 }
 
 impl Series {
-    /// `keys` are the columns that tell one series from another, `start` is when a row's interval began.
+    /// `keys` are the columns that distinguish series, `start` is when a row's interval began.
     fn new<const N: usize>(keys: [&[u64]; N], start: &[u64]) -> Self {
         let mut places: BTreeMap<[u64; N], u32> = BTreeMap::new();
         let mut series = Vec::with_capacity(start.len());
@@ -64,7 +64,7 @@ impl Series {
         self.each().map(|rows| of_series(rows).into_iter().map(|(a, b)| &rows[a..b]).collect()).collect()
     }
 
-    /// As many rows as a page may have: each of several intervals, and of some of the series, if it must be.
+    /// As many rows as a page may have: if necessary, each covers several intervals, and some series are left out.
     fn fitting(&self, most: usize, start: &[u64], duration: &[u64]) -> Fitting<'_> {
         let mut together = self.order.len().div_ceil(most).max(1);
         let mut series = self.merged(together, start, duration);
@@ -81,18 +81,18 @@ impl Series {
     }
 }
 
-/// What of the samples fits into a page.
+/// The part of the samples that fits into a page.
 struct Fitting<'a> {
     /// By series: the rows that become one.
     series: Vec<Vec<&'a [u32]>>,
-    /// How many intervals a row is of, at most.
+    /// The maximum number of intervals of a row.
     together: usize,
     /// Series that are not in the page.
     left_out: usize,
 }
 
 impl Fitting<'_> {
-    /// What the page says if it does not have every row; `how` several became one.
+    /// What the page says if it does not have every row; `how` says how rows were merged.
     fn thinned(&self, how: &str) -> Option<String> {
         let merged = (self.together > 1)
             .then(|| format!("a row of the page stands for up to {} intervals: {how}", self.together));
@@ -115,7 +115,7 @@ impl<'a> Heads<'a> {
         let lengths: Vec<usize> = fitting.series.iter().map(Vec::len).collect();
         let mut heads = Self { table: PageTable::default(), firsts, cases };
         heads.table.rows_of_run = all;
-        heads.table.integers(("case", "", "the place of the case"), heads.firsts.iter().map(|&f| cases[f]));
+        heads.table.integers(("case", "", "the index of the case"), heads.firsts.iter().map(|&f| cases[f]));
         let ends = lengths.iter().scan(0, |end, length| {
             *end += *length as u32;
             Some(*end - *length as u32)
@@ -188,13 +188,13 @@ pub fn subflows(
         let code = |path: &Option<String>| Some(words.get_index_of(path.as_deref()?)? as u32);
         let codes: Vec<Option<u32>> = found.iter().map(code).collect();
         let words: Vec<String> = words.iter().map(|&path| path.to_owned()).collect();
-        let about = ("path", "", "the ports that its data pass, on the last path that was seen");
+        let about = ("path", "", "the ports on the path of its data, as last seen");
         heads.table.words(about, codes, &words);
     }
 
     let groups: Vec<&[u32]> = fitting.series.iter().flatten().copied().collect();
     let mut samples = PageTable::of(start.len());
-    samples.thinned = fitting.thinned("rates are means, windows, RTTs and states are those at the end");
+    samples.thinned = fitting.thinned("rates are means; windows, RTTs and states are those at the end");
     let first = |rows: &&[u32]| start[rows[0] as usize];
     let last = |rows: &[u32]| rows[rows.len() - 1] as usize;
     let sum = |values: &[u64], rows: &[u32]| rows.iter().map(|&row| values[row as usize]).sum::<u64>();
@@ -277,7 +277,7 @@ pub fn ports(run: &RunTable, cases: &[u32]) -> Result<[PageTable; 2], String> {
 
     let groups: Vec<&[u32]> = fitting.series.iter().flatten().copied().collect();
     let mut samples = PageTable::of(start.len());
-    samples.thinned = fitting.thinned("the queue is the longest at their ends");
+    samples.thinned = fitting.thinned("the queue is the longest one at the ends of the intervals");
     let sum = |values: &[u64], rows: &[u32]| rows.iter().map(|&row| values[row as usize]).sum::<u64>();
     let first = |rows: &&[u32]| start[rows[0] as usize];
     samples.deltas(("start_ps", "ps", "when the interval began"), groups.iter().map(first));

@@ -19,9 +19,9 @@ use crate::cases::names;
 use crate::run::progress;
 use crate::twin;
 
-/// Folders below this depth are not looked into: `runs/paper-xmp-1/xmp-table1` has two.
+/// The depth to which folders are searched: `runs/paper-xmp-1/xmp-table1` has depth two.
 const DEPTH: usize = 4;
-/// The most values of a headline.
+/// The maximum number of values of a headline.
 const HEADLINE: usize = 8;
 
 /// `api/runs`.
@@ -29,7 +29,7 @@ const HEADLINE: usize = 8;
 pub struct RunList {
     schema: &'static str,
     dir: String,
-    /// In the order of their names.
+    /// The runs, in the order of their names.
     pub runs: Vec<RunSummary>,
 }
 
@@ -81,7 +81,7 @@ struct HeadlineValue {
     ci95: Option<f64>,
 }
 
-/// What of `run.json` is listed. The rest is passed over, which is most of it.
+/// The part of `run.json` that is listed. The rest, which is most of it, is skipped.
 #[derive(Deserialize)]
 struct RunFile {
     experiment: String,
@@ -114,7 +114,7 @@ struct ListedClaim {
     verdict: Verdict,
 }
 
-/// What of an experiment is listed.
+/// The part of an experiment that is listed.
 #[derive(Deserialize)]
 struct Resolved {
     #[serde(default)]
@@ -128,7 +128,7 @@ struct Measure {
     table: Option<Vec<String>>,
 }
 
-/// The runs of a folder; what was read of one is read again when its `run.json` has changed.
+/// The runs of a folder; a run is read again when its `run.json` has changed.
 #[derive(Debug)]
 pub struct Runs {
     dir: PathBuf,
@@ -136,7 +136,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Those of `dir`, which is canonical.
+    /// The runs in `dir`, which must be canonical.
     pub fn new(dir: PathBuf) -> Self {
         Self { dir, known: BTreeMap::new() }
     }
@@ -178,7 +178,7 @@ impl Runs {
         Some(summary)
     }
 
-    /// The ids of both sides of the twin that a run is one of.
+    /// The ids of both sides of the twin that a run belongs to.
     fn twin(&self, folder: &Path) -> Option<[String; 2]> {
         let above = folder.parent()?.strip_prefix(&self.dir).ok()?;
         twin::sides(&self.dir.join(above))?;
@@ -186,7 +186,7 @@ impl Runs {
     }
 }
 
-/// Folders with a `run.json`; no link is followed.
+/// Folders with a `run.json`; links are not followed.
 fn find(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     if is_file(&dir.join("run.json")) {
         found.push(dir.to_owned());

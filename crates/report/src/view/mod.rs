@@ -1,4 +1,5 @@
-//! `tresse view`: the runs of a folder in a browser on this machine. It reads, and starts or changes nothing.
+//! `tresse view`: the runs in a folder, in a browser on this machine. It only reads, and never starts or changes
+//! anything.
 
 mod list;
 mod server;

@@ -28,7 +28,7 @@ use crate::head::{PageHead, RunHead};
 use crate::page::TEMPLATE;
 use crate::run::{Run, progress};
 
-/// How often the folder is looked at while somebody watches.
+/// How often the folder is checked while somebody watches.
 const LOOK: Duration = Duration::from_secs(1);
 /// How many runs that were read are kept in memory.
 const KEPT: usize = 6;
@@ -36,11 +36,11 @@ const KEPT: usize = 6;
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src \
                       data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// A viewer that listens, and has not begun to answer.
+/// A viewer that listens but does not answer yet.
 #[derive(Debug)]
 pub struct Viewer {
     listener: std::net::TcpListener,
-    /// Where it is found: `http://127.0.0.1:PORT/WORD/`.
+    /// Its address: `http://127.0.0.1:PORT/WORD/`.
     pub address: String,
     shared: Arc<Shared>,
 }
@@ -49,13 +49,14 @@ pub struct Viewer {
 struct Shared {
     dir: PathBuf,
     port: u16,
-    /// Without it nothing is answered: not to other users of the machine, nor to other pages in the same browser.
+    /// The secret without which nothing is answered, neither to other users of the machine nor to other pages in
+    /// the browser.
     token: String,
     runs: Mutex<Runs>,
     /// The list, as JSON, whenever it changes.
     changes: watch::Sender<String>,
     kept: Mutex<Vec<Kept>>,
-    /// Held while a run is read: whoever asks for the same one waits, and finds it read.
+    /// Held while a run is read: a second request for the same run waits, and finds it read.
     reading: Mutex<()>,
 }
 
@@ -68,7 +69,7 @@ struct Kept {
 }
 
 impl Viewer {
-    /// Listens on `port`, or on any that is free if it is 0, for the runs of `dir`.
+    /// Listens on `port`, or on any free port if it is 0, for the runs in `dir`.
     ///
     /// # Errors
     /// If `dir` is not a folder, or the port is taken.
@@ -116,8 +117,8 @@ pub fn serve(viewer: Viewer) -> io::Result<()> {
     })
 }
 
-/// Lets through what this machine's own page asks, and nothing else: a page of another origin may reach this port, also
-/// by a name of its own that resolves to 127.0.0.1.
+/// Lets through only requests of this viewer's own page: a page of another origin may reach this port too, even
+/// under its own name that resolves to 127.0.0.1.
 async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
     let mut own = ["127.0.0.1", "localhost"].map(|host| format!("{host}:{}", shared.port)).to_vec();
     if shared.port == 80 {
@@ -131,7 +132,7 @@ async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) 
     let origin = headers.get(header::ORIGIN).is_none_or(|value| is_own(value, "http://"));
     let token = request.uri().path().split('/').nth(1).unwrap_or_default();
     let mut response = if !host || !origin {
-        refused(StatusCode::FORBIDDEN, "this address only answers its own page")
+        refused(StatusCode::FORBIDDEN, "this address only answers requests from its own page")
     } else if !is_same(token, &shared.token) {
         refused(StatusCode::NOT_FOUND, "not found")
     } else {
@@ -150,7 +151,7 @@ async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) 
     response
 }
 
-/// Compares in constant time, which does not reveal how much of it was right.
+/// Compares in constant time, which does not reveal how much of the secret was right.
 fn is_same(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
@@ -179,7 +180,7 @@ async fn events(State(shared): State<Arc<Shared>>) -> Sse<impl Stream<Item = io:
     Sse::new(changes.map(event)).keep_alive(KeepAlive::default())
 }
 
-/// Looks at the folder while somebody watches.
+/// Checks the folder while somebody watches.
 async fn look(shared: Arc<Shared>) {
     loop {
         tokio::time::sleep(LOOK).await;
@@ -199,7 +200,7 @@ async fn look(shared: Arc<Shared>) {
 async fn head(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -> Response {
     let ids = values(query.as_deref().unwrap_or_default(), "run");
     if ids.is_empty() {
-        return refused(StatusCode::BAD_REQUEST, "which run?");
+        return refused(StatusCode::BAD_REQUEST, "no run is named");
     }
     let read = blocking(move || -> Result<String, Refusal> {
         let heads: Vec<RunHead> = ids.iter().map(|id| shared.head(id)).collect::<Result<_, _>>()?;
@@ -216,7 +217,7 @@ async fn table(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -> 
     let query = query.unwrap_or_default();
     let asked = ["run", "table", "snapshot"].map(|key| values(&query, key).into_iter().next());
     let [Some(id), Some(name), snapshot] = asked else {
-        return refused(StatusCode::BAD_REQUEST, "which run, and which table?");
+        return refused(StatusCode::BAD_REQUEST, "no run or no table is named");
     };
     let read = blocking(move || -> Result<Vec<u8>, Refusal> {
         let packed = shared.snapshot(&id, snapshot.as_deref())?.packed(&name);
@@ -242,12 +243,12 @@ impl Shared {
         lock(&self.runs).list()
     }
 
-    /// The run of this name, read again if it has changed, and what its tables are asked for by.
+    /// The run with this name, read again if it has changed, and the key by which its tables are requested.
     fn run(&self, id: &str) -> Result<(Arc<Run>, String), Refusal> {
         let folder = self.folder(id).ok_or_else(|| {
             (
                 StatusCode::NOT_FOUND,
-                format!("there is no run {id}: it was moved or deleted, or never was here"),
+                format!("there is no run {id}: it was moved or deleted, or never existed here"),
             )
         })?;
         let _one_at_a_time = lock(&self.reading);
@@ -263,8 +264,8 @@ impl Shared {
         Ok((run, snapshot))
     }
 
-    /// What a page says about a run. How far it is, and whether its process is still there, no file
-    /// of results tells.
+    /// What a page says about a run. Its progress, and whether its process still exists, are not in any file
+    /// of results.
     fn head(&self, id: &str) -> Result<RunHead, Refusal> {
         let (run, snapshot) = self.run(id)?;
         let mut head = RunHead { snapshot: Some(snapshot), ..run.head.clone() };
@@ -275,7 +276,7 @@ impl Shared {
         Ok(head)
     }
 
-    /// The run as it was when a page was made of it: the tables of one page must belong together.
+    /// The run as it was when a page was made of it, because the tables of one page must belong together.
     fn snapshot(&self, id: &str, snapshot: Option<&str>) -> Result<Arc<Run>, Refusal> {
         let Some(wanted) = snapshot else { return Ok(self.run(id)?.0) };
         if self.folder(id).is_some()
@@ -285,7 +286,7 @@ impl Shared {
         }
         match self.run(id)? {
             (run, now) if now == wanted => Ok(run),
-            _ => Err((StatusCode::GONE, format!("the run {id} has moved on: reload the page"))),
+            _ => Err((StatusCode::GONE, format!("the run {id} has new results: reload the page"))),
         }
     }
 
@@ -294,7 +295,7 @@ impl Shared {
         kept.iter().find(|own| own.id == id && own.snapshot == snapshot).map(|own| Arc::clone(&own.run))
     }
 
-    /// The folder of a run: below the one that is viewed. No link is followed, neither to it nor in it.
+    /// The folder of a run, below the viewed one. Links are not followed, neither to it nor in it.
     fn folder(&self, id: &str) -> Option<PathBuf> {
         let relative = Path::new(id);
         let is_below = relative.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
@@ -304,12 +305,12 @@ impl Shared {
     }
 }
 
-/// Whether it is a file, and no link to one.
+/// Whether it is a file, and not a link to one.
 pub(super) fn is_file(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| metadata.is_file())
 }
 
-/// Whether nothing in a folder is a link, down to the parts of its tables.
+/// Whether a folder contains no links, down to the parts of its tables.
 fn has_no_links(folder: &Path, depth: usize) -> bool {
     let Ok(entries) = folder.read_dir() else { return false };
     entries.flatten().all(|entry| match entry.file_type() {

@@ -191,7 +191,7 @@ fn a_path_manager_that_cannot_run_is_refused() {
     for (manager, subflows, expected) in [
         ("opn", "2", "opn decides the number of subflows itself"),
         ("fixd", "2", "did you mean `fixed`?"),
-        ("mmptcp", "2", "mmptcp sprays"),
+        ("mmptcp", "2", "mmptcp first sprays"),
         (r#"{ name = "fixed", by = "port" }"#, "2", "take one path"),
     ] {
         let settings =

@@ -63,10 +63,13 @@ fn what_is_wrong_with_a_plan_is_told_with_its_place() {
         ("[[designs]]\nkeys = { \"workloads.long.flows\" = { from = 1 } }", "the range has no `to`"),
         (
             "[[designs]]\nkeys = { \"workloads.long.flows\" = { from = 1, to = 4 } }",
-            "the range has no `steps`",
+            "the range needs `steps`",
         ),
-        ("[[designs]]\nkind = \"sobol\"\nkeys = { \"workloads.long.flows\" = [1] }", "how many points?"),
-        ("[[designs]]\nkind = \"points\"", "a design of points has `points`"),
+        (
+            "[[designs]]\nkind = \"sobol\"\nkeys = { \"workloads.long.flows\" = [1] }",
+            "the number of points is missing",
+        ),
+        ("[[designs]]\nkind = \"points\"", "a design of points needs `points`"),
         (
             "[[designs]]\nkind = \"grid\"\nseed = 3\nkeys = { \"workloads.long.flows\" = [1] }",
             "has no `seed`",
@@ -107,7 +110,7 @@ fn a_folder_with_something_else_is_left_alone() {
     let dir = tempdir().expect("a folder");
     fs::write(dir.path().join("thesis.tex"), "years of work").expect("it can be written");
     let error = refused(&plan("[[designs]]\nkeys = { \"workloads.long.flows\" = [1] }"), dir.path());
-    assert!(error.0.contains("is not empty, and has no sweep"), "{error:?}");
+    assert!(error.0.contains("is not empty and has no sweep"), "{error:?}");
 }
 
 #[test]

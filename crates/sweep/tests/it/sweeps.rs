@@ -172,5 +172,5 @@ fn two_processes_do_not_write_to_one_folder() {
     let dir = tempdir().expect("a folder");
     let _held = open(&plan(TWELVE), dir.path()).expect("it can be opened");
     let error = open(&plan(TWELVE), dir.path()).expect_err("it is held");
-    assert!(error.0.contains("another run is under way"), "{error:?}");
+    assert!(error.0.contains("another run is in progress"), "{error:?}");
 }

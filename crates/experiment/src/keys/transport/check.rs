@@ -1,4 +1,4 @@
-//! What no transport can be.
+//! Checks of the transport's values.
 
 use tresse_controllers as controllers;
 use tresse_transport::{Config, Reduction};
@@ -7,7 +7,7 @@ use tresse_units::Duration;
 use crate::keys::bounds::LONGEST;
 use crate::keys::transport::Wrong;
 
-/// Refuses what cannot be simulated.
+/// Refuses values that cannot be simulated.
 pub(super) fn check(config: &Config) -> Result<(), Wrong> {
     if config.mss == 0 || config.mss.saturating_add(config.header) > 65_535 {
         return Err(("mss", "a packet has 1 to 65535 bytes, headers included".into()));
@@ -50,7 +50,7 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
         return Err(("rto_max", "at most 1000s".into()));
     }
     if config.delayed_ack.every == 0 {
-        return Err(("ack_every", "an ACK for at least 1 packet".into()));
+        return Err(("ack_every", "one ACK for at least 1 packet".into()));
     }
     if config.delayed_ack.timer == 0 || config.delayed_ack.timer > LONGEST {
         return Err(("ack_timer", "above 0 and at most 1000s".into()));

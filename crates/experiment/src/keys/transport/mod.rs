@@ -1,4 +1,4 @@
-//! The keys of `[transport]`, and the transport that comes of them. A key is its field in [`Transport`], its values in
+//! The keys of `[transport]`, and the transport made from them. A key has its field in [`Transport`], its values in
 //! `VALUES`, and its use in [`Transport::config`].
 
 mod check;
@@ -19,14 +19,14 @@ pub use values::{Plb, Recovery, Reduction, Scheduler, Switch};
 /// The key that is wrong, and why.
 type Wrong = (&'static str, String);
 
-/// A transport. `[transport]` is that of all schemes. A profile gives every key a value. Without one, these must be
-/// given: `mss`, `header`, `ack`, `initial_window`, `rto_min`, `rto_initial`, `rto_max`, `recovery`, `reduction`,
-/// `ack_every`, `ack_timer` and `quick_acks`; what the others describe is then not simulated. A scheme's own
-/// `transport` has the keys in which it differs.
+/// A transport. `[transport]` applies to all schemes. A profile gives every key a value. Without a profile, these
+/// must be given: `mss`, `header`, `ack`, `initial_window`, `rto_min`, `rto_initial`, `rto_max`, `recovery`,
+/// `reduction`, `ack_every`, `ack_timer` and `quick_acks`; mechanisms of the other keys are then not simulated. A
+/// scheme's own `transport` has the keys in which it differs.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Transport {
-    /// Whose transport it is. Keys given beside it, or in `[transport]`, override its values (`tresse explain
+    /// Whose transport it is. Keys given next to it, or in `[transport]`, override its values (`tresse explain
     /// hosts`).
     pub profile: Option<HostProfile>,
     /// Payload of a full segment.
@@ -47,44 +47,46 @@ pub struct Transport {
     pub rto_max: Option<Duration>,
     /// How losses are repaired.
     pub recovery: Option<Recovery>,
-    /// How the window goes down after a congestion signal.
+    /// How the window is reduced after a congestion signal.
     pub reduction: Option<Reduction>,
-    /// What marks may cut a window to, in place of the controller's own floor. Default: the controller's floor.
+    /// The smallest window to which marks may cut, instead of the controller's own floor. Default: the controller's
+    /// floor.
     pub floor: Option<Packets>,
-    /// Whether the controller may raise the window even in the round after a cut for a mark, in which Linux holds it;
-    /// only with `reduction = "immediate"`.
+    /// Whether the controller may raise the window even in the round after a cut for a mark, in which Linux keeps
+    /// it constant; only with `reduction = "immediate"`.
     pub grow_in_cwr: Option<bool>,
-    /// Whether ACKs are ECN-capable, as Linux's are where the controller needs ECN: queues that drop what they cannot
+    /// Whether ACKs are ECN-capable, as in Linux if the controller needs ECN: queues that drop what they cannot
     /// mark (`non_ect = "drop"`) let them in.
     pub ect_acks: Option<bool>,
-    /// The most segments in flight on a subflow: a receive window that does not change. Default: unlimited.
+    /// The maximum number of segments in flight on a subflow: a constant receive window. Default: unlimited.
     pub receive_window: Option<Packets>,
-    /// An ACK for this many packets.
+    /// The receiver sends one ACK for this many packets.
     pub ack_every: Option<Packets>,
-    /// Or after this long.
+    /// The longest time until the receiver sends an ACK.
     pub ack_timer: Option<Duration>,
-    /// The first segments of a subflow, which are ACKed one by one.
+    /// How many of the first segments of a subflow are ACKed one by one.
     pub quick_acks: Option<Packets>,
-    /// As many again after a pause of more than `rto_min` and after a duplicate.
+    /// Whether the same number is ACKed one by one again after a pause of more than `rto_min` and after a
+    /// duplicate.
     pub quick_acks_again: Option<bool>,
     /// Added to the timeouts of RACK-TLP's probes and of its reordering window.
     pub timer_slack: Option<Duration>,
-    /// Whether a window is spread over the round trip, as Linux does it: at 200 % of the window a round trip
+    /// Whether a window is spread over the round trip, as in Linux: at 200 % of the window per round trip
     /// in slow start, at 120 % later.
     pub pacing: Option<Switch>,
-    /// With pacing: the most segments in a burst.
+    /// With pacing: the maximum number of segments in a burst.
     pub tso: Option<Packets>,
-    /// The most segments that the receiver's network card merges; `1pkt` turns it off.
+    /// The maximum number of segments that the receiver's network card merges; `1pkt` turns it off.
     pub gro: Option<Packets>,
-    /// The least time between two polls of the receiver's network card.
+    /// The minimum time between two polls of the receiver's network card.
     pub gro_interval: Option<Duration>,
-    /// Whether a subflow opens with a handshake, of packets of the size of an ACK: data waits a round trip
-    /// for the first one's, and joining subflows wait for theirs after that.
+    /// Whether a subflow opens with a handshake, with packets of the size of an ACK: data waits one round trip
+    /// for the first subflow's, and joining subflows then wait for theirs.
     pub handshake: Option<bool>,
-    /// After this many timeouts in a row what is in flight on a subflow is sent on the others too, and it
-    /// gets no new data until it is heard from again; 0 turns this off.
+    /// After this many timeouts in a row, the data in flight on a subflow is also sent on the others, and the
+    /// subflow gets no new data until an ACK arrives for it; 0 turns this off.
     pub stale_after: Option<u32>,
-    /// Which of several subflows with room gets the next data (`tresse list schedulers`).
+    /// How the subflow that gets the next data is chosen (`tresse list schedulers`).
     pub scheduler: Option<Scheduler>,
     /// Whether a subflow that stays congested changes the hash by which switches choose its path: `"on"`,
     /// `"off"`, or a table of PLB's parameters (`tresse explain plb`).
@@ -95,13 +97,14 @@ pub struct Transport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostProfile {
-    /// ns-3.14's TCP with XMP's RTOmin: NewReno, an initial window of one packet, two packets an ACK, cuts at once.
+    /// ns-3.14's TCP with XMP's RTOmin: NewReno, an initial window of one packet, two packets per ACK, immediate
+    /// cuts.
     Ns3,
-    /// ns-2's TCP by its own defaults, with SACK: an ACK for every packet, a receive window of 20 packets.
+    /// ns-2's TCP with its own defaults, and SACK: an ACK for every packet, a receive window of 20 packets.
     Ns2,
     /// A Linux host with the fq qdisc: RACK-TLP, PRR, pacing, TSO and GRO.
     Linux,
-    /// A network card that sprays packets over many paths, as Ultra Ethernet's: no TCP (`tresse explain spray`).
+    /// A network card that sprays packets over many paths, as in Ultra Ethernet; not TCP (`tresse explain spray`).
     Spray,
 }
 
@@ -207,7 +210,7 @@ impl HostProfile {
 }
 
 impl Transport {
-    /// The transport, but for what a scheme decides: ECN and its echo.
+    /// The transport, except for what a scheme decides: ECN and its echo.
     ///
     /// # Errors
     /// The key that is wrong, and why.
@@ -257,12 +260,12 @@ impl Transport {
         Ok(config)
     }
 
-    /// The value of every key that has one: given, or of the profile.
+    /// The value of every key that has one, given explicitly or by the profile.
     pub(crate) fn values(&self) -> Table {
         self.with_values().table()
     }
 
-    /// These keys over the values of the profile.
+    /// These keys, on top of the values of the profile.
     fn with_values(&self) -> Self {
         let values: BTreeMap<String, Self> = toml::from_str(VALUES).expect("the keys of a transport");
         let profile = self.profile.map(|profile| &values[profile.name()]);
@@ -282,5 +285,5 @@ impl Transport {
     }
 }
 
-/// What is wrong with a key that must be given.
+/// The message for a required key that is missing.
 const MISSING: &str = "it has no value\n\nhint: a profile has one for every key: profile = \"ns3\", \"ns2\", \"linux\" or \"spray\"";

@@ -1,14 +1,14 @@
-//! The transport of a scheme: what all schemes have in common, and the scheme's own keys over it.
+//! The transport of a scheme: what all schemes have in common, overridden by the scheme's own keys.
 
 use tresse_transport::Config;
 
 use crate::keys::transport::Transport;
 
-/// The keys that lead to what is wrong, from the scheme's table on, and why.
+/// The keys that lead to the error, starting at the scheme's table, and why.
 type WrongBelow = (Vec<&'static str>, String);
 
 impl Transport {
-    /// The transport of a scheme whose own keys are `own`; `common` is what `self` comes to without them.
+    /// The transport of a scheme whose own keys are `own`; `common` is the transport of `self` without them.
     ///
     /// # Errors
     /// The key that is wrong, and why.

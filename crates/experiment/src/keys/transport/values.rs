@@ -1,4 +1,4 @@
-//! The values of the transport's keys that are words, and what they mean to the transport.
+//! The transport's keys whose values are words, and the meaning of these values.
 
 use std::collections::BTreeMap;
 
@@ -18,17 +18,17 @@ pub enum Recovery {
     /// Reno (RFC 5681): the first ACK of new data ends a recovery; a second loss in the window often
     /// needs a timeout.
     Reno,
-    /// Reno with at most one fast retransmit a window of data (RFC 6582 §3.2 step 2).
+    /// Reno with at most one fast retransmit per window of data (RFC 6582 §3.2 step 2).
     RenoOnce,
     /// NewReno (RFC 6582): duplicate ACKs only.
     Newreno,
     /// SACK (RFC 6675), paced by PRR.
     Sack,
-    /// RACK-TLP (RFC 8985) on SACK, paced by PRR: losses by time, probes before the timeout.
+    /// RACK-TLP (RFC 8985) on top of SACK, paced by PRR: losses detected by time, probes before the timeout.
     Rack,
 }
 
-/// How the window goes down.
+/// How the window is reduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reduction {
@@ -46,7 +46,7 @@ pub enum Scheduler {
     LowestRtt,
     /// On the next subflow in turn.
     RoundRobin,
-    /// On the subflow that would be done first with what it holds, in bursts, ahead of its window.
+    /// On the subflow that would finish its data first, in bursts, ahead of its window.
     Linux,
 }
 
@@ -54,7 +54,7 @@ pub enum Scheduler {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "\"on\", \"off\", or a table such as { rehash_rounds = 6 }")]
 pub enum Plb {
-    /// With Linux's parameters, or not at all.
+    /// On with Linux's parameters, or off.
     Switch(Switch),
     /// With these values for some of its parameters.
     Parameters(
@@ -62,13 +62,13 @@ pub enum Plb {
     ),
 }
 
-/// Whether something is done.
+/// Whether something is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Switch {
-    /// It is not.
+    /// Off.
     Off,
-    /// It is.
+    /// On.
     On,
 }
 

@@ -1,4 +1,4 @@
-//! Where a pattern is built, and how it reads the values that several patterns have.
+//! The place where a pattern is built, and reading the values that several patterns have.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::read::Loaded;
 
 const MOST_CONNECTIONS: u32 = 10_000;
 
-/// A workload of a pattern, and where it is.
+/// A workload of a pattern, and its location.
 #[derive(Debug)]
 pub struct At<'a> {
     /// The experiment.
@@ -41,7 +41,7 @@ pub(crate) struct Between {
 }
 
 impl At<'_> {
-    /// What is wrong with a key; with the whole workload if there is no key.
+    /// An error in a key; in the whole workload if there is no key.
     pub(crate) fn wrong(&self, key: &str, message: &str) -> Diagnostic {
         let whole: &[&str] = if key.is_empty() { self.path } else { &[self.path, &[key]].concat() };
         self.loaded.error_at(whole, message)
@@ -64,7 +64,7 @@ impl At<'_> {
         })
     }
 
-    /// A number in these bounds, or `default`.
+    /// A number within these bounds, or `default`.
     pub(crate) fn number(
         &self,
         key: &str,
@@ -83,7 +83,7 @@ impl At<'_> {
         self.number("connections", connections, 1, MOST_CONNECTIONS)
     }
 
-    /// This many flows in all.
+    /// This many flows in total.
     pub(crate) fn flows(&self, key: &str, flows: u64) -> Result<u64, Diagnostic> {
         match flows {
             0 => Err(self.wrong(key, "at least one")),
@@ -91,7 +91,7 @@ impl At<'_> {
                 // As it was measured: what is known of a flow is kept until its case ends, and is there twice then.
                 let gigabytes = u128::from(n) * 560 / 1_000_000_000;
                 let message = format!(
-                    "{n} flows would take {gigabytes} GB of memory: at most {MOST_FLOWS}, in shorter experiments"
+                    "{n} flows would take {gigabytes} GB of memory: use at most {MOST_FLOWS}, in shorter experiments"
                 );
                 Err(self.wrong(key, &message))
             }
@@ -124,7 +124,7 @@ impl At<'_> {
         self.size(&self.needed("size", size, "size = \"1MB\"")?)
     }
 
-    /// The bit/s of datagrams, of flows that may have a size.
+    /// The rate of datagrams, bit/s, for flows that may have a size.
     pub(crate) fn datagrams(&self, rate: Option<Rate>, is_sized: bool) -> Result<Option<u64>, Diagnostic> {
         match rate {
             Some(rate) if is_sized || self.workload.application.is_some() || rate.0 == 0 => {
@@ -135,7 +135,7 @@ impl At<'_> {
         }
     }
 
-    /// A time that a key says, in bounds.
+    /// The time given by a key, within bounds.
     pub(crate) fn span(&self, key: &str, draw: Draw, least: Time) -> Result<Span, Diagnostic> {
         let span = match draw {
             Draw::Fixed(time) => Span::Fixed(time.0),
@@ -167,13 +167,14 @@ impl At<'_> {
     pub(crate) fn has_ranks(&self, key: &str, trace: &Path, ranks: u32) -> Result<(), Diagnostic> {
         let hosts = self.fabric.hosts();
         if ranks > hosts {
-            let message = format!("{} has {ranks} ranks, and the fabric {hosts} hosts", trace.display());
+            let message =
+                format!("{} has {ranks} ranks, but the fabric has only {hosts} hosts", trace.display());
             return Err(self.wrong(key, &message));
         }
         Ok(())
     }
 
-    /// The rack of every host, if flows are to leave theirs.
+    /// The rack of every host, if flows must leave theirs.
     pub(crate) fn racks(&self, pairs: Option<Pairs>) -> Result<Option<Vec<u32>>, Diagnostic> {
         match pairs.unwrap_or_default() {
             Pairs::Any => Ok(None),

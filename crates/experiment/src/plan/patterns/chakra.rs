@@ -21,17 +21,17 @@ use crate::read::files::unreadable;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Chakra {
     /// The part of its file names before the rank, such as `traces/llama` for traces/llama.0.et, or
-    /// their folder; the path starts at the experiment's folder.
+    /// their folder; the path is relative to the experiment's folder.
     trace: Option<String>,
-    /// The file of its process groups. Default: comm_group.json beside the trace, if it is there.
+    /// The file of its process groups. Default: comm_group.json next to the trace, if it exists.
     groups: Option<String>,
     /// How an all-reduce is done. Default: around a ring.
     all_reduce: Option<AllReduce>,
-    /// How fast a rank computes what has a number of operations but no duration. Default: it takes no time.
+    /// How fast a rank computes nodes that have a number of operations but no duration. Default: they take no time.
     flops: Option<Flops>,
 }
 
-/// How everyone gets the sum of all.
+/// How every rank gets the sum of all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum AllReduce {
@@ -67,7 +67,7 @@ impl Keys for Chakra {
     }
 }
 
-/// The groups of the file that is named, or is beside the trace.
+/// The groups in the named file, or in the file next to the trace.
 fn groups(at: &At, said: Option<&str>, first: &Path) -> Result<Groups, Diagnostic> {
     let (key, path) = match said {
         Some(said) => ("groups", beside(&at.loaded.source, said)),
@@ -80,7 +80,7 @@ fn groups(at: &At, said: Option<&str>, first: &Path) -> Result<Groups, Diagnosti
     chakra::groups(&text).map_err(|e| at.wrong(key, &format!("{}: {e}", path.display())))
 }
 
-/// What should be said about computations that take no time.
+/// Notes about computations that take no time.
 fn notes(trace: &Path, times: Times) -> Vec<String> {
     let Times { all, timeless, counted } = times;
     let trace = trace.display();

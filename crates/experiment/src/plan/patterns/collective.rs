@@ -18,7 +18,7 @@ use crate::plan::patterns::{FlowCounts, Pattern};
 pub(crate) struct Collective {
     /// Which one.
     collective: Option<Operation>,
-    /// What a rank holds: one size.
+    /// The size of the data that a rank holds.
     #[schemars(with = "Option<Bytes>")]
     size: Option<FlowSize>,
     /// The hosts that are the ranks, in this order. Default: all.
@@ -27,7 +27,7 @@ pub(crate) struct Collective {
     stride: Option<u32>,
     /// Whether the ranks are in a random order, by the seed. Default: false.
     shuffle: Option<bool>,
-    /// In how many chunks the data is pipelined. Default: 1.
+    /// The number of chunks in which the data is pipelined. Default: 1.
     chunks: Option<u32>,
     /// How many times the operation runs. Default: 1.
     iterations: Option<u32>,
@@ -45,13 +45,13 @@ enum Operation {
     RingAllReduce,
     /// Up a binary tree and down again.
     TreeAllReduce,
-    /// Around a ring, every rank's part goes to all.
+    /// Every rank's part goes to all ranks, around a ring.
     AllGather,
-    /// Around a ring, the sum of every part goes to one rank.
+    /// The sum of every part goes to one rank, around a ring.
     ReduceScatter,
-    /// Every rank sends each other rank a part of its own.
+    /// Every rank sends each other rank a different part.
     AllToAll,
-    /// One rank's data goes to all, down a binary tree.
+    /// One rank's data goes to all ranks, down a binary tree.
     Broadcast,
 }
 

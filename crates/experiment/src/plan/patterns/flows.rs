@@ -24,7 +24,7 @@ pub(crate) struct Flows {
     /// The flows.
     #[serde(default)]
     flow: Vec<Flow>,
-    /// Instead of these: a file of flows; its path starts at the experiment's folder.
+    /// Instead of `flow`, a file of flows; the path is relative to the experiment's folder.
     file: Option<String>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Flows {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Flow {
-    /// What others call it in `after`.
+    /// Its name in the `after` of other flows.
     pub id: Option<String>,
     /// The sending host: its name, or its number.
     pub from: Host,
@@ -40,34 +40,34 @@ pub(crate) struct Flow {
     pub to: Host,
     /// Its size. Default: it sends until it is stopped.
     pub size: Option<Bytes>,
-    /// When it starts; with `after`, from the end of those flows. Default: 0s.
+    /// When it starts; with `after`, counted from the end of those flows. Default: 0s.
     pub start: Option<Duration>,
-    /// The flows that it waits for: their ids with spaces between them, or "2 of a b c".
+    /// The flows that it waits for: their ids separated by spaces, or "2 of a b c".
     pub after: Option<String>,
-    /// When it is stopped if it has not finished, counted as `start` is. Default: when the case ends.
+    /// When it is stopped if it has not finished, counted like `start`. Default: when the case ends.
     pub stop: Option<Duration>,
-    /// When it must have finished, from its start.
+    /// Its deadline, counted from its start.
     pub deadline: Option<Duration>,
     /// The number of the job that it belongs to, which ends when the last of its flows does.
     pub job: Option<u32>,
-    /// The group of the results that it belongs to. Default: that of its workload.
+    /// The group of the results that it belongs to. Default: the workload's.
     pub name: Option<String>,
-    /// Its scheme. Default: that of the workload, or of the case.
+    /// Its scheme. Default: the workload's, otherwise the case's.
     pub scheme: Option<String>,
-    /// How many subflows it has. Default: as many as its scheme says. Not for schemes whose path manager decides.
+    /// How many subflows it has. Default: its scheme's number. Not for schemes whose path manager decides.
     pub subflows: Option<u32>,
-    /// For each subflow, the nodes that its path passes, in this order, such as `[["DN1 in"], ["DN2 in"]]`.
+    /// For each subflow, the nodes on its path, in this order, such as `[["DN1 in"], ["DN2 in"]]`.
     /// Default: any path. Only with fixed routes.
     #[serde(default)]
     pub via: Vec<Vec<String>>,
-    /// For each subflow, when it is opened, from the start of the flow.
+    /// For each subflow, when it is opened, counted from the start of the flow.
     #[serde(default)]
     pub subflow_starts: Vec<Duration>,
-    /// How many flows like this one there are. Default: 1.
+    /// The number of identical flows. Default: 1.
     pub count: Option<u32>,
-    /// What its application gives it to send. Default: all of it at once.
+    /// How its application writes. Default: all at once.
     pub application: Option<Application>,
-    /// Instead of a connection: datagrams at this rate of payload, without congestion control.
+    /// Instead of a connection, datagrams with this payload rate, without congestion control.
     pub datagrams: Option<Rate>,
 }
 

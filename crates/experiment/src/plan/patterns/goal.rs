@@ -15,7 +15,7 @@ use crate::read::files::unreadable;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Goal {
-    /// The trace's file, text or binary; its path starts at the experiment's folder.
+    /// The trace's file, text or binary; the path is relative to the experiment's folder.
     file: Option<String>,
 }
 

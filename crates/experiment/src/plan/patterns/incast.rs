@@ -16,9 +16,10 @@ use crate::plan::patterns::{FlowCounts, Pattern};
 pub(crate) struct Incast {
     /// The size of a flow.
     size: Option<FlowSize>,
-    /// How many connections carry each transfer at the same time, each with a message of its own `size`. Default: 1.
+    /// How many connections carry each transfer at the same time, each with its own message of `size`. Default: 1.
     connections: Option<u32>,
-    /// How many times they send; the next round begins when every flow of the last has finished. Default: 1.
+    /// How many times they send; the next round begins when every flow of the previous one has finished. Default:
+    /// 1.
     rounds: Option<u32>,
     /// How many of the senders send. Default: all.
     servers: Option<u32>,

@@ -11,13 +11,13 @@ use crate::plan::patterns::at::At;
 use crate::plan::patterns::kind::Keys;
 use crate::plan::patterns::{FlowCounts, Pattern};
 
-/// Clients ask several servers at once, again and again (XMP §5.2.1).
+/// Clients send requests to several servers at once, again and again (XMP §5.2.1).
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Jobs {
-    /// How many jobs run side by side. Default: 1.
+    /// How many jobs run at the same time. Default: 1.
     jobs: Option<u32>,
-    /// How many servers a client asks.
+    /// How many servers a client sends requests to.
     servers: Option<u32>,
     /// The size of a request.
     request: Option<Bytes>,
@@ -25,9 +25,9 @@ pub(crate) struct Jobs {
     response: Option<Bytes>,
     /// The time from the end of a job to the start of the next. Default: 0s.
     gap: Option<Draw>,
-    /// When a job must have finished, from its start.
+    /// The deadline of a job, counted from its start.
     deadline: Option<Draw>,
-    /// How many jobs there are in all. Default: they go on as long as the other parts.
+    /// The total number of jobs. Default: jobs continue as long as the other parts.
     total: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! The registry's entry of a pattern, and how a workload finds its own.
+//! The registry's entry for a pattern, and how a workload finds its pattern.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, schema_for};
 use serde::de::DeserializeOwned;
@@ -10,7 +10,7 @@ use crate::keys::workload::Workload;
 use crate::plan::patterns::at::At;
 use crate::plan::patterns::{ALL, Pattern};
 
-/// The keys that one pattern has beside those of every workload. Its doc comment is the pattern's meaning.
+/// The keys that one pattern has in addition to those of every workload. The doc comment describes the pattern.
 pub(crate) trait Keys: DeserializeOwned + JsonSchema {
     /// The pattern's name in files.
     const NAME: &'static str;
@@ -22,7 +22,7 @@ pub(crate) trait Keys: DeserializeOwned + JsonSchema {
     fn build(self, at: &At) -> Result<Pattern, Diagnostic>;
 }
 
-/// A pattern, without the type of its keys.
+/// A pattern, with the type of its keys erased.
 #[derive(Debug)]
 pub struct Kind {
     /// Its name in files.
@@ -66,11 +66,11 @@ fn keys<T: JsonSchema>() -> Vec<String> {
     properties.into_iter().flat_map(|p| p.keys().cloned()).collect()
 }
 
-/// Checks what a workload says beyond the keys of every workload. A key that another pattern has is let pass: the
-/// profile, a variant or a setting may yet change the pattern.
+/// Checks the keys of a workload beyond those of every workload. Keys of other patterns are accepted: the profile,
+/// a variant or a setting may still change the pattern.
 ///
 /// # Errors
-/// The first thing that is wrong, with its place in the text that the table is of.
+/// The first error, with its location in the text that contains the table.
 pub(crate) fn check(workload: Spanned<DeTable>) -> Result<(), Wrong> {
     let Some(pattern) = workload.get_ref().get("pattern") else { return Ok(()) };
     let name = pattern.get_ref().as_str().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The patterns of workloads: what starts flows. Each is one file, with its own keys and its builder.
+//! The patterns of workloads, which start flows. Each is one file, with its own keys and its builder.
 
 pub mod at;
 pub mod chakra;
@@ -49,7 +49,7 @@ pub struct Pattern {
     has_jobs: bool,
     /// Whether its flows have sizes and come one by one, so that how long each takes is what counts.
     pub(crate) arrivals: bool,
-    /// What its flows offer, and what the network carries of such flows, bit/s; for arrivals at a load.
+    /// The load that its flows offer, and what the network carries of such flows, bit/s; for arrivals at a load.
     pub offered: Option<Offered>,
     /// Instead of connections: the payload of datagrams, bit/s.
     pub(crate) datagrams: Option<u64>,
@@ -57,20 +57,20 @@ pub struct Pattern {
     pub flow_counts: FlowCounts,
     /// How many connections carry each of its transfers.
     pub(crate) connections: u32,
-    /// Its flows, if each may have something of its own.
+    /// Its flows, if each may have individual properties.
     pub(crate) flows: Vec<Flow>,
-    /// What should be said before it runs.
+    /// Notes to print before it runs.
     pub notes: Vec<String>,
 }
 
-/// How many flows there are, for who estimates what they take.
+/// How many flows there are, for estimates of memory and time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FlowCounts {
-    /// At a time. Of arrivals at random times a flow for each host, as where the network keeps up.
+    /// At a time. For arrivals at random times, one flow for each host, as if the network keeps up.
     pub at_once: u64,
     /// Connections at the end of a case if each stays for further messages (`persistent`).
     pub staying: u64,
-    /// From the start to the end of a case; those at a time, where flows go on as long as something else does.
+    /// From the start to the end of a case; if flows continue as long as something else does, the number at a time.
     pub in_all: u64,
 }
 
@@ -91,7 +91,7 @@ impl FlowCounts {
 pub struct Offered {
     /// Payload of all flows, bit/s.
     pub rate: f64,
-    /// What it is a share of.
+    /// The capacity that it is a share of.
     pub capacity: Capacity,
 }
 
@@ -102,7 +102,7 @@ impl fmt::Debug for Pattern {
 }
 
 impl Pattern {
-    /// Of connections whose flows `make` makes under a seed, which come to an end and make up no jobs.
+    /// For connections whose flows `make` creates under a seed, which end and do not form jobs.
     pub(crate) fn new<S: Source + 'static>(make: impl Fn(u64) -> S + Send + Sync + 'static) -> Self {
         Self {
             make: Arc::new(move |seed| Box::new(make(seed))),
@@ -118,7 +118,7 @@ impl Pattern {
         }
     }
 
-    /// Of a graph of tasks.
+    /// For a graph of tasks.
     pub(crate) fn of_tasks(tasks: Tasks) -> Self {
         let (endless, has_jobs) = (tasks.is_endless(), tasks.has_jobs());
         let flow_counts = FlowCounts::of_tasks(&tasks);

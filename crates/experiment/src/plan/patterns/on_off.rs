@@ -25,9 +25,9 @@ pub(crate) struct OnOff {
     off: Option<Draw>,
     /// When the first flow begins. Default: 0s.
     start: Option<Duration>,
-    /// When all end. Default: when the case ends.
+    /// When all flows end. Default: when the case ends.
     stop: Option<Duration>,
-    /// Instead of connections: datagrams at this rate of payload, without congestion control.
+    /// Instead of connections, datagrams with this payload rate, without congestion control.
     datagrams: Option<Rate>,
 }
 

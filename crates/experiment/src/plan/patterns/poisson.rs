@@ -18,11 +18,11 @@ use crate::plan::patterns::{FlowCounts, Offered, Pattern};
 pub(crate) struct Poisson {
     /// The size of a flow.
     size: Option<FlowSize>,
-    /// The offered load, as a share of what `load_on` says: above 0, at most 1.
+    /// The offered load, as a share of the capacity that `load_on` selects: above 0, at most 1.
     load: Option<f64>,
     /// What `load` is a share of. Default: `bisection`.
     load_on: Option<LoadOn>,
-    /// How many flows there are in all. Default: they arrive until the case ends.
+    /// The total number of flows. Default: flows arrive until the case ends.
     flows: Option<u64>,
     /// Who may send to whom. Default: `any`.
     pairs: Option<Pairs>,
@@ -30,7 +30,7 @@ pub(crate) struct Poisson {
     senders: Option<HostSet>,
     /// The hosts that receive. Default: all.
     receivers: Option<HostSet>,
-    /// When a flow must have finished, from its start.
+    /// The deadline of a flow, counted from its start.
     deadline: Option<Draw>,
 }
 
@@ -52,7 +52,8 @@ impl Keys for Poisson {
         let size = at.sized(self.size)?;
         let load = at.needed("load", self.load, "load = 0.5")?;
         if !(load > 0.0 && load <= 1.0) {
-            let message = format!("{load}: above 0 and at most 1, the share of what the network carries");
+            let message =
+                format!("{load}: must be above 0 and at most 1, the share of what the network carries");
             return Err(at.wrong("load", &message));
         }
         let Between { pairs, from, to } =

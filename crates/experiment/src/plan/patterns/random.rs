@@ -18,11 +18,11 @@ pub(crate) struct Random {
     size: Option<FlowSize>,
     /// Who may send to whom. Default: `any`.
     pairs: Option<Pairs>,
-    /// How many flows a host receives at most. Default: 4.
+    /// The maximum number of flows that a host receives at a time. Default: 4.
     at_most: Option<u32>,
     /// How many flows a host sends at a time. Default: 1.
     per_host: Option<u32>,
-    /// How many flows there are in all. Default: they go on as long as the case.
+    /// The total number of flows. Default: flows continue as long as the case.
     flows: Option<u64>,
 }
 

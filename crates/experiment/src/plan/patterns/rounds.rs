@@ -1,4 +1,4 @@
-//! What patterns of rounds have in common: pairs of hosts that send at the same time, round after round.
+//! Common code for patterns of rounds: pairs of hosts that send at the same time, round after round.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -17,11 +17,12 @@ use crate::plan::patterns::{FlowCounts, Pattern};
 pub(crate) struct RoundKeys {
     /// The size of a flow. Default: flows send until the case ends.
     size: Option<FlowSize>,
-    /// How many connections carry each transfer at the same time, each with a message of its own `size`. Default: 1.
+    /// How many connections carry each transfer at the same time, each with its own message of `size`. Default: 1.
     connections: Option<u32>,
-    /// How many times the pattern is drawn; the next round begins when every flow of the last has finished. Default: 1.
+    /// How many times the pattern is drawn; the next round begins when every flow of the previous one has finished.
+    /// Default: 1.
     rounds: Option<u32>,
-    /// Instead of connections: datagrams at this rate of payload, without congestion control. For flows without a
+    /// Instead of connections, datagrams with this payload rate, without congestion control. For flows without a
     /// size.
     datagrams: Option<Rate>,
 }

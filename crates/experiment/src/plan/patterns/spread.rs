@@ -18,9 +18,9 @@ use crate::plan::patterns::{FlowCounts, Pattern};
 pub(crate) struct Spread {
     /// The size of a flow.
     size: Option<FlowSize>,
-    /// How many flows there are in all.
+    /// The total number of flows.
     flows: Option<u64>,
-    /// The flows start at random times in it. Default: all start at once.
+    /// The window in which flows start at random times. Default: all start at once.
     window: Option<Duration>,
     /// Who may send to whom. Default: `any`.
     pairs: Option<Pairs>,

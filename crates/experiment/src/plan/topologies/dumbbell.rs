@@ -23,7 +23,7 @@ pub(super) const DUMBBELL: Kind = Kind {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Keys {
-    /// For a dumbbell, pairs of a source and a destination: 1 to 10000.
+    /// For a dumbbell, the number of pairs of a source and a destination: 1 to 10000.
     pairs: Option<u32>,
 }
 

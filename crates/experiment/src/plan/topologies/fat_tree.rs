@@ -23,7 +23,7 @@ pub(super) const FAT_TREE: Kind = Kind {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Keys {
-    /// For a fat tree, ports per switch: even, 2 to 128. There are k^3/4 hosts.
+    /// For a fat tree, the number of ports per switch: even, 2 to 128. There are k^3/4 hosts.
     k: Option<u32>,
 }
 

@@ -11,7 +11,7 @@ use crate::plan::topologies::kind::{Kind, OwnRoutes, drawn};
 
 pub(super) const FILE: Kind = Kind {
     name: "file",
-    meaning: "What `file` says.",
+    meaning: "The network in `file`.",
     whose: "that of topology = \"file\"",
     has: "this topology has a `file` that says how large it is",
     routing: "shortest",
@@ -22,13 +22,13 @@ pub(super) const FILE: Kind = Kind {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Keys {
-    /// For topology "file", the network: node-link JSON (networkx) or GraphML. Its path starts at
+    /// For topology "file", the network as node-link JSON (networkx) or GraphML. The path is relative to
     /// the experiment's file.
     #[expect(dead_code, reason = "the network is read with the experiment")]
     file: Option<String>,
 }
 
-/// Reading the experiment read the file too.
+/// The file was already read together with the experiment.
 fn build(f: &Fabric, _: &[ChangeKey]) -> Result<(Topology, OwnRoutes), Wrong> {
     match &f.graph {
         Some(graph) => drawn(graph),

@@ -1,4 +1,4 @@
-//! What a topology is to those that do not know which one it is.
+//! A topology, independent of which one it is.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -13,13 +13,13 @@ use crate::keys::link_events::ChangeKey;
 pub(crate) struct Kind {
     /// Its name in files.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// What it is, in one sentence.
     pub meaning: &'static str,
-    /// Whose its keys are, as messages put it.
+    /// The owner of its keys, as used in messages.
     pub whose: &'static str,
-    /// Which keys it has, as messages put it.
+    /// The keys that it has, as used in messages.
     pub has: &'static str,
-    /// The routing that it has by default.
+    /// Its default routing.
     pub routing: &'static str,
     /// The keys of `[fabric]` that only this topology has.
     pub keys: OwnKeys,
@@ -30,8 +30,8 @@ pub(crate) struct Kind {
 /// A network from `[fabric]`, with the links that changes remap virtual NICs to.
 pub(super) type Build = fn(&Fabric, &[ChangeKey]) -> Result<(Topology, OwnRoutes), Wrong>;
 
-/// The keys of one topology, without their type. All are optional: the profile, a variant or a setting may yet add
-/// one, or change the topology.
+/// The keys of one topology, with their type erased. All are optional: the profile, a variant or a setting may
+/// still add one, or change the topology.
 pub(crate) struct OwnKeys {
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     pub check: fn(toml::Deserializer) -> Result<(), Error>,
@@ -54,7 +54,7 @@ pub(super) fn names(table: &Schema) -> Vec<String> {
     properties.into_iter().flat_map(|p| p.keys().cloned()).collect()
 }
 
-/// The fixed routes that some topologies have of their own.
+/// The fixed routes that some topologies bring along.
 pub(crate) enum OwnRoutes {
     Tree(FatTree),
     Virtual(VirtualHosts),
@@ -62,13 +62,13 @@ pub(crate) enum OwnRoutes {
 }
 
 impl Fabric {
-    /// The keys that only its topology has.
+    /// The keys that are specific to its topology.
     pub(super) fn own_keys<K: DeserializeOwned>(&self) -> Result<K, Wrong> {
         self.own.clone().try_into().map_err(|e: Error| wrong("topology", Wrong::from(e).message))
     }
 }
 
-/// A network that is drawn link by link.
+/// A network that is built link by link.
 pub(super) fn drawn(graph: &Graph) -> Result<(Topology, OwnRoutes), Wrong> {
     let topology = graph.topology().map_err(|e| wrong("topology", e.to_string()))?;
     Ok((topology, OwnRoutes::None))

@@ -1,4 +1,4 @@
-//! What the links of each layer of a topology are made of.
+//! The properties of the links in each layer of a topology.
 
 use tresse_fabric::{LinkConfig, Links, Probability, Threshold};
 use tresse_units::{Duration, Rate};
@@ -7,7 +7,7 @@ use crate::diagnostic::{Wrong, wrong};
 use crate::keys::bounds::{LONGEST, RATES};
 use crate::keys::fabric::{Fabric, Layered};
 
-/// The layers of a network that is drawn link by link.
+/// The layers of a network that is built link by link.
 pub(super) fn links<const N: usize>(f: &Fabric, names: [&str; N]) -> Result<Links<N>, Wrong> {
     let Layers { rate, delay, limit, mark, loss } = Layers::new(f, names)?;
     let layers = std::array::from_fn(|i| LinkConfig {
@@ -20,7 +20,7 @@ pub(super) fn links<const N: usize>(f: &Fabric, names: [&str; N]) -> Result<Link
     Ok(Links { layers, host: (f.host_queue.into(), f.host_mark.into()), non_ect: f.non_ect.into() })
 }
 
-/// What the links of each layer are made of.
+/// The properties of the links in each layer.
 pub(super) struct Layers<const N: usize> {
     pub rate: [u64; N],
     pub delay: [u64; N],
@@ -59,7 +59,7 @@ impl<const N: usize> Layers<N> {
     }
 }
 
-/// A value that no topology is without.
+/// A value that every topology needs.
 fn given<'a, T>(key: &str, value: &'a Option<Layered<T>>, example: &str) -> Result<&'a Layered<T>, Wrong> {
     let message = || format!("`{key}` is missing, such as {key} = \"{example}\"");
     value.as_ref().ok_or_else(|| Wrong::key("fabric", message()))

@@ -12,7 +12,7 @@ use crate::plan::topologies::layers::Layers;
 
 pub(super) const LEAF_SPINE: Kind = Kind {
     name: "leaf-spine",
-    meaning: "Every leaf switch has a link to every spine switch, and hosts of its own.",
+    meaning: "Every leaf switch has a link to every spine switch, and its own hosts.",
     whose: "a leaf-spine's",
     has: "a leaf-spine has `leaves`, `spines` and `hosts_per_leaf`",
     routing: "shortest",
@@ -23,11 +23,11 @@ pub(super) const LEAF_SPINE: Kind = Kind {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Keys {
-    /// For a leaf-spine, leaf switches.
+    /// For a leaf-spine, the number of leaf switches.
     leaves: Option<u32>,
-    /// For a leaf-spine, spine switches; each has a link to every leaf.
+    /// For a leaf-spine, the number of spine switches; each has a link to every leaf.
     spines: Option<u32>,
-    /// For a leaf-spine, hosts on each leaf.
+    /// For a leaf-spine, the number of hosts on each leaf.
     hosts_per_leaf: Option<u32>,
 }
 

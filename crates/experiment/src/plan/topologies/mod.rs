@@ -1,4 +1,4 @@
-//! The topologies that `[fabric]` describes. Each is one file: its own keys, what it is, and its network.
+//! The topologies that `[fabric]` describes. Each is one file: its own keys, its description, and its network.
 
 mod dumbbell;
 mod fat_tree;
@@ -40,7 +40,7 @@ static ALL: [Kind; 13] = [
     file::FILE,
 ];
 
-/// The topology of this name.
+/// The topology with this name.
 fn named(name: &str) -> Result<&'static Kind, String> {
     ALL.iter().find(|kind| kind.name == name).ok_or_else(|| {
         let names: Vec<String> = ALL.iter().map(|kind| format!("`{}`", kind.name)).collect();
@@ -48,10 +48,10 @@ fn named(name: &str) -> Result<&'static Kind, String> {
     })
 }
 
-/// The topology of a fabric that says nothing of another.
+/// The topology of a fabric, if it has no key of another topology.
 ///
 /// # Errors
-/// A key that is another topology's.
+/// A key of another topology.
 pub(crate) fn find(f: &Fabric) -> Result<&'static Kind, Wrong> {
     let kind = named(&f.topology).map_err(|e| wrong("topology", e))?;
     let own = kind.key_names();
@@ -64,11 +64,11 @@ pub(crate) fn find(f: &Fabric) -> Result<&'static Kind, Wrong> {
     Ok(kind)
 }
 
-/// Checks the name of the topology and the keys of topologies, in the text of `[fabric]`. Those of others than its own
-/// may be there: the profile, a variant or a setting may yet change the topology.
+/// Checks the name of the topology and the keys of topologies, in the text of `[fabric]`. Keys of other topologies
+/// are accepted: the profile, a variant or a setting may still change the topology.
 ///
 /// # Errors
-/// The first thing that is wrong, with its place.
+/// The first error, with its location.
 pub(crate) fn check(fabric: &DeTable) -> Result<(), Wrong> {
     let misread = |span: Range<usize>, message: String| Wrong::offset(span.start, message);
     let Some(topology) = fabric.get("topology") else { return Ok(()) };
@@ -89,7 +89,7 @@ pub(crate) fn check(fabric: &DeTable) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// The names of all keys that `[fabric]` may have: `topology`, those that size one, and those of all.
+/// The names of all keys that `[fabric]` may have: `topology`, those that size a topology, and those of all.
 fn key_names() -> Vec<String> {
     let common = kind::names(&schema_for!(Fabric));
     let mut names = vec![common[0].clone()];

@@ -1,4 +1,4 @@
-//! The papers' small networks that have one size.
+//! The papers' small networks of fixed size.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -29,7 +29,7 @@ pub(super) const THESIS_2_2A: Kind =
     });
 
 pub(super) const THESIS_2_2B: Kind =
-    paper("thesis-2.2b", "THESIS §2.4.2: a flow with a link of its own and one that it shares.", |f, _| {
+    paper("thesis-2.2b", "THESIS §2.4.2: a flow with a private link and one that it shares.", |f, _| {
         drawn(&Graph::thesis_2_2b(&links(f, Graph::PRIVATE_LAYERS)?))
     });
 
@@ -38,7 +38,7 @@ const fn paper(name: &'static str, meaning: &'static str, build: Build) -> Kind 
     Kind { name, meaning, whose: "", has, routing: "shortest", keys: Kind::keys_of::<Keys>(), build }
 }
 
-/// None: nothing about these networks can be chosen but their links.
+/// No keys: only the links of these networks can be chosen.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Keys {}

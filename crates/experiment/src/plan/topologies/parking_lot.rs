@@ -23,7 +23,7 @@ pub(super) const PARKING_LOT: Kind = Kind {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Keys {
-    /// For a parking lot, bottlenecks in a row: 1 to 1000.
+    /// For a parking lot, the number of bottlenecks in a row: 1 to 1000.
     hops: Option<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! The thesis's networks with users: multipath flows that share a link with TCP's.
+//! The thesis's networks with users: multipath flows that share a link with TCP flows.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use crate::plan::topologies::layers::links;
 
 pub(super) const THESIS_3_2: Kind = Kind {
     name: "thesis-3.2",
-    meaning: "THESIS Fig. 3.2: multipath flows with a link of their own and one that they share with TCP's.",
+    meaning: "THESIS Fig. 3.2: multipath flows with a private link and one that they share with TCP flows.",
     whose: "those of the thesis's networks with users",
     has: "this network has `multipath_users` and `tcp_users`",
     routing: "shortest",
@@ -32,10 +32,11 @@ pub(super) const THESIS_4_2: Kind = Kind {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Keys {
-    /// For `thesis-3.2` and `thesis-4.2`, hosts with multipath flows, the thesis's N1: 1 to 10000.
+    /// For `thesis-3.2` and `thesis-4.2`, the number of hosts with multipath flows, the thesis's N1: 1 to 10000.
     /// Default: 1.
     multipath_users: Option<u32>,
-    /// For `thesis-3.2` and `thesis-4.2`, hosts with TCP flows, the thesis's N2: 1 to 10000. Default: 1.
+    /// For `thesis-3.2` and `thesis-4.2`, the number of hosts with TCP flows, the thesis's N2: 1 to 10000. Default:
+    /// 1.
     tcp_users: Option<u32>,
 }
 

@@ -1,4 +1,5 @@
-//! The messages of a file, one after another: each has its length before it, and all may be compressed by gzip.
+//! The messages of a file, one after another: each is preceded by its length, and the file may be compressed with
+//! gzip.
 
 use std::fmt::Display;
 use std::io::{self, BufRead, BufReader, Read};
@@ -6,18 +7,19 @@ use std::io::{self, BufRead, BufReader, Read};
 use flate2::bufread::MultiGzDecoder;
 use prost::Message;
 
-/// What a gzip file begins with. As a message's length it is followed by what no first message begins with.
+/// The first bytes of a gzip file. Read as a message's length, they are followed by bytes that begin no first
+/// message.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// More than a message ever has, bytes: what is longer is not a message.
+/// More bytes than any message has: anything longer is not a message.
 const MOST: u64 = 1 << 28;
 
 /// A file that is being read.
 pub(super) struct Messages<'a> {
     from: Box<dyn BufRead + 'a>,
-    /// Bytes before the next message, of what is compressed here.
+    /// The (uncompressed) bytes before the next message.
     at: u64,
-    /// How many messages there were.
+    /// How many messages there were so far.
     number: u64,
     buffer: Vec<u8>,
 }
@@ -31,7 +33,7 @@ impl<'a> Messages<'a> {
         Self { from, at: 0, number: 0, buffer: Vec::new() }
     }
 
-    /// What is wrong with the message that begins here.
+    /// An error in the message that begins here.
     fn wrong<T>(&self, what: impl Display) -> Result<T, String> {
         Err(format!("message {}, at byte {}: {what}", self.number, self.at))
     }
@@ -49,7 +51,7 @@ impl<'a> Messages<'a> {
         self.wrong(format!("it cannot be unpacked ({e}): is the file truncated or damaged?"))
     }
 
-    /// A number of 7 bits a byte, the lower ones first, and how many bytes it has; `None` at the end of the file.
+    /// A number with 7 bits per byte, the lowest first, and how many bytes it has; `None` at the end of the file.
     fn length(&mut self) -> Result<Option<(u64, u64)>, String> {
         let mut length = 0;
         for place in 0..5 {
@@ -82,7 +84,7 @@ impl<'a> Messages<'a> {
         if (self.buffer.len() as u64) < length {
             let there = self.buffer.len();
             return self
-                .wrong(format!("only {there} of its {length} bytes are there: is the file truncated?"));
+                .wrong(format!("only {there} of its {length} bytes are present: is the file truncated?"));
         }
         let message = match M::decode(&self.buffer[..]) {
             Ok(message) => message,

@@ -1,6 +1,6 @@
 //! The files of a Chakra trace, `NAME.<rank>.et`: finding and reading them.
 //!
-//! `tresse explain chakra` has what their nodes mean.
+//! `tresse explain chakra` describes the meaning of their nodes.
 
 mod messages;
 mod node;
@@ -21,7 +21,7 @@ use schema::{GlobalMetadata, Node};
 /// How a trace is read.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The groups that go before those of the files.
+    /// The groups that take precedence over those of the files.
     pub groups: Groups,
     /// How all-reduces are done.
     pub all_reduce: Operation,
@@ -38,14 +38,14 @@ pub struct Times {
     pub all: u64,
     /// Those that have neither a duration nor a number of operations.
     pub timeless: u64,
-    /// Those that have a number of operations, of which none knows how long they take.
+    /// Those that have a number of operations, but no known duration.
     pub counted: u64,
 }
 
-/// The files of a trace, by rank. `trace` is their folder, or their path without rank and ending.
+/// The files of a trace, by rank. `trace` is their folder, or their path without rank and extension.
 ///
 /// # Errors
-/// If there are none, of several traces, or one is missing.
+/// If there are none, if they belong to several traces, or if one is missing.
 pub fn files(trace: &Path) -> Result<Vec<PathBuf>, String> {
     let is_folder = trace.is_dir();
     let (folder, name) = match trace.file_name() {
@@ -68,7 +68,7 @@ pub fn files(trace: &Path) -> Result<Vec<PathBuf>, String> {
     let mut names = traces.keys();
     let (Some(first), second) = (names.next(), names.next()) else {
         let message = match name {
-            Some(name) => format!("has no {name}.0.et: `trace` is what comes before the ranks' numbers"),
+            Some(name) => format!("has no {name}.0.et: `trace` is the part before the ranks' numbers"),
             None => "has no file NAME.0.et".to_owned(),
         };
         return Err(format!("{} {message}", folder.display()));
@@ -76,18 +76,18 @@ pub fn files(trace: &Path) -> Result<Vec<PathBuf>, String> {
     if let Some(second) = second {
         let path = trace.join(first);
         let message =
-            format!("has several traces, {first} and {second}: say which one, as {}", path.display());
+            format!("has several traces, {first} and {second}: name one, such as {}", path.display());
         return Err(format!("{} {message}", folder.display()));
     }
     let ranks = &traces[first];
     if let Some((rank, (_, file))) = (0..).zip(ranks).find(|(expected, (rank, _))| expected != *rank) {
-        let message = format!("{first}.{rank}.et of rank {rank} is missing, and {file} is there");
+        let message = format!("{first}.{rank}.et of rank {rank} is missing, but {file} exists");
         return Err(format!("{}: {message}", folder.display()));
     }
     Ok(ranks.values().map(|file| folder.join(file)).collect())
 }
 
-/// The name and the rank of a file: `NAME.<rank>.et`, which may end in `.gz` too.
+/// The name and the rank of a file: `NAME.<rank>.et`, optionally with `.gz`.
 fn parts(file: &str) -> Option<(&str, u32)> {
     let stem = file.strip_suffix(".gz").unwrap_or(file).strip_suffix(".et")?;
     let (name, rank) = stem.rsplit_once('.')?;
@@ -98,15 +98,15 @@ fn parts(file: &str) -> Option<(&str, u32)> {
 /// The groups in the text of a `comm_group.json`: their names, and the ranks of each.
 ///
 /// # Errors
-/// If it is something else.
+/// If the text is something else.
 pub fn groups(text: &str) -> Result<Groups, String> {
     serde_json::from_str(text).map_err(|e| format!("{e}; expected groups such as {{\"1\": [0, 1]}}"))
 }
 
-/// Reads a trace of these files.
+/// Reads a trace from these files.
 ///
 /// # Errors
-/// The first thing that is wrong, with its file or its node.
+/// The first error, with its file or its node.
 pub fn read(paths: &[PathBuf], files: &Files, options: Options) -> Result<(Tasks, Times), String> {
     let Options { groups, all_reduce, flops, most } = options;
     let ranks = u32::try_from(paths.len()).map_err(|_| "too many files".to_owned())?;

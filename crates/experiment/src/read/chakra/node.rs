@@ -1,4 +1,4 @@
-//! From a node of a file to what it does.
+//! From a node in a file to what it does.
 
 use serde::Deserialize;
 use tresse_workload::chakra::{Action, Groups, Kind, Node};
@@ -10,12 +10,12 @@ use crate::read::chakra::schema::{self, COLLECTIVES, NODE_TYPES, Value};
 #[derive(Deserialize)]
 struct Group {
     pg_name: String,
-    /// None means all.
+    /// Empty means all.
     #[serde(default)]
     ranks: Vec<u32>,
 }
 
-/// What a node of `rank` does; computations take their time, or that of their operations at `flops`.
+/// What a node of `rank` does; computations take their given time, or the time of their operations at `flops`.
 pub(super) fn read(
     node: schema::Node,
     rank: u32,
@@ -29,8 +29,8 @@ pub(super) fn read(
     Ok(Node { id: node.id, name: node.name, action, after })
 }
 
-/// The groups that a node names: PyTorch has a list of them among the inputs of a METADATA node, as JSON in the text of
-/// a list of Python.
+/// The groups that a node names: PyTorch has a list of them among the inputs of a METADATA node, as JSON inside the
+/// text of a Python list.
 pub(super) fn groups(node: &schema::Node) -> Result<Groups, String> {
     let values = node.inputs.as_ref().map_or("", |inputs| &inputs.values);
     let (Some(begin), Some(end)) = (values.find("[{"), values.rfind("}]")) else { return Ok(Groups::new()) };
@@ -73,7 +73,7 @@ impl Reader<'_> {
                 Ok(Action::Collective { kind, bytes, group: self.group()? })
             }
             Some(name) => Err(format!("it is an {name}")),
-            None => Err(format!("its type is {}: those of Chakra 1.0.0 are 1 to 7", self.node.kind)),
+            None => Err(format!("its type is {}, but Chakra 1.0.0 has types 1 to 7", self.node.kind)),
         }
     }
 
@@ -81,7 +81,7 @@ impl Reader<'_> {
         self.node.attr.iter().find(|attr| attr.name == name).map(|attr| attr.value.as_ref())
     }
 
-    /// The number that an attribute is.
+    /// The value of a numeric attribute.
     fn number(&self, name: &str) -> Result<Option<u64>, String> {
         let Some(value) = self.value(name) else { return Ok(None) };
         match value.and_then(Value::number) {
@@ -110,7 +110,7 @@ impl Reader<'_> {
         u32::try_from(rank).map_err(|_| format!("its `{name}` is {rank}, which is not a rank"))
     }
 
-    /// Where a node says who itself is, it is this rank.
+    /// If a node names its own rank, it must be this rank.
     fn is_own(&self, name: &str, why: &str) -> Result<(), String> {
         match self.number(name)? {
             Some(own) if own != u64::from(self.rank) => Err(format!("its `{name}` is {own}: {why}")),
@@ -130,10 +130,10 @@ impl Reader<'_> {
             Some("BARRIER") => Kind::Barrier,
             Some(name) => {
                 let message =
-                    "there are ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BROADCAST, BARRIER";
+                    "supported are ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BROADCAST, BARRIER";
                 return Err(format!("the collective {name} is not simulated: {message}"));
             }
-            None => return Err(format!("its `comm_type` is {number}: those of Chakra 1.0.0 are 0 to 9")),
+            None => return Err(format!("its `comm_type` is {number}, but Chakra 1.0.0 has 0 to 9")),
         })
     }
 

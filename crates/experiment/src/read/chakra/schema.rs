@@ -1,5 +1,5 @@
-//! The part of Chakra's schema that is read: mlcommons/chakra 1.0.0, `schema/protobuf/et_def.proto`, by its numbers.
-//! What else a file has is passed over.
+//! The part of Chakra's schema that is read: mlcommons/chakra 1.0.0, `schema/protobuf/et_def.proto`, by its
+//! numbers. Anything else in a file is skipped.
 
 use prost::{Message, Oneof};
 
@@ -46,7 +46,7 @@ pub(super) struct Attribute {
     pub value: Option<Value>,
 }
 
-/// Whole numbers, which their writers give this type or that, and texts.
+/// Whole numbers, whose type depends on the writer, and texts.
 #[derive(Clone, PartialEq, Oneof)]
 pub(super) enum Value {
     #[prost(int32, tag = "7")]
@@ -74,7 +74,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// The number that it is.
+    /// Its value as a number.
     pub fn number(&self) -> Option<i128> {
         match *self {
             Self::Int32(n) | Self::Sint32(n) | Self::Sfixed32(n) => Some(n.into()),

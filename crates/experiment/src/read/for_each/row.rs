@@ -1,4 +1,4 @@
-//! What placeholders stand for.
+//! The values of placeholders.
 
 use toml::Spanned;
 use toml::de::{DeString, DeValue};
@@ -31,11 +31,11 @@ pub(super) const KEYS: [&str; 21] = [
 pub(super) type Name<'i> = Spanned<DeString<'i>>;
 pub(super) type Value<'i> = Spanned<DeValue<'i>>;
 
-/// What placeholders stand for in one claim.
+/// The values of placeholders in one claim.
 #[derive(Clone, Default)]
 pub(super) struct Row<'i> {
     pub(super) values: Vec<(Name<'i>, Value<'i>)>,
-    /// Where in the text all of it begins that must come to a claim.
+    /// The locations in the text of all names and values that must be used by a claim.
     pub(super) from: Vec<usize>,
 }
 
@@ -53,7 +53,7 @@ impl<'i> Row<'i> {
         other.values.iter().any(|(name, _)| is_shared(name.get_ref()))
     }
 
-    /// Both together, if they agree on the names that both have. A key of the claim is the other's.
+    /// Both combined, if they agree on the names that both have. For keys of the claim, the other takes precedence.
     pub(super) fn and(&self, other: &Self) -> Option<Self> {
         let mut both = self.clone();
         both.from.extend(&other.from);
@@ -70,7 +70,7 @@ impl<'i> Row<'i> {
     }
 }
 
-/// A value as it is in a text; none of a list or a table.
+/// A value as inserted into a text; none for a list or a table.
 pub(super) fn text(value: &Value) -> Option<String> {
     match value.get_ref() {
         DeValue::String(text) => Some(text.to_string()),

@@ -1,4 +1,4 @@
-//! Sentences that a claim takes from another one.
+//! Sentences that a claim takes from another claim.
 
 use toml::Spanned;
 use toml::de::DeValue;
@@ -7,7 +7,7 @@ use super::row::{Value, text};
 use super::wrong;
 use crate::diagnostic::{Wrong, did_you_mean};
 
-/// Gives claims whose `key` is `{ same_as = "id" }` what that claim has there.
+/// Replaces `{ same_as = "id" }` in a claim's `key` by that claim's value.
 pub(super) fn same_as(key: &str, claims: &mut [Value]) -> Result<(), Wrong> {
     let mut taken = Vec::new();
     let of = |claim, key| DeValue::get(claim, key);

@@ -1,4 +1,4 @@
-//! What nodes and links of a file say about themselves.
+//! The attributes of nodes and links in a file.
 
 use std::str::FromStr;
 
@@ -11,7 +11,7 @@ use super::{Attribute, Element};
 use crate::diagnostic::Wrong;
 use crate::keys::links::{check_delay, check_loss, check_rate};
 
-/// Those of a node.
+/// The attributes of a node.
 #[derive(Default)]
 pub struct NodeAttributes {
     pub is_host: Option<bool>,
@@ -23,13 +23,13 @@ pub struct NodeAttributes {
 impl NodeAttributes {
     const KNOWN: &[&str] = &["kind", "type", "name", "rack", "pod"];
 
-    /// Those of the node with this id.
+    /// The attributes of the node with this id.
     pub fn new(id: &str, element: &Element) -> Result<Self, Wrong> {
         let whose = format!("the node `{id}`");
         let mut own = Self::default();
         for Said { name, value, at } in said(&whose, element, Self::KNOWN)? {
             let number = |what: &str| {
-                let expected = format!("{whose}: {what} = {value}: a whole number from 0");
+                let expected = format!("{whose}: {what} = {value}: expected a whole number of at least 0");
                 value.parse::<u32>().map_err(|_| Wrong::offset(at, expected))
             };
             match name {
@@ -40,14 +40,14 @@ impl NodeAttributes {
                         _ => {
                             return Err(Wrong::offset(
                                 at,
-                                format!("{whose}: {name} = `{value}`: `host` or `switch`"),
+                                format!("{whose}: {name} = `{value}`: expected `host` or `switch`"),
                             ));
                         }
                     };
                     if own.is_host.replace(is_host).is_some() {
                         return Err(Wrong::offset(
                             at,
-                            format!("{whose} has a `kind` and a `type`: leave one of them out"),
+                            format!("{whose} has a `kind` and a `type`: leave out one of them"),
                         ));
                     }
                 }
@@ -60,7 +60,7 @@ impl NodeAttributes {
     }
 }
 
-/// Those of a link, or of one of its directions.
+/// The attributes of a link, or of one of its directions.
 pub struct LinkAttributes {
     whose: String,
     at: usize,
@@ -75,7 +75,7 @@ pub struct LinkAttributes {
 impl LinkAttributes {
     const KNOWN: &[&str] = &["rate", "delay", "queue", "mark", "loss", "layer"];
 
-    /// Those of the link between nodes of these names.
+    /// The attributes of the link between nodes with these names.
     pub fn new([from, to]: [&str; 2], element: &Element) -> Result<Self, Wrong> {
         let whose = format!("the link of `{from}` and `{to}`");
         let said = said(&whose, element, Self::KNOWN)?;
@@ -109,14 +109,15 @@ impl LinkAttributes {
         })
     }
 
-    /// What is wrong with the link as a whole.
+    /// An error in the link as a whole.
     pub fn wrong(&self, message: &str) -> Wrong {
         Wrong::offset(self.at, format!("{}: {message}", self.whose))
     }
 }
 
 fn probability(text: &str) -> Result<Probability, String> {
-    let number: f64 = text.parse().map_err(|_| format!("loss = {text}: a probability such as 0.001"))?;
+    let number: f64 =
+        text.parse().map_err(|_| format!("loss = {text}: expected a probability such as 0.001"))?;
     let deserializer: F64Deserializer<Error> = number.into_deserializer();
     Probability::deserialize(deserializer).map_err(|e| e.to_string())
 }
@@ -128,7 +129,7 @@ struct Said<'a> {
     at: usize,
 }
 
-/// The attributes that are ours; others are left alone, unless one looks like ours.
+/// Our attributes; others are ignored, unless one looks like ours.
 fn said<'a>(
     whose: &str,
     element: &'a Element,
@@ -149,14 +150,14 @@ fn said<'a>(
             return Err(Wrong::offset(*at, format!("{whose}: `{ours}` is not a plain value")));
         };
         if said.iter().any(|s| s.name == ours) {
-            return Err(Wrong::offset(*at, format!("{whose} says `{ours}` twice")));
+            return Err(Wrong::offset(*at, format!("{whose} has `{ours}` twice")));
         }
         said.push(Said { name: ours, value, at: *at });
     }
     Ok(said)
 }
 
-/// The attribute that somebody means who writes `name`: a word of other tools for it, or a slip.
+/// The attribute that `name` probably stands for: another tool's word for it, or a typo.
 fn meant(name: &str, known: &[&'static str]) -> Option<&'static str> {
     const WORDS: &[(&str, &str)] = &[
         ("bandwidth", "rate"),

@@ -58,7 +58,7 @@ pub fn read(text: &str) -> Result<Document, Wrong> {
     for edge in children(graph, "edge") {
         let own = edge.attribute("directed").map(|text| text == "true");
         if own.is_some_and(|own| own != directed) {
-            let message = "an edge is directed and others are not: all of them, or none";
+            let message = "some edges are directed and others are not: make all of them directed, or none";
             return Err(Wrong::offset(edge.range().start, message.to_owned()));
         }
         document.edges.push(([id(edge, "source")?, id(edge, "target")?], element(edge, &keys)?));
@@ -94,7 +94,7 @@ fn id(node: Node, attribute: &str) -> Result<Id, Wrong> {
     Ok(Id { key: text.clone(), shown: text, at: found.range().start })
 }
 
-/// A node or an edge with its data, and the defaults of what it leaves out.
+/// A node or an edge with its data, and defaults for missing data.
 fn element(node: Node, keys: &BTreeMap<&str, Key>) -> Result<Element, Wrong> {
     let mut attributes = Vec::new();
     let mut said = Vec::new();

@@ -8,7 +8,8 @@ use serde_json::value::RawValue;
 use super::{Attribute, Document, Element, Id};
 use crate::diagnostic::Wrong;
 
-/// The entries of an object, in their order, with the text of each value: where it lies in the file is its place.
+/// The entries of an object, in their order, with the text of each value, whose position in the file is its
+/// location.
 struct Object<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
@@ -31,7 +32,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
     }
 }
 
-/// A file's text, whose parts know where they are.
+/// A file's text, whose parts know their position.
 struct File<'a>(&'a str);
 
 impl<'a> File<'a> {
@@ -54,7 +55,7 @@ impl<'a> File<'a> {
         Ok(Id { key, shown, at: self.at(value) })
     }
 
-    /// The ids of these names, and the other entries.
+    /// The ids with these names, and the other entries.
     fn element<const N: usize>(
         &self,
         value: &'a RawValue,
@@ -101,7 +102,10 @@ pub fn read(text: &str) -> Result<Document, Wrong> {
     let list = |value| file.read::<Vec<&RawValue>>(value, "a list");
     let start = text.find('{').unwrap_or(0);
     let missing = |what: &str| {
-        Wrong::offset(start, format!("{what}: node-link JSON, as networkx's node_link_data writes it"))
+        Wrong::offset(
+            start,
+            format!("{what}: expected node-link JSON, as networkx's node_link_data writes it"),
+        )
     };
     let nodes = list(find("nodes").ok_or_else(|| missing("no `nodes`"))?)?;
     let edges = match (find("links"), find("edges")) {

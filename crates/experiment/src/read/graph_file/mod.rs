@@ -16,7 +16,7 @@ use crate::keys::fabric::{Fabric, Layered};
 use crate::read::loaded::{Loaded, Source};
 use attributes::{LinkAttributes, NodeAttributes};
 
-/// A file, as both formats represent it.
+/// A file, in a form common to both formats.
 struct Document {
     /// Whether an edge is one direction of a link.
     directed: bool,
@@ -25,14 +25,14 @@ struct Document {
     edges: Vec<([Id; 2], Element)>,
 }
 
-/// What a file calls a node.
+/// The id of a node in a file.
 #[derive(Debug, Clone)]
 struct Id {
-    /// As it is in the file: in JSON 1 and "1" are two nodes.
+    /// As in the file: in JSON, 1 and "1" are two nodes.
     key: String,
-    /// As people read it.
+    /// In readable form.
     shown: String,
-    /// Where it is, in bytes from the file's start.
+    /// Its position, in bytes from the file's start.
     at: usize,
 }
 
@@ -45,7 +45,7 @@ struct Element {
 
 struct Attribute {
     name: String,
-    /// Its value as text; none if it is not a plain value but a list, say.
+    /// Its value as text; none if it is not a plain value but, say, a list.
     value: Option<String>,
     /// Where the value is, in bytes from the file's start.
     at: usize,
@@ -54,7 +54,7 @@ struct Attribute {
 /// Reads the file that `[fabric]` names, if it names one.
 ///
 /// # Errors
-/// The first thing that is wrong, with its place in that file or in the experiment's.
+/// The first error, with its location in that file or in the experiment's.
 pub(crate) fn read(loaded: &mut Loaded) -> Result<(), Diagnostic> {
     let fabric = &loaded.experiment.fabric;
     let Some(file) = fabric.file() else { return Ok(()) };
@@ -74,14 +74,15 @@ pub(crate) fn read(loaded: &mut Loaded) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// The graph that `text` describes, in whichever format; what its links leave out is in `[fabric]`.
+/// The graph that `text` describes, in either format; values that its links leave out come from `[fabric]`.
 fn graph(text: &str, f: &Fabric) -> Result<Graph, Wrong> {
     let start = text.find(|c: char| !c.is_whitespace() && c != '\u{feff}').unwrap_or(0);
     let document = match text[start..].chars().next() {
         Some('{') => json::read(text)?,
         Some('<') => graphml::read(text)?,
         _ => {
-            let message = "neither node-link JSON, as networkx's node_link_data writes it, nor GraphML";
+            let message =
+                "this is neither node-link JSON, as networkx's node_link_data writes it, nor GraphML";
             return Err(Wrong::offset(start, message.to_owned()));
         }
     };
@@ -112,7 +113,7 @@ fn graph(text: &str, f: &Fabric) -> Result<Graph, Wrong> {
     Ok(graph)
 }
 
-/// From the hosts up; of those that are equally far from them, in the order of the file.
+/// Ordered from the hosts up; layers at the same distance are in the order of the file.
 fn sort_layers(graph: &mut Graph, topology: &Topology) {
     let heights = topology.heights();
     let mut lowest = vec![u32::MAX; graph.layers.len()];
@@ -147,8 +148,8 @@ fn nodes(document: &Document, ends: &[[usize; 2]]) -> Result<Vec<Node>, Wrong> {
             Some(is_host) => *is_host,
             None if some_say => {
                 let message = format!(
-                    "the node `{}` says neither kind = \"host\" nor \"switch\", while others do: either all nodes say \
-                     it, or none does",
+                    "the node `{}` has neither kind = \"host\" nor \"switch\", while others do: give all nodes a kind, \
+                     or none",
                     id.shown
                 );
                 return Err(Wrong::offset(element.at, message));
@@ -161,7 +162,7 @@ fn nodes(document: &Document, ends: &[[usize; 2]]) -> Result<Vec<Node>, Wrong> {
     document.nodes.iter().enumerate().map(node).collect()
 }
 
-/// The layers, as they come, and the ports: one for each edge of a directed graph, else two.
+/// The layers, in order of appearance, and the ports: one for each edge of a directed graph, otherwise two.
 fn ports(
     document: &Document,
     ends: &[[usize; 2]],
@@ -179,7 +180,7 @@ fn ports(
         let layer = u8::try_from(layer).map_err(|_| own.wrong("more than 256 layers"))?;
         let missing = |key: &str, example: &str| {
             own.wrong(&format!(
-                "no {key}: an attribute `{key}` such as \"{example}\", or `{key}` in [fabric]"
+                "no {key}: add an attribute `{key}` such as \"{example}\", or `{key}` in [fabric]"
             ))
         };
         let rate = own.rate.or_else(|| of(&f.rate, name)).ok_or_else(|| missing("rate", "10Gbps"))?;
@@ -216,12 +217,12 @@ fn ports(
     Ok((layers, ports))
 }
 
-/// What `[fabric]` says about a layer.
+/// The values of `[fabric]` for a layer.
 fn of<T: Copy>(layered: &Option<Layered<T>>, layer: &str) -> Option<T> {
     layered.as_ref().and_then(|l| l.of(layer))
 }
 
-/// Values of `[fabric]` by layer must speak of layers that there are, but need not speak of all.
+/// Values of `[fabric]` by layer must name existing layers, but need not name all of them.
 fn check_keys(f: &Fabric, layers: &[Arc<str>]) -> Result<(), Wrong> {
     fn check<T: Copy>(key: &str, value: Option<&Layered<T>>, layers: &[Arc<str>]) -> Result<(), Wrong> {
         value.map_or(Ok(()), |v| v.known(layers).map_err(|e| wrong(key, e)))
@@ -233,7 +234,7 @@ fn check_keys(f: &Fabric, layers: &[Arc<str>]) -> Result<(), Wrong> {
     check("loss", Some(&f.loss), layers)
 }
 
-/// Where in the file a graph is not a network.
+/// The location in the file at which a graph is not a network.
 fn misread(document: &Document, error: GraphError) -> Wrong {
     let edge = |port: usize| document.edges[if document.directed { port } else { port / 2 }].1.at;
     let at = match error {
@@ -250,7 +251,7 @@ fn misread(document: &Document, error: GraphError) -> Wrong {
     let mend = match error {
         GraphError::OneWay { .. } => ": a link of a directed graph is two edges, one for each direction",
         GraphError::Hosts { .. } => {
-            ": nodes with kind = \"host\", or, where no node has a `kind`, those with one neighbour"
+            ": hosts are nodes with kind = \"host\" or, if no node has a `kind`, those with one neighbour"
         }
         _ => "",
     };

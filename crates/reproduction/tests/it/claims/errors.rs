@@ -42,7 +42,7 @@ fn a_claim_has_one_form() {
     let of = "of = { scheme = \"xmp\" }\n";
     let list = "of = [{ scheme = \"xmp\" }, { scheme = \"lia\" }]\n";
     for (keys, place, message) in [
-        (sides.to_owned(), "[[claims]]", "mine: nothing says when it holds: a claim has one form"),
+        (sides.to_owned(), "[[claims]]", "mine: the claim does not say when it holds: a claim has one form"),
         (
             format!("{sides}ratio_above = 1\ndifference_above = 1"),
             "1",
@@ -59,7 +59,7 @@ fn a_claim_has_one_form() {
         ("above = 1".to_owned(), "[[claims]]", "`above` needs `of`"),
         (format!("{of}order = \"rising\""), "{ scheme", "an order needs a list of at least two"),
         ("of = []\nabove = 1".to_owned(), "[]", "the list is empty"),
-        (format!("{of}above = 1\nslack = 0.1"), "0.1", "it goes with `order` only"),
+        (format!("{of}above = 1\nslack = 0.1"), "0.1", "only for claims with `order`"),
         (format!("{list}order = \"rising\"\nslack = 1.0"), "1.0", "a share from 0 to less than 1"),
         (format!("{of}above = 2\nbelow = 1"), "2", "no value is above 2 and below 1"),
         (format!("{of}above = nan"), "nan", "NaN is not a bound"),
@@ -79,7 +79,7 @@ fn a_claim_speaks_of_what_there_is() {
             "{ scheme = \"lai\"",
             "did you mean `lia`?",
         ),
-        (of("{ subflows = 2 }", "flows"), "{ subflows", "which `scheme`? (available: dctcp, lia, xmp)"),
+        (of("{ subflows = 2 }", "flows"), "{ subflows", "it needs a `scheme` (available: dctcp, lia, xmp)"),
         (
             of("{ scheme = \"xmp\", pattern = \"job\" }", "flows"),
             "{ scheme",
@@ -93,8 +93,16 @@ fn a_claim_speaks_of_what_there_is() {
         (of("{ scheme = \"xmp\", variant = \"deep\" }", "flows"), "{ scheme", "the experiment has none"),
         (of("{ scheme = \"xmp\" }", "flow"), "\"flow\"", "no metric `flow`; did you mean `flows`?"),
         (of("{ scheme = \"xmp\" }", "optimum.rate"), "\"optimum", "no key of the optimum `rate`"),
-        (of("{ scheme = \"xmp\", size = \"above 1MB\" }", "optimum.rounds"), "{ scheme", "is of whole cases"),
-        (of("{ scheme = \"xmp\" }", "srtt_mean_s"), "{ scheme", "`srtt_mean_s` is of windows of time"),
+        (
+            of("{ scheme = \"xmp\", size = \"above 1MB\" }", "optimum.rounds"),
+            "{ scheme",
+            "is a metric of whole cases",
+        ),
+        (
+            of("{ scheme = \"xmp\" }", "srtt_mean_s"),
+            "{ scheme",
+            "`srtt_mean_s` is a metric of windows of time",
+        ),
         (
             of("{ scheme = \"xmp\", window = \"lat\" }", "jain_ratio"),
             "{ scheme",
@@ -104,7 +112,7 @@ fn a_claim_speaks_of_what_there_is() {
         (
             of("{ scheme = \"xmp\", subflow = 1 }", "jain_ratio"),
             "{ scheme",
-            "windows of time only: set `window = ",
+            "only in windows of time: set `window = ",
         ),
         (
             of("{ scheme = \"xmp\", window = \"late\", subflow = 1 }", "jain_ratio"),
@@ -119,7 +127,7 @@ fn a_claim_speaks_of_what_there_is() {
         (
             of("{ scheme = \"xmp\", window = \"late\", layer = \"core\" }", "jain_ratio"),
             "{ scheme",
-            "windows have no metrics of a layer",
+            "windows have no metrics for a layer",
         ),
         (of("{ scheme = \"xmp\", pattern = \"jobs\" }", "jct_s"), "\"jct_s\"", "did you mean `jct_mean_s`?"),
     ] {
@@ -140,11 +148,11 @@ fn jumps_are_of_jobs() {
         |metric: &str, of: &str, jumps: &str| format!("metric = \"{metric}\"\nof = {of}\njumps = {jumps}");
     let (jobs, wide) =
         ("{ scheme = \"xmp\", pattern = \"jobs\" }", "{ apart = \"200ms\", within = \"20ms\" }");
-    refused(&keys("jct_mean_s", jobs, wide), "\"jct_mean_s\"", "jumps are of `jct_s`");
+    refused(&keys("jct_mean_s", jobs, wide), "\"jct_mean_s\"", "jumps are for `jct_s`");
     let none = "{ scheme = \"xmp\", pattern = \"permutation\" }";
     refused(&keys("jct_s", none, wide), "{ scheme", "none of its cases has jobs");
     let part = "{ scheme = \"xmp\", pattern = \"jobs\", size = \"above 1MB\" }";
-    refused(&keys("jct_s", part, wide), "{ scheme", "not of those of a size");
+    refused(&keys("jct_s", part, wide), "{ scheme", "not those of a size");
     let narrow = "{ apart = \"20ms\", within = \"20ms\" }";
     refused(&keys("jct_s", jobs, narrow), "{ apart", "at most half of `apart`");
     refused(&keys("jct_s", jobs, "{ apart = 200, within = \"20ms\" }"), "200", "200 has no unit");
@@ -155,7 +163,7 @@ fn what_is_not_expected_to_hold_says_why() {
     let claim = |expected: &str| {
         format!("metric = \"flows\"\nof = {{ scheme = \"xmp\" }}\nabove = 0\nexpected = {expected}")
     };
-    refused(&claim("\"does not hold\""), "\"does not hold\"", "say why with `because = \"…\"`");
+    refused(&claim("\"does not hold\""), "\"does not hold\"", "give the reason in `because = \"…\"`");
     let each = "{ quick = \"holds\", full = \"inconclusive\" }";
     refused(&claim(each), "{ quick", "mine: it is not expected to hold");
     refused(&claim("\"no\""), "\"no\"", "unknown value `no`, expected one of `holds`");
@@ -172,7 +180,7 @@ fn names_are_given_once() {
     let claim =
         "[[claims]]\nid = \"c\"\ntext = \"t\"\nmetric = \"flows\"\nof = { scheme = \"xmp\" }\nabove = 0\n";
     let error = said(&format!("{claim}{claim}"), &[]).expect_err("twice the same");
-    assert!(error.contains("c: another claim has that name") && error.contains("id = \"c\""), "{error}");
+    assert!(error.contains("c: another claim has this name") && error.contains("id = \"c\""), "{error}");
     let reading = |of: &str| {
         let own = claim.replace("id = \"c\"", &format!("id = \"d\"\nreading_of = \"{of}\""));
         said(&format!("{own}{claim}"), &[])
@@ -211,7 +219,7 @@ fn windows_need_samples_and_a_length() {
     };
     for (measure, message) in [
         ("[measure.windows]\nw = [\"1s\", \"2s\"]", "`samples = \"10ms\"` in [measure]"),
-        ("[measure]\nsamples = \"1ms\"\nwindows.w = [\"2s\", \"2s\"]", "the earlier time first"),
+        ("[measure]\nsamples = \"1ms\"\nwindows.w = [\"2s\", \"2s\"]", "the earlier one first"),
         ("[measure]\nsamples = \"1ms\"\nwindows.w = [1, 2]", "1 has no unit"),
     ] {
         let error = said(measure).expect_err(measure);

@@ -147,7 +147,7 @@ fn what_is_wrong_with_for_all_is_told() {
         ("id = \"c\"\ntext = \"t\"\nat_least = 3", "c: 3: expected 1 to 2, the number of cases"),
         ("id = \"c\"\ntext = \"t\"\nat_least = 0", "c: 0: expected 1 to 2, the number of cases"),
         ("id = \"c\"\ntext = \"t\"\nsorce = \"s\"", "unknown key `sorce`"),
-        ("id = \"c\"\ntext = \"t\"\nslack = 0.1", "c: scheme lia: it goes with `order` only"),
+        ("id = \"c\"\ntext = \"t\"\nslack = 0.1", "c: scheme lia: only for claims with `order`"),
     ] {
         let claim = format!("[[claims]]\nfor_all.scheme = [\"lia\", \"xmp\"]\n{more}\n{rest}");
         let error = written_out(&claim).expect_err(more);
@@ -159,7 +159,7 @@ fn what_is_wrong_with_for_all_is_told() {
     assert!(error.contains("`expected` differs from case to case"), "{error}");
     let alone = "[[claims]]\nid = \"c\"\ntext = \"t\"\nat_least = 1\nmetric = \"flows\"\nof = { scheme = \"xmp\" }\nabove = 0\n";
     let error = written_out(alone).expect_err("no cases");
-    assert!(error.contains("c: it goes with `for_all` only"), "{error}");
+    assert!(error.contains("c: only for claims with `for_all`"), "{error}");
 }
 
 #[test]

@@ -163,8 +163,8 @@ fn what_is_wrong_with_for_each_has_its_place() {
     let id = "id = \"c-{scheme}\"";
     let of = "of = { scheme = \"{scheme}\" }";
     for (for_each, more, place, message) in [
-        ("{ scheme = [] }", id, "[]", "the list is empty: there is no claim"),
-        ("[]", id, "[]", "the list is empty: there is no claim"),
+        ("{ scheme = [] }", id, "[]", "the list is empty, so there is no claim"),
+        ("[]", id, "[]", "the list is empty, so there is no claim"),
         ("{}", id, "{}", "the table is empty: it names nothing"),
         ("\"lia\"", id, "\"lia\"", "expected lists by name, such as { scheme = [\"lia\", \"xmp\"] }"),
         (
@@ -181,18 +181,18 @@ fn what_is_wrong_with_for_each_has_its_place() {
             "c-xpm: there is no scheme `xpm`; did you mean `xmp`?",
         ),
         ("{ scheme = [\"lia\", 3] }", id, "3", "expected a string, found 3"),
-        ("{ scheme = [\"lia\", \"lia\"] }", id, "\"c-{scheme}\"", "c-lia: another claim has that name"),
+        ("{ scheme = [\"lia\", \"lia\"] }", id, "\"c-{scheme}\"", "c-lia: another claim has this name"),
         (
             "{ scheme = [[\"lia\"]] }",
             id,
             "\"c-{scheme}\"",
-            "`{scheme}` is not text: it must stand alone, as \"{scheme}\"",
+            "`{scheme}` is not a text, so it must be the whole value, \"{scheme}\"",
         ),
         (
             "{ scheme = [\"lia\", \"xmp\"], verdict = [{ scheme = \"lia\", below = 9 }] }",
             id,
             "[{ scheme = \"lia\", below",
-            "none of it is for scheme = \"xmp\"",
+            "none of the values is for scheme = \"xmp\"",
         ),
         (
             "{ scheme = [\"lia\"], verdict = [{ scheme = \"lia\" }, { scheme = \"xmp\" }] }",

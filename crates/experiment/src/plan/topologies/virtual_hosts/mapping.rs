@@ -1,4 +1,4 @@
-//! Which physical NICs virtual ones are mapped to.
+//! The mapping of virtual NICs to physical ones.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, SeqAccess, Visitor};
 use tresse_fabric as fabric;
 
-/// Which physical NIC of its host a virtual NIC is mapped to.
+/// The physical NIC of its host that a virtual NIC is mapped to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Mapping {
-    /// The i-th of each machine to the i-th.
+    /// The i-th virtual NIC of each machine to the i-th physical NIC.
     Disjoint,
-    /// All NICs of a machine to one; the machines take turns.
+    /// All NICs of a machine to one physical NIC; the machines take turns.
     Shared,
     /// Every other machine as with `disjoint`, starting with the first; those in between as with `shared`.
     HalfShared,
-    /// By a hash of its address.
+    /// Chosen by a hash of its address.
     Hashed,
 }
 
@@ -25,14 +25,14 @@ pub(super) enum Mapping {
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum Mappings {
-    /// The same on all.
+    /// The same on all hosts.
     All(Mapping),
-    /// One for each.
+    /// One for each host.
     Each(Vec<Mapping>),
 }
 
 impl Mappings {
-    /// As the fabric takes them.
+    /// In the form that the fabric takes.
     pub(super) fn of(&self, hosts: u32) -> Vec<fabric::Mapping> {
         let one = |mapping: &Mapping| match mapping {
             Mapping::Disjoint => fabric::Mapping::Disjoint,

@@ -29,7 +29,7 @@ pub(crate) const VIRTUAL_HOSTS: Kind = Kind {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Keys {
-    /// For virtual hosts, what they are.
+    /// For virtual hosts, their description.
     virtual_hosts: Option<VirtualHosts>,
 }
 
@@ -37,17 +37,17 @@ struct Keys {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct VirtualHosts {
-    /// Physical hosts.
+    /// The number of physical hosts.
     hosts: u32,
-    /// Physical NICs of each; those with the same number lead to the same top-of-rack switch.
+    /// The number of physical NICs of each; NICs with the same number lead to the same top-of-rack switch.
     nics: u32,
-    /// Machines (virtual ones or containers) on each: they are what a workload calls hosts.
+    /// The number of machines (virtual machines or containers) on each; these are the hosts of a workload.
     machines: u32,
-    /// Virtual NICs of each machine.
+    /// The number of virtual NICs of each machine.
     virtual_nics: u32,
-    /// Which physical NICs they are mapped to: one mapping for all physical hosts, or one for each.
+    /// The physical NICs that they are mapped to: one mapping for all physical hosts, or one for each.
     mapping: Mappings,
-    /// The cap on what a virtual NIC receives. Default: none.
+    /// The maximum rate at which a virtual NIC receives. Default: none.
     receive: Option<Rate>,
 }
 
@@ -89,7 +89,7 @@ fn build(f: &Fabric, changes: &[ChangeKey]) -> Result<(Topology, OwnRoutes), Wro
     Ok((hosts.topology(), OwnRoutes::Virtual(hosts)))
 }
 
-/// The links that `changes` need: numbers of virtual NICs and of bridges.
+/// The links that `changes` need, as numbers of virtual NICs and bridges.
 fn spare(f: &Fabric, hosts: &fabric::VirtualHosts, changes: &[ChangeKey]) -> Result<Vec<[u32; 2]>, Wrong> {
     let topology = hosts.topology();
     let virtual_nics = topology.network.hosts;
@@ -102,8 +102,8 @@ fn spare(f: &Fabric, hosts: &fabric::VirtualHosts, changes: &[ChangeKey]) -> Res
             return Err(wrong("a virtual NIC and a bridge, such as [\"vnic 0.3.1\", \"bridge 0.1\"]".into()));
         };
         if f.links.iter().any(|link| link.failed && link.ends.contains(&names[0])) {
-            let message = format!("`[[fabric.links]]` says that a link of {} is not there", names[0]);
-            return Err(wrong(message + ": it has all its links, or it is not remapped"));
+            let message = format!("`[[fabric.links]]` says that a link of {} is missing", names[0]);
+            return Err(wrong(message + ": only a NIC with all its links can be remapped"));
         }
         let link = [nodes[0], bridge];
         if hosts.bridge(nodes[0]) != bridge && !spare.contains(&link) {
