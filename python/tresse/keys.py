@@ -82,20 +82,20 @@ NonEct: TypeAlias = Literal["queue", "drop"]
 
 MarkAt: TypeAlias = Literal["arrival", "departure"]
 """What a packet is marked by.
-- `arrival`: The queue that it meets when it arrives.
-- `departure`: The queue that it leaves behind when its transmission begins: the mark is younger by the
-  time that the packet has waited. What is not ECN-capable is not signalled then.
+- `arrival`: The queue that it finds when it arrives.
+- `departure`: The queue that it leaves behind when its transmission begins: the mark is newer by the time
+  that the packet has waited. Packets that are not ECN-capable are not signalled then.
 """
 
 Probability: TypeAlias = float
 """Such as 0.001."""
 
 Gaps: TypeAlias = Literal["uniform", "geometric"]
-"""How the signals of RED follow each other.
-- `uniform`: The gaps between them are uniform, as Floyd and Jacobson chose: they are twice as many as the
+"""How the gaps between RED's signals are distributed.
+- `uniform`: The gaps are uniform, as Floyd and Jacobson chose: there are twice as many signals as the
   probability says.
-- `geometric`: Each packet is signalled with the probability, whatever happened before, as in switches'
-  WRED.
+- `geometric`: Each packet is signalled with the probability, independently of earlier ones, as in
+  switches' WRED.
 """
 
 Bytes: TypeAlias = str
@@ -106,36 +106,36 @@ Factor: TypeAlias = float
 
 FlagFeedback: TypeAlias = Literal["one_hop", "backward"]
 """How far a congestion flag is reported.
-- `one_hop`: To the node before the port.
+- `one_hop`: To the node in front of the port.
 - `backward`: From node to node, back to the hosts.
 """
 
 Routing: TypeAlias = Mapping[str, Any] | Literal[
     "two-level", "shortest", "ecmp", "spray", "drill", "holnet-percentage", "holnet-rate"
 ]
-"""A routing's name, or a table of a load balancer's name and its parameters."""
+"""A routing's name, or a table with a load balancer's name and its parameters."""
 
 Distinct: TypeAlias = Literal["core", "aggregation", "host-link"]
 """What the subflows of one connection must not share.
 - `core`: A core switch.
 - `aggregation`: An aggregation switch.
-- `host-link`: A link of the sending host, as if it had an address for each of its network cards: with
-  `planes` a plane.
+- `host-link`: A link of the sending host, as if it had an address for each of its network cards; with
+  `planes`, a plane.
 """
 
 NicMapping: TypeAlias = Literal["disjoint", "shared", "half-shared", "hashed"]
-"""Which physical NIC of its host a virtual NIC is mapped to.
-- `disjoint`: The i-th of each machine to the i-th.
-- `shared`: All NICs of a machine to one; the machines take turns.
+"""The physical NIC of its host that a virtual NIC is mapped to.
+- `disjoint`: The i-th virtual NIC of each machine to the i-th physical NIC.
+- `shared`: All NICs of a machine to one physical NIC; the machines take turns.
 - `half-shared`: Every other machine as with `disjoint`, starting with the first; those in between as with
   `shared`.
-- `hashed`: By a hash of its address.
+- `hashed`: Chosen by a hash of its address.
 """
 
 Beyond: TypeAlias = Literal["resample", "clip"]
-"""What becomes of a size above the bound (catalogue A6.5).
-- `resample`: Another one is drawn, as ns-3 does.
-- `clip`: It is the bound.
+"""What happens to a size above the bound (catalogue A6.5).
+- `resample`: Another size is drawn, as in ns-3.
+- `clip`: The size becomes the bound.
 """
 
 Pairs: TypeAlias = Literal["any", "inter-rack"]
@@ -145,8 +145,8 @@ Pairs: TypeAlias = Literal["any", "inter-rack"]
 """
 
 HostSet: TypeAlias = str | Sequence[str]
-"""Hosts, each by its name (`"host 3"`), as a whole rack or pod (`"rack 0"`), or by numbers (`"0..50"`,
-without the last).
+"""Hosts, each by name (`"host 3"`), as a whole rack or pod (`"rack 0"`), or by numbers (`"0..50"`,
+excluding the last).
 """
 
 LoadOn: TypeAlias = Literal["bisection", "access"]
@@ -164,14 +164,14 @@ Operation: TypeAlias = Literal[
 """What the ranks do together.
 - `ring-all-reduce`: Reduce-scatter and all-gather around a ring.
 - `tree-all-reduce`: Up a binary tree and down again.
-- `all-gather`: Around a ring, every rank's part goes to all.
-- `reduce-scatter`: Around a ring, the sum of every part goes to one rank.
-- `all-to-all`: Every rank sends each other rank a part of its own.
-- `broadcast`: One rank's data goes to all, down a binary tree.
+- `all-gather`: Every rank's part goes to all ranks, around a ring.
+- `reduce-scatter`: The sum of every part goes to one rank, around a ring.
+- `all-to-all`: Every rank sends each other rank a different part.
+- `broadcast`: One rank's data goes to all ranks, down a binary tree.
 """
 
 AllReduce: TypeAlias = Literal["ring", "tree"]
-"""How everyone gets the sum of all.
+"""How every rank gets the sum of all.
 - `ring`: Reduce-scatter and all-gather around a ring.
 - `tree`: Up a binary tree and down again.
 """
@@ -197,13 +197,13 @@ CaseMetric: TypeAlias = Literal[
 
 HostProfile: TypeAlias = Literal["ns3", "ns2", "linux", "spray"]
 """A set of values for the transport's keys.
-- `ns3`: ns-3.14's TCP with XMP's RTOmin: NewReno, an initial window of one packet, two packets an ACK,
-  cuts at once.
-- `ns2`: ns-2's TCP by its own defaults, with SACK: an ACK for every packet, a receive window of 20
+- `ns3`: ns-3.14's TCP with XMP's RTOmin: NewReno, an initial window of one packet, two packets per ACK,
+  immediate cuts.
+- `ns2`: ns-2's TCP with its own defaults, and SACK: an ACK for every packet, a receive window of 20
   packets.
 - `linux`: A Linux host with the fq qdisc: RACK-TLP, PRR, pacing, TSO and GRO.
-- `spray`: A network card that sprays packets over many paths, as Ultra Ethernet's: no TCP (`tresse explain
-  spray`).
+- `spray`: A network card that sprays packets over many paths, as in Ultra Ethernet; not TCP (`tresse
+  explain spray`).
 """
 
 Packets: TypeAlias = str
@@ -214,60 +214,61 @@ Recovery: TypeAlias = Literal["go-back-n", "reno", "reno-once", "newreno", "sack
 - `go-back-n`: No fast retransmit: every loss waits for the timeout.
 - `reno`: Reno (RFC 5681): the first ACK of new data ends a recovery; a second loss in the window often
   needs a timeout.
-- `reno-once`: Reno with at most one fast retransmit a window of data (RFC 6582 §3.2 step 2).
+- `reno-once`: Reno with at most one fast retransmit per window of data (RFC 6582 §3.2 step 2).
 - `newreno`: NewReno (RFC 6582): duplicate ACKs only.
 - `sack`: SACK (RFC 6675), paced by PRR.
-- `rack`: RACK-TLP (RFC 8985) on SACK, paced by PRR: losses by time, probes before the timeout.
+- `rack`: RACK-TLP (RFC 8985) on top of SACK, paced by PRR: losses detected by time, probes before the
+  timeout.
 """
 
 Reduction: TypeAlias = Literal["immediate", "prr"]
-"""How the window goes down.
+"""How the window is reduced.
 - `immediate`: At once.
 - `prr`: Over a round, by proportional rate reduction (RFC 6937).
 """
 
 Switch: TypeAlias = Literal["off", "on"]
-"""Whether something is done.
-- `off`: It is not.
-- `on`: It is.
+"""Whether something is on.
+- `off`: Off.
+- `on`: On.
 """
 
 Scheduler: TypeAlias = Literal["lowest-rtt", "round-robin", "linux"]
 """Where the next data goes.
 - `lowest-rtt`: On the subflow with the lowest smoothed RTT.
 - `round-robin`: On the next subflow in turn.
-- `linux`: On the subflow that would be done first with what it holds, in bursts, ahead of its window.
+- `linux`: On the subflow that would finish its data first, in bursts, ahead of its window.
 """
 
 Detection: TypeAlias = Literal["source", "ecn"]
 """How a host of HOLNET detects congestion.
-- `source`: By losses, which it infers itself.
-- `ecn`: By marks too.
+- `source`: From losses, which it infers itself.
+- `ecn`: From marks too.
 """
 
 Counts: TypeAlias = int | Sequence[int]
-"""A number, or several."""
+"""A number, or several numbers."""
 
 PathManager: TypeAlias = Mapping[str, Any] | Literal[
     "fixed", "mmptcp", "opn", "opn-shifting", "opn-tuning", "path-sharing"
 ]
-"""A path manager's name, or a table of its name and its parameters."""
+"""A path manager's name, or a table with its name and parameters."""
 
 Echo: TypeAlias = Literal["rfc3168", "dctcp", "two-bit"]
 """How the receiver reports CE marks.
-- `rfc3168`: ECE until CWR (RFC 3168): one signal a window, no count.
+- `rfc3168`: ECE until CWR (RFC 3168): one signal per window, no count.
 - `dctcp`: Every packet's mark, ACKed at once when it changes (RFC 8257).
-- `two-bit`: Up to three marks an ACK in the bits ECE and CWR (XMP §2.1).
+- `two-bit`: Up to three marks per ACK in the bits ECE and CWR (XMP §2.1).
 """
 
 Kind: TypeAlias = Literal["simulation", "testbed"]
 """What published numbers were measured on.
 - `simulation`: A simulator: ours should be within 20 %.
-- `testbed`: Real machines: shown beside ours, but compared only as ratios, by claims.
+- `testbed`: Real machines: shown next to ours, but compared only as ratios, in claims.
 """
 
 Order: TypeAlias = Literal["rising", "falling"]
-"""Which way a metric goes from case to case.
+"""The direction in which a metric changes from case to case.
 - `rising`: Up.
 - `falling`: Down.
 """
@@ -275,7 +276,7 @@ Order: TypeAlias = Literal["rising", "falling"]
 Verdict: TypeAlias = Literal["holds", "inconclusive", "does not hold"]
 """What the results say about a claim.
 - `holds`: Every value is on the right side of every bound.
-- `inconclusive`: A bound lies in the confidence interval of a value, or there is no value.
+- `inconclusive`: A bound is within the confidence interval of a value, or there is no value.
 - `does not hold`: A value is on the wrong side of a bound.
 """
 
@@ -285,16 +286,16 @@ Chart: TypeAlias = Literal["time", "cdf", "bars", "matrix", "lines", "boxes", "s
 - `cdf`: The cumulative distribution of a quantity.
 - `bars`: A metric for each value of a dimension.
 - `matrix`: A metric for each value of a dimension and each of the series: a table whose cells are
-  coloured, each column by itself.
+  coloured, each column with its own scale.
 - `lines`: A metric against a dimension whose values are numbers, or end in one.
-- `boxes`: The 10th, 50th and 90th percentile of a quantity, its minimum and its maximum.
+- `boxes`: The 10th, 50th and 90th percentiles of a quantity, its minimum and its maximum.
 - `scatter`: One metric against another, a point for each case.
 """
 
 Direction: TypeAlias = Literal["x", "y"]
 """An axis of a chart.
-- `x`: From left to right.
-- `y`: Upwards.
+- `x`: The horizontal axis.
+- `y`: The vertical axis.
 """
 
 LayeredRate: TypeAlias = Rate | Mapping[str, Rate]
@@ -333,59 +334,61 @@ class Fabric(Keys):
     """Its shape."""
 
     k: int | None = None
-    """For a fat tree, ports per switch: even, 2 to 128. There are k^3/4 hosts."""
+    """For a fat tree, the number of ports per switch: even, 2 to 128. There are k^3/4 hosts."""
 
     leaves: int | None = None
-    """For a leaf-spine, leaf switches."""
+    """For a leaf-spine, the number of leaf switches."""
 
     spines: int | None = None
-    """For a leaf-spine, spine switches; each has a link to every leaf."""
+    """For a leaf-spine, the number of spine switches; each has a link to every leaf."""
 
     hosts_per_leaf: int | None = None
-    """For a leaf-spine, hosts on each leaf."""
+    """For a leaf-spine, the number of hosts on each leaf."""
 
     virtual_hosts: VirtualHosts | None = None
-    """For virtual hosts, what they are."""
+    """For virtual hosts, their description."""
 
     pairs: int | None = None
-    """For a dumbbell, pairs of a source and a destination: 1 to 10000."""
+    """For a dumbbell, the number of pairs of a source and a destination: 1 to 10000."""
 
     hops: int | None = None
-    """For a parking lot, bottlenecks in a row: 1 to 1000."""
+    """For a parking lot, the number of bottlenecks in a row: 1 to 1000."""
 
     multipath_users: int | None = None
-    """For `thesis-3.2` and `thesis-4.2`, hosts with multipath flows, the thesis's N1: 1 to 10000. Default:
-    1.
+    """For `thesis-3.2` and `thesis-4.2`, the number of hosts with multipath flows, the thesis's N1: 1 to
+    10000. Default: 1.
     """
 
     tcp_users: int | None = None
-    """For `thesis-3.2` and `thesis-4.2`, hosts with TCP flows, the thesis's N2: 1 to 10000. Default: 1."""
+    """For `thesis-3.2` and `thesis-4.2`, the number of hosts with TCP flows, the thesis's N2: 1 to 10000.
+    Default: 1.
+    """
 
     file: str | None = None
-    """For topology "file", the network: node-link JSON (networkx) or GraphML. Its path starts at the
-    experiment's file.
+    """For topology "file", the network as node-link JSON (networkx) or GraphML. The path is relative to
+    the experiment's file.
     """
 
     planes: int | None = None
-    """Every host has a link to each of this many planes: separate networks of switches of this shape.
-    Rates are those of one plane, and a switch is called "plane 0 core 3". 1 to 64; default: 1.
+    """Every host has a link to each of this many planes, which are separate networks of switches of this
+    shape. Rates apply to one plane, and a switch is called "plane 0 core 3". 1 to 64; default: 1.
     """
 
     rate: LayeredRate | None = None
-    """Link rate, one for all layers or one for each. Only the links of a file may set their own instead."""
+    """Link rate, one for all layers or one for each. Required, unless the links of a file set their own."""
 
     delay: LayeredDuration | None = None
-    """One-way propagation delay of a link. Only the links of a file may set their own instead."""
+    """One-way propagation delay of a link. Required, unless the links of a file set their own."""
 
     queue: LayeredQueue | None = None
-    """An arriving packet is dropped if the queue of its port has reached this length. Only the links of a
-    file may set their own instead.
+    """An arriving packet is dropped if the queue of its port has reached this length. Required, unless the
+    links of a file set their own.
     """
 
     drop_until: LayeredQueue | None = None
     """Once the queue of a switch's port is full, every arriving packet is dropped until the queue is
     shorter than this. Above 0 and below `queue`, in its unit. Default: a packet is dropped only if it
-    meets a full queue. The same holds for layers that a table leaves out.
+    finds the queue full. The same applies to layers that a table leaves out.
     """
 
     mark: LayeredQueue | None = None
@@ -395,8 +398,8 @@ class Fabric(Keys):
     """The queue in a host's NIC."""
 
     host_flag: Queue | None = None
-    """With congestion flags and an unlimited `host_queue`: a host's own port is congested from this queue
-    length on; ports with a limit are from a share of it. Default: "unlimited".
+    """With congestion flags and an unlimited `host_queue`: the queue length from which on a host's own
+    port counts as congested; for ports with a limit, a share of the limit decides. Default: "unlimited".
     """
 
     host_mark: Queue | None = None
@@ -404,15 +407,15 @@ class Fabric(Keys):
 
     host_processing: Duration | None = None
     """A host spends a random time on each packet that it sends, uniform from 0 to less than this; no
-    packet overtakes another. At most 1000s. Default: it takes none.
+    packet overtakes another. At most 1000s. Default: no time.
     """
 
     non_ect: NonEct | None = None
     """What happens above K to a packet that is not ECN-capable. Default: "queue"."""
 
     mark_at: MarkAt | None = None
-    """Whether `mark` and `red` of switches mark by the queue that a packet meets, or by what it leaves
-    behind. Default: arrival.
+    """Whether `mark` and `red` of switches mark by the queue that a packet finds on arrival, or by the
+    queue that it leaves behind on departure. Default: arrival.
     """
 
     loss: LayeredProbability | None = None
@@ -421,33 +424,33 @@ class Fabric(Keys):
     """
 
     red: Red | None = None
-    """Random early detection in the ports of switches, beside `mark`."""
+    """Random early detection in the ports of switches, in addition to `mark`."""
 
     classes: Sequence[Class] | None = None
-    """The classes of a switch's port. Default: one, with `queue` and `mark`."""
+    """The classes of a switch's port. Default: one class, with `queue` and `mark`."""
 
     trim: Bytes | None = None
-    """A port of a switch that has no room for a packet of a sprayed transport keeps only this much of it:
-    the header, which goes before all data, as ACKs do. ACKs then go first in hosts too. Default: such a
-    packet is dropped.
+    """A switch port that has no room for a packet of a sprayed transport keeps only this much of it: the
+    header, which goes before all data, as ACKs do. ACKs then go first in hosts too. Default: such a packet
+    is dropped.
     """
 
     pfc: Pfc | None = None
-    """Switches pause the ports that send to them, those of hosts too, instead of dropping data: `queue`
-    then holds only for what goes before all data, as the ACKs of sprayed transports do. Default: they
-    drop.
+    """Switches pause the ports that send to them, including those of hosts, instead of dropping data.
+    `queue` then limits only what goes before all data, such as the ACKs of sprayed transports. Default:
+    switches drop.
     """
 
     buffer: Buffer | None = None
-    """A buffer in each switch that its ports share."""
+    """A buffer in each switch, shared by its ports."""
 
     flags: Flags | None = None
     """Congestion flags that the ports keep and report, for controllers that need signals from the next
-    hop. HOLNET's load balancers have their own, as parameters, and cannot be combined with these.
+    hop. HOLNET's load balancers have their own flags, as parameters, and cannot be combined with these.
     """
 
     routing: Routing | None = None
-    """What chooses the paths of packets. Default: two-level routing in a fat tree, fixed shortest paths
+    """How the paths of packets are chosen. Default: two-level routing in a fat tree, fixed shortest paths
     elsewhere.
     """
 
@@ -457,7 +460,7 @@ class Fabric(Keys):
     """
 
     links: Sequence[LinkSetting] | None = None
-    """Single links that differ from their layer, both directions."""
+    """Single links that differ from their layer, in both directions."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -465,54 +468,56 @@ class Red(Keys):
     """Random early detection (Floyd and Jacobson, ToN 1993)."""
 
     min: LayeredQueue
-    """Below this average queue length no packet is signalled."""
+    """The average queue length below which no packet is signalled."""
 
     max: LayeredQueue
-    """From this average length on every packet is; with `gentle`, from twice this length on. In the unit
-    of `min`.
+    """The average length from which on every packet is signalled; with `gentle`, from twice this length
+    on. In the unit of `min`.
     """
 
     probability: Probability
     """The probability that a packet is signalled at an average just below `max`."""
 
     weight: int | None = None
-    """The weight of a new length in the average is 2^-weight: 0 to 16. With 0 the queue as it is counts.
+    """The weight of a new length in the average is 2^-weight: 0 to 16. With 0 the current queue counts.
     Default: 9.
     """
 
     gentle: bool | None = None
-    """Above `max` the probability goes on to 1 at twice `max` instead of jumping there (Floyd 2000).
-    Default: False.
+    """Whether above `max` the probability rises on to 1 at twice `max` instead of jumping there (Floyd
+    2000). Default: False.
     """
 
     gaps: Gaps | None = None
-    """How signals follow each other while the average stays the same. Default: uniform."""
+    """How the gaps between signals are distributed while the average stays the same. Default: uniform."""
 
 
 @dataclass(kw_only=True, slots=True)
 class Class(Keys):
-    """A class of a switch's ports: a queue of its own under deficit round robin (Shreedhar and Varghese,
+    """A class of a switch's ports: a separate queue under deficit round robin (Shreedhar and Varghese,
     1995).
     """
 
     quantum: Bytes
-    """What it may send in a round; busy classes share a port's rate in proportion to their quanta. 1B to
-    1GB.
+    """How much it may send in a round; busy classes share a port's rate in proportion to their quanta. 1B
+    to 1GB.
     """
 
     queue: LayeredQueue | None = None
-    """Its queue: an arriving packet is dropped if it is this long. Default: `fabric.queue`."""
+    """The limit of its queue: an arriving packet is dropped if the queue is this long. Default:
+    `fabric.queue`.
+    """
 
     mark: LayeredQueue | None = None
-    """Its K. Default: by `share`, or else `fabric.mark`."""
+    """Its K. Default: as `share` says, otherwise `fabric.mark`."""
 
     share: Share | None = None
-    """Its K follows its share of the port's rate."""
+    """Makes its K follow its share of the port's rate."""
 
 
 @dataclass(kw_only=True, slots=True)
 class Share(Keys):
-    """K_i = (the class's share of the rate) x RTT x lambda (vMCC eq. (1); the share is that of MQ-ECN)."""
+    """K_i = (the class's share of the rate) x RTT x lambda (vMCC eq. (1); the share as in MQ-ECN)."""
 
     rtt: Duration
     """The round-trip time."""
@@ -526,21 +531,21 @@ class Pfc(Keys):
     """Priority flow control (IEEE 802.1Qbb)."""
 
     xoff: Bytes
-    """A switch pauses the port at the other end of a link when it holds more bytes that came over it than
-    this.
+    """A switch pauses the port at the other end of a link when it holds more than this many bytes that
+    came over the link.
     """
 
     xon: Bytes
-    """It ends the pause when it holds no more than this; at most `xoff`."""
+    """It ends the pause when it holds at most this many; at most `xoff`."""
 
     headroom: Bytes | None = None
-    """What a switch has room for beyond `xoff`, for each link: a packet that finds no room is dropped.
-    Default: what may arrive until the pause has an effect, so that nothing is lost: rate x (the delays
-    both ways + `reaction` + the transmission of a full packet and a frame back) + two full packets.
+    """The room of a switch beyond `xoff`, for each link; a packet that finds no room is dropped. Default:
+    what may arrive until the pause takes effect, so that nothing is lost: rate x (the delays both ways +
+    `reaction` + the transmission of a full packet and a frame back) + two full packets.
     """
 
     reaction: Duration | None = None
-    """From the arrival of a pause frame until the port obeys. At most 1000s. Default: 0s."""
+    """The time from the arrival of a pause frame until the port obeys. At most 1000s. Default: 0s."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -551,7 +556,7 @@ class Buffer(Keys):
     """The memory of each switch."""
 
     alpha: Factor
-    """A queue may hold this many times the free memory."""
+    """The multiple of the free memory that a queue may hold."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -559,7 +564,7 @@ class Flags(Keys):
     """Congestion flags in the ports of switches and hosts (THESIS §2.5)."""
 
     percent: int | None = None
-    """A port is congested from this share of its queue's limit on, percent. Default: 80."""
+    """The share of its queue's limit, in percent, from which on a port counts as congested. Default: 80."""
 
     feedback: FlagFeedback | None = None
     """How far a flag is reported. Default: "backward"."""
@@ -575,7 +580,7 @@ class LinkSetting(Keys):
     """
 
     one_way: bool | None = None
-    """Only the direction from the first node to the second is meant. Default: both are."""
+    """Whether only the direction from the first node to the second is meant. Default: both directions."""
 
     rate: Rate | None = None
     """Its rate."""
@@ -590,18 +595,18 @@ class LinkSetting(Keys):
     """K in its switches' ports."""
 
     red: RedRange | None = None
-    """RED's thresholds in its switches' ports; all else of RED is as in `fabric.red`."""
+    """RED's thresholds in its switches' ports; everything else about RED is as in `fabric.red`."""
 
     loss: Probability | None = None
     """The probability that its ports lose an arriving packet: 0 to less than 1."""
 
     failed: bool | None = None
-    """It is not there. Default: False."""
+    """Whether the link is missing. Default: False."""
 
 
 @dataclass(kw_only=True, slots=True)
 class RedRange(Keys):
-    """From where to where RED's probability rises."""
+    """The range in which RED's probability rises."""
 
     min: Queue
     """As `fabric.red.min`."""
@@ -615,22 +620,22 @@ class VirtualHosts(Keys):
     """`[fabric.virtual_hosts]`: virtualised hosts (VMCC §III to §V)."""
 
     hosts: int
-    """Physical hosts."""
+    """The number of physical hosts."""
 
     nics: int
-    """Physical NICs of each; those with the same number lead to the same top-of-rack switch."""
+    """The number of physical NICs of each; NICs with the same number lead to the same top-of-rack switch."""
 
     machines: int
-    """Machines (virtual ones or containers) on each: they are what a workload calls hosts."""
+    """The number of machines (virtual machines or containers) on each; these are the hosts of a workload."""
 
     virtual_nics: int
-    """Virtual NICs of each machine."""
+    """The number of virtual NICs of each machine."""
 
     mapping: NicMappings
-    """Which physical NICs they are mapped to: one mapping for all physical hosts, or one for each."""
+    """The physical NICs that they are mapped to: one mapping for all physical hosts, or one for each."""
 
     receive: Rate | None = None
-    """The cap on what a virtual NIC receives. Default: none."""
+    """The maximum rate at which a virtual NIC receives. Default: none."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -638,17 +643,17 @@ class Parts(Keys):
     """Several workloads at the same time."""
 
     parts: Mapping[str, Workload]
-    """Instead of a pattern: what runs at the same time, by name. Each part is a workload of its own, and a
-    group of the results.
+    """Instead of a pattern: workloads that run at the same time, by name. Each part is a group of the
+    results.
     """
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
-    itself is over.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends on
+    its own is over.
     """
 
     class_: int | None = None
-    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+    """The class of its packets in `fabric.classes`, from 0. Default: 0."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -658,45 +663,45 @@ class Permutation(Keys):
     pattern: Literal["permutation"] = "permutation"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
-    itself is over.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends on
+    its own is over.
     """
 
     scheme: str | None = None
-    """The scheme of its flows. Default: that of the case."""
+    """The scheme of its flows. Default: the case's."""
 
     mix: Sequence[str] | None = None
-    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
-    parts. Each scheme is a group of the results.
+    """Schemes that run alongside the case's own: the sending hosts are divided at random into equal parts,
+    one for each scheme. Each scheme is a group of the results.
     """
 
     class_: int | None = None
-    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+    """The class of its packets in `fabric.classes`, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one after the other, so that only
-    the first begins with a handshake and the initial window. Default: every message has a connection of
-    its own.
+    """Whether connections persist: all messages from one host to another share one connection, one after
+    the other, so that only the first begins with a handshake and the initial window. Default: every
+    message has its own connection.
     """
 
     application: Application | None = None
-    """What the application gives the connections to send. Default: all of a message at once."""
+    """How the application writes to the connections. Default: a whole message at once."""
 
     size: FlowSize | None = None
     """The size of a flow. Default: flows send until the case ends."""
 
     connections: int | None = None
-    """How many connections carry each transfer at the same time, each with a message of its own `size`.
+    """How many connections carry each transfer at the same time, each with its own message of `size`.
     Default: 1.
     """
 
     rounds: int | None = None
-    """How many times the pattern is drawn; the next round begins when every flow of the last has finished.
-    Default: 1.
+    """How many times the pattern is drawn; the next round begins when every flow of the previous one has
+    finished. Default: 1.
     """
 
     datagrams: Rate | None = None
-    """Instead of connections: datagrams at this rate of payload, without congestion control. For flows
+    """Instead of connections, datagrams with this payload rate, without congestion control. For flows
     without a size.
     """
 
@@ -710,45 +715,45 @@ class RackToRack(Keys):
     pattern: Literal["rack-to-rack"] = "rack-to-rack"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
-    itself is over.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends on
+    its own is over.
     """
 
     scheme: str | None = None
-    """The scheme of its flows. Default: that of the case."""
+    """The scheme of its flows. Default: the case's."""
 
     mix: Sequence[str] | None = None
-    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
-    parts. Each scheme is a group of the results.
+    """Schemes that run alongside the case's own: the sending hosts are divided at random into equal parts,
+    one for each scheme. Each scheme is a group of the results.
     """
 
     class_: int | None = None
-    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+    """The class of its packets in `fabric.classes`, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one after the other, so that only
-    the first begins with a handshake and the initial window. Default: every message has a connection of
-    its own.
+    """Whether connections persist: all messages from one host to another share one connection, one after
+    the other, so that only the first begins with a handshake and the initial window. Default: every
+    message has its own connection.
     """
 
     application: Application | None = None
-    """What the application gives the connections to send. Default: all of a message at once."""
+    """How the application writes to the connections. Default: a whole message at once."""
 
     size: FlowSize | None = None
     """The size of a flow. Default: flows send until the case ends."""
 
     connections: int | None = None
-    """How many connections carry each transfer at the same time, each with a message of its own `size`.
+    """How many connections carry each transfer at the same time, each with its own message of `size`.
     Default: 1.
     """
 
     rounds: int | None = None
-    """How many times the pattern is drawn; the next round begins when every flow of the last has finished.
-    Default: 1.
+    """How many times the pattern is drawn; the next round begins when every flow of the previous one has
+    finished. Default: 1.
     """
 
     datagrams: Rate | None = None
-    """Instead of connections: datagrams at this rate of payload, without congestion control. For flows
+    """Instead of connections, datagrams with this payload rate, without congestion control. For flows
     without a size.
     """
 
@@ -760,29 +765,29 @@ class Random(Keys):
     pattern: Literal["random"] = "random"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
-    itself is over.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends on
+    its own is over.
     """
 
     scheme: str | None = None
-    """The scheme of its flows. Default: that of the case."""
+    """The scheme of its flows. Default: the case's."""
 
     mix: Sequence[str] | None = None
-    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
-    parts. Each scheme is a group of the results.
+    """Schemes that run alongside the case's own: the sending hosts are divided at random into equal parts,
+    one for each scheme. Each scheme is a group of the results.
     """
 
     class_: int | None = None
-    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+    """The class of its packets in `fabric.classes`, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one after the other, so that only
-    the first begins with a handshake and the initial window. Default: every message has a connection of
-    its own.
+    """Whether connections persist: all messages from one host to another share one connection, one after
+    the other, so that only the first begins with a handshake and the initial window. Default: every
+    message has its own connection.
     """
 
     application: Application | None = None
-    """What the application gives the connections to send. Default: all of a message at once."""
+    """How the application writes to the connections. Default: a whole message at once."""
 
     size: FlowSize | None = None
     """The size of a flow."""
@@ -791,51 +796,51 @@ class Random(Keys):
     """Who may send to whom. Default: `any`."""
 
     at_most: int | None = None
-    """How many flows a host receives at most. Default: 4."""
+    """The maximum number of flows that a host receives at a time. Default: 4."""
 
     per_host: int | None = None
     """How many flows a host sends at a time. Default: 1."""
 
     flows: int | None = None
-    """How many flows there are in all. Default: they go on as long as the case."""
+    """The total number of flows. Default: flows continue as long as the case."""
 
 
 @dataclass(kw_only=True, slots=True)
 class Jobs(Keys):
-    """Clients ask several servers at once, again and again (XMP §5.2.1)."""
+    """Clients send requests to several servers at once, again and again (XMP §5.2.1)."""
 
     pattern: Literal["jobs"] = "jobs"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
-    itself is over.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends on
+    its own is over.
     """
 
     scheme: str | None = None
-    """The scheme of its flows. Default: that of the case."""
+    """The scheme of its flows. Default: the case's."""
 
     mix: Sequence[str] | None = None
-    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
-    parts. Each scheme is a group of the results.
+    """Schemes that run alongside the case's own: the sending hosts are divided at random into equal parts,
+    one for each scheme. Each scheme is a group of the results.
     """
 
     class_: int | None = None
-    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+    """The class of its packets in `fabric.classes`, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one after the other, so that only
-    the first begins with a handshake and the initial window. Default: every message has a connection of
-    its own.
+    """Whether connections persist: all messages from one host to another share one connection, one after
+    the other, so that only the first begins with a handshake and the initial window. Default: every
+    message has its own connection.
     """
 
     application: Application | None = None
-    """What the application gives the connections to send. Default: all of a message at once."""
+    """How the application writes to the connections. Default: a whole message at once."""
 
     jobs: int | None = None
-    """How many jobs run side by side. Default: 1."""
+    """How many jobs run at the same time. Default: 1."""
 
     servers: int | None = None
-    """How many servers a client asks."""
+    """How many servers a client sends requests to."""
 
     request: Bytes | None = None
     """The size of a request."""
@@ -847,10 +852,10 @@ class Jobs(Keys):
     """The time from the end of a job to the start of the next. Default: 0s."""
 
     deadline: Draw | None = None
-    """When a job must have finished, from its start."""
+    """The deadline of a job, counted from its start."""
 
     total: int | None = None
-    """How many jobs there are in all. Default: they go on as long as the other parts."""
+    """The total number of jobs. Default: jobs continue as long as the other parts."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -860,41 +865,41 @@ class Incast(Keys):
     pattern: Literal["incast"] = "incast"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
-    itself is over.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends on
+    its own is over.
     """
 
     scheme: str | None = None
-    """The scheme of its flows. Default: that of the case."""
+    """The scheme of its flows. Default: the case's."""
 
     mix: Sequence[str] | None = None
-    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
-    parts. Each scheme is a group of the results.
+    """Schemes that run alongside the case's own: the sending hosts are divided at random into equal parts,
+    one for each scheme. Each scheme is a group of the results.
     """
 
     class_: int | None = None
-    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+    """The class of its packets in `fabric.classes`, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one after the other, so that only
-    the first begins with a handshake and the initial window. Default: every message has a connection of
-    its own.
+    """Whether connections persist: all messages from one host to another share one connection, one after
+    the other, so that only the first begins with a handshake and the initial window. Default: every
+    message has its own connection.
     """
 
     application: Application | None = None
-    """What the application gives the connections to send. Default: all of a message at once."""
+    """How the application writes to the connections. Default: a whole message at once."""
 
     size: FlowSize | None = None
     """The size of a flow."""
 
     connections: int | None = None
-    """How many connections carry each transfer at the same time, each with a message of its own `size`.
+    """How many connections carry each transfer at the same time, each with its own message of `size`.
     Default: 1.
     """
 
     rounds: int | None = None
-    """How many times they send; the next round begins when every flow of the last has finished. Default:
-    1.
+    """How many times they send; the next round begins when every flow of the previous one has finished.
+    Default: 1.
     """
 
     servers: int | None = None
@@ -914,41 +919,41 @@ class Poisson(Keys):
     pattern: Literal["poisson"] = "poisson"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
-    itself is over.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends on
+    its own is over.
     """
 
     scheme: str | None = None
-    """The scheme of its flows. Default: that of the case."""
+    """The scheme of its flows. Default: the case's."""
 
     mix: Sequence[str] | None = None
-    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
-    parts. Each scheme is a group of the results.
+    """Schemes that run alongside the case's own: the sending hosts are divided at random into equal parts,
+    one for each scheme. Each scheme is a group of the results.
     """
 
     class_: int | None = None
-    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+    """The class of its packets in `fabric.classes`, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one after the other, so that only
-    the first begins with a handshake and the initial window. Default: every message has a connection of
-    its own.
+    """Whether connections persist: all messages from one host to another share one connection, one after
+    the other, so that only the first begins with a handshake and the initial window. Default: every
+    message has its own connection.
     """
 
     application: Application | None = None
-    """What the application gives the connections to send. Default: all of a message at once."""
+    """How the application writes to the connections. Default: a whole message at once."""
 
     size: FlowSize | None = None
     """The size of a flow."""
 
     load: float | None = None
-    """The offered load, as a share of what `load_on` says: above 0, at most 1."""
+    """The offered load, as a share of the capacity that `load_on` selects: above 0, at most 1."""
 
     load_on: LoadOn | None = None
     """What `load` is a share of. Default: `bisection`."""
 
     flows: int | None = None
-    """How many flows there are in all. Default: they arrive until the case ends."""
+    """The total number of flows. Default: flows arrive until the case ends."""
 
     pairs: Pairs | None = None
     """Who may send to whom. Default: `any`."""
@@ -960,7 +965,7 @@ class Poisson(Keys):
     """The hosts that receive. Default: all."""
 
     deadline: Draw | None = None
-    """When a flow must have finished, from its start."""
+    """The deadline of a flow, counted from its start."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -970,38 +975,38 @@ class Spread(Keys):
     pattern: Literal["spread"] = "spread"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
-    itself is over.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends on
+    its own is over.
     """
 
     scheme: str | None = None
-    """The scheme of its flows. Default: that of the case."""
+    """The scheme of its flows. Default: the case's."""
 
     mix: Sequence[str] | None = None
-    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
-    parts. Each scheme is a group of the results.
+    """Schemes that run alongside the case's own: the sending hosts are divided at random into equal parts,
+    one for each scheme. Each scheme is a group of the results.
     """
 
     class_: int | None = None
-    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+    """The class of its packets in `fabric.classes`, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one after the other, so that only
-    the first begins with a handshake and the initial window. Default: every message has a connection of
-    its own.
+    """Whether connections persist: all messages from one host to another share one connection, one after
+    the other, so that only the first begins with a handshake and the initial window. Default: every
+    message has its own connection.
     """
 
     application: Application | None = None
-    """What the application gives the connections to send. Default: all of a message at once."""
+    """How the application writes to the connections. Default: a whole message at once."""
 
     size: FlowSize | None = None
     """The size of a flow."""
 
     flows: int | None = None
-    """How many flows there are in all."""
+    """The total number of flows."""
 
     window: Duration | None = None
-    """The flows start at random times in it. Default: all start at once."""
+    """The window in which flows start at random times. Default: all start at once."""
 
     pairs: Pairs | None = None
     """Who may send to whom. Default: `any`."""
@@ -1020,29 +1025,29 @@ class OnOff(Keys):
     pattern: Literal["on-off"] = "on-off"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
-    itself is over.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends on
+    its own is over.
     """
 
     scheme: str | None = None
-    """The scheme of its flows. Default: that of the case."""
+    """The scheme of its flows. Default: the case's."""
 
     mix: Sequence[str] | None = None
-    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
-    parts. Each scheme is a group of the results.
+    """Schemes that run alongside the case's own: the sending hosts are divided at random into equal parts,
+    one for each scheme. Each scheme is a group of the results.
     """
 
     class_: int | None = None
-    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+    """The class of its packets in `fabric.classes`, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one after the other, so that only
-    the first begins with a handshake and the initial window. Default: every message has a connection of
-    its own.
+    """Whether connections persist: all messages from one host to another share one connection, one after
+    the other, so that only the first begins with a handshake and the initial window. Default: every
+    message has its own connection.
     """
 
     application: Application | None = None
-    """What the application gives the connections to send. Default: all of a message at once."""
+    """How the application writes to the connections. Default: a whole message at once."""
 
     senders: HostSet | None = None
     """The hosts that send."""
@@ -1060,10 +1065,10 @@ class OnOff(Keys):
     """When the first flow begins. Default: 0s."""
 
     stop: Duration | None = None
-    """When all end. Default: when the case ends."""
+    """When all flows end. Default: when the case ends."""
 
     datagrams: Rate | None = None
-    """Instead of connections: datagrams at this rate of payload, without congestion control."""
+    """Instead of connections, datagrams with this payload rate, without congestion control."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1073,35 +1078,35 @@ class Flows(Keys):
     pattern: Literal["flows"] = "flows"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
-    itself is over.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends on
+    its own is over.
     """
 
     scheme: str | None = None
-    """The scheme of its flows. Default: that of the case."""
+    """The scheme of its flows. Default: the case's."""
 
     mix: Sequence[str] | None = None
-    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
-    parts. Each scheme is a group of the results.
+    """Schemes that run alongside the case's own: the sending hosts are divided at random into equal parts,
+    one for each scheme. Each scheme is a group of the results.
     """
 
     class_: int | None = None
-    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+    """The class of its packets in `fabric.classes`, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one after the other, so that only
-    the first begins with a handshake and the initial window. Default: every message has a connection of
-    its own.
+    """Whether connections persist: all messages from one host to another share one connection, one after
+    the other, so that only the first begins with a handshake and the initial window. Default: every
+    message has its own connection.
     """
 
     application: Application | None = None
-    """What the application gives the connections to send. Default: all of a message at once."""
+    """How the application writes to the connections. Default: a whole message at once."""
 
     flow: Sequence[Flow] | None = None
     """The flows."""
 
     file: str | None = None
-    """Instead of these: a file of flows; its path starts at the experiment's folder."""
+    """Instead of `flow`, a file of flows; the path is relative to the experiment's folder."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1111,35 +1116,35 @@ class Collective(Keys):
     pattern: Literal["collective"] = "collective"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
-    itself is over.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends on
+    its own is over.
     """
 
     scheme: str | None = None
-    """The scheme of its flows. Default: that of the case."""
+    """The scheme of its flows. Default: the case's."""
 
     mix: Sequence[str] | None = None
-    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
-    parts. Each scheme is a group of the results.
+    """Schemes that run alongside the case's own: the sending hosts are divided at random into equal parts,
+    one for each scheme. Each scheme is a group of the results.
     """
 
     class_: int | None = None
-    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+    """The class of its packets in `fabric.classes`, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one after the other, so that only
-    the first begins with a handshake and the initial window. Default: every message has a connection of
-    its own.
+    """Whether connections persist: all messages from one host to another share one connection, one after
+    the other, so that only the first begins with a handshake and the initial window. Default: every
+    message has its own connection.
     """
 
     application: Application | None = None
-    """What the application gives the connections to send. Default: all of a message at once."""
+    """How the application writes to the connections. Default: a whole message at once."""
 
     collective: Operation | None = None
     """Which one."""
 
     size: Bytes | None = None
-    """What a rank holds: one size."""
+    """The size of the data that a rank holds."""
 
     ranks: HostSet | None = None
     """The hosts that are the ranks, in this order. Default: all."""
@@ -1151,7 +1156,7 @@ class Collective(Keys):
     """Whether the ranks are in a random order, by the seed. Default: false."""
 
     chunks: int | None = None
-    """In how many chunks the data is pipelined. Default: 1."""
+    """The number of chunks in which the data is pipelined. Default: 1."""
 
     iterations: int | None = None
     """How many times the operation runs. Default: 1."""
@@ -1170,32 +1175,32 @@ class Goal(Keys):
     pattern: Literal["goal"] = "goal"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
-    itself is over.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends on
+    its own is over.
     """
 
     scheme: str | None = None
-    """The scheme of its flows. Default: that of the case."""
+    """The scheme of its flows. Default: the case's."""
 
     mix: Sequence[str] | None = None
-    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
-    parts. Each scheme is a group of the results.
+    """Schemes that run alongside the case's own: the sending hosts are divided at random into equal parts,
+    one for each scheme. Each scheme is a group of the results.
     """
 
     class_: int | None = None
-    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+    """The class of its packets in `fabric.classes`, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one after the other, so that only
-    the first begins with a handshake and the initial window. Default: every message has a connection of
-    its own.
+    """Whether connections persist: all messages from one host to another share one connection, one after
+    the other, so that only the first begins with a handshake and the initial window. Default: every
+    message has its own connection.
     """
 
     application: Application | None = None
-    """What the application gives the connections to send. Default: all of a message at once."""
+    """How the application writes to the connections. Default: a whole message at once."""
 
     file: str | None = None
-    """The trace's file, text or binary; its path starts at the experiment's folder."""
+    """The trace's file, text or binary; the path is relative to the experiment's folder."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1205,48 +1210,50 @@ class Chakra(Keys):
     pattern: Literal["chakra"] = "chakra"
 
     duration: Duration | None = None
-    """When the case ends; flows that have not finished are stopped. Default: when everything that ends by
-    itself is over.
+    """When the case ends; flows that have not finished are stopped. Default: when everything that ends on
+    its own is over.
     """
 
     scheme: str | None = None
-    """The scheme of its flows. Default: that of the case."""
+    """The scheme of its flows. Default: the case's."""
 
     mix: Sequence[str] | None = None
-    """Schemes that run beside the case's own: the sending hosts are divided at random into as many equal
-    parts. Each scheme is a group of the results.
+    """Schemes that run alongside the case's own: the sending hosts are divided at random into equal parts,
+    one for each scheme. Each scheme is a group of the results.
     """
 
     class_: int | None = None
-    """Which of `fabric.classes` its packets are in, from 0. Default: 0."""
+    """The class of its packets in `fabric.classes`, from 0. Default: 0."""
 
     persistent: bool | None = None
-    """Connections stay: all messages from one host to another share one, one after the other, so that only
-    the first begins with a handshake and the initial window. Default: every message has a connection of
-    its own.
+    """Whether connections persist: all messages from one host to another share one connection, one after
+    the other, so that only the first begins with a handshake and the initial window. Default: every
+    message has its own connection.
     """
 
     application: Application | None = None
-    """What the application gives the connections to send. Default: all of a message at once."""
+    """How the application writes to the connections. Default: a whole message at once."""
 
     trace: str | None = None
     """The part of its file names before the rank, such as `traces/llama` for traces/llama.0.et, or their
-    folder; the path starts at the experiment's folder.
+    folder; the path is relative to the experiment's folder.
     """
 
     groups: str | None = None
-    """The file of its process groups. Default: comm_group.json beside the trace, if it is there."""
+    """The file of its process groups. Default: comm_group.json next to the trace, if it exists."""
 
     all_reduce: AllReduce | None = None
     """How an all-reduce is done. Default: around a ring."""
 
     flops: Flops | None = None
-    """How fast a rank computes what has a number of operations but no duration. Default: it takes no time."""
+    """How fast a rank computes nodes that have a number of operations but no duration. Default: they take
+    no time.
+    """
 
 
 @dataclass(kw_only=True, slots=True)
 class Application(Keys):
-    """What an application gives its connection to send (the classes of THESIS §2.1)."""
+    """How an application writes to its connection (the classes of THESIS §2.1)."""
 
     rate: Rate | None = None
     """A constant rate of payload, whatever the network does (hard real time, and with a buffer
@@ -1254,8 +1261,9 @@ class Application(Keys):
     """
 
     levels: Sequence[Rate] | None = None
-    """Rates to choose among, the lowest first: the highest that the network delivered in the last
-    `period`, one step up at a time while nothing waits (rate-adaptive, such as video).
+    """Rates to choose among, the lowest first (rate-adaptive, such as video). The application uses the
+    highest rate that the network delivered in the last `period`, and goes up one step at a time while
+    nothing waits.
     """
 
     period: Duration | None = None
@@ -1264,7 +1272,7 @@ class Application(Keys):
 
 @dataclass(kw_only=True, slots=True)
 class SizeTable(Keys):
-    """A distribution of sizes: Pareto's, one that is built in, or one from a file."""
+    """A distribution of sizes: a Pareto distribution, a built-in one, or one from a file."""
 
     pareto: float | None = None
     """The shape of a Pareto distribution, above 1."""
@@ -1276,13 +1284,15 @@ class SizeTable(Keys):
     """The largest size of a Pareto distribution."""
 
     beyond: Beyond | None = None
-    """What becomes of a size above the bound of a Pareto distribution. Default: `resample`."""
+    """What happens to a size above the bound of a Pareto distribution. Default: `resample`."""
 
     distribution: str | None = None
-    """One of `tresse list distributions`."""
+    """One of the distributions in `tresse list distributions`."""
 
     file: str | None = None
-    """A file of lines `SIZE_IN_BYTES CUMULATIVE_PROBABILITY`; its path starts at the experiment's folder."""
+    """A file with lines `SIZE_IN_BYTES CUMULATIVE_PROBABILITY`; the path is relative to the experiment's
+    folder.
+    """
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1304,7 +1314,7 @@ class Flow(Keys):
     """A flow."""
 
     id: str | None = None
-    """What others call it in `after`."""
+    """Its name in the `after` of other flows."""
 
     from_: Host
     """The sending host: its name, or its number."""
@@ -1316,47 +1326,45 @@ class Flow(Keys):
     """Its size. Default: it sends until it is stopped."""
 
     start: Duration | None = None
-    """When it starts; with `after`, from the end of those flows. Default: 0s."""
+    """When it starts; with `after`, counted from the end of those flows. Default: 0s."""
 
     after: str | None = None
-    """The flows that it waits for: their ids with spaces between them, or "2 of a b c"."""
+    """The flows that it waits for: their ids separated by spaces, or "2 of a b c"."""
 
     stop: Duration | None = None
-    """When it is stopped if it has not finished, counted as `start` is. Default: when the case ends."""
+    """When it is stopped if it has not finished, counted like `start`. Default: when the case ends."""
 
     deadline: Duration | None = None
-    """When it must have finished, from its start."""
+    """Its deadline, counted from its start."""
 
     job: int | None = None
     """The number of the job that it belongs to, which ends when the last of its flows does."""
 
     name: str | None = None
-    """The group of the results that it belongs to. Default: that of its workload."""
+    """The group of the results that it belongs to. Default: the workload's."""
 
     scheme: str | None = None
-    """Its scheme. Default: that of the workload, or of the case."""
+    """Its scheme. Default: the workload's, otherwise the case's."""
 
     subflows: int | None = None
-    """How many subflows it has. Default: as many as its scheme says. Not for schemes whose path manager
-    decides.
-    """
+    """How many subflows it has. Default: its scheme's number. Not for schemes whose path manager decides."""
 
     via: Sequence[Sequence[str]] | None = None
-    """For each subflow, the nodes that its path passes, in this order, such as `[["DN1 in"], ["DN2 in"]]`.
-    Default: any path. Only with fixed routes.
+    """For each subflow, the nodes on its path, in this order, such as `[["DN1 in"], ["DN2 in"]]`. Default:
+    any path. Only with fixed routes.
     """
 
     subflow_starts: Sequence[Duration] | None = None
-    """For each subflow, when it is opened, from the start of the flow."""
+    """For each subflow, when it is opened, counted from the start of the flow."""
 
     count: int | None = None
-    """How many flows like this one there are. Default: 1."""
+    """The number of identical flows. Default: 1."""
 
     application: Application | None = None
-    """What its application gives it to send. Default: all of it at once."""
+    """How its application writes. Default: all at once."""
 
     datagrams: Rate | None = None
-    """Instead of a connection: datagrams at this rate of payload, without congestion control."""
+    """Instead of a connection, datagrams with this payload rate, without congestion control."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1366,11 +1374,13 @@ class Until(Keys):
     """
 
     width: float | None = None
-    """Narrow enough: half the 95 % confidence interval, as a share of the mean; above 0 and below 1."""
+    """The largest allowed half width of the 95 % confidence interval, as a share of the mean; above 0 and
+    below 1.
+    """
 
     until: Literal["decided"] | None = None
-    """Instead of a width: until every claim is decided; then only cases that undecided claims are of get
-    more seeds.
+    """Instead of a width: until every claim is decided. Then only cases of undecided claims get more
+    seeds.
     """
 
     of: CaseMetric | None = None
@@ -1380,12 +1390,12 @@ class Until(Keys):
     """The number of seeds to begin with: 2 to 1000. Default: 3."""
 
     most: int | None = None
-    """The number of seeds at which it ends, narrow and decided or not: `least` to 1000. Default: 20."""
+    """The maximum number of seeds, whether narrow and decided or not: `least` to 1000. Default: 20."""
 
 
 @dataclass(kw_only=True, slots=True)
 class Change(Keys):
-    """A link that changes, both directions at once, or a virtual NIC that is remapped."""
+    """A link that changes, in both directions at once, or a virtual NIC that is remapped."""
 
     at: Duration
     """When, from the start of each case and seed."""
@@ -1394,16 +1404,18 @@ class Change(Keys):
     """The names of the nodes at its ends, such as `["leaf 0", "spine 3"]`."""
 
     remap: Sequence[str] | None = None
-    """Instead of a link: a virtual NIC and the bridge that it is mapped to from then on, of its own host
-    or, if its machine moves, of another, such as `["vnic 0.3.1", "bridge 0.1"]`. Packets that wait for it
-    are lost.
+    """Instead of a link: a virtual NIC and the bridge that it is mapped to from then on, such as `["vnic
+    0.3.1", "bridge 0.1"]`. A bridge of another host means that its machine moves. Packets that wait for
+    the virtual NIC are lost.
     """
 
     rate: Rate | None = None
-    """Its rate from then on. A packet in transmission goes on at the old one."""
+    """Its rate from then on. A packet in transmission continues at the old rate."""
 
     failed: bool | None = None
-    """Whether it fails or comes back. Packets that wait for it or are on it when it fails are lost."""
+    """Whether it fails (true) or comes back (false). Packets that wait for it or are on it when it fails
+    are lost.
+    """
 
     reroute_after: Duration | None = None
     """How long after that the switches further away learn of it. The two at its ends know at once.
@@ -1413,14 +1425,14 @@ class Change(Keys):
 
 @dataclass(kw_only=True, slots=True)
 class Transport(Keys):
-    """A transport. `[transport]` is that of all schemes. A profile gives every key a value. Without one,
-    these must be given: `mss`, `header`, `ack`, `initial_window`, `rto_min`, `rto_initial`, `rto_max`,
-    `recovery`, `reduction`, `ack_every`, `ack_timer` and `quick_acks`; what the others describe is then
-    not simulated. A scheme's own `transport` has the keys in which it differs.
+    """A transport. `[transport]` applies to all schemes. A profile gives every key a value. Without a
+    profile, these must be given: `mss`, `header`, `ack`, `initial_window`, `rto_min`, `rto_initial`,
+    `rto_max`, `recovery`, `reduction`, `ack_every`, `ack_timer` and `quick_acks`; mechanisms of the other
+    keys are then not simulated. A scheme's own `transport` has the keys in which it differs.
     """
 
     profile: HostProfile | None = None
-    """Whose transport it is. Keys given beside it, or in `[transport]`, override its values (`tresse
+    """Whose transport it is. Keys given next to it, or in `[transport]`, override its values (`tresse
     explain hosts`).
     """
 
@@ -1452,67 +1464,71 @@ class Transport(Keys):
     """How losses are repaired."""
 
     reduction: Reduction | None = None
-    """How the window goes down after a congestion signal."""
+    """How the window is reduced after a congestion signal."""
 
     floor: Packets | None = None
-    """What marks may cut a window to, in place of the controller's own floor. Default: the controller's
-    floor.
+    """The smallest window to which marks may cut, instead of the controller's own floor. Default: the
+    controller's floor.
     """
 
     grow_in_cwr: bool | None = None
     """Whether the controller may raise the window even in the round after a cut for a mark, in which Linux
-    holds it; only with `reduction = "immediate"`.
+    keeps it constant; only with `reduction = "immediate"`.
     """
 
     ect_acks: bool | None = None
-    """Whether ACKs are ECN-capable, as Linux's are where the controller needs ECN: queues that drop what
-    they cannot mark (`non_ect = "drop"`) let them in.
+    """Whether ACKs are ECN-capable, as in Linux if the controller needs ECN: queues that drop what they
+    cannot mark (`non_ect = "drop"`) let them in.
     """
 
     receive_window: Packets | None = None
-    """The most segments in flight on a subflow: a receive window that does not change. Default: unlimited."""
+    """The maximum number of segments in flight on a subflow: a constant receive window. Default:
+    unlimited.
+    """
 
     ack_every: Packets | None = None
-    """An ACK for this many packets."""
+    """The receiver sends one ACK for this many packets."""
 
     ack_timer: Duration | None = None
-    """Or after this long."""
+    """The longest time until the receiver sends an ACK."""
 
     quick_acks: Packets | None = None
-    """The first segments of a subflow, which are ACKed one by one."""
+    """How many of the first segments of a subflow are ACKed one by one."""
 
     quick_acks_again: bool | None = None
-    """As many again after a pause of more than `rto_min` and after a duplicate."""
+    """Whether the same number is ACKed one by one again after a pause of more than `rto_min` and after a
+    duplicate.
+    """
 
     timer_slack: Duration | None = None
     """Added to the timeouts of RACK-TLP's probes and of its reordering window."""
 
     pacing: Switch | None = None
-    """Whether a window is spread over the round trip, as Linux does it: at 200 % of the window a round
-    trip in slow start, at 120 % later.
+    """Whether a window is spread over the round trip, as in Linux: at 200 % of the window per round trip
+    in slow start, at 120 % later.
     """
 
     tso: Packets | None = None
-    """With pacing: the most segments in a burst."""
+    """With pacing: the maximum number of segments in a burst."""
 
     gro: Packets | None = None
-    """The most segments that the receiver's network card merges; `1pkt` turns it off."""
+    """The maximum number of segments that the receiver's network card merges; `1pkt` turns it off."""
 
     gro_interval: Duration | None = None
-    """The least time between two polls of the receiver's network card."""
+    """The minimum time between two polls of the receiver's network card."""
 
     handshake: bool | None = None
-    """Whether a subflow opens with a handshake, of packets of the size of an ACK: data waits a round trip
-    for the first one's, and joining subflows wait for theirs after that.
+    """Whether a subflow opens with a handshake, with packets of the size of an ACK: data waits one round
+    trip for the first subflow's, and joining subflows then wait for theirs.
     """
 
     stale_after: int | None = None
-    """After this many timeouts in a row what is in flight on a subflow is sent on the others too, and it
-    gets no new data until it is heard from again; 0 turns this off.
+    """After this many timeouts in a row, the data in flight on a subflow is also sent on the others, and
+    the subflow gets no new data until an ACK arrives for it; 0 turns this off.
     """
 
     scheduler: Scheduler | None = None
-    """Which of several subflows with room gets the next data (`tresse list schedulers`)."""
+    """How the subflow that gets the next data is chosen (`tresse list schedulers`)."""
 
     plb: Plb | None = None
     """Whether a subflow that stays congested changes the hash by which switches choose its path: `"on"`,
@@ -1531,48 +1547,48 @@ class Scheme(Keys):
     """A row of HOLNET's design space instead of a controller (`tresse explain holnet`)."""
 
     detection: Detection | None = None
-    """How a preset's hosts detect congestion. Default: by losses."""
+    """How a preset's hosts detect congestion. Default: from losses."""
 
     routing: Routing | None = None
-    """What chooses the paths of its packets. Default: `fabric.routing`."""
+    """How the paths of its packets are chosen. Default: `fabric.routing`."""
 
     subflows: Counts | None = None
-    """The number of subflows, or several: each is a case. Default: that of `path_manager`, or 1 without
-    one.
+    """The number of subflows, or several numbers: each is a case. Default: the default of `path_manager`,
+    or 1 without one.
     """
 
     path_manager: PathManager | None = None
     """What opens and closes the subflows (`tresse list path-managers`). Default: `fixed`. `subflows` says
-    how many, if the path manager takes a number; the others decide it themselves and take none.
+    how many, if the path manager takes a number; other path managers decide themselves.
     """
 
     balancer: HostBalancer | None = None
-    """Which path each packet takes, with `profile = "spray"` (`tresse list host-balancers`). Default:
-    `"reps"`.
+    """How the path of each packet is chosen, with `profile = "spray"` (`tresse list host-balancers`).
+    Default: `"reps"`.
     """
 
     paths: int | None = None
-    """How many paths it picks among, with `profile = "spray"`: entropy values where switches hash, at most
-    4096. Default: 256, or as many as there are where routes are fixed.
+    """How many paths the balancer picks among, with `profile = "spray"`: entropy values if switches hash,
+    at most 4096. Default: 256, or all paths if routes are fixed.
     """
 
     parameters: Mapping[str, int] | None = None
     """Values for the controller's parameters."""
 
     utility: UserUtility | None = None
-    """What its users want, instead of the parameter `weight` (THESIS (2.3), (2.9))."""
+    """The utility of its users, instead of the parameter `weight` (THESIS (2.3), (2.9))."""
 
     ecn: bool | None = None
-    """Whether packets are ECN-capable. Default: if the controller needs it."""
+    """Whether packets are ECN-capable. Default: only if the controller needs it."""
 
     echo: Echo | None = None
-    """How the receiver reports CE marks, where packets are ECN-capable. Default: `dctcp`."""
+    """How the receiver reports CE marks, if packets are ECN-capable. Default: `dctcp`."""
 
     class_: int | None = None
-    """Which of `fabric.classes` its packets are in, from 0. Default: that of the workload."""
+    """The class of its packets in `fabric.classes`, from 0. Default: the workload's."""
 
     axis: bool | None = None
-    """Whether it is a point of the axis `scheme`. If not, it is used only where a workload names it.
+    """Whether it is a value of the axis `scheme`. If not, it is used only where a workload names it.
     Default: true.
     """
 
@@ -1593,12 +1609,12 @@ class UserUtility(Keys):
     """A user's utility, and the flow that it is weighed against."""
 
     points: Sequence[tuple[Rate, float]]
-    """Rates and what they are worth, in any unit, with straight lines between them: from rate 0 to the
-    rate beyond which more is worth nothing.
+    """Rates and their utility, in any unit, with straight lines between them: from rate 0 to the rate
+    beyond which more has no value.
     """
 
     base: Rate
-    """A flow of weight 1 has the controller's own alpha-fair utility up to this rate."""
+    """The rate up to which a flow of weight 1 has the controller's own alpha-fair utility."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1610,13 +1626,13 @@ class Measure(Keys):
 
     samples: Duration | None = None
     """`samples.parquet`: what every subflow got in each interval of this length, by case and seed, and
-    what the flow could have had; with `links` also `queues.parquet`, the ports in the same intervals.
-    Default: no samples.
+    what the flow could have had; with `links` also `queues.parquet`, the state of ports in the same
+    intervals. Default: no samples.
     """
 
     queues: Duration | None = None
     """How often the queue of every port is observed, for the metrics `queue_…` of the case and of its
-    layers: 1us to 1000s. Default: never.
+    layers: every 1us to 1000s. Default: never.
     """
 
     rtt: bool | None = None
@@ -1631,19 +1647,19 @@ class Measure(Keys):
     """
 
     packets: Packets2 | None = None
-    """`packets.parquet`: every packet that some hosts send or receive, by case and seed; `tresse export
-    --format pcapng` makes a capture of it. Default: no packets.
+    """`packets.parquet`: every packet that the given hosts send or receive, by case and seed; `tresse
+    export --format pcapng` makes a capture from it. Default: no packets.
     """
 
     windows: Mapping[str, Sequence[Duration]] | None = None
     """Windows of time, by name: start and end, such as `["12s", "20s"]`, counted from the start of the
-    run. What every flow got in them, from `samples`, is reported beside the metrics of the whole run.
+    run. What every flow got in them, from `samples`, is reported next to the metrics of the whole run.
     """
 
     table: Sequence[CaseMetric] | None = None
-    """The metrics that the table of `tresse run` shows, each a column (`tresse explain results`). Default:
-    completion times and slowdowns by size where flows come one by one, otherwise goodput beside the
-    published numbers and the optimum, timeouts, retransmissions.
+    """The metrics that the table of `tresse run` shows, one per column (`tresse explain results`).
+    Default: completion times and slowdowns by size if flows come one by one; otherwise goodput next to the
+    published numbers and the optimum, timeouts, and retransmissions.
     """
 
 
@@ -1652,12 +1668,14 @@ class Convergence(Keys):
     """What it means to have converged."""
 
     within: float | None = None
-    """How far the goodput may be from its final mean, as a share of that: above 0 and below 1. Default:
-    0.1.
+    """How far the goodput may be from its final mean, as a share of the mean: above 0 and below 1.
+    Default: 0.1.
     """
 
     for_: Duration | None = None
-    """How long it has to stay there, 1us to 1000s. The final mean is over twice this time. Default: "1s"."""
+    """How long it has to stay there, 1us to 1000s. The final mean is taken over twice this time. Default:
+    "1s".
+    """
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1665,23 +1683,23 @@ class Packets2(Keys):
     """Which packets are recorded."""
 
     hosts: Sequence[Host]
-    """The hosts, by number or name: what they send and what arrives at them."""
+    """The hosts, by number or name: what they send and receive is recorded."""
 
     from_: Duration | None = None
     """When recording begins. Default: "0ps"."""
 
     to: Duration | None = None
-    """When it ends. Default: with the run."""
+    """When it ends. Default: at the end of the run."""
 
     limit: int | None = None
-    """The most packets of a case and seed, 1 to 100000000: those that come first. A run that has more says
-    so. Default: 1000000.
+    """The maximum number of packets of a case and seed, 1 to 100000000: the first ones. A run with more
+    packets says so. Default: 1000000.
     """
 
 
 @dataclass(kw_only=True, slots=True)
 class Variant(Keys):
-    """What a variant changes: a table in the shape of the experiment that is laid over it after the
+    """What a variant changes: a table with the structure of the experiment, laid over it after the
     profile.
     """
 
@@ -1696,10 +1714,10 @@ class Variant(Keys):
 
 @dataclass(kw_only=True, slots=True)
 class Profiles(Keys):
-    """What the profiles change: tables in the shape of the experiment."""
+    """What the profiles change: tables with the structure of the experiment."""
 
     quick: Mapping[str, Any] | None = None
-    """For a first look: fewer flows, rounds or seconds. The file itself is the full experiment."""
+    """For a first look: fewer flows, rounds or seconds. The file itself describes the full experiment."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1713,8 +1731,8 @@ class Published(Keys):
     """What they were measured on. Default: "simulation"."""
 
     values: Sequence[PublishedValue] | None = None
-    """The numbers, each for one case. One that is in several experiments of a paper, or for several
-    variants, counts once.
+    """The numbers, each for one case. A number that is given in several experiments of a paper, or for
+    several variants, counts once.
     """
 
 
@@ -1737,24 +1755,24 @@ class PublishedValue(Keys):
     """The variant, if there are any."""
 
     group: str | None = None
-    """Only of this group: a part of the workload, a scheme of a mix such as `xmp-2`, or what a list of
-    flows says.
+    """Only this group: a part of the workload, a scheme of a mix such as `xmp-2`, or a group named in a
+    list of flows.
     """
 
     distance: str | None = None
-    """Only of flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`."""
+    """Only flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`."""
 
     size: str | None = None
-    """Only of flows of this size class, such as `up to 10kB` (`tresse explain results`)."""
+    """Only flows in this size class, such as `up to 10kB` (`tresse explain results`)."""
 
     layer: str | None = None
-    """Only of the ports of this layer."""
+    """Only the ports of this layer."""
 
     window: str | None = None
-    """Only of this window of time, of `[measure.windows]`; with it also a `group`."""
+    """Only this window of time, defined in `[measure.windows]`; may be combined with a `group`."""
 
     subflow: int | None = None
-    """Only of this subflow of the one flow of `group`, from 0, in the window."""
+    """Only this subflow, from 0, of the one flow in `group`, in the window."""
 
     goodput_mean: Rate | None = None
     """Mean goodput of the flows."""
@@ -1763,14 +1781,14 @@ class PublishedValue(Keys):
     """Other metrics, by name (`tresse explain results`)."""
 
     differs: str | None = None
-    """Why ours is more than 20 % off, if it is: the mechanism, in a sentence."""
+    """Why ours is more than 20 % off, if it is: the mechanism, in one sentence."""
 
 
 @dataclass(kw_only=True, slots=True)
 class Claim(Keys):
-    """A claim of the paper: a metric of cases, within bounds, against that of others, or in an order.
-    `tresse explain claims` has the forms; a claim has exactly one. A file may write several at once, with
-    `for_each`, and one that is of several cases with `for_all`.
+    """A claim of the paper: a metric of cases, within bounds, compared with other cases, or in order. A
+    claim has exactly one of the forms in `tresse explain claims`. A file may write several claims at once
+    with `for_each`, and a claim about several cases with `for_all`.
     """
 
     id: str | None = None
@@ -1780,78 +1798,76 @@ class Claim(Keys):
     """The claim in words."""
 
     source: str | None = None
-    """Where the paper says so."""
+    """Where the paper says it."""
 
     reading_of: str | None = None
-    """The claim whose sentence this is, under another reading of what the paper leaves open: its name, or,
-    of another experiment, as in `xmp/table1 xmp2-beats-lia2`.
+    """The claim that says the same sentence under another reading of what the paper leaves open: its id,
+    or, for a claim of another experiment, as in `xmp/table1 xmp2-beats-lia2`.
     """
 
     metric: AnyMetric | Literal["jct_s"] | str | None = None
-    """The metric that is compared; `optimum.KEY` is a key of the case's `optimum`, `jct_s` goes with
-    `jumps`.
-    """
+    """The metric to compare; `optimum.KEY` is a key of the case's `optimum`, and `jct_s` is for `jumps`."""
 
     left: Selector | None = None
-    """The case that is compared."""
+    """The case to compare."""
 
     right: Selectors | None = None
-    """What it is compared with: a case, or each of several."""
+    """What to compare it with: a case, or each of several cases."""
 
     ratio_above: float | str | None = None
     """The claim holds if left / right is above this."""
 
     ratio_below: float | str | None = None
-    """And below this."""
+    """And if it is below this."""
 
     difference_above: float | str | None = None
     """The claim holds if left - right is above this, in the metric's unit."""
 
     difference_below: float | str | None = None
-    """And below this."""
+    """And if it is below this."""
 
     of: Selectors | None = None
-    """The cases, if the claim does not compare cases with others."""
+    """The cases, if the claim does not compare cases with each other."""
 
     above: float | str | None = None
-    """The claim holds if the metric of each of them is above this, in the metric's unit."""
+    """The claim holds if the metric of each case is above this, in the metric's unit."""
 
     below: float | str | None = None
-    """And below this."""
+    """And if it is below this."""
 
     order: Order | None = None
-    """The claim holds if the metric falls, or rises, from each of them to the next."""
+    """The claim holds if the metric falls, or rises, from each case to the next."""
 
     slack: float | str | None = None
-    """With `order`: a step may go the wrong way by less than this share of the greater value: 0 to less
+    """With `order`: a step may go the wrong way by less than this share of the larger value: 0 to less
     than 1.
     """
 
     jumps: Jumps | None = None
-    """The claim holds if the completion times of jobs have two jumps this far apart."""
+    """The claim holds if the job completion times have two jumps this far apart."""
 
     expected: Expected | None = None
-    """What is expected of it. Default: `holds`."""
+    """The expected verdict. Default: `holds`."""
 
     because: str | SameAs | None = None
-    """Why it is not expected to hold: the mechanism, and what shows it, in a sentence."""
+    """Why it is not expected to hold: the mechanism, and the evidence for it, in one sentence."""
 
     contradicts: str | SameAs | None = None
     """The proof that it contradicts its own paper, with the place in the paper. Such a claim is judged and
-    shown, but counted apart.
+    shown, but counted separately.
     """
 
     at_least: int | str | None = None
-    """With `for_all`: it holds if it does in this many of the cases. Default: in all of them."""
+    """With `for_all`: the claim holds if it holds in this many cases. Default: in all of them."""
 
     for_each: Mapping[str, Any] | Sequence[Any] | None = None
-    """Lists of what the placeholders `{name}` in this entry stand for: one claim for each combination."""
+    """Lists of values for the placeholders `{name}` in this entry: one claim for each combination."""
 
     for_all: Mapping[str, Any] | Sequence[Any] | None = None
-    """Lists as in `for_each`: it is one claim, which holds if it does for each combination."""
+    """Lists as in `for_each`, but for a single claim, which holds if it holds for each combination."""
 
     each: Sequence[Claim] | None = None
-    """Claims, each for every combination of `for_each`; they need not repeat what this entry says."""
+    """Claims, each for every combination of `for_each`; they inherit the keys of this entry."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1859,13 +1875,13 @@ class SameAs(Keys):
     """`same_as` alone."""
 
     same_as: str
-    """The id of the claim that has it."""
+    """The id of the claim to take it from."""
 
 
 @dataclass(kw_only=True, slots=True)
 class Selector(Keys):
-    """Cases by their axes, and a part of each: at most one of `group`, `distance`, `size` and `layer`.
-    What is left out may have any value (`tresse explain claims`).
+    """Cases, selected by their axes, and a part of each: at most one of `group`, `distance`, `size` and
+    `layer`. Axes that are left out may have any value (`tresse explain claims`).
     """
 
     scheme: str | None = None
@@ -1881,37 +1897,37 @@ class Selector(Keys):
     """The variant, if there are any."""
 
     group: str | None = None
-    """Only of this group: a part of the workload, a scheme of a mix such as `xmp-2`, or what a list of
-    flows says.
+    """Only this group: a part of the workload, a scheme of a mix such as `xmp-2`, or a group named in a
+    list of flows.
     """
 
     distance: str | None = None
-    """Only of flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`."""
+    """Only flows over this distance: `inner-rack`, `inter-rack` or `inter-pod`."""
 
     size: str | None = None
-    """Only of flows of this size class, such as `up to 10kB` (`tresse explain results`)."""
+    """Only flows in this size class, such as `up to 10kB` (`tresse explain results`)."""
 
     layer: str | None = None
-    """Only of the ports of this layer."""
+    """Only the ports of this layer."""
 
     window: str | None = None
-    """Only of this window of time, of `[measure.windows]`; with it also a `group`."""
+    """Only this window of time, defined in `[measure.windows]`; may be combined with a `group`."""
 
     subflow: int | str | None = None
-    """Only of this subflow of the one flow of `group`, from 0, in the window."""
+    """Only this subflow, from 0, of the one flow in `group`, in the window."""
 
 
 @dataclass(kw_only=True, slots=True)
 class Jumps(Keys):
-    """Two jumps of a distribution: its two most frequent classes, at least half of `apart` from one
-    another.
+    """Two jumps of a distribution: its two most frequent classes, at least half of `apart` away from each
+    other.
     """
 
     apart: Duration
     """How far apart they are."""
 
     within: Duration
-    """How wide a class is, and by how much the distance may be off."""
+    """The width of a class, and how far off the distance may be."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1927,20 +1943,20 @@ class ByProfile(Keys):
 
 @dataclass(kw_only=True, slots=True)
 class Figure(Keys):
-    """A figure. What divides it (`x` of bars, `series`, `panels`) is a *dimension*: an axis of the cases
-    (`scheme`, with its number of subflows; `subflows`, `pattern`, `variant`, or an axis that a list of
-    values makes), or what divides a case: `group`, `distance`, `size`, `layer`, `window`. `tresse explain
-    figures` has the charts.
+    """A figure. What divides it (`x` of bars, `series`, `panels`) is a *dimension*. A dimension is an axis
+    of the cases (`scheme`, with its number of subflows; `subflows`, `pattern`, `variant`, or a key with a
+    list of values), or divides a case: `group`, `distance`, `size`, `layer`, `window`. `tresse explain
+    figures` describes the charts.
     """
 
     id: str
-    """Its name in the paper, such as `fig8`, or one of your own; unique in the experiment."""
+    """Its name in the paper, such as `fig8`, or a name of your own; unique in the experiment."""
 
     title: str
     """What it shows, in one line."""
 
     caption: str | None = None
-    """What a reader must know to read it; follows the title in the caption."""
+    """What a reader needs to know to understand it; follows the title in the caption."""
 
     chart: Chart
     """The kind of chart."""
@@ -1956,7 +1972,7 @@ class Figure(Keys):
     """
 
     series: str | None = None
-    """The dimension whose values each have a colour. Default: `scheme`; for `time`, each subflow."""
+    """The dimension whose values each have a colour. Default: `scheme`; for `time`, the subflows."""
 
     panels: str | None = None
     """The dimension whose values each have a panel. Default: one panel; for `time`, one for each case."""
@@ -1968,21 +1984,23 @@ class Figure(Keys):
     """The axes that are logarithmic."""
 
     x_range: Sequence[float] | None = None
-    """The range of the axis, in the unit of its name. Default: the range of the data."""
+    """The range of the x axis, in the unit at the end of the quantity's name. Default: the range of the
+    data.
+    """
 
     y_range: Sequence[float] | None = None
-    """The same for the other axis."""
+    """The same for the y axis."""
 
     published: Sequence[Point] | None = None
-    """Points that the paper printed and that are not `[published]` values; they are shown beside ours."""
+    """Points that the paper prints and that are not `[published]` values; they are shown next to ours."""
 
 
 @dataclass(kw_only=True, slots=True)
 class Point(Keys):
-    """A point that a paper printed."""
+    """A point that a paper prints."""
 
     series: str
-    """The value of the dimension of the series that it belongs to."""
+    """The series that it belongs to: a value of that dimension."""
 
     panel: str | None = None
     """The panel that it belongs to, if there are several."""
@@ -1991,7 +2009,7 @@ class Point(Keys):
     """Its position: a number, or a value of the dimension."""
 
     y: float
-    """Its value, in the unit of the figure's name for it."""
+    """Its value, in the unit of the figure's quantity."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -2002,7 +2020,7 @@ class Experiment(Keys):
     """What it shows, in one line."""
 
     source: str | None = None
-    """Where it comes from: paper and place."""
+    """Where it comes from: the paper, and the place in it."""
 
     about: str | None = None
     """What a reader should know before running it."""
@@ -2013,7 +2031,7 @@ class Experiment(Keys):
     """
 
     replications: Replications | None = None
-    """How many seeds are run, unless the command line says otherwise. Default: 1."""
+    """How many seeds to run, unless the command line says otherwise. Default: 1."""
 
     fabric: Fabric
     """The network."""
@@ -2022,19 +2040,21 @@ class Experiment(Keys):
     """Links that change during a run."""
 
     transport: Transport
-    """What all schemes have in common, unless they say otherwise."""
+    """The transport of all schemes, unless they override it."""
 
     schemes: Mapping[str, Scheme]
     """The schemes to compare, by name."""
 
     workloads: Mapping[str, Workload]
-    """The workloads, by the name of the pattern's axis."""
+    """The workloads, by name: the values of the axis `pattern`."""
 
     measure: Measure | None = None
     """What to record."""
 
     variants: Mapping[str, Variant] | None = None
-    """The variants, by the name of the variant's axis. If there are any, the cases are theirs."""
+    """The variants, by name: the values of the axis `variant`. If there are any, every case belongs to
+    one.
+    """
 
     profile: Profiles | None = None
     """What the profiles change."""
@@ -2053,7 +2073,7 @@ Workload: TypeAlias = (
     Parts | Permutation | RackToRack | Random | Jobs | Incast | Poisson | Spread | OnOff | Flows | Collective
     | Goal | Chakra
 )
-"""Who sends how much to whom, when (`tresse list workloads`): one pattern with keys of its own, or several
+"""Who sends how much to whom, when (`tresse list workloads`): one pattern with its own keys, or several
 `parts` at the same time.
 """
 
@@ -2066,7 +2086,7 @@ DrawTable: TypeAlias = Exponential | Lognormal
 Replications: TypeAlias = int | Until
 
 HostBalancer: TypeAlias = str | Name
-"""A balancer of hosts with values for some of its parameters (`tresse list host-balancers`)."""
+"""A host balancer with values for some of its parameters (`tresse list host-balancers`)."""
 
 Selectors: TypeAlias = Selector | Sequence[Selector]
 
