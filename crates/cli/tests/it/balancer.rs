@@ -98,7 +98,7 @@ fn a_balancer_that_divides_by_0_does_not_end_the_command() {
 fn what_cannot_be_used_is_told() {
     let dir = begun("mine");
     for (arguments, code, message) in [
-        (&["new", "mine"][..], 2, "mine.c exists already"),
+        (&["new", "mine"][..], 2, "mine.c already exists"),
         (&["new", "reps"], 2, "there is already a balancer `reps`"),
         (&["new", "Mine"], 2, "cannot name a balancer"),
         (&["new", "a_name_that_is_so_long"], 2, "at most 20"),

@@ -95,7 +95,7 @@ fn an_export_is_whole_or_not_there() {
 
     stdout(dir.path(), &["export", "run", "--format", "csv", "-o", "f.csv"]);
     let there = refused(&["export", "run", "--format", "csv", "-o", "f.csv"]);
-    assert!(there.contains("f.csv exists already"), "{there}");
+    assert!(there.contains("f.csv already exists"), "{there}");
     stdout(dir.path(), &["export", "run", "--format", "csv", "-o", "f.csv", "--force"]);
 
     stdout(dir.path(), &["export", "run", "--format", "arrow", "--table", "links", "-o", "links.arrow"]);

@@ -175,7 +175,7 @@ fn what_is_there_stays_and_bad_names_are_refused() {
     let dir = TempDir::new().expect("a temporary folder");
     fs::write(dir.path().join("mine.c"), "three years").expect("a file");
     for (arguments, message) in [
-        (&["mine"][..], "mine.c exists already"),
+        (&["mine"][..], "mine.c already exists"),
         (&["lia"], "there is already a controller `lia`"),
         (&["Mine"], "lower-case"),
         (&["tresse"], "begin with `tresse_`"),

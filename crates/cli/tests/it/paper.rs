@@ -111,7 +111,7 @@ fn a_paper_leaves_a_report_and_a_folder_for_each_experiment() {
     // What is complete is not run again.
     let before = fs::read_to_string(dir.path().join("p/fig6/run.json")).expect("run.json");
     let (_, progress) = paper(dir.path(), &[name, "--only", only, "--out", "p"]);
-    assert_eq!(progress, "[1/1] xmp/fig6: is there\n");
+    assert_eq!(progress, "[1/1] xmp/fig6: already complete\n");
     assert_eq!(fs::read_to_string(dir.path().join("p/fig6/run.json")).expect("run.json"), before);
     // An experiment that was interrupted is.
     fs::write(dir.path().join("p/fig6/run.json"), before.replace("\"complete\"", "\"partial\""))

@@ -167,7 +167,7 @@ fn what_is_wrong_with_json_is_told_with_its_line() {
     for (old, new, expected) in [
         ("\"rate\": \"1Gbps\"}\n]", "\"rate\": \"1Gbps\"\n]", "net:10:1: expected `,` or `}`"),
         ("\n]}\n", "", "net:9:47: EOF while parsing"),
-        ("{\"directed\": false", "[", "net:1:1: neither node-link JSON"),
+        ("{\"directed\": false", "[", "net:1:1: this is neither node-link JSON"),
         ("\"nodes\"", "\"vertices\"", "net:1:1: no `nodes`: node-link JSON"),
         ("\"edges\"", "\"adjacency\"", "net:1:1: neither `links` nor `edges`"),
         ("\"edges\": [", "\"links\": [], \"edges\": [", "net:1:1: both `links` and `edges`"),

@@ -142,14 +142,14 @@ fn what_is_wrong_with_a_list_is_told_where_it_stands() {
         ("load = [0.3, \"high\"]", 14, "expected a number, found \"high\""),
         ("load = [0.3, 0.3]", 14, "this value is in the list twice"),
         ("load = [0.3, [0.4, 0.5]]", 14, "expected a number, found a list"),
-        ("load = [0.3, 1.5]", 14, "1.5: above 0 and at most 1"),
+        ("load = [0.3, 1.5]", 14, "1.5: must be above 0 and at most 1"),
     ] {
         let error = plan(load, list, &[], &[]).expect_err(list);
         assert!(error.starts_with(&place(load, list, list, column)), "{list}: {error}");
         assert!(error.contains(message), "{list}: {error}");
     }
     for (setting, message) in [
-        ("workloads.web.load=[0.3, 1.5]", "1.5: above 0 and at most 1"),
+        ("workloads.web.load=[0.3, 1.5]", "1.5: must be above 0 and at most 1"),
         ("workloads.web.load=[]", "the list is empty"),
         ("workloads.web.load=[0.3, high]", "expected a number, found \"high\""),
         ("replications=[1, 2]", "replications"),

@@ -91,7 +91,7 @@ fn what_is_wrong_is_told_with_its_place_and_line() {
     refused("Nodes 16\nConnections 3\n0->1 start 0 size 5\n", "1:1", "htsim connection matrix");
     refused("2\n0 1 3 100 5 2\n1 0 3 100 5 2\n", "1:1", "HPCC simulator");
     refused(&format!("\n{HEAD}\n"), "2:1", "no flows follow");
-    refused(&row("0,1,1kB"), "3:1", "3 values; the first line names 4 columns");
+    refused(&row("0,1,1kB"), "3:1", "3 values, but the first line names 4 columns");
     refused(&row("0,4,1kB,0s"), "3:3", "there is no host 4: hosts are 0 to 3");
     refused(&row("0,hots 1,1kB,0s"), "3:3", "did you mean `host 1`?");
     refused(&row("0, ,1kB,0s"), "3:4", "`to` has no value");

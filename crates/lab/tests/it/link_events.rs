@@ -120,7 +120,7 @@ fn a_run_whose_flows_wait_for_ever_ends_and_says_why() {
     for part in [
         "xmp-1 permutation seed 1: the flow from host 0 to host 1 of round 1 and 1 others wait forever",
         "nothing has arrived for 10000s",
-        "the link of leaf 0 and spine 0 has failed for good: let it come back",
+        "the link between leaf 0 and spine 0 has failed for good: let it come back",
     ] {
         assert!(error.contains(part), "{part}: {error}");
     }

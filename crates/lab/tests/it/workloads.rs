@@ -208,7 +208,7 @@ fn what_makes_no_sense_is_told_with_its_line() {
         ("[workloads.w]\n".to_owned(), "t.toml:27:1: it needs a `pattern`"),
         ("[workloads.w]\npattern = \"permutation\"\n".to_owned(), "t.toml:27:1: it never ends: set `duration`"),
         ("[workloads.w]\npattern = \"permutation\"\nload = 0.5\n".to_owned(), "t.toml:29:8: the pattern permutation has no `load`"),
-        ("[workloads.w]\npattern = \"poisson\"\nsize = \"1kB\"\nload = 1.5\n".to_owned(), "t.toml:30:8: 1.5: above 0 and at most 1"),
+        ("[workloads.w]\npattern = \"poisson\"\nsize = \"1kB\"\nload = 1.5\n".to_owned(), "t.toml:30:8: 1.5: must be above 0 and at most 1"),
         ("[workloads.w]\npattern = \"poisson\"\nsize = \"1kB\"\n".to_owned(), "needs `load`, such as load = 0.5"),
         ("[workloads.w]\npattern = \"spread\"\nsize = \"1kB\"\nflows = 1000000000\n".to_owned(), "would take 560 GB of memory"),
         ("[workloads.w.parts.a.parts.b]\npattern = \"permutation\"\n".to_owned(), "a part cannot have parts"),
