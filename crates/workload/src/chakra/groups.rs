@@ -212,9 +212,7 @@ fn check(groups: &Groups, ranks: u32) -> Read<()> {
             return wrong(format!("group `{name}` has rank {} twice", twice[0]));
         }
         if let Some(absent) = sorted.last().filter(|&&last| last >= ranks) {
-            return wrong(format!(
-                "group `{name}` has rank {absent}, but the trace has {ranks}, from 0"
-            ));
+            return wrong(format!("group `{name}` has rank {absent}, but the trace has {ranks}, from 0"));
         }
     }
     Ok(())

@@ -252,11 +252,7 @@ fn groups_that_cannot_be_are_refused() {
         "there is no group `x`: groups are defined in comm_group.json",
     );
     refused(vec![call("x"), vec![]], groups(&[("x", &[1])]), "rank 0 is not in its group `x`");
-    refused(
-        vec![vec![]],
-        groups(&[("x", &[0, 1])]),
-        "group `x` has rank 1, but the trace has 1, from 0",
-    );
+    refused(vec![vec![]], groups(&[("x", &[0, 1])]), "group `x` has rank 1, but the trace has 1, from 0");
     refused(vec![vec![]], groups(&[("x", &[0, 0])]), "group `x` has rank 0 twice");
     let mut trace = Chakra::new(1, Groups::new(), Operation::RingAllReduce, 1).unwrap();
     let error = trace.add(vec![], groups(&[("x", &[7])])).unwrap_err();
