@@ -135,7 +135,7 @@ class Run:
 
     @property
     def digest(self) -> str:
-        """A fingerprint of the results: the same experiment, seed and model version give the same digest on every machine."""
+        """A fingerprint of the results: the same on every machine for the same experiment, seed and model version."""
         return str(self.report_json["digest"])
 
     @cached_property

@@ -49,7 +49,7 @@ class Plots:
         drops_pkts and marks_pkts of ports, convergence_s of subflows. Values are in bits per second, seconds or packets; the
         axis gets a fitting unit.
 
-        One curve combines all seeds. With several, the band is the 95 % interval of the share over the seeds. A hollow diamond
+        One curve combines all seeds. With several, the band is the 95 % interval over the seeds. A hollow diamond
         is a percentile that the paper printed.
         """
         from tresse.plot.cdf import cdf
@@ -68,7 +68,7 @@ class Plots:
     ) -> Figure:
         """The slowdown of flows by size: their completion time over their completion time on an empty network.
 
-        Thin: the lower percentile; thick: the higher one, in size bins, four per decade. A hollow marker stands for fewer than
+        Thin: the lower percentile; thick: the higher one. There are four size bins per decade. Hollow markers: fewer than
         100 flows.
         """
         from tresse.plot.by_size import fct_slowdown
