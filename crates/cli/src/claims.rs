@@ -10,8 +10,7 @@ use tresse_reproduction::metric_display;
 use crate::width::sentence;
 
 /// Writes each claim with its verdict and its value, and why it does not hold if that is known. Below it, if `real`
-/// is
-/// given, is the result of the same claim on real hosts.
+/// is given, is the result of the same claim on real hosts.
 pub fn show(claims: &[ClaimResult], real: &[ClaimResult], out: &mut impl Write) -> io::Result<()> {
     let values: Vec<String> = claims.iter().map(metric_display::claim).collect();
     let width = values.iter().map(|value| value.chars().count()).max().unwrap_or(0);

@@ -20,8 +20,7 @@ pub const USUAL: [&str; 9] = [
 ];
 
 /// The table of `metrics` for the cases. A metric with a confidence interval has a second column for it, and one
-/// with
-/// published numbers has a column for those.
+/// with published numbers has a column for those.
 pub fn of(cases: &[CaseResult], metrics: &[String]) -> Table {
     let has_interval = |metric: &str| cases.iter().any(|c| c.ci95.contains_key(metric));
     let is_published = |metric: &str| cases.iter().any(|c| c.published.contains_key(metric));

@@ -266,8 +266,7 @@ fn candidate(asked: &str) -> Result<Controller, Fault> {
 }
 
 /// The candidate in an experiment. If the experiment accepts Reno, it is valid: then an error is the candidate's
-/// fault,
-/// for example because it needs signals that the fabric does not provide.
+/// fault, for example because it needs signals that the fabric does not provide.
 fn in_place(entry: &Entry, candidate: Controller) -> Result<Trial<'_>, Fault> {
     Trial::new(entry, candidate.name()).map_err(|failure| match Trial::new(entry, "reno") {
         Ok(_) => Fault::Candidate(failure),
@@ -276,8 +275,7 @@ fn in_place(entry: &Entry, candidate: Controller) -> Result<Trial<'_>, Fault> {
 }
 
 /// The weighted geometric mean of parts, each with its weight first: a low part cannot be made up for by another
-/// one.
-/// `None` if all weights are 0.
+/// one. `None` if all weights are 0.
 fn score(parts: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     let counting = parts.filter(|(weight, _)| *weight > 0.0);
     let (weights, logs) = counting

@@ -36,8 +36,7 @@ pub struct Args {
     #[arg(long, value_enum)]
     format: Format,
     /// The table for csv and arrow: flows, jobs, links, samples, queues, paths, rtts, lengths, convergence or
-    /// packets
-    /// [default: flows]
+    /// packets [default: flows]
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
     /// Keep only the rows with these values: scheme, subflows, pattern, variant, seed, group; for packets also host

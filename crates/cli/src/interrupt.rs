@@ -1,7 +1,6 @@
 //! Ctrl-C and SIGTERM. A command with nothing to keep ends at once. A run ends early and keeps what was measured;
-//! if
-//! it does not end in time, its folder is closed with what it has, and its threads are abandoned. A second signal
-//! ends the process at once.
+//! if it does not end in time, its folder is closed with what it has, and its threads are abandoned. A second
+//! signal ends the process at once.
 
 use std::io::{self, Write};
 use std::panic;
@@ -70,8 +69,7 @@ impl Interrupt {
     }
 
     /// Does `work`, which is a run or leads to one, on a separate thread. If it does not end in time after the
-    /// signal, its
-    /// report is what its folder has.
+    /// signal, its report is what its folder has.
     ///
     /// # Errors
     /// Those of `work`; [`Failure::Interrupted`] if there is no folder yet.

@@ -52,8 +52,7 @@ pub struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// How many seeds to run (SEED, SEED+1, …); with P%, as many as it takes until half the 95 % interval is at
-    /// most this
-    /// share of the mean in every case [default: as each experiment says]
+    /// most this share of the mean in every case [default: as each experiment says]
     #[arg(long, value_name = "N|P%")]
     replications: Option<Asked>,
     /// How many cases run at a time [default: one for each core]
@@ -209,8 +208,7 @@ fn chosen(paper: Paper, only: &[String]) -> Result<Vec<&'static str>, Failure> {
 }
 
 /// An estimate of the remaining time: the time that it took when the results in `papers/results/` were made, scaled
-/// by
-/// how fast this machine has been so far.
+/// by how fast this machine has been so far.
 struct Estimate {
     /// The time of each experiment; `None` if unknown.
     known_s: Vec<Option<f64>>,

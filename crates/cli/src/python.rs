@@ -21,8 +21,7 @@ runpy.run_module(module, run_name='__main__', alter_sys=True)
 ";
 
 /// Hands over to `module` of the Python package, which needs the extra `extra`; the interpreter is $TRESSE_PYTHON,
-/// or
-/// python3. It replaces this process: its exit code is the command's, and it gets the signals.
+/// or python3. It replaces this process: its exit code is the command's, and it gets the signals.
 ///
 /// # Errors
 /// If there is no interpreter; otherwise it does not return.

@@ -48,16 +48,15 @@ pub struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// How many seeds to run (SEED, SEED+1, …); with P%, as many as it takes until half the 95 % interval of the
-    /// goodput, or
-    /// of the experiment's own metric, is at most this share of the mean [default: as the experiment says]
+    /// goodput, or of the experiment's own metric, is at most this share of the mean [default: as the experiment
+    /// says]
     #[arg(long, value_name = "N|P%")]
     replications: Option<Asked>,
     /// How many cases run at a time [default: one for each core, or for each `--threads` of them]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: Option<u16>,
     /// How many threads may work on one case. Its network is cut into this many parts, which share one thread if
-    /// that is
-    /// faster. This pays off in large networks with long flows; the results are the same
+    /// that is faster. This pays off in large networks with long flows; the results are the same
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     threads: u16,
     /// The folder for the results, which must be new or empty [default: runs/NAME-N]
@@ -215,8 +214,7 @@ fn of_patterns(plan: &Plan) -> BTreeSet<String> {
 }
 
 /// What beginners overlook: windows that wait for marks overflow their own host's NIC if it does not mark. The
-/// papers'
-/// experiments are deliberate about this.
+/// papers' experiments are deliberate about this.
 fn of_own_queues(loaded: &Loaded) -> Option<String> {
     let fabric = &loaded.experiment.fabric;
     let is_own = built_in::find(&loaded.source.name).is_none();

@@ -1,6 +1,5 @@
 //! A readable table: columns as wide as needed, numbers right-aligned. If it is wider than the terminal, long texts
-//! are
-//! wrapped, or groups of columns are placed one below the other.
+//! are wrapped, or groups of columns are placed one below the other.
 
 use std::fmt;
 use std::iter;

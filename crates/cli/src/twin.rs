@@ -28,8 +28,7 @@ use crate::twin::rows::{Target, TwinCase};
 /// with its 95 % interval over seeds, and the difference.
 ///
 /// Three of these have targets: rates within 10 %, shares within 5 percentage points, queues within 2 packets. The
-/// exit
-/// code is 1 if a target is missed.
+/// exit code is 1 if a target is missed.
 ///
 /// The folder has `simulated` and `real`, each a run like any other, and `twin.json`;
 /// `tresse report` makes one page of it.
@@ -86,8 +85,7 @@ struct Twin {
 }
 
 /// Hosts like those of a testbed: Linux, one packet at a time, without the queueing discipline that paces, and with
-/// our
-/// controllers, which cut at once after a mark (bpf/controller.bpf.c) whereas the kernel's own go through PRR.
+/// our controllers, which cut at once after a mark (bpf/controller.bpf.c) whereas the kernel's own go through PRR.
 const HOSTS: [&str; 6] = [
     "transport.scheduler=linux",
     "transport.reduction=immediate",

@@ -10,8 +10,7 @@ use textwrap::{Options, WordSplitter};
 const NARROWEST: usize = 20;
 
 /// The columns of standard output: COLUMNS, or those of the terminal. `None` if it is a file or a pipe; lines are
-/// then
-/// not wrapped.
+/// then not wrapped.
 pub fn of_stdout() -> Option<usize> {
     #[expect(clippy::disallowed_methods, reason = "COLUMNS is for whoever prints")]
     let said = env::var("COLUMNS").ok().and_then(|text| text.parse().ok());

@@ -34,8 +34,8 @@ pub struct Embedded {
 
 impl Embedded {
     /// The network of `case` under `seed`, empty at time 0, on up to `threads` threads, which do not affect the
-    /// results.
-    /// `persistent`: messages from one host to another share a connection. `None` if the case has several schemes.
+    /// results. `persistent`: messages from one host to another share a connection. `None` if the case has several
+    /// schemes.
     pub fn new(case: Case, persistent: bool, seed: u64, threads: usize) -> Option<Self> {
         let case = case.of_messages(persistent)?;
         let world = setup::world(&case, seed, threads);
@@ -106,8 +106,7 @@ impl Embedded {
     }
 
     /// Advances time until a message has arrived, which is returned, or until `until`. Without messages on their
-    /// way, and
-    /// with `until` = [`NEVER`], it returns at once.
+    /// way, and with `until` = [`NEVER`], it returns at once.
     ///
     /// # Errors
     /// If nothing arrives any more: which messages wait for what.

@@ -159,8 +159,7 @@ impl Environment {
     }
 
     /// How many flows are steered, and how many subflows each has. The agents of the first flow come first, then
-    /// those
-    /// of the second.
+    /// those of the second.
     pub fn agents(&self) -> [usize; 2] {
         [self.flows, self.subflows]
     }

@@ -21,8 +21,7 @@ pub struct Cases {
 
 impl Cases {
     /// The cases of the plan that the run follows, if it is known, and those of its report. A run in progress has
-    /// results
-    /// for some of them only, and the indices must not change whenever a case ends.
+    /// results for some of them only, and the indices must not change whenever a case ends.
     pub fn new(results: &[CaseResult], plan: Option<&Plan>) -> Self {
         let mut cases = Self::default();
         let by_key: BTreeMap<_, usize> = results.iter().enumerate().map(|(n, r)| (key(&r.case), n)).collect();

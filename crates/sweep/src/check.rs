@@ -7,8 +7,7 @@ use crate::plan::Plan;
 use crate::spec::Base;
 
 /// Looks for designs of which no point can be run: then a key is wrong, or all its values. A value that is wrong
-/// only at
-/// some points is a result of these points.
+/// only at some points is a result of these points.
 ///
 /// # Errors
 /// The error of the first such design, with its location.

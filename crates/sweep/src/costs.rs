@@ -42,8 +42,7 @@ impl Costs {
     }
 
     /// An estimate for a point, in seconds: each value makes it as much more expensive than the mean as it made
-    /// others.
-    /// `None` if nothing is known.
+    /// others. `None` if nothing is known.
     pub fn guess(&self, setting: &Setting) -> Option<f64> {
         if self.all.count == 0.0 {
             return None;

@@ -54,8 +54,7 @@ impl Journal {
     }
 
     /// Opens the journal of a folder to continue it; returns its contents. A new journal, or one whose process was
-    /// killed
-    /// before its first line was complete, gets this head.
+    /// killed before its first line was complete, gets this head.
     pub fn open(folder: &Path, head: &Head) -> Result<(Self, Head, Vec<Kept>), Diagnostic> {
         let path = folder.join(NAME);
         let failed = |action| {

@@ -35,8 +35,7 @@ pub(crate) struct Common {
 }
 
 /// A point for a worker, which can be sent to another machine. Files that the experiment names, such as flow sizes,
-/// are
-/// not included.
+/// are not included.
 #[derive(Debug, Serialize, Deserialize)]
 struct Spec {
     address: String,

@@ -140,14 +140,12 @@ const SHARD: &str = "shard-";
 
 impl Sweep {
     /// Makes the points of a plan and takes the folder `out`, or the next `sweeps/NAME-N`. Points in its journal
-    /// are not
-    /// computed again. `draw` returns the points of designs that need a sampler; a shard has its own subfolder of
-    /// `out`.
+    /// are not computed again. `draw` returns the points of designs that need a sampler; a shard has its own
+    /// subfolder of `out`.
     ///
     /// # Errors
     /// If the plan or its experiment is wrong, the folder has another sweep or something else, or a process writes
-    /// there;
-    /// errors of `draw`.
+    /// there; errors of `draw`.
     pub fn open<E: From<Diagnostic> + From<LoadError>>(
         plan: &Plan,
         out: Option<&Path>,

@@ -43,8 +43,7 @@ impl Column {
 }
 
 /// Writes `results.parquet` and `costs.parquet`. The same points give the same bytes of the former, in whatever
-/// order and
-/// on whatever machines they were computed.
+/// order and on whatever machines they were computed.
 pub(crate) fn write(folder: &Path, known: &[&Kept]) -> Result<(), Diagnostic> {
     let sorted = rows::sorted(known);
     store(folder, "results", results(&rows::keys(known), &sorted))?;

@@ -182,8 +182,7 @@ fn alone(what: &'static str, has: &str, name: &str, sha256: [Option<&String>; 2]
 }
 
 /// The keys of the experiments as they were run. Titles and sentences are only for people, and the profile has
-/// already
-/// been applied to the others.
+/// already been applied to the others.
 fn keys(left: &Finished, right: &Finished) -> Vec<Difference> {
     let is_run = |key: &str| {
         let head = key.split('.').next().unwrap_or(key);

@@ -131,8 +131,7 @@ pub fn markdown(experiment: &Experiment, result: &Reproduced) -> String {
 }
 
 /// Fails if a claim that is expected to hold does not, or a number is off and no reason is given. Expectations
-/// apply to
-/// the simulator: results of real hosts may differ.
+/// apply to the simulator: results of real hosts may differ.
 pub fn check(all: &Reproduction) -> Result<(), Failure> {
     let mut wrong = Vec::new();
     for e in all.experiments.iter().filter(|e| !e.is_real()) {

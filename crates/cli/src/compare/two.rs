@@ -105,8 +105,7 @@ struct ClaimPair {
 }
 
 /// Compares the runs of the experiments that both have. Two single runs are compared whatever their experiments
-/// are.
-/// With `judge`, claims of runs that settings have changed are compared too.
+/// are. With `judge`, claims of runs that settings have changed are compared too.
 pub fn compare(left: &[Finished], right: &[Finished], judge: bool) -> Pairs {
     let mut pairs =
         Pairs { schema: "tresse/compare/1", against: "run", experiments: Vec::new(), missing: Vec::new() };
@@ -286,8 +285,7 @@ impl ClaimPair {
 
 impl Pair {
     /// Which results are the same to the last bit. The digest of a run depends on the order of its cases; the
-    /// digest of a
-    /// case does not.
+    /// digest of a case does not.
     fn sameness(&self) -> Option<String> {
         let digest = &self.left.digest;
         if !digest.is_empty() && *digest == self.right.digest {

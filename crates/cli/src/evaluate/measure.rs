@@ -38,8 +38,7 @@ pub struct Seen {
 }
 
 /// How far a part may exceed its ceiling by rounding: the optimum's solver leaves KKT residuals of about 1e-9, and
-/// rates
-/// and times are whole bit/s and ps.
+/// rates and times are whole bit/s and ps.
 pub const TOLERANCE: f64 = 1e-6;
 
 /// A controller whose claim is Σ log of the flows' whole rates, with the same weight for all.

@@ -101,10 +101,8 @@ impl PublishedValue {
 }
 
 /// A claim of the paper: a metric of cases, within bounds, compared with other cases, or in order. A claim has
-/// exactly
-/// one of the forms in `tresse explain claims`. A file may write several claims at once with `for_each`, and a
-/// claim
-/// about several cases with `for_all`.
+/// exactly one of the forms in `tresse explain claims`. A file may write several claims at once with `for_each`,
+/// and a claim about several cases with `for_all`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = crate::keys::claim_schema::claim)]
@@ -116,8 +114,7 @@ pub struct Claim {
     /// Where the paper says it.
     pub source: Option<String>,
     /// The claim that says the same sentence under another reading of what the paper leaves open: its id, or, for a
-    /// claim
-    /// of another experiment, as in `xmp/table1 xmp2-beats-lia2`.
+    /// claim of another experiment, as in `xmp/table1 xmp2-beats-lia2`.
     pub reading_of: Option<String>,
     /// The metric to compare; `optimum.KEY` is a key of the case's `optimum`, and `jct_s` is for `jumps`.
     #[schemars(with = "ClaimMetric")]
@@ -152,8 +149,7 @@ pub struct Claim {
     /// Why it is not expected to hold: the mechanism, and the evidence for it, in one sentence.
     pub because: Option<String>,
     /// The proof that it contradicts its own paper, with the place in the paper. Such a claim is judged and shown,
-    /// but
-    /// counted separately.
+    /// but counted separately.
     pub contradicts: Option<String>,
     /// With `for_all`: the claim holds if it holds in this many cases. Default: in all of them.
     pub at_least: Option<usize>,

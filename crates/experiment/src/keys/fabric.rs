@@ -29,13 +29,11 @@ pub struct Fabric {
     /// One-way propagation delay of a link. Required, unless the links of a file set their own.
     pub delay: Option<Layered<Duration>>,
     /// An arriving packet is dropped if the queue of its port has reached this length. Required, unless the links
-    /// of a
-    /// file set their own.
+    /// of a file set their own.
     pub queue: Option<Layered<Queue>>,
     /// Once the queue of a switch's port is full, every arriving packet is dropped until the queue is shorter than
     /// this. Above 0 and below `queue`, in its unit. Default: a packet is dropped only if it finds the queue full.
-    /// The
-    /// same applies to layers that a table leaves out.
+    /// The same applies to layers that a table leaves out.
     pub drop_until: Option<Layered<Queue>>,
     /// K: an arriving ECN-capable packet is marked if the queue is longer than this.
     #[serde(default = "unlimited")]
@@ -43,8 +41,7 @@ pub struct Fabric {
     /// The queue in a host's NIC.
     pub host_queue: Queue,
     /// With congestion flags and an unlimited `host_queue`: the queue length from which on a host's own port counts
-    /// as
-    /// congested; for ports with a limit, a share of the limit decides.
+    /// as congested; for ports with a limit, a share of the limit decides.
     #[serde(default = "unlimited_queue")]
     pub host_flag: Queue,
     /// K in a host's NIC.
@@ -57,8 +54,7 @@ pub struct Fabric {
     #[serde(default)]
     pub non_ect: NonEct,
     /// Whether `mark` and `red` of switches mark by the queue that a packet finds on arrival, or by the queue that
-    /// it
-    /// leaves behind on departure. Default: arrival.
+    /// it leaves behind on departure. Default: arrival.
     #[serde(default)]
     pub mark_at: MarkAt,
     /// The probability that a port loses an arriving packet, whatever its queue: 0 to less than 1.
@@ -71,12 +67,10 @@ pub struct Fabric {
     #[serde(default)]
     pub classes: Vec<Class>,
     /// A switch port that has no room for a packet of a sprayed transport keeps only this much of it: the header,
-    /// which
-    /// goes before all data, as ACKs do. ACKs then go first in hosts too. Default: such a packet is dropped.
+    /// which goes before all data, as ACKs do. ACKs then go first in hosts too. Default: such a packet is dropped.
     pub trim: Option<Bytes>,
     /// Switches pause the ports that send to them, including those of hosts, instead of dropping data. `queue` then
-    /// limits
-    /// only what goes before all data, such as the ACKs of sprayed transports. Default: switches drop.
+    /// limits only what goes before all data, such as the ACKs of sprayed transports. Default: switches drop.
     pub pfc: Option<Pfc>,
     /// A buffer in each switch, shared by its ports.
     pub buffer: Option<Buffer>,

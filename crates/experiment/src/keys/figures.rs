@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A figure. What divides it (`x` of bars, `series`, `panels`) is a *dimension*. A dimension is an axis of the
-/// cases
-/// (`scheme`, with its number of subflows; `subflows`, `pattern`, `variant`, or a key with a list of values), or
-/// divides a case: `group`, `distance`, `size`, `layer`, `window`. `tresse explain figures` describes the charts.
+/// cases (`scheme`, with its number of subflows; `subflows`, `pattern`, `variant`, or a key with a list of values),
+/// or divides a case: `group`, `distance`, `size`, `layer`, `window`. `tresse explain figures` describes the
+/// charts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
@@ -61,8 +61,7 @@ pub enum Chart {
     /// A metric for each value of a dimension.
     Bars,
     /// A metric for each value of a dimension and each of the series: a table whose cells are coloured, each column
-    /// with
-    /// its own scale.
+    /// with its own scale.
     Matrix,
     /// A metric against a dimension whose values are numbers, or end in one.
     Lines,

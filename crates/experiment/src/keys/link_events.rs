@@ -17,10 +17,9 @@ pub struct ChangeKey {
         skip_serializing_if = "Option::is_none"
     )]
     pub link: Option<[String; 2]>,
-    /// Instead of a link: a virtual NIC and the bridge that it is mapped to from then on, such as
-    /// `["vnic 0.3.1", "bridge 0.1"]`. A bridge of another host means that its machine moves. Packets that wait for
-    /// the
-    /// virtual NIC are lost.
+    /// Instead of a link: a virtual NIC and the bridge that it is mapped to from then on, such as `["vnic 0.3.1",
+    /// "bridge 0.1"]`. A bridge of another host means that its machine moves. Packets that wait for the virtual NIC
+    /// are lost.
     #[serde(
         default,
         deserialize_with = "crate::keys::untagged::some_pair",

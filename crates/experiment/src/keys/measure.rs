@@ -20,8 +20,7 @@ pub struct Measure {
     /// Default: no samples.
     pub samples: Option<Duration>,
     /// How often the queue of every port is observed, for the metrics `queue_…` of the case and of its layers:
-    /// every 1us
-    /// to 1000s. Default: never.
+    /// every 1us to 1000s. Default: never.
     pub queues: Option<Duration>,
     /// Whether the RTT of every ACK is recorded, for the metrics `rtt_…` of the case and of its groups.
     #[serde(default)]
@@ -38,10 +37,8 @@ pub struct Measure {
     #[serde(default, deserialize_with = "crate::keys::untagged::pairs")]
     pub windows: IndexMap<String, [Duration; 2]>,
     /// The metrics that the table of `tresse run` shows, one per column (`tresse explain results`). Default:
-    /// completion
-    /// times and slowdowns by size if flows come one by one; otherwise goodput next to the published numbers and
-    /// the
-    /// optimum, timeouts, and retransmissions.
+    /// completion times and slowdowns by size if flows come one by one; otherwise goodput next to the published
+    /// numbers and the optimum, timeouts, and retransmissions.
     #[schemars(with = "Option<Vec<CaseMetric>>")]
     pub table: Option<Vec<String>>,
 }

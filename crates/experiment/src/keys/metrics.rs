@@ -169,8 +169,7 @@ pub const DISTANCES: [Locality; 3] = [Locality::InnerRack, Locality::InterRack, 
 
 /// The size classes of results: a name, the size that a flow must exceed, and the largest size, bytes. The first
 /// [`DISJOINT_SIZES`] divide all flows among them (OPN Table 2); the others are what the papers call short (OPN,
-/// THESIS)
-/// and huge (THESIS).
+/// THESIS) and huge (THESIS).
 pub const SIZES: [(&str, u64, u64); 6] = [
     ("up to 10kB", 0, 10_000),
     ("10kB to 100kB", 10_000, 100_000),

@@ -18,8 +18,7 @@ pub struct Red {
     /// The average queue length below which no packet is signalled.
     pub min: Layered<Queue>,
     /// The average length from which on every packet is signalled; with `gentle`, from twice this length on. In the
-    /// unit
-    /// of `min`.
+    /// unit of `min`.
     pub max: Layered<Queue>,
     /// The probability that a packet is signalled at an average just below `max`.
     pub probability: Probability,
@@ -72,8 +71,7 @@ pub enum MarkAt {
     #[default]
     Arrival,
     /// The queue that it leaves behind when its transmission begins: the mark is newer by the time that the packet
-    /// has
-    /// waited. Packets that are not ECN-capable are not signalled then.
+    /// has waited. Packets that are not ECN-capable are not signalled then.
     Departure,
 }
 
@@ -129,8 +127,7 @@ pub struct Pfc {
     pub xon: Bytes,
     /// The room of a switch beyond `xoff`, for each link; a packet that finds no room is dropped. Default: what may
     /// arrive until the pause takes effect, so that nothing is lost: rate x (the delays both ways + `reaction` +
-    /// the
-    /// transmission of a full packet and a frame back) + two full packets.
+    /// the transmission of a full packet and a frame back) + two full packets.
     pub headroom: Option<Bytes>,
     /// The time from the arrival of a pause frame until the port obeys. At most 1000s. Default: 0s.
     pub reaction: Option<Duration>,

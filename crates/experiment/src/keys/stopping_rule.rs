@@ -25,8 +25,7 @@ pub enum Replications {
 }
 
 /// As many seeds as it takes until the interval of a metric is narrow enough in every case (`width`), or until
-/// every
-/// claim is decided (`until`).
+/// every claim is decided (`until`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Until {
@@ -156,10 +155,8 @@ impl Replications {
 
 impl Until {
     /// How many seeds to run after `count`, if the widest interval is `by` times as wide as requested. An interval
-    /// shrinks
-    /// with the square root of the number of seeds: that gives the number, but it at most doubles, because the
-    /// first
-    /// intervals are rough themselves.
+    /// shrinks with the square root of the number of seeds: that gives the number, but it at most doubles, because
+    /// the first intervals are rough themselves.
     pub fn after(&self, count: u32, by: f64) -> Option<u32> {
         if by <= 1.0 || count >= self.most {
             return None;

@@ -1,6 +1,5 @@
 //! `[workloads.NAME]`: who sends how much to whom, when. These are the keys of every pattern, and the types that
-//! several
-//! patterns use; a pattern's own keys are in its file, `plan/patterns/NAME.rs`.
+//! several patterns use; a pattern's own keys are in its file, `plan/patterns/NAME.rs`.
 
 use std::fmt;
 
@@ -21,23 +20,20 @@ pub struct Workload {
     #[serde(default)]
     pub parts: IndexMap<String, Workload>,
     /// When the case ends; flows that have not finished are stopped. Default: when everything that ends on its own
-    /// is
-    /// over.
+    /// is over.
     pub duration: Option<Duration>,
     /// The scheme of its flows. Default: the case's.
     pub scheme: Option<String>,
     /// Schemes that run alongside the case's own: the sending hosts are divided at random into equal parts, one for
-    /// each
-    /// scheme. Each scheme is a group of the results.
+    /// each scheme. Each scheme is a group of the results.
     #[serde(default)]
     pub mix: Vec<String>,
     /// The class of its packets in `fabric.classes`, from 0.
     #[serde(default)]
     pub class: u8,
     /// Whether connections persist: all messages from one host to another share one connection, one after the
-    /// other, so
-    /// that only the first begins with a handshake and the initial window. Default: every message has its own
-    /// connection.
+    /// other, so that only the first begins with a handshake and the initial window. Default: every message has its
+    /// own connection.
     #[serde(default)]
     pub persistent: bool,
     /// How the application writes to the connections. Default: a whole message at once.
@@ -171,8 +167,7 @@ pub struct Application {
     /// A constant rate of payload, whatever the network does (hard real time, and with a buffer delay-adaptive).
     pub rate: Option<Rate>,
     /// Rates to choose among, the lowest first (rate-adaptive, such as video). The application uses the highest
-    /// rate that
-    /// the network delivered in the last `period`, and goes up one step at a time while nothing waits.
+    /// rate that the network delivered in the last `period`, and goes up one step at a time while nothing waits.
     #[serde(default)]
     pub levels: Vec<Rate>,
     /// How often a rate-adaptive application chooses. Default: 1s.

@@ -90,8 +90,7 @@ pub(super) fn cases(loaded: &Loaded, variant: Option<&str>, names: &Names) -> Re
 }
 
 /// Whether a case depends on an axis. It does not if the axis is of another workload, or of a scheme that carries
-/// none
-/// of its flows.
+/// none of its flows.
 fn matters(axis: &Axis, case: &Case) -> bool {
     match (&*axis.keys[0], axis.keys.get(1)) {
         ("workloads", Some(name)) => *name == case.pattern,

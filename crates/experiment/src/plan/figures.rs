@@ -13,8 +13,7 @@ use crate::plan::Case;
 use crate::plan::references::known;
 
 /// Figures may only refer to what exists, and to what the experiment measures; but a setting may have switched off
-/// the
-/// measurement.
+/// the measurement.
 ///
 /// # Errors
 /// The first thing that does not exist, with its location in the file.

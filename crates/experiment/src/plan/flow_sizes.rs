@@ -12,8 +12,7 @@ use crate::read::Source;
 use crate::read::files::{Files, unreadable};
 
 /// The sizes that `size` describes, of at most `most` bytes; paths of files are relative to the experiment's, and
-/// files
-/// are recorded in `files`.
+/// files are recorded in `files`.
 ///
 /// # Errors
 /// What is wrong; for a distribution's file, with the line.

@@ -33,8 +33,7 @@ pub enum What {
 }
 
 /// The changes that `keys` describe, in their order. `schemes` has the name of each scheme, and whether its routes
-/// are
-/// fixed.
+/// are fixed.
 ///
 /// # Errors
 /// The first thing that is wrong.

@@ -97,8 +97,7 @@ impl Case {
     }
 
     /// A readable name: `xmp-2 permutation`, `opn permutation` if the path manager decides, `xmp-2 permutation
-    /// queue-50`
-    /// for a variant, `xmp-2 permutation load=0.5` on the axis of a list.
+    /// queue-50` for a variant, `xmp-2 permutation load=0.5` on the axis of a list.
     pub fn label(&self) -> String {
         let subflows = self.subflows.map(|n| format!("-{n}")).unwrap_or_default();
         let variant = self.variant.iter().map(|name| format!(" {name}")).collect::<String>();
@@ -108,8 +107,8 @@ impl Case {
     }
 
     /// Its network and its scheme, for messages that come from another program: without a workload and without an
-    /// end.
-    /// `persistent`: messages from one host to another share a connection. `None` if there are several schemes.
+    /// end. `persistent`: messages from one host to another share a connection. `None` if there are several
+    /// schemes.
     pub fn of_messages(mut self, persistent: bool) -> Option<Self> {
         self.bound_scheme()?;
         let part = self.parts.swap_remove(0);

@@ -42,8 +42,7 @@ impl Routing {
     }
 
     /// Pairs of addresses of two hosts that have this many addresses with their own link. Fixed routes have their
-    /// own
-    /// numbers. If nodes decide, a host with one link has as many aliases as it wants.
+    /// own numbers. If nodes decide, a host with one link has as many aliases as it wants.
     pub fn address_pairs(&self, addresses: u32) -> u32 {
         match self {
             Self::Fixed(routes) => routes.most(),

@@ -62,8 +62,7 @@ pub struct Own {
 
 impl Part {
     /// For messages that come from another program, each with its own connection or on persistent connections.
-    /// Their
-    /// names are numbers; this part does not decide who sends them to whom, and when.
+    /// Their names are numbers; this part does not decide who sends them to whom, and when.
     pub(crate) fn of_messages(mut self, member: Member, persistent: bool) -> Self {
         self.pattern.connections = 1;
         Self {
@@ -111,8 +110,7 @@ impl Part {
     }
 
     /// The connection that carries a flow as a message, if connections persist: the hosts, from and to, and the
-    /// number
-    /// between them. Flows that last until they are stopped have their own connections.
+    /// number between them. Flows that last until they are stopped have their own connections.
     pub fn pair(&self, start: &Start) -> Option<[u32; 3]> {
         let lane = start.name as u32 % self.pattern.connections;
         (self.persistent && start.bytes.is_some()).then_some([start.from, start.to, lane])

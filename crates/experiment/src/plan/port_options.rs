@@ -1,6 +1,5 @@
 //! Options of switch ports beyond one queue with a threshold: drops in bursts, random early detection, classes
-//! under
-//! deficit round robin, a buffer shared by the ports of a switch, flow control.
+//! under deficit round robin, a buffer shared by the ports of a switch, flow control.
 
 use std::sync::Arc;
 
@@ -48,8 +47,7 @@ pub struct PortOptions {
 
 impl PortOptions {
     /// The options of `fabric` for `topology`, which it describes, with these changes of links, and packets of at
-    /// most
-    /// `packet` bytes.
+    /// most `packet` bytes.
     ///
     /// # Errors
     /// What is wrong, and the key of `[fabric]`.
@@ -96,8 +94,7 @@ impl PortOptions {
     }
 
     /// The ports of `topology` with these options; `seed` names their random streams. Only switches have these
-    /// options,
-    /// except for the time that a host spends on a packet.
+    /// options, except for the time that a host spends on a packet.
     pub fn apply(&self, topology: &Topology, seed: u64) -> PortConfigs {
         let mut ports = topology.ports(seed);
         let mut servers = Vec::new();

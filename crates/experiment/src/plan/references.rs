@@ -13,8 +13,7 @@ use crate::keys::metrics::{
 use crate::plan::Case;
 
 /// Published numbers, claims and the table may only refer to what exists. If `is_as_written`, so that neither a
-/// profile
-/// nor a setting changed the cases, each must also refer to at least one case.
+/// profile nor a setting changed the cases, each must also refer to at least one case.
 ///
 /// # Errors
 /// The first thing that does not exist, with its location in the file.

@@ -1,7 +1,6 @@
 //! What an experiment file writes once for several claims, or for several cases of one claim: `for_each`, `each`,
 //! `for_all` and `same_as` (`tresse explain claims`). Claims are expanded when the file is read, so that no other
-//! code
-//! needs to know about it. Expanded claims keep their location in the text, for messages.
+//! code needs to know about it. Expanded claims keep their location in the text, for messages.
 
 mod row;
 mod same_as;

@@ -56,8 +56,7 @@ pub fn find(name: &str) -> Result<Source, Diagnostic> {
 }
 
 /// Reads `source`, applies the profile, the variants if there are any, and then the settings `PATH=VALUE`; `check`
-/// runs
-/// after each of them.
+/// runs after each of them.
 ///
 /// # Errors
 /// The first error, with its location in the file, or the setting that caused it.

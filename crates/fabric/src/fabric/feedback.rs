@@ -22,8 +22,7 @@ impl<P: Copy> Fabric<P> {
     /// delay later, for which every link has the same delay both ways. What the telling costs is not
     /// modelled (catalogue S40).
     ///
-    /// A port with several classes is congested if one of its queues is. A port whose only limit is a shared
-    /// buffer
+    /// A port with several classes is congested if one of its queues is. A port whose only limit is a shared buffer
     /// has [`FlagConfig::unlimited`].
     ///
     /// # Panics

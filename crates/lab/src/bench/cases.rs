@@ -44,8 +44,8 @@ const fn xmp(name: &'static str, setting: &'static str) -> Benchmark {
 }
 
 /// Fixed routes over plain ports first, which the others of the same k are compared with, and these on two threads;
-/// then every kind of switch
-/// that decides for each packet, and ports with a real server; then losses, and flows that start and finish.
+/// then every kind of switch that decides for each packet, and ports with a real server; then losses, and flows
+/// that start and finish.
 const BENCHMARKS: [Benchmark; 19] = [
     benchmark("fat-tree-k8-xmp2-permutation", 8, 200, Flows::Xmp(None)),
     benchmark("fat-tree-k16-xmp2-permutation", 16, 30, Flows::Xmp(None)),

@@ -10,8 +10,7 @@ use crate::record::flow::Flow;
 type Mean = fn(&[Flow]) -> Option<f64>;
 
 /// Half the width of the 95 % confidence interval of each mean of one seed, over the rounds of the pattern, which
-/// are
-/// drawn independently.
+/// are drawn independently.
 pub fn over_rounds(flows: &[Flow]) -> IndexMap<String, f64> {
     let means: [(_, Mean); 4] = [
         ("goodput_mean_bps", |g| Some(mean(&g.iter().map(|f| f.record.goodput()).collect::<Vec<_>>()))),

@@ -10,10 +10,9 @@ use crate::record::results::JumpsFound;
 /// The jumps of `sorted` times, ps; `None` if there is only one, or no time.
 ///
 /// A class has the times within `within` of its shortest time. The first is the class with the most times. The
-/// second is
-/// the class with the most times among those whose times are all at least half of `apart` away from it, because the
-/// body
-/// of a distribution may be wider than a class. Of equal classes, the one with the shorter times is taken.
+/// second is the class with the most times among those whose times are all at least half of `apart` away from it,
+/// because the body of a distribution may be wider than a class. Of equal classes, the one with the shorter times
+/// is taken.
 pub(crate) fn jumps(sorted: &[Time], keys: &Jumps) -> Option<JumpsFound> {
     let first = fullest(sorted, keys.within.0)?;
     let far = keys.apart.0 / 2;

@@ -138,8 +138,7 @@ fn no_convergence(outcomes: &[Outcome], case: &Case) -> Option<String> {
 }
 
 /// The axes of a case, as in results; `subflows` is null if the path manager decides, and `variant` is only there
-/// if
-/// the experiment has variants. The axes made by lists of values come last.
+/// if the experiment has variants. The axes made by lists of values come last.
 pub(crate) fn axes(case: &Case) -> IndexMap<String, serde_json::Value> {
     let mut axes = owned([
         ("scheme", case.scheme.clone().into()),
@@ -162,10 +161,8 @@ fn json(at: &AxisValue) -> serde_json::Value {
 }
 
 /// A fingerprint of everything that was simulated: equal digests, equal results. It depends only on the cases, the
-/// seeds
-/// and the model, not on the machine or the number of workers. It takes the cases in their order, because otherwise
-/// all
-/// stored digests would change. A case's own digest shows whether that case is the same.
+/// seeds and the model, not on the machine or the number of workers. It takes the cases in their order, because
+/// otherwise all stored digests would change. A case's own digest shows whether that case is the same.
 pub fn digest(replications: &[(&Case, u64, &Outcome)]) -> String {
     let mut hash = Sha256::new();
     for (case, seed, outcome) in replications {

@@ -12,10 +12,9 @@ use crate::record::metric::Metric;
 use crate::setup;
 
 /// The truth: whether any two of these paths have a port in common, there or back, beyond those that all paths
-/// between
-/// the hosts have. Virtual NICs that are mapped to one physical NIC, at either end, have its ports in common. A
-/// port
-/// that has the data of one subflow and the ACKs of another does not count: neither path contains it twice.
+/// between the hosts have. Virtual NICs that are mapped to one physical NIC, at either end, have its ports in
+/// common. A port that has the data of one subflow and the ACKs of another does not count: neither path contains it
+/// twice.
 fn share_a_port(paths: &[Path], unavoidable: &Path) -> bool {
     let share = |a: &[u32], b: &[u32], but: &[u32]| a.iter().any(|p| b.contains(p) && !but.contains(p));
     paths.iter().enumerate().any(|(i, a)| {

@@ -34,8 +34,7 @@ pub struct Optima {
 pub(super) const MOST_ROUNDS: usize = 16;
 
 /// The number of paths of the largest round that is compared, over all flows. A solution cannot be interrupted:
-/// some
-/// thousands of paths take half a minute if the solver is compiled without optimisation.
+/// some thousands of paths take half a minute if the solver is compiled without optimisation.
 const MOST_PATHS: usize = 1024;
 
 /// Why flows that have not started together have no optimum.
@@ -47,8 +46,7 @@ const NOISE: f64 = 0.01;
 
 impl Optima {
     /// Adds a round in which every flow of `flows` has finished, or was there until the end. Returns its optimal
-    /// goodputs in
-    /// the order of the flows, bit/s; none after the first 16 rounds, or if there is no optimum.
+    /// goodputs in the order of the flows, bit/s; none after the first 16 rounds, or if there is no optimum.
     pub fn add(&mut self, case: &Case, seed: u64, flows: &[Flow]) -> Option<&[f64]> {
         if self.why_none.is_some() || self.rounds.len() >= MOST_ROUNDS {
             return None;
@@ -66,8 +64,7 @@ impl Optima {
     }
 
     /// Adds those of the case's `flows` that were there from its start to its end, `duration` ps later, if the
-    /// flows that
-    /// came and went carried next to nothing: at most 1 % of all bytes.
+    /// flows that came and went carried next to nothing: at most 1 % of all bytes.
     pub fn add_lasting(&mut self, case: &Case, seed: u64, flows: &[Flow], duration: Time) {
         if self.why_none() != Some(COME_AND_GO) || !self.rounds.is_empty() {
             return;

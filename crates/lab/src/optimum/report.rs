@@ -160,8 +160,7 @@ pub struct FluidEntry {
 }
 
 /// Steps of the solver times its unknowns, for one case: some seconds. A network that is not at rest by then is
-/// reported
-/// as not settled.
+/// reported as not settled.
 const WORK: usize = 5_000_000;
 
 /// The optimum and the fluid equilibrium of round 0 of every case of `plan` under `seed`; `done` is called after each case.

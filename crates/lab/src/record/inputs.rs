@@ -24,8 +24,7 @@ pub struct Inputs {
     /// `--only`, as given.
     pub only: Vec<String>,
     /// The files that the experiment read, including its own if it is not built in, and the users' headers that
-    /// their
-    /// controllers and balancers include.
+    /// their controllers and balancers include.
     pub files: Vec<ReadFile>,
     /// The users' controllers that a case uses.
     pub controllers: Vec<UsersCode>,
@@ -114,10 +113,8 @@ fn used_balancers(cases: &[Case]) -> Vec<Balancer> {
 const NOT_RUN: [&str; 4] = ["profile", "replications", "published", "claims"];
 
 /// The SHA-256 of the model version, the seeds, the experiment without what people only read and judge by, the
-/// cases in
-/// their order, and the content of every file and of every controller's and balancer's source that is used, with
-/// the
-/// headers. If it is the same, the digest of the results is too.
+/// cases in their order, and the content of every file and of every controller's and balancer's source that is
+/// used, with the headers. If it is the same, the digest of the results is too.
 fn digest(loaded: &Loaded, plan: &Plan, files: &[ReadFile], seed: u64, replications: u32) -> String {
     let mut hash = Sha256::new();
     let mut add = |what: &str, text: &str| {

@@ -32,8 +32,7 @@ pub use watch::{Options, Planned, Watch};
 use watch::{RunFile, replications};
 
 /// Runs `plan` and writes its results to the folder. If claims are to be judged, `judge` is asked for the verdicts
-/// when
-/// every case is complete; undecided claims may then get more seeds.
+/// when every case is complete; undecided claims may then get more seeds.
 ///
 /// # Errors
 /// If the folder cannot be written. What was written until then stays in folders `*.partial`.

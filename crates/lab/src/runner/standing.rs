@@ -11,8 +11,7 @@ use crate::record::progress::Progress;
 #[derive(Debug, Clone)]
 pub struct Standing {
     /// 0 to 1, by bytes carried or by time. Replications that have not begun count as large as the others, and
-    /// those whose
-    /// end is not known count as not begun.
+    /// those whose end is not known count as not begun.
     pub share: f64,
     /// Whether the progress of all running replications is known.
     pub known: bool,
@@ -104,8 +103,7 @@ impl Watch {
 }
 
 /// The progress of a replication, 0 to 1: by its bytes or by its time, whichever is further, because it ends with
-/// the
-/// first of the two. `None` if neither is known, or if it has not begun.
+/// the first of the two. `None` if neither is known, or if it has not begun.
 fn share(p: &Progress) -> Option<f64> {
     // What is to be carried is a mean, and segments that were sent twice arrive twice.
     let part = |done: &AtomicU64, all: &AtomicU64| match all.load(Ordering::Relaxed) {

@@ -9,9 +9,8 @@ use nix::fcntl::{Flock, FlockArg};
 use tresse_experiment::diagnostic::Diagnostic;
 
 /// A folder that this process writes results to. It holds an advisory lock (`flock`) on the folder itself, which
-/// the
-/// system releases when the process ends, however it ends: so a run that was killed is distinguished from one in
-/// progress.
+/// the system releases when the process ends, however it ends: so a run that was killed is distinguished from one
+/// in progress.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,

@@ -330,8 +330,7 @@ impl Tables {
     }
 
     /// Makes added rows readable if they have waited long enough. To be called every second or so, because rows may
-    /// be
-    /// far apart.
+    /// be far apart.
     pub fn refresh(&mut self) -> Result<(), Diagnostic> {
         self.flows.refresh()?;
         self.others().into_iter().flatten().try_for_each(Table::refresh)

@@ -21,15 +21,13 @@ use super::columns::{Axes, Column, schema};
 use crate::clock::clock;
 
 /// Rows of a part, which is a row group: enough for columns to pay off, and few enough to wait in memory. In a
-/// large
-/// table it is a hundredth of the existing rows: a Parquet file has at most 2^15 row groups.
+/// large table it is a hundredth of the existing rows: a Parquet file has at most 2^15 row groups.
 const ROWS: u64 = 100_000;
 /// The maximum age of a row that waits for the end of its part; in a long run, a hundredth of the time so far.
 const AGE: Duration = Duration::from_secs(1);
 
 /// A table. Its rows are in `NAME.partial/000001.parquet`, `000002.parquet`, …, until [`Table::finish`] turns them
-/// into
-/// `NAME.parquet`.
+/// into `NAME.parquet`.
 pub(super) struct Table {
     schema: Arc<Schema>,
     /// `NAME.partial`.

@@ -1,6 +1,5 @@
 //! Columns of the page, which JavaScript reads without a loop. Numbers are doubles, so whole numbers are exact up
-//! to
-//! 2^53; text is a dictionary.
+//! to 2^53; text is a dictionary.
 
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -1,6 +1,5 @@
 //! Samples of subflows and of ports, sorted into series: one after the other, each in the order of time, so that
-//! the page
-//! can draw slices of its columns.
+//! the page can draw slices of its columns.
 
 use std::collections::BTreeMap;
 

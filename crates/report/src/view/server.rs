@@ -118,8 +118,7 @@ pub fn serve(viewer: Viewer) -> io::Result<()> {
 }
 
 /// Lets through only requests of this viewer's own page: a page of another origin may reach this port too, even
-/// under
-/// its own name that resolves to 127.0.0.1.
+/// under its own name that resolves to 127.0.0.1.
 async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
     let mut own = ["127.0.0.1", "localhost"].map(|host| format!("{host}:{}", shared.port)).to_vec();
     if shared.port == 80 {

@@ -6,12 +6,11 @@
 //!
 //!   INSTA_UPDATE=always cargo test -p tresse-sim --test it scenarios
 //!
-//! Controllers that do the same in a scenario, to the last packet, share a row; `=` joins two names of
-//! one controller. One that needs to be told of the next hop's congestion, or of each packet's fate, is left out:
-//! nobody tells here.
-//! A controller that needs ECN meets a marking port, any other a drop-tail port. With
-//! equal RTTs flows can fall into step, so flows that compete start at several offsets from each other:
-//! the tables have means over them, and the range where the offset decides.
+//! Controllers that do the same in a scenario, to the last packet, share a row; `=` joins two names of one
+//! controller. One that needs to be told of the next hop's congestion, or of each packet's fate, is left out:
+//! nobody tells here. A controller that needs ECN meets a marking port, any other a drop-tail port. With equal RTTs
+//! flows can fall into step, so flows that compete start at several offsets from each other: the tables have means
+//! over them, and the range where the offset decides.
 //!
 //! With TRESSE_FIGURES=DIR the same runs draw their windows and queues, a figure for each controller and
 //! scenario.

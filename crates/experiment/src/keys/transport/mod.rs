@@ -20,11 +20,9 @@ pub use values::{Plb, Recovery, Reduction, Scheduler, Switch};
 type Wrong = (&'static str, String);
 
 /// A transport. `[transport]` applies to all schemes. A profile gives every key a value. Without a profile, these
-/// must
-/// be given: `mss`, `header`, `ack`, `initial_window`, `rto_min`, `rto_initial`, `rto_max`, `recovery`,
-/// `reduction`,
-/// `ack_every`, `ack_timer` and `quick_acks`; mechanisms of the other keys are then not simulated. A scheme's own
-/// `transport` has the keys in which it differs.
+/// must be given: `mss`, `header`, `ack`, `initial_window`, `rto_min`, `rto_initial`, `rto_max`, `recovery`,
+/// `reduction`, `ack_every`, `ack_timer` and `quick_acks`; mechanisms of the other keys are then not simulated. A
+/// scheme's own `transport` has the keys in which it differs.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Transport {
@@ -55,8 +53,7 @@ pub struct Transport {
     /// floor.
     pub floor: Option<Packets>,
     /// Whether the controller may raise the window even in the round after a cut for a mark, in which Linux keeps
-    /// it
-    /// constant; only with `reduction = "immediate"`.
+    /// it constant; only with `reduction = "immediate"`.
     pub grow_in_cwr: Option<bool>,
     /// Whether ACKs are ECN-capable, as in Linux if the controller needs ECN: queues that drop what they cannot
     /// mark (`non_ect = "drop"`) let them in.

@@ -67,8 +67,7 @@ fn keys<T: JsonSchema>() -> Vec<String> {
 }
 
 /// Checks the keys of a workload beyond those of every workload. Keys of other patterns are accepted: the profile,
-/// a
-/// variant or a setting may still change the pattern.
+/// a variant or a setting may still change the pattern.
 ///
 /// # Errors
 /// The first error, with its location in the text that contains the table.

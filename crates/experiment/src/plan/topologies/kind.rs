@@ -31,8 +31,7 @@ pub(crate) struct Kind {
 pub(super) type Build = fn(&Fabric, &[ChangeKey]) -> Result<(Topology, OwnRoutes), Wrong>;
 
 /// The keys of one topology, with their type erased. All are optional: the profile, a variant or a setting may
-/// still
-/// add one, or change the topology.
+/// still add one, or change the topology.
 pub(crate) struct OwnKeys {
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     pub check: fn(toml::Deserializer) -> Result<(), Error>,

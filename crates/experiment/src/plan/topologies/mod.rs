@@ -65,8 +65,7 @@ pub(crate) fn find(f: &Fabric) -> Result<&'static Kind, Wrong> {
 }
 
 /// Checks the name of the topology and the keys of topologies, in the text of `[fabric]`. Keys of other topologies
-/// are
-/// accepted: the profile, a variant or a setting may still change the topology.
+/// are accepted: the profile, a variant or a setting may still change the topology.
 ///
 /// # Errors
 /// The first error, with its location.

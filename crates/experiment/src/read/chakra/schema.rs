@@ -1,6 +1,5 @@
 //! The part of Chakra's schema that is read: mlcommons/chakra 1.0.0, `schema/protobuf/et_def.proto`, by its
-//! numbers.
-//! Anything else in a file is skipped.
+//! numbers. Anything else in a file is skipped.
 
 use prost::{Message, Oneof};
 
